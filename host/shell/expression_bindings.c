@@ -115,11 +115,16 @@ static size_t room_above(size_t footprint)
     return footprint > ROOM ? 2 * footprint : 2 * ROOM;
 }
 
-bool th_shell_pause(struct th_evaluation *e)
+bool th_shell_interrupted(struct th_evaluation *e)
 {
     if (e->host->interrupted(e->context))
         e->stopped = true;
-    if (e->stopped)
+    return e->stopped;
+}
+
+bool th_shell_pause(struct th_evaluation *e)
+{
+    if (th_shell_interrupted(e))
         return false;
     if (e->heap.chunks == e->chunk) /* nothing was added since */
         return true;

@@ -120,18 +120,47 @@ static bool add_made(struct th_evaluation *e, struct comprehension *c)
 
 static bool go_on(struct th_evaluation *e, struct comprehension *c, size_t i);
 
-/* What the rest makes of one element, if MATCHED, whose variables were bound behind the first
- * BOUND ones. */
-static bool take_element(struct th_evaluation *e, struct comprehension *c, size_t i, size_t bound,
-                         bool matched)
-{
-    bool good;
+/* What a generator takes next, from the term on the stack at PLACE: matches PATTERN with it.
+ * TH_TAKEN_NOT: nothing is left, or the term is none that it goes through. */
+typedef enum th_taken take_next(struct th_evaluation *e, const struct th_node *pattern,
+                                size_t place, size_t *at);
 
-    e->fresh = e->scope;
-    good = !matched || go_on(e, c, i + 1);
-    if (e->count > bound)
-        e->count = bound;
-    return good;
+static enum th_taken taken_if(bool matched)
+{
+    return matched ? TH_TAKEN_MATCHED : TH_TAKEN_OTHER;
+}
+
+/* The rest of the list takes its place. */
+static enum th_taken take_of_list(struct th_evaluation *e, const struct th_node *pattern,
+                                  size_t place, size_t *unused)
+{
+    const th_term *cell;
+
+    (void)unused;
+    if (!th_is_list(e->stack[place]))
+        return TH_TAKEN_NOT;
+    cell = th_cell(e->stack[place]);
+    e->stack[place] = cell[1];
+    return taken_if(th_shell_match(e, pattern, cell[0]));
+}
+
+static enum th_taken take_of_map(struct th_evaluation *e, const struct th_node *pattern,
+                                 size_t place, size_t *at)
+{
+    th_term map = e->stack[place];
+    size_t i = *at;
+
+    if (i == th_map_size(map))
+        return TH_TAKEN_NOT;
+    ++*at;
+    return taken_if(th_shell_match(e, pattern->parts[0], th_map_keys(map)[i]) &&
+                    th_shell_match(e, pattern->parts[1], th_map_values(map)[i]));
+}
+
+static enum th_taken take_of_bits(struct th_evaluation *e, const struct th_node *pattern,
+                                  size_t place, size_t *at)
+{
+    return th_shell_match_next_bits(e, pattern, e->stack[place], at);
 }
 
 static bool raise_generator(struct th_evaluation *e, th_term t)
@@ -140,74 +169,32 @@ static bool raise_generator(struct th_evaluation *e, th_term t)
     return false;
 }
 
-static bool go_through_list(struct th_evaluation *e, struct comprehension *c, size_t i)
-{
-    const struct th_node *pattern = c->node->parts[i]->parts[0];
-    size_t place = e->stacked - 1, bound = e->count;
-
-    while (th_is_list(e->stack[place])) {
-        th_term element;
-        if (!th_shell_pause(e))
-            return false;
-        element = th_cell(e->stack[place])[0];
-        e->stack[place] = th_cell(e->stack[place])[1];
-        e->fresh = e->count;
-        if (!take_element(e, c, i, bound, th_shell_match(e, pattern, element)))
-            return false;
-        e->stacked = place + 1;
-    }
-    return e->stack[place] == TH_NIL || raise_generator(e, e->stack[place]);
-}
-
-static bool go_through_map(struct th_evaluation *e, struct comprehension *c, size_t i)
-{
-    const struct th_node *pattern = c->node->parts[i]->parts[0];
-    size_t place = e->stacked - 1, bound = e->count;
-
-    if (!th_is_map(e->stack[place]))
-        return raise_generator(e, e->stack[place]);
-    for (size_t k = 0; k < th_map_size(e->stack[place]); k++) {
-        th_term map, key, value;
-        if (!th_shell_pause(e))
-            return false;
-        map = e->stack[place];
-        key = th_map_keys(map)[k];
-        value = th_map_values(map)[k];
-        e->fresh = e->count;
-        if (!take_element(e, c, i, bound,
-                          th_shell_match(e, pattern->parts[0], key) &&
-                              th_shell_match(e, pattern->parts[1], value)))
-            return false;
-        e->stacked = place + 1;
-    }
-    return true;
-}
-
-static bool go_through_bits(struct th_evaluation *e, struct comprehension *c, size_t i)
+/* With what the term on the stack has; variables are bound for each element in turn. */
+static bool go_through(struct th_evaluation *e, struct comprehension *c, size_t i, take_next *take)
 {
     const struct th_node *pattern = c->node->parts[i]->parts[0];
     size_t place = e->stacked - 1, bound = e->count, at = 0;
+    enum th_taken taken;
+    bool good;
 
-    if (!th_is_bitstring(e->stack[place]))
-        return raise_generator(e, e->stack[place]);
-    for (;;) {
-        enum th_taken taken;
+    do {
         if (!th_shell_pause(e))
             return false;
         e->fresh = e->count;
-        taken = th_shell_match_next_bits(e, pattern, e->stack[place], &at);
-        if (!take_element(e, c, i, bound, taken == TH_TAKEN_MATCHED))
-            return false;
-        if (taken == TH_TAKEN_NOT)
-            return true;
+        taken = take(e, pattern, place, &at);
+        e->fresh = e->scope;
+        good = taken != TH_TAKEN_MATCHED || go_on(e, c, i + 1);
+        if (e->count > bound)
+            e->count = bound;
         e->stacked = place + 1;
-    }
+    } while (good && taken != TH_TAKEN_NOT);
+    return good;
 }
 
 static bool generate(struct th_evaluation *e, struct comprehension *c, size_t i)
 {
     const struct th_node *generator = c->node->parts[i];
-    size_t stacked = e->stacked;
+    size_t place = e->stacked;
     th_term from = th_shell_evaluate(e, generator->parts[1]);
     bool good;
 
@@ -215,10 +202,13 @@ static bool generate(struct th_evaluation *e, struct comprehension *c, size_t i)
         return false;
     th_shell_push(e, from);
     if (generator->parts[0]->kind == TH_NODE_PAIR)
-        good = go_through_map(e, c, i);
+        good = th_is_map(from) ? go_through(e, c, i, take_of_map) : raise_generator(e, from);
+    else if (generator->exact)
+        good = th_is_bitstring(from) ? go_through(e, c, i, take_of_bits) : raise_generator(e, from);
     else
-        good = (generator->exact ? go_through_bits : go_through_list)(e, c, i);
-    e->stacked = stacked;
+        good = go_through(e, c, i, take_of_list) &&
+               (e->stack[place] == TH_NIL || raise_generator(e, e->stack[place]));
+    e->stacked = place;
     return good;
 }
 

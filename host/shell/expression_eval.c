@@ -119,12 +119,6 @@ static th_term evaluate_match(struct th_evaluation *e, const struct th_node *nod
     return th_shell_raise_pair(e, "badmatch", t);
 }
 
-static th_term raise_undefined(struct th_evaluation *e, th_term module, th_term function,
-                               const th_term arguments[], size_t count)
-{
-    return th_shell_raise_from(e, th_atom("undef"), module, function, arguments, count);
-}
-
 static enum th_class class_of(enum th_called called)
 {
     return called == TH_CALLED_RAISED   ? TH_CLASS_ERROR
@@ -151,10 +145,8 @@ th_term th_shell_call_function(struct th_evaluation *e, th_term module, th_term 
     if (called == TH_CALLED_UNDEFINED)
         called = th_shell_call_own(e, module, function, count, arguments, &result);
     if (called == TH_CALLED_UNDEFINED)
-        return raise_undefined(e, module, function, arguments, count);
-    if (e->host->interrupted(e->context))
-        e->stopped = true;
-    return called == TH_CALLED_RETURNED && !e->stopped ? result : TH_NONE;
+        return th_shell_raise_from(e, th_atom("undef"), module, function, arguments, count);
+    return !th_shell_interrupted(e) && called == TH_CALLED_RETURNED ? result : TH_NONE;
 }
 
 static th_term call_fun(struct th_evaluation *e, const struct th_node *node, bool tail)
@@ -200,8 +192,6 @@ static th_term evaluate_call(struct th_evaluation *e, const struct th_node *node
 
 /* --- Branches --------------------------------------------------------------------------------- */
 
-static th_term evaluate(struct th_evaluation *e, const struct th_node *node, bool tail);
-
 th_term th_shell_evaluate_block(struct th_evaluation *e, const struct th_node *block, bool tail)
 {
     size_t last = block->count - 1;
@@ -209,19 +199,25 @@ th_term th_shell_evaluate_block(struct th_evaluation *e, const struct th_node *b
     for (size_t i = 0; i < last; i++)
         if (th_shell_evaluate(e, block->parts[i]) == TH_NONE)
             return TH_NONE;
-    return evaluate(e, block->parts[last], tail);
+    return th_shell_evaluate_part(e, block->parts[last], tail);
+}
+
+/* The value of the clause among those of NODE from FIRST on that T matches; if there is none, an
+ * exception with TAG. */
+static th_term evaluate_clauses(struct th_evaluation *e, const struct th_node *node, size_t first,
+                                th_term t, bool tail, const char *tag)
+{
+    const struct th_node *clause = th_shell_match_clauses(e, node, first, t);
+
+    return clause ? th_shell_evaluate_block(e, clause->parts[2], tail)
+                  : th_shell_raise_pair(e, tag, t);
 }
 
 static th_term evaluate_case(struct th_evaluation *e, const struct th_node *node, bool tail)
 {
     th_term t = th_shell_evaluate(e, node->parts[0]);
-    const struct th_node *clause;
 
-    if (t == TH_NONE)
-        return TH_NONE;
-    clause = th_shell_match_clauses(e, node, 1, t);
-    return clause ? th_shell_evaluate_block(e, clause->parts[2], tail)
-                  : th_shell_raise_pair(e, "case_clause", t);
+    return t == TH_NONE ? TH_NONE : evaluate_clauses(e, node, 1, t, tail, "case_clause");
 }
 
 static th_term evaluate_if(struct th_evaluation *e, const struct th_node *node, bool tail)
@@ -253,10 +249,9 @@ static th_term evaluate_catch(struct th_evaluation *e, const struct th_node *nod
 /* What the clauses of `catch` make of the exception; it goes on if none of them wants it. */
 static th_term handle_exception(struct th_evaluation *e, const struct th_node *clauses)
 {
-    static const char *const classes[] = {"error", "exit", "throw"};
     struct th_exception exception = e->exception;
-    th_term caught = th_make_tuple_of(&e->heap, th_atom(classes[exception.class]), exception.reason,
-                                      th_shell_stack(e));
+    th_term caught = th_make_tuple_of(&e->heap, th_atom(th_shell_classes[exception.class]),
+                                      exception.reason, th_shell_stack(e));
     const struct th_node *clause = th_shell_match_clauses(e, clauses, 0, caught);
 
     if (clause)
@@ -270,11 +265,8 @@ static th_term evaluate_protected(struct th_evaluation *e, const struct th_node 
     const struct th_standing standing = th_shell_standing(e);
     th_term t = th_shell_evaluate_block(e, node->parts[0], false);
 
-    if (t != TH_NONE && node->parts[1]) {
-        const struct th_node *clause = th_shell_match_clauses(e, node->parts[1], 0, t);
-        return clause ? th_shell_evaluate_block(e, clause->parts[2], false)
-                      : th_shell_raise_pair(e, "try_clause", t);
-    }
+    if (t != TH_NONE && node->parts[1])
+        return evaluate_clauses(e, node->parts[1], 0, t, false, "try_clause");
     if (t != TH_NONE || e->stopped)
         return t;
     th_shell_unwind(e, &standing);
@@ -338,16 +330,11 @@ static th_term evaluate_send(struct th_evaluation *e, const struct th_node *node
 
 /* ---------------------------------------------------------------------------------------------- */
 
-static th_term raise_depth(struct th_evaluation *e)
-{
-    return th_shell_raise_limit(e,
-                                "calls of funs inside each other take all of the thread's stack");
-}
-
-static th_term evaluate(struct th_evaluation *e, const struct th_node *node, bool tail)
+th_term th_shell_evaluate_part(struct th_evaluation *e, const struct th_node *node, bool tail)
 {
     if ((const char *)__builtin_frame_address(0) < e->floor)
-        return raise_depth(e);
+        return th_shell_raise_limit(
+            e, "calls of funs inside each other take all of the thread's stack");
     switch ((enum th_node_kind)node->kind) {
     case TH_NODE_CONSTANT:
         return th_copy(&e->heap, node->value); /* a binding may outlive the program */
@@ -397,10 +384,5 @@ static th_term evaluate(struct th_evaluation *e, const struct th_node *node, boo
 
 th_term th_shell_evaluate(struct th_evaluation *e, const struct th_node *node)
 {
-    return evaluate(e, node, false);
-}
-
-th_term th_shell_evaluate_tail(struct th_evaluation *e, const struct th_node *node)
-{
-    return evaluate(e, node, true);
+    return th_shell_evaluate_part(e, node, false);
 }

@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+const char *const th_shell_classes[] = {
+    [TH_CLASS_ERROR] = "error", [TH_CLASS_EXIT] = "exit", [TH_CLASS_THROW] = "throw"};
+
 /* --- Raising ---------------------------------------------------------------------------------- */
 
 th_term th_shell_raise(struct th_evaluation *e, enum th_class class, th_term reason)
@@ -267,7 +270,6 @@ static void print_unbound(const struct th_evaluation *e, struct th_buffer *out)
 
 void th_shell_print_exception(const struct th_evaluation *e, struct th_buffer *out)
 {
-    static const char *const classes[] = {"error", "exit", "throw"};
     const struct th_exception *x = &e->exception;
     bool told;
 
@@ -275,7 +277,7 @@ void th_shell_print_exception(const struct th_evaluation *e, struct th_buffer *o
         print_unbound(e, out);
         return;
     }
-    th_buffer_printf(out, "** exception %s: ", classes[x->class]);
+    th_buffer_printf(out, "** exception %s: ", th_shell_classes[x->class]);
     if (x->construction)
         th_buffer_add_text(out, "construction of binary failed");
     told = x->construction || add_of_function(x, out);

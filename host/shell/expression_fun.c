@@ -283,7 +283,7 @@ static th_term apply_source(struct th_evaluation *e, size_t first, struct th_sou
     if (!clause)
         return raise_no_clause(e, first);
     e->stacked = first + 1; /* the fun stays, and keeps the source */
-    return th_shell_evaluate_tail(e, clause->parts[2]);
+    return th_shell_evaluate_part(e, clause->parts[2], true);
 }
 
 static th_term apply_once(struct th_evaluation *e, size_t first)

@@ -3,16 +3,6 @@
 
 #include <stdlib.h>
 
-static th_term boolean(bool b)
-{
-    return b ? TH_AM(true) : TH_AM(false);
-}
-
-static bool is_boolean(th_term t)
-{
-    return t == TH_AM(true) || t == TH_AM(false);
-}
-
 /* --- Numbers ---------------------------------------------------------------------------------- */
 
 /* Operators on two numbers, each as number.h has it; NULL for others. */
@@ -146,21 +136,21 @@ static th_term compare(enum th_operator op, th_term a, th_term b)
 {
     switch (op) {
     case TH_OPERATOR_EQUAL:
-        return boolean(th_compare(a, b) == 0);
+        return th_shell_boolean(th_compare(a, b) == 0);
     case TH_OPERATOR_UNEQUAL:
-        return boolean(th_compare(a, b) != 0);
+        return th_shell_boolean(th_compare(a, b) != 0);
     case TH_OPERATOR_IDENTICAL:
-        return boolean(th_identical(a, b));
+        return th_shell_boolean(th_identical(a, b));
     case TH_OPERATOR_DIFFERENT:
-        return boolean(!th_identical(a, b));
+        return th_shell_boolean(!th_identical(a, b));
     case TH_OPERATOR_LESS:
-        return boolean(th_compare(a, b) < 0);
+        return th_shell_boolean(th_compare(a, b) < 0);
     case TH_OPERATOR_AT_MOST:
-        return boolean(th_compare(a, b) <= 0);
+        return th_shell_boolean(th_compare(a, b) <= 0);
     case TH_OPERATOR_GREATER:
-        return boolean(th_compare(a, b) > 0);
+        return th_shell_boolean(th_compare(a, b) > 0);
     default:
-        return boolean(th_compare(a, b) >= 0);
+        return th_shell_boolean(th_compare(a, b) >= 0);
     }
 }
 
@@ -168,11 +158,11 @@ static th_term logical(enum th_operator op, th_term a, th_term b)
 {
     bool first = a == TH_AM(true), second = b == TH_AM(true);
 
-    if (!is_boolean(a) || !is_boolean(b))
+    if (!th_shell_is_boolean(a) || !th_shell_is_boolean(b))
         return TH_NONE;
-    return boolean(op == TH_OPERATOR_AND  ? first && second
-                   : op == TH_OPERATOR_OR ? first || second
-                                          : first != second);
+    return th_shell_boolean(op == TH_OPERATOR_AND  ? first && second
+                            : op == TH_OPERATOR_OR ? first || second
+                                                   : first != second);
 }
 
 static th_term apply_binary(struct th_evaluation *e, enum th_operator op, const th_term v[2])
@@ -201,8 +191,8 @@ static th_term apply_binary(struct th_evaluation *e, enum th_operator op, const 
 static th_term apply_unary(struct th_evaluation *e, enum th_operator op, th_term operand)
 {
     if (op == TH_OPERATOR_NOT)
-        return is_boolean(operand) ? boolean(operand == TH_AM(false))
-                                   : raise_operator(e, "badarg", op, &operand, 1);
+        return th_shell_is_boolean(operand) ? th_shell_boolean(operand == TH_AM(false))
+                                            : raise_operator(e, "badarg", op, &operand, 1);
     if (op == TH_OPERATOR_BNOT ? !th_is_integer(operand) : !th_is_number(operand))
         return raise_operator(e, "badarith", op, &operand, 1);
     if (op == TH_OPERATOR_BNOT)
@@ -217,11 +207,11 @@ static th_term evaluate_short(struct th_evaluation *e, const struct th_node *nod
 
     if (left == TH_NONE)
         return TH_NONE;
-    if (!is_boolean(left))
+    if (!th_shell_is_boolean(left))
         return th_shell_raise_pair(e, "badarg", left);
-    if (left == boolean(node->op == TH_OPERATOR_ORELSE))
+    if (left == th_shell_boolean(node->op == TH_OPERATOR_ORELSE))
         return left;
-    return tail ? th_shell_evaluate_tail(e, node->parts[1]) : th_shell_evaluate(e, node->parts[1]);
+    return th_shell_evaluate_part(e, node->parts[1], tail);
 }
 
 th_term th_shell_evaluate_operator(struct th_evaluation *e, const struct th_node *node, bool tail)

@@ -105,19 +105,6 @@ static enum th_operator operator_at(const struct th_expression_parser *p)
     return TH_OPERATOR_COUNT;
 }
 
-static th_term negate(th_env *env, th_term number)
-{
-    uint64_t scratch;
-    const uint64_t *limbs;
-    size_t count;
-    bool negative;
-
-    if (th_is_float(number))
-        return th_make_float(env, -th_float_value(number));
-    th_get_limbs(number, &scratch, &limbs, &count, &negative);
-    return th_make_integer(env, !negative, limbs, count);
-}
-
 static struct th_node *make_unary(struct th_expression_parser *p, enum th_operator op,
                                   const char *at, struct th_node *operand)
 {
@@ -129,7 +116,7 @@ static struct th_node *make_unary(struct th_expression_parser *p, enum th_operat
                    op == TH_OPERATOR_MINUS)) { /* -1 is a constant, and may be in patterns */
         operand->at = at;
         if (op == TH_OPERATOR_MINUS)
-            operand->value = negate(&p->source->env, operand->value);
+            operand->value = th_number_negate(&p->source->env, operand->value);
         return operand;
     }
     node = th_shell_make_node_of(p, TH_NODE_UNARY, at, &operand, 1);

@@ -39,19 +39,12 @@ void th_shell_drop_mail(struct th_evaluation *e, struct th_shell_mail **place)
     th_free(mail);
 }
 
-static bool interrupted(struct th_evaluation *e)
-{
-    if (e->host->interrupted(e->context))
-        e->stopped = true;
-    return e->stopped;
-}
-
 bool th_shell_sleep(struct th_evaluation *e, int64_t nanoseconds)
 {
     int64_t end = nanoseconds < 0 ? INT64_MAX : now() + nanoseconds;
     int64_t left;
 
-    while (!interrupted(e) && (left = end - now()) > 0) {
+    while (!th_shell_interrupted(e) && (left = end - now()) > 0) {
         if (left > LOOK)
             left = LOOK;
         nanosleep(&(struct timespec){0, left}, NULL);
@@ -79,8 +72,7 @@ static const struct th_node *try_message(struct th_evaluation *e, const struct t
     return clause;
 }
 
-/* The nanoseconds of a time after `after`, below 0 for infinity. */
-static bool get_time(struct th_evaluation *e, th_term t, int64_t *nanoseconds)
+bool th_shell_get_time(struct th_evaluation *e, th_term t, int64_t *nanoseconds)
 {
     uint64_t milliseconds;
 
@@ -100,7 +92,7 @@ static bool wait_until(struct th_evaluation *e, int64_t end)
 {
     for (;;) {
         int64_t left = end - now();
-        if (interrupted(e))
+        if (th_shell_interrupted(e))
             return false;
         if (th_shell_wait(e, left <= 0 ? 0 : left > LOOK ? LOOK : left))
             return true;
@@ -115,7 +107,7 @@ th_term th_shell_evaluate_receive(struct th_evaluation *e, const struct th_node 
     struct th_shell_mail **place = &e->mail;
     int64_t nanoseconds, end;
 
-    if (time == TH_NONE || !get_time(e, time, &nanoseconds))
+    if (time == TH_NONE || !th_shell_get_time(e, time, &nanoseconds))
         return TH_NONE;
     end = nanoseconds < 0 ? INT64_MAX : now() + nanoseconds;
     do {

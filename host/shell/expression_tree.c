@@ -144,48 +144,45 @@ void th_shell_source_add_fun(struct th_source *source, struct th_node *node)
 
 /* --- Checks ----------------------------------------------------------------------------------- */
 
-struct check {
-    const struct th_source *source;
-};
-
-static enum th_status fail(const struct check *c, const struct th_node *node, const char *wanted)
+static enum th_status fail(const struct th_source *source, const struct th_node *node,
+                           const char *wanted)
 {
-    struct th_scanner s = th_scanner(NULL, c->source->text, c->source->size);
+    struct th_scanner s = th_scanner(NULL, source->text, source->size);
 
     return th_scan_fail(&s, node->at, "expected %s", wanted);
 }
 
-static enum th_status check_expression(const struct check *c, const struct th_node *node);
-static enum th_status check_guard_test(const struct check *c, const struct th_node *node);
+static enum th_status check_expression(const struct th_source *source, const struct th_node *node);
+static enum th_status check_guard_test(const struct th_source *source, const struct th_node *node);
 
 /* All parts from FIRST on, by CHECK. */
-static enum th_status check_parts(const struct check *c, const struct th_node *node, size_t first,
-                                  enum th_status (*check)(const struct check *,
-                                                          const struct th_node *))
+static enum th_status
+check_parts(const struct th_source *source, const struct th_node *node, size_t first,
+            enum th_status (*check)(const struct th_source *, const struct th_node *))
 {
     enum th_status status = TH_OK;
 
     for (size_t i = first; status == TH_OK && i < node->count; i++)
         if (node->parts[i])
-            status = check(c, node->parts[i]);
+            status = check(source, node->parts[i]);
     return status;
 }
 
-static enum th_status check_pattern(const struct check *c, const struct th_node *node);
+static enum th_status check_pattern(const struct th_source *source, const struct th_node *node);
 
-static enum th_status check_map_pattern(const struct check *c, const struct th_node *map)
+static enum th_status check_map_pattern(const struct th_source *source, const struct th_node *map)
 {
     enum th_status status = TH_OK;
 
     if (map->parts[0])
-        return fail(c, map, "a pattern, which no map with an update is");
+        return fail(source, map, "a pattern, which no map with an update is");
     for (size_t i = 1; status == TH_OK && i < map->count; i++) {
         const struct th_node *pair = map->parts[i];
         if (!pair->exact)
-            return fail(c, pair, "':=' between key and value, as this is a pattern");
-        status = check_guard_test(c, pair->parts[0]);
+            return fail(source, pair, "':=' between key and value, as this is a pattern");
+        status = check_guard_test(source, pair->parts[0]);
         if (status == TH_OK)
-            status = check_pattern(c, pair->parts[1]);
+            status = check_pattern(source, pair->parts[1]);
     }
     return status;
 }
@@ -196,7 +193,7 @@ static bool is_leaf_pattern(const struct th_node *node)
            node->kind == TH_NODE_ANY;
 }
 
-static enum th_status check_bits_pattern(const struct check *c, const struct th_node *bits)
+static enum th_status check_bits_pattern(const struct th_source *source, const struct th_node *bits)
 {
     enum th_status status = TH_OK;
 
@@ -204,18 +201,18 @@ static enum th_status check_bits_pattern(const struct check *c, const struct th_
         const struct th_node *segment = bits->parts[i];
         bool last = i + 1 == bits->count;
         if (!is_leaf_pattern(segment->parts[0]))
-            return fail(c, segment, "a variable or a constant, as this is a pattern");
+            return fail(source, segment, "a variable or a constant, as this is a pattern");
         if (!last && !segment->parts[1] && !segment->spec->sized &&
             (segment->spec->type == TH_SEGMENT_BINARY ||
              segment->spec->type == TH_SEGMENT_BITSTRING))
-            return fail(c, segment, "a size, as only the last segment takes all that is left");
+            return fail(source, segment, "a size, as only the last segment takes all that is left");
         if (segment->parts[1])
-            status = check_guard_test(c, segment->parts[1]);
+            status = check_guard_test(source, segment->parts[1]);
     }
     return status;
 }
 
-static enum th_status check_pattern(const struct check *c, const struct th_node *node)
+static enum th_status check_pattern(const struct th_source *source, const struct th_node *node)
 {
     switch ((enum th_node_kind)node->kind) {
     case TH_NODE_CONSTANT:
@@ -225,19 +222,19 @@ static enum th_status check_pattern(const struct check *c, const struct th_node 
     case TH_NODE_LIST:
     case TH_NODE_TUPLE:
     case TH_NODE_MATCH:
-        return check_parts(c, node, 0, check_pattern);
+        return check_parts(source, node, 0, check_pattern);
     case TH_NODE_MAP:
-        return check_map_pattern(c, node);
+        return check_map_pattern(source, node);
     case TH_NODE_BITS:
-        return check_bits_pattern(c, node);
+        return check_bits_pattern(source, node);
     default:
-        return fail(c, node,
+        return fail(source, node,
                     "a pattern: variables, _, constants, and lists, tuples, maps and "
                     "bit strings of these");
     }
 }
 
-static enum th_status check_guard_call(const struct check *c, const struct th_node *node)
+static enum th_status check_guard_call(const struct th_source *source, const struct th_node *node)
 {
     const struct th_node *module = node->parts[0];
     const struct th_node *function = node->parts[1];
@@ -245,19 +242,19 @@ static enum th_status check_guard_call(const struct check *c, const struct th_no
     if ((module && (module->kind != TH_NODE_CONSTANT || module->value != TH_AM(erlang))) ||
         function->kind != TH_NODE_CONSTANT || !th_is_atom(function->value) ||
         !th_shell_in_guards(th_atom_name(function->value)->text, node->count - 2))
-        return fail(c, node, "a guard, which may call is_atom/1 and the like, but not this");
-    return check_parts(c, node, 2, check_guard_test);
+        return fail(source, node, "a guard, which may call is_atom/1 and the like, but not this");
+    return check_parts(source, node, 2, check_guard_test);
 }
 
-static enum th_status check_guard_test(const struct check *c, const struct th_node *node)
+static enum th_status check_guard_test(const struct th_source *source, const struct th_node *node)
 {
     switch ((enum th_node_kind)node->kind) {
     case TH_NODE_CALL:
-        return check_guard_call(c, node);
+        return check_guard_call(source, node);
     case TH_NODE_BINARY:
         if (node->op == TH_OPERATOR_APPEND || node->op == TH_OPERATOR_LESS_ALL)
-            return fail(c, node, "a guard, which has no ++ and --");
-        return check_parts(c, node, 0, check_guard_test);
+            return fail(source, node, "a guard, which has no ++ and --");
+        return check_parts(source, node, 0, check_guard_test);
     case TH_NODE_MATCH:
     case TH_NODE_SEND:
     case TH_NODE_CATCH:
@@ -271,77 +268,78 @@ static enum th_status check_guard_test(const struct check *c, const struct th_no
     case TH_NODE_COMPREHENSION:
     case TH_NODE_COMPREHENSION_BITS:
     case TH_NODE_COMPREHENSION_MAP:
-        return fail(c, node, "a guard: tests without effects");
+        return fail(source, node, "a guard: tests without effects");
     case TH_NODE_MAP:
     case TH_NODE_ANY: {
-        enum th_status status = check_expression(c, node);
-        return status == TH_OK ? check_parts(c, node, 0, check_guard_test) : status;
+        enum th_status status = check_expression(source, node);
+        return status == TH_OK ? check_parts(source, node, 0, check_guard_test) : status;
     }
     default:
-        return check_parts(c, node, 0, check_guard_test);
+        return check_parts(source, node, 0, check_guard_test);
     }
 }
 
-static enum th_status check_guard(const struct check *c, const struct th_node *guard)
+static enum th_status check_guard(const struct th_source *source, const struct th_node *guard)
 {
     enum th_status status = TH_OK;
 
     for (size_t i = 0; status == TH_OK && i < guard->count; i++)
-        status = check_parts(c, guard->parts[i], 0, check_guard_test);
+        status = check_parts(source, guard->parts[i], 0, check_guard_test);
     return status;
 }
 
-static enum th_status check_clause(const struct check *c, const struct th_node *clause)
+static enum th_status check_clause(const struct th_source *source, const struct th_node *clause)
 {
-    enum th_status status = clause->parts[0] ? check_pattern(c, clause->parts[0]) : TH_OK;
+    enum th_status status = clause->parts[0] ? check_pattern(source, clause->parts[0]) : TH_OK;
 
     if (status == TH_OK && clause->parts[1])
-        status = check_guard(c, clause->parts[1]);
-    return status == TH_OK ? check_expression(c, clause->parts[2]) : status;
+        status = check_guard(source, clause->parts[1]);
+    return status == TH_OK ? check_expression(source, clause->parts[2]) : status;
 }
 
-static enum th_status check_generator(const struct check *c, const struct th_node *generator)
+static enum th_status check_generator(const struct th_source *source,
+                                      const struct th_node *generator)
 {
     const struct th_node *pattern = generator->parts[0];
     enum th_status status = pattern->kind == TH_NODE_PAIR
-                                ? check_parts(c, pattern, 0, check_pattern)
-                                : check_pattern(c, pattern);
+                                ? check_parts(source, pattern, 0, check_pattern)
+                                : check_pattern(source, pattern);
 
-    return status == TH_OK ? check_expression(c, generator->parts[1]) : status;
+    return status == TH_OK ? check_expression(source, generator->parts[1]) : status;
 }
 
-static enum th_status check_expression(const struct check *c, const struct th_node *node)
+static enum th_status check_expression(const struct th_source *source, const struct th_node *node)
 {
     enum th_status status;
 
     switch ((enum th_node_kind)node->kind) {
     case TH_NODE_MATCH:
-        status = check_pattern(c, node->parts[0]);
-        return status == TH_OK ? check_expression(c, node->parts[1]) : status;
+        status = check_pattern(source, node->parts[0]);
+        return status == TH_OK ? check_expression(source, node->parts[1]) : status;
     case TH_NODE_CLAUSE:
-        return check_clause(c, node);
+        return check_clause(source, node);
     case TH_NODE_GENERATOR:
-        return check_generator(c, node);
+        return check_generator(source, node);
     case TH_NODE_ANY:
-        return fail(c, node, "an expression; '_' has no value");
+        return fail(source, node, "an expression; '_' has no value");
     case TH_NODE_MAP:
         for (size_t i = 1; !node->parts[0] && i < node->count; i++)
             if (node->parts[i]->exact)
-                return fail(c, node->parts[i], "'=>' between key and value of a new map");
-        return check_parts(c, node, 0, check_expression);
+                return fail(source, node->parts[i], "'=>' between key and value of a new map");
+        return check_parts(source, node, 0, check_expression);
     default:
-        return check_parts(c, node, 0, check_expression);
+        return check_parts(source, node, 0, check_expression);
     }
 }
 
 enum th_status th_shell_check(const struct th_source *source, const struct th_node *form)
 {
-    return check_expression(&(struct check){source}, form);
+    return check_expression(source, form);
 }
 
 bool th_shell_is_test(const struct th_source *source, const struct th_node *node)
 {
-    bool good = check_guard_test(&(struct check){source}, node) == TH_OK;
+    bool good = check_guard_test(source, node) == TH_OK;
 
     th_error_clear();
     return good;

@@ -107,12 +107,10 @@ static th_term take_float(struct th_evaluation *e, struct source *s, const struc
 
 static th_term take_string(struct th_evaluation *e, struct source *s, size_t bits)
 {
-    unsigned char *bytes = th_alloc(bits / 8 + 1);
-    th_term t;
+    unsigned char *bytes;
+    th_term t = th_make_heap_binary(&e->heap, bits, &bytes);
 
     take_bits(s, bytes, bits);
-    t = th_shell_make_bits(&e->heap, bytes, bits);
-    th_free(bytes);
     return t;
 }
 
@@ -214,12 +212,9 @@ enum th_taken th_shell_match_next_bits(struct th_evaluation *e, const struct th_
 
 bool th_shell_match_bits(struct th_evaluation *e, const struct th_node *bits, th_term t)
 {
-    struct source s = {0};
+    const unsigned char *data;
+    size_t size, at = 0;
 
-    if (!th_get_bits(t, &s.data, &s.bits))
-        return false;
-    for (size_t i = 0; i < bits->count; i++)
-        if (match_segment(e, bits->parts[i], &s) != TH_TAKEN_MATCHED)
-            return false;
-    return s.at == s.bits;
+    return th_get_bits(t, &data, &size) &&
+           th_shell_match_next_bits(e, bits, t, &at) == TH_TAKEN_MATCHED && at == size;
 }

@@ -6,18 +6,13 @@
 
 typedef const struct th_shell_call call;
 
-static th_term boolean(bool b)
-{
-    return b ? TH_AM(true) : TH_AM(false);
-}
-
 /* --- Types ------------------------------------------------------------------------------------ */
 
-#define TEST(name, test)             \
-    static th_term name(call *c)     \
-    {                                \
-        th_term t = c->arguments[0]; \
-        return boolean(test);        \
+#define TEST(name, test)               \
+    static th_term name(call *c)       \
+    {                                  \
+        th_term t = c->arguments[0];   \
+        return th_shell_boolean(test); \
     }
 
 static bool is_binary(th_term t)
@@ -31,7 +26,7 @@ static bool is_binary(th_term t)
 TEST(test_atom, th_is_atom(t))
 TEST(test_binary, is_binary(t))
 TEST(test_bitstring, th_is_bitstring(t))
-TEST(test_boolean, t == TH_AM(true) || t == TH_AM(false))
+TEST(test_boolean, th_shell_is_boolean(t))
 TEST(test_float, th_is_float(t))
 TEST(test_function, th_is_fun(t))
 TEST(test_integer, th_is_integer(t))
@@ -50,7 +45,7 @@ static th_term test_arity(call *c)
         return th_shell_refuse(c, "argument 2: not an integer");
     if (th_compare(c->arguments[1], th_small(0)) < 0)
         return th_shell_refuse(c, "argument 2: out of range");
-    return boolean(th_is_fun_of(c->arguments[0], c->arguments[1]));
+    return th_shell_boolean(th_is_fun_of(c->arguments[0], c->arguments[1]));
 }
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
@@ -104,12 +99,9 @@ static th_term bit_size(call *c)
 
 static th_term byte_size(call *c)
 {
-    const unsigned char *data;
-    size_t bits;
+    th_term bits = bit_size(c);
 
-    if (!th_get_bits(c->arguments[0], &data, &bits))
-        return th_shell_refuse(c, "argument 1: not a bitstring");
-    return th_small((int64_t)((bits + 7) / 8));
+    return bits == TH_NONE ? TH_NONE : th_small((th_small_value(bits) + 7) / 8);
 }
 
 static th_term element(call *c)
@@ -327,13 +319,11 @@ const struct th_shell_function th_shell_functions_of_binary[] = {
 
 static th_term sleep_milliseconds(call *c)
 {
-    uint64_t milliseconds;
+    int64_t nanoseconds;
 
-    if (c->arguments[0] == th_atom("infinity"))
-        return th_shell_sleep(c->e, -1) ? TH_AM(ok) : TH_NONE;
-    if (!th_get_uint64(c->arguments[0], &milliseconds) || milliseconds > UINT32_MAX)
-        return th_shell_raise(c->e, TH_CLASS_ERROR, th_atom("timeout_value"));
-    return th_shell_sleep(c->e, (int64_t)milliseconds * 1000 * 1000) ? TH_AM(ok) : TH_NONE;
+    if (!th_shell_get_time(c->e, c->arguments[0], &nanoseconds))
+        return TH_NONE;
+    return th_shell_sleep(c->e, nanoseconds) ? TH_AM(ok) : TH_NONE;
 }
 
 const struct th_shell_function th_shell_functions_of_timer[] = {

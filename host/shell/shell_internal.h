@@ -20,6 +20,16 @@ enum {
  */
 #define TH_TAIL_CALL ((th_term)0x80)
 
+static inline th_term th_shell_boolean(bool b)
+{
+    return b ? TH_AM(true) : TH_AM(false);
+}
+
+static inline bool th_shell_is_boolean(th_term t)
+{
+    return t == TH_AM(true) || t == TH_AM(false);
+}
+
 /* The value of any node, TH_NONE with an exception. */
 th_term th_shell_evaluate(struct th_evaluation *e, const struct th_node *node);
 th_term th_shell_evaluate_bits(struct th_evaluation *e, const struct th_node *bits);
@@ -27,10 +37,8 @@ th_term th_shell_evaluate_comprehension(struct th_evaluation *e, const struct th
 th_term th_shell_evaluate_fun(struct th_evaluation *e, const struct th_node *node);
 th_term th_shell_evaluate_export(struct th_evaluation *e, const struct th_node *node);
 
-/* The same for the last part of a fun: may be TH_TAIL_CALL. */
-th_term th_shell_evaluate_tail(struct th_evaluation *e, const struct th_node *node);
-
-/* Either, for nodes that have a last part. */
+/* The same; with TAIL, for the last part of a fun, it may be TH_TAIL_CALL. */
+th_term th_shell_evaluate_part(struct th_evaluation *e, const struct th_node *node, bool tail);
 th_term th_shell_evaluate_block(struct th_evaluation *e, const struct th_node *block, bool tail);
 th_term th_shell_evaluate_operator(struct th_evaluation *e, const struct th_node *node, bool tail);
 th_term th_shell_evaluate_receive(struct th_evaluation *e, const struct th_node *node, bool tail);
@@ -55,6 +63,9 @@ struct th_standing {
 };
 struct th_standing th_shell_standing(const struct th_evaluation *e);
 void th_shell_unwind(struct th_evaluation *e, const struct th_standing *standing);
+
+/* True if nothing more is to be evaluated, as the user wants, too. */
+bool th_shell_interrupted(struct th_evaluation *e);
 
 /* Gives back memory if that may be worth it. False: the user wants all to end, or an exception, as
  * there is too much. */
@@ -82,6 +93,8 @@ th_term th_shell_make_bits(th_env *env, const void *data, size_t bits);
 /* The binding of NAME that is seen, NULL if there is none. */
 struct th_binding *th_shell_find_binding(struct th_evaluation *e, th_term name);
 void th_shell_bind(struct th_evaluation *e, th_term name, th_term value);
+
+extern const char *const th_shell_classes[]; /* names of enum th_class */
 
 /* Raise an exception; return TH_NONE. */
 th_term th_shell_raise(struct th_evaluation *e, enum th_class class, th_term reason);
@@ -116,6 +129,9 @@ bool th_shell_wait(struct th_evaluation *e, int64_t nanoseconds);
 
 /* Frees the message at *PLACE, which leaves the others. */
 void th_shell_drop_mail(struct th_evaluation *e, struct th_shell_mail **place);
+
+/* The nanoseconds of a time in milliseconds, below 0 for infinity; false with an exception. */
+bool th_shell_get_time(struct th_evaluation *e, th_term t, int64_t *nanoseconds);
 
 /* Waits; false if that was interrupted. */
 bool th_shell_sleep(struct th_evaluation *e, int64_t nanoseconds);
