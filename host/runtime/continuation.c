@@ -1,5 +1,5 @@
 /* What a function asks for that is done when it has returned. */
-#include "running.h"
+#include "process_internal.h"
 
 #include "host/base/base.h"
 #include "host/file/file.h"

@@ -9,7 +9,7 @@
  * A process that ends while it waits abandons the operation. If that was carried out, the signal is
  * in its mailbox, or will find it dead: then the operation is settled by who finds that.
  */
-#include "running.h"
+#include "process_internal.h"
 
 #include "host/base/base.h"
 

@@ -12,7 +12,7 @@
 #ifndef TH_LOADER_H
 #define TH_LOADER_H
 
-#include "running.h"
+#include "process_internal.h"
 
 struct th_code_order {
     struct th_code_order *next; /* in the queue, under its lock */

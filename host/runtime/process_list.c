@@ -1,4 +1,4 @@
-#include "running.h"
+#include "process_internal.h"
 
 struct list {
     struct th_process_seen *items;

@@ -2,7 +2,7 @@
 #ifndef TH_PROCESS_MEMORY_H
 #define TH_PROCESS_MEMORY_H
 
-#include "running.h"
+#include "process_internal.h"
 
 /* A process, all zeros but for an `env` that is empty. Any thread. */
 struct th_process_run *th_process_memory_take(void);

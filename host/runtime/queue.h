@@ -2,7 +2,7 @@
 #ifndef TH_QUEUE_H
 #define TH_QUEUE_H
 
-#include "running.h"
+#include "process_internal.h"
 
 struct th_thread {
     struct th_scheduler self;

@@ -10,7 +10,7 @@
 #ifndef TH_RUN_QUEUE_H
 #define TH_RUN_QUEUE_H
 
-#include "running.h"
+#include "process_internal.h"
 
 void th_run_queues_open(unsigned count);
 void th_run_queues_close(void);

@@ -2,7 +2,7 @@
  * Timers of processes that wait: a heap, the earliest first, and a thread that sleeps until then.
  * The thread is started with the first timer.
  */
-#include "running.h"
+#include "process_internal.h"
 
 #include <string.h>
 #include <time.h>

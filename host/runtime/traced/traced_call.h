@@ -19,7 +19,7 @@
 #define TH_TRACED_CALL_H
 
 #include "caller.h"
-#include "host/runtime/running.h"
+#include "host/runtime/process_internal.h"
 
 /* From now on the functions of modules are known to the tracing; no more. By the thread that adds
  * and removes modules. */

@@ -10,7 +10,7 @@
 #define TH_TRACEPOINT_H
 
 #include "probed.h"
-#include "host/runtime/running.h"
+#include "host/runtime/process_internal.h"
 
 static inline bool th_tracepoint_is_there(const struct th_process_run *process)
 {

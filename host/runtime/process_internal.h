@@ -9,8 +9,8 @@
  * Locks, the outer first: the timers', a mailbox's (process/), a queue's, that of the schedulers
  * that sleep. No code of a library runs under any of them.
  */
-#ifndef TH_RUNNING_H
-#define TH_RUNNING_H
+#ifndef TH_PROCESS_INTERNAL_H
+#define TH_PROCESS_INTERNAL_H
 
 #include "process_shown.h"
 #include "runtime.h"
