@@ -9,6 +9,9 @@
  * The same steps are taken for a process between two turns and in a nested call; what differs is
  * the environment (surroundings, below) and how many frames are one's own (`base`).
  */
+#include "call_steps.h"
+
+#include "exception.h"
 #include "host/runtime/traced/probed.h"
 #include "queue.h"
 #include "thread_stack.h"

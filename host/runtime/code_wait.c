@@ -14,6 +14,8 @@
  * carried out to the end, and nobody gets the answer.
  */
 #include "loader.h"
+#include "mailbox.h"
+#include "process_wait.h"
 #include "queue.h"
 
 #include "host/base/base.h"

@@ -1,5 +1,6 @@
 /* What a function asks for that is done when it has returned. */
 #include "process_internal.h"
+#include "timer.h"
 
 #include "host/base/base.h"
 #include "host/file/file.h"

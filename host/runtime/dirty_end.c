@@ -24,6 +24,7 @@
  * A process that does as it is told is never let go of: who told it waits for the function.
  */
 #include "dirty_end.h"
+#include "process_signal.h"
 #include "run_queue.h"
 
 /* Under the mailbox's lock. */

@@ -12,7 +12,8 @@
  * made that. Where neither is known, and of a continuation that is kept, it is the line where its
  * code begins.
  */
-#include "process_internal.h"
+#include "exception.h"
+
 #include "source_line.h"
 
 #include <string.h>

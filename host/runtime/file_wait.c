@@ -9,7 +9,10 @@
  * A process that ends while it waits abandons the operation. If that was carried out, the signal is
  * in its mailbox, or will find it dead: then the operation is settled by who finds that.
  */
-#include "process_internal.h"
+#include "mailbox.h"
+#include "process_signal.h"
+#include "process_wait.h"
+#include "seq_token.h"
 
 #include "host/base/base.h"
 

@@ -16,6 +16,8 @@
  *
  * While the checker is on, each function has an environment of its own (check.h).
  */
+#include "heap.h"
+
 #include "host/runtime/traced/tracepoint.h"
 
 enum { LEAST = 16 * 1024 /* bytes: less is not worth collecting */ };

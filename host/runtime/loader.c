@@ -1,4 +1,6 @@
 #include "loader.h"
+#include "process_signal.h"
+#include "queue.h"
 
 #include "host/crash/crash.h"
 #include "host/runtime/traced/tracepoint.h"

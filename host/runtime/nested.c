@@ -3,6 +3,8 @@
  * makes them.
  */
 #include "thread_stack.h"
+#include "call_steps.h"
+#include "exception.h"
 #include "host/runtime/traced/traced_call.h"
 
 /*

@@ -1,5 +1,7 @@
 /* What match specifications ask of a process that runs. */
 #include "dirty_end.h"
+#include "process_signal.h"
+#include "seq_token.h"
 #include "stack_dump.h"
 #include "host/runtime/traced/traced_call.h"
 #include "host/runtime/traced/tracepoint.h"

@@ -1,4 +1,16 @@
 /* Processes that run: made, run for a turn, ended. */
+#include "process_life.h"
+
+#include "call_steps.h"
+#include "exception.h"
+#include "heap.h"
+#include "mailbox.h"
+#include "process_run.h"
+#include "process_signal.h"
+#include "process_wait.h"
+#include "queue.h"
+#include "seq_token.h"
+#include "timer.h"
 #include "dirty_end.h"
 #include "loader.h"
 #include "host/runtime/traced/probed.h"

@@ -1,4 +1,6 @@
 #include "process_internal.h"
+#include "mailbox.h"
+#include "process_signal.h"
 
 struct list {
     struct th_process_seen *items;

@@ -4,6 +4,13 @@
  * What a process is to do is a signal to it, so that a scheduler does it, in order with all else
  * that arrives. Who asks waits: so the scheduler may use what the request points to.
  */
+#include "process_run.h"
+
+#include "exception.h"
+#include "heap.h"
+#include "process_life.h"
+#include "process_signal.h"
+#include "timer.h"
 #include "host/runtime/traced/probed.h"
 #include "process_memory.h"
 

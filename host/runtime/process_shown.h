@@ -40,4 +40,12 @@ static inline void th_shown_doing(struct th_process_shown *shown, enum th_proces
     atomic_store_explicit(&shown->doing, (uint32_t)doing, memory_order_relaxed);
 }
 
+/* --- Purging (process_list.c) --- */
+
+/* Has the processes killed that are in INSTANCE's code, once they are between two functions. */
+void th_processes_purge(const struct th_instance *instance);
+
+/* Adds to TEXT which processes they are, the first of many: those that are seen to be. */
+void th_processes_show_inside(const struct th_instance *instance, struct th_buffer *text);
+
 #endif

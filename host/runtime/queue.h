@@ -42,6 +42,12 @@ enum {
 }; /* by type of thread; 0 is no scheduler's */
 extern struct th_queue th_queues[TH_QUEUES];
 
+/* Puts PROCESS at the end of a queue of its next thread type. */
+void th_queue_add(struct th_process_run *process);
+
+/* A thread that takes no signals from outside, with a stack that is guarded (errno, or 0). */
+int th_thread_create(pthread_t *thread, void *(*run)(void *context), void *context);
+
 /* Has each normal scheduler look whether it is to end, or has an errand to do. */
 void th_queue_poke_schedulers(void);
 

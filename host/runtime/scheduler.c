@@ -9,6 +9,8 @@
  * Normal schedulers also call the destructors of resources that other threads let go of.
  */
 #include "dirty_end.h"
+#include "process_life.h"
+#include "timer.h"
 #include "loader.h"
 #include "queue.h"
 #include "run_queue.h"

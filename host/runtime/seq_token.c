@@ -6,6 +6,9 @@
  * A token travels as the tuple {Flags, Label, Serial, From, Previous}; where there is a user tag
  * that spreads, in what user_tag.c makes of both.
  */
+#include "seq_token.h"
+
+#include "process_signal.h"
 #include "dirty_end.h"
 #include "host/runtime/traced/probed.h"
 #include "host/runtime/traced/tracepoint.h"

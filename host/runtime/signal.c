@@ -19,6 +19,12 @@
  * monitors of them need no signal.
  */
 #include "dirty_end.h"
+#include "call_steps.h"
+#include "mailbox.h"
+#include "process_run.h"
+#include "process_signal.h"
+#include "process_wait.h"
+#include "seq_token.h"
 #include "host/runtime/traced/probed.h"
 #include "host/runtime/traced/tracepoint.h"
 

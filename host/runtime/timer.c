@@ -2,7 +2,10 @@
  * Timers of processes that wait: a heap, the earliest first, and a thread that sleeps until then.
  * The thread is started with the first timer.
  */
-#include "process_internal.h"
+#include "timer.h"
+
+#include "mailbox.h"
+#include "queue.h"
 
 #include <string.h>
 #include <time.h>

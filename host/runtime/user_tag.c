@@ -10,7 +10,7 @@
  * With a message travels {Tag, Token}, where Token, the sequential one, is [] if there is none.
  */
 #include "dirty_end.h"
-#include "process_internal.h"
+#include "seq_token.h"
 
 #include "host/base/base.h"
 

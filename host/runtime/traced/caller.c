@@ -1,3 +1,4 @@
+#include "host/runtime/exception.h"
 #include "caller.h"
 #include "host/runtime/dirty_end.h"
 

@@ -1,3 +1,5 @@
+#include "host/runtime/exception.h"
+#include "host/runtime/seq_token.h"
 #include "probed.h"
 
 #include <string.h>

@@ -7,6 +7,7 @@
  * before any call can reach it. So what makes its calls be traced is that they come to the code,
  * and nothing is left out, or told twice.
  */
+#include "host/runtime/exception.h"
 #include "traced_function.h"
 
 #include "native_call.h"

@@ -1,3 +1,7 @@
+#include "host/runtime/exception.h"
+#include "host/runtime/heap.h"
+#include "host/runtime/process_signal.h"
+#include "host/runtime/seq_token.h"
 #include "tracepoint.h"
 #include "host/runtime/dirty_end.h"
 

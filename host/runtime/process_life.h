@@ -1,0 +1,25 @@
+/* Processes: how they begin, take their turns and end. Inner header of runtime/. */
+#ifndef TH_PROCESS_LIFE_H
+#define TH_PROCESS_LIFE_H
+
+#include "process_internal.h"
+
+/* TOLD: it does as it is told, and waits. Else it is the caller's to set up and queue. PARENT
+ * spawns it, LINKED to itself; NULL: nobody does. */
+struct th_process_run *th_process_create(bool told, struct th_process_run *parent, bool linked);
+
+/* Ends PROCESS with REASON, a term that stays until this returns, and frees it; one that does as it
+ * is told stays, ended. By a normal scheduler. */
+void th_process_end(struct th_process_run *process, th_term reason);
+
+/* Runs PROCESS for a turn; the calling thread is a scheduler of the type that it is to run on.
+ * After it, others may have PROCESS. */
+void th_process_turn(struct th_process_run *process);
+
+/* PROCESS, which this thread has, is as if it came in anew: with all reductions of a turn. */
+void th_process_begin_turn(struct th_process_run *process);
+
+/* Updates what others see of PROCESS, before they may have it. */
+void th_process_show(struct th_process_run *process);
+
+#endif
