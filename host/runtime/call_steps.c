@@ -314,7 +314,7 @@ static __attribute__((noinline)) void interpret_all(struct surroundings *s, stru
     size_t frames = call->process->frame_count;
 
     if (__builtin_expect(call->process->open.count != 0, 0))
-        th_traced_code_over(call->process, call->outer);
+        th_traced_open_drop_code(call->process, call->outer);
     give_back(s);
     left.env = s->keeps;
     left.argv = argv;

@@ -353,7 +353,7 @@ static void leave(struct th_process_run *process, th_term reason)
 /* Ends the part of the process that others do not see. No code runs for the process any more. */
 static void finish(struct th_process_run *process)
 {
-    th_traced_calls_drop(process);
+    th_traced_open_drop_all(process);
     th_probed_out(process);
     th_tracepoint_end(process);
     release(process);

@@ -83,7 +83,7 @@ static void many_are_kept(void **state)
 
 static void add(struct th_process_run *process, size_t number)
 {
-    *th_open_add(process) = (struct th_open_call){.frames = number};
+    *th_traced_open_add(process) = (struct th_open_call){.frames = number};
 }
 
 /* The latest ones in their order, up to LAST. */
@@ -92,7 +92,7 @@ static void assert_in_order(const struct th_process_run *process, size_t last)
     const struct th_open_calls *open = &process->open;
 
     for (size_t i = 0; i < open->count; i++)
-        assert_int_equal(th_open_at(open, i)->frames, last + 1 - open->count + i);
+        assert_int_equal(th_traced_open_at(open, i)->frames, last + 1 - open->count + i);
 }
 
 static long faults(void)
@@ -122,7 +122,7 @@ static void no_call_waits_for_the_room_of_many(void **state)
     add(&process, MANY);
     assert_int_equal(process.open.count, MANY);
     assert_in_order(&process, MANY);
-    th_traced_calls_drop(&process);
+    th_traced_open_drop_all(&process);
 }
 
 /* Takes room for 2^LOG2 calls. */
@@ -157,13 +157,13 @@ static void room_grows_of_what_has_come_round(void **state)
     assert_in_order(&process, number - 1);
     for (size_t i = 0; i < count; i++) {
         others[i].open.count = 0;
-        th_traced_calls_drop(&others[i]);
+        th_traced_open_drop_all(&others[i]);
     }
     for (; number < 4 << OWN; number++)
         add(&process, number);
     assert_int_equal(process.open.count, (4 << OWN) - ROUND);
     assert_in_order(&process, number - 1);
-    th_traced_calls_drop(&process);
+    th_traced_open_drop_all(&process);
 }
 
 static void an_exception_passes_many(void **state)

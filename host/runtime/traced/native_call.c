@@ -121,15 +121,15 @@ bool th_native_keep(const struct th_live_function *function, struct th_live_want
     struct th_open_call *made;
     bool framed;
 
-    th_open_drop_below(process, at);
-    top = th_open_top(process);
+    th_traced_open_drop_below(process, at);
+    top = th_traced_open_top(process);
     framed = at != call->sp && !(top && top->native == at);
     if (framed && __builtin_expect(!has_room(process, at), 0)) {
-        th_open_refuse(process, wants);
+        th_traced_open_refuse(process, wants);
         th_traced_busy = 0;
         return false;
     }
-    made = th_open_add(process);
+    made = th_traced_open_add(process);
     made->function = function;
     made->outer = call->outer;
     made->frames = process->frame_count;
@@ -184,7 +184,7 @@ void th_native_frame_begin(struct th_native_frame *frame, uintptr_t at)
     struct th_process_run *process = call->process;
 
     *frame = (struct th_native_frame){call, at, call->env->exception, process->native_bytes, false};
-    th_open_top(process)->native = at;
+    th_traced_open_top(process)->native = at;
     process->native_bytes += th_traced_busy - at;
     th_traced_busy = 0;
 }
@@ -237,7 +237,7 @@ static void end_frame(const struct th_native_frame *frame, struct ending ending)
 
     if (ending.how == RETURNED && th_live_is_returning(&process->live))
         th_caught_at(process, frame->at);
-    th_open_end_native(process, frame->at, end_one, &ending);
+    th_traced_open_end_native(process, frame->at, end_one, &ending);
     if (th_live_is_returning(&process->live))
         (ending.how == RETURNED ? th_return_to_caller : th_raise_to_caller)(process, frame->at);
 }
@@ -250,7 +250,7 @@ static bool leave(const struct th_native_frame *frame)
     if (th_traced_busy)
         return false;
     th_traced_busy = TH_BUSY;
-    th_open_drop_below(process, frame->at);
+    th_traced_open_drop_below(process, frame->at);
     process->native_bytes = frame->below;
     return true;
 }
@@ -264,7 +264,7 @@ static inline bool just_returned(const struct th_native_frame *frame, th_term an
 
     return __builtin_expect(answer != TH_NONE && call->env->exception == TH_NONE &&
                                 !th_live_is_returning(&process->live) && !th_traced_busy &&
-                                th_open_is_single(process, frame->at),
+                                th_traced_open_is_single(process, frame->at),
                             1);
 }
 
@@ -277,7 +277,7 @@ static __attribute__((noinline)) void end_slowly(const struct th_native_frame *f
         return;
     ending = ending_of(frame, answer);
     if (ending.how == NOT_YET)
-        th_open_hand_over(frame->call->process, frame->at);
+        th_traced_open_hand_over(frame->call->process, frame->at);
     else
         end_frame(frame, ending);
     th_traced_busy = 0;
@@ -295,7 +295,7 @@ void th_native_frame_over(struct th_native_frame *frame, th_term answer)
         return;
     }
     th_traced_busy = TH_BUSY;
-    last = th_open_top(process);
+    last = th_traced_open_top(process);
     process->native_bytes = frame->below;
     process->open.count--;
     if (TH_PROBE_ENABLED(function__return))

@@ -4,37 +4,11 @@
 #include "native_call.h"
 #include "traced_function.h"
 
-/* --- Open calls ------------------------------------------------------------------------------ */
-
-enum {
-    FEWEST = 8,           /* room for open calls, which each process may have, */
-    KEPT = 1024,          /* that is kept when none is open */
-    MOST = 1000000,       /* of a process, unless told otherwise, */
-    MOST_OF_ALL = 1 << 24 /* and of all: for more there is no room */
-};
-
 _Thread_local uintptr_t th_traced_busy;
-
-static size_t most = MOST;  /* written while there are no processes */
-static _Atomic size_t room; /* relaxed, as the next: for how many there is memory */
-/* Since the runtime was started: that were forgotten; whose native frames longjmp() has left. */
-static _Atomic uint64_t not_kept, left;
-
-uint64_t th_runtime_calls_not_kept(void)
-{
-    return atomic_load_explicit(&not_kept, memory_order_relaxed);
-}
-
-uint64_t th_runtime_calls_left(void)
-{
-    return atomic_load_explicit(&left, memory_order_relaxed);
-}
 
 void th_traced_calls_begin(const struct th_runtime_setup *setup)
 {
-    most = setup->open_calls ? setup->open_calls : MOST;
-    atomic_store_explicit(&not_kept, 0, memory_order_relaxed);
-    atomic_store_explicit(&left, 0, memory_order_relaxed);
+    th_traced_open_begin(setup->open_calls);
     th_native_calls_begin();
     if (setup->tracing)
         th_traced_functions_begin(setup->tracing);
@@ -44,144 +18,6 @@ void th_traced_calls_end(void)
 {
     th_traced_functions_end();
 }
-
-static size_t bytes_of(size_t calls)
-{
-    return calls * sizeof(struct th_open_call);
-}
-
-/* Of the largest ring. */
-static size_t most_bytes(void)
-{
-    size_t capacity = FEWEST;
-
-    while (capacity < most)
-        capacity *= 2;
-    return bytes_of(capacity);
-}
-
-static void free_room(struct th_open_calls *open)
-{
-    atomic_fetch_sub_explicit(&room, open->capacity, memory_order_relaxed);
-    th_long_array_free(open->ring, bytes_of(open->capacity), most_bytes());
-    *open = (struct th_open_calls){0};
-}
-
-/* The ring has become larger: what has come round to its beginning goes on behind its old END. */
-static void unroll(struct th_open_calls *open, size_t end)
-{
-    open->bottom = end ? open->bottom & (end - 1) : 0;
-    for (size_t i = end; i < open->bottom + open->count; i++)
-        open->ring[i] = open->ring[i - end];
-}
-
-/* False: there is to be no more room. */
-static bool make_room(struct th_open_calls *open)
-{
-    size_t had = open->capacity, capacity = had ? 2 * had : FEWEST;
-    struct th_open_call *ring;
-
-    if (open->count >= most)
-        return false;
-    if (had && atomic_load_explicit(&room, memory_order_relaxed) + capacity - had > MOST_OF_ALL)
-        return false;
-    ring = th_long_array_grow(open->ring, bytes_of(had), bytes_of(capacity), most_bytes());
-    if (!ring)
-        return false;
-    atomic_fetch_add_explicit(&room, capacity - had, memory_order_relaxed);
-    open->ring = ring;
-    open->capacity = capacity;
-    open->limit = capacity < most ? capacity : most;
-    unroll(open, had);
-    return true;
-}
-
-static void forget_oldest(struct th_process_run *process)
-{
-    struct th_open_calls *open = &process->open;
-
-    th_live_drop(&process->live, &th_open_at(open, 0)->wants);
-    open->bottom++;
-    open->count--;
-    atomic_fetch_add_explicit(&not_kept, 1, memory_order_relaxed);
-}
-
-void th_open_refuse(struct th_process_run *process, struct th_live_wants *wants)
-{
-    th_live_drop(&process->live, wants);
-    atomic_fetch_add_explicit(&not_kept, 1, memory_order_relaxed);
-}
-
-void th_open_make_room(struct th_process_run *process)
-{
-    if (!make_room(&process->open))
-        forget_oldest(process);
-}
-
-/* --- Native frames --------------------------------------------------------------------------- */
-
-/* The call, which is the last one, is given up, as its native frame is gone. */
-static void drop_left(struct th_process_run *process)
-{
-    struct th_open_call *call = th_open_at(&process->open, --process->open.count);
-
-    process->native_bytes = call->below;
-    th_live_drop(&process->live, &call->wants);
-    atomic_fetch_add_explicit(&left, 1, memory_order_relaxed);
-}
-
-void th_open_drop_left(struct th_process_run *process, uintptr_t native)
-{
-    while (th_open_is_below(th_open_top(process), native))
-        drop_left(process);
-}
-
-void th_traced_code_over(struct th_process_run *process, const struct th_call *outer)
-{
-    const struct th_open_call *top;
-
-    while ((top = th_open_top(process)) && top->outer == outer && top->native != 0)
-        drop_left(process);
-}
-
-/* Behind the last call of the native frame; 0: it has none. What stands there is of the runtime's
- * frame, as functions that were called from the native one go on there. */
-static size_t behind(const struct th_process_run *process, uintptr_t native)
-{
-    const struct th_open_calls *open = &process->open;
-    size_t i = open->count;
-
-    while (i > 0 && th_open_at(open, i - 1)->native == 0)
-        i--;
-    return i > 0 && th_open_at(open, i - 1)->native == native ? i : 0;
-}
-
-void th_open_end_native(struct th_process_run *process, uintptr_t native, th_open_end *end,
-                        void *context)
-{
-    struct th_open_calls *open = &process->open;
-    size_t later = behind(process, native), i = later;
-
-    if (later == 0)
-        return;
-    while (i > 0 && th_open_at(open, i - 1)->native == native)
-        end(context, process, th_open_at(open, --i));
-    for (; later < open->count; later++)
-        *th_open_at(open, i++) = *th_open_at(open, later);
-    open->count = i;
-}
-
-void th_open_hand_over(struct th_process_run *process, uintptr_t native)
-{
-    for (size_t i = behind(process, native); i > 0; i--) {
-        struct th_open_call *call = th_open_at(&process->open, i - 1);
-        if (call->native != native)
-            return;
-        call->native = 0;
-    }
-}
-
-/* --- Calls and their ends -------------------------------------------------------------------- */
 
 /* The call goes on to NEXT, the native site of CALLEE; NULL: that has no breakpoint. */
 static inline __attribute__((always_inline)) void
@@ -207,7 +43,7 @@ meet_at_entry(struct th_process_run *process, const struct th_callee *callee, co
     else
         th_live_call(&call, &wants);
     if (wants.count > 0) {
-        made = th_open_add(process);
+        made = th_traced_open_add(process);
         made->function = &traced->live;
         made->outer = outer;
         made->frames = process->frame_count;
@@ -242,30 +78,24 @@ th_term th_class_atom(enum th_raised class)
                                       : TH_AM(exit);
 }
 
-static void end_one(struct th_process_run *process, struct th_open_call *call)
-{
-    if (process->outcome != TH_NONE)
-        th_live_return(&process->live, call->function, &call->wants, process->outcome);
-    else
-        th_live_raise(&process->live, call->function, &call->wants,
-                      th_class_atom(process->raised.class), process->raised.reason);
-}
-
-/* False: there was none. */
-static bool end_all(struct th_process_run *process, const struct th_call *outer)
+/* Ends the open calls of that frame. False: there was none. */
+static bool end_open_calls(struct th_process_run *process, const struct th_call *outer)
 {
     struct th_open_calls *open = &process->open;
     bool ended = false;
 
     for (; open->count > 0; ended = true) {
-        struct th_open_call call = *th_open_top(process);
+        struct th_open_call call = *th_traced_open_top(process);
         if (call.outer != outer || call.frames != process->frame_count)
             break;
         open->count--;
-        end_one(process, &call);
+        if (process->outcome != TH_NONE)
+            th_live_return(&process->live, call.function, &call.wants, process->outcome);
+        else
+            th_live_raise(&process->live, call.function, &call.wants,
+                          th_class_atom(process->raised.class), process->raised.reason);
     }
-    if (open->capacity > KEPT && open->count == 0)
-        free_room(open);
+    th_traced_open_shrink(process);
     return ended;
 }
 
@@ -277,22 +107,12 @@ void th_traced_calls_over(struct th_process_run *process, const struct th_call *
     if (th_traced_busy)
         return;
     th_traced_busy = TH_BUSY;
-    th_traced_code_over(process, outer);
+    th_traced_open_drop_code(process, outer);
     if (!raised && th_live_is_returning(&process->live))
         th_caught_by_code(process);
-    if (!end_all(process, outer) && raised)
+    if (!end_open_calls(process, outer) && raised)
         th_caught_at(process, 0);
     if (th_live_is_returning(&process->live))
         (raised ? th_raise_to_caller : th_return_to_caller)(process, TH_FROM_KEPT);
     th_traced_busy = 0;
-}
-
-void th_traced_calls_drop(struct th_process_run *process)
-{
-    struct th_open_calls *open = &process->open;
-
-    while (open->count > 0)
-        th_live_drop(&process->live, &th_open_at(open, --open->count)->wants);
-    if (open->capacity)
-        free_room(open);
 }
