@@ -5,7 +5,7 @@
  *   native.h    sites in machine code
  *   change.h    setting, updating, removing breakpoints, while everything runs
  *   hit.h       what a call does that meets breakpoints
- *   single.h    the same where each instruction counts
+ *   fast_hit.h  the same where each instruction counts
  *   account.h   time and memory by process, for call_time and call_memory
  *   info.h      what breakpoints a function has, and what they have counted
  *   shared.h    what trace/ hands in: match specifications, tracers, sessions
@@ -21,7 +21,7 @@
 #include "host/breakpoint/native/native.h"
 #include "breakpoint_session.h"
 #include "shared.h"
-#include "single.h"
+#include "fast_hit.h"
 #include "site.h"
 
 #endif

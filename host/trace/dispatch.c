@@ -11,7 +11,7 @@
  * Up to step 4 nothing is built and nothing allocated, but for a process that is seen for the first
  * time, and once a session has discarded some calls and wanted others (discard_habit.h).
  */
-#include "way.h"
+#include "dispatch.h"
 
 #include "inheritance.h"
 #include "opts.h"

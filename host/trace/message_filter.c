@@ -7,7 +7,7 @@
 #include "message_filter.h"
 
 #include "host/trace/live/live_hit.h"
-#include "surroundings.h"
+#include "match_context.h"
 
 /* Whose terms, flags and process it is: this host's now, or a recording's. */
 union surroundings {

@@ -8,7 +8,7 @@
 #include "pattern_hit.h"
 
 #include "points.h"
-#include "wants.h"
+#include "return_request.h"
 
 /* --- ends --- */
 

@@ -8,8 +8,8 @@
 
 #include "host/trace/live/live_hit.h"
 #include "points.h"
-#include "surroundings.h"
-#include "wants.h"
+#include "match_context.h"
+#include "return_request.h"
 
 struct call_hit {
     struct th_hit hit;

@@ -2,7 +2,7 @@
 #ifndef TH_PATTERN_HIT_H
 #define TH_PATTERN_HIT_H
 
-#include "way.h"
+#include "dispatch.h"
 
 /* A call meets the breakpoints of its function. */
 void th_patterns_call(struct th_way *way);

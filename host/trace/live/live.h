@@ -199,7 +199,7 @@ struct th_live_call {
 enum { TH_LIVE_WANTED = 4 };
 struct th_live_wants {
     uint32_t count, capacity;     /* 0: nothing */
-    uint64_t few[TH_LIVE_WANTED]; /* weak ids and what is wanted, see wants.h */
+    uint64_t few[TH_LIVE_WANTED]; /* weak ids and what is wanted, see return_request.h */
     uint64_t *many;               /* all of them, once there are more; else not set */
 };
 

@@ -12,7 +12,7 @@
 
 #include "host/trace/pattern_hit.h"
 #include "host/trace/points.h"
-#include "host/trace/wants.h"
+#include "host/trace/return_request.h"
 
 /* What hooks get. */
 struct live_hit {

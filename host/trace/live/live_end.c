@@ -2,7 +2,7 @@
 #include "live_hit.h"
 
 #include "host/trace/points.h"
-#include "host/trace/wants.h"
+#include "host/trace/return_request.h"
 
 /* --- an end as an event --- */
 

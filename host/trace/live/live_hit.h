@@ -7,7 +7,7 @@
 #include "live.h"
 #include "host/trace/opts.h"
 #include "host/trace/thread.h"
-#include "host/trace/way.h"
+#include "host/trace/dispatch.h"
 
 uint32_t th_live_hit_call(struct th_hit *hit, struct th_bp_session *points, struct th_shared *spec,
                           uint32_t kind);

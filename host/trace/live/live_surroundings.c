@@ -1,7 +1,7 @@
 /* What match specifications ask of a live call: flags and the trace control word of trace/ itself,
  * the rest of the process' owner. */
 #include "live_hit.h"
-#include "host/trace/surroundings.h"
+#include "host/trace/match_context.h"
 
 static const struct th_live_surroundings *of(void *context)
 {

@@ -1,7 +1,7 @@
 /* What is wanted of a call's end: a word for each session that wants anything, which is kept where
  * the call's frame is. Of a live call see live.h, of a recorded one execution.h. */
-#ifndef TH_WANTS_H
-#define TH_WANTS_H
+#ifndef TH_RETURN_REQUEST_H
+#define TH_RETURN_REQUEST_H
 
 #include "host/match/match.h"
 #include "tracing.h"

@@ -1,9 +1,9 @@
 /* What match specifications of patterns ask and do. */
-#ifndef TH_SURROUNDINGS_H
-#define TH_SURROUNDINGS_H
+#ifndef TH_MATCH_CONTEXT_H
+#define TH_MATCH_CONTEXT_H
 
 #include "host/match/match.h"
-#include "way.h"
+#include "dispatch.h"
 
 /* The context of th_pattern_operations. */
 struct th_surroundings {

@@ -2,8 +2,8 @@
  * The breakpoint that most sites have: one, that is local or global and no more. For trace/, which
  * obeys it in place where each instruction counts: no struct th_hit, no call through the hooks.
  */
-#ifndef TH_BP_SINGLE_H
-#define TH_BP_SINGLE_H
+#ifndef TH_FAST_HIT_H
+#define TH_FAST_HIT_H
 
 #include "generic_bp.h"
 

@@ -4,7 +4,7 @@
  * has at a call, as the calls that set tokens, and messages without `send` or `receive` flag in
  * theirs, leave no record.
  */
-#include "surroundings.h"
+#include "match_context.h"
 
 #include "points.h"
 

@@ -1,6 +1,6 @@
 /* The way of one event through the sessions: what dispatch.c and patterns share. */
-#ifndef TH_WAY_H
-#define TH_WAY_H
+#ifndef TH_DISPATCH_H
+#define TH_DISPATCH_H
 
 #include "tracing.h"
 
