@@ -1,4 +1,7 @@
 /*
+ * The answers of a recording, and those of this host: each has a table, in which what is the same
+ * for both, flags and the trace control word, has one function.
+ *
  * What a recording does not tell is left NULL, so that it is unknown: dumps; and sequential trace
  * tokens. Records of seq_trace tell of a message which token it had, but not which one a process
  * has at a call, as the calls that set tokens, and messages without `send` or `receive` flag in
@@ -6,14 +9,56 @@
  */
 #include "match_context.h"
 
+#include "host/trace/live/live_hit.h"
 #include "points.h"
+
+static const struct th_match_context *of(void *context)
+{
+    return context;
+}
 
 static th_term self(void *context)
 {
-    return ((struct th_surroundings *)context)->way->tracee;
+    return of(context)->id;
 }
 
-static th_term node(void *context)
+/* CALLER as a term; TH_NONE if it is unknown. */
+static th_term caller_term(const struct th_caller *caller, th_env *env)
+{
+    if (caller->kind == TH_CALLER_FUNCTION)
+        return th_live_function_term(env, &caller->function);
+    return caller->kind == TH_CALLER_UNDEFINED ? TH_AM(undefined) : TH_NONE;
+}
+
+/* CALLER, which is a term, with a line that is not known. */
+static th_term without_line(th_term caller, th_env *env)
+{
+    const th_term *e;
+
+    if (caller == TH_NONE || !th_is_tuple(caller))
+        return caller;
+    e = th_tuple_elements(caller);
+    return th_make_tuple_of(env, e[0], e[1], e[2], TH_AM(undefined));
+}
+
+/* CALLER with its line. Where no line is known, it is `undefined`, as in a BEAM. */
+static th_term count_line(const struct th_match_context *of, th_term caller)
+{
+    if (caller != TH_NONE && th_is_tuple(caller) &&
+        th_tuple_elements(caller)[3] == TH_AM(undefined))
+        th_session_count(of->session, TH_COUNTED_BY_PATTERNS(lines_unknown));
+    return caller;
+}
+
+/* --- a recording ------------------------------------------------------------------------------ */
+
+/* The tracee; NULL: it is of another node. */
+static struct th_tracee *tracee_of(void *context)
+{
+    return (struct th_tracee *)of(context)->traced;
+}
+
+static th_term recorded_node(void *context)
 {
     th_term name = th_world_node().node;
 
@@ -21,17 +66,14 @@ static th_term node(void *context)
     return name ? name : TH_NONE;
 }
 
-static th_term caller(void *context, th_env *env)
+static th_term recorded_caller(void *context, th_env *env)
 {
-    struct th_surroundings *s = context;
+    struct th_tracee *tracee = tracee_of(context);
     struct th_caller found = {.kind = TH_CALLER_UNKNOWN};
 
-    if (s->tracee)
-        found = th_recorded_caller(&s->way->tracing->execution, &s->tracee->stack);
-    if (found.kind == TH_CALLER_FUNCTION)
-        return th_make_tuple_of(env, found.function.module, found.function.function,
-                                th_small(found.function.arity));
-    return found.kind == TH_CALLER_UNDEFINED ? TH_AM(undefined) : TH_NONE;
+    if (tracee)
+        found = th_recorded_caller(&of(context)->tracing->execution, &tracee->stack);
+    return caller_term(&found, env);
 }
 
 /* The file and line of a LOCATION, [{file, File}, {line, Line}]. */
@@ -52,51 +94,40 @@ static th_term place_in(th_term location, th_env *env)
     return file && line ? th_make_tuple_of(env, file, line) : TH_AM(undefined);
 }
 
-/* The same of what the record says; TH_NONE if it says nothing. */
-static th_term line_of_callers(const struct th_surroundings *s, th_env *env)
+/* The same of what the record has; TH_NONE if it has nothing. */
+static th_term line_of_callers(const struct th_event *event, th_env *env)
 {
-    th_term callers = s->way->event->callers;
     const th_term *e;
-    th_term line;
 
-    if (callers == TH_NONE || !th_is_list(callers))
+    if (event->callers == TH_NONE || !th_is_list(event->callers))
         return TH_NONE;
-    e = th_tuple_elements(th_cell(callers)[0]);
-    line = place_in(e[3], env);
-    if (line == TH_AM(undefined))
-        th_session_count(s->session, TH_COUNTED_BY_PATTERNS(lines_unknown));
-    return th_make_tuple_of(env, e[0], e[1], e[2], line);
+    e = th_tuple_elements(th_cell(event->callers)[0]);
+    return th_make_tuple_of(env, e[0], e[1], e[2], place_in(e[3], env));
 }
 
 /* The recorded caller with its line; TH_NONE if that was not recorded. */
-static th_term recorded_line(const struct th_way *way, th_env *env)
+static th_term line_of_result(const struct th_match_context *of, th_env *env)
 {
-    th_term result = way->event->match_spec_result;
+    th_term result = of->event->match_spec_result;
 
-    if (!way->tracing->recorded_callers || result == TH_NONE || !th_is_tuple(result) ||
+    if (!of->tracing->recorded_callers || result == TH_NONE || !th_is_tuple(result) ||
         th_tuple_arity(result) != 4)
         return TH_NONE;
     return th_recorded_caller_of_result(result).kind == TH_CALLER_FUNCTION ? th_copy(env, result)
                                                                            : TH_NONE;
 }
 
-/* As in a BEAM that knows of no line, that is `undefined`. */
-static th_term caller_line(void *context, th_env *env)
+static th_term recorded_caller_line(void *context, th_env *env)
 {
-    struct th_surroundings *s = context;
-    th_term line = line_of_callers(s, env), found;
-    const th_term *e;
+    th_term found = line_of_callers(of(context)->event, env);
 
-    if (line == TH_NONE)
-        line = recorded_line(s->way, env);
-    if (line != TH_NONE)
-        return line;
-    found = caller(context, env);
-    if (found == TH_NONE || !th_is_tuple(found))
-        return found;
-    th_session_count(s->session, TH_COUNTED_BY_PATTERNS(lines_unknown));
-    e = th_tuple_elements(found);
-    return th_make_tuple_of(env, e[0], e[1], e[2], TH_AM(undefined));
+    if (found == TH_NONE) {
+        found = line_of_result(of(context), env);
+        if (found != TH_NONE)
+            return found;
+        found = without_line(recorded_caller(context, env), env);
+    }
+    return count_line(of(context), found);
 }
 
 /* As many of CALLERS; TH_NONE if it has less, and does not tell all. */
@@ -112,21 +143,20 @@ static th_term stack_of_callers(th_term callers, th_env *env, size_t depth)
 
 /* [{M, F, Arity, []}, ...]: without lines, as of code that was compiled so, but where the record
  * itself has callers. All of it, or nothing is known. */
-static th_term stack(void *context, th_env *env, size_t depth)
+static th_term recorded_stack(void *context, th_env *env, size_t depth)
 {
-    struct th_surroundings *s = context;
+    th_term recorded = of(context)->event->callers;
     struct th_caller callers[TH_EXECUTION_CALLERS];
     th_term frames[TH_EXECUTION_CALLERS];
     size_t count;
 
-    if (s->way->event->callers != TH_NONE)
-        return stack_of_callers(s->way->event->callers, env,
-                                depth < TH_EXECUTION_CALLERS ? depth : TH_EXECUTION_CALLERS);
-    if (!s->tracee)
-        return TH_NONE;
     if (depth > TH_EXECUTION_CALLERS)
         depth = TH_EXECUTION_CALLERS;
-    count = th_recorded_callers(&s->tracee->stack, callers, depth);
+    if (recorded != TH_NONE)
+        return stack_of_callers(recorded, env, depth);
+    if (!tracee_of(context))
+        return TH_NONE;
+    count = th_recorded_callers(&tracee_of(context)->stack, callers, depth);
     for (size_t i = 0; i < count; i++) {
         const struct th_function *f = &callers[i].function;
         if (callers[i].kind == TH_CALLER_UNKNOWN)
@@ -139,33 +169,117 @@ static th_term stack(void *context, th_env *env, size_t depth)
     return th_make_list(env, frames, count);
 }
 
-static void display(void *context, th_term term)
+static void recorded_display(void *context, th_term term)
 {
-    const struct th_tracing *tracing = ((struct th_surroundings *)context)->way->tracing;
-
-    if (tracing->display)
-        tracing->display(term);
+    if (of(context)->tracing->display)
+        of(context)->tracing->display(term);
 }
 
-/* --- the trace control word --- */
+/* --- this host: what the owner of the process knows ------------------------------------------- */
+
+static struct th_live_process *process_of(void *context)
+{
+    return of(context)->process;
+}
+
+static const struct th_match_operations *asked(void *context)
+{
+    static const struct th_match_operations nothing;
+    const struct th_match_operations *operations = process_of(context)->asked;
+
+    return operations ? operations : &nothing;
+}
+
+/* Who calls, if that came with the call; NULL: the owner is asked. */
+static const struct th_caller *told_caller(void *context)
+{
+    return of(context)->call ? of(context)->call->caller : NULL;
+}
+
+static th_term live_node(void *context)
+{
+    (void)context;
+    return TH_AM(nonode);
+}
+
+static th_term live_caller(void *context, th_env *env)
+{
+    if (told_caller(context))
+        return caller_term(told_caller(context), env);
+    return asked(context)->caller ? asked(context)->caller(process_of(context), env) : TH_NONE;
+}
+
+static th_term live_caller_line(void *context, th_env *env)
+{
+    bool has_line = !told_caller(context) && asked(context)->caller_line;
+
+    return count_line(of(context), has_line ? asked(context)->caller_line(process_of(context), env)
+                                            : without_line(live_caller(context, env), env));
+}
+
+static th_term live_stack(void *context, th_env *env, size_t depth)
+{
+    return asked(context)->stack ? asked(context)->stack(process_of(context), env, depth) : TH_NONE;
+}
+
+static th_term is_seq_trace(void *context)
+{
+    return asked(context)->is_seq_trace ? asked(context)->is_seq_trace(process_of(context))
+                                        : TH_NONE;
+}
+
+static th_term get_seq_token(void *context, th_env *env)
+{
+    return asked(context)->get_seq_token ? asked(context)->get_seq_token(process_of(context), env)
+                                         : TH_NONE;
+}
+
+static th_term set_seq_token(void *context, th_env *env, th_term component, th_term value)
+{
+    return asked(context)->set_seq_token
+               ? asked(context)->set_seq_token(process_of(context), env, component, value)
+               : TH_NONE;
+}
+
+static th_term process_dump(void *context, th_env *env)
+{
+    return asked(context)->process_dump ? asked(context)->process_dump(process_of(context), env)
+                                        : TH_NONE;
+}
+
+/* The callback that shows the term is about the event at hand; of a call none was made yet. */
+static void live_display(void *context, th_term term)
+{
+    struct th_event *outer = th_callback_current.event, event;
+
+    if (!outer) {
+        th_live_call_event(&event, of(context)->call);
+        th_callback_current.event = &event;
+    }
+    if (asked(context)->display)
+        asked(context)->display(process_of(context), term);
+    else
+        recorded_display(context, term);
+    th_callback_current.event = outer;
+}
+
+/* --- the trace control word: relaxed, a word in itself ---------------------------------------- */
 
 static th_term get_tcw(void *context, th_env *env)
 {
     (void)env;
-    return th_small(((struct th_surroundings *)context)->way->tracing->control_word);
+    return th_small(
+        atomic_load_explicit(&of(context)->tracing->control_word, memory_order_relaxed));
 }
 
 static th_term set_tcw(void *context, th_env *env, uint32_t value)
 {
-    struct th_tracing *tracing = ((struct th_surroundings *)context)->way->tracing;
-    uint32_t former = tracing->control_word;
-
     (void)env;
-    tracing->control_word = value;
-    return th_small(former);
+    return th_small(
+        atomic_exchange_explicit(&of(context)->tracing->control_word, value, memory_order_relaxed));
 }
 
-/* --- flags --- */
+/* --- flags ------------------------------------------------------------------------------------ */
 
 /* The flag that ATOM names; 0: none that a match specification may give. */
 static uint32_t flag_of(th_term atom)
@@ -180,7 +294,8 @@ static uint32_t flag_of(th_term atom)
     return 0;
 }
 
-bool th_surroundings_flags(th_term list, uint32_t *flags)
+/* The flags that LIST names; false: a match specification may not give them. */
+static bool read_flags(th_term list, uint32_t *flags)
 {
     *flags = 0;
     for (; th_is_list(list); list = th_cell(list)[1]) {
@@ -192,65 +307,114 @@ bool th_surroundings_flags(th_term list, uint32_t *flags)
     return list == TH_NIL;
 }
 
-static struct th_tracee *tracee_of(const struct th_surroundings *s, th_term who)
-{
-    if (who == TH_NONE)
-        return s->tracee;
-    if (th_is_atom(who))
-        who = th_whereis(who);
-    return th_process_alive(who) ? th_tracee_expect(s->way->tracing, who) : NULL;
-}
-
-static bool change(const struct th_surroundings *s, struct th_tracee *tracee, uint32_t clear,
+/* Under the lock. */
+static bool change(struct th_session *session, struct th_traced *traced, uint32_t clear,
                    uint32_t set)
 {
-    uint32_t old = th_refs_flags(th_traced_refs(&tracee->traced), s->session);
+    uint32_t old = th_refs_flags(th_traced_refs(traced), session);
     uint32_t accepted =
-        th_kind_of(tracee->traced.id) == TH_KIND_PORT ? TH_FLAGS_OF_PORTS : TH_FLAGS_OF_PROCESSES;
+        th_kind_of(traced->id) == TH_KIND_PORT ? TH_FLAGS_OF_PORTS : TH_FLAGS_OF_PROCESSES;
     uint32_t new = (old & ~clear) | (set & accepted);
 
     if (new != old)
-        th_tracee_set(tracee, s->session, new);
+        th_traced_set(traced, session, new);
     return new != old;
+}
+
+/* NULL: there is none. For a process of this host one of this host alone: the world is the
+ * replaying thread's. */
+static struct th_traced *traced_of(const struct th_match_context *of, th_term who)
+{
+    struct th_tracee *tracee;
+
+    if (who == TH_NONE)
+        return of->traced;
+    if (th_is_atom(who))
+        who = th_whereis(who);
+    if (of->process)
+        return who == TH_NONE ? NULL : th_tracing_live(of->tracing, who);
+    tracee = th_process_alive(who) ? th_tracee_expect(of->tracing, who) : NULL;
+    return tracee ? &tracee->traced : NULL;
 }
 
 static th_term set_flags(void *context, th_term who, th_term clear, th_term set)
 {
-    struct th_surroundings *s = context;
-    struct th_tracee *tracee = tracee_of(s, who);
+    struct th_tracing *tracing = of(context)->tracing;
+    th_term answer = TH_MATCH_RAISED;
+    struct th_traced *traced;
     uint32_t off, on;
 
-    if (!tracee || !th_surroundings_flags(clear, &off) || !th_surroundings_flags(set, &on))
-        return TH_MATCH_RAISED;
-    return change(s, tracee, off, on) ? TH_AM(true) : TH_AM(false);
+    if (!read_flags(clear, &off) || !read_flags(set, &on))
+        return answer;
+    th_tracing_lock(tracing);
+    traced = traced_of(of(context), who);
+    if (traced)
+        answer = change(of(context)->session, traced, off, on) ? TH_AM(true) : TH_AM(false);
+    th_tracing_unlock(tracing);
+    return answer;
 }
 
 static void silence(void *context, bool silent)
 {
-    struct th_surroundings *s = context;
+    struct th_tracing *tracing = of(context)->tracing;
 
-    if (s->tracee)
-        change(s, s->tracee, silent ? 0 : TH_FLAG_SILENT, silent ? TH_FLAG_SILENT : 0);
+    if (!of(context)->traced)
+        return;
+    th_tracing_lock(tracing);
+    change(of(context)->session, of(context)->traced, silent ? 0 : TH_FLAG_SILENT,
+           silent ? TH_FLAG_SILENT : 0);
+    th_tracing_unlock(tracing);
 }
 
 static th_term is_silent(void *context)
 {
-    struct th_surroundings *s = context;
-    uint32_t flags = th_refs_flags(th_tracee_refs(s->way->tracing, s->way->tracee), s->session);
+    const struct th_match_context *self = context;
+    const struct th_tracee_refs *refs =
+        self->traced ? th_traced_refs(self->traced) : th_found_refs(self->tracing, self->id);
 
-    return flags & TH_FLAG_SILENT ? TH_AM(true) : TH_AM(false);
+    return th_refs_flags(refs, self->session) & TH_FLAG_SILENT ? TH_AM(true) : TH_AM(false);
 }
 
-const struct th_match_operations th_pattern_operations = {
+/* --- both ------------------------------------------------------------------------------------- */
+
+static const struct th_match_operations of_recording = {
     .self = self,
-    .node = node,
-    .caller = caller,
-    .caller_line = caller_line,
-    .stack = stack,
-    .display = display,
+    .node = recorded_node,
+    .caller = recorded_caller,
+    .caller_line = recorded_caller_line,
+    .stack = recorded_stack,
     .get_tcw = get_tcw,
     .set_tcw = set_tcw,
+    .display = recorded_display,
     .set_flags = set_flags,
     .silence = silence,
     .is_silent = is_silent,
 };
+
+static const struct th_match_operations of_host = {
+    .self = self,
+    .node = live_node,
+    .caller = live_caller,
+    .caller_line = live_caller_line,
+    .stack = live_stack,
+    .is_seq_trace = is_seq_trace,
+    .get_seq_token = get_seq_token,
+    .set_seq_token = set_seq_token,
+    .get_tcw = get_tcw,
+    .set_tcw = set_tcw,
+    .process_dump = process_dump,
+    .display = live_display,
+    .set_flags = set_flags,
+    .silence = silence,
+    .is_silent = is_silent,
+};
+
+void th_match_context_run(struct th_match_context *context, const struct th_match_spec *spec,
+                          const struct th_match_subject *subject, th_env *env,
+                          struct th_match_result *result)
+{
+    const struct th_match_surroundings surroundings = {context->process ? &of_host : &of_recording,
+                                                       context};
+
+    th_match_run(spec, subject, &surroundings, env, result);
+}

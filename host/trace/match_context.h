@@ -1,20 +1,25 @@
-/* What match specifications of patterns ask and do. */
+/* What match specifications of patterns ask of the tracee, and do to it. Inner header of trace/. */
 #ifndef TH_MATCH_CONTEXT_H
 #define TH_MATCH_CONTEXT_H
 
+#include "host/trace/live/live.h"
 #include "host/match/match.h"
-#include "dispatch.h"
+#include "tracing.h"
 
-/* The context of th_pattern_operations. */
-struct th_surroundings {
-    const struct th_way *way;
-    struct th_session *session;
-    struct th_tracee *tracee; /* NULL: it is of another node */
+/* What a specification is run for: a call, or a message, of a recording or of this host. */
+struct th_match_context {
+    struct th_tracing *tracing;
+    struct th_session *session;      /* the specification's */
+    th_term id;                      /* of the tracee */
+    struct th_traced *traced;        /* the tracee; NULL: it is of another node */
+    const struct th_event *event;    /* recorded */
+    struct th_live_process *process; /* of this host; NULL: all is of a recording */
+    const struct th_live_call *call; /* of PROCESS; NULL: it is a message */
 };
 
-extern const struct th_match_operations th_pattern_operations;
-
-/* The flags that LIST names; false: it is none of flags that a match specification may give. */
-bool th_surroundings_flags(th_term list, uint32_t *flags);
+/* th_match_run() in CONTEXT. */
+void th_match_context_run(struct th_match_context *context, const struct th_match_spec *spec,
+                          const struct th_match_subject *subject, th_env *env,
+                          struct th_match_result *result);
 
 #endif

@@ -9,25 +9,20 @@
 #include "host/trace/live/live_hit.h"
 #include "match_context.h"
 
-/* Whose terms, flags and process it is: this host's now, or a recording's. */
-union surroundings {
-    struct th_surroundings recorded;
-    struct th_live_surroundings live;
-};
-
-static struct th_match_surroundings surroundings_of(struct th_way *way, struct th_session *session,
-                                                    union surroundings *context,
-                                                    struct th_live_call *no_call)
+/* The process is this host's now, or a recording's. */
+static struct th_match_context context_of(const struct th_way *way, struct th_session *session)
 {
-    if (way->event->live) {
-        *no_call = (struct th_live_call){.process = th_live_process_of(way->event)};
-        context->live = (struct th_live_surroundings){no_call, session};
-        return (struct th_match_surroundings){&th_live_operations, &context->live};
-    }
-    context->recorded = (struct th_surroundings){
-        way, session,
-        th_is_immediate(way->tracee) ? th_tracee_own(way->tracing, way->tracee) : NULL};
-    return (struct th_match_surroundings){&th_pattern_operations, &context->recorded};
+    struct th_match_context context = {.tracing = way->tracing,
+                                       .session = session,
+                                       .id = way->tracee,
+                                       .traced = way->event->live,
+                                       .event = way->event};
+
+    if (way->event->live)
+        context.process = th_live_process_of(way->event);
+    else if (th_is_immediate(way->tracee))
+        context.traced = &th_tracee_own(way->tracing, way->tracee)->traced;
+    return context;
 }
 
 static uint32_t flags_now(const struct th_way *way, const struct th_session *session)
@@ -65,17 +60,15 @@ static struct th_match_subject subject_of(const struct th_way *way, th_term elem
 static bool match(struct th_way *way, struct th_session *session, const struct th_match_spec *spec,
                   struct th_match_result *result)
 {
-    union surroundings context;
-    struct th_live_call no_call;
-    struct th_match_surroundings surroundings;
+    struct th_match_context context;
     struct th_match_subject subject;
     th_term elements[3];
 
     if (!th_way_decode(way))
         return false;
-    surroundings = surroundings_of(way, session, &context, &no_call);
+    context = context_of(way, session);
     subject = subject_of(way, elements);
-    th_match_run(spec, &subject, &surroundings, th_way_arena(way), result);
+    th_match_context_run(&context, spec, &subject, th_way_arena(way), result);
     for (unsigned i = 0; i < result->unsure; i++)
         th_session_count(session, TH_COUNTED_OF_MESSAGES(actions_unsure));
     if (result->end == TH_MATCH_UNKNOWN ||

@@ -54,8 +54,11 @@ void th_wants_count_unknown(struct th_session *session, const struct th_match_re
 static bool match(const struct call_hit *call, struct th_session *session, struct th_shared *spec,
                   struct th_match_result *result)
 {
-    struct th_surroundings context = {call->way, session, call->tracee};
-    struct th_match_surroundings surroundings = {&th_pattern_operations, &context};
+    struct th_match_context context = {.tracing = call->way->tracing,
+                                       .session = session,
+                                       .id = call->way->tracee,
+                                       .traced = call->tracee ? &call->tracee->traced : NULL,
+                                       .event = call->way->event};
     struct th_match_subject subject;
 
     *result = (struct th_match_result){.end = TH_MATCH_YES, .message = TH_AM(true)};
@@ -64,8 +67,8 @@ static bool match(const struct call_hit *call, struct th_session *session, struc
     if (!spec)
         return true;
     subject = subject_of(call->way->event->term);
-    th_match_run(((struct th_shared_spec *)spec)->spec, &subject, &surroundings,
-                 &call->way->tracing->arena, result);
+    th_match_context_run(&context, ((struct th_shared_spec *)spec)->spec, &subject,
+                         &call->way->tracing->arena, result);
     th_wants_count_unknown(session, result);
     return result->end == TH_MATCH_YES;
 }

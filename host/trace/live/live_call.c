@@ -10,6 +10,7 @@
  */
 #include "live_hit.h"
 
+#include "host/trace/match_context.h"
 #include "host/trace/pattern_hit.h"
 #include "host/trace/points.h"
 #include "host/trace/return_request.h"
@@ -173,12 +174,17 @@ static inline const struct th_match_result *match_quickly(const struct question 
 static bool match_slowly(const struct th_live_call *call, struct th_session *session,
                          const struct th_match_spec *spec, struct th_match_result *result)
 {
-    struct th_live_surroundings context = {call, session};
-    struct th_match_surroundings surroundings = {&th_live_operations, &context};
+    struct th_live_process *process = call->process;
+    struct th_match_context context = {.tracing = session->tracing,
+                                       .session = session,
+                                       .id = process->id,
+                                       .traced = &process->traced,
+                                       .process = process,
+                                       .call = call};
     struct th_match_subject subject = {TH_NONE, call->arguments,
                                        call->function->function.name.arity};
 
-    th_match_run(spec, &subject, &surroundings, &th_thread_here->arena, result);
+    th_match_context_run(&context, spec, &subject, &th_thread_here->arena, result);
     th_wants_count_unknown(session, result);
     return result->end == TH_MATCH_YES;
 }
@@ -506,4 +512,33 @@ void th_live_call(const struct th_live_call *call, struct th_live_wants *wants)
         return;
     }
     th_progress_leave_quickly(word);
+}
+
+/* --- what callbacks ask of a call --- */
+
+bool th_live_is_external(const struct th_live_call *call)
+{
+    const struct th_match_operations *owner = call->process->asked;
+
+    return call->external ||
+           (owner && owner->is_external &&
+            owner->is_external(call->process, &call->function->function.name, call->arguments));
+}
+
+th_term th_live_callers(const struct th_live_call *call, th_env *env)
+{
+    const struct th_match_operations *owner = call->process->asked;
+    const struct th_caller *known = call->caller;
+    th_term first;
+
+    if (!known)
+        return owner && owner->stack ? owner->stack(call->process, env, TH_EXECUTION_CALLERS)
+                                     : TH_NONE;
+    if (known->kind == TH_CALLER_UNDEFINED)
+        return TH_NIL;
+    if (known->kind != TH_CALLER_FUNCTION)
+        return TH_NONE;
+    first = th_make_tuple_of(env, known->function.module, known->function.function,
+                             th_small(known->function.arity), TH_NIL);
+    return th_make_cons(env, first, TH_AM(undefined));
 }

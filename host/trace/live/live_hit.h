@@ -81,13 +81,6 @@ th_term th_live_scheduler(const struct th_event *event);
 enum th_status th_live_whole(struct th_event *event, th_env *env, th_term *tuple);
 th_term th_live_actor(struct th_event *event);
 
-/* What match specifications ask of a live call: the context of th_live_operations. */
-struct th_live_surroundings {
-    const struct th_live_call *call;
-    struct th_session *session;
-};
-extern const struct th_match_operations th_live_operations;
-
 /* Whether CALL, which is told now, is an external one, wherever it was met. */
 bool th_live_is_external(const struct th_live_call *call);
 
