@@ -78,10 +78,9 @@ struct th_site *th_site_create(const struct th_site_operations *operations, void
                                void *place);
 
 /*
- * What it is of is gone, or comes to be again: what the changes that are put together already say
- * of it is not to be done when it is their turn, which may be after the site has become another.
- * With the permission; and with the lock, if the owner has one, under which it puts changes
- * together.
+ * The function of SITE was removed, or is there again. Cancels what changes that are queued, or
+ * being put together, say of SITE: when their turn comes, SITE may be another function's. With the
+ * permission; and with the lock, if the owner has one, under which it puts changes together.
  */
 void th_site_end(struct th_site *site);
 

@@ -5,6 +5,9 @@
  * A tally is a number. Each thread has a word of it, zero at first, in pages that are allocated
  * when it first counts there. A thread that ends leaves its words behind, to be gone on with by
  * one that begins. A word may as well be a pointer to something of that thread's own.
+ *
+ * Counting takes no atomic operation but plain loads and stores. A breakpoint whose counting begins
+ * anew gets another tally, so that calls from before and after are never mixed.
  */
 #ifndef TH_TALLY_H
 #define TH_TALLY_H

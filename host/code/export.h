@@ -5,6 +5,10 @@
  * function of that name is first there, or somebody wants to have its entry before that; it stays
  * for ever, at its place: who has it need not look again. While no loaded module has such a
  * function it holds nothing, and a call raises `undef`.
+ *
+ * The entry is one word, which holds the callee and whether the call is to be traced first. So a
+ * breakpoint costs a call that meets none a few instructions, and code can be loaded, replaced and
+ * removed under an entry. The table is a hash table that is read without a lock.
  */
 #ifndef TH_EXPORT_H
 #define TH_EXPORT_H

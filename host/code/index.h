@@ -10,7 +10,8 @@
  * There are three, used in turn, so that a load waits for thread progress once. Between the writing
  * and the store every thread leaves its read sections; after it, then, nobody reads the index that
  * was active before the last one any more, which is the next to be written. Before that it is
- * brought up to date, by what the last two loads have changed and nothing else.
+ * brought up to date, by what the last two loads have changed and nothing else. With two copies a
+ * load would wait twice: before it writes the copy that was active last, and before the commit.
  *
  * (Erlang/OTP, "Non-Blocking Code Loading".)
  */
@@ -26,7 +27,9 @@ extern _Atomic unsigned th_code_active; /* release: all of that index is written
 
 /* The active index, valid for reading as long as the read section (progress/) in which it is asked
  * for. Acquire, which is a plain load on x86. A view of the code is consistent if it is asked for
- * once: all that is read with it is of the same loads. */
+ * once: all that is read with it is of the same loads. A thread that receives a message of new code
+ * finds the new code, too. The section in which the index is read is the one in which the instance
+ * is entered (instance.h). */
 static inline unsigned th_code_index(void)
 {
     return atomic_load_explicit(&th_code_active, memory_order_acquire);

@@ -30,7 +30,8 @@ struct th_instance {
     } * starts; /* ascending; of functions that are one and the same code the first */
     size_t start_count;
     /* What the file names, from BASE on: functions that are in no table, such as continuations, and
-     * so the handlers of exceptions. */
+     * so the handlers of exceptions. A continuation is given by its address, so any function of the
+     * file may be one; the symbols are therefore read once, when the module is prepared. */
     struct th_symbols functions;
     uintptr_t base;
     struct th_later later; /* since it is old, or until it is freed */

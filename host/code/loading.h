@@ -9,7 +9,9 @@
  *
  * What a module had before, its current code, becomes old code: who runs it goes on in it, and
  * calls of C functions stay in it; external calls reach the new. A module has one old code at most:
- * what it had before that must be purged first, which loading does if nobody is in it any more.
+ * what it had before that must be purged first, which loading does if nobody is in it any more. So
+ * memory is bounded by who purges and not by who loads, and at most two functions of one name are
+ * there for patterns.
  *
  * No thread is stopped. Preparing and finishing are done by threads that may wait
  * (th_permission_may_wait()): finishing takes the code modification permission, for which they
@@ -71,7 +73,10 @@ struct th_finish {
 };
 
 /*
- * Makes all visible at one instant, or none. In this order:
+ * Makes all visible at one instant, or none. In this order, which is that of what a refusal costs:
+ * step 2 changes nothing, load() can be undone by unload(), a check changes nothing of the old
+ * code, and only an upgrade() has to be handed back. One grace period lies between staging and
+ * commit, and code of libraries runs before that.
  *
  *  1. It takes the permission.
  *  2. Old code of modules with current code is to be purged: TH_REFUSED, TH_CODE_NOT_PURGED, where

@@ -18,7 +18,11 @@
  *
  * The pool is as many threads as it was started with, each with a queue of its own, and made when
  * all others have something to do. All operations of a port are carried out by the same thread, in
- * the order in which they were submitted; so a file needs no lock.
+ * the order in which they were submitted; so a file, what was read ahead and what is to be written
+ * need no lock, and a close cannot hit a descriptor that another operation uses. The length of a
+ * queue that the probes report is that of one thread, as OTP documents it. The price: a slow
+ * operation holds up those of other files in its queue. An operation by path goes to the thread
+ * with the least to do.
  *
  *   1. th_file_submit(), by a scheduler: the file is looked up, and the operation gets its number:
  *      {thread, tag} names it in all probes.            efile_drv__entry, aio_pool__add

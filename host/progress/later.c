@@ -8,6 +8,9 @@
  *      in which it was handed in. What is handed in meanwhile is the next batch: so however much
  *      there is, progress is waited for once at a time.
  *
+ * This is not call_rcu() of liburcu, whose thread looks for work every 10 ms: a change of
+ * breakpoints that waits for three grace periods would take 30 ms.
+ *
  * Nothing is collected on purpose: a change of breakpoints that nobody waits for takes its next
  * step as soon as threads have left their sections, which is microseconds.
  */

@@ -67,8 +67,10 @@ enum th_status th_record_skim(struct th_record *record, const unsigned char *dat
 extern const struct th_event_source th_record_source;
 
 /*
- * Reads the time of EVENT, the latest record, if no record before it had one by its clock. Damage
- * is left to whoever reads the time again.
+ * Reads the time of EVENT, the latest record, if no record before it had one by its clock. So the
+ * zero of each clock is known (th_recordings_zero()), whatever filters let pass: it is the first
+ * time of all streams that are replayed together, and tracers show the same times with and without
+ * a filter. Damage is left to whoever reads the time again.
  *
  * The clock shows in the last bytes: a BEAM writes monotonic times as integers of eight bytes,
  * alone or last of a pair, and system times as tuples of three integers of four. Its CPU times, and

@@ -294,8 +294,9 @@ static void release_operation(struct th_offheap *self)
     th_file_operation_drop(th_magic_owner(self));
 }
 
-/* Until it is submitted, the operation is a term that the process keeps: so it goes with the
- * function's next word on what is to be done, or with the process. */
+/* An operation is submitted only after the function has returned; until then it is a reference term
+ * on the process' heap. So the last request of the function counts, and an operation that was not
+ * submitted is freed with the heap. */
 th_term th_call_file(th_env *env, struct th_file_operation *operation,
                      const struct th_call_then *then)
 {

@@ -33,7 +33,9 @@ enum th_step {
     TH_STEP_FILE,    /* CODE goes on with the result of an operation on a file, as argv[0] */
     TH_STEP_CODE,    /* CODE goes on with what became of loading that was asked for, as argv[0] */
     TH_STEP_RECEIVE, /* hands the next message to who waits for th_run_receive() */
-    TH_STEP_CONCLUDE /* its call is over: only a normal scheduler may say so */
+    /* Its call is over. Only a normal scheduler says so, also of a dirty function: destructors run
+     * there, as in a BEAM, before the caller goes on. */
+    TH_STEP_CONCLUDE
 };
 
 /* CODE of CALLEE goes on, now or when there is what it waits for. */

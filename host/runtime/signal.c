@@ -1,6 +1,7 @@
 /*
  * Signals: what processes do to each other. They arrive in the mailbox, in order with the messages,
- * and are acted on by the process itself, between two functions.
+ * and are acted on by the process itself, between two functions. So there is one order, that of a
+ * BEAM, and a process needs no lock but its mailbox's. A thread outside asks in the same way.
  *
  * A link is known on both sides, and each side may take it away, or the process end, while the
  * other has not heard of it yet. As in a BEAM:

@@ -3,6 +3,8 @@
  *
  * While a callback runs for a replayed event, enif_monotonic_time() and its kin read the record's
  * own time. The dispatcher sets the thread's clock; threads that it does not know read real clocks.
+ * The clock belongs to the thread and not to an environment, as enif_monotonic_time() is given no
+ * environment. A record's time is read only if a callback asks for it (`fill`).
  * monotonic + offset is always the system time; the real offset is taken once, at the start, and
  * does not follow later changes of the system's clock.
  */

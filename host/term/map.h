@@ -3,7 +3,8 @@
  *
  * Keys are told apart as by =:=. At most TH_MAP_SMALL keys stand in the order of
  * th_compare_exact(), as in the BEAM; a larger map keeps the order in which its keys came, which is
- * the recording's.
+ * the recording's. A BEAM prints a large map in an order that depends on the atom table of its
+ * node, which no recording has; so the order is kept, and not computed.
  */
 #ifndef TH_MAP_H
 #define TH_MAP_H

@@ -13,7 +13,9 @@
  *   ...pppp pppp pp10  boxed       address of a header word, see below
  *   ...aaaa aass ss00  header      never a term by itself: s subtag, a words that follow
  *
- * Immediates are valid in every environment for ever. 0 is no term (TH_NONE).
+ * Immediates are valid in every environment for ever, and two of them are the same term if the
+ * words are equal: tracers compare atoms, pids, ports and small integers by == of C. 0 is no term
+ * (TH_NONE).
  *
  * Boxed layouts, the words that follow the header:
  *

@@ -76,8 +76,9 @@ struct th_native {
     _Atomic uint32_t others[2];
 };
 
-/* Perhaps false: all that its entry has now are local breakpoints, which are for those whose calls
- * are traced. As the thunk reads `active`, after which a handler asks. */
+/* False, as a hint that may be stale, if the entry has no breakpoints but local ones, which a
+ * process that is not traced passes: so such a process needs two loads here and no reader section.
+ * Read as the thunk reads `active`, after which a handler asks. */
 static inline bool th_native_has_others(const struct th_native *native)
 {
     return atomic_load_explicit(&native->others[th_bp_generation()], memory_order_relaxed) != 0;

@@ -26,7 +26,12 @@ enum { TH_ENTRY_WORD = 8 /* bytes */ };
  * it there. */
 uint64_t th_entry_keeping_int3(uint64_t old, uint64_t value);
 
-/* LIBRARY was opened: makes one NOP of what are NOPs in the first eight bytes of its entries. */
+/*
+ * LIBRARY was opened: makes one NOP of what are NOPs in the first eight bytes of its entries. Not
+ * when an entry is first traced: a thread may stand between two of the NOPs then. The compiler
+ * lists where the NOPs begin; the label is where an entry of the unwind table begins. An entry that
+ * is not sure to be one is left as it is, and refused (th_entry_refusal()).
+ */
 void th_entries_make_ready(const struct th_library *library);
 
 /* Why the entry at CODE is not a single NOP, aligned and LIBRARY's; as th_native_refusal(). */

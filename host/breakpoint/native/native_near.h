@@ -5,6 +5,10 @@
  * record never changes, so the page is written once, and executable only from then on. A block
  * serves all libraries that it reaches, and is never freed.
  *
+ * A stub has no entry in an unwind table: libgcc takes a lock for tables that are registered at run
+ * time, in each exception and in each walk from a signal handler. A walk that begins at one of the
+ * two instructions of a stub finds no caller; from the thunk on each walk does.
+ *
  * One thread at a time: native.c sees to that.
  */
 #ifndef TH_NATIVE_NEAR_H

@@ -2,6 +2,9 @@
  * The files that tell where a library's code comes from: the library itself, and the one into which
  * its debug information was put when it was stripped. Inner header of library/.
  *
+ * debug_file.c tries the two ways in which distributions name such files. libdwfl, which finds them
+ * by itself, is not used, as it asks servers for them.
+ *
  * They are read, not mapped, as somebody may write to them, and closed again at once: their content
  * is in memory then.
  */

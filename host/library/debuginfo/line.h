@@ -16,6 +16,9 @@
  * milliseconds, as much more as there is in its compilation unit. What was asked once is answered
  * from a table. Whatever is in the file, there is an answer.
  *
+ * Lines belong to libraries and not to modules, as tracers have lines, too. What was read of a
+ * library goes when that is closed.
+ *
  * Any thread; one at a time is served, and the others wait. Not in a signal handler.
  */
 #ifndef TH_LIBRARY_LINE_H

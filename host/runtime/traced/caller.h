@@ -9,7 +9,9 @@
  * continuation, a static function that it ended with a jump to) is that function, where it is
  * called by the runtime itself.
  *
- * A walk takes about a microsecond a frame. By the thread that runs the process.
+ * Callers are found when somebody asks, and not kept. A walk takes about a microsecond a frame; so
+ * the stack trace of an exception has no local functions, as each exception would take a walk. By
+ * the thread that runs the process.
  */
 #ifndef TH_CALLER_H
 #define TH_CALLER_H

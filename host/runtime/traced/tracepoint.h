@@ -5,6 +5,9 @@
  * when a tracer has said that it wants it.
  *
  * All by the thread that runs the process, or that makes it, and with no lock held: callbacks run.
+ * `out` is reported before any other thread can run the process; so mail may have come after all,
+ * and an `in` follows at once. A name that another process gives or takes is reported by the
+ * process that has the name, when a signal tells it. The order of events was measured in a BEAM.
  */
 #ifndef TH_TRACEPOINT_H
 #define TH_TRACEPOINT_H
