@@ -11,6 +11,7 @@ sys.dont_write_bytecode = True
 import clang_format
 import exports
 import function_table
+import host_map
 import names
 import paths
 import probe_table
@@ -97,6 +98,17 @@ class Checks(unittest.TestCase):
         self.write('host/a.c', 'f("/usr/lib", "x/home/y", a/root/b)\n/* see /home/me/x.c */\n')
         self.write('samples/x.sh', 'cd /work/main\n')
         self.assertEqual(self.found(paths), ['host/a.c:2', 'samples/x.sh:1'])
+
+    def test_host_map(self):
+        self.write('host/a/a.c', 'static void f(void)\n{\n    th_a_begin();\n}\n')
+        self.write('plugin_api/a.h', '#define TH_A 1\n')
+        self.write('host/README.md', 'a/a.c f() and `a/a.c` `th_a_begin()`: a/, plugin_api/a.h\n'
+                   'a/b.c\nb/\n`th_a_end()`\na/a.c g()\nhost/ and th_*, e.g. a part of it\n'
+                   ' 1  base/  x\n 1  term/  x\n')
+        for room in ('base', 'term', 'trace'):
+            self.write('host/%s/%s.h' % (room, room), '')
+        self.assertEqual(self.found(host_map), [
+            'host/README.md:8', 'host/README.md:1', 'host/README.md:2', 'host/README.md:3', 'host/README.md:4', 'host/README.md:5'])
 
     def test_scripts(self):
         self.write('tests/cli/good.sh', 'if true; then echo; fi\n')
