@@ -6,53 +6,65 @@ static bool not_known(const struct th_match_run *run, th_term value)
     return !th_value_known(value) || th_match_is_partial(run, value);
 }
 
+/* The answer of the surroundings to ASK, which may be NULL. */
+static th_term answer_to(const struct th_match_run *run, th_term (*ask)(void *context, th_env *env))
+{
+    return ask ? ask(run->context, run->env) : TH_VALUE_UNKNOWN;
+}
+
+/* The same for what is true or false. */
+static th_term truth_of(const struct th_match_run *run, th_term (*ask)(void *context))
+{
+    th_term answer = ask ? ask(run->context) : TH_NONE;
+
+    return answer == TH_NONE ? TH_VALUE_MAYBE : answer;
+}
+
 /* True if it is not sure that an action is to be taken, or with which operands. */
-static bool left_out(struct th_match_run *run, const th_term *top, size_t count)
+static bool left_out(struct th_match_run *run)
 {
     bool unsure = run->depth > 0;
 
-    for (size_t i = 0; i < count; i++)
-        unsure |= not_known(run, TH_OPERAND(top, i));
+    for (size_t i = 0; i < run->operands; i++)
+        unsure |= not_known(run, TH_OPERAND(run, i));
     run->result->unsure += unsure;
     return unsure;
 }
 
 /* --- The trace message ------------------------------------------------------------------------ */
 
-th_term th_match_message(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_message(struct th_match_run *run)
 {
-    (void)count;
-    run->result->message = run->depth > 0 || not_known(run, *top) ? TH_NONE : *top;
+    run->result->message = run->depth > 0 || not_known(run, *run->top) ? TH_NONE : *run->top;
     return TH_AM(true);
 }
 
-th_term th_match_return_trace(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_return_trace(struct th_match_run *run)
 {
-    if (!left_out(run, top, count))
+    if (!left_out(run))
         run->result->return_trace = true;
     return TH_AM(true);
 }
 
-th_term th_match_exception_trace(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_exception_trace(struct th_match_run *run)
 {
-    if (!left_out(run, top, count))
+    if (!left_out(run))
         run->result->exception_trace = true;
     return TH_AM(true);
 }
 
 /* --- The process and its callers -------------------------------------------------------------- */
 
-th_term th_match_self(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_self(struct th_match_run *run)
 {
-    (void)top;
-    (void)count;
     return run->operations->self ? run->operations->self(run->context) : TH_VALUE_UNKNOWN;
 }
 
-/* One who is not known is `undefined`, as in a BEAM, and counted. */
-static th_term caller(struct th_match_run *run, th_term (*ask)(void *context, th_env *env))
+/* A caller that is not known is `undefined`, as in a BEAM, and counted. */
+static th_term caller_or_undefined(struct th_match_run *run,
+                                   th_term (*ask)(void *context, th_env *env))
 {
-    th_term answer = ask ? ask(run->context, run->env) : TH_NONE;
+    th_term answer = answer_to(run, ask);
 
     if (answer != TH_NONE)
         return answer;
@@ -60,121 +72,104 @@ static th_term caller(struct th_match_run *run, th_term (*ask)(void *context, th
     return TH_AM(undefined);
 }
 
-th_term th_match_caller(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_caller(struct th_match_run *run)
 {
-    (void)top;
-    (void)count;
-    return caller(run, run->operations->caller);
+    return caller_or_undefined(run, run->operations->caller);
 }
 
-th_term th_match_caller_line(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_caller_line(struct th_match_run *run)
 {
-    (void)top;
-    (void)count;
-    return caller(run, run->operations->caller_line);
+    return caller_or_undefined(run, run->operations->caller_line);
 }
 
-th_term th_match_current_stacktrace(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_current_stacktrace(struct th_match_run *run)
 {
     size_t depth = SIZE_MAX;
     th_term stack = TH_NONE;
 
-    if (count == 1) /* the compiler takes nothing but a small integer */
-        depth = (size_t)th_small_value(*top);
+    if (run->operands == 1) /* the compiler takes nothing but a small integer */
+        depth = (size_t)th_small_value(*run->top);
     if (run->operations->stack)
         stack = run->operations->stack(run->context, run->env, depth);
     run->result->callers_unknown += stack == TH_NONE;
     return stack;
 }
 
-th_term th_match_process_dump(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_process_dump(struct th_match_run *run)
 {
-    (void)top;
-    (void)count;
-    return run->operations->process_dump ? run->operations->process_dump(run->context, run->env)
-                                         : TH_VALUE_UNKNOWN;
+    return answer_to(run, run->operations->process_dump);
 }
 
-th_term th_match_display(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_display(struct th_match_run *run)
 {
-    if (!left_out(run, top, count) && run->operations->display)
-        run->operations->display(run->context, *top);
+    if (!left_out(run) && run->operations->display)
+        run->operations->display(run->context, *run->top);
     return TH_AM(true);
 }
 
 /* --- Sequential trace and the trace control word ---------------------------------------------- */
 
-th_term th_match_is_seq_trace(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_is_seq_trace(struct th_match_run *run)
 {
-    th_term answer =
-        run->operations->is_seq_trace ? run->operations->is_seq_trace(run->context) : TH_NONE;
-
-    (void)top;
-    (void)count;
-    return answer == TH_NONE ? TH_VALUE_MAYBE : answer;
+    return truth_of(run, run->operations->is_seq_trace);
 }
 
-th_term th_match_get_seq_token(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_get_seq_token(struct th_match_run *run)
 {
-    (void)top;
-    (void)count;
-    return run->operations->get_seq_token ? run->operations->get_seq_token(run->context, run->env)
-                                          : TH_VALUE_UNKNOWN;
+    return answer_to(run, run->operations->get_seq_token);
 }
 
-th_term th_match_set_seq_token(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_set_seq_token(struct th_match_run *run)
 {
-    if (left_out(run, top, count))
+    if (left_out(run))
         return TH_VALUE_UNKNOWN;
     if (run->operations->set_seq_token)
-        return run->operations->set_seq_token(run->context, run->env, TH_OPERAND(top, 0),
-                                              TH_OPERAND(top, 1));
+        return run->operations->set_seq_token(run->context, run->env, TH_OPERAND(run, 0),
+                                              TH_OPERAND(run, 1));
     run->result->unsure++;
     return TH_VALUE_UNKNOWN;
 }
 
-th_term th_match_get_tcw(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_get_tcw(struct th_match_run *run)
 {
-    (void)top;
-    (void)count;
-    return run->operations->get_tcw ? run->operations->get_tcw(run->context, run->env)
-                                    : TH_VALUE_UNKNOWN;
+    return answer_to(run, run->operations->get_tcw);
 }
 
 /* A value of 32 bits; *OTHERWISE is what it is if it is none. */
-static bool control_word(struct th_match_run *run, const th_term *top, th_term *otherwise)
+static bool control_word(struct th_match_run *run, th_term *otherwise)
 {
     uint64_t word;
 
     *otherwise = TH_VALUE_UNKNOWN;
-    if (not_known(run, *top))
+    if (not_known(run, *run->top))
         return false;
     *otherwise = TH_VALUE_RAISED;
-    return th_get_uint64(*top, &word) && word <= UINT32_MAX;
+    return th_get_uint64(*run->top, &word) && word <= UINT32_MAX;
 }
 
-th_term th_match_set_tcw(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_set_tcw(struct th_match_run *run)
 {
     th_term otherwise;
 
-    if (left_out(run, top, count))
+    if (left_out(run))
         return TH_VALUE_UNKNOWN;
-    if (!control_word(run, top, &otherwise))
+    if (!control_word(run, &otherwise))
         return otherwise;
     if (run->operations->set_tcw)
-        return run->operations->set_tcw(run->context, run->env, (uint32_t)th_small_value(*top));
+        return run->operations->set_tcw(run->context, run->env,
+                                        (uint32_t)th_small_value(*run->top));
     run->result->unsure++;
     return TH_VALUE_UNKNOWN;
 }
 
 /* Only tells what set_tcw would. */
-th_term th_match_set_tcw_fake(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_set_tcw_fake(struct th_match_run *run)
 {
     th_term otherwise;
 
-    if (!control_word(run, top, &otherwise))
+    if (!control_word(run, &otherwise))
         return otherwise;
-    return th_match_get_tcw(run, top, count);
+    return th_match_get_tcw(run);
 }
 
 /* --- Trace flags ------------------------------------------------------------------------------ */
@@ -188,52 +183,47 @@ static th_term set_flags(struct th_match_run *run, th_term tracee, th_term clear
 }
 
 /* {trace, Clear, Set} or {trace, Tracee, Clear, Set} */
-th_term th_match_trace(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_trace(struct th_match_run *run)
 {
-    if (left_out(run, top, count))
+    if (left_out(run))
         return TH_VALUE_UNKNOWN;
-    return set_flags(run, count == 3 ? TH_OPERAND(top, 0) : TH_NONE, TH_OPERAND(top, count - 2),
-                     TH_OPERAND(top, count - 1));
+    return set_flags(run, run->operands == 3 ? TH_OPERAND(run, 0) : TH_NONE,
+                     TH_OPERAND(run, run->operands - 2), TH_OPERAND(run, run->operands - 1));
 }
 
 /* {enable_trace, Flag} or {enable_trace, Tracee, Flag}: true, whether that changes anything or
  * not. */
-static th_term change_flag(struct th_match_run *run, const th_term *top, size_t count, bool enable)
+static th_term change_flag(struct th_match_run *run, bool enable)
 {
-    const th_term cell[2] = {TH_OPERAND(top, count - 1), TH_NIL};
-    th_term list = th_listed(cell), tracee = count == 2 ? TH_OPERAND(top, 0) : TH_NONE, changed;
+    const th_term cell[2] = {TH_OPERAND(run, run->operands - 1), TH_NIL};
+    th_term list = th_listed(cell), tracee = run->operands == 2 ? TH_OPERAND(run, 0) : TH_NONE,
+            changed;
 
-    if (left_out(run, top, count))
+    if (left_out(run))
         return TH_VALUE_UNKNOWN;
     changed = set_flags(run, tracee, enable ? TH_NIL : list, enable ? list : TH_NIL);
     return th_value_known(changed) ? TH_AM(true) : changed;
 }
 
-th_term th_match_enable_trace(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_enable_trace(struct th_match_run *run)
 {
-    return change_flag(run, top, count, true);
+    return change_flag(run, true);
 }
 
-th_term th_match_disable_trace(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_disable_trace(struct th_match_run *run)
 {
-    return change_flag(run, top, count, false);
+    return change_flag(run, false);
 }
 
 /* {silent, Bool}: anything but true and false is ignored. {silent} asks. */
-th_term th_match_silent(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_silent(struct th_match_run *run)
 {
-    th_term answer;
-
-    if (count == 0) {
-        answer = run->operations->is_silent ? run->operations->is_silent(run->context) : TH_NONE;
-        return answer == TH_NONE ? TH_VALUE_MAYBE : answer;
-    }
-    if (left_out(run, top, count))
-        return TH_AM(true);
-    if (*top != TH_AM(true) && *top != TH_AM(false))
+    if (run->operands == 0)
+        return truth_of(run, run->operations->is_silent);
+    if (left_out(run) || (*run->top != TH_AM(true) && *run->top != TH_AM(false)))
         return TH_AM(true);
     if (run->operations->silence)
-        run->operations->silence(run->context, *top == TH_AM(true));
+        run->operations->silence(run->context, *run->top == TH_AM(true));
     else
         run->result->unsure++;
     return TH_AM(true);

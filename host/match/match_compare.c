@@ -25,9 +25,9 @@ static th_term compare_partial(th_term a, th_term b, bool exactly)
     return maybe ? TH_VALUE_MAYBE : TH_AM(true);
 }
 
-static th_term equal(const struct th_match_run *run, const th_term *top, bool exactly)
+static th_term equal(const struct th_match_run *run, bool exactly)
 {
-    th_term a = TH_OPERAND(top, 0), b = TH_OPERAND(top, 1);
+    th_term a = TH_OPERAND(run, 0), b = TH_OPERAND(run, 1);
 
     if (th_match_is_partial(run, a) || th_match_is_partial(run, b))
         return compare_partial(a, b, exactly);
@@ -39,80 +39,64 @@ static th_term opposite(th_term truth)
     return truth == TH_VALUE_MAYBE ? truth : th_value_truth(truth == TH_AM(false));
 }
 
-th_term th_match_equal(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_equal(struct th_match_run *run)
 {
-    (void)count;
-    return equal(run, top, false);
+    return equal(run, false);
 }
 
-th_term th_match_identical(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_identical(struct th_match_run *run)
 {
-    (void)count;
-    return equal(run, top, true);
+    return equal(run, true);
 }
 
-th_term th_match_unequal(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_unequal(struct th_match_run *run)
 {
-    (void)count;
-    return opposite(equal(run, top, false));
+    return opposite(equal(run, false));
 }
 
-th_term th_match_different(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_different(struct th_match_run *run)
 {
-    (void)count;
-    return opposite(equal(run, top, true));
+    return opposite(equal(run, true));
 }
 
 /* --- Order ------------------------------------------------------------------------------------ */
 
-static inline int order(const th_term *top)
+static inline int order(const struct th_match_run *run)
 {
-    th_term a = TH_OPERAND(top, 0), b = TH_OPERAND(top, 1);
+    th_term a = TH_OPERAND(run, 0), b = TH_OPERAND(run, 1);
 
     if (th_is_small(a) && th_is_small(b)) /* the tags are the same */
         return ((int64_t)a > (int64_t)b) - ((int64_t)a < (int64_t)b);
     return th_compare(a, b);
 }
 
-th_term th_match_less(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_less(struct th_match_run *run)
 {
-    (void)run;
-    (void)count;
-    return th_value_truth(order(top) < 0);
+    return th_value_truth(order(run) < 0);
 }
 
-th_term th_match_at_most(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_at_most(struct th_match_run *run)
 {
-    (void)run;
-    (void)count;
-    return th_value_truth(order(top) <= 0);
+    return th_value_truth(order(run) <= 0);
 }
 
-th_term th_match_greater(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_greater(struct th_match_run *run)
 {
-    (void)run;
-    (void)count;
-    return th_value_truth(order(top) > 0);
+    return th_value_truth(order(run) > 0);
 }
 
-th_term th_match_at_least(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_at_least(struct th_match_run *run)
 {
-    (void)run;
-    (void)count;
-    return th_value_truth(order(top) >= 0);
+    return th_value_truth(order(run) >= 0);
 }
 
 /* Of two that are equal, as 1 and 1.0, the first. */
-th_term th_match_max(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_max(struct th_match_run *run)
 {
-    (void)run;
-    (void)count;
-    return TH_OPERAND(top, order(top) >= 0 ? 0 : 1);
+    return TH_OPERAND(run, order(run) >= 0 ? 0 : 1);
 }
 
-th_term th_match_min(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_min(struct th_match_run *run)
 {
-    (void)run;
-    (void)count;
-    return TH_OPERAND(top, order(top) <= 0 ? 0 : 1);
+    return TH_OPERAND(run, order(run) <= 0 ? 0 : 1);
 }

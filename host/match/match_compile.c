@@ -242,7 +242,7 @@ static void check_shape(struct th_match_compiler *c, th_term list)
     c->place = (struct th_match_place){0};
 }
 
-static enum th_status fail(const struct th_match_faults *faults)
+static enum th_status raise_first_fault(const struct th_match_faults *faults)
 {
     struct th_buffer place = {0};
     const struct th_match_fault *first = &faults->items[0];
@@ -256,22 +256,15 @@ static enum th_status fail(const struct th_match_faults *faults)
 
 /* --- The face --------------------------------------------------------------------------------- */
 
-static struct th_match_spec *create(enum th_match_kind kind, th_term specification)
-{
-    struct th_match_spec *spec = th_alloc_zero(sizeof *spec);
-
-    th_env_init(&spec->env, TH_ENV_PLAIN);
-    spec->kind = kind;
-    spec->source = th_copy(&spec->env, specification);
-    return spec;
-}
-
 enum th_status th_match_compile(enum th_match_kind kind, th_term specification,
                                 struct th_match_faults *faults, struct th_match_spec **spec)
 {
-    struct th_match_compiler c = {.spec = create(kind, specification)};
+    struct th_match_compiler c = {.spec = th_alloc_zero(sizeof *c.spec)};
     enum th_status status = TH_OK;
 
+    th_env_init(&c.spec->env, TH_ENV_PLAIN);
+    c.spec->kind = kind;
+    c.spec->source = th_copy(&c.spec->env, specification);
     check_shape(&c, c.spec->source);
     for (th_term l = c.spec->source; !c.faults.count && th_is_list(l); l = th_cell(l)[1]) {
         c.place.clause++;
@@ -281,7 +274,7 @@ enum th_status th_match_compile(enum th_match_kind kind, th_term specification,
     th_buffer_free(&c.shown);
     *spec = c.spec;
     if (c.faults.count > 0) {
-        status = fail(&c.faults);
+        status = raise_first_fault(&c.faults);
         th_match_free(c.spec);
         *spec = NULL;
     } else {

@@ -7,12 +7,10 @@ static th_term or_raised(th_term t)
     return t == TH_NONE ? TH_VALUE_RAISED : t;
 }
 
-th_term th_match_element(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_element(struct th_match_run *run)
 {
-    th_term n = TH_OPERAND(top, 0), tuple = TH_OPERAND(top, 1);
+    th_term n = TH_OPERAND(run, 0), tuple = TH_OPERAND(run, 1);
 
-    (void)run;
-    (void)count;
     if (!th_is_small(n) || !th_is_tuple(tuple) || th_small_value(n) < 1 ||
         (uint64_t)th_small_value(n) > th_tuple_arity(tuple))
         return TH_VALUE_RAISED;
@@ -22,54 +20,42 @@ th_term th_match_element(struct th_match_run *run, const th_term *top, size_t co
 /* --- Lists ------------------------------------------------------------------------------------ */
 
 /* TH_NONE in a list of which not all is known is what is unknown here. */
-th_term th_match_hd(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_hd(struct th_match_run *run)
 {
-    (void)run;
-    (void)count;
-    return th_is_list(*top) ? th_cell(*top)[0] : TH_VALUE_RAISED;
+    return th_is_list(*run->top) ? th_cell(*run->top)[0] : TH_VALUE_RAISED;
 }
 
-th_term th_match_tl(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_tl(struct th_match_run *run)
 {
-    (void)run;
-    (void)count;
-    return th_is_list(*top) ? th_cell(*top)[1] : TH_VALUE_RAISED;
+    return th_is_list(*run->top) ? th_cell(*run->top)[1] : TH_VALUE_RAISED;
 }
 
-th_term th_match_length(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_length(struct th_match_run *run)
 {
     size_t length;
 
-    (void)run;
-    (void)count;
-    return th_get_list_length(*top, &length) ? th_small((int64_t)length) : TH_VALUE_RAISED;
+    return th_get_list_length(*run->top, &length) ? th_small((int64_t)length) : TH_VALUE_RAISED;
 }
 
 /* --- Maps ------------------------------------------------------------------------------------- */
 
-th_term th_match_map_size(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_map_size(struct th_match_run *run)
 {
-    (void)run;
-    (void)count;
-    return th_is_map(*top) ? th_small((int64_t)th_map_size(*top)) : TH_VALUE_RAISED;
+    return th_is_map(*run->top) ? th_small((int64_t)th_map_size(*run->top)) : TH_VALUE_RAISED;
 }
 
-th_term th_match_map_get(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_map_get(struct th_match_run *run)
 {
-    th_term map = TH_OPERAND(top, 1);
+    th_term map = TH_OPERAND(run, 1);
 
-    (void)run;
-    (void)count;
-    return th_is_map(map) ? or_raised(th_map_get(map, TH_OPERAND(top, 0))) : TH_VALUE_RAISED;
+    return th_is_map(map) ? or_raised(th_map_get(map, TH_OPERAND(run, 0))) : TH_VALUE_RAISED;
 }
 
-th_term th_match_is_map_key(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_is_map_key(struct th_match_run *run)
 {
-    th_term map = TH_OPERAND(top, 1);
+    th_term map = TH_OPERAND(run, 1);
 
-    (void)run;
-    (void)count;
-    return th_is_map(map) ? th_value_truth(th_map_get(map, TH_OPERAND(top, 0)) != TH_NONE)
+    return th_is_map(map) ? th_value_truth(th_map_get(map, TH_OPERAND(run, 0)) != TH_NONE)
                           : TH_VALUE_RAISED;
 }
 
@@ -82,52 +68,46 @@ static bool bits_of(th_term t, size_t *bits)
     return th_get_bits(t, &data, bits);
 }
 
-th_term th_match_tuple_size(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_tuple_size(struct th_match_run *run)
 {
-    (void)run;
-    (void)count;
-    return th_is_tuple(*top) ? th_small((int64_t)th_tuple_arity(*top)) : TH_VALUE_RAISED;
+    return th_is_tuple(*run->top) ? th_small((int64_t)th_tuple_arity(*run->top)) : TH_VALUE_RAISED;
 }
 
-th_term th_match_bit_size(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_bit_size(struct th_match_run *run)
 {
     size_t bits;
 
-    (void)run;
-    (void)count;
-    return bits_of(*top, &bits) ? th_small((int64_t)bits) : TH_VALUE_RAISED;
+    return bits_of(*run->top, &bits) ? th_small((int64_t)bits) : TH_VALUE_RAISED;
 }
 
 /* Bytes that have begun. */
-th_term th_match_byte_size(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_byte_size(struct th_match_run *run)
 {
     size_t bits;
 
-    (void)run;
-    (void)count;
-    return bits_of(*top, &bits) ? th_small((int64_t)((bits + 7) / 8)) : TH_VALUE_RAISED;
+    return bits_of(*run->top, &bits) ? th_small((int64_t)((bits + 7) / 8)) : TH_VALUE_RAISED;
 }
 
 /* Whole bytes. */
-th_term th_match_size(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_size(struct th_match_run *run)
 {
     size_t bits;
 
-    if (bits_of(*top, &bits))
+    if (bits_of(*run->top, &bits))
         return th_small((int64_t)(bits / 8));
-    return th_match_tuple_size(run, top, count);
+    return th_match_tuple_size(run);
 }
 
 /* {binary_part, Binary, Start, Length} or {binary_part, Binary, {Start, Length}}; a negative length
  * is that of the part before START. */
-th_term th_match_binary_part(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_binary_part(struct th_match_run *run)
 {
-    th_term whole = TH_OPERAND(top, 0), start = TH_OPERAND(top, 1);
-    th_term length = TH_OPERAND(top, count - 1);
+    th_term whole = TH_OPERAND(run, 0), start = TH_OPERAND(run, 1);
+    th_term length = TH_OPERAND(run, run->operands - 1);
     int64_t from, bytes;
     size_t bits;
 
-    if (count == 2) {
+    if (run->operands == 2) {
         if (!th_is_tuple(start) || th_tuple_arity(start) != 2)
             return TH_VALUE_RAISED;
         length = th_tuple_elements(start)[1];
@@ -155,20 +135,20 @@ static th_term own_node(const struct th_match_run *run)
 }
 
 /* {node} or {node, Identifier} */
-th_term th_match_node(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_node(struct th_match_run *run)
 {
     struct th_pid_parts pid;
     struct th_port_parts port;
     struct th_ref_parts ref;
     th_term node = TH_NONE;
 
-    if (count == 0)
+    if (run->operands == 0)
         return own_node(run);
-    if (th_get_pid(*top, &pid))
+    if (th_get_pid(*run->top, &pid))
         node = pid.node;
-    else if (th_get_port(*top, &port))
+    else if (th_get_port(*run->top, &port))
         node = port.node;
-    else if (th_get_ref(*top, &ref))
+    else if (th_get_ref(*run->top, &ref))
         node = ref.node;
     else
         return TH_VALUE_RAISED;

@@ -21,19 +21,13 @@ static bool only_constants(const struct th_match_compiler *c, size_t start, size
     return true;
 }
 
-/* The constant that instruction I pushes. */
-static th_term constant_at(const struct th_match_compiler *c, size_t i)
-{
-    return c->spec->constants[c->spec->code[i].operand];
-}
-
 /* The constants that the code from START on pushes, the last one first. */
 static th_term *take_constants(struct th_match_compiler *c, size_t start, size_t count)
 {
     th_term *values = th_alloc((count + 1) * sizeof *values);
 
     for (size_t i = 0; i < count; i++)
-        values[i] = constant_at(c, start + count - 1 - i);
+        values[i] = c->spec->constants[c->spec->code[start + count - 1 - i].operand];
     c->spec->code_count = start;
     return values;
 }

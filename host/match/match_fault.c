@@ -68,41 +68,25 @@ void th_match_faults_free(struct th_match_faults *faults)
 
 /* --- Places ----------------------------------------------------------------------------------- */
 
-static const char *item_name(enum th_match_part part)
-{
-    switch (part) {
-    case TH_MATCH_HEAD:
-        return "head, element";
-    case TH_MATCH_GUARD:
-        return "guard";
-    default:
-        return "body, expression";
-    }
-}
-
-static const char *part_name(enum th_match_part part)
-{
-    switch (part) {
-    case TH_MATCH_HEAD:
-        return "head";
-    case TH_MATCH_GUARD:
-        return "guards";
-    default:
-        return "body";
-    }
-}
-
 void th_match_print_place(struct th_buffer *out, struct th_match_place place)
 {
+    static const struct {
+        const char *whole, *item;
+    } names[] = {
+        [TH_MATCH_HEAD] = {"head", "head, element"},
+        [TH_MATCH_GUARD] = {"guards", "guard"},
+        [TH_MATCH_BODY] = {"body", "body, expression"},
+    };
+
     if (place.clause == 0)
         return;
     th_buffer_printf(out, "clause %zu", place.clause);
     if (place.part == TH_MATCH_WHOLE)
         return;
     if (place.item > 0)
-        th_buffer_printf(out, ", %s %zu", item_name(place.part), place.item);
+        th_buffer_printf(out, ", %s %zu", names[place.part].item, place.item);
     else
-        th_buffer_printf(out, ", %s", part_name(place.part));
+        th_buffer_printf(out, ", %s", names[place.part].whole);
 }
 
 /* Element I (from 1) of a list or tuple; TH_NONE if there is none. */

@@ -141,19 +141,18 @@ static th_term hindrance(const struct th_match_function *f, const struct th_matc
                                                                       : TH_VALUE_UNSURE;
 }
 
-th_term th_match_function_call(const struct th_match_function *f, struct th_match_run *run,
-                               const th_term *top, size_t count)
+th_term th_match_function_call(const struct th_match_function *f, struct th_match_run *run)
 {
     th_term result = TH_VALUE_RAISED;
 
-    if (count == 2 && th_is_immediate(top[0] & top[-1])) /* neither unknown nor a list */
-        return f->implementation(run, top, count);
-    for (size_t i = 0; i < count && !(f->traits & TH_TRAIT_TAKES_UNKNOWN); i++) {
-        th_term because = hindrance(f, run, TH_OPERAND(top, i));
+    if (run->operands == 2 && th_is_immediate(run->top[0] & run->top[-1]))
+        return f->implementation(run); /* neither operand is unknown or a list */
+    for (size_t i = 0; i < run->operands && !(f->traits & TH_TRAIT_TAKES_UNKNOWN); i++) {
+        th_term because = hindrance(f, run, TH_OPERAND(run, i));
         if (because == TH_VALUE_UNSURE)
             return because;
         if (because != TH_VALUE_RAISED)
             result = because;
     }
-    return result == TH_VALUE_RAISED ? f->implementation(run, top, count) : result;
+    return result == TH_VALUE_RAISED ? f->implementation(run) : result;
 }

@@ -17,11 +17,11 @@ enum th_match_trait {
     TH_TRAIT_TAKES_UNKNOWN = 64 /* for others, an unknown operand makes the result unknown */
 };
 
-/* Operand I (from 0) of a function: the first is on TOP of the stack. */
-#define TH_OPERAND(top, i) ((top)[-(ptrdiff_t)(i)])
+/* Operand I (from 0) of the function that RUN calls: the first is on top of the stack. */
+#define TH_OPERAND(run, i) ((run)->top[-(ptrdiff_t)(i)])
 
-/* Gives a value, TH_VALUE_RAISED for an exception. */
-typedef th_term th_match_implementation(struct th_match_run *run, const th_term *top, size_t count);
+/* Computes a value from the operands of RUN; TH_VALUE_RAISED for an exception. */
+typedef th_term th_match_implementation(struct th_match_run *run);
 
 struct th_match_function {
     const char *name;
@@ -37,9 +37,8 @@ extern const struct th_match_function th_match_functions[];
 const struct th_match_function *th_match_function_find(th_term name, size_t count,
                                                        const struct th_match_function **named);
 
-/* Calls it, unless an operand that it cannot take is unknown. */
-th_term th_match_function_call(const struct th_match_function *function, struct th_match_run *run,
-                               const th_term *top, size_t count);
+/* Calls FUNCTION with the operands of RUN, unless one that FUNCTION cannot take is unknown. */
+th_term th_match_function_call(const struct th_match_function *function, struct th_match_run *run);
 
 /* The implementations. Tests of types, comparisons, truth values: match_test.c */
 th_match_implementation th_match_is_atom, th_match_is_binary, th_match_is_bitstring,

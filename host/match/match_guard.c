@@ -2,12 +2,10 @@
 #include "match_function.h"
 
 /* What TEST says of the only operand. */
-#define TYPE_TEST(name, test)                                                           \
-    th_term th_match_##name(struct th_match_run *run, const th_term *top, size_t count) \
-    {                                                                                   \
-        (void)run;                                                                      \
-        (void)count;                                                                    \
-        return th_value_truth(test(TH_OPERAND(top, 0)));                                \
+#define TYPE_TEST(name, test)                            \
+    th_term th_match_##name(struct th_match_run *run)    \
+    {                                                    \
+        return th_value_truth(test(TH_OPERAND(run, 0))); \
     }
 
 static bool is_boolean(th_term t)
@@ -44,12 +42,10 @@ TYPE_TEST(is_reference, th_is_ref)
 TYPE_TEST(is_tuple, th_is_tuple)
 
 /* {is_function, Term, Arity}: an unknown term may be one if the arity is none that raises. */
-th_term th_match_is_function_of(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_is_function_of(struct th_match_run *run)
 {
-    th_term t = TH_OPERAND(top, 0), arity = TH_OPERAND(top, 1);
+    th_term t = TH_OPERAND(run, 0), arity = TH_OPERAND(run, 1);
 
-    (void)run;
-    (void)count;
     if (th_value_known(arity) && (!th_is_integer(arity) || th_compare(arity, th_small(0)) < 0))
         return TH_VALUE_RAISED;
     if (!th_value_known(arity) || th_value_may_raise(t))
@@ -58,12 +54,10 @@ th_term th_match_is_function_of(struct th_match_run *run, const th_term *top, si
 }
 
 /* {is_record, Term, Name, Size}: an unknown term may be one if name and size make sense. */
-th_term th_match_is_record(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_is_record(struct th_match_run *run)
 {
-    th_term t = TH_OPERAND(top, 0), name = TH_OPERAND(top, 1), size = TH_OPERAND(top, 2);
+    th_term t = TH_OPERAND(run, 0), name = TH_OPERAND(run, 1), size = TH_OPERAND(run, 2);
 
-    (void)run;
-    (void)count;
     if ((th_value_known(name) && !th_is_atom(name)) || (th_value_known(size) && !th_is_small(size)))
         return TH_VALUE_RAISED;
     if (!th_value_known(name) || !th_value_known(size) || th_value_may_raise(t))
@@ -77,12 +71,10 @@ th_term th_match_is_record(struct th_match_run *run, const th_term *top, size_t 
 
 /* --- Truth values ----------------------------------------------------------------------------- */
 
-th_term th_match_not(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_not(struct th_match_run *run)
 {
-    th_term t = TH_OPERAND(top, 0);
+    th_term t = TH_OPERAND(run, 0);
 
-    (void)run;
-    (void)count;
     if (is_boolean(t))
         return th_value_truth(t == TH_AM(false));
     if (th_value_known(t))
@@ -97,12 +89,12 @@ struct operands {
     bool is_true, is_false, maybe, unknown, not_true;
 };
 
-static struct operands survey(const th_term *top, size_t count)
+static struct operands survey(const struct th_match_run *run)
 {
     struct operands o = {0};
 
-    for (size_t i = 0; i < count; i++) {
-        th_term t = TH_OPERAND(top, i);
+    for (size_t i = 0; i < run->operands; i++) {
+        th_term t = TH_OPERAND(run, i);
         o.is_true |= t == TH_AM(true);
         o.is_false |= t == TH_AM(false);
         o.maybe |= t == TH_VALUE_MAYBE;
@@ -114,11 +106,10 @@ static struct operands survey(const th_term *top, size_t count)
     return o;
 }
 
-th_term th_match_xor(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_xor(struct th_match_run *run)
 {
-    struct operands o = survey(top, count);
+    struct operands o = survey(run);
 
-    (void)run;
     if (o.other)
         return TH_VALUE_RAISED;
     if (o.uncertain)
@@ -127,11 +118,10 @@ th_term th_match_xor(struct th_match_run *run, const th_term *top, size_t count)
 }
 
 /* All operands are computed, and must be truth values. */
-th_term th_match_and(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_and(struct th_match_run *run)
 {
-    struct operands o = survey(top, count);
+    struct operands o = survey(run);
 
-    (void)run;
     if (o.other)
         return TH_VALUE_RAISED;
     if (o.uncertain)
@@ -141,11 +131,10 @@ th_term th_match_and(struct th_match_run *run, const th_term *top, size_t count)
     return th_value_truth(!o.is_false);
 }
 
-th_term th_match_or(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_or(struct th_match_run *run)
 {
-    struct operands o = survey(top, count);
+    struct operands o = survey(run);
 
-    (void)run;
     if (o.other)
         return TH_VALUE_RAISED;
     if (o.uncertain)

@@ -8,25 +8,22 @@ static th_term value(th_term number)
     return number == TH_NONE ? TH_VALUE_RAISED : number;
 }
 
-#define UNARY(name, compute)                                                            \
-    th_term th_match_##name(struct th_match_run *run, const th_term *top, size_t count) \
-    {                                                                                   \
-        (void)count;                                                                    \
-        return value(compute(run->env, TH_OPERAND(top, 0)));                            \
+#define UNARY(name, compute)                                 \
+    th_term th_match_##name(struct th_match_run *run)        \
+    {                                                        \
+        return value(compute(run->env, TH_OPERAND(run, 0))); \
     }
 
-#define BINARY(name, compute)                                                           \
-    th_term th_match_##name(struct th_match_run *run, const th_term *top, size_t count) \
-    {                                                                                   \
-        (void)count;                                                                    \
-        return value(compute(run->env, TH_OPERAND(top, 0), TH_OPERAND(top, 1)));        \
+#define BINARY(name, compute)                                                    \
+    th_term th_match_##name(struct th_match_run *run)                            \
+    {                                                                            \
+        return value(compute(run->env, TH_OPERAND(run, 0), TH_OPERAND(run, 1))); \
     }
 
-#define ROUNDING(name, way)                                                             \
-    th_term th_match_##name(struct th_match_run *run, const th_term *top, size_t count) \
-    {                                                                                   \
-        (void)count;                                                                    \
-        return value(th_number_round(run->env, TH_OPERAND(top, 0), way));               \
+#define ROUNDING(name, way)                                               \
+    th_term th_match_##name(struct th_match_run *run)                     \
+    {                                                                     \
+        return value(th_number_round(run->env, TH_OPERAND(run, 0), way)); \
     }
 
 UNARY(abs, th_number_absolute)
@@ -46,16 +43,16 @@ ROUNDING(floor, TH_ROUND_DOWN)
 ROUNDING(round, TH_ROUND_NEAREST)
 ROUNDING(trunc, TH_ROUND_TOWARDS_ZERO)
 
-th_term th_match_plus(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_plus(struct th_match_run *run)
 {
-    if (count == 2)
-        return value(th_number_add(run->env, TH_OPERAND(top, 0), TH_OPERAND(top, 1)));
-    return th_is_number(*top) ? *top : TH_VALUE_RAISED;
+    if (run->operands == 2)
+        return value(th_number_add(run->env, TH_OPERAND(run, 0), TH_OPERAND(run, 1)));
+    return th_is_number(*run->top) ? *run->top : TH_VALUE_RAISED;
 }
 
-th_term th_match_minus(struct th_match_run *run, const th_term *top, size_t count)
+th_term th_match_minus(struct th_match_run *run)
 {
-    if (count == 2)
-        return value(th_number_subtract(run->env, TH_OPERAND(top, 0), TH_OPERAND(top, 1)));
-    return value(th_number_negate(run->env, *top));
+    if (run->operands == 2)
+        return value(th_number_subtract(run->env, TH_OPERAND(run, 0), TH_OPERAND(run, 1)));
+    return value(th_number_negate(run->env, *run->top));
 }

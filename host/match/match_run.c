@@ -138,7 +138,7 @@ static th_term unmade(const struct th_match_run *run, size_t count)
     th_term what = TH_VALUE_RAISED;
 
     for (size_t i = 0; i < count; i++) {
-        th_term value = TH_OPERAND(run->top, i);
+        th_term value = TH_OPERAND(run, i);
         if (th_value_may_raise(value))
             return TH_VALUE_UNSURE;
         if (!th_value_known(value) || th_match_is_partial(run, value))
@@ -154,7 +154,7 @@ static void make_tuple(struct th_match_run *run, size_t count)
     if (t == TH_VALUE_RAISED) {
         t = th_make_tuple_space(run->env, count, &elements);
         for (size_t i = 0; i < count; i++)
-            elements[i] = TH_OPERAND(run->top, i);
+            elements[i] = TH_OPERAND(run, i);
     }
     replace(run, count, t);
 }
@@ -166,7 +166,7 @@ static void make_list(struct th_match_run *run, size_t count)
     if (t == TH_VALUE_RAISED) {
         t = *run->top;
         for (size_t i = 1; i <= count; i++)
-            t = th_make_cons(run->env, TH_OPERAND(run->top, i), t);
+            t = th_make_cons(run->env, TH_OPERAND(run, i), t);
     }
     replace(run, count + 1, t);
 }
@@ -235,8 +235,10 @@ static enum verdict raise(struct th_match_run *run, size_t *pc)
 
 static enum verdict call(struct th_match_run *run, const struct th_match_instruction *i, size_t *pc)
 {
-    th_term t = th_match_function_call(&th_match_functions[i->operand], run, run->top, i->level);
+    th_term t;
 
+    run->operands = i->level;
+    t = th_match_function_call(&th_match_functions[i->operand], run);
     replace(run, i->level, t);
     return t == TH_VALUE_RAISED ? raise(run, pc) : GOES_ON;
 }
@@ -426,12 +428,12 @@ static void take_arguments(struct th_match_run *run, th_term *place)
             place[run->count] = th_cell(t)[0];
 }
 
-/* WORDS has room for all that the specification needs. */
-static size_t run_on(const struct th_match_spec *spec, const struct th_match_subject *subject,
-                     const struct th_match_surroundings *surroundings, th_env *env,
-                     struct th_match_result *result, struct th_match_attempt *attempts,
-                     th_term *words)
+size_t th_match_explain(const struct th_match_spec *spec, const struct th_match_subject *subject,
+                        const struct th_match_surroundings *surroundings, th_env *env,
+                        struct th_match_result *result, struct th_match_attempt *attempts)
 {
+    th_term
+        words[spec->arguments + spec->variables + spec->levels + spec->stack + spec->frames + 1];
     struct th_match_run run = {.spec = spec,
                                .operations = surroundings->operations,
                                .context = surroundings->context,
@@ -454,16 +456,6 @@ static size_t run_on(const struct th_match_spec *spec, const struct th_match_sub
     }
     *result = (struct th_match_result){.end = TH_MATCH_NO, .message = TH_AM(true)};
     return run_clauses(&run, attempts);
-}
-
-size_t th_match_explain(const struct th_match_spec *spec, const struct th_match_subject *subject,
-                        const struct th_match_surroundings *surroundings, th_env *env,
-                        struct th_match_result *result, struct th_match_attempt *attempts)
-{
-    th_term
-        words[spec->arguments + spec->variables + spec->levels + spec->stack + spec->frames + 1];
-
-    return run_on(spec, subject, surroundings, env, result, attempts, words);
 }
 
 void th_match_run(const struct th_match_spec *spec, const struct th_match_subject *subject,

@@ -20,7 +20,8 @@ struct th_match_run {
     const th_term *partial, *partial_end;
 
     th_term *variables, *levels, *stack;
-    th_term *top; /* the last value on the stack */
+    th_term *top;    /* the last value on the stack */
+    size_t operands; /* of the function that is being called */
     uint64_t *frames;
     size_t depth; /* of frames: inside right sides of which it is unknown if they count */
     bool body;
