@@ -116,16 +116,12 @@ enum tracehost_status tracehost_host_start(const struct tracehost_setup *given,
                                            tracehost_host **host)
 {
     struct tracehost_setup setup;
-    enum th_status status = th_sized_take(&setup, sizeof setup, given, "tracehost_setup");
+    enum th_status status = th_sized_take(&setup, sizeof setup, given, "tracehost_setup")
+                                ?: th_embed_need(host, "result")
+                                ?: check_setup(&setup)
+                                ?: th_embed_enter()
+                                ?: start_threads();
 
-    if (status == TH_OK && !host)
-        status = th_embed_missing("result");
-    if (status == TH_OK)
-        status = check_setup(&setup);
-    if (status == TH_OK)
-        status = th_embed_enter();
-    if (status == TH_OK)
-        status = start_threads();
     if (status != TH_OK)
         return th_answer(status);
     th_library_halt_over();
@@ -193,12 +189,9 @@ void th_embed_search(const tracehost_host *host, struct th_search *search)
 
 enum tracehost_status tracehost_host_add_folder(tracehost_host *host, const char *folder)
 {
-    enum th_status status = th_embed_check(host);
+    enum th_status status =
+        th_embed_check(host) ?: th_embed_enter() ?: th_embed_need(folder, "folder");
 
-    if (status == TH_OK)
-        status = th_embed_enter();
-    if (status == TH_OK && !folder)
-        status = th_embed_missing("folder");
     if (status != TH_OK)
         return th_answer(status);
     pthread_mutex_lock(&host->loading);
@@ -214,12 +207,9 @@ tracehost_host_visit_tracers(tracehost_host *host,
 {
     struct th_search search;
     struct th_found_list list;
-    enum th_status status = th_embed_check(host);
+    enum th_status status =
+        th_embed_check(host) ?: th_embed_enter() ?: th_embed_need(visit, "function that visits");
 
-    if (status == TH_OK)
-        status = th_embed_enter();
-    if (status == TH_OK && !visit)
-        status = th_embed_missing("function that visits");
     if (status != TH_OK)
         return th_answer(status);
     pthread_mutex_lock(&host->loading);
@@ -247,12 +237,10 @@ tracehost_host_visit_tracers(tracehost_host *host,
 enum tracehost_status tracehost_host_get_counts(tracehost_host *host,
                                                 struct tracehost_host_counts *counts)
 {
-    struct tracehost_host_counts known;
     struct th_execution_counts execution;
-    enum th_status status = th_embed_check(host);
+    struct tracehost_host_counts known;
+    enum th_status status = th_embed_check(host) ?: th_sized_check(counts, "tracehost_host_counts");
 
-    if (status == TH_OK)
-        status = th_sized_check(counts, "tracehost_host_counts");
     if (status != TH_OK)
         return th_answer(status);
     execution = th_tracing_execution_counts(host->tracing);
@@ -284,13 +272,10 @@ static void delivered(void *context)
 enum tracehost_status tracehost_host_delivered(tracehost_host *host, ERL_NIF_TERM tracee,
                                                void (*done)(void *context), void *context)
 {
-    enum th_status status = th_embed_check(host);
+    enum th_status status =
+        th_embed_check(host) ?: th_embed_enter() ?: th_embed_need(done, "function to be called");
     struct delivery *delivery;
 
-    if (status == TH_OK)
-        status = th_embed_enter();
-    if (status == TH_OK && !done)
-        status = th_embed_missing("function to be called");
     if (status != TH_OK)
         return th_answer(status);
     delivery = th_alloc(sizeof *delivery);

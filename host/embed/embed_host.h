@@ -40,6 +40,15 @@ enum th_status th_embed_session(const tracehost_host *host, tracehost_session se
 /* The processes of HOST that have begun and not ended, as the command `processes` shows them. */
 json_t *th_embed_processes(tracehost_host *host);
 
+/* TH_USAGE if there are bits among FLAGS, enum tracehost_flag, that mean nothing. */
+enum th_status th_embed_check_flags(uint32_t flags);
+
+/* FLAGS, which were checked, as enum th_flag. */
+uint32_t th_embed_flags(uint32_t flags);
+
+/* Reads TEXT, Erlang text or a name that dbg knows, as a match specification in ENV. */
+enum th_status th_embed_read_specification(th_env *env, const char *text, th_term *specification);
+
 /* Where tracers are looked for; th_search_free() ends it. While loading is locked. */
 void th_embed_search(const tracehost_host *host, struct th_search *search);
 

@@ -50,14 +50,13 @@ enum tracehost_status tracehost_live_begin(tracehost_host *host,
 {
     struct tracehost_live_setup setup;
     tracehost_live_process *made;
-    enum th_status status = check_live(host);
+    enum th_status status = check_live(host)
+                                ?: th_embed_enter()
+                                ?: th_sized_take(&setup, sizeof setup, given,
+                                                 "tracehost_live_setup")
+                                ?: th_embed_need(setup.process, "process")
+                                ?: th_embed_need(live, "result");
 
-    if (status == TH_OK)
-        status = th_embed_enter();
-    if (status == TH_OK)
-        status = th_sized_take(&setup, sizeof setup, given, "tracehost_live_setup");
-    if (status == TH_OK && (!setup.process || !live))
-        status = th_embed_missing(setup.process ? "result" : "process");
     if (status != TH_OK)
         return th_answer(status);
     made = th_alloc_zero(sizeof *made);
@@ -125,10 +124,12 @@ enum tracehost_status tracehost_live_event(tracehost_live_process *live, const c
 {
     struct th_live_event event;
     enum th_tracer_tag kind;
-    enum th_status status = TH_OK;
+    enum th_status status = th_embed_need(live, "process")
+                                ?: th_embed_need(tag, "tag")
+                                ?: th_embed_need(term != TH_NONE, "term");
 
-    if (!live || !tag || term == TH_NONE)
-        return th_answer(th_embed_missing(!live ? "process" : !tag ? "tag" : "term"));
+    if (status != TH_OK)
+        return th_answer(status);
     kind = th_tag_of(th_atom(tag));
     if (!is_event_tag(kind) || th_tag_has_extra(kind) != (extra != TH_NONE))
         return th_answer(th_error_raise(TH_USAGE, "there is no event '%s' of a process%s", tag,
@@ -151,14 +152,12 @@ enum tracehost_status tracehost_live_function_begin(tracehost_host *host, const 
 {
     struct th_live_function *begun;
     struct th_pattern name;
-    enum th_status status = check_live(host);
+    enum th_status status = check_live(host)
+                                ?: th_embed_enter()
+                                ?: th_embed_check_outside(host)
+                                ?: th_embed_need(function, "function")
+                                ?: th_embed_need(made, "result");
 
-    if (status == TH_OK)
-        status = th_embed_enter();
-    if (status == TH_OK)
-        status = th_embed_check_outside(host);
-    if (status == TH_OK && (!function || !made))
-        status = th_embed_missing(function ? "result" : "function");
     if (status == TH_OK && (!th_pattern_parse(function, &name) || name.arity == TH_ANY_ARITY))
         status = th_error_raise(TH_USAGE, "a function is M:F/A, not '%s'", function);
     if (status != TH_OK)
@@ -261,10 +260,8 @@ enum tracehost_status tracehost_live_get_counts(tracehost_host *host,
 {
     struct th_live_counts of;
     struct tracehost_live_counts known;
-    enum th_status status = th_embed_check(host);
+    enum th_status status = th_embed_check(host) ?: th_sized_check(counts, "tracehost_live_counts");
 
-    if (status == TH_OK)
-        status = th_sized_check(counts, "tracehost_live_counts");
     if (status != TH_OK)
         return th_answer(status);
     of = th_live_counts(host->tracing);

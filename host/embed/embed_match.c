@@ -1,7 +1,5 @@
 /* Match specifications alone. */
-#include "embed_specification.h"
-
-#include "host/trace/trace.h"
+#include "embed_host.h"
 
 #include <string.h>
 
@@ -66,13 +64,11 @@ tracehost_match_compile(enum tracehost_match_kind kind, ERL_NIF_TERM specificati
 
     if ((unsigned)kind > TRACEHOST_MATCH_RECEIVE)
         return th_answer(th_error_raise(TH_USAGE, "there is no kind %d of matching", (int)kind));
-    if (specification == TH_NONE || !match)
-        return th_answer(th_embed_missing(match ? "match specification" : "result"));
-    status = th_embed_enter();
-    if (status == TH_OK)
-        status = th_embed_find_copy(specification);
-    if (status == TH_OK)
-        status = th_match_compile((enum th_match_kind)kind, specification, &faults, &spec);
+    status = th_embed_need(match, "result")
+                 ?: th_embed_need(specification != TH_NONE, "match specification")
+                 ?: th_embed_enter()
+                 ?: th_embed_find_copy(specification)
+                 ?: th_match_compile((enum th_match_kind)kind, specification, &faults, &spec);
     if (status == TH_OK) {
         *match = th_alloc(sizeof **match);
         **match = (tracehost_match){spec, (enum th_match_kind)kind};
@@ -88,13 +84,11 @@ enum tracehost_status tracehost_match_compile_text(
     void (*fault)(void *context, const struct tracehost_match_fault *fault), void *context,
     tracehost_match **match)
 {
-    enum tracehost_status status;
+    enum tracehost_status status =
+        th_answer(th_embed_need(text, "match specification") ?: th_embed_enter());
     th_env env;
     th_term specification;
 
-    if (!text)
-        return th_answer(th_embed_missing("match specification"));
-    status = th_answer(th_embed_enter());
     if (status != TRACEHOST_OK)
         return status;
     th_env_init(&env, TH_ENV_PLAIN);
@@ -151,12 +145,11 @@ static enum th_status begin(struct trial *trial, const tracehost_match *match,
                             const struct tracehost_match_subject *given)
 {
     struct tracehost_match_subject subject;
-    enum th_status status = match ? TH_OK : th_embed_missing("match specification");
+    enum th_status status =
+        th_embed_need(match, "match specification")
+            ?: th_sized_take(&subject, sizeof subject, given, "tracehost_match_subject")
+            ?: check_target(match->kind, &subject);
 
-    if (status == TH_OK)
-        status = th_sized_take(&subject, sizeof subject, given, "tracehost_match_subject");
-    if (status == TH_OK)
-        status = check_target(match->kind, &subject);
     if (status == TH_OK && subject.self != TH_NONE && !th_is_pid(subject.self))
         status = th_error_raise(TH_USAGE, "the tracee is no pid");
     if (status == TH_OK && !is_caller(subject.caller))
@@ -178,14 +171,11 @@ enum tracehost_status tracehost_match_run(const tracehost_match *match, ErlNifEn
     struct trial trial;
     struct th_match_result of;
     struct tracehost_match_result known;
-    enum th_status status = begin(&trial, match, subject);
+    enum th_status status = begin(&trial, match, subject)
+                                ?: th_embed_enter()
+                                ?: th_embed_need(env, "environment")
+                                ?: th_sized_check(result, "tracehost_match_result");
 
-    if (status == TH_OK)
-        status = th_embed_enter();
-    if (status == TH_OK && !env)
-        status = th_embed_missing("environment");
-    if (status == TH_OK)
-        status = th_sized_check(result, "tracehost_match_result");
     if (status != TH_OK)
         return th_answer(status);
     th_match_run(match->spec, &trial.subject, &trial.surroundings, env, &of);
@@ -231,12 +221,9 @@ enum tracehost_status tracehost_match_explain(const tracehost_match *match,
 {
     struct trial trial;
     th_env env;
-    enum th_status status = begin(&trial, match, subject);
+    enum th_status status =
+        begin(&trial, match, subject) ?: th_embed_enter() ?: th_embed_need(text, "result");
 
-    if (status == TH_OK)
-        status = th_embed_enter();
-    if (status == TH_OK && !text)
-        status = th_embed_missing("result");
     if (status != TH_OK)
         return th_answer(status);
     th_env_init(&env, TH_ENV_PLAIN);

@@ -1,6 +1,5 @@
 /* Which messages a session traces. */
 #include "embed_host.h"
-#include "embed_specification.h"
 
 static enum tracehost_status
 set(tracehost_host *host, tracehost_session session, const char *text, th_term match,
@@ -12,17 +11,13 @@ set(tracehost_host *host, tracehost_session session, const char *text, th_term m
 
     if (status == TH_OK && !text == (match == TH_NONE))
         status = th_error_raise(TH_USAGE, "a pattern is either text or a term");
-    if (status == TH_OK)
-        status = th_embed_enter();
+    status = status ?: th_embed_enter();
     if (status != TH_OK)
         return th_answer(status);
     th_env_init(&env, TH_ENV_PLAIN);
     if (text)
         status = th_embed_read_specification(&env, text, &match);
-    if (status == TH_OK)
-        status = th_embed_find_copy(match);
-    if (status == TH_OK)
-        status = set_in(found, match);
+    status = status ?: th_embed_find_copy(match) ?: set_in(found, match);
     th_env_release(&env);
     return th_answer(status);
 }
@@ -32,10 +27,10 @@ static enum tracehost_status get(tracehost_host *host, tracehost_session session
                                  th_term (*get_from)(const struct th_session *session, th_env *env))
 {
     struct th_session *found;
-    enum th_status status = th_embed_session(host, session, &found);
+    enum th_status status = th_embed_session(host, session, &found)
+                                ?: th_embed_need(env, "environment")
+                                ?: th_embed_need(match, "result");
 
-    if (status == TH_OK && (!env || !match))
-        status = th_embed_missing(env ? "result" : "environment");
     if (status == TH_OK)
         *match = get_from(found, env);
     return th_answer(status);

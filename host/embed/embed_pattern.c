@@ -1,6 +1,5 @@
 /* Which calls a session traces. */
 #include "embed_host.h"
-#include "embed_specification.h"
 
 #include <string.h>
 
@@ -87,23 +86,18 @@ enum tracehost_status tracehost_session_set_pattern(tracehost_host *host, traceh
     struct th_session *found;
     th_env env;
     th_term match;
-    enum th_status status = th_embed_session(host, session, &found);
+    enum th_status status = th_embed_session(host, session, &found)
+                                ?: th_embed_enter()
+                                ?: th_sized_take(&known, sizeof known, given, "tracehost_pattern")
+                                ?: read_function(&known, &pattern);
 
-    if (status == TH_OK)
-        status = th_embed_enter();
-    if (status == TH_OK)
-        status = th_sized_take(&known, sizeof known, given, "tracehost_pattern");
-    if (status == TH_OK)
-        status = read_function(&known, &pattern);
     if (status != TH_OK)
         return th_answer(status);
     th_env_init(&env, TH_ENV_PLAIN);
-    status = read_match(&known, &env, &match);
-    if (status == TH_OK)
-        status = th_embed_find_copy(match);
-    if (status == TH_OK)
-        status = th_session_function(found, &pattern, match,
-                                     known.kinds ? known.kinds : TH_BP_LOCAL, matched);
+    status = read_match(&known, &env, &match)
+                 ?: th_embed_find_copy(match)
+                 ?: th_session_function(found, &pattern, match,
+                                        known.kinds ? known.kinds : TH_BP_LOCAL, matched);
     th_env_release(&env);
     return th_answer(status);
 }
@@ -187,31 +181,17 @@ static void show(const struct visitor *visitor, const struct th_function *name,
     th_free(words);
 }
 
-/* The program may change anything meanwhile. */
-static void visit_all(tracehost_host *host, tracehost_session session,
-                      const struct functions *functions, const struct visitor *visitor)
-{
-    for (size_t i = 0; i < functions->count; i++) {
-        const struct th_session *found = th_session_find(host->tracing, session);
-        struct th_bp_info info;
-        if (!found)
-            return;
-        th_embed_inside++;
-        if (th_session_function_info(found, &functions->items[i], &info))
-            show(visitor, &functions->items[i], &info);
-        th_bp_info_free(&info);
-        th_embed_inside--;
-    }
-}
-
-static void visit_on_load(const struct th_session *session, const struct visitor *visitor)
+/* FUNCTION NULL: what is set for functions that are loaded later. */
+static void visit_function(const struct th_session *session, const struct th_function *function,
+                           const struct visitor *visitor)
 {
     const struct th_function any = {th_atom("_"), th_atom("_"), 0};
     struct th_bp_info info;
 
     th_embed_inside++;
-    if (th_session_on_load_info(session, &info))
-        show(visitor, &any, &info);
+    if (function ? th_session_function_info(session, function, &info)
+                 : th_session_on_load_info(session, &info))
+        show(visitor, function ? function : &any, &info);
     th_bp_info_free(&info);
     th_embed_inside--;
 }
@@ -223,20 +203,21 @@ enum tracehost_status tracehost_session_visit_functions(
     const struct visitor visitor = {visit, context};
     struct functions functions = {0};
     struct th_session *found;
-    enum th_status status = th_embed_session(host, session, &found);
+    enum th_status status = th_embed_session(host, session, &found)
+                                ?: th_embed_enter()
+                                ?: th_embed_need(visit, "function that visits");
 
-    if (status == TH_OK)
-        status = th_embed_enter();
-    if (status == TH_OK && !visit)
-        status = th_embed_missing("function that visits");
     if (status == TH_OK && function && strcmp(function, "on_load") == 0)
-        visit_on_load(found, &visitor);
+        visit_function(found, NULL, &visitor);
     else if (status == TH_OK && function)
         status = collect_named(function, &functions);
     else if (status == TH_OK)
         th_session_functions(found, collect, &functions);
-    if (status == TH_OK)
-        visit_all(host, session, &functions, &visitor);
+    for (size_t i = 0; i < functions.count; i++) {
+        found = th_session_find(host->tracing, session); /* the visitor may have destroyed it */
+        if (found)
+            visit_function(found, &functions.items[i], &visitor);
+    }
     th_free(functions.items);
     return th_answer(status);
 }

@@ -16,7 +16,7 @@ static void ignore(void *context, th_term message)
 enum tracehost_status tracehost_process_start(void (*receive)(void *context, ERL_NIF_TERM message),
                                               void *context, tracehost_process **process)
 {
-    enum th_status status = process ? th_embed_enter() : th_embed_missing("result");
+    enum th_status status = th_embed_need(process, "result") ?: th_embed_enter();
 
     if (status != TH_OK)
         return th_answer(status);

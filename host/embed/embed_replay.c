@@ -36,26 +36,12 @@ static enum th_status read_options(tracehost_replay *replay,
 {
     struct tracehost_replay_options *options = &replay->options;
     enum th_status status =
-        th_sized_take(options, sizeof *options, given, "tracehost_replay_options");
+        th_sized_take(options, sizeof *options, given, "tracehost_replay_options")
+            ?: read_bound(&options->from, &replay->play.from)
+            ?: read_bound(&options->to, &replay->play.to);
 
-    if (status == TH_OK)
-        status = read_bound(&options->from, &replay->play.from);
-    if (status == TH_OK)
-        status = read_bound(&options->to, &replay->play.to);
     replay->play.max_records = (struct th_limit){options->max_events != 0, options->max_events};
     replay->play.verify = options->verify;
-    return status;
-}
-
-static enum th_status check(const tracehost_host *host, const tracehost_stream *stream,
-                            tracehost_replay **replay)
-{
-    enum th_status status = th_embed_check_outside(host);
-
-    if (status == TH_OK && (!stream || !replay))
-        return th_embed_missing(stream ? "result" : "stream");
-    if (status == TH_OK && host->replay)
-        return th_error_raise(TH_USAGE, "another replay has not ended");
     return status;
 }
 
@@ -64,10 +50,13 @@ enum tracehost_status tracehost_replay_begin(tracehost_host *host, tracehost_str
                                              tracehost_replay **replay)
 {
     tracehost_replay *made;
-    enum th_status status = check(host, stream, replay);
+    enum th_status status = th_embed_check_outside(host)
+                                ?: th_embed_need(stream, "stream")
+                                ?: th_embed_need(replay, "result");
 
-    if (status == TH_OK)
-        status = th_embed_enter();
+    if (status == TH_OK && host->replay)
+        status = th_error_raise(TH_USAGE, "another replay has not ended");
+    status = status ?: th_embed_enter();
     if (status != TH_OK)
         return th_answer(status);
     made = th_alloc_zero(sizeof *made);
@@ -105,6 +94,13 @@ enum tracehost_status tracehost_replay_end(tracehost_replay *replay)
 
 /* --- playing --- */
 
+static enum th_status begin_step(const tracehost_replay *replay)
+{
+    return th_embed_need(replay, "replay")
+           ?: th_embed_check_outside(replay->host)
+           ?: th_embed_enter();
+}
+
 static enum th_status step(tracehost_replay *replay, struct th_event **event)
 {
     enum th_status status;
@@ -124,11 +120,8 @@ enum tracehost_status tracehost_replay_step(tracehost_replay *replay,
                                             struct tracehost_record *record)
 {
     struct th_event *event;
-    enum th_status status =
-        replay ? th_embed_check_outside(replay->host) : th_embed_missing("replay");
+    enum th_status status = begin_step(replay);
 
-    if (status == TH_OK)
-        status = th_embed_enter();
     if (status == TH_OK && record)
         status = th_sized_check(record, "tracehost_record");
     if (status != TH_OK)
@@ -177,11 +170,8 @@ enum tracehost_status tracehost_replay_play(tracehost_replay *replay)
 {
     struct th_buffer first = {0};
     struct th_event *event;
-    enum th_status status =
-        replay ? th_embed_check_outside(replay->host) : th_embed_missing("replay");
+    enum th_status status = begin_step(replay);
 
-    if (status == TH_OK)
-        status = th_embed_enter();
     if (status != TH_OK)
         return th_answer(status);
     while ((status = step(replay, &event)) != TH_END && status != TH_FAILED) {
@@ -200,10 +190,9 @@ enum tracehost_status tracehost_replay_get_counts(const tracehost_replay *replay
                                                   struct tracehost_replay_counts *counts)
 {
     struct tracehost_replay_counts known;
-    enum th_status status = replay ? TH_OK : th_embed_missing("replay");
+    enum th_status status =
+        th_embed_need(replay, "replay") ?: th_sized_check(counts, "tracehost_replay_counts");
 
-    if (status == TH_OK)
-        status = th_sized_check(counts, "tracehost_replay_counts");
     if (status != TH_OK)
         return th_answer(status);
     known = (struct tracehost_replay_counts){

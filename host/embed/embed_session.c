@@ -1,5 +1,4 @@
 /* Sessions: a tracer with its state, by its name. */
-#include "embed_flags.h"
 #include "embed_host.h"
 
 /* --- creating --- */
@@ -56,24 +55,20 @@ enum tracehost_status tracehost_session_create(tracehost_host *host,
     struct th_session *made;
     th_env env;
     th_term state;
-    enum th_status status = th_embed_check(host);
+    enum th_status status =
+        th_embed_check(host)
+            ?: th_embed_enter()
+            ?: th_sized_take(&setup, sizeof setup, given, "tracehost_session_setup")
+            ?: th_embed_need(setup.tracer, "name of a tracer")
+            ?: th_embed_need(session, "result")
+            ?: th_embed_check_flags(setup.recorded_flags);
 
-    if (status == TH_OK)
-        status = th_embed_enter();
-    if (status == TH_OK)
-        status = th_sized_take(&setup, sizeof setup, given, "tracehost_session_setup");
-    if (status == TH_OK && (!setup.tracer || !session))
-        status = th_embed_missing(setup.tracer ? "result" : "name of a tracer");
-    if (status == TH_OK)
-        status = th_embed_check_flags(setup.recorded_flags);
     if (status != TH_OK)
         return th_answer(status);
     th_env_init(&env, TH_ENV_PLAIN);
-    status = read_state(&setup, &env, &state);
-    if (status == TH_OK)
-        status = th_embed_find_copy(state);
-    if (status == TH_OK)
-        status = create(host, &setup, state, &made);
+    status = read_state(&setup, &env, &state)
+                 ?: th_embed_find_copy(state)
+                 ?: create(host, &setup, state, &made);
     th_env_release(&env);
     if (status == TH_OK)
         *session = th_session_id_of(made);
@@ -111,10 +106,9 @@ enum tracehost_status tracehost_session_ask_status(tracehost_host *host, traceho
                                                    bool *attached)
 {
     struct th_session *found;
-    enum th_status status = th_embed_session(host, session, &found);
+    enum th_status status =
+        th_embed_session(host, session, &found) ?: th_embed_need(attached, "result");
 
-    if (status == TH_OK && !attached)
-        status = th_embed_missing("result");
     if (status == TH_OK)
         *attached = th_session_status(found);
     return th_answer(status);
@@ -128,10 +122,9 @@ enum tracehost_status tracehost_session_get_counts(tracehost_host *host, traceho
     struct th_pattern_counts patterns;
     struct th_message_counts messages;
     struct tracehost_session_counts known;
-    enum th_status status = th_embed_session(host, session, &found);
+    enum th_status status = th_embed_session(host, session, &found)
+                                ?: th_sized_check(counts, "tracehost_session_counts");
 
-    if (status == TH_OK)
-        status = th_sized_check(counts, "tracehost_session_counts");
     if (status != TH_OK)
         return th_answer(status);
     of = th_session_counts(found);
@@ -170,10 +163,9 @@ enum tracehost_status tracehost_session_get_info(tracehost_host *host, tracehost
 {
     struct th_session *found;
     struct tracehost_session_info known;
-    enum th_status status = th_embed_session(host, session, &found);
+    enum th_status status =
+        th_embed_session(host, session, &found) ?: th_sized_check(info, "tracehost_session_info");
 
-    if (status == TH_OK)
-        status = th_sized_check(info, "tracehost_session_info");
     if (status != TH_OK)
         return th_answer(status);
     known = (struct tracehost_session_info){

@@ -39,7 +39,15 @@ static inline enum tracehost_status th_answer(enum th_status status)
     return (enum tracehost_status)status;
 }
 
-/* For arguments that must be given. */
+/* For arguments that must be given. Checks are chained with `?:`, which goes on while the status is
+ * TH_OK. */
 enum th_status th_embed_missing(const char *what);
+
+static inline enum th_status th_embed_need(bool given, const char *what)
+{
+    return given ? TH_OK : th_embed_missing(what);
+}
+
+_Static_assert(TH_OK == 0, "the first status that is not TH_OK ends a chain of checks");
 
 #endif

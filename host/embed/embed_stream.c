@@ -8,15 +8,15 @@ static enum th_status begin(const struct tracehost_stream_options *given, const 
                             tracehost_stream **stream, struct th_reader_options *options)
 {
     struct tracehost_stream_options known;
-    enum th_status status = th_sized_take(&known, sizeof known, given, "tracehost_stream_options");
+    enum th_status status =
+        th_sized_take(&known, sizeof known, given, "tracehost_stream_options")
+            ?: th_embed_need(name, "name")
+            ?: th_embed_need(stream, "result");
 
-    if (status == TH_OK && (!name || !stream))
-        status = th_embed_missing(name ? "result" : "name");
     if (status == TH_OK && known.max_memory && known.max_memory < TH_READER_LEAST_MEMORY)
         status =
             th_error_raise(TH_USAGE, "max_memory is less than %d bytes", TH_READER_LEAST_MEMORY);
-    if (status == TH_OK)
-        status = th_embed_enter();
+    status = status ?: th_embed_enter();
     if (status != TH_OK)
         return status;
     *stream = th_alloc_zero(sizeof **stream);
@@ -138,10 +138,8 @@ void th_record_give(struct tracehost_record *record, struct th_event *event)
 enum tracehost_status tracehost_stream_next(tracehost_stream *stream,
                                             struct tracehost_record *record)
 {
-    enum th_status status = stream ? TH_OK : th_embed_missing("stream");
+    enum th_status status = th_embed_need(stream, "stream") ?: th_embed_enter();
 
-    if (status == TH_OK)
-        status = th_embed_enter();
     if (status == TH_OK && record)
         status = th_sized_check(record, "tracehost_record");
     if (status != TH_OK)
@@ -161,15 +159,14 @@ enum tracehost_status tracehost_stream_get_term(tracehost_stream *stream, ErlNif
                                                 ERL_NIF_TERM *term)
 {
     th_term whole;
-    enum th_status status;
+    enum th_status status = th_embed_need(stream, "stream")
+                                ?: th_embed_need(env, "environment")
+                                ?: th_embed_need(term, "result");
 
-    if (!stream || !env || !term)
-        return th_answer(th_embed_missing(!stream ? "stream" : !env ? "environment" : "result"));
-    if (!stream->latest)
-        return th_answer(th_error_raise(TH_USAGE, "no record was taken"));
-    status = th_embed_enter();
-    if (status == TH_OK)
-        status = stream->latest->source->whole(stream->latest, env, &whole);
+    if (status == TH_OK && !stream->latest)
+        status = th_error_raise(TH_USAGE, "no record was taken");
+    status = status ?: th_embed_enter()
+                    ?: stream->latest->source->whole(stream->latest, env, &whole);
     if (status == TH_OK)
         *term = whole;
     return th_answer(status);
@@ -182,10 +179,9 @@ enum tracehost_status tracehost_stream_get_info(const tracehost_stream *stream,
 {
     const struct th_reader_info *of;
     struct tracehost_stream_info known;
-    enum th_status status = stream ? TH_OK : th_embed_missing("stream");
+    enum th_status status =
+        th_embed_need(stream, "stream") ?: th_sized_check(info, "tracehost_stream_info");
 
-    if (status == TH_OK)
-        status = th_sized_check(info, "tracehost_stream_info");
     if (status != TH_OK)
         return th_answer(status);
     of = th_reader_info(stream->reader);

@@ -15,13 +15,12 @@ enum {
 enum tracehost_status tracehost_term_parse(ErlNifEnv *env, const char *text, ERL_NIF_TERM *term)
 {
     th_term parsed;
-    enum th_status status;
+    enum th_status status = th_embed_need(env, "environment")
+                                ?: th_embed_need(text, "text")
+                                ?: th_embed_need(term, "result")
+                                ?: th_embed_enter()
+                                ?: th_text_parse(env, text, strlen(text), &parsed);
 
-    if (!env || !text || !term)
-        return th_answer(th_embed_missing(!env ? "environment" : !text ? "text" : "result"));
-    status = th_embed_enter();
-    if (status == TH_OK)
-        status = th_text_parse(env, text, strlen(text), &parsed);
     if (status == TH_OK)
         *term = parsed;
     return th_answer(status);

@@ -1,5 +1,4 @@
 /* Whom a session traces. */
-#include "embed_flags.h"
 #include "embed_host.h"
 
 #define TRACEHOST_FLAG_GC TRACEHOST_FLAG_GARBAGE_COLLECTION
@@ -33,8 +32,9 @@ static uint32_t theirs(uint32_t flags)
 enum tracehost_status tracehost_flags_parse(const char *list, uint32_t *flags)
 {
     uint32_t parsed;
-    enum th_status status =
-        list && flags ? th_flags_parse(list, &parsed) : th_embed_missing(list ? "result" : "text");
+    enum th_status status = th_embed_need(list, "text")
+                                ?: th_embed_need(flags, "result")
+                                ?: th_flags_parse(list, &parsed);
 
     if (status == TH_OK)
         *flags = theirs(parsed);
@@ -57,67 +57,51 @@ static enum th_status check_group(enum tracehost_tracees which)
     return TH_OK;
 }
 
-static bool is_tracee(th_term id)
-{
-    return th_is_local_pid(id) || th_is_local_port(id);
-}
-
 static enum th_status check_tracee(th_term id)
 {
-    return is_tracee(id)
+    return th_is_local_pid(id) || th_is_local_port(id)
                ? TH_OK
                : th_error_raise(TH_USAGE, "that is no process or port of the recorded node");
+}
+
+/* Finds a session whose flags are to be changed. */
+static enum th_status begin_change(tracehost_host *host, tracehost_session session, uint32_t flags,
+                                   struct th_session **found)
+{
+    return th_embed_session(host, session, found)
+           ?: th_embed_enter()
+           ?: th_embed_check_flags(flags);
 }
 
 enum tracehost_status tracehost_session_trace(tracehost_host *host, tracehost_session session,
                                               enum tracehost_tracees which, bool on, uint32_t flags)
 {
     struct th_session *found;
-    enum th_status status = th_embed_session(host, session, &found);
 
-    if (status == TH_OK)
-        status = th_embed_enter();
-    if (status == TH_OK)
-        status = th_embed_check_flags(flags);
-    if (status == TH_OK)
-        status = check_group(which);
-    if (status == TH_OK)
-        status = th_session_trace(found, (enum th_tracees)which, on, th_embed_flags(flags));
-    return th_answer(status);
+    return th_answer(
+        begin_change(host, session, flags, &found)
+            ?: check_group(which)
+            ?: th_session_trace(found, (enum th_tracees)which, on, th_embed_flags(flags)));
 }
 
 enum tracehost_status tracehost_session_trace_one(tracehost_host *host, tracehost_session session,
                                                   ERL_NIF_TERM tracee, bool on, uint32_t flags)
 {
     struct th_session *found;
-    enum th_status status = th_embed_session(host, session, &found);
 
-    if (status == TH_OK)
-        status = th_embed_enter();
-    if (status == TH_OK)
-        status = th_embed_check_flags(flags);
-    if (status == TH_OK)
-        status = check_tracee(tracee);
-    if (status == TH_OK)
-        status = th_session_trace_one(found, tracee, on, th_embed_flags(flags));
-    return th_answer(status);
+    return th_answer(begin_change(host, session, flags, &found)
+                         ?: check_tracee(tracee)
+                         ?: th_session_trace_one(found, tracee, on, th_embed_flags(flags)));
 }
 
 enum tracehost_status tracehost_session_expect(tracehost_host *host, tracehost_session session,
                                                ERL_NIF_TERM who, uint32_t flags)
 {
     struct th_session *found;
-    enum th_status status = th_embed_session(host, session, &found);
 
-    if (status == TH_OK)
-        status = th_embed_enter();
-    if (status == TH_OK)
-        status = th_embed_check_flags(flags);
-    if (status == TH_OK && !th_is_atom(who))
-        status = check_tracee(who);
-    if (status == TH_OK)
-        status = th_session_expect(found, who, th_embed_flags(flags));
-    return th_answer(status);
+    return th_answer(begin_change(host, session, flags, &found)
+                         ?: (th_is_atom(who) ? TH_OK : check_tracee(who))
+                         ?: th_session_expect(found, who, th_embed_flags(flags)));
 }
 
 /* --- asking --- */
@@ -126,12 +110,10 @@ enum tracehost_status tracehost_session_get_flags(tracehost_host *host, tracehos
                                                   ERL_NIF_TERM tracee, uint32_t *flags)
 {
     struct th_session *found;
-    enum th_status status = th_embed_session(host, session, &found);
+    enum th_status status = th_embed_session(host, session, &found)
+                                ?: check_tracee(tracee)
+                                ?: th_embed_need(flags, "result");
 
-    if (status == TH_OK)
-        status = check_tracee(tracee);
-    if (status == TH_OK && !flags)
-        status = th_embed_missing("result");
     if (status == TH_OK)
         *flags = theirs(th_session_flags(found, tracee));
     return th_answer(status);
@@ -143,12 +125,10 @@ enum tracehost_status tracehost_session_get_default_flags(tracehost_host *host,
                                                           uint32_t *flags)
 {
     struct th_session *found;
-    enum th_status status = th_embed_session(host, session, &found);
+    enum th_status status = th_embed_session(host, session, &found)
+                                ?: check_group(which)
+                                ?: th_embed_need(flags, "result");
 
-    if (status == TH_OK)
-        status = check_group(which);
-    if (status == TH_OK && !flags)
-        status = th_embed_missing("result");
     if (status == TH_OK)
         *flags = theirs(th_session_default_flags(found, (enum th_tracees)which));
     return th_answer(status);
