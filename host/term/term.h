@@ -1,4 +1,23 @@
-/* The face of term/: Erlang's data types. Begin with word.h. */
+/*
+ * The face of term/: Erlang's data types. Begin with word.h, which has the layout of all terms,
+ * then env.h, where terms live.
+ *
+ *   word.h, atom.h                     th_term: a tagged word; atoms
+ *   env.h                              th_env: a heap for terms, freed as a whole
+ *   make.h, map.h, number.h, copy.h    making terms; maps; arithmetic; copies
+ *   compare.h, size.h                  order, equality, hashes; sizes in words and bytes
+ *   etf.h, etf_tags.h                  external term format: decoding, encoding, skipping
+ *   text.h, text_*.h, utf8.h           Erlang text: reading and printing
+ *   json.h, iodata.h                   terms as JSON; bytes of iodata
+ *   clock.h                            the thread's clock: real, or that of a recording
+ *
+ * Owner: a term that is no immediate belongs to its environment and is valid until that is cleared,
+ * rewound or freed. Atoms and other immediates are valid for ever.
+ * Thread: an environment is used by one thread at a time; terms that exist are read by any number
+ * of threads. Any thread makes and looks up atoms.
+ * Errors: text and bytes from outside are untrusted. Reading them ends with a status, takes bounded
+ * depth and memory, and does not recurse.
+ */
 #ifndef TH_TERM_H
 #define TH_TERM_H
 
