@@ -20,7 +20,7 @@ struct th_generic_bp *th_bp_find(struct th_site *site, const struct th_bp_sessio
 
 /* --- Being there ------------------------------------------------------------------------------ */
 
-/* Where BP is linked, or will be if it is NULL: as the last. */
+/* The link that points to BP; for NULL, the end of the list. */
 static struct th_generic_bp *_Atomic *link_of(struct th_site *site, const struct th_generic_bp *bp)
 {
     struct th_generic_bp *_Atomic *link = &site->first;

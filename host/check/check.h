@@ -27,7 +27,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Once, before libraries are loaded. Relaxed: no code of a library runs in who has not seen it. */
+/* Starts the checker. Once, before libraries are loaded. Relaxed is enough: the flag is set before
+ * any code of a library runs. */
 extern _Atomic bool th_check_started;
 void th_check_start(void);
 

@@ -69,9 +69,9 @@ const struct th_callee *th_instance_start(const struct th_instance *instance, ui
 const struct th_instance *th_code_instance_at(uintptr_t address);
 
 /*
- * What code at ADDRESS is called: that of a function, or of a handler, which is what goes on after
- * th_call_then() with TH_CATCHES: any function of the file, so all that it names is known. False:
- * it is no module's code. As th_code_at(); the name stays as long as the instance.
+ * Finds the name of the code at ADDRESS: of a function, or of a handler, by which a process goes on
+ * after th_call_then() with TH_CATCHES. Any function of the file may be a handler. False if ADDRESS
+ * is no module's code. Thread: as th_code_at(). The name is valid as long as the instance.
  */
 struct th_code_place {
     const struct th_instance *instance;
@@ -81,8 +81,9 @@ struct th_code_place {
 bool th_code_place(uintptr_t address, struct th_code_place *place);
 
 /*
- * How many are in it; at most so many, if that is not 0. 0 is exact, and final, once no external
- * call can reach it and there was thread progress since: then only who is in it can come in again.
+ * The number of calls that run in INSTANCE and of continuations that wait in it. Other than 0, the
+ * result is an upper bound. 0 is exact, and permanent, once no external call can reach INSTANCE and
+ * a grace period has passed: after that only code that runs in INSTANCE can enter it again.
  */
 uint64_t th_instance_users(const struct th_instance *instance);
 

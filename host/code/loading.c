@@ -69,7 +69,7 @@ struct changes {
 
 /* --- Libraries' code -------------------------------------------------------------------------- */
 
-/* As far as COUNT, the latest first. */
+/* Undoes the first COUNT, in reverse order. */
 static void undo_loads(const struct changes *changes, size_t count)
 {
     for (size_t i = count; i-- > 0;)
@@ -100,7 +100,7 @@ static enum th_status run_checks(const struct changes *changes)
     return TH_OK;
 }
 
-/* The error says so, too, where that is refused. */
+/* If the code before refuses the data, the error chain gets a link that says so. */
 static void hand_back(const struct changes *changes, struct change *change)
 {
     struct th_error_chain first;
@@ -158,7 +158,7 @@ static void stage_callee(struct th_export *entry, const struct th_callee *callee
     th_stage_word(&entry->word, th_export_word_of(callee) | armed);
 }
 
-/* Of what INSTANCE has and the code that follows it has not. */
+/* Stages as undefined the exports of INSTANCE that its successor lacks. */
 static void stage_undefined(const struct th_instance *instance)
 {
     for (size_t i = 0; i < instance->count; i++) {
@@ -246,7 +246,7 @@ static void free_purged(const struct changes *changes)
         th_old_free(changes->items[i].purged);
 }
 
-/* Kills the processes that are in old code which is to go. */
+/* Kills the processes that are in old code of the modules. */
 static void kill_users(struct changes *changes)
 {
     struct th_module **modules = th_alloc((changes->count + 1) * sizeof(struct th_module *));
@@ -262,8 +262,8 @@ static void kill_users(struct changes *changes)
     th_free(modules);
 }
 
-/* Those that cannot be handed back: what has their data would be called by nobody. The error stays
- * what it is. */
+/* Deletes modules whose upgrade could not be undone: neither version of their code has the data.
+ * Keeps the thread's error chain. */
 static void delete_failed(struct changes *changes)
 {
     struct changes failed = *changes;

@@ -31,19 +31,19 @@
 /* A module that can be finished: its library is open, and was asked for nothing yet. */
 struct th_prepared;
 
-/* Of LIBRARY, which is open; the caller's use of it is the result's. Any thread. */
+/* Prepares LIBRARY, which must be open. Takes over the caller's use of LIBRARY. Any thread. */
 struct th_prepared *th_code_prepare(struct th_library *library);
 
-/* It is not wanted; its library is released. Also what a finish has refused. */
+/* Frees PREPARED, which was not finished, and releases its library. */
 void th_prepared_drop(struct th_prepared *prepared);
 
 th_term th_prepared_name(const struct th_prepared *prepared);
 struct th_library *th_prepared_library(const struct th_prepared *prepared);
 
-/* What is to happen to those who are in old code that is to be purged. */
+/* If processes are in old code that is to be purged: */
 enum th_purge {
-    TH_PURGE_SOFT, /* nothing: then it is not purged */
-    TH_PURGE_HARD  /* their processes are killed */
+    TH_PURGE_SOFT, /* the purge is refused */
+    TH_PURGE_HARD  /* they are killed */
 };
 
 /* Why code was not changed. */
@@ -55,7 +55,7 @@ enum th_code_refusal {
     TH_CODE_NOT_LOADED  /* the module has no current code */
 };
 
-/* What became of one of a list. */
+/* A module of the list, as it was finished. */
 struct th_finished {
     th_term name;
     uint64_t generation;
@@ -86,7 +86,7 @@ struct th_finish {
  *  4. th_upgrade_check() of the others, each of which may refuse: nothing was upgraded yet.
  *  5. upgrade() of these, in the order of the list. If one refuses, those before it are handed
  *     back, the latest first, by the upgrade() of their current libraries. If that refuses, too,
- * the module has neither code to use: it is deleted, and the error says so.
+ *     the module has neither code to use: it is deleted, and the error says so.
  *  6. It stages the functions, waits for thread progress, and commits.
  *
  * On TH_OK all of PREPARED are the modules' and gone. Else all are still the caller's, to be

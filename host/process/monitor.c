@@ -1,11 +1,11 @@
 /*
  * Monitors: lists of those who watch, found by a hash of whom they watch.
  *
- * A monitor is started under the lock, if its process is alive then. Who ends a process makes that
- * known first and takes the lock after that: so either the one who starts sees that it is dead, or
- * the one who ends sees the monitor. (One that nobody has attended, th_host_process_attend(), needs
- * no looking: who comes later finds it dead.) Who fires moves the monitors to a list of its own,
- * under the lock, and takes them off it one by one: those that are left there can still be stopped.
+ * Starting a monitor takes the lock, then checks whether the process is alive. Ending a process
+ * publishes its death, then takes the lock. So one of the two always sees the other. (The end of a
+ * process that was never attended, th_host_process_attend(), takes no lock: a monitor that starts
+ * later finds the process dead.) Monitors that fire are moved to a list of the firing thread, under
+ * the lock, and taken off that one by one: those that are left in it can still be stopped.
  */
 #include "monitor.h"
 

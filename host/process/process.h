@@ -246,9 +246,9 @@ th_term th_port_console(void);
 enum th_status th_port_close(th_term port);
 enum th_status th_port_close_all(void);
 
-/* A port for a room's own use, which takes no commands. It is there, and OWNER, a process, has
- * opened it for WHAT; th_port_end(), with the same, ends it: those who watch it are told REASON.
- * Any thread. */
+/* Creates a port, for a room's own use, that takes no commands, is owned by OWNER, a process, and
+ * is reported as opened for WHAT. th_port_end(), with the same WHAT, closes the port; its monitors
+ * get REASON. Any thread. */
 th_term th_port_begin(const char *what, th_term owner);
 void th_port_end(th_term port, const char *what, th_term reason);
 

@@ -6,12 +6,12 @@
  *
  *   - While nobody is connected it keeps messages in a queue, 200 of them unless dbg is told
  *     otherwise, also before the first client comes. It does not wait for a client that is slow:
- * then they are queued, too.
+ *     messages are queued, too, until the client has read.
  *   - When the queue is full it counts what it drops, in a drop record at the queue's end.
  *   - A second client is accepted and sent away at once.
  *   - When a client goes away what the kernel had taken for it is lost, and the queue stays. Of a
  *     message that was sent in part the next client gets the other part: so a connection may begin
- * in the middle of a record.
+ *     in the middle of a record.
  *   - When the tracing ends (dbg:stop()) it closes, and drops its queue. A node that is killed
  *     closes, too, by its kernel.
  *

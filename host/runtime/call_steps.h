@@ -16,8 +16,8 @@ static inline struct th_export *th_step_reach(const struct th_continuation *next
     return th_export_find(next->module, next->function, (unsigned)next->argc);
 }
 
-/* The first half of that for code, NOW: its outcome, or what it wants next, is told, and no frame
- * looked at. */
+/* Runs the code of NOW and stores its outcome, or its next continuation, in PROCESS. Pops no
+ * frames. */
 void th_step_run(struct th_process_run *process, struct th_call *outer,
                  const struct th_continuation *now);
 

@@ -21,7 +21,7 @@
  * All steps up to 3 are taken under the lock of the process' mailbox, where signals arrive. After
  * it the mailbox may be another process' already.
  *
- * A process that does as it is told is never let go of: who told it waits for the function.
+ * A driven process is never let go of: the thread that drives it waits for the function.
  */
 #include "dirty_end.h"
 #include "process_signal.h"

@@ -179,7 +179,7 @@ struct th_process_run {
         *ending; /* what ended it: the signal whose term is the reason; NULL: nothing */
     struct th_seq seq;
 
-    /* For one that does as it is told. */
+    /* Of a driven process. */
     bool told;                      /* it is one */
     struct th_request *request;     /* what it does */
     _Atomic bool yields;            /* th_run_yield(). Relaxed: a request follows in the mailbox */

@@ -252,8 +252,8 @@ void th_process_begin_turn(struct th_process_run *process)
     process->reductions = TH_TURN;
 }
 
-/* A process that does as it is told stands for one that makes one call after the other: between two
- * of them it has not waited, as far as its turn goes. */
+/* A driven process stands for one that makes one call after the other: between two calls it has not
+ * waited, as far as its turn goes. */
 static bool goes_on(const struct th_process_run *process)
 {
     return process->told && process->next.step == TH_STEP_NONE && process->reductions > 0;

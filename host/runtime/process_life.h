@@ -4,12 +4,12 @@
 
 #include "process_internal.h"
 
-/* TOLD: it does as it is told, and waits. Else it is the caller's to set up and queue. PARENT
- * spawns it, LINKED to itself; NULL: nobody does. */
+/* TOLD: a driven process (runtime.h), which waits. Otherwise the caller sets it up and queues it.
+ * PARENT, which may be NULL, spawns it, with a link if LINKED. */
 struct th_process_run *th_process_create(bool told, struct th_process_run *parent, bool linked);
 
-/* Ends PROCESS with REASON, a term that stays until this returns, and frees it; one that does as it
- * is told stays, ended. By a normal scheduler. */
+/* Ends PROCESS with REASON, a term that stays until this returns, and frees it; a driven process
+ * stays, ended. By a normal scheduler. */
 void th_process_end(struct th_process_run *process, th_term reason);
 
 /* Runs PROCESS for a turn; the calling thread is a scheduler of the type that it is to run on.

@@ -1,8 +1,8 @@
 /*
- * Processes that do as they are told, by threads outside of the runtime.
+ * Driven processes, whose calls threads outside of the runtime ask for.
  *
- * What a process is to do is a signal to it, so that a scheduler does it, in order with all else
- * that arrives. Who asks waits: so the scheduler may use what the request points to.
+ * A request is a signal to the process, which a scheduler acts on in order with all other signals.
+ * The thread that asks waits: so the scheduler may use the memory that the request points to.
  */
 #include "process_run.h"
 

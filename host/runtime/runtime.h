@@ -2,7 +2,7 @@
  * The face of runtime/: threads that run functions of libraries on behalf of processes.
  *
  *   th_runtime_start(&setup);
- *   process = th_run_start();                                 a process that does as it is told
+ *   process = th_run_start();                                 a driven process
  *   end = th_run_call(process, &callee, argv, env, &result);  waits; a scheduler runs the function
  *   th_run_exit(process, TH_AM(normal));
  *   th_runtime_stop();
@@ -94,14 +94,12 @@ struct th_scheduler {
 extern _Thread_local const struct th_scheduler *th_scheduler_current
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* --- Processes that do as they are told
- * -----------------------------------------------------------
- */
+/* --- Driven processes ------------------------------------------------------------------------- */
 
 /*
- * A process that lives until th_run_exit(), or until a signal ends it: then there is nothing that
- * it can be told to do any more. One thread at a time, which is no scheduler, and for which a
- * scheduler does it.
+ * A driven process makes the calls that a thread outside of the runtime asks for, and waits between
+ * them. It lives until th_run_exit(), or until a signal ends it: then each call answers
+ * TH_CALL_ENDED. One thread at a time drives it, which is no scheduler; a scheduler runs it.
  */
 struct th_process_run;
 struct th_process_run *th_run_start(void);
