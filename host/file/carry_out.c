@@ -1,9 +1,7 @@
 /* What all operations have in common, and those that need a path. */
-#include "carry_out.h"
-#include "open_file.h"
+#include "file_internal.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,11 +19,6 @@ int th_file_gives_eof(struct th_file_operation *operation)
 {
     operation->result = th_atom("eof");
     return 0;
-}
-
-static int outcome(int result)
-{
-    return result < 0 ? errno : 0;
 }
 
 /* What is queued for a file when it is closed is not carried out. */
@@ -62,32 +55,32 @@ th_term th_file_term_of(th_env *env, struct th_binary *binary, size_t size)
 
 int th_file_carry_out_mkdir(struct th_file_operation *operation)
 {
-    return outcome(mkdir(operation->paths[0], 0777));
+    return th_file_outcome(mkdir(operation->paths[0], 0777));
 }
 
 int th_file_carry_out_delete(struct th_file_operation *operation)
 {
-    return outcome(unlink(operation->paths[0]));
+    return th_file_outcome(unlink(operation->paths[0]));
 }
 
 int th_file_carry_out_rename(struct th_file_operation *operation)
 {
-    return outcome(rename(operation->paths[0], operation->paths[1]));
+    return th_file_outcome(rename(operation->paths[0], operation->paths[1]));
 }
 
 int th_file_carry_out_rmdir(struct th_file_operation *operation)
 {
-    return outcome(rmdir(operation->paths[0]));
+    return th_file_outcome(rmdir(operation->paths[0]));
 }
 
 int th_file_carry_out_link(struct th_file_operation *operation)
 {
-    return outcome(link(operation->paths[0], operation->paths[1]));
+    return th_file_outcome(link(operation->paths[0], operation->paths[1]));
 }
 
 int th_file_carry_out_symlink(struct th_file_operation *operation)
 {
-    return outcome(symlink(operation->paths[0], operation->paths[1]));
+    return th_file_outcome(symlink(operation->paths[0], operation->paths[1]));
 }
 
 int th_file_carry_out_readlink(struct th_file_operation *operation)
@@ -120,7 +113,7 @@ int th_file_carry_out_pwd(struct th_file_operation *operation)
 
 int th_file_carry_out_chdir(struct th_file_operation *operation)
 {
-    return outcome(chdir(operation->paths[0]));
+    return th_file_outcome(chdir(operation->paths[0]));
 }
 
 static bool is_itself_or_above(const char *name)
@@ -206,9 +199,9 @@ int th_file_carry_out_write_info(struct th_file_operation *operation)
     if (uid > UINT32_MAX || gid > UINT32_MAX)
         return EINVAL;
     if (uid >= 0 || gid >= 0)
-        error = outcome(chown(operation->paths[0], uid < 0 ? (uid_t)-1 : (uid_t)uid,
-                              gid < 0 ? (gid_t)-1 : (gid_t)gid));
+        error = th_file_outcome(chown(operation->paths[0], uid < 0 ? (uid_t)-1 : (uid_t)uid,
+                                      gid < 0 ? (gid_t)-1 : (gid_t)gid));
     if (!error && mode >= 0)
-        error = outcome(chmod(operation->paths[0], (mode_t)mode & 07777));
+        error = th_file_outcome(chmod(operation->paths[0], (mode_t)mode & 07777));
     return error;
 }

@@ -1,8 +1,6 @@
 /* Operations on open files. */
-#include "carry_out.h"
-#include "open_file.h"
+#include "file_internal.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,11 +11,6 @@ enum { ENOUGH = 1 << 20 /* bytes, for a read of a size that may be anything */ }
 static int fd_of(const struct th_file_operation *operation)
 {
     return atomic_load_explicit(&operation->file->fd, memory_order_relaxed);
-}
-
-static int outcome(int result)
-{
-    return result < 0 ? errno : 0;
 }
 
 /* --- Bytes ------------------------------------------------------------------------------------ */
@@ -177,7 +170,7 @@ int th_file_carry_out_close(struct th_file_operation *operation)
 {
     int error = th_file_flush(operation->file);
     int fd = atomic_exchange_explicit(&operation->file->fd, -1, memory_order_relaxed);
-    int closed = outcome(close(fd));
+    int closed = th_file_outcome(close(fd));
 
     return error ? error : closed;
 }
@@ -215,21 +208,21 @@ int th_file_carry_out_truncate(struct th_file_operation *operation)
     if (error)
         return error;
     position = lseek(fd_of(operation), 0, SEEK_CUR);
-    return position < 0 ? errno : outcome(ftruncate(fd_of(operation), position));
+    return position < 0 ? errno : th_file_outcome(ftruncate(fd_of(operation), position));
 }
 
 int th_file_carry_out_fsync(struct th_file_operation *operation)
 {
     int error = th_file_flush(operation->file);
 
-    return error ? error : outcome(fsync(fd_of(operation)));
+    return error ? error : th_file_outcome(fsync(fd_of(operation)));
 }
 
 int th_file_carry_out_fdatasync(struct th_file_operation *operation)
 {
     int error = th_file_flush(operation->file);
 
-    return error ? error : outcome(fdatasync(fd_of(operation)));
+    return error ? error : th_file_outcome(fdatasync(fd_of(operation)));
 }
 
 int th_file_carry_out_fadvise(struct th_file_operation *operation)

@@ -1,4 +1,4 @@
-#include "open_file.h"
+#include "file_internal.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ struct th_file *th_file_begin(th_term process)
     return file;
 }
 
-void th_file_keep(struct th_file *file)
+static void keep_file(struct th_file *file)
 {
     atomic_fetch_add_explicit(&file->shares, 1, memory_order_relaxed);
 }
@@ -54,14 +54,14 @@ struct th_file *th_file_find(th_term port, bool closes)
     if (file && closes)
         strike(file); /* its share is the caller's now */
     else if (file)
-        th_file_keep(file);
+        keep_file(file);
     pthread_mutex_unlock(&lock);
     return file;
 }
 
 void th_file_list(struct th_file *file, struct th_file_owner *owner)
 {
-    th_file_keep(file);
+    keep_file(file);
     owner->has_opened = true;
     pthread_mutex_lock(&lock);
     th_table_set(&files, file->port, file);

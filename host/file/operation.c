@@ -1,10 +1,8 @@
 /* Operations: made, asked for, settled. */
-#include "carry_out.h"
-#include "open_file.h"
-#include "pool.h"
-#include "tell.h"
+#include "file_internal.h"
 
-#include <errno.h>
+#include "host/probe/probe.h"
+
 #include <string.h>
 #include <unistd.h>
 
@@ -166,33 +164,30 @@ bool th_file_set_pieces(struct th_file_operation *operation, th_term term)
 
 /* --- Submitting ------------------------------------------------------------------------------- */
 
-static bool is_named(const char *name, const char *wanted)
-{
-    return strcmp(name, wanted) == 0;
-}
-
 /* What the integers of its row are now. */
 static void fill_integers(struct th_file_operation *operation)
 {
-    const struct th_file *file = operation->file;
+    static const struct th_file no_file = {.fd = -1};
+    const struct th_file *file = operation->file ? operation->file : &no_file;
+    const struct {
+        const char *name;
+        int64_t value;
+    } of_file[] = {
+        {"none", 0},
+        {"fd", atomic_load_explicit(&file->fd, memory_order_relaxed)},
+        {"flags", atomic_load_explicit(&file->flags, memory_order_relaxed)},
+        {"read_offset", (int64_t)atomic_load_explicit(&file->ahead_offset, memory_order_relaxed)},
+        {"read_ahead", (int64_t)atomic_load_explicit(&file->ahead_limit, memory_order_relaxed)},
+    };
+    enum { COUNT = sizeof of_file / sizeof of_file[0] };
     const char *const *names = th_file_rows[operation->command].integers;
     int given = 0;
 
     for (int i = 0; i < 4; i++) {
-        if (is_named(names[i], "fd"))
-            operation->integers[i] =
-                file ? atomic_load_explicit(&file->fd, memory_order_relaxed) : -1;
-        else if (is_named(names[i], "flags"))
-            operation->integers[i] =
-                file ? atomic_load_explicit(&file->flags, memory_order_relaxed) : 0;
-        else if (is_named(names[i], "read_offset"))
-            operation->integers[i] =
-                file ? (int64_t)atomic_load_explicit(&file->ahead_offset, memory_order_relaxed) : 0;
-        else if (is_named(names[i], "read_ahead"))
-            operation->integers[i] =
-                file ? (int64_t)atomic_load_explicit(&file->ahead_limit, memory_order_relaxed) : 0;
-        else if (!is_named(names[i], "none"))
-            operation->integers[i] = operation->given[given++];
+        size_t which = 0;
+        while (which < COUNT && strcmp(names[i], of_file[which].name) != 0)
+            which++;
+        operation->integers[i] = which < COUNT ? of_file[which].value : operation->given[given++];
     }
 }
 
@@ -213,6 +208,29 @@ static void find_file(struct th_file_operation *operation)
     operation->member = operation->file ? operation->file->member : th_file_pool_choose();
 }
 
+/* The string of its row, "" where the row has none. */
+static const char *string_of_row(const struct th_file_operation *operation, int which)
+{
+    const char *name = th_file_rows[operation->command].strings[which];
+
+    return strcmp(name, "none") == 0 ? "" : operation->paths[which];
+}
+
+/* The probe efile_drv__entry. */
+static void probe_entry(const struct th_file_operation *operation)
+{
+    struct th_buffer port = {0};
+
+    if (!TH_PROBE_ENABLED(efile_drv__entry))
+        return;
+    th_text_print(&port, operation->port);
+    TH_PROBE(efile_drv__entry, operation->thread, operation->tag, operation->user_tag,
+             (int)operation->command, string_of_row(operation, 0), string_of_row(operation, 1),
+             operation->integers[0], operation->integers[1], operation->integers[2],
+             operation->integers[3], th_buffer_text(&port));
+    th_buffer_free(&port);
+}
+
 void th_file_submit(struct th_file_operation *operation, const struct th_file_submission *by)
 {
     static _Thread_local unsigned tags;
@@ -223,32 +241,27 @@ void th_file_submit(struct th_file_operation *operation, const struct th_file_su
     operation->thread = (int)by->thread;
     operation->tag = (int)(++tags & INT32_MAX);
     operation->user_tag = th_strdup(by->user_tag);
-    th_file_tell_entry(operation);
+    probe_entry(operation);
     th_file_pool_add(operation);
-}
-
-static void submit_close(struct th_file *file, unsigned thread)
-{
-    struct th_file_operation *operation = th_file_operation_create(TH_FILE_CLOSE);
-    const struct th_file_submission by = {.thread = thread, .user_tag = ""};
-
-    operation->file = file;
-    operation->port = file->port;
-    th_file_submit(operation, &by);
 }
 
 void th_file_owner_end(struct th_file_owner *owner, unsigned thread)
 {
+    const struct th_file_submission by = {.thread = thread, .user_tag = ""};
     struct th_file *file;
 
-    while ((file = th_file_take(owner)))
-        submit_close(file, thread);
+    while ((file = th_file_take(owner))) {
+        struct th_file_operation *operation = th_file_operation_create(TH_FILE_CLOSE);
+        operation->file = file;
+        operation->port = file->port;
+        th_file_submit(operation, &by);
+    }
 }
 
 /* --- The end ---------------------------------------------------------------------------------- */
 
-/* What was opened for nobody; by a thread that may wait as well as any other for close(). */
-static void close_again(struct th_file *file)
+/* Closes what was opened for nobody; by a thread that may wait as well as any other for close(). */
+static void close_unowned(struct th_file *file)
 {
     int fd = atomic_exchange_explicit(&file->fd, -1, memory_order_relaxed);
 
@@ -265,8 +278,9 @@ void th_file_settle(struct th_file_operation *operation, struct th_file_owner *o
     if (opened && owner)
         th_file_list(file, owner);
     else if (opened)
-        close_again(file);
-    th_file_tell_return(operation);
+        close_unowned(file);
+    TH_PROBE(efile_drv__return, operation->thread, operation->tag, operation->user_tag,
+             (int)operation->command, operation->error == 0, operation->error);
     if (ends)
         th_port_end(file->port, TH_FILE_PORT, TH_AM(normal));
     atomic_fetch_sub_explicit(&operations, 1, memory_order_relaxed);

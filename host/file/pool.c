@@ -4,13 +4,11 @@
  * Members are numbered, and the first of those with the least to do is chosen; its thread is made
  * at its first operation. So there are no more threads than there was ever work for at once.
  */
-#include "pool.h"
-#include "carry_out.h"
-#include "tell.h"
+#include "file_internal.h"
 
-#include <errno.h>
+#include "host/probe/probe.h"
+
 #include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
 enum { NAME_BYTES = 32 };
@@ -48,8 +46,32 @@ unsigned th_file_pool_choose(void)
 
 /* --- The threads ------------------------------------------------------------------------------ */
 
+/* The queue of OPERATION's member has LENGTH others. */
+static void probe_get(const struct th_file_operation *operation, int length)
+{
+    struct th_buffer port = {0};
+
+    if (!TH_PROBE_ENABLED(aio_pool__get))
+        return;
+    th_text_print(&port, operation->port);
+    TH_PROBE(aio_pool__get, th_buffer_text(&port), length);
+    th_buffer_free(&port);
+}
+
+/* The queue of OPERATION's member has LENGTH operations, with this one. */
+static void probe_add(const struct th_file_operation *operation, int length)
+{
+    struct th_buffer port = {0};
+
+    if (!TH_PROBE_ENABLED(aio_pool__add))
+        return;
+    th_text_print(&port, operation->port);
+    TH_PROBE(aio_pool__add, th_buffer_text(&port), length);
+    th_buffer_free(&port);
+}
+
 /* The next one; NULL: the thread is to end. */
-static struct th_file_operation *take(struct member *member)
+static struct th_file_operation *take_operation(struct member *member)
 {
     struct th_file_operation *operation;
 
@@ -64,7 +86,7 @@ static struct th_file_operation *take(struct member *member)
         member->length--;
         operation->state = TH_FILE_RUNNING;
         atomic_store_explicit(&member->carries_out, operation->command, memory_order_relaxed);
-        th_file_tell_get(operation, member->length);
+        probe_get(operation, member->length);
     }
     pthread_mutex_unlock(&member->lock);
     return operation;
@@ -92,10 +114,10 @@ static void *run(void *context)
 
     snprintf(name, sizeof name, "file io %u", (unsigned)(member - members) + 1);
     pthread_setname_np(pthread_self(), name);
-    while ((operation = take(member))) {
-        th_file_tell_begin(operation);
+    while ((operation = take_operation(member))) {
+        TH_PROBE(efile_drv__int_entry, operation->thread, operation->tag, (int)operation->command);
         th_file_carry_out(operation);
-        th_file_tell_end(operation);
+        TH_PROBE(efile_drv__int_return, operation->thread, operation->tag, (int)operation->command);
         if (!end_of(member, operation)) {
             operation->done(operation);
         } else {
@@ -130,7 +152,7 @@ void th_file_pool_add(struct th_file_operation *operation)
     member->end = &operation->next;
     member->length++;
     atomic_fetch_add_explicit(&member->load, 1, memory_order_relaxed);
-    th_file_tell_add(operation, member->length);
+    probe_add(operation, member->length);
     if (!member->started)
         start(member);
     pthread_cond_signal(&member->work);

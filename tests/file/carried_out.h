@@ -3,7 +3,7 @@
 #ifndef CARRIED_OUT_H
 #define CARRIED_OUT_H
 
-#include "host/file/open_file.h"
+#include "host/file/file_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,6 @@
  * operation. A thread is held up by opening a pipe that nobody writes to. */
 #include "carried_out.h"
 
-#include "host/file/pool.h"
 #include "host/probe/probe.h"
 
 #include <pthread.h>
