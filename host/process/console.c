@@ -4,11 +4,7 @@
  * What the shell's io:format("~p~n") would break into lines of 80 columns stands here on one line:
  * a line is a message. Up to 80 columns the two are equal.
  */
-#include "console.h"
-
-#include "process.h"
-
-#include <pthread.h>
+#include "process_internal.h"
 
 enum { KEEP = 1 << 16 /* the most bytes of a printed message that stay allocated */ };
 

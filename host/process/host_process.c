@@ -4,12 +4,8 @@
  * A message is given to the receiver under the slot's lock. For a mailbox it is copied before that,
  * so that what is large or slow to copy holds up its sender only.
  */
-#include "host_process.h"
+#include "process_internal.h"
 
-#include "monitor.h"
-#include "process_names.h"
-
-#include "host/base/base.h"
 #include "host/probe/probe.h"
 
 static bool is_here(struct th_host_process *slot, th_term id)
@@ -282,4 +278,30 @@ void th_host_process_exit(struct th_host_process *process, th_term reason)
 void th_host_process_stop(struct th_host_process *process)
 {
     th_host_process_exit(process, TH_AM(normal));
+}
+
+/* --- Mail: nobody reads what goes to recorded processes ---------------------------------------- */
+
+static _Atomic uint64_t dropped; /* relaxed: a count, read when all is done */
+
+bool th_mail_send_from(th_term pid, th_term message, th_term from)
+{
+    if (!th_is_local_pid(pid))
+        return false;
+    if (th_host_life(pid) != TH_HOST_NEVER)
+        return th_host_process_deliver(pid, message, from);
+    if (th_life_ended(pid))
+        return false;
+    atomic_fetch_add_explicit(&dropped, 1, memory_order_relaxed);
+    return true;
+}
+
+bool th_mail_send(th_term pid, th_term message)
+{
+    return th_mail_send_from(pid, message, TH_NONE);
+}
+
+uint64_t th_mail_dropped(void)
+{
+    return atomic_load_explicit(&dropped, memory_order_relaxed);
 }

@@ -1,6 +1,4 @@
-#include "host_slot.h"
-
-#include "host/base/base.h"
+#include "process_internal.h"
 
 _Static_assert((TH_HOST_SERIAL & (TH_HOST_SERIAL - 1)) == 0, "some bits tell later serials");
 

@@ -7,9 +7,7 @@
  * reader may be in one, and sizes double, so that all of them together are smaller than the newest.
  * A new world clears the bits and keeps the pages.
  */
-#include "life.h"
-
-#include "host/base/base.h"
+#include "process_internal.h"
 
 enum { FIRST_PLACES = 64 };
 

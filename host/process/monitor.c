@@ -7,12 +7,7 @@
  * later finds the process dead.) Monitors that fire are moved to a list of the firing thread, under
  * the lock, and taken off that one by one: those that are left in it can still be stopped.
  */
-#include "monitor.h"
-
-#include "host_process.h"
-#include "process.h"
-
-#include "host/base/base.h"
+#include "process_internal.h"
 
 enum { FEWEST = 64 };
 

@@ -7,12 +7,9 @@
  * move to new places, a quarter of which they fill at most; so this comes once in as many new names
  * as there are places, by half. The old places are freed when no reader is in them.
  */
-#include "name_table.h"
+#include "process_internal.h"
 
-#include "host/base/base.h"
 #include "host/progress/progress.h"
-
-#include <stdatomic.h>
 
 enum { FEWEST = 64 };
 

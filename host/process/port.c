@@ -2,12 +2,7 @@
  * Ports of the host: processes of a kind that receive commands (host_process.h), which are written
  * under their own lock, so that closing waits for the command that is being written.
  */
-#include "console.h"
-#include "host_process.h"
-#include "monitor.h"
-#include "process.h"
-
-#include "host/base/base.h"
+#include "process_internal.h"
 
 enum { KEEP = 1 << 16 /* the most bytes of a command that stay allocated */ };
 

@@ -1,18 +1,26 @@
 /*
- * Slots: where the host's own processes and ports live. Inside process/ only.
- *
+ * What the files of process/ share: slots, the host's own processes, lives, names, monitors, the
+ * console. Inner header of process/.
+ */
+#ifndef TH_PROCESS_INTERNAL_H
+#define TH_PROCESS_INTERNAL_H
+
+#include "process.h"
+
+#include "host/base/base.h"
+#include "host/term/term.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* --- Slots, where the host's own processes and ports live (host_slot.c) ---------------------- */
+
+/*
  * Slots are made in pages that never move and are never freed; who has stopped leaves its slot to a
  * later one, whose identifier has the next serial. So any thread may look at the slot that an
  * identifier names, whatever became of it, without a lock: it is always a slot. A pid's number is
  * the slot's index + 1; a port's id has the index in its low bits and the serial above.
  */
-#ifndef TH_HOST_SLOT_H
-#define TH_HOST_SLOT_H
-
-#include "process.h"
-
-#include <pthread.h>
-#include <stdatomic.h>
 
 enum th_host_kind { TH_HOST_PROCESS, TH_HOST_PORT };
 
@@ -96,5 +104,142 @@ static inline enum th_host_life th_host_life(th_term id)
         return TH_HOST_RUNNING;
     return th_is_local_pid(id) || th_is_local_port(id) ? TH_HOST_STOPPED : TH_HOST_NEVER;
 }
+
+/* --- The host's own processes and ports (host_process.c). Any thread. ------------------------ */
+
+/* Gives MESSAGE of FROM (TH_NONE: nobody) to ID, a local pid or port. False if that is none of the
+ * host, or runs no more. */
+bool th_host_process_deliver(th_term id, th_term message, th_term from);
+
+/* Starts a port: as th_host_process_start(), but what is sent are commands. RECEIVE may be NULL: it
+ * takes none. */
+struct th_host_process *th_host_port_start(void (*receive)(void *context, th_term command),
+                                           void *context);
+
+/* Whether ID is a port of the host that runs and takes commands. */
+bool th_host_port_takes(th_term id);
+
+/*
+ * ID is about to get a name, or to be watched, if it still lives then. False: it is one of the
+ * host's that is dead. Who ends it need not look for a name, or for those who watch, unless this
+ * came before; and most processes have neither. What is not the host's is left alone. Any thread,
+ * with no lock held that is taken while a process receives.
+ */
+bool th_host_process_attend(th_term id);
+
+/* The first half of th_host_process_exit(): all but telling those who watch it. The identifier that
+ * it had; REMAINS is what it leaves behind. */
+th_term th_host_process_die(struct th_host_process *process, struct th_host_remains *remains);
+
+/* --- Who was ever seen, and who has ended (life.c) ------------------------------------------- */
+
+/*
+ * Two bits an identifier. One thread writes, the one that the world belongs to; any thread reads,
+ * without a lock.
+ *
+ * Identifiers are handed out in sequence, so the low bits of their number choose a bit in a page
+ * and the rest finds the page: in an array for the first TH_LIFE_DIRECT pages of pids and of ports,
+ * which are all that most recordings have; by a hash for others.
+ */
+
+enum th_life { TH_LIFE_SEEN, TH_LIFE_ENDED, TH_LIFE_FACTS };
+
+enum { TH_LIFE_PAGE_BITS = 256, TH_LIFE_DIRECT = 4096 };
+
+struct th_life_page {
+    uint64_t key;              /* of one found by hash */
+    struct th_life_page *next; /* in the list of all; used by who writes */
+    /* Relaxed: a bit stands for itself, nothing else is read because of it. */
+    _Atomic uint64_t bits[TH_LIFE_FACTS][TH_LIFE_PAGE_BITS / 64];
+};
+
+/* Of pids, and of ports. Release: the page is clear; acquire. */
+extern struct th_life_page *_Atomic th_life_direct[2][TH_LIFE_DIRECT];
+
+/* Where the bits of an identifier are. */
+struct th_life_place {
+    uint64_t page; /* for a direct one below TH_LIFE_DIRECT */
+    uint32_t bit;
+    bool port;
+};
+
+/* ID is a local pid or port. The number and serial of a pid, where no bits but the usual are in
+ * use, lie side by side in its word; where others are, the place is beyond the direct ones. */
+static inline struct th_life_place th_life_place(th_term id)
+{
+    bool port = th_is_local_port(id);
+    uint64_t number = port ? th_local_port_id(id) : id >> 35 | (id & 0x7FFFFFFF0) << 28;
+
+    return (struct th_life_place){number / TH_LIFE_PAGE_BITS, number % TH_LIFE_PAGE_BITS, port};
+}
+
+/* Notes FACT of ID, a local pid or port. True if it is new. */
+bool th_life_note(th_term id, enum th_life fact);
+
+/* The page of a place that is not direct; NULL: there is none. Any thread. */
+const struct th_life_page *th_life_find(struct th_life_place place);
+
+/* Whether ID, a local pid or port, is known to have ended. Any thread. */
+static inline bool th_life_ended(th_term id)
+{
+    struct th_life_place place = th_life_place(id);
+    const struct th_life_page *page;
+
+    if (__builtin_expect(place.page < TH_LIFE_DIRECT, 1))
+        page = atomic_load_explicit(&th_life_direct[place.port][place.page], memory_order_acquire);
+    else
+        page = th_life_find(place);
+    return page &&
+           atomic_load_explicit(&page->bits[TH_LIFE_ENDED][place.bit / 64], memory_order_relaxed) >>
+                   place.bit % 64 &
+               1;
+}
+
+/* Forgets everything. */
+void th_life_reset(void);
+
+/* --- Tables of names (name_table.c) ---------------------------------------------------------- */
+
+/* From atoms to pids and ports. One thread at a time writes a table; any may read it, without a
+ * lock. */
+
+struct th_name_places;
+
+/* {0} is an empty table. */
+struct th_name_table {
+    struct th_name_places *_Atomic places; /* release: they are filled in; acquire */
+};
+
+/* Who has NAME, TH_NONE: nobody. In a read section (progress/), or by who writes. */
+th_term th_name_table_get(const struct th_name_table *table, th_term name);
+
+/* Gives NAME, an atom, to ID; to nobody if that is TH_NONE. */
+void th_name_table_set(struct th_name_table *table, th_term name, th_term id);
+
+/* Forgets all names. */
+void th_name_table_clear(struct th_name_table *table);
+
+/* --- Names (process_names.c) ----------------------------------------------------------------- */
+
+/* The names of the recording. Written by the world's thread only. */
+extern struct th_name_table th_names_recorded;
+
+/* ID, a process or port of the host, is dead; so is its name, which is returned (TH_NONE: none). */
+th_term th_names_end(th_term id);
+
+/* --- Monitors (monitor.c) -------------------------------------------------------------------- */
+
+/* Both call DOWN, in the calling thread: no lock may be held. */
+
+/* ID is dead, which everyone who asks is told already: fires those who watch it. */
+void th_monitors_fire(th_term id, th_term reason);
+
+/* Fires those who watch what was recorded. */
+void th_monitors_fire_recorded(th_term reason);
+
+/* --- The console (console.c) ----------------------------------------------------------------- */
+
+/* Writes the bytes of IODATA where the console prints, in one piece, and flushes. Any thread. */
+void th_console_write(th_term iodata);
 
 #endif

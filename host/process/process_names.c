@@ -5,12 +5,8 @@
  * given to the living: so no name is left with the dead. (If it was attended before:
  * th_host_process_attend().)
  */
-#include "process_names.h"
+#include "process_internal.h"
 
-#include "host_process.h"
-#include "process.h"
-
-#include "host/base/base.h"
 #include "host/progress/progress.h"
 
 struct th_name_table th_names_recorded;

@@ -10,14 +10,8 @@
  * not seen since the sweep before. The next sweep comes when twice as many structs as were left are
  * there, so that sweeping costs a constant time an event.
  */
-#include "process.h"
+#include "process_internal.h"
 
-#include "host_process.h"
-#include "life.h"
-#include "monitor.h"
-#include "process_names.h"
-
-#include <stdatomic.h>
 #include <string.h>
 
 enum { FIRST_SWEEP = 65536 };

@@ -1,5 +1,5 @@
 /* Names of the host's own processes, of recorded ones, and asking for them from any thread. */
-#include "host/process/name_table.h"
+#include "host/process/process_internal.h"
 #include "host/process/process.h"
 #include "host/progress/progress.h"
 
