@@ -24,7 +24,6 @@
 #define TH_BASE_H
 
 #include "buffer.h"
-#include "errno_name.h"
 #include "error.h"
 #include "hash.h"
 #include "log.h"
@@ -32,6 +31,5 @@
 #include "memory.h"
 #include "output.h"
 #include "thread.h"
-#include "thread_memory.h"
 
 #endif

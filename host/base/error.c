@@ -1,7 +1,8 @@
 #include "error.h"
 
-#include "thread_memory.h"
+#include "thread.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,15 +22,6 @@ static struct th_error_chain *begin_chain(enum th_status status)
         chain = th_thread_memory(&own, sizeof *chain);
     untold = chain ? TH_OK : status;
     return chain;
-}
-
-static void add_link(struct th_error_chain *chain, const char *format, va_list args)
-{
-    if (chain->count == TH_ERROR_LINKS) {
-        memmove(chain->links[1], chain->links[2], (TH_ERROR_LINKS - 2) * sizeof chain->links[0]);
-        chain->count--;
-    }
-    vsnprintf(chain->links[chain->count++], TH_ERROR_TEXT, format, args);
 }
 
 enum th_status th_error_raise(enum th_status status, const char *format, ...)
@@ -56,8 +48,12 @@ enum th_status th_error_context(const char *format, ...)
 
     if (!chain)
         return untold;
+    if (chain->count == TH_ERROR_LINKS) {
+        memmove(chain->links[1], chain->links[2], (TH_ERROR_LINKS - 2) * sizeof chain->links[0]);
+        chain->count--;
+    }
     va_start(args, format);
-    add_link(chain, format, args);
+    vsnprintf(chain->links[chain->count++], TH_ERROR_TEXT, format, args);
     va_end(args);
     return chain->status;
 }
@@ -132,4 +128,29 @@ void th_bug(const char *format, ...)
     va_end(args);
     fputc('\n', stderr);
     abort();
+}
+
+/* --- Names of errno values ------------------------------------------------------------------------ */
+
+enum { ERRORS = 256, LONGEST = 16 };
+
+static char errno_names[ERRORS][LONGEST]; /* written once, by name_errors() */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void name_errors(void)
+{
+    for (int error = 1; error < ERRORS; error++) {
+        const char *name = strerrorname_np(error);
+        if (error == ENOTSUP)
+            name = "ENOTSUP"; /* the same number as EOPNOTSUPP */
+        for (size_t i = 0; name && i + 1 < LONGEST && name[i]; i++)
+            errno_names[error][i] =
+                (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] - 'A' + 'a' : name[i]);
+    }
+}
+
+const char *th_errno_name(int error)
+{
+    pthread_once(&once, name_errors);
+    return error > 0 && error < ERRORS && errno_names[error][0] ? errno_names[error] : "unknown";
 }

@@ -35,27 +35,19 @@ struct th_buffer *th_warn_into(struct th_buffer *lines)
     return before;
 }
 
-static void keep(const char *format, va_list args)
-{
-    char text[1024];
-
-    vsnprintf(text, sizeof text, format, args);
-    th_buffer_printf(kept, "%s\n", text);
-}
-
 void th_warn(const char *format, ...)
 {
+    char text[1024];
     va_list args;
 
     atomic_fetch_add_explicit(&warnings, 1, memory_order_relaxed);
-    if (kept) {
-        va_start(args, format);
-        keep(format, args);
-        va_end(args);
-        return;
-    }
     va_start(args, format);
-    print("warning: ", format, args);
+    if (kept) {
+        vsnprintf(text, sizeof text, format, args);
+        th_buffer_printf(kept, "%s\n", text);
+    } else {
+        print("warning: ", format, args);
+    }
     va_end(args);
 }
 
