@@ -1,14 +1,9 @@
-#include "crash.h"
 
-#include "crash_stack.h"
-#include "crash_threads.h"
-#include "crash_walk.h"
+#include "crash_internal.h"
 
 #include "host/trace/trace.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -22,8 +17,16 @@ enum {
     LOOKS = 8              /* of the watchdog, in the time allowed */
 };
 
-static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-static struct sigaction old_actions[sizeof crash_signals / sizeof crash_signals[0]];
+enum { CRASH_SIGNALS = 5 };
+static const struct {
+    int number;
+    const char *text;
+} crash_signals[CRASH_SIGNALS] = {
+    {SIGSEGV, "SIGSEGV, a bad memory access"},      {SIGBUS, "SIGBUS, a bad memory access"},
+    {SIGFPE, "SIGFPE, a bad arithmetic operation"}, {SIGILL, "SIGILL, a bad instruction"},
+    {SIGABRT, "SIGABRT, it called abort()"},
+};
+static struct sigaction old_actions[CRASH_SIGNALS];
 
 static const char *const *stream;   /* written by the guarded thread, read in its handlers */
 static int64_t timeout;             /* nanoseconds; set before the watchdog starts */
@@ -44,20 +47,14 @@ static _Atomic uint64_t answers;
 static atomic_bool reporting;
 static _Thread_local volatile bool reporter; /* the thread is the one that reports */
 
-static const char *signal_text(int number)
+/* The index of signal NUMBER in `crash_signals`. */
+static size_t signal_index(int number)
 {
-    switch (number) {
-    case SIGSEGV:
-        return "SIGSEGV, a bad memory access";
-    case SIGBUS:
-        return "SIGBUS, a bad memory access";
-    case SIGFPE:
-        return "SIGFPE, a bad arithmetic operation";
-    case SIGILL:
-        return "SIGILL, a bad instruction";
-    default:
-        return "SIGABRT, it called abort()";
-    }
+    size_t i = 0;
+
+    while (i + 1 < CRASH_SIGNALS && crash_signals[i].number != number)
+        i++;
+    return i;
 }
 
 /*
@@ -110,7 +107,7 @@ static void tell_signal(int number, const siginfo_t *info)
     else if ((number == SIGSEGV || number == SIGBUS) && info->si_code > 0)
         snprintf(address, sizeof address, " at address %p", info->si_addr);
     th_write_text(STDERR_FILENO, "tracehost: %s '%s' crashed: %s%s, in %s\n", scene.kind,
-                  scene.name, signal_text(number), address, scene.function);
+                  scene.name, crash_signals[signal_index(number)].text, address, scene.function);
 }
 
 static void report_where(const struct th_event *event)
@@ -171,8 +168,8 @@ static void begin_report(void)
     sigaction(SIGALRM, &alarmed, NULL);
     sigemptyset(&needed);
     sigaddset(&needed, SIGALRM);
-    for (size_t i = 0; i < sizeof crash_signals / sizeof crash_signals[0]; i++)
-        sigaddset(&needed, crash_signals[i]);
+    for (size_t i = 0; i < CRASH_SIGNALS; i++)
+        sigaddset(&needed, crash_signals[i].number);
     pthread_sigmask(SIG_UNBLOCK, &needed, NULL);
     alarm(REPORT_SECONDS);
     restore_stderr();
@@ -201,24 +198,18 @@ static bool in_tracer(void)
     return th_callback_current.attachment || th_library_running;
 }
 
-/* A signal that another process sent is not the tracer's. */
-static bool is_own(const siginfo_t *info)
-{
-    return info->si_code > 0 || info->si_pid == getpid();
-}
-
 static void on_crash(int number, siginfo_t *info, void *context)
 {
-    if (in_tracer() && is_own(info) && !th_crash_is_child()) {
+    bool of_another = info->si_code <= 0 && info->si_pid != getpid(); /* which has sent it */
+
+    if (in_tracer() && !of_another && !th_crash_is_child()) {
         begin_report();
         tell_signal(number, info);
         end_report(context);
     }
     restore_stderr();
     /* Not a tracer's: do what would have been done without this handler, when it happens again. */
-    for (size_t i = 0; i < sizeof crash_signals / sizeof crash_signals[0]; i++)
-        if (crash_signals[i] == number)
-            sigaction(number, &old_actions[i], NULL);
+    sigaction(number, &old_actions[signal_index(number)], NULL);
     if (info->si_code <= 0) /* sent, not met: it does not happen again by itself */
         raise(number);
 }
@@ -270,17 +261,6 @@ static bool is_still_in(uint64_t calls)
            atomic_load_explicit(&th_callback_current.sequence, memory_order_relaxed) == calls;
 }
 
-static void name_slow(void)
-{
-    struct scene scene = look();
-    int error = errno;
-
-    th_write_text(STDERR_FILENO,
-                  "tracehost: %s '%s' is slow: %s has taken more than %g s, and goes on\n",
-                  scene.kind, scene.name, scene.function, (double)timeout / 1e9);
-    errno = error;
-}
-
 /* What was seen to hang may have ended just before the signal came. */
 static void on_timeout(int number, siginfo_t *info, void *context)
 {
@@ -288,7 +268,12 @@ static void on_timeout(int number, siginfo_t *info, void *context)
     if (reporter || !is_still_in((uint64_t)(uintptr_t)info->si_value.sival_ptr))
         return;
     if (only_names) {
-        name_slow();
+        struct scene scene = look();
+        int error = errno;
+        th_write_text(STDERR_FILENO,
+                      "tracehost: %s '%s' is slow: %s has taken more than %g s, and goes on\n",
+                      scene.kind, scene.name, scene.function, (double)timeout / 1e9);
+        errno = error;
         return;
     }
     begin_report();
@@ -323,8 +308,8 @@ void th_crash_install(void)
         told_at_exit = on_exit(on_program_exit, NULL) == 0;
     if (!told_of_forks)
         told_of_forks = pthread_atfork(before_fork, NULL, NULL) == 0;
-    for (size_t i = 0; i < sizeof crash_signals / sizeof crash_signals[0]; i++)
-        handle(crash_signals[i], on_crash, &old_actions[i]);
+    for (size_t i = 0; i < CRASH_SIGNALS; i++)
+        handle(crash_signals[i].number, on_crash, &old_actions[i]);
 }
 
 void th_crash_end(void)
@@ -346,11 +331,11 @@ void th_crash_remove(void)
 {
     th_crash_end();
     others_may_exit = false;
-    for (size_t i = 0; i < sizeof crash_signals / sizeof crash_signals[0]; i++) {
+    for (size_t i = 0; i < CRASH_SIGNALS; i++) {
         struct sigaction now;
-        if (sigaction(crash_signals[i], NULL, &now) == 0 && now.sa_flags & SA_SIGINFO &&
+        if (sigaction(crash_signals[i].number, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO &&
             now.sa_sigaction == on_crash)
-            sigaction(crash_signals[i], &old_actions[i], NULL);
+            sigaction(crash_signals[i].number, &old_actions[i], NULL);
     }
     th_crash_thread_end();
 }
@@ -407,14 +392,6 @@ static bool is_excused(const struct th_crash_thread *thread)
     return only_names && waits_for_reader(thread->id);
 }
 
-/* False: it is to be asked again, when the time has passed once more. */
-static bool ask_guarded(uint64_t calls)
-{
-    if (!ask(guarded, calls) && calls_begun() == calls && !only_names)
-        report_deaf(kind);
-    return only_names;
-}
-
 static bool ask_other(const struct th_crash_thread *thread)
 {
     if (!ask(thread->thread, thread->seen) && th_crash_thread_is_in(thread) && !only_names)
@@ -441,7 +418,10 @@ static void *watch(void *unused)
             seen = now;
             since = th_clock_real_monotonic();
         } else if (seen && th_clock_real_monotonic() - since >= timeout) {
-            since = ask_guarded(seen) ? INT64_MAX : th_clock_real_monotonic();
+            if (!ask(guarded, seen) && calls_begun() == seen && !only_names)
+                report_deaf(kind);
+            /* What is only named is not asked again; else once more, when the time has passed. */
+            since = only_names ? INT64_MAX : th_clock_real_monotonic();
         }
         th_crash_threads_look(guarded, timeout, is_excused, ask_other);
         nanosleep(&nap, NULL);

@@ -2,12 +2,7 @@
  * Two stacks a thread: its own, whose end must be known to tell that it is used up, and one for
  * signal handlers, as there may be no room left on the first.
  */
-#include "crash_stack.h"
-#include "crash_threads.h"
-
-#include "crash.h"
-
-#include <pthread.h>
+#include "crash_internal.h"
 
 enum {
     STACK_BYTES = 512 * 1024, /* for handlers; the printers are iterative */

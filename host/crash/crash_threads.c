@@ -1,8 +1,5 @@
-#include "crash_threads.h"
+#include "crash_internal.h"
 
-#include "crash.h"
-
-#include "host/base/base.h"
 #include "host/trace/trace.h"
 
 #include <stdatomic.h>

@@ -1,6 +1,5 @@
-#include "crash_walk.h"
+#include "crash_internal.h"
 
-#include "host/base/base.h"
 #include "host/code/code.h"
 #include "host/progress/progress.h"
 
@@ -61,28 +60,19 @@ static void name_of(const struct frame *frame, const Dl_info *info, char name[NA
         snprintf(name, NAME_BYTES, "%s", info->dli_sname ? info->dli_sname : "");
 }
 
-/* Which of a module's codes it is, 0 where that is the current one, or of no module. */
-static uint64_t old_generation(const struct frame *frame)
-{
-    const struct th_instance *instance = th_code_instance_at(frame->at);
-
-    return instance && th_module_current(instance->module, th_code_index()) != instance
-               ? instance->generation
-               : 0;
-}
-
 /* Lines are written in one piece each, as other threads may write, too. */
 static void tell_frame(int output, const struct frame *frame, const Dl_info *info)
 {
+    const struct th_instance *instance;
     char name[NAME_BYTES], old[64] = "";
-    uint64_t generation;
 
     th_progress_enter();
     name_of(frame, info, name);
-    generation = old_generation(frame);
+    instance = th_code_instance_at(frame->at);
+    if (instance && th_module_current(instance->module, th_code_index()) != instance)
+        snprintf(old, sizeof old, ", old code of generation %llu",
+                 (unsigned long long)instance->generation);
     th_progress_leave();
-    if (generation)
-        snprintf(old, sizeof old, ", old code of generation %llu", (unsigned long long)generation);
     th_write_text(output, *name ? "  at %s (%s+%#lx)%s\n" : "  at %s%s+%#lx%s\n", name,
                   info->dli_fname, (unsigned long)(frame->at - (uintptr_t)info->dli_fbase), old);
 }

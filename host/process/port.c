@@ -1,5 +1,5 @@
 /*
- * Ports of the host: processes of a kind that receive commands (host_process.h), which are written
+ * Ports of the host: processes of a kind that receive commands (process_internal.h), which are written
  * under their own lock, so that closing waits for the command that is being written.
  */
 #include "process_internal.h"

@@ -1,12 +1,26 @@
-/* The process that is guarded; its threads that run code of libraries, as the watchdog sees them.
- * Inner header of trace/. */
-#ifndef TH_CRASH_THREADS_H
-#define TH_CRASH_THREADS_H
+/*
+ * What the files of crash/ share: the threads that run code of libraries, their stacks, where one
+ * has crashed. Inner header of crash/.
+ */
+#ifndef TH_CRASH_INTERNAL_H
+#define TH_CRASH_INTERNAL_H
+
+#include "crash.h"
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include <signal.h>
 #include <sys/types.h>
+
+/* --- The stacks of threads (crash_stack.c) --------------------------------------------------- */
+
+/* From the watchdog to a thread that hangs; no such timer is set. Threads let it in, as they do the
+ * signals of crashes. */
+enum { TH_CRASH_TIMEOUT_SIGNAL = SIGVTALRM };
+
+/* In a handler: the calling thread's stack is what was used up. */
+bool th_crash_stack_is_used_up(int number, const siginfo_t *info);
+
+/* --- The process and its threads (crash_threads.c) ------------------------------------------- */
 
 /* The calling thread is one; it is none any more. */
 void th_crash_threads_enter(void);
@@ -38,5 +52,16 @@ bool th_crash_is_child(void);
 
 /* It is still in the callback that was seen. */
 bool th_crash_thread_is_in(const struct th_crash_thread *thread);
+
+/* --- Where a library has crashed (crash_walk.c) ---------------------------------------------- */
+
+/*
+ * Writes to the file OUTPUT a line for each frame of libraries that is on the calling thread's
+ * stack, the innermost first: "  at FUNCTION (FILE+0xOFFSET)", and which old code it is, if it is
+ * of a module that has other code now; then the command that tells their source lines. Nothing is
+ * read of debug information here, as the program may be damaged. CONTEXT is what the signal handler
+ * was given, which the walk begins with; NULL: the thread is in none.
+ */
+void th_crash_walk(int output, const void *context);
 
 #endif
