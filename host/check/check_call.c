@@ -1,5 +1,6 @@
 /*
- * Calls: what is looked at before a function of a library runs and after it has returned.
+ * Calls: what is looked at before a function of a library runs and after it has returned; callbacks
+ * of tracers among them. Starting and ending the checker.
  */
 #include "check_internal.h"
 
@@ -32,16 +33,6 @@ static void note_bytes(void *context, const unsigned char *bytes, size_t size)
         (struct th_check_bytes){bytes, size, th_hash_bytes(bytes, size), collecting->argument};
 }
 
-static void note_arguments(struct th_check_frame *frame)
-{
-    const struct th_check_call *call = frame->call;
-
-    for (int i = 0; i < call->argc; i++)
-        if (call->argv[i] != TH_NONE) /* in place of a result or a message */
-            th_check_each_binary(call->env, call->argv[i], note_bytes,
-                                 &(struct collecting){frame, i});
-}
-
 static void compare_arguments(const struct th_check_frame *frame)
 {
     for (size_t i = 0; i < frame->byte_count; i++) {
@@ -54,19 +45,14 @@ static void compare_arguments(const struct th_check_frame *frame)
 
 /* --- The answer ------------------------------------------------------------------------------ */
 
-/* What was raised, and what came with it. */
-static void look_at_exception(th_env *env, th_term answer)
-{
-    if (answer != TH_NONE)
-        th_check_found_now("raised", "returns a term after it raised an exception, which counts");
-    if (!th_check_valid(env, env->exception, "raises", NULL))
-        env->exception = TH_AM(undefined);
-}
-
 static th_term look_at_answer(th_env *env, th_term answer, bool scheduled)
 {
     if (env->exception != TH_NONE) {
-        look_at_exception(env, answer);
+        if (answer != TH_NONE)
+            th_check_found_now("raised",
+                               "returns a term after it raised an exception, which counts");
+        if (!th_check_valid(env, env->exception, "raises", NULL))
+            env->exception = TH_AM(undefined);
         return TH_NONE;
     }
     if (scheduled && answer == TH_NONE)
@@ -92,7 +78,10 @@ void th_check_begin(const struct th_check_call *call)
         .origin = th_origin_of_call(call),
         .number = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1,
     };
-    note_arguments(frame);
+    for (int i = 0; i < call->argc; i++)
+        if (call->argv[i] != TH_NONE) /* in place of a result or a message */
+            th_check_each_binary(call->env, call->argv[i], note_bytes,
+                                 &(struct collecting){frame, i});
     th_check_frame = frame;
 }
 
@@ -108,4 +97,51 @@ th_term th_check_answer(const struct th_check_call *call, th_term answer, bool s
     th_free(frame->bytes);
     th_free(frame);
     return answer;
+}
+
+/* --- Callbacks of tracers -------------------------------------------------------------------- */
+
+/* Each has an environment of its own, with its arguments copied into it, as functions of libraries
+ * have while the checker is on; so terms that are left from an earlier one are met as what they
+ * are. What `trace` answers is used nowhere: it may be nothing. */
+static ERL_NIF_TERM call_watched(ErlNifEnv *given, int argc, const ERL_NIF_TERM argv[])
+{
+    enum th_tracer_slot slot = th_callback_current.slot;
+    th_env *env = th_env_create(TH_ENV_CALLBACK);
+    th_term copies[5], answer;
+    struct th_check_call call = {.argc = argc, .argv = copies, .env = env};
+
+    env->self = given->self;
+    env->library = given->library;
+    env->thread = given->thread;
+    for (int i = 0; i < argc; i++)
+        copies[i] = th_copy(env, argv[i]);
+    th_check_begin(&call);
+    answer = th_library_slots(env->library)->functions[slot](env, argc, copies);
+    answer = th_check_answer(&call, answer, argc == 5);
+    th_check_retire(env);
+    return th_is_immediate(answer) ? answer : TH_NONE;
+}
+
+/* --- The checker ------------------------------------------------------------------------------ */
+
+_Atomic bool th_check_started;
+
+void th_check_start(void)
+{
+    th_check_heaps_start();
+    th_callback_watcher = call_watched;
+    atomic_store_explicit(&th_check_started, true, memory_order_relaxed);
+}
+
+/* What was freed is looked at before what was not, so that the lines stand in the order of time. */
+uint64_t th_check_end(void)
+{
+    if (!th_check_on())
+        return 0;
+    atomic_store_explicit(&th_check_started, false, memory_order_relaxed);
+    th_callback_watcher = NULL;
+    th_check_heaps_end();
+    th_check_owned_end();
+    return th_check_findings_end();
 }

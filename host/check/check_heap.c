@@ -22,36 +22,27 @@ struct heap {
     enum th_env_kind kind; /* the environment's, when it got the memory */
 };
 
-/* An environment whose terms nobody may use. */
-struct retired {
-    struct retired *next; /* the next younger */
-    th_env *env;
-    size_t bytes;
-    const char *of; /* "an earlier call": what the origin says */
+/* An environment whose terms nobody may use, or memory that was freed. */
+struct kept {
+    struct kept *next; /* the next younger */
+    void *memory;      /* the environment, or what was freed */
+    size_t bytes;      /* of it */
+    const char *of;    /* of an environment, "an earlier call": what the origin says */
     struct th_origin *origin;
 };
 
-/* Memory that was freed. */
-struct freed {
-    struct freed *next; /* the next younger */
-    unsigned char *memory;
+struct keeping {
+    struct kept *oldest, **end;
     size_t bytes;
-    struct th_origin *origin;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static struct th_table heaps;                            /* struct heap, by place_of() its begin */
 static uint64_t most_places;                             /* that one of them reached over */
-static struct th_table retirees;                         /* struct retired, by its environment */
+static struct th_table retirees;                         /* struct kept, by its environment */
 static struct th_table ended; /* struct th_origin, by the environment of a call that is over */
-static struct {
-    struct retired *oldest, **end;
-    size_t bytes;
-} environments = {.end = &environments.oldest};
-static struct {
-    struct freed *oldest, **end;
-    size_t bytes;
-} memories = {.end = &memories.oldest};
+static struct keeping environments = {.end = &environments.oldest};
+static struct keeping memories = {.end = &memories.oldest};
 
 static uint64_t key_of(const void *address)
 {
@@ -92,7 +83,7 @@ static void note_freed(struct th_env_stretch memory)
 /* Who had the retired ENV, as text. */
 static char *owner_of_retired(const th_env *env)
 {
-    struct retired *it;
+    const struct kept *it;
     char *text;
 
     pthread_mutex_lock(&lock);
@@ -207,51 +198,76 @@ void th_check_note_parts(th_term *words, size_t count, size_t step, const char *
         words[i * step] = th_check_note_part(words[i * step], function);
 }
 
-/* --- Environments ---------------------------------------------------------------------------- */
+/* --- What is kept ---------------------------------------------------------------------------- */
 
-/* The oldest environment, if more than BYTES are kept. */
-static struct retired *take_retired(size_t bytes)
+/* The oldest of FROM, if more than BYTES are kept. */
+static struct kept *take_oldest(struct keeping *from, size_t bytes)
 {
-    struct retired *it = NULL;
+    struct kept *it = NULL;
 
     pthread_mutex_lock(&lock);
-    if (environments.bytes > bytes) {
-        it = environments.oldest;
-        environments.oldest = it->next;
+    if (from->bytes > bytes) {
+        it = from->oldest;
+        from->oldest = it->next;
         if (!it->next)
-            environments.end = &environments.oldest;
-        environments.bytes -= it->bytes;
-        th_table_remove(&retirees, key_of(it->env));
+            from->end = &from->oldest;
+        from->bytes -= sizeof *it + it->bytes;
+        if (from == &environments)
+            th_table_remove(&retirees, key_of(it->memory));
     }
     pthread_mutex_unlock(&lock);
     return it;
 }
 
-static void keep_retired_below(size_t bytes)
+static bool is_spoiled(const struct kept *it)
 {
-    struct retired *it;
+    const unsigned char *memory = it->memory;
 
-    while ((it = take_retired(bytes))) {
-        th_env_free(it->env);
+    for (size_t i = 0; i < it->bytes; i++)
+        if (memory[i] != SPOILED)
+            return false;
+    return true;
+}
+
+static void keep_below(struct keeping *in, size_t bytes)
+{
+    struct kept *it;
+
+    while ((it = take_oldest(in, bytes))) {
+        if (in == &memories && !is_spoiled(it))
+            th_check_found(it->origin, "written", "memory that it freed was written to later");
+        if (in == &environments)
+            th_env_free(it->memory);
+        else
+            free(it->memory);
         th_origin_release(it->origin);
         th_free(it);
     }
 }
 
+static void keep_in(struct keeping *in, struct kept what)
+{
+    struct kept *it = th_alloc(sizeof *it);
+
+    *it = what;
+    pthread_mutex_lock(&lock);
+    *in->end = it;
+    in->end = &it->next;
+    in->bytes += sizeof *it + it->bytes;
+    if (in == &environments)
+        th_table_set(&retirees, key_of(it->memory), it);
+    pthread_mutex_unlock(&lock);
+    keep_below(in, KEPT_BYTES);
+}
+
+/* --- Environments ---------------------------------------------------------------------------- */
+
 /* OF and ORIGIN, of which this takes over a share, say what the environment was. */
 static void retire(th_env *env, const char *of, struct th_origin *origin)
 {
-    struct retired *it = th_alloc(sizeof *it);
-
     th_env_retire(env);
-    *it = (struct retired){NULL, env, sizeof *it + sizeof *env + th_env_footprint(env), of, origin};
-    pthread_mutex_lock(&lock);
-    *environments.end = it;
-    environments.end = &it->next;
-    environments.bytes += it->bytes;
-    th_table_set(&retirees, key_of(env), it);
-    pthread_mutex_unlock(&lock);
-    keep_retired_below(KEPT_BYTES);
+    keep_in(&environments,
+            (struct kept){NULL, env, sizeof *env + th_env_footprint(env), of, origin});
 }
 
 void th_check_ended(const th_env *env, struct th_origin *origin)
@@ -299,54 +315,6 @@ void th_check_free_env(th_env *env, const char *function)
 
 /* --- Memory ---------------------------------------------------------------------------------- */
 
-static bool is_spoiled(const struct freed *it)
-{
-    for (size_t i = 0; i < it->bytes; i++)
-        if (it->memory[i] != SPOILED)
-            return false;
-    return true;
-}
-
-static struct freed *take_freed(size_t bytes)
-{
-    struct freed *it = NULL;
-
-    pthread_mutex_lock(&lock);
-    if (memories.bytes > bytes) {
-        it = memories.oldest;
-        memories.oldest = it->next;
-        if (!it->next)
-            memories.end = &memories.oldest;
-        memories.bytes -= it->bytes + sizeof *it;
-    }
-    pthread_mutex_unlock(&lock);
-    return it;
-}
-
-static void keep_freed_below(size_t bytes)
-{
-    struct freed *it;
-
-    while ((it = take_freed(bytes))) {
-        if (!is_spoiled(it))
-            th_check_found(it->origin, "written", "memory that it freed was written to later");
-        free(it->memory);
-        th_origin_release(it->origin);
-        th_free(it);
-    }
-}
-
-static void keep_freed(struct freed *it)
-{
-    memset(it->memory, SPOILED, it->bytes);
-    pthread_mutex_lock(&lock);
-    *memories.end = it;
-    memories.end = &it->next;
-    memories.bytes += it->bytes + sizeof *it;
-    pthread_mutex_unlock(&lock);
-    keep_freed_below(KEPT_BYTES);
-}
-
 /* The address sanitizer has better ways with memory that was freed. */
 #ifdef TH_ADDRESS_SANITIZER
 enum { KEEPS_FREED = false };
@@ -356,15 +324,14 @@ enum { KEEPS_FREED = true };
 
 void th_check_free(void *memory)
 {
-    struct freed *it;
+    size_t bytes = malloc_usable_size(memory);
 
     if (!KEEPS_FREED) {
         free(memory);
         return;
     }
-    it = th_alloc(sizeof *it);
-    *it = (struct freed){NULL, memory, malloc_usable_size(memory), th_origin_now()};
-    keep_freed(it);
+    memset(memory, SPOILED, bytes);
+    keep_in(&memories, (struct kept){NULL, memory, bytes, NULL, th_origin_now()});
 }
 
 /* --- The end --------------------------------------------------------------------------------- */
@@ -373,8 +340,8 @@ void th_check_heaps_end(void)
 {
     struct th_slot *slot;
 
-    keep_freed_below(0);
-    keep_retired_below(0);
+    keep_below(&memories, 0);
+    keep_below(&environments, 0);
     atomic_store_explicit(&th_env_watch, NULL, memory_order_release);
     pthread_mutex_lock(&lock);
     for (size_t position = 0; (slot = th_table_next(&heaps, &position));)

@@ -43,9 +43,6 @@ struct th_check_frame {
 };
 extern _Thread_local struct th_check_frame *th_check_frame; /* NULL: no call */
 
-/* Callbacks of tracers that are attached from now on are watched, or not (check_callback.c). */
-void th_check_callbacks(bool on);
-
 /* --- Findings (check_finding.c) -------------------------------------------------------------- */
 
 /* Tells and counts that ORIGIN did what FORMAT says. KIND, any text that stays, tells findings

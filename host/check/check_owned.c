@@ -65,20 +65,10 @@ static void free_owned(struct owned *it)
 
 /* --- Getting --------------------------------------------------------------------------------- */
 
-/* One reference more of what is owned already; false if it is not. Under the lock. */
-static bool count_again(enum th_check_kind kind, const void *thing)
-{
-    struct owned *it = kind == TH_CHECK_RESOURCE ? th_table_get(&owned[kind], key_of(thing)) : NULL;
-
-    if (it)
-        it->count++;
-    return it;
-}
-
 void th_check_note_got(enum th_check_kind kind, void *thing, size_t bytes, const char *name,
                        const char *function)
 {
-    struct owned *it, *old = NULL;
+    struct owned *it, *old = NULL, *again = NULL;
 
     if (!thing)
         return;
@@ -91,7 +81,10 @@ void th_check_note_got(enum th_check_kind kind, void *thing, size_t bytes, const
         .origin = th_origin_now(),
     };
     pthread_mutex_lock(&lock);
-    if (count_again(kind, thing)) {
+    if (kind == TH_CHECK_RESOURCE)
+        again = th_table_get(&owned[kind], key_of(thing));
+    if (again) { /* one reference more of what is owned already */
+        again->count++;
         old = it;
     } else {
         old = th_table_set(&owned[kind], key_of(thing), it);

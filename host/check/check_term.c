@@ -181,19 +181,16 @@ static enum fault look_at_box(struct walk *walk, const th_term *words)
     }
 }
 
-static enum fault look_at_cell(struct walk *walk, const th_term *cell)
-{
-    enum fault fault = find(walk, cell, 2);
-
-    if (!fault)
-        push(walk, cell, 2);
-    return fault;
-}
-
 static enum fault look_at(struct walk *walk, th_term t)
 {
-    if (th_is_list(t))
-        return look_at_cell(walk, th_cell(t));
+    enum fault fault;
+
+    if (th_is_list(t)) {
+        fault = find(walk, th_cell(t), 2);
+        if (!fault)
+            push(walk, th_cell(t), 2);
+        return fault;
+    }
     if (th_is_boxed(t))
         return look_at_box(walk, th_box(t));
     return is_immediate(t) ? FINE : NO_TERM;
