@@ -271,40 +271,25 @@ static bool measure(th_term list, size_t max_length, struct extent *extent)
 
 /* --- Where it goes --------------------------------------------------------------------------- */
 
-/* Arrays for COUNT runs, behind each other in memory of SIZE bytes. */
-static size_t arrays_size(unsigned count)
+/* A vector for RUNS runs: the caller's structure, if it is large enough, or one with its arrays
+ * behind it; NULL if there is no memory. */
+static ErlNifIOVec *prepare_vector(ErlNifEnv *env, unsigned runs, ErlNifIOVec *given)
 {
-    return count * (sizeof(SysIOVec) + sizeof(void *));
-}
-
-static void set_arrays(ErlNifIOVec *vec, void *memory, unsigned count)
-{
-    vec->iov = memory;
-    vec->ref_bins = (void **)((SysIOVec *)memory + count);
-}
-
-/* The caller's structure, if it is large enough. */
-static ErlNifIOVec *prepare_given(ErlNifIOVec *given)
-{
-    given->iov = given->small_iov;
-    given->ref_bins = given->small_ref_bin;
-    given->flags = TH_IOVEC_OF_CALLER;
-    return given;
-}
-
-/* A vector for RUNS runs; NULL if there is no memory. */
-static ErlNifIOVec *prepare(ErlNifEnv *env, unsigned runs, ErlNifIOVec *given)
-{
-    size_t size = sizeof(ErlNifIOVec) + arrays_size(runs);
+    size_t size = sizeof(ErlNifIOVec) + runs * (sizeof(SysIOVec) + sizeof(void *));
     ErlNifIOVec *vec;
 
-    if (given && runs <= ERL_NIF_IOVEC_SIZE)
-        return prepare_given(given);
+    if (given && runs <= ERL_NIF_IOVEC_SIZE) {
+        given->iov = given->small_iov;
+        given->ref_bins = given->small_ref_bin;
+        given->flags = TH_IOVEC_OF_CALLER;
+        return given;
+    }
     vec = env ? (void *)th_env_take(env, (size + sizeof(th_term) - 1) / sizeof(th_term))
               : malloc(size);
     if (!vec)
         return NULL;
-    set_arrays(vec, vec + 1, runs);
+    vec->iov = (SysIOVec *)(vec + 1);
+    vec->ref_bins = (void **)(vec->iov + runs);
     vec->flags = 0;
     return vec;
 }
@@ -342,25 +327,18 @@ static void fill(ErlNifIOVec *vec, th_term list, th_term tail, struct th_binary 
             add_run(vec, data, size, shared, copies, &copied);
 }
 
-/* The binary for what an owner has to copy, *COPIES, stays NULL if that is nothing. */
-static bool create_copies(size_t size, struct th_binary **copies)
-{
-    *copies = size > 0 ? th_binary_create(size) : NULL;
-    return size == 0 || *copies;
-}
-
 int enif_inspect_iovec(ErlNifEnv *env, size_t max_length, ERL_NIF_TERM iovec_term,
                        ERL_NIF_TERM *tail, ErlNifIOVec **iovec)
 {
-    struct th_binary *copies;
+    struct th_binary *copies = NULL; /* what an owner has to copy */
     struct extent extent;
     ErlNifIOVec *vec;
 
     if (!measure(iovec_term, max_length, &extent))
         return th_check_misread(iovec_term, "enif_inspect_iovec");
-    if (!create_copies(env ? 0 : extent.unshared, &copies))
+    if (!env && extent.unshared > 0 && !(copies = th_binary_create(extent.unshared)))
         return 0;
-    vec = prepare(env, extent.runs, *iovec);
+    vec = prepare_vector(env, extent.runs, *iovec);
     if (vec) {
         vec->flags |= env ? 0 : TH_IOVEC_OWNS;
         fill(vec, iovec_term, extent.tail, copies);

@@ -5,6 +5,25 @@
 
 #include <errno.h>
 
+/* The library has MADE, whose initialisation answered ERROR; NULL if there is none. */
+static void *lock_created(void *made, int error, const char *name, const char *function)
+{
+    if (error) {
+        free(made);
+        return NULL;
+    }
+    th_check_got(TH_CHECK_LOCK, made, 0, name, function);
+    return made;
+}
+
+/* The thread has LOCK unless BUSY, an errno, which is the answer. */
+static int lock_tried(const void *lock, bool shared, int busy)
+{
+    if (!busy)
+        th_check_locked(lock, shared);
+    return busy;
+}
+
 /* --- Read-write locks ------------------------------------------------------------------------- */
 
 struct ErlDrvRWLock_ {
@@ -14,7 +33,7 @@ struct ErlDrvRWLock_ {
 
 /* As in a BEAM, a writer that waits goes before readers that come later: a steady stream of readers
  * does not keep it out. The price, the same there, is that a reader must not lock it again. */
-static int init(pthread_rwlock_t *lock)
+static int init_rwlock(pthread_rwlock_t *lock)
 {
     pthread_rwlockattr_t attributes;
     int error = pthread_rwlockattr_init(&attributes);
@@ -31,12 +50,7 @@ ErlNifRWLock *enif_rwlock_create(char *name)
 {
     ErlNifRWLock *rwlck = th_named_create(sizeof *rwlck, name);
 
-    if (rwlck && init(&rwlck->lock) != 0) {
-        free(rwlck);
-        return NULL;
-    }
-    th_check_got(TH_CHECK_LOCK, rwlck, 0, name, "enif_rwlock_create");
-    return rwlck;
+    return lock_created(rwlck, rwlck ? init_rwlock(&rwlck->lock) : 0, name, "enif_rwlock_create");
 }
 
 void enif_rwlock_destroy(ErlNifRWLock *rwlck)
@@ -49,14 +63,9 @@ void enif_rwlock_destroy(ErlNifRWLock *rwlck)
 
 int enif_rwlock_tryrlock(ErlNifRWLock *rwlck)
 {
-    int busy;
-
     if (!th_check_has(TH_CHECK_LOCK, rwlck, "enif_rwlock_tryrlock"))
         return EINVAL;
-    busy = pthread_rwlock_tryrdlock(&rwlck->lock);
-    if (!busy)
-        th_check_locked(rwlck, true);
-    return busy;
+    return lock_tried(rwlck, true, pthread_rwlock_tryrdlock(&rwlck->lock));
 }
 
 void enif_rwlock_rlock(ErlNifRWLock *rwlck)
@@ -75,14 +84,9 @@ void enif_rwlock_runlock(ErlNifRWLock *rwlck)
 
 int enif_rwlock_tryrwlock(ErlNifRWLock *rwlck)
 {
-    int busy;
-
     if (!th_check_has(TH_CHECK_LOCK, rwlck, "enif_rwlock_tryrwlock"))
         return EINVAL;
-    busy = pthread_rwlock_trywrlock(&rwlck->lock);
-    if (!busy)
-        th_check_locked(rwlck, false);
-    return busy;
+    return lock_tried(rwlck, false, pthread_rwlock_trywrlock(&rwlck->lock));
 }
 
 void enif_rwlock_rwlock(ErlNifRWLock *rwlck)
@@ -122,12 +126,8 @@ ErlNifMutex *enif_mutex_create(char *name)
 {
     ErlNifMutex *mtx = th_named_create(sizeof *mtx, name);
 
-    if (mtx && pthread_mutex_init(&mtx->lock, NULL) != 0) {
-        free(mtx);
-        return NULL;
-    }
-    th_check_got(TH_CHECK_LOCK, mtx, 0, name, "enif_mutex_create");
-    return mtx;
+    return lock_created(mtx, mtx ? pthread_mutex_init(&mtx->lock, NULL) : 0, name,
+                        "enif_mutex_create");
 }
 
 void enif_mutex_destroy(ErlNifMutex *mtx)
@@ -140,14 +140,9 @@ void enif_mutex_destroy(ErlNifMutex *mtx)
 
 int enif_mutex_trylock(ErlNifMutex *mtx)
 {
-    int busy;
-
     if (!th_check_has(TH_CHECK_LOCK, mtx, "enif_mutex_trylock"))
         return EINVAL;
-    busy = pthread_mutex_trylock(&mtx->lock);
-    if (!busy)
-        th_check_locked(mtx, false);
-    return busy;
+    return lock_tried(mtx, false, pthread_mutex_trylock(&mtx->lock));
 }
 
 void enif_mutex_lock(ErlNifMutex *mtx)
@@ -180,12 +175,8 @@ ErlNifCond *enif_cond_create(char *name)
 {
     ErlNifCond *cnd = th_named_create(sizeof *cnd, name);
 
-    if (cnd && pthread_cond_init(&cnd->condition, NULL) != 0) {
-        free(cnd);
-        return NULL;
-    }
-    th_check_got(TH_CHECK_LOCK, cnd, 0, name, "enif_cond_create");
-    return cnd;
+    return lock_created(cnd, cnd ? pthread_cond_init(&cnd->condition, NULL) : 0, name,
+                        "enif_cond_create");
 }
 
 void enif_cond_destroy(ErlNifCond *cnd)

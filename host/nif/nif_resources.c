@@ -85,14 +85,6 @@ int enif_get_resource(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifResourceType *typ
 
 /* File descriptors. enif_select_read() and its like are macros. */
 
-/* The process that is told if the caller names none. */
-static th_term receiver(const ErlNifEnv *env, const ErlNifPid *pid)
-{
-    if (pid)
-        return pid->pid;
-    return env ? env->self : TH_NONE;
-}
-
 int enif_select(ErlNifEnv *env, ErlNifEvent e, enum ErlNifSelectFlags flags, void *obj,
                 const ErlNifPid *pid, ERL_NIF_TERM ref)
 {
@@ -105,7 +97,9 @@ int enif_select_x(ErlNifEnv *env, ErlNifEvent e, enum ErlNifSelectFlags flags, v
     bool custom = flags & ERL_NIF_SELECT_CUSTOM_MSG;
     th_term sent = msg_env ? th_check_term(msg_env, msg, "enif_select_x") : msg;
     struct th_select_message to = {
-        .pid = receiver(env, pid),
+        .pid = pid   ? pid->pid
+               : env ? env->self
+                     : TH_NONE,
         .ref = custom ? TH_NONE : sent,
         .message = custom ? sent : TH_NONE,
     };
