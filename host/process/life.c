@@ -40,19 +40,13 @@ static struct th_life_page *_Atomic *find_place(struct places *table, uint64_t k
     }
 }
 
-static struct places *new_places(size_t count, struct places *older)
+static struct places *grow_places(struct places *old)
 {
+    size_t count = old ? 2 * (old->mask + 1) : FIRST_PLACES;
     struct places *table = th_alloc_zero(sizeof *table + count * sizeof table->pages[0]);
 
-    table->older = older;
+    table->older = old;
     table->mask = count - 1;
-    return table;
-}
-
-static struct places *grow(struct places *old)
-{
-    struct places *table = new_places(old ? 2 * (old->mask + 1) : FIRST_PLACES, old);
-
     for (size_t i = 0; old && i <= old->mask; i++) {
         struct th_life_page *page = atomic_load_explicit(&old->pages[i], memory_order_relaxed);
         struct th_life_page *none;
@@ -73,20 +67,10 @@ static struct th_life_page *_Atomic *need_place(struct th_life_place place)
     if (place.page < TH_LIFE_DIRECT)
         return &th_life_direct[place.port][place.page];
     if (!table || 4 * place_count >= 3 * (table->mask + 1))
-        table = grow(table);
+        table = grow_places(table);
     found = find_place(table, key_of(place), &page);
     place_count += !page;
     return found;
-}
-
-static struct th_life_page *new_page(uint64_t key)
-{
-    struct th_life_page *page = th_alloc_zero(sizeof *page);
-
-    page->key = key;
-    page->next = all;
-    all = page;
-    return page;
 }
 
 bool th_life_note(th_term id, enum th_life fact)
@@ -99,7 +83,10 @@ bool th_life_note(th_term id, enum th_life fact)
     uint64_t old;
 
     if (!page) {
-        page = new_page(key_of(place));
+        page = th_alloc_zero(sizeof *page);
+        page->key = key_of(place);
+        page->next = all;
+        all = page;
         atomic_store_explicit(where, page, memory_order_release);
     }
     word = &page->bits[fact][place.bit / 64];

@@ -25,14 +25,6 @@ struct th_name_places {
     struct place places[];
 };
 
-static struct th_name_places *new_places(size_t count)
-{
-    struct th_name_places *made = th_alloc_zero(sizeof *made + count * sizeof made->places[0]);
-
-    made->count = count;
-    return made;
-}
-
 static void free_places(struct th_later *later)
 {
     th_free(caa_container_of(later, struct th_name_places, later));
@@ -101,7 +93,8 @@ static struct th_name_places *move(struct th_name_places *old)
         had += id_at(&old->places[i]) != TH_NONE;
     while (count < 4 * had)
         count *= 2;
-    places = new_places(count);
+    places = th_alloc_zero(sizeof *places + count * sizeof places->places[0]);
+    places->count = count;
     for (size_t i = 0; old && i < old->count; i++) {
         th_term id = id_at(&old->places[i]);
         th_term name = atomic_load_explicit(&old->places[i].name, memory_order_relaxed);

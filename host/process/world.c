@@ -41,17 +41,6 @@ static uint64_t key_of(th_term id)
     return is_immediate_id(id) ? id : th_internal_hash(id, 0) << 4 | (uint64_t)1 << 63;
 }
 
-static struct th_process *new_process(void)
-{
-    struct th_process *process = world.spare;
-
-    if (process)
-        world.spare = process->tracing;
-    else
-        process = th_alloc(sizeof *process);
-    return process;
-}
-
 static void forget_name(struct th_process *process)
 {
     if (process->name != TH_NONE)
@@ -111,7 +100,11 @@ static struct th_process *add_process(th_term id, uint64_t key)
 
     if (world.processes.count >= world.sweep_at)
         sweep();
-    process = new_process();
+    process = world.spare;
+    if (process)
+        world.spare = process->tracing;
+    else
+        process = th_alloc(sizeof *process);
     *process = (struct th_process){
         .id = is_immediate_id(id) ? id : TH_NONE,
         .name = TH_NONE,

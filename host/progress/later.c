@@ -49,32 +49,28 @@ static struct th_later *in_order(struct th_later *latest)
     return first;
 }
 
-/* Work may free, or hand in again, what it is part of: so it is left before it is done. */
-static void do_all(struct th_later *first)
-{
-    while (first) {
-        struct th_later *work = first;
-        first = work->next;
-        work->run(work);
-    }
-}
-
 static void wait_for(sem_t *semaphore)
 {
     while (sem_wait(semaphore) != 0)
         ; /* a signal handler ran */
 }
 
-static void *work(void *unused)
+static void *do_later(void *unused)
 {
+    struct th_later *batch;
+
     (void)unused;
     for (;;) {
-        struct th_later *batch;
-
         wait_for(&handed_in);
         batch = atomic_exchange_explicit(&stack, NULL, memory_order_acquire);
         th_progress_wait();
-        do_all(in_order(batch));
+        batch = in_order(batch);
+        /* Work may free, or hand in again, what it is part of: so it is left before it is done. */
+        while (batch) {
+            struct th_later *work = batch;
+            batch = work->next;
+            work->run(work);
+        }
     }
     return NULL;
 }
@@ -86,7 +82,7 @@ static int start(void)
     int error;
 
     sem_init(&handed_in, 0, 0);
-    error = th_thread_start(&worker, NULL, work, NULL);
+    error = th_thread_start(&worker, NULL, do_later, NULL);
     if (!error)
         pthread_detach(worker);
     return error;
