@@ -150,16 +150,6 @@ static bool read_guard(struct reader *r)
     return read;
 }
 
-static bool read_guards(struct reader *r)
-{
-    bool whole = true;
-
-    while (r->at->code != TH_CODE_GUARDS_DONE)
-        whole &= read_guard(r);
-    r->at++;
-    return whole;
-}
-
 /* --- Bodies ----------------------------------------------------------------------------------- */
 
 static bool is_constant_call(const struct th_match_instruction *i)
@@ -215,7 +205,9 @@ void th_match_make_screens(struct th_match_spec *spec)
         reader.screen = &spec->screens[i];
         reader.screen->first_test = spec->test_count;
         whole = read_head(&reader);
-        whole &= read_guards(&reader);
+        while (reader.at->code != TH_CODE_GUARDS_DONE)
+            whole &= read_guard(&reader);
+        reader.at++;
         reader.screen->whole = whole && read_body(&reader, i);
     }
     th_free(reader.arguments);
