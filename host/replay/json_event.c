@@ -1,4 +1,4 @@
-#include "json_event.h"
+#include "json_lines.h"
 
 #include "host/base/base.h"
 

@@ -1,4 +1,4 @@
-#include "json_writer.h"
+#include "json_lines.h"
 
 static int append(const char *text, size_t size, void *out)
 {

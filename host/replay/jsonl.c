@@ -4,7 +4,7 @@
  * Each line stands for itself. One that is wrong is passed over; only the last one, if its end and
  * a part of its JSON are missing, is taken for cut off.
  */
-#include "json_event.h"
+#include "json_lines.h"
 #include "reading.h"
 
 enum {

@@ -49,15 +49,6 @@ static void search(struct th_input *input)
     th_input_take(input, (size_t)((p ? p : end) - begin));
 }
 
-static enum th_status tell_search(const struct th_reader *reader)
-{
-    th_error_raise(TH_PARTIAL, "the client before may have left in the middle of one; or it is no "
-                               "trace port's");
-    return th_error_context("the connection begins with byte %u, and not with a record: what comes "
-                            "before the next one is lost",
-                            *th_input_bytes(&reader->input));
-}
-
 /* The node, or somebody else, has closed before a byte came. TH_PARTIAL once. */
 static enum th_status closed_at_once(const struct th_reader *reader)
 {
@@ -97,7 +88,11 @@ static enum th_status seek(struct th_reader *reader)
             return at_end(reader);
         if (!reader->connection->sought) {
             reader->connection->sought = true;
-            return tell_search(reader);
+            th_error_raise(TH_PARTIAL, "the client before may have left in the middle of one; or "
+                                       "it is no trace port's");
+            return th_error_context("the connection begins with byte %u, and not with a record: "
+                                    "what comes before the next one is lost",
+                                    *th_input_bytes(&reader->input));
         }
         search(input);
     }
@@ -107,21 +102,16 @@ static enum th_status seek(struct th_reader *reader)
     return TH_OK;
 }
 
-/* Nodes without a name have no creation, that would tell one from the next. */
-static bool is_same_node(const struct th_etf_node *a, const struct th_etf_node *b)
-{
-    return a->node == b->node && a->creation == b->creation && a->creation != 0;
-}
-
 /* A connection that was taken up again: perhaps to another node. */
 static enum th_status resume(struct th_reader *reader)
 {
-    struct th_etf_node before = reader->info.node;
+    const struct th_etf_node before = reader->info.node, *now = &reader->info.node;
 
     th_trace_port_end(reader);
     th_trace_port_begin(reader);
     th_trace_port_look_for_node(reader);
-    if (!is_same_node(&reader->info.node, &before))
+    /* Nodes without a name have no creation, that would tell one from the next. */
+    if (now->node != before.node || now->creation != before.creation || now->creation == 0)
         reader->info.nodes++;
     return th_connection_resume(reader);
 }

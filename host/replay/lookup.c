@@ -1,8 +1,9 @@
-#include "lookup.h"
+#include "tcp.h"
 
 #include "host/term/term.h"
 
 #include <errno.h>
+#include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-#include "raw.h"
+#include "record.h"
 
 /* SMALL_BIG_EXT: count, sign, bytes from the least significant on. */
 static const unsigned char *big(const unsigned char *p, const unsigned char *end, int64_t *value)

@@ -26,11 +26,6 @@ static const struct {
     {"\xEF\xBB\xBF", 3, "text with a byte order mark: JSON lines go without"},
 };
 
-static bool may_be_json(unsigned char first)
-{
-    return first == '{' || first == ' ' || first == '\t' || first == '\r' || first == '\n';
-}
-
 static enum th_status no_format(const unsigned char *p, size_t there)
 {
     for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++)
@@ -53,7 +48,7 @@ static enum th_status find_format(struct th_reader *reader)
         return th_error_raise(TH_MALFORMED, "it cannot be read: %s", strerror(input->error));
     if (th_input_there(input) == 0 || *p <= 1)
         reader->format = &th_trace_port_format;
-    else if (may_be_json(*p))
+    else if (strchr("{ \t\r\n", *p)) /* never at the 0 */
         reader->format = &th_jsonl_format;
     else
         return no_format(p, th_input_there(input));

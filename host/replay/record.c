@@ -1,8 +1,6 @@
 /* The terms, time and function of a record. */
 #include "record.h"
 
-#include "raw.h"
-
 /* The term ends at P already. */
 static enum th_status too_long(const struct th_record *record, const unsigned char *p)
 {
@@ -48,14 +46,6 @@ static enum th_status element(const struct th_record *record, th_env *env, const
     return TH_OK;
 }
 
-static enum th_status seq_trace_terms(struct th_record *record, struct th_event *event, th_env *env,
-                                      const unsigned char **p)
-{
-    if (element(record, env, p, &event->label) != TH_OK)
-        return TH_MALFORMED;
-    return element(record, env, p, &event->term);
-}
-
 static enum th_status trace_terms(struct th_record *record, struct th_event *event, th_env *env,
                                   const unsigned char **p)
 {
@@ -92,7 +82,9 @@ static enum th_status decode(struct th_event *event, th_env *env)
         status = trace_terms(record, event, env, &p);
         break;
     case TH_EVENT_SEQ_TRACE:
-        status = seq_trace_terms(record, event, env, &p);
+        status = element(record, env, &p, &event->label);
+        if (status == TH_OK)
+            status = element(record, env, &p, &event->term);
         break;
     case TH_EVENT_OTHER:
         status = th_record_whole(record, env, &event->term);

@@ -1,5 +1,4 @@
 /* Kind, tag and tracee of a record. */
-#include "raw.h"
 #include "record.h"
 
 #include <string.h>

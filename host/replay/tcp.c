@@ -1,7 +1,5 @@
 #include "tcp.h"
 
-#include "lookup.h"
-
 #include "host/term/term.h"
 
 #include <ctype.h>

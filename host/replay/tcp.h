@@ -13,6 +13,8 @@
 
 enum { TH_TCP_CONNECT_MS = 10000 /* for looking up and connecting, unless told otherwise */ };
 
+struct addrinfo;
+
 struct th_tcp_address {
     char *host, *port;
 };
@@ -46,5 +48,15 @@ int th_tcp_patience(int64_t deadline);
 /* Waits until DEADLINE (th_clock_real_monotonic()), half a second at most; shorter if a signal
  * comes. False if *STOP is not 0. */
 bool th_tcp_pause(const volatile int *stop, int64_t deadline);
+
+/* --- Looking up (lookup.c) -------------------------------------------------------------------- */
+
+/*
+ * The addresses that a host's name has, without being deaf meanwhile. *FOUND is for freeaddrinfo(). DEADLINE is by th_clock_real_monotonic(). TH_MALFORMED with the
+ * cause; TH_END, without one, as soon as *STOP is not 0. An answer that comes later than
+ * that is taken by a thread of its own, which forgets it.
+ */
+enum th_status th_lookup(const struct th_tcp_address *address, const volatile int *stop,
+                         int64_t deadline, struct addrinfo **found);
 
 #endif

@@ -1,7 +1,6 @@
 /* Reading the trace-port format. */
 #include "trace_port.h"
 
-#include "raw.h"
 #include "reading.h"
 #include "record.h"
 
@@ -35,6 +34,13 @@ static enum th_status examine(struct th_input *input)
     return th_error_raise(TH_MALFORMED,
                           "it is no recorded stream: it begins with byte 0, as a trace-port file "
                           "does, but then no external term follows");
+}
+
+/* The chain tells what is wrong with the record at byte POSITION. */
+static enum th_status record_is(const struct th_reader *reader, uint64_t position, const char *how)
+{
+    return th_error_context("record %llu at byte %llu is %s", th_reader_number(reader),
+                            (unsigned long long)position, how);
 }
 
 static void tell_node(struct th_reader *reader)
@@ -110,8 +116,7 @@ static enum th_status at_end(struct th_reader *reader)
         th_error_raise(TH_PARTIAL, "%zu of its %u bytes are there", there - TH_PORT_HEAD,
                        th_etf_get32(p + 1));
     th_reader_skip_file(reader);
-    return th_error_context("record %llu at byte %llu is cut off", th_reader_number(reader),
-                            position);
+    return record_is(reader, position, "cut off");
 }
 
 /* Skips the rest of the file, or, of a connection, all before the next record that can be found.
@@ -176,16 +181,14 @@ static enum th_status pass_over(struct th_reader *reader, size_t size)
     unsigned long long position = th_input_position(input);
 
     if (th_input_skip(input, TH_PORT_HEAD + (uint64_t)size))
-        return th_error_context("record %llu at byte %llu is damaged", th_reader_number(reader),
-                                position);
+        return record_is(reader, position, "damaged");
     if (th_reader_check_input(reader) != TH_OK)
         return TH_PARTIAL;
     if (input->stopped)
         return TH_END;
     th_error_raise(TH_PARTIAL, "%llu of its %zu bytes are there",
                    (unsigned long long)th_input_position(input) - position - TH_PORT_HEAD, size);
-    return th_error_context("record %llu at byte %llu is cut off", th_reader_number(reader),
-                            position);
+    return record_is(reader, position, "cut off");
 }
 
 /* A message of SIZE bytes, which are many. */
@@ -237,8 +240,7 @@ static enum th_status next(struct th_reader *reader, struct th_event *event)
     p = th_input_bytes(input);
     th_input_take(input, TH_PORT_HEAD + size);
     if (__builtin_expect(th_record_skim(record, p + TH_PORT_HEAD, size, event) != TH_OK, 0))
-        return th_error_context("record %llu at byte %llu is damaged", th_reader_number(reader),
-                                (unsigned long long)event->position);
+        return record_is(reader, event->position, "damaged");
     th_record_meet_clock(record, event);
     if (__builtin_expect(reader->info.node.node == TH_NONE, 0))
         tell_node(reader);

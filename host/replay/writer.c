@@ -1,6 +1,6 @@
 #include "writer.h"
 
-#include "json_writer.h"
+#include "json_lines.h"
 #include "trace_port.h"
 
 #include <string.h>
@@ -80,23 +80,17 @@ static enum th_status add_message(struct th_writer *writer, struct th_event *eve
     return TH_OK;
 }
 
-static enum th_status add_drop(struct th_writer *writer, const struct th_event *event)
-{
-    if (event->dropped > UINT32_MAX)
-        return th_error_raise(TH_FAILED, "a record can tell of at most %u dropped events",
-                              UINT32_MAX);
-    add_head(&writer->buffer, TH_PORT_DROP, (uint32_t)event->dropped);
-    return TH_OK;
-}
-
 enum th_status th_writer_add(struct th_writer *writer, struct th_event *event, th_env *env)
 {
-    enum th_status status;
+    enum th_status status = TH_OK;
 
     if (writer->options.format == TH_FORMAT_JSONL)
         status = th_json_write_event(&writer->buffer, event, env, &writer->options.here);
+    else if (event->kind == TH_EVENT_DROP && event->dropped > UINT32_MAX)
+        status =
+            th_error_raise(TH_FAILED, "a record can tell of at most %u dropped events", UINT32_MAX);
     else if (event->kind == TH_EVENT_DROP)
-        status = add_drop(writer, event);
+        add_head(&writer->buffer, TH_PORT_DROP, (uint32_t)event->dropped);
     else
         status = add_message(writer, event, env);
     if (status == TH_FAILED)

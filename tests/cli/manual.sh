@@ -58,7 +58,7 @@ EOF
 # The fields that the host reads and writes, from its table; those of the first line stand in README.
 fields() {
     sed -n '/^| `tracehost` |/,/^$/ s/^| `\([a-z]*\)` |.*/\1/p' samples/README.md
-    sed -n 's/^    X(\([a-z_]*\), TH_JSON.*/\1/p' host/replay/json_fields.h
+    sed -n 's/^    X(\([a-z_]*\), TH_JSON.*/\1/p' host/replay/json_lines.h
 }
 expect 'tracehost-jsonl(5) has every field' tests/cli/documented fields "$man/man5/tracehost-jsonl.5" <<EOF
 $(fields)

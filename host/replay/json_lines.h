@@ -1,0 +1,101 @@
+/*
+ * JSON lines: their fields, reading and writing them. Inner header of replay/. samples/README.md
+ * documents the fields.
+ */
+#ifndef TH_JSON_LINES_H
+#define TH_JSON_LINES_H
+
+#include "host/trace/trace.h"
+
+/* --- Fields ---------------------------------------------------------------------------------- */
+
+/* What a line is: its fields tell, and its tag. */
+enum th_json_shape {
+    TH_JSON_DROP = 1 << 0,      /* {"drop":N} */
+    TH_JSON_OTHER = 1 << 1,     /* {"other":TERM}: no trace message, or not quite one */
+    TH_JSON_SEQ_TRACE = 1 << 2, /* "tag":"seq_trace" */
+    TH_JSON_TRACE = 1 << 3,     /* any other tag */
+    /* A trace message of a tag with these, besides TH_JSON_TRACE. */
+    TH_JSON_EXTRA = 1 << 4,
+    TH_JSON_RESULT = 1 << 5,
+    TH_JSON_CALL = 1 << 6,
+    TH_JSON_TIMED = 1 << 7, /* has a "ts" */
+    TH_JSON_STRICT = 1 << 8 /* whose kind is strict_monotonic */
+};
+
+#define TH_JSON_MESSAGE (TH_JSON_TRACE | TH_JSON_SEQ_TRACE)
+
+/* X(name, the shapes of lines that may have it, those that must), in the order in which they are
+ * written. */
+/* clang-format off */
+#define TH_JSON_FIELDS(X) \
+    X(ts, TH_JSON_MESSAGE, TH_JSON_TIMED) \
+    X(ts_kind, TH_JSON_TIMED, 0) \
+    X(ts_unique, TH_JSON_STRICT, TH_JSON_STRICT) \
+    X(tracee, TH_JSON_TRACE, TH_JSON_TRACE) \
+    X(tag, TH_JSON_MESSAGE, TH_JSON_MESSAGE) \
+    X(label, TH_JSON_SEQ_TRACE, TH_JSON_SEQ_TRACE) \
+    X(info, TH_JSON_SEQ_TRACE, TH_JSON_SEQ_TRACE) \
+    X(term, TH_JSON_TRACE, TH_JSON_TRACE) \
+    X(extra, TH_JSON_EXTRA, TH_JSON_EXTRA) \
+    X(match_spec_result, TH_JSON_RESULT, 0) \
+    X(scheduler_id, TH_JSON_TRACE, 0) \
+    X(external, TH_JSON_CALL, 0) \
+    X(tail, TH_JSON_CALL, 0) \
+    X(callers, TH_JSON_CALL, 0) \
+    X(drop, TH_JSON_DROP, TH_JSON_DROP) \
+    X(other, TH_JSON_OTHER, TH_JSON_OTHER)
+/* clang-format on */
+
+enum th_json_field {
+#define X(name, may, must) TH_JSON_FIELD_##name,
+    TH_JSON_FIELDS(X)
+#undef X
+        TH_JSON_FIELD_COUNT
+};
+
+/* The names of time kinds, by enum th_time_kind; monotonic is understood where there is none. */
+extern const char *const th_json_time_kinds[];
+
+/* The version of the format, in the first line: {"tracehost":1,"node":...}. */
+enum { TH_JSON_VERSION = 1 };
+
+/* The longest line that is read; memory grows as a line's bytes arrive. */
+enum { TH_JSON_LINE_LIMIT = 256 * 1024 * 1024 };
+
+/* --- Reading: events from JSON objects (json_event.c) ---------------------------------------- */
+
+/* One line each. Its terms are made when somebody wants them. */
+struct th_json_event {
+    struct th_etf_node here; /* of the stream; see th_etf_options */
+    json_t *root;            /* the line; NULL before the first */
+    const json_t *fields[TH_JSON_FIELD_COUNT];
+    unsigned shape; /* enum th_json_shape */
+    th_env scratch;
+};
+
+void th_json_event_init(struct th_json_event *json);
+void th_json_event_release(struct th_json_event *json);
+
+/* Gives up the event at hand, and what was made of it here. */
+void th_json_event_drop(struct th_json_event *json);
+
+/*
+ * Begins EVENT, whose number and position are set, with the object ROOT, whose reference it takes
+ * over. TH_MALFORMED, naming the field, if a field is missing, unknown or out of place, or the
+ * kind, tag, tracee or time is wrong; terms are looked at later.
+ */
+enum th_status th_json_event_begin(struct th_json_event *json, json_t *root,
+                                   struct th_event *event);
+
+/* --- Writing, the way back (json_writer.c) --------------------------------------------------- */
+
+/* Appends the first line, which tells the node and the encoding of atoms. */
+void th_json_write_header(struct th_buffer *out, const struct th_etf_node *here, bool utf8_atoms);
+
+/* Appends a line. TH_MALFORMED if the event's content is damaged, TH_FAILED if the line is longer
+ * than TH_JSON_LINE_LIMIT: then nothing was appended. */
+enum th_status th_json_write_event(struct th_buffer *out, struct th_event *event, th_env *env,
+                                   const struct th_etf_node *here);
+
+#endif
