@@ -1,5 +1,6 @@
-#include "host/runtime/exception.h"
 #include "caller.h"
+
+#include "host/runtime/exception.h"
 #include "host/runtime/dirty_end.h"
 
 #include "host/runtime/source_line.h"
@@ -65,7 +66,7 @@ static const struct th_callee *function_at(const struct walk *walk, uintptr_t st
 
 /* The unwinder's "CFA" of a frame is its stack pointer where it has called: what the C ABI names so
  * is that of the next one. */
-static _Unwind_Reason_Code look(struct _Unwind_Context *context, void *argument)
+static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *context, void *argument)
 {
     struct walk *walk = argument;
     uintptr_t pointer = _Unwind_GetCFA(context);
@@ -111,7 +112,7 @@ size_t th_callers_find(const struct th_process_run *process, uintptr_t from,
     if (from == TH_FROM_KEPT)
         add_kept(&walk, process->base);
     if (walk.call && walk.count < limit)
-        _Unwind_Backtrace(look, &walk);
+        _Unwind_Backtrace(visit_frame, &walk);
     while (walk.call && walk.count < limit) { /* code that cannot be unwound */
         walk.seen = true;
         leave_call(&walk);
@@ -127,7 +128,7 @@ struct th_function th_callee_name(const struct th_callee *callee)
 
 /* --- Where control comes back to -------------------------------------------------------------- */
 
-static void tell(struct th_process_run *process, const struct th_callee *callee)
+static void report_return_to(struct th_process_run *process, const struct th_callee *callee)
 {
     struct th_caller to = {.kind = callee ? TH_CALLER_FUNCTION : TH_CALLER_UNDEFINED};
 
@@ -136,7 +137,7 @@ static void tell(struct th_process_run *process, const struct th_callee *callee)
     th_live_return_to(&process->live, &to);
 }
 
-static void tell_nobody(struct th_process_run *process)
+static void report_return_to_unknown(struct th_process_run *process)
 {
     th_live_return_to(&process->live, &(struct th_caller){.kind = TH_CALLER_UNKNOWN});
 }
@@ -145,36 +146,36 @@ void th_return_to_caller(struct th_process_run *process, uintptr_t from)
 {
     struct th_waiter caller;
 
-    tell(process, th_callers_find(process, from, &caller, 1) ? caller.callee : NULL);
+    report_return_to(process, th_callers_find(process, from, &caller, 1) ? caller.callee : NULL);
 }
 
 void th_raise_to_caller(struct th_process_run *process, uintptr_t from)
 {
     if (th_callers_find(process, from, &process->raised_to, 1) == 0)
-        tell_nobody(process);
+        report_return_to_unknown(process);
 }
 
 void th_caught_by(struct th_process_run *process, const struct th_callee *callee)
 {
-    tell(process, callee);
+    report_return_to(process, callee);
 }
 
-static void tell_if(struct th_process_run *process, bool caught)
+static void report_catcher(struct th_process_run *process, bool caught)
 {
     if (caught)
-        tell(process, process->raised_to.callee);
+        report_return_to(process, process->raised_to.callee);
     else
-        tell_nobody(process);
+        report_return_to_unknown(process);
 }
 
 void th_caught_at(struct th_process_run *process, uintptr_t frame)
 {
-    tell_if(process, frame != 0 && process->raised_to.frame == frame);
+    report_catcher(process, frame != 0 && process->raised_to.frame == frame);
 }
 
 void th_caught_by_code(struct th_process_run *process)
 {
-    tell_if(process, process->raised_to.outermost);
+    report_catcher(process, process->raised_to.outermost);
 }
 
 void th_caught_by_caller(struct th_process_run *process, uintptr_t from)

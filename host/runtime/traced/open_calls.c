@@ -44,7 +44,7 @@ static size_t most_bytes(void)
     return bytes_of(capacity);
 }
 
-static void free_room(struct th_open_calls *open)
+static void free_ring(struct th_open_calls *open)
 {
     atomic_fetch_sub_explicit(&room, open->capacity, memory_order_relaxed);
     th_long_array_free(open->ring, bytes_of(open->capacity), most_bytes());
@@ -52,7 +52,7 @@ static void free_room(struct th_open_calls *open)
 }
 
 /* The ring has become larger: what has come round to its beginning goes on behind its old END. */
-static void unroll(struct th_open_calls *open, size_t end)
+static void unroll_ring(struct th_open_calls *open, size_t end)
 {
     open->bottom = end ? open->bottom & (end - 1) : 0;
     for (size_t i = end; i < open->bottom + open->count; i++)
@@ -60,7 +60,7 @@ static void unroll(struct th_open_calls *open, size_t end)
 }
 
 /* False: there is to be no more room. */
-static bool make_room(struct th_open_calls *open)
+static bool grow_ring(struct th_open_calls *open)
 {
     size_t had = open->capacity, capacity = had ? 2 * had : FEWEST;
     struct th_open_call *ring;
@@ -76,11 +76,11 @@ static bool make_room(struct th_open_calls *open)
     open->ring = ring;
     open->capacity = capacity;
     open->limit = capacity < most ? capacity : most;
-    unroll(open, had);
+    unroll_ring(open, had);
     return true;
 }
 
-static void forget_oldest(struct th_process_run *process)
+static void forget_oldest_call(struct th_process_run *process)
 {
     struct th_open_calls *open = &process->open;
 
@@ -98,14 +98,14 @@ void th_traced_open_refuse(struct th_process_run *process, struct th_live_wants 
 
 void th_traced_open_make_room(struct th_process_run *process)
 {
-    if (!make_room(&process->open))
-        forget_oldest(process);
+    if (!grow_ring(&process->open))
+        forget_oldest_call(process);
 }
 
 /* --- Native frames --------------------------------------------------------------------------- */
 
 /* The call, which is the last one, is given up, as its native frame is gone. */
-static void drop_left(struct th_process_run *process)
+static void drop_top(struct th_process_run *process)
 {
     struct th_open_call *call = th_traced_open_at(&process->open, --process->open.count);
 
@@ -117,7 +117,7 @@ static void drop_left(struct th_process_run *process)
 void th_traced_open_drop_left(struct th_process_run *process, uintptr_t native)
 {
     while (th_traced_open_is_below(th_traced_open_top(process), native))
-        drop_left(process);
+        drop_top(process);
 }
 
 void th_traced_open_drop_code(struct th_process_run *process, const struct th_call *outer)
@@ -125,12 +125,12 @@ void th_traced_open_drop_code(struct th_process_run *process, const struct th_ca
     const struct th_open_call *top;
 
     while ((top = th_traced_open_top(process)) && top->outer == outer && top->native != 0)
-        drop_left(process);
+        drop_top(process);
 }
 
 /* Behind the last call of the native frame; 0: it has none. What stands there is of the runtime's
  * frame, as functions that were called from the native one go on there. */
-static size_t behind(const struct th_process_run *process, uintptr_t native)
+static size_t end_of_native(const struct th_process_run *process, uintptr_t native)
 {
     const struct th_open_calls *open = &process->open;
     size_t i = open->count;
@@ -144,7 +144,7 @@ void th_traced_open_end_native(struct th_process_run *process, uintptr_t native,
                                th_traced_open_end *end, void *context)
 {
     struct th_open_calls *open = &process->open;
-    size_t later = behind(process, native), i = later;
+    size_t later = end_of_native(process, native), i = later;
 
     if (later == 0)
         return;
@@ -157,7 +157,7 @@ void th_traced_open_end_native(struct th_process_run *process, uintptr_t native,
 
 void th_traced_open_hand_over(struct th_process_run *process, uintptr_t native)
 {
-    for (size_t i = behind(process, native); i > 0; i--) {
+    for (size_t i = end_of_native(process, native); i > 0; i--) {
         struct th_open_call *call = th_traced_open_at(&process->open, i - 1);
         if (call->native != native)
             return;
@@ -168,7 +168,7 @@ void th_traced_open_hand_over(struct th_process_run *process, uintptr_t native)
 void th_traced_open_shrink(struct th_process_run *process)
 {
     if (process->open.capacity > KEPT && process->open.count == 0)
-        free_room(&process->open);
+        free_ring(&process->open);
 }
 
 void th_traced_open_drop_all(struct th_process_run *process)
@@ -178,5 +178,5 @@ void th_traced_open_drop_all(struct th_process_run *process)
     while (open->count > 0)
         th_live_drop(&process->live, &th_traced_open_at(open, --open->count)->wants);
     if (open->capacity)
-        free_room(open);
+        free_ring(open);
 }

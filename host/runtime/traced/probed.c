@@ -1,7 +1,7 @@
-#include "host/runtime/exception.h"
-#include "host/runtime/seq_token.h"
 #include "probed.h"
 
+#include "host/runtime/exception.h"
+#include "host/runtime/seq_token.h"
 #include <string.h>
 
 /* What is told of something: texts, good for the call. */

@@ -7,9 +7,9 @@
  * before any call can reach it. So what makes its calls be traced is that they come to the code,
  * and nothing is left out, or told twice.
  */
-#include "host/runtime/exception.h"
 #include "traced_function.h"
 
+#include "host/runtime/exception.h"
 #include "native_call.h"
 
 #include <pthread.h>
@@ -41,7 +41,7 @@ static traced_code *free_codes;
 
 /* --- Functions ------------------------------------------------------------------------------- */
 
-static traced_function *create(th_term module, th_term function, unsigned arity)
+static traced_function *create_function(th_term module, th_term function, unsigned arity)
 {
     traced_function *traced = th_alloc_zero(sizeof *traced);
 
@@ -49,13 +49,13 @@ static traced_function *create(th_term module, th_term function, unsigned arity)
     return traced;
 }
 
-static traced_function *of_entry(struct th_export *entry)
+static traced_function *function_of_entry(struct th_export *entry)
 {
     traced_function *traced = entry->known;
 
     if (traced)
         return traced;
-    entry->known = traced = create(entry->module, entry->function, entry->arity);
+    entry->known = traced = create_function(entry->module, entry->function, entry->arity);
     traced->live.function.site = th_site_create(&th_site_export, &traced->live, entry);
     return traced;
 }
@@ -73,22 +73,22 @@ static uint64_t number_of(const struct th_callee *callee)
     return module >> 6 << 31 | function_atom(callee) >> 6 << 3 | callee->function->arity;
 }
 
-static traced_function *of_local(const struct th_callee *callee)
+static traced_function *function_of_local(const struct th_callee *callee)
 {
     uint64_t number = number_of(callee);
     traced_function *traced = th_table_get(&locals, number);
 
     if (!traced) {
-        traced = create(th_library_name(callee->library), function_atom(callee),
-                        callee->function->arity);
+        traced = create_function(th_library_name(callee->library), function_atom(callee),
+                                 callee->function->arity);
         th_table_set(&locals, number, traced);
     }
     return traced;
 }
 
-static traced_function *of(const struct th_callee *callee)
+static traced_function *function_of(const struct th_callee *callee)
 {
-    return callee->entry ? of_entry(callee->entry) : of_local(callee);
+    return callee->entry ? function_of_entry(callee->entry) : function_of_local(callee);
 }
 
 /* The native site, whether or not it has been of use. */
@@ -241,7 +241,7 @@ static struct instance *instance_of(const struct th_callee callees[])
     return instance;
 }
 
-static void prepare(struct th_callee callees[], size_t count)
+static void prepare_instance(struct th_callee callees[], size_t count)
 {
     struct instance *instance = make_instance(callees, count);
 
@@ -317,7 +317,7 @@ static void add_records(struct work *work, const struct instance *instance)
 
 static void begin_code(struct work *work, traced_code *code)
 {
-    traced_function *traced = of(code->callee);
+    traced_function *traced = function_of(code->callee);
 
     code->function = traced;
     code->site = code->native ? native_site(traced) : NULL;
@@ -333,13 +333,13 @@ static void begin_code(struct work *work, traced_code *code)
 }
 
 /* Records come first, so that what is armed finds them. */
-static void begin(struct th_callee callees[], size_t count)
+static void begin_instance(struct th_callee callees[], size_t count)
 {
     struct instance *instance = instance_of(callees);
     struct work work;
 
     if (!instance) {
-        prepare(callees, count);
+        prepare_instance(callees, count);
         instance = instance_of(callees);
     }
     instance->begun = true;
@@ -367,13 +367,6 @@ static void end_code(struct work *work, traced_code *code)
         renew(work, traced);
 }
 
-/* Their breakpoints are gone. */
-static void forget_sites(const struct work *work)
-{
-    for (size_t i = 0; i < work->function_count; i++)
-        work->functions[i]->function.local = NULL;
-}
-
 static void end_instance(const struct instance *instance)
 {
     struct work work = begin_work(instance);
@@ -385,11 +378,12 @@ static void end_instance(const struct instance *instance)
     th_live_functions_renew(known_to, work.renewals, work.renewal_count);
     add_records(&work, instance);
     th_native_detach(work.sites, work.natives, work.native_count);
-    forget_sites(&work);
+    for (size_t i = 0; i < work.function_count; i++) /* their breakpoints are gone */
+        work.functions[i]->function.local = NULL;
     free_work(&work);
 }
 
-static void end(struct th_callee callees[], size_t count)
+static void end_and_free_instance(struct th_callee callees[], size_t count)
 {
     struct instance *instance = instance_of(callees);
 
@@ -401,7 +395,8 @@ static void end(struct th_callee callees[], size_t count)
     free_instance(callees, instance);
 }
 
-const struct th_module_watcher th_traced_functions_watcher = {prepare, begin, end};
+const struct th_module_watcher th_traced_functions_watcher = {prepare_instance, begin_instance,
+                                                              end_and_free_instance};
 
 void th_traced_functions_begin(struct th_tracing *tracing)
 {

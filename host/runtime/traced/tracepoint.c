@@ -1,8 +1,9 @@
+#include "tracepoint.h"
+
 #include "host/runtime/exception.h"
 #include "host/runtime/heap.h"
 #include "host/runtime/process_signal.h"
 #include "host/runtime/seq_token.h"
-#include "tracepoint.h"
 #include "host/runtime/dirty_end.h"
 
 static uint64_t words_of(struct th_live_process *live)

@@ -13,7 +13,7 @@ _Static_assert(TH_FUNCTION_ARITY_MAX < 1 << ARITY_BITS, "arities do not fit");
 #define A_FUNCTION ((th_frame_function)1 << (2 * ATOM_BITS + ARITY_BITS))
 _Static_assert(2 * A_FUNCTION - 1 == TH_FRAME_FUNCTION_LAST, "functions do not fit");
 
-static th_frame_function pack(const struct th_function *function)
+static th_frame_function pack_function(const struct th_function *function)
 {
     th_frame_function atoms = (th_frame_function)th_atom_index(function->module) << ATOM_BITS |
                               th_atom_index(function->function);
@@ -38,7 +38,7 @@ struct th_function th_recorded_unpack(th_frame_function function)
 th_frame_function th_recorded_pack_caller(const struct th_caller *caller)
 {
     if (caller->kind == TH_CALLER_FUNCTION)
-        return pack(&caller->function);
+        return pack_function(&caller->function);
     return caller->kind == TH_CALLER_UNDEFINED ? TH_FRAME_NOBODY : TH_FRAME_UNKNOWN;
 }
 
@@ -166,8 +166,8 @@ static th_frame_function caller_now(const struct th_stack *stack, enum th_fact t
 }
 
 /* A tail call of the topmost call. If nobody wants to know of that one's end, it is gone. */
-static void replace(struct th_execution *execution, struct th_stack *stack,
-                    th_frame_function function)
+static void push_tail_call(struct th_execution *execution, struct th_stack *stack,
+                           th_frame_function function)
 {
     struct th_frame top = *th_recorded_frames_top(&stack->frames);
     enum th_frame_link link = TH_FRAME_TAIL;
@@ -180,8 +180,9 @@ static void replace(struct th_execution *execution, struct th_stack *stack,
                             TH_FRAME_UNKNOWN);
 }
 
-static void push(struct th_execution *execution, struct th_stack *stack, th_frame_function function,
-                 th_frame_function caller, th_frame_function recorded)
+static void push_call(struct th_execution *execution, struct th_stack *stack,
+                      th_frame_function function, th_frame_function caller,
+                      th_frame_function recorded)
 {
     enum th_frame_link link = caller == TH_FRAME_UNKNOWN ? TH_FRAME_UNCLEAR : TH_FRAME_CALLS;
 
@@ -218,7 +219,7 @@ static void begin_call_of_sessions(struct th_stack *stack)
 void th_recorded_enter(struct th_execution *execution, struct th_stack *stack,
                        const struct th_execution_call *call)
 {
-    th_frame_function function = pack(&call->function);
+    th_frame_function function = pack_function(&call->function);
     th_frame_function recorded = th_recorded_pack_caller(&call->recorded);
     th_frame_function caller;
 
@@ -234,9 +235,9 @@ void th_recorded_enter(struct th_execution *execution, struct th_stack *stack,
     if (recorded >= TH_FRAME_FUNCTION_FIRST && stack->tails_untold)
         th_recorded_doubt_above(stack, recorded);
     if (call->tail == TH_YES && stack->at == TH_STACK_AT_TOP)
-        replace(execution, stack, function);
+        push_tail_call(execution, stack, function);
     else
-        push(execution, stack, function, caller, recorded);
+        push_call(execution, stack, function, caller, recorded);
     stack->at = TH_STACK_AT_TOP;
     stack->entered = true;
     stack->ended = stack->raised = false;

@@ -37,7 +37,7 @@
 /* How many calls are looked at, one by one, when another one tells its caller. */
 enum { LOOKED_AT = 64 };
 
-static void doubt(struct th_frame *frame)
+static void doubt_entry(struct th_frame *frame)
 {
     if (frame->doubt < TH_FRAME_DOUBTED)
         frame->doubt = TH_FRAME_DOUBTED;
@@ -76,7 +76,7 @@ void th_recorded_doubt_above(struct th_stack *stack, th_frame_function caller)
             return;
         }
         i = th_recorded_frames_begin_of(frames, i - 1);
-        doubt(th_recorded_frames_at(frames, i));
+        doubt_entry(th_recorded_frames_at(frames, i));
     }
 }
 
@@ -90,7 +90,7 @@ void th_recorded_doubt_unreturned(struct th_stack *stack, uint32_t entry)
             frames, i = th_recorded_frames_begin_of(frames, i - 1));
         stack->undecided |= recorded == TH_FRAME_UNKNOWN;
         if (recorded == TH_FRAME_UNKNOWN || recorded != caller)
-            doubt(th_recorded_frames_at(frames, i));
+            doubt_entry(th_recorded_frames_at(frames, i));
     }
 }
 
@@ -128,7 +128,7 @@ static uint32_t left_by_untraced(const struct th_execution *execution, struct th
         if (th_recorded_frames_recorded_caller(frames, i) != function ||
             frame->doubt >= TH_FRAME_DOUBTED)
             break;
-        doubt(frame);
+        doubt_entry(frame);
     }
     return left;
 }
@@ -174,16 +174,17 @@ static bool doubt_ended(struct th_frames *frames, uint32_t left, th_frame_functi
             th_recorded_frames_at(frames, i = th_recorded_frames_begin_of(frames, i - 1));
         th_frame_function recorded = th_recorded_frames_recorded_caller(frames, i);
         if (raised && recorded == TH_FRAME_UNKNOWN && i > left)
-            doubt(frame);
+            doubt_entry(frame);
         doubted |= may_have_ended(frames, i, function);
         if (recorded != TH_FRAME_UNKNOWN && recorded != function)
-            doubt(frame);
+            doubt_entry(frame);
     }
     return doubted;
 }
 
 /* The call below LEFT is the only one of FUNCTION that can run now; or there is no call at all. */
-static bool is_last(const struct th_frames *frames, th_frame_function function, uint32_t left)
+static bool is_only_target(const struct th_frames *frames, th_frame_function function,
+                           uint32_t left)
 {
     if (left == 0)
         return frames->forgotten == 0;
@@ -204,7 +205,7 @@ uint32_t th_recorded_left_by(struct th_execution *execution, struct th_stack *st
     th_recorded_frames_part_top(frames, &execution->bounds);
     left = left_by(execution, stack, function);
     if (!stack->ended && left == th_recorded_frames_begin(frames) &&
-        is_last(frames, function, left))
+        is_only_target(frames, function, left))
         th_recorded_frames_at(frames, left)->doubt =
             TH_FRAME_CERTAIN; /* no other call can have ended */
     stack->undecided = doubt_ended(frames, left, function, execution->returned && !stack->ended) &&

@@ -26,8 +26,8 @@ static inline void note_sessions(struct th_stack_sessions *of, enum th_ending en
 }
 
 /* Those who want calls of ENTRY, TIMES of them, are told. */
-static void tell(const struct leaving *l, const struct th_frame *entry, uint32_t times,
-                 enum th_ending ending)
+static void report_end(const struct leaving *l, const struct th_frame *entry, uint32_t times,
+                       enum th_ending ending)
 {
     struct th_function function;
 
@@ -64,12 +64,12 @@ static void end_frame(const struct leaving *l, enum th_ending ending)
     while (frames->count > begin + 1) {
         entry = *th_recorded_frames_top(frames);
         th_recorded_frames_pop(frames, bounds);
-        tell(l, &entry, entry.times, ending);
+        report_end(l, &entry, entry.times, ending);
     }
     entry = *th_recorded_frames_top(frames);
     for (uint32_t i = times_at_begin(&entry); i > 0; i--)
         th_recorded_frames_pop_call(frames, bounds);
-    tell(l, &entry, times_at_begin(&entry), ending);
+    report_end(l, &entry, times_at_begin(&entry), ending);
     th_recorded_has_returned(l->stack, caller);
 }
 
@@ -96,7 +96,7 @@ static uint32_t find_in_frame(const struct th_frames *frames, th_frame_function 
 }
 
 /* All who want calls of the topmost frame are told, but it stays. */
-static void tell_frame(const struct leaving *l)
+static void report_frame(const struct leaving *l)
 {
     struct th_frames *frames = &l->stack->frames;
     uint32_t begin = th_recorded_frames_begin(frames);
@@ -104,16 +104,16 @@ static void tell_frame(const struct leaving *l)
 
     for (uint32_t i = frames->count - 1; i > begin; i--) {
         entry = th_recorded_frames_at(frames, i);
-        tell(l, entry, entry->times, l->ending);
+        report_end(l, entry, entry->times, l->ending);
     }
     entry = th_recorded_frames_at(frames, begin);
-    tell(l, entry, times_at_begin(entry), l->ending);
+    report_end(l, entry, times_at_begin(entry), l->ending);
     l->stack->returning = true;
     l->stack->named = th_recorded_frames_caller(frames);
 }
 
 /* The call at ENTRY of the topmost frame has its record; those above it have none. */
-static void settle(const struct leaving *l, uint32_t entry)
+static void end_recorded_call(const struct leaving *l, uint32_t entry)
 {
     struct th_frames *frames = &l->stack->frames;
     uint32_t begin = th_recorded_frames_begin(frames);
@@ -189,8 +189,8 @@ static void leave_from(struct leaving *l, th_frame_function function)
     } else if (!l->execution->each_returns) {
         end_frame(l, l->ending);
     } else {
-        tell_frame(l);
-        settle(l, entry);
+        report_frame(l);
+        end_recorded_call(l, entry);
     }
 }
 
@@ -205,7 +205,7 @@ static void leave_once(struct leaving *l, th_frame_function function)
             th_recorded_drop_returning(l->execution, l->stack);
     }
     if (entry != TH_FRAMES_NONE)
-        settle(l, entry);
+        end_recorded_call(l, entry);
     else
         leave_from(l, function);
 }
@@ -276,7 +276,7 @@ static inline void note_record(struct leaving *l)
 
 /* A session wants some of the calls that were made since the stack was empty, and others not; or
  * none is wanted. */
-static bool differ(const struct th_stack_sessions *sessions)
+static bool sessions_differ(const struct th_stack_sessions *sessions)
 {
     uint64_t some = sessions->some | sessions->latest;
 
@@ -291,7 +291,7 @@ static uint64_t begin_end_of_sessions(struct leaving *l)
     uint64_t former = sessions->due;
 
     sessions->due = 0;
-    l->matters = l->execution->each_matters || sessions->timing || differ(sessions);
+    l->matters = l->execution->each_matters || sessions->timing || sessions_differ(sessions);
     return former;
 }
 

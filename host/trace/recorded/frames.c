@@ -30,7 +30,7 @@ static uint32_t slot_of(const struct th_frames *frames, const struct th_frame *f
 }
 
 /* FRAME, the newest but for those that may not be found, may be from now on. */
-static void chain(struct th_frames *frames, struct th_frame *frame)
+static void link_entry(struct th_frames *frames, struct th_frame *frame)
 {
     uint32_t *head = &frames->heads[bucket(frames, frame->function)];
 
@@ -38,13 +38,14 @@ static void chain(struct th_frames *frames, struct th_frame *frame)
     *head = slot_of(frames, frame);
 }
 
-static void unchain(struct th_frames *frames, const struct th_frame *frame)
+static void unlink_entry(struct th_frames *frames, const struct th_frame *frame)
 {
     if (!frame->replaced)
         frames->heads[bucket(frames, frame->function)] = frame->previous;
 }
 
-static void resize(struct th_frames *frames, struct th_frames_bounds *bounds, uint32_t capacity)
+static void resize_ring(struct th_frames *frames, struct th_frames_bounds *bounds,
+                        uint32_t capacity)
 {
     struct th_frames old = *frames;
 
@@ -61,7 +62,7 @@ static void resize(struct th_frames *frames, struct th_frames_bounds *bounds, ui
         if (old.recorded)
             frames->recorded[i] = th_recorded_frames_recorded_caller(&old, i);
         if (!frames->slots[i].replaced)
-            chain(frames, &frames->slots[i]);
+            link_entry(frames, &frames->slots[i]);
     }
     th_free(old.slots);
     th_free(old.recorded);
@@ -103,32 +104,32 @@ static void make_room(struct th_frames *frames, struct th_frames_bounds *bounds)
     if (frames->count < frames->capacity && frames->count < bounds->each)
         return;
     if (may_grow(frames, bounds))
-        resize(frames, bounds, frames->capacity ? 2 * frames->capacity : SMALLEST);
+        resize_ring(frames, bounds, frames->capacity ? 2 * frames->capacity : SMALLEST);
     else
         forget_oldest(frames, bounds);
 }
 
-static __attribute__((noinline)) void record(struct th_frames *frames, uint32_t slot,
-                                             th_frame_function recorded)
+static __attribute__((noinline)) void note_recorded_caller(struct th_frames *frames, uint32_t slot,
+                                                           th_frame_function recorded)
 {
     if (!frames->recorded)
         frames->recorded = th_alloc_zero(frames->capacity * sizeof *frames->recorded);
     frames->recorded[slot] = recorded;
 }
 
-static inline __attribute__((always_inline)) void add(struct th_frames *frames,
-                                                      struct th_frames_bounds *bounds,
-                                                      struct th_frame frame,
-                                                      th_frame_function recorded)
+static inline __attribute__((always_inline)) void add_entry(struct th_frames *frames,
+                                                            struct th_frames_bounds *bounds,
+                                                            struct th_frame frame,
+                                                            th_frame_function recorded)
 {
     struct th_frame *slot;
 
     make_room(frames, bounds);
     slot = th_recorded_frames_at(frames, frames->count++);
     *slot = frame;
-    chain(frames, slot);
+    link_entry(frames, slot);
     if (frames->recorded || recorded != TH_FRAME_UNKNOWN)
-        record(frames, slot_of(frames, slot), recorded);
+        note_recorded_caller(frames, slot_of(frames, slot), recorded);
 }
 
 void th_recorded_frames_part(struct th_frames *frames, struct th_frames_bounds *bounds)
@@ -139,7 +140,8 @@ void th_recorded_frames_part(struct th_frames *frames, struct th_frames_bounds *
         struct th_frame latest = *top;
         top->times--;
         latest.times = 1;
-        add(frames, bounds, latest, th_recorded_frames_recorded_caller(frames, frames->count - 1));
+        add_entry(frames, bounds, latest,
+                  th_recorded_frames_recorded_caller(frames, frames->count - 1));
     }
 }
 
@@ -150,7 +152,7 @@ static void replace_top(struct th_frames *frames, struct th_frames_bounds *bound
 
     th_recorded_frames_part_top(frames, bounds);
     top = th_recorded_frames_top(frames);
-    unchain(frames, top);
+    unlink_entry(frames, top);
     top->replaced = true;
 }
 
@@ -172,7 +174,7 @@ static void add_one_more(struct th_frames *frames, struct th_frame *top)
     top->times++;
     if (top->replaced) { /* by what was taken out again: it is the latest call of its frame */
         top->replaced = false;
-        chain(frames, top);
+        link_entry(frames, top);
     }
 }
 
@@ -192,7 +194,7 @@ void th_recorded_frames_push(struct th_frames *frames, struct th_frames_bounds *
         top = th_recorded_frames_top(frames);
         frame.begin = top->begin < TH_FRAME_BEGIN_MAX ? top->begin + 1 : TH_FRAME_BEGIN_MAX;
     }
-    add(frames, bounds, frame, recorded);
+    add_entry(frames, bounds, frame, recorded);
 }
 
 void th_recorded_frames_want_call(struct th_frames *frames, struct th_frames_bounds *bounds,
@@ -212,10 +214,10 @@ void th_recorded_frames_want_call(struct th_frames *frames, struct th_frames_bou
 
 void th_recorded_frames_pop(struct th_frames *frames, struct th_frames_bounds *bounds)
 {
-    unchain(frames, th_recorded_frames_top(frames));
+    unlink_entry(frames, th_recorded_frames_top(frames));
     frames->count--;
     if (frames->capacity > KEPT && frames->count < frames->capacity / 8)
-        resize(frames, bounds, frames->capacity / 4);
+        resize_ring(frames, bounds, frames->capacity / 4);
 }
 
 void th_recorded_frames_pop_call(struct th_frames *frames, struct th_frames_bounds *bounds)
