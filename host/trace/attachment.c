@@ -9,18 +9,11 @@
 static inline th_term call(struct th_attachment *attachment, th_env *env, enum th_tracer_slot slot,
                            const th_term argv[], th_term self)
 {
-    struct th_callback *callback = &th_callback_current;
-    uint64_t sequence = atomic_load_explicit(&callback->sequence, memory_order_relaxed);
     th_term answer;
 
     env->self = self;
-    callback->slot = slot;
-    th_callback_set(callback, attachment);
-    /* Only this thread writes it; see callback.h for the reader. */
-    atomic_store_explicit(&callback->sequence, sequence + 1, memory_order_relaxed);
-    callback->told += slot % 2;
-    answer = attachment->slots->functions[slot](env, slot % 2 ? 5 : 3, argv);
-    th_callback_set(callback, NULL);
+    th_callback_current.told += slot % 2;
+    answer = th_attachment_enter(attachment, env, slot, argv);
     if (env->exception != TH_NONE)
         answer = TH_NONE;
     th_env_clear(env);

@@ -15,6 +15,7 @@
 #ifndef TH_ATTACHMENT_H
 #define TH_ATTACHMENT_H
 
+#include "callback.h"
 #include "session.h"
 #include "host/progress/progress.h"
 
@@ -48,6 +49,24 @@ struct th_attachment *th_attachment_create(struct th_session *session,
 
 /* Nobody calls it any more. */
 void th_attachment_free(struct th_attachment *attachment);
+
+/* Calls what fills SLOT of the tracer in ENV, and no more: what th_attachment_call() and
+ * th_thread_ask() have in common. */
+static inline th_term th_attachment_enter(struct th_attachment *attachment, th_env *env,
+                                          enum th_tracer_slot slot, const th_term argv[])
+{
+    struct th_callback *callback = &th_callback_current;
+    uint64_t sequence = atomic_load_explicit(&callback->sequence, memory_order_relaxed);
+    th_term answer;
+
+    callback->slot = slot;
+    th_callback_set(callback, attachment);
+    /* Only this thread writes it; see callback.h for the reader. */
+    atomic_store_explicit(&callback->sequence, sequence + 1, memory_order_relaxed);
+    answer = attachment->slots->functions[slot](env, slot % 2 ? 5 : 3, argv);
+    th_callback_set(callback, NULL);
+    return answer;
+}
 
 /*
  * Calls what fills SLOT of the tracer, with 3 or 5 arguments. SELF is what enif_self tells, TH_NONE

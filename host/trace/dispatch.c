@@ -14,6 +14,7 @@
 #include "dispatch.h"
 
 #include "inheritance.h"
+#include "host/trace/live/live_hit.h"
 #include "opts.h"
 #include "pattern_hit.h"
 #include "points.h"
@@ -56,73 +57,55 @@ static void end(struct th_tracing *tracing)
         th_tracing_settle(tracing);
 }
 
-/* Where OTP 25 acts on `remove`: not in receive and procs events, which come from outside of the
- * tracee. */
-static bool can_remove(enum th_tracer_group group)
+/* --- The deliveries of events ----------------------------------------------------------------- */
+
+static th_env *arena_of(const struct th_dispatch *dispatch)
 {
-    return group != TH_GROUP_receive && group != TH_GROUP_procs && group != TH_GROUP_generic;
+    return dispatch->event->live ? &th_thread_own()->arena : &dispatch->tracing->arena;
 }
 
-static void forget(struct th_way *way, struct th_session *session)
+bool th_dispatch_decode(struct th_delivery *delivery)
 {
-    if (way->event->live)
-        th_traced_forget(way->event->live, session);
+    struct th_dispatch *dispatch = th_dispatch_of(delivery);
+
+    if (dispatch->status == TH_OK)
+        dispatch->status = th_event_decode(dispatch->event, arena_of(dispatch));
+    if (dispatch->status == TH_OK)
+        dispatch->status = th_event_time(dispatch->event);
+    return dispatch->status == TH_OK;
+}
+
+uint32_t th_dispatch_flags(const struct th_delivery *delivery)
+{
+    const struct th_dispatch *dispatch = th_dispatch_of(delivery);
+    const struct th_tracee_refs *refs = dispatch->event->live
+                                            ? th_traced_refs(dispatch->event->live)
+                                            : th_tracee_refs(dispatch->tracing, dispatch->tracee);
+
+    return th_refs_flags(refs, delivery->attachment->session);
+}
+
+void th_dispatch_context(const struct th_delivery *delivery, struct th_match_context *context)
+{
+    const struct th_dispatch *dispatch = th_dispatch_of(delivery);
+    struct th_event *event = dispatch->event;
+
+    *context = (struct th_match_context){
+        .env = arena_of(dispatch), .id = dispatch->tracee, .traced = event->live, .event = event};
+    if (event->live)
+        context->process = th_live_process_of(event);
+    else if (dispatch->caller)
+        context->traced = &dispatch->caller->traced;
+}
+
+void th_dispatch_forget(struct th_delivery *delivery, struct th_session *session)
+{
+    struct th_dispatch *dispatch = th_dispatch_of(delivery);
+
+    if (dispatch->event->live)
+        th_traced_forget(dispatch->event->live, session);
     else
-        th_tracee_forget(way->tracing, way->event->tracee, session);
-}
-
-/* An answer that is neither trace nor discard counts as remove. */
-static void take_away(struct th_way *way, struct th_session *session)
-{
-    if (!can_remove(way->group))
-        th_session_count(session, TH_COUNTED(kept));
-    else
-        forget(way, session);
-}
-
-th_term th_way_question(struct th_way *way, struct th_attachment *attachment)
-{
-    th_term argv[] = {way->tag, attachment->state, way->tracee};
-    struct th_session *session = attachment->session;
-    th_term answer;
-
-    answer = th_attachment_call(attachment, TH_SLOT_enabled + 2 * way->group, argv, TH_NONE);
-    way->offered |= (uint64_t)1 << session->index;
-    if (answer == TH_AM(discard)) {
-        th_session_count(session, TH_COUNTED(discarded));
-        way->declined |= (uint64_t)1 << session->index;
-        return answer;
-    }
-    th_session_count(session, TH_COUNTED(enabled));
-    if (answer != TH_AM(trace))
-        return TH_AM(remove);
-    return th_session_is_attached(session) ? answer
-                                           : TH_AM(discard); /* it may have been destroyed */
-}
-
-/* Step 3. */
-bool th_way_ask(struct th_way *way, struct th_attachment *attachment)
-{
-    th_term answer = th_way_question(way, attachment);
-
-    if (answer == TH_AM(remove))
-        take_away(way, attachment->session);
-    return answer == TH_AM(trace);
-}
-
-th_env *th_way_arena(const struct th_way *way)
-{
-    return way->event->live ? &th_thread_own()->arena : &way->tracing->arena;
-}
-
-/* Step 4. */
-bool th_way_decode(struct th_way *way)
-{
-    if (way->status == TH_OK)
-        way->status = th_event_decode(way->event, th_way_arena(way));
-    if (way->status == TH_OK)
-        way->status = th_event_time(way->event);
-    return way->status == TH_OK;
+        th_tracee_forget(dispatch->tracing, dispatch->event->tracee, session);
 }
 
 /* {M, F, Args} as {M, F, Arity}, for a session with the flag arity. */
@@ -136,89 +119,106 @@ static th_term with_arity(th_env *env, th_term call)
     return th_make_tuple_of(env, mfa[0], mfa[1], th_small((int64_t)arity));
 }
 
-/* In these groups the callback runs in the tracee itself. */
-static th_term self_of(enum th_tracer_group group, th_term tracee)
+void th_dispatch_fill(struct th_delivery *delivery, th_env *env, th_term message, uint32_t flags)
 {
-    static const bool has_self[] = {
-#define X(group, self) self,
-        TH_TRACER_GROUPS(X)
-#undef X
-    };
+    const struct th_event *event = th_dispatch_of(delivery)->event;
+    th_term *argv = delivery->argv;
 
-    return has_self[group] && th_is_local_pid(tracee) ? tracee : TH_NONE;
-}
-
-/* Step 5. */
-void th_way_hand_over(const struct th_way *way, struct th_attachment *attachment,
-                      const struct th_event *event, uint32_t flags)
-{
-    th_env *env = th_attachment_env(attachment);
-    th_term argv[5];
-
-    argv[0] = th_tag_atom(event->tag);
-    argv[1] = attachment->state;
-    argv[2] = event->kind == TH_EVENT_SEQ_TRACE ? event->label : way->tracee;
     argv[3] = event->term;
     if (flags & TH_FLAG_ARITY && event->tag == TH_TAG_call)
         argv[3] = with_arity(env, event->term);
-    if (event->live && event->kind == TH_EVENT_SEQ_TRACE)
-        flags = TH_FLAG_AS_RECORDED; /* it is the token that says how it looks */
-    argv[4] = th_opts_make(env, event, flags);
-    th_session_count(attachment->session, TH_COUNTED(traced));
-    th_attachment_call(attachment, TH_SLOT_trace + 2 * way->group, argv,
-                       self_of(way->group, way->tracee));
+    if (event->kind == TH_EVENT_SEQ_TRACE) {
+        argv[2] = event->label;
+        if (event->live)
+            flags = TH_FLAG_AS_RECORDED; /* the token decides how it looks */
+    }
+    argv[4] = th_opts_make(env, event, event->extra, message, flags);
 }
 
-/* A call of a silent tracee leaves no trace, nor will its return, be it silent then or not. */
-static void keep_silent(struct th_way *way, struct th_session *session)
+/* Without a pattern the recorded result stays. */
+static void fill_as_recorded(struct th_delivery *delivery, th_env *env, th_term message,
+                             uint32_t flags)
 {
-    th_session_count(session, TH_COUNTED(silenced));
-    way->declined |= (uint64_t)1 << session->index;
+    (void)message;
+    th_dispatch_fill(delivery, env, th_dispatch_of(delivery)->event->match_spec_result, flags);
 }
 
-/* A return that may not be SESSION's to see. */
-static bool withholds_return(const struct th_way *way, struct th_session *session)
+/* Who discarded the call, or is silent, does not see how it ends. */
+static bool withholds(struct th_delivery *delivery)
 {
-    if (way->doubtful >> session->index & 1)
+    const struct th_dispatch *dispatch = th_dispatch_of(delivery);
+    struct th_session *session = delivery->attachment->session;
+
+    if (!(dispatch->withheld >> session->index & 1))
+        return false;
+    if (dispatch->doubtful >> session->index & 1)
         th_session_count(session, TH_COUNTED_BY_PATTERNS(returns_doubtful));
     else
         th_session_count(session, TH_COUNTED(untraced));
-    return !(way->offered >> session->index & 1);
+    return !(dispatch->risked >> session->index & 1);
 }
 
-static void offer(struct th_way *way, const struct th_tracee_ref *ref,
-                  struct th_attachment *attachment, bool gated)
+static const struct th_delivery_source event_source = {
+    .group = TH_GROUP_none,
+    .counts_flags = true,
+    .decode = th_dispatch_decode,
+    .fill = fill_as_recorded,
+    .forget = th_dispatch_forget,
+};
+
+static const struct th_delivery_source end_source = {
+    .group = TH_GROUP_call,
+    .counts_flags = true,
+    .decode = th_dispatch_decode,
+    .fill = fill_as_recorded,
+    .withholds = withholds,
+};
+
+/* What became of a call is remembered until its end. */
+static void note(struct th_dispatch *dispatch, const struct th_session *session,
+                 enum th_delivery_outcome outcome)
+{
+    uint64_t bit = (uint64_t)1 << session->index;
+
+    dispatch->offered |= bit;
+    if (outcome == TH_DELIVERY_DISCARDED || outcome == TH_DELIVERY_SILENCED)
+        dispatch->declined |= bit;
+}
+
+static void offer(struct th_dispatch *dispatch, const struct th_tracee_ref *ref,
+                  struct th_attachment *attachment, bool is_end)
 {
     struct th_session *session = ref->session;
+    struct th_delivery *delivery = &dispatch->delivery;
+    bool traced = ref->flags & dispatch->flag;
+    enum th_delivery_outcome outcome;
 
-    if (way->group == TH_GROUP_call && th_session_patterned(session)) /* see pattern_hit.c */
+    if (delivery->group == TH_GROUP_call && th_session_patterned(session)) /* see pattern_hit.c */
         return;
-    if (!(ref->flags & way->flag))
-        th_session_count(session, TH_COUNTED(filtered));
-    else if (th_message_filter_is_set(&session->messages, way->group) && !th_is_port(way->tracee) &&
-             th_message_filter_offer(way, attachment))
-        return; /* see message_filter.c */
-    else if (!gated && way->declined >> session->index & 1 && withholds_return(way, session))
+    th_dispatch_address(dispatch, attachment, ref->flags);
+    if (is_end) {
+        th_deliver(delivery, &end_source, traced);
         return;
-    else if (gated && !th_way_ask(way, attachment))
+    }
+    if (th_message_filter_is_set(&session->messages, delivery->group) &&
+        !th_is_port(dispatch->tracee) && th_message_filter_offer(dispatch, traced))
         return;
-    else if (gated && ref->flags & TH_FLAG_SILENT && way->group == TH_GROUP_call)
-        keep_silent(way, session);
-    else if (th_way_decode(way))
-        th_way_hand_over(way, attachment, way->event, ref->flags);
+    outcome = th_deliver(delivery, &event_source, traced);
+    if (delivery->group == TH_GROUP_call && outcome != TH_DELIVERY_PASSED)
+        note(dispatch, session, outcome);
 }
 
 /* Step 2. */
-static bool may_run(struct th_way *way, struct th_attachment *attachment)
+static bool may_run(struct th_dispatch *dispatch, struct th_attachment *attachment)
 {
     struct th_session *session = attachment->session;
     bool stays;
 
-    if (way->event->tag != TH_TAG_in || way->group != TH_GROUP_running_procs)
+    if (dispatch->event->tag != TH_TAG_in || dispatch->delivery.group != TH_GROUP_running_procs)
         return true;
-    stays = th_attachment_ask_status(attachment, way->tracee);
+    stays = th_attachment_ask_status(attachment, dispatch->tracee);
     if (!stays)
-        forget(way, session);
+        th_dispatch_forget(&dispatch->delivery, session);
     return stays && th_session_is_attached(session);
 }
 
@@ -246,62 +246,64 @@ static const struct th_tracee_refs *last_refs_of(const struct th_tracing *tracin
 
 /* The refs that are there now serve the whole event: what replaces them counts from the next one
  * on. */
-static void offer_to_all(struct th_way *way, bool gated)
+static void offer_to_all(struct th_dispatch *dispatch, const struct th_tracee_refs *refs,
+                         bool is_end)
 {
-    const struct th_tracee_refs *refs =
-        way->refs ? way->refs : refs_of(way->tracing, way->event->tracee);
-
     for (uint32_t i = 0; i < refs->count; i++) {
         struct th_attachment *attachment;
         if (!th_session_is_attached(refs->refs[i].session))
             continue;
         attachment = th_session_attachment(refs->refs[i].session);
-        if (may_run(way, attachment))
-            offer(way, &refs->refs[i], attachment, gated);
+        if (may_run(dispatch, attachment))
+            offer(dispatch, &refs->refs[i], attachment, is_end);
     }
 }
 
 /* A call is offered; then its fate is remembered, unless it is the same as that of all before. */
-static void offer_call(struct th_way *way)
+static void offer_call(struct th_dispatch *dispatch)
 {
-    struct th_event *event = way->event;
-    struct th_discard_habit *habit = &way->tracing->habit;
+    struct th_tracing *tracing = dispatch->tracing;
+    struct th_event *event = dispatch->event;
     struct th_execution_call call = {.tail = TH_UNKNOWN};
 
-    offer_to_all(way, true);
-    if (th_recorded_habit_holds(habit, way->offered, way->declined) || way->status != TH_OK)
+    dispatch->offered = dispatch->declined = 0;
+    offer_to_all(dispatch, refs_of(tracing, event->tracee), false);
+    if (th_recorded_habit_holds(&tracing->habit, dispatch->offered, dispatch->declined) ||
+        dispatch->status != TH_OK)
         return;
-    way->status = event->source->function(event, &call.function);
-    if (way->status != TH_OK || !th_is_immediate(event->tracee))
+    dispatch->status = event->source->function(event, &call.function);
+    if (dispatch->status != TH_OK || !th_is_immediate(event->tracee))
         return;
-    call.recorded = th_tracing_recorded_caller(way->tracing, event);
-    th_recorded_habit_enter(&th_tracee_own(way->tracing, event->tracee)->offered, habit, &call,
-                            way->offered, way->declined);
+    call.recorded = th_tracing_recorded_caller(tracing, event);
+    th_recorded_habit_enter(&th_tracee_own(tracing, event->tracee)->offered, &tracing->habit, &call,
+                            dispatch->offered, dispatch->declined);
 }
 
 /* Some calls were discarded, and others not. */
-static __attribute__((noinline)) void find_withheld(struct th_way *way)
+static __attribute__((noinline)) void find_withheld(struct th_dispatch *dispatch)
 {
-    struct th_execution_end end = {.tag = way->event->tag};
-    struct th_tracing *tracing = way->tracing;
+    struct th_execution_end end = {.tag = dispatch->event->tag};
 
-    way->status = th_recorded_end_function(way->event, &end.function) ? TH_OK : TH_MALFORMED;
-    if (way->status != TH_OK)
+    dispatch->status =
+        th_recorded_end_function(dispatch->event, &end.function) ? TH_OK : TH_MALFORMED;
+    if (dispatch->status != TH_OK)
         return;
-    way->declined = th_recorded_habit_leave(&th_tracee_own(tracing, way->event->tracee)->offered,
-                                            &tracing->habit, end, &way->doubtful);
-    way->offered = way->doubtful & ~way->declined;
-    way->declined |= way->doubtful;
+    dispatch->withheld =
+        th_recorded_habit_leave(&th_tracee_own(dispatch->tracing, dispatch->event->tracee)->offered,
+                                &dispatch->tracing->habit, end, &dispatch->doubtful);
+    dispatch->risked = dispatch->doubtful & ~dispatch->withheld;
+    dispatch->withheld |= dispatch->doubtful;
 }
 
 /* return_from, exception_from, return_to: who discarded the call does not see how it ends. */
-static void offer_return(struct th_way *way)
+static void offer_return(struct th_dispatch *dispatch)
 {
-    way->declined = way->tracing->habit.discarding;
-    if (way->tracing->habit.broken && th_is_immediate(way->event->tracee))
-        find_withheld(way);
-    if (way->status == TH_OK)
-        offer_to_all(way, false);
+    dispatch->withheld = dispatch->tracing->habit.discarding;
+    dispatch->doubtful = dispatch->risked = 0;
+    if (dispatch->tracing->habit.broken && th_is_immediate(dispatch->event->tracee))
+        find_withheld(dispatch);
+    if (dispatch->status == TH_OK)
+        offer_to_all(dispatch, refs_of(dispatch->tracing, dispatch->event->tracee), true);
 }
 
 static th_term actor_of(struct th_event *event)
@@ -317,19 +319,20 @@ static bool is_heeded(const struct th_tracing *tracing, const struct th_event *e
 }
 
 /* What is neither a call nor its end. */
-static void offer_other(struct th_way *way)
+static void offer_other(struct th_dispatch *dispatch)
 {
-    struct th_tracing *tracing = way->tracing;
-    struct th_event *event = way->event;
+    struct th_tracing *tracing = dispatch->tracing;
+    struct th_event *event = dispatch->event;
+    const struct th_tracee_refs *refs = NULL;
 
     if (is_heeded(tracing, event))
         th_inheritance_heed(tracing, event);
     if (event->kind == TH_EVENT_SEQ_TRACE)
-        way->refs = atomic_load_explicit(&tracing->everyone, memory_order_acquire);
+        refs = atomic_load_explicit(&tracing->everyone, memory_order_acquire);
     else if ((event->tag >= TH_TAG_in_exiting && event->tag <= TH_TAG_out_exited) ||
              event->tag == TH_TAG_unregister)
-        way->refs = last_refs_of(tracing, event->tracee);
-    offer_to_all(way, true);
+        refs = last_refs_of(tracing, event->tracee);
+    offer_to_all(dispatch, refs ? refs : refs_of(tracing, event->tracee), false);
 }
 
 static bool is_return(const struct th_event *event)
@@ -338,136 +341,142 @@ static bool is_return(const struct th_event *event)
 }
 
 /* The sessions that have patterns come after those that have none. */
-static void offer_to_patterns(struct th_way *way)
+static void offer_to_patterns(struct th_dispatch *dispatch)
 {
-    if (way->event->tag == TH_TAG_call)
-        th_patterns_call(way);
-    else if (is_return(way->event))
-        th_patterns_return(way);
-    else if (way->event->tag == TH_TAG_spawned)
-        th_patterns_spawned(way->tracing, way->event->tracee);
+    if (dispatch->event->tag == TH_TAG_call)
+        th_patterns_call(dispatch);
+    else if (is_return(dispatch->event))
+        th_patterns_return(dispatch);
+    else if (dispatch->event->tag == TH_TAG_spawned)
+        th_patterns_spawned(dispatch->tracing, dispatch->event->tracee);
     else
-        th_patterns_run(way->tracing, way->event);
-    if (!way->tracing->shared &&
-        atomic_load_explicit(&way->tracing->meta_ended, memory_order_relaxed))
-        way->tracing->unsettled = true;
+        th_patterns_run(dispatch->tracing, dispatch->event);
+    if (!dispatch->tracing->shared &&
+        atomic_load_explicit(&dispatch->tracing->meta_ended, memory_order_relaxed))
+        dispatch->tracing->unsettled = true;
 }
 
 /* True if the event ends here: nobody wants such, and it changes nothing. Who traces a live
  * process, with whatever flag, is asked when it is scheduled in. */
-static bool is_unwanted(const struct th_way *way)
+static bool is_unwanted(const struct th_tracing *tracing, const struct th_event *event,
+                        enum th_tracer_group group, uint32_t flag)
 {
-    const struct th_tracing *tracing = way->tracing;
-    bool question =
-        way->event->live && way->event->tag == TH_TAG_in && way->group == TH_GROUP_running_procs;
+    bool question = event->live && event->tag == TH_TAG_in && group == TH_GROUP_running_procs;
 
-    return !(way->flag & atomic_load_explicit(&tracing->wanted, memory_order_relaxed)) &&
-           !is_heeded(tracing, way->event) && !question;
+    return !(flag & atomic_load_explicit(&tracing->wanted, memory_order_relaxed)) &&
+           !is_heeded(tracing, event) && !question;
 }
 
 /* All of it is the replaying thread's. */
-static void take_recorded(struct th_way *way)
+static void take_recorded(struct th_dispatch *dispatch)
 {
-    struct th_tracing *tracing = way->tracing;
+    struct th_tracing *tracing = dispatch->tracing;
 
-    tracing->seen |= way->flag;
-    begin(tracing, way->event);
-    if (way->event->tag == TH_TAG_call)
-        offer_call(way);
-    else if (is_return(way->event))
-        offer_return(way);
+    tracing->seen |= dispatch->flag;
+    begin(tracing, dispatch->event);
+    if (dispatch->event->tag == TH_TAG_call)
+        offer_call(dispatch);
+    else if (is_return(dispatch->event))
+        offer_return(dispatch);
     else
-        offer_other(way);
+        offer_other(dispatch);
     if (atomic_load_explicit(&tracing->patterned, memory_order_relaxed))
-        offer_to_patterns(way);
+        offer_to_patterns(dispatch);
     end(tracing);
-}
-
-static void count_unwanted(struct th_way *way)
-{
-    if (way->event->live)
-        return;
-    way->tracing->seen |= way->flag;
-    th_thread_add(&way->tracing->unwanted);
 }
 
 /* --- where other threads are --- */
 
 /* A function that is met for the first time gets its breakpoints before the section: there they are
  * waited for. */
-static void meet_function(struct th_way *way)
+static void meet_function(struct th_dispatch *dispatch)
 {
     struct th_function name;
 
-    if (way->event->tag != TH_TAG_call ||
-        !atomic_load_explicit(&way->tracing->patterned, memory_order_relaxed))
+    if (dispatch->event->tag != TH_TAG_call ||
+        !atomic_load_explicit(&dispatch->tracing->patterned, memory_order_relaxed))
         return;
-    if (way->event->source->function(way->event, &name) == TH_OK)
-        th_patterns_meet(way->tracing, &name);
+    if (dispatch->event->source->function(dispatch->event, &name) == TH_OK)
+        th_patterns_meet(dispatch->tracing, &name);
     else
         th_error_clear(); /* whoever wants it will meet the damage again */
 }
 
 /* In a section; calls and their ends come another way: live_call.c. */
-static void take_live(struct th_way *way)
+static void take_live(struct th_dispatch *dispatch)
 {
-    struct th_event *event = way->event;
+    struct th_event *event = dispatch->event;
+    const struct th_tracee_refs *refs = th_traced_refs(event->live);
 
     th_callback_current.event = event;
     th_callback_current.tracee = event->tracee;
     if (event->kind == TH_EVENT_SEQ_TRACE)
-        way->refs = atomic_load_explicit(&way->tracing->everyone, memory_order_acquire);
-    else
-        way->refs = th_traced_refs(event->live);
-    offer_to_all(way, true);
+        refs = atomic_load_explicit(&dispatch->tracing->everyone, memory_order_acquire);
+    offer_to_all(dispatch, refs, false);
     th_callback_current.event = NULL;
     th_env_clear(&th_thread_own()->arena);
 }
 
-static void take_shared(struct th_way *way)
+static void take_shared(struct th_dispatch *dispatch)
 {
-    if (way->event->live && th_callback_current.attachment) {
+    if (dispatch->event->live && th_callback_current.attachment) {
         th_thread_add(&th_thread_own()->suppressed);
         return;
     }
-    if (!way->event->live)
-        meet_function(way);
+    if (!dispatch->event->live)
+        meet_function(dispatch);
     th_progress_enter();
-    if (way->event->live) {
-        take_live(way);
+    if (dispatch->event->live) {
+        take_live(dispatch);
     } else {
-        th_tracing_catch_up(way->tracing);
-        take_recorded(way);
+        th_tracing_catch_up(dispatch->tracing);
+        take_recorded(dispatch);
     }
     th_progress_leave();
 }
 
+/* Member by member: the rest is filled for each session, or by who needs it. */
+static inline void init(struct th_dispatch *dispatch, struct th_tracing *tracing,
+                        struct th_event *event, enum th_tracer_group group, uint32_t flag)
+{
+    dispatch->delivery.group = group;
+    dispatch->tracing = tracing;
+    dispatch->event = event;
+    dispatch->flag = flag;
+    dispatch->delivery.argv[0] = th_tag_atom(event->tag);
+    dispatch->tracee = event->kind == TH_EVENT_SEQ_TRACE ? actor_of(event) : event->tracee;
+    dispatch->status = TH_OK;
+}
+
 enum th_status th_trace(struct th_tracing *tracing, struct th_event *event)
 {
-    struct th_way way = {.tracing = tracing, .event = event, .tracee = event->tracee};
+    struct th_dispatch dispatch;
+    enum th_tracer_group group;
+    uint32_t flag;
 
     if (atomic_load_explicit(&tracing->attached, memory_order_relaxed) == 0)
         return TH_END;
     if (event->kind > TH_EVENT_SEQ_TRACE) /* a drop, or no trace message */
         return TH_OK;
-    way.group = th_tag_group(event->tag, event->tracee);
-    if (way.group == TH_GROUP_none)
+    group = th_tag_group(event->tag, event->tracee);
+    if (group == TH_GROUP_none)
         return th_error_raise(TH_MALFORMED, "a %s has no '%s' events",
                               th_is_port(event->tracee) ? "port" : "process",
                               th_atom_name(th_tag_atom(event->tag))->text);
-    way.flag = th_tag_flag(event->tag, way.group);
-    if (is_unwanted(&way)) {
-        count_unwanted(&way);
+    flag = th_tag_flag(event->tag, group);
+    if (is_unwanted(tracing, event, group, flag)) {
+        if (!event->live) {
+            tracing->seen |= flag;
+            th_thread_add(&tracing->unwanted);
+        }
         return TH_OK;
     }
-    way.tag = th_tag_atom(event->tag);
-    if (event->kind == TH_EVENT_SEQ_TRACE)
-        way.tracee = actor_of(event);
+    init(&dispatch, tracing, event, group, flag);
     if (__builtin_expect(tracing->shared, 0))
-        take_shared(&way);
+        take_shared(&dispatch);
     else
-        take_recorded(&way);
-    return way.status;
+        take_recorded(&dispatch);
+    return dispatch.status;
 }
 
 static void take_aside(struct th_tracing *tracing, struct th_event *event)

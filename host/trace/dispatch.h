@@ -1,41 +1,53 @@
-/* The way of one event through the sessions: what dispatch.c and patterns share. */
+/* One event on its way to the sessions: what dispatch.c, patterns and messages share. */
 #ifndef TH_DISPATCH_H
 #define TH_DISPATCH_H
 
-#include "tracing.h"
+#include "delivery.h"
 
-struct th_way {
+struct th_dispatch {
+    struct th_delivery delivery; /* to the session at hand; the first member */
     struct th_tracing *tracing;
     struct th_event *event;
-    enum th_tracer_group group;
-    uint32_t flag;
-    th_term tag;
-    th_term tracee;                    /* who acted for seq_trace, which has no tracee */
-    const struct th_tracee_refs *refs; /* NULL: the tracee's own */
-    uint64_t offered;  /* call: sessions whose enabled was asked; returns: those that see it, of the
-                          doubtful ones */
-    uint64_t declined; /* call: those that discarded it, or are to be silent; returns: those that
-                          may not see it, and the doubtful ones */
-    uint64_t doubtful; /* returns: those of which it is not known whether they may see it */
+    uint32_t flag;            /* that lets it pass */
+    th_term tracee;           /* who acted for seq_trace, which has no tracee */
+    struct th_tracee *caller; /* at a pattern: the tracee's own; NULL: there is none */
+    th_term message[3];       /* what the head of a message's specification is matched with */
+    /* Of an end at a pattern: */
+    const struct th_function *function; /* that has ended, or is returned to; NULL: none */
+    uint64_t waiting; /* sessions that want the return_to that follows, by index */
+    /* Sets of sessions, by index. Of a call: */
+    uint64_t offered;  /* `enabled` was called */
+    uint64_t declined; /* it was discarded, or is to be silent */
+    /* Of an end, where the call of some sessions was discarded, and that of others not: */
+    uint64_t withheld; /* these may not see it, or it is doubtful whether they may */
+    uint64_t doubtful; /* of these it is not known whether they may see it */
+    uint64_t risked;   /* of the doubtful ones, those that it is sent to */
     enum th_status status;
 };
 
-/* Asks enabled of ATTACHMENT's tracer. The answer is `trace`, `discard` (which is counted) or
- * `remove`, which stands for all others; `discard` if the session is gone now. */
-th_term th_way_question(struct th_way *way, struct th_attachment *attachment);
+/* Fills the delivery of the event for ATTACHMENT's session, which traces the tracee with FLAGS. */
+static inline void th_dispatch_address(struct th_dispatch *dispatch,
+                                       struct th_attachment *attachment, uint32_t flags)
+{
+    th_delivery_address(&dispatch->delivery, attachment);
+    dispatch->delivery.flags = flags;
+    dispatch->delivery.argv[2] = dispatch->tracee;
+}
 
-/* The same; and takes the tracee away from the session if that is the answer. True for `trace`. */
-bool th_way_ask(struct th_way *way, struct th_attachment *attachment);
+/* --- For sources of deliveries ---------------------------------------------------------------- */
 
-/* Where the terms of the event are made: the thread's own. */
-th_env *th_way_arena(const struct th_way *way);
+static inline struct th_dispatch *th_dispatch_of(const struct th_delivery *delivery)
+{
+    return (struct th_dispatch *)delivery;
+}
 
-/* Decodes the event, once; false: it is damaged. */
-bool th_way_decode(struct th_way *way);
+bool th_dispatch_decode(struct th_delivery *delivery);
 
-/* Calls trace for EVENT, which is decoded: the way's own, or one that is made of it. If enabled was
- * asked about it, ATTACHMENT is the one that was. */
-void th_way_hand_over(const struct th_way *way, struct th_attachment *attachment,
-                      const struct th_event *event, uint32_t flags);
+/* The session's flags of the tracee now. */
+uint32_t th_dispatch_flags(const struct th_delivery *delivery);
+
+void th_dispatch_fill(struct th_delivery *delivery, th_env *env, th_term message, uint32_t flags);
+void th_dispatch_forget(struct th_delivery *delivery, struct th_session *session);
+void th_dispatch_context(const struct th_delivery *delivery, struct th_match_context *context);
 
 #endif

@@ -72,7 +72,7 @@ static th_term recorded_caller(void *context, th_env *env)
     struct th_caller found = {.kind = TH_CALLER_UNKNOWN};
 
     if (tracee)
-        found = th_recorded_caller(&of(context)->tracing->execution, &tracee->stack);
+        found = th_recorded_caller(&of(context)->session->tracing->execution, &tracee->stack);
     return caller_term(&found, env);
 }
 
@@ -110,7 +110,7 @@ static th_term line_of_result(const struct th_match_context *of, th_env *env)
 {
     th_term result = of->event->match_spec_result;
 
-    if (!of->tracing->recorded_callers || result == TH_NONE || !th_is_tuple(result) ||
+    if (!of->session->tracing->recorded_callers || result == TH_NONE || !th_is_tuple(result) ||
         th_tuple_arity(result) != 4)
         return TH_NONE;
     return th_recorded_caller_of_result(result).kind == TH_CALLER_FUNCTION ? th_copy(env, result)
@@ -171,8 +171,8 @@ static th_term recorded_stack(void *context, th_env *env, size_t depth)
 
 static void recorded_display(void *context, th_term term)
 {
-    if (of(context)->tracing->display)
-        of(context)->tracing->display(term);
+    if (of(context)->session->tracing->display)
+        of(context)->session->tracing->display(term);
 }
 
 /* --- this host: what the owner of the process knows ------------------------------------------- */
@@ -269,14 +269,14 @@ static th_term get_tcw(void *context, th_env *env)
 {
     (void)env;
     return th_small(
-        atomic_load_explicit(&of(context)->tracing->control_word, memory_order_relaxed));
+        atomic_load_explicit(&of(context)->session->tracing->control_word, memory_order_relaxed));
 }
 
 static th_term set_tcw(void *context, th_env *env, uint32_t value)
 {
     (void)env;
-    return th_small(
-        atomic_exchange_explicit(&of(context)->tracing->control_word, value, memory_order_relaxed));
+    return th_small(atomic_exchange_explicit(&of(context)->session->tracing->control_word, value,
+                                             memory_order_relaxed));
 }
 
 /* --- flags ------------------------------------------------------------------------------------ */
@@ -332,14 +332,14 @@ static struct th_traced *traced_of(const struct th_match_context *of, th_term wh
     if (th_is_atom(who))
         who = th_whereis(who);
     if (of->process)
-        return who == TH_NONE ? NULL : th_tracing_live(of->tracing, who);
-    tracee = th_process_alive(who) ? th_tracee_expect(of->tracing, who) : NULL;
+        return who == TH_NONE ? NULL : th_tracing_live(of->session->tracing, who);
+    tracee = th_process_alive(who) ? th_tracee_expect(of->session->tracing, who) : NULL;
     return tracee ? &tracee->traced : NULL;
 }
 
 static th_term set_flags(void *context, th_term who, th_term clear, th_term set)
 {
-    struct th_tracing *tracing = of(context)->tracing;
+    struct th_tracing *tracing = of(context)->session->tracing;
     th_term answer = TH_MATCH_RAISED;
     struct th_traced *traced;
     uint32_t off, on;
@@ -356,7 +356,7 @@ static th_term set_flags(void *context, th_term who, th_term clear, th_term set)
 
 static void silence(void *context, bool silent)
 {
-    struct th_tracing *tracing = of(context)->tracing;
+    struct th_tracing *tracing = of(context)->session->tracing;
 
     if (!of(context)->traced)
         return;
@@ -369,8 +369,9 @@ static void silence(void *context, bool silent)
 static th_term is_silent(void *context)
 {
     const struct th_match_context *self = context;
-    const struct th_tracee_refs *refs =
-        self->traced ? th_traced_refs(self->traced) : th_found_refs(self->tracing, self->id);
+    const struct th_tracee_refs *refs = self->traced
+                                            ? th_traced_refs(self->traced)
+                                            : th_found_refs(self->session->tracing, self->id);
 
     return th_refs_flags(refs, self->session) & TH_FLAG_SILENT ? TH_AM(true) : TH_AM(false);
 }
@@ -410,11 +411,10 @@ static const struct th_match_operations of_host = {
 };
 
 void th_match_context_run(struct th_match_context *context, const struct th_match_spec *spec,
-                          const struct th_match_subject *subject, th_env *env,
-                          struct th_match_result *result)
+                          const struct th_match_subject *subject, struct th_match_result *result)
 {
     const struct th_match_surroundings surroundings = {context->process ? &of_host : &of_recording,
                                                        context};
 
-    th_match_run(spec, subject, &surroundings, env, result);
+    th_match_run(spec, subject, &surroundings, context->env, result);
 }

@@ -8,8 +8,8 @@
 
 /* What a specification is run for: a call, or a message, of a recording or of this host. */
 struct th_match_context {
-    struct th_tracing *tracing;
     struct th_session *session;      /* the specification's */
+    th_env *env;                     /* where terms are made */
     th_term id;                      /* of the tracee */
     struct th_traced *traced;        /* the tracee; NULL: it is of another node */
     const struct th_event *event;    /* recorded */
@@ -19,7 +19,6 @@ struct th_match_context {
 
 /* th_match_run() in CONTEXT. */
 void th_match_context_run(struct th_match_context *context, const struct th_match_spec *spec,
-                          const struct th_match_subject *subject, th_env *env,
-                          struct th_match_result *result);
+                          const struct th_match_subject *subject, struct th_match_result *result);
 
 #endif

@@ -9,8 +9,7 @@
 #include <stdatomic.h>
 
 struct th_tracee_ref;
-struct th_attachment;
-struct th_way;
+struct th_dispatch;
 
 enum th_message_side { TH_MESSAGE_SENT, TH_MESSAGE_RECEIVED, TH_MESSAGES };
 
@@ -39,9 +38,9 @@ static inline bool th_message_filter_is_set(const struct th_message_filters *fil
            atomic_load_explicit(&filters->items[message], memory_order_relaxed);
 }
 
-/* Offers a send or receive of a process to the tracer of a session that has a filter for it, and
- * flags that let it pass. False: there is no filter any more. */
-bool th_message_filter_offer(struct th_way *way, struct th_attachment *attachment);
+/* Offers a send or receive of a process, which is addressed to a session that has a filter for it
+ * and traces TRACED for such events. False: there is no filter any more. */
+bool th_message_filter_offer(struct th_dispatch *dispatch, bool traced);
 
 /* Nobody looks at them any more. */
 void th_message_filters_end(struct th_message_filters *filters);

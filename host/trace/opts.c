@@ -62,12 +62,13 @@ static inline th_term make(th_env *env, th_term extra, th_term result, th_term s
     return make_map(env, extra, result, scheduler_id, time, count + (time != TH_TIME_NONE));
 }
 
-th_term th_opts_make(th_env *env, const struct th_event *event, uint32_t flags)
+th_term th_opts_make(th_env *env, const struct th_event *event, th_term extra, th_term result,
+                     uint32_t flags)
 {
     bool scheduler = flags & (TH_FLAG_SCHEDULER_ID | TH_FLAG_AS_RECORDED);
 
-    return make(env, event->extra, event->match_spec_result,
-                scheduler ? event->scheduler_id : TH_NONE, wanted_time(event->time.kind, flags));
+    return make(env, extra, result, scheduler ? event->scheduler_id : TH_NONE,
+                wanted_time(event->time.kind, flags));
 }
 
 th_term th_opts_make_live(th_env *env, th_term extra, th_term result, unsigned scheduler,

@@ -5,11 +5,13 @@
 #include "event.h"
 
 /*
- * The map for EVENT, whose terms and time are filled, under a session's FLAGS: at most extra,
- * match_spec_result, scheduler_id and timestamp, as a BEAM would make it. The time itself is never
- * in it. It is made in ENV, or is a constant.
+ * The map for EVENT, whose terms and time are filled, under a session's FLAGS: at most extra
+ * (EXTRA), match_spec_result (RESULT; TH_NONE or `true`: there is none), scheduler_id and
+ * timestamp, as a BEAM would make it. The time itself is never in it. It is made in ENV, or is a
+ * constant.
  */
-th_term th_opts_make(th_env *env, const struct th_event *event, uint32_t flags);
+th_term th_opts_make(th_env *env, const struct th_event *event, th_term extra, th_term result,
+                     uint32_t flags);
 
 /* The same of what is live and has no event: EXTRA and RESULT are TH_NONE where there are none;
  * SCHEDULER is the process', 0: it is not told. */

@@ -2,18 +2,70 @@
  * Patterns at work: what recorded calls and their ends do to the stack of their process.
  *
  * A call is entered and meets its breakpoints (pattern_hit.c), which leave on the stack what is
- * wanted of its end. Who wanted something is told once the stack says that the call has ended; and
- * of a return_to, once it is known where control came back to.
+ * wanted of its end. An end is delivered once the stack says that the call has ended; a return_to
+ * once it is known where control came back to.
  */
 #include "pattern_hit.h"
 
-#include "points.h"
-#include "return_request.h"
+#include "opts.h"
 
-/* --- ends --- */
+/* --- the deliveries of ends ------------------------------------------------------------------- */
+
+static th_term term_of(th_env *env, const struct th_function *name)
+{
+    return name ? th_make_tuple_of(env, name->module, name->function, th_small(name->arity))
+                : TH_AM(undefined);
+}
+
+static void fill_end(struct th_delivery *delivery, th_env *env, th_term message, uint32_t flags)
+{
+    const struct th_dispatch *dispatch = th_dispatch_of(delivery);
+    const struct th_event *event = dispatch->event;
+
+    (void)message;
+    delivery->argv[0] = th_tag_atom(event->tag);
+    delivery->argv[2] = dispatch->tracee;
+    delivery->argv[3] = term_of(env, dispatch->function);
+    delivery->argv[4] = th_opts_make(env, event, event->extra, event->match_spec_result, flags);
+}
+
+/* The event at hand is whatever came next, or the return that is one to a known function. */
+static void fill_return_to(struct th_delivery *delivery, th_env *env, th_term message,
+                           uint32_t flags)
+{
+    const struct th_dispatch *dispatch = th_dispatch_of(delivery);
+
+    (void)message;
+    delivery->argv[0] = TH_AM(return_to);
+    delivery->argv[2] = dispatch->tracee;
+    delivery->argv[3] = term_of(env, dispatch->function);
+    delivery->argv[4] = th_opts_make(env, dispatch->event, TH_NONE, TH_NONE, flags);
+}
+
+static void returns_to(struct th_delivery *delivery, struct th_session *session)
+{
+    th_dispatch_of(delivery)->waiting |= (uint64_t)1 << session->index;
+}
+
+static const struct th_delivery_source end_source = {
+    .group = TH_GROUP_call,
+    .decode = th_dispatch_decode,
+    .flags = th_dispatch_flags,
+    .meta_flags = th_pattern_meta_flags,
+    .fill = fill_end,
+    .returns_to = returns_to,
+};
+
+static const struct th_delivery_source return_to_source = {
+    .group = TH_GROUP_call,
+    .flags = th_dispatch_flags,
+    .fill = fill_return_to,
+};
+
+/* --- ends ------------------------------------------------------------------------------------- */
 
 struct returning {
-    struct th_way *way; /* NULL: nobody gets it */
+    struct th_dispatch *dispatch; /* NULL: nobody gets it */
     struct th_tracing *tracing;
     struct th_event *event;
     struct th_tracee *tracee;
@@ -25,106 +77,42 @@ static void stop_timing(const struct returning *returning, uint64_t word)
 
     if (!th_timing_read(returning->event, &reading))
         return; /* it goes with the next one that ends below it */
-    th_timing_leave(&returning->tracee->timing, returning->tracing, (uint32_t)(word >> WANT_BITS),
-                    &reading);
+    th_timing_leave(&returning->tracee->timing, returning->tracing,
+                    (uint32_t)(word >> TH_REQUEST_BITS), &reading);
 }
 
-static th_term term_of(th_env *env, const struct th_function *name)
-{
-    return th_make_tuple_of(env, name->module, name->function, th_small(name->arity));
-}
-
-static void tell_end(struct th_way *way, struct th_session *session,
-                     const struct th_function *function, uint32_t flags)
-{
-    struct th_event event;
-
-    if (!th_way_decode(way))
-        return;
-    event = *way->event;
-    event.term = term_of(&way->tracing->arena, function);
-    th_way_hand_over(way, th_session_attachment(session), &event, flags);
-}
-
-/* The call that a session wanted something of has ended. */
-static uint64_t end_for(const struct returning *returning, struct th_session *session,
-                        enum th_ending ending, const struct th_function *function, uint64_t word)
-{
-    uint64_t need = ending == TH_ENDED_RAISED ? WANT_EXCEPTION : WANT_RETURN;
-    uint64_t waiting = word & WANT_RETURN_TO ? (uint64_t)1 << session->index : 0;
-    uint32_t flags;
-
-    if (!(word & need))
-        return waiting;
-    flags = word & WANT_META ? th_pattern_meta_flags(session)
-                             : th_pattern_flags(returning->way, session);
-    if (ending >= TH_ENDED_UNTOLD)
-        th_session_count(session, TH_COUNTED_BY_PATTERNS(returns_unknown));
-    else if (word & WANT_META || flags & TH_FLAG_CALL) /* silent or not, as the call was told */
-        tell_end(returning->way, session, function, flags);
-    else
-        th_session_count(session, TH_COUNTED(untraced));
-    return waiting;
-}
-
-/* The same of a meta tracer that is not the session's own, and may be gone. */
-static void end_for_meta(const struct returning *returning, enum th_ending ending,
-                         const struct th_function *function, uint64_t word)
-{
-    struct th_session *owner, *called;
-
-    if (!(word & (ending == TH_ENDED_RAISED ? WANT_EXCEPTION : WANT_RETURN)))
-        return;
-    called = th_meta_tracer_find(returning->tracing, word >> WANT_BITS, &owner);
-    if (!called)
-        th_meta_tracer_untold(returning->tracing, word >> WANT_BITS);
-    else if (ending >= TH_ENDED_UNTOLD)
-        th_session_count(owner, TH_COUNTED_BY_PATTERNS(returns_unknown));
-    else
-        tell_end(returning->way, called, function, th_pattern_meta_flags(owner));
-}
-
+/* A call has ended for which WORD was kept. */
 static uint64_t ended(void *context, enum th_ending ending, const struct th_function *function,
                       uint64_t word)
 {
     struct returning *returning = context;
-    struct th_session *session = NULL;
+    struct th_dispatch *dispatch = returning->dispatch;
 
-    if (word & WANT_TIME)
+    if (word & TH_REQUEST_TIME)
         stop_timing(returning, word);
-    if (word & WANT_TIME || !returning->way)
+    if (word & TH_REQUEST_TIME || !dispatch)
         return 0;
-    session = th_session_find(returning->tracing, word >> WANT_BITS);
-    if (session && th_session_is_attached(session))
-        return end_for(returning, session, ending, function, word);
-    if (!session && word & WANT_META)
-        end_for_meta(returning, ending, function, word);
-    return 0;
+    dispatch->function = function;
+    dispatch->waiting = 0;
+    th_deliver_end(&dispatch->delivery, &end_source, dispatch->tracing, word,
+                   ending == TH_ENDED_RAISED, ending >= TH_ENDED_UNTOLD);
+    return dispatch->waiting;
 }
 
-/* --- return_to --- */
+/* --- return_to -------------------------------------------------------------------------------- */
 
-/* Those who wait are told that control came back to TO. */
-static void tell_return_to(struct th_way *way, struct th_tracee *tracee, const struct th_caller *to)
+/* Control came back to TO, for those who wait for that. */
+static void send_return_to(struct th_dispatch *dispatch, struct th_tracee *tracee,
+                           const struct th_caller *to)
 {
     uint64_t waiting = tracee->stack.sessions.due;
-    struct th_event event;
 
     tracee->stack.sessions.due = 0;
-    if (!waiting || to->kind == TH_CALLER_UNKNOWN || !th_way_decode(way))
+    if (!waiting || to->kind == TH_CALLER_UNKNOWN || !th_dispatch_decode(&dispatch->delivery))
         return;
-    event = *way->event;
-    event.tag = TH_TAG_return_to;
-    event.extra = TH_NONE;
-    event.match_spec_result = TH_NONE;
-    event.term = to->kind == TH_CALLER_UNDEFINED ? TH_AM(undefined)
-                                                 : term_of(&way->tracing->arena, &to->function);
-    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session = th_tracing_at(way->tracing, i);
-        uint32_t flags = waiting >> i & 1 && session ? th_pattern_flags(way, session) : 0;
-        if (flags & TH_FLAG_RETURN_TO && th_session_is_attached(session)) /* silent or not */
-            th_way_hand_over(way, th_session_attachment(session), &event, flags);
-    }
+    dispatch->function = to->kind == TH_CALLER_FUNCTION ? &to->function : NULL;
+    th_deliver_return_to(&dispatch->delivery, &return_to_source, dispatch->tracing, waiting,
+                         UINT64_MAX);
 }
 
 /* --- calls --- */
@@ -145,26 +133,26 @@ static void enter(struct th_tracing *tracing, struct th_tracee *tracee, struct t
         th_recorded_enter(&tracing->execution, &tracee->stack, &call);
 }
 
-void th_patterns_call(struct th_way *way)
+void th_patterns_call(struct th_dispatch *dispatch)
 {
-    struct th_event *event = way->event;
+    struct th_event *event = dispatch->event;
     struct th_traced_function *function;
     struct th_tracee *tracee;
     struct th_function name;
 
-    if (way->status == TH_OK)
-        way->status = event->source->function(event, &name);
-    if (way->status != TH_OK)
+    if (dispatch->status == TH_OK)
+        dispatch->status = event->source->function(event, &name);
+    if (dispatch->status != TH_OK)
         return;
-    tracee = tracee_of(way->tracing, event);
+    tracee = tracee_of(dispatch->tracing, event);
     if (tracee)
-        tell_return_to(way, tracee, &tracee->returned_to);
-    enter(way->tracing, tracee, event, &name);
-    function = th_patterns_meet(way->tracing, &name);
+        send_return_to(dispatch, tracee, &tracee->returned_to);
+    enter(dispatch->tracing, tracee, event, &name);
+    function = th_patterns_meet(dispatch->tracing, &name);
     if (!atomic_load_explicit(&function->called, memory_order_relaxed))
         atomic_store_explicit(&function->called, true, memory_order_relaxed);
     if (th_site_is_armed(function->site))
-        th_patterns_hit_site(way, tracee, function->site);
+        th_patterns_hit_site(dispatch, tracee, function->site);
 }
 
 /* --- returns --- */
@@ -179,32 +167,34 @@ static void count_doubtful(const struct th_tracing *tracing, uint64_t sessions)
 }
 
 /* An exception may go on: who catches it is known with what comes next. */
-static void came_back(struct th_way *way, struct th_tracee *tracee, const struct th_caller *to)
+static void came_back(struct th_dispatch *dispatch, struct th_tracee *tracee,
+                      const struct th_caller *to)
 {
     tracee->returned_to = *to;
-    if (way->event->tag == TH_TAG_return_to ||
-        (way->event->tag == TH_TAG_return_from && to->kind != TH_CALLER_UNKNOWN))
-        tell_return_to(way, tracee, to);
+    if (dispatch->event->tag == TH_TAG_return_to ||
+        (dispatch->event->tag == TH_TAG_return_from && to->kind != TH_CALLER_UNKNOWN))
+        send_return_to(dispatch, tracee, to);
 }
 
-void th_patterns_return(struct th_way *way)
+void th_patterns_return(struct th_dispatch *dispatch)
 {
-    struct returning returning = {way, way->tracing, way->event,
-                                  tracee_of(way->tracing, way->event)};
-    struct th_execution_end end = {.tag = way->event->tag, .ended = ended, .context = &returning};
+    struct returning returning = {dispatch, dispatch->tracing, dispatch->event,
+                                  tracee_of(dispatch->tracing, dispatch->event)};
+    struct th_execution_end end = {
+        .tag = dispatch->event->tag, .ended = ended, .context = &returning};
     struct th_execution_left left;
 
-    if (way->status != TH_OK || !returning.tracee)
+    if (dispatch->status != TH_OK || !returning.tracee)
         return;
-    if (!th_recorded_end_function(way->event, &end.function)) {
-        way->status = TH_MALFORMED;
+    if (!th_recorded_end_function(dispatch->event, &end.function)) {
+        dispatch->status = TH_MALFORMED;
         return;
     }
     if (end.tag == TH_TAG_return_from && returning.tracee->returned_to.kind != TH_CALLER_UNKNOWN)
-        tell_return_to(way, returning.tracee, &returning.tracee->returned_to);
-    left = th_recorded_leave(&way->tracing->execution, &returning.tracee->stack, &end);
-    count_doubtful(way->tracing, left.doubtful);
-    came_back(way, returning.tracee, end.tag == TH_TAG_return_to ? &end.function : &left.to);
+        send_return_to(dispatch, returning.tracee, &returning.tracee->returned_to);
+    left = th_recorded_leave(&dispatch->tracing->execution, &returning.tracee->stack, &end);
+    count_doubtful(dispatch->tracing, left.doubtful);
+    came_back(dispatch, returning.tracee, end.tag == TH_TAG_return_to ? &end.function : &left.to);
 }
 
 /* --- what nobody gets, and what is no call --- */

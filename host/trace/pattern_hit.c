@@ -1,36 +1,23 @@
 /*
  * Patterns at work: what recorded calls do at breakpoints.
  *
- * In the order of a BEAM: flag `call` (a meta breakpoint: for each tracee), enabled, the match
- * specification, silent, trace. What is wanted of a call's end stays on its stack (pattern_end.c).
+ * What is wanted of a call's end stays on the stack of its process (pattern_end.c).
  */
 #include "pattern_hit.h"
 
 #include "host/trace/live/live_hit.h"
-#include "points.h"
-#include "match_context.h"
-#include "return_request.h"
 
 struct call_hit {
     struct th_hit hit;
-    struct th_way *way;
-    struct th_tracee *tracee; /* NULL: it is of another node */
+    struct th_dispatch *dispatch;
 };
 
-static void want(const struct call_hit *call, const struct th_session *session, uint64_t what)
-{
-    if (what && call->tracee)
-        th_recorded_want(&call->way->tracing->execution, &call->tracee->stack,
-                         session->id << WANT_BITS | what,
-                         what & WANT_RETURN_TO ? (uint64_t)1 << session->index : 0);
-}
+/* --- the deliveries of calls ------------------------------------------------------------------ */
 
-/* --- match specifications --- */
-
-static struct th_match_subject subject_of(th_term call)
+static struct th_match_subject subject_of(struct th_delivery *delivery)
 {
     struct th_match_subject subject = {.target = TH_NONE};
-    th_term last = th_tuple_elements(call)[2];
+    th_term last = th_tuple_elements(th_dispatch_of(delivery)->event->term)[2];
 
     if (th_is_small(last))
         subject.count = (size_t)th_small_value(last);
@@ -39,53 +26,44 @@ static struct th_match_subject subject_of(th_term call)
     return subject;
 }
 
-void th_wants_count_unknown(struct th_session *session, const struct th_match_result *result)
+static void request(struct th_delivery *delivery, uint64_t word)
 {
-    for (unsigned i = 0; i < result->callers_unknown; i++)
-        th_session_count(session, TH_COUNTED_BY_PATTERNS(callers_unknown));
-    for (unsigned i = 0; i < result->unsure; i++)
-        th_session_count(session, TH_COUNTED_BY_PATTERNS(actions_unsure));
-    if (result->end == TH_MATCH_UNKNOWN ||
-        (result->end == TH_MATCH_YES && result->message == TH_NONE))
-        th_session_count(session, TH_COUNTED_BY_PATTERNS(undecided));
+    const struct th_dispatch *dispatch = th_dispatch_of(delivery);
+    uint64_t bit = (uint64_t)1 << delivery->attachment->session->index;
+
+    if (dispatch->caller)
+        th_recorded_want(&dispatch->tracing->execution, &dispatch->caller->stack, word,
+                         word & TH_REQUEST_RETURN_TO ? bit : 0);
 }
 
-/* Without a specification each call matches. False: the event is damaged. */
-static bool match(const struct call_hit *call, struct th_session *session, struct th_shared *spec,
-                  struct th_match_result *result)
+static uint32_t meta_flags(const struct th_delivery *delivery)
 {
-    struct th_match_context context = {.tracing = call->way->tracing,
-                                       .session = session,
-                                       .id = call->way->tracee,
-                                       .traced = call->tracee ? &call->tracee->traced : NULL,
-                                       .event = call->way->event};
-    struct th_match_subject subject;
-
-    *result = (struct th_match_result){.end = TH_MATCH_YES, .message = TH_AM(true)};
-    if (!th_way_decode(call->way))
-        return false;
-    if (!spec)
-        return true;
-    subject = subject_of(call->way->event->term);
-    th_match_context_run(&context, ((struct th_shared_spec *)spec)->spec, &subject,
-                         &call->way->tracing->arena, result);
-    th_wants_count_unknown(session, result);
-    return result->end == TH_MATCH_YES;
+    return th_pattern_meta_flags(delivery->owner);
 }
 
-/* The tracer gets the call, unless the specification says no. */
-static void tell_call(const struct call_hit *call, struct th_attachment *attachment,
-                      const struct th_match_result *result, uint32_t flags)
-{
-    struct th_event event = *call->way->event;
+static const struct th_delivery_source call_source = {
+    .group = TH_GROUP_call,
+    .decode = th_dispatch_decode,
+    .subject = subject_of,
+    .context = th_dispatch_context,
+    .flags = th_dispatch_flags,
+    .fill = th_dispatch_fill,
+    .request = request,
+    .forget = th_dispatch_forget,
+};
 
-    if (!th_wants_message(result))
-        return;
-    event.match_spec_result = result->message;
-    th_way_hand_over(call->way, attachment, &event, flags);
-}
+static const struct th_delivery_source meta_source = {
+    .group = TH_GROUP_call,
+    .meta = true,
+    .decode = th_dispatch_decode,
+    .subject = subject_of,
+    .context = th_dispatch_context,
+    .flags = meta_flags,
+    .fill = th_dispatch_fill,
+    .request = request,
+};
 
-/* --- breakpoints that are hit --- */
+/* --- breakpoints that are hit ----------------------------------------------------------------- */
 
 static struct th_session *session_of(struct th_bp_session *points)
 {
@@ -103,13 +81,29 @@ static void callbacks_about(struct th_hit *hit, uint32_t kinds)
 }
 
 /* A global breakpoint is about external calls. */
-static bool is_external(const struct call_hit *call, struct th_session *session)
+static bool is_met(const struct call_hit *call, struct th_session *session, uint32_t kind)
 {
-    enum th_fact external = call->way->event->external;
+    enum th_fact external = call->dispatch->event->external;
 
+    if (kind != TH_BP_GLOBAL)
+        return true;
     if (external == TH_UNKNOWN)
         th_session_count(session, TH_COUNTED_BY_PATTERNS(external_unknown));
     return external == TH_YES;
+}
+
+/* Addressed to CALLED. */
+static struct th_delivery *delivery_of(struct call_hit *call, struct th_session *called,
+                                       struct th_shared *spec, uint32_t kind)
+{
+    struct th_delivery *delivery = &call->dispatch->delivery;
+
+    callbacks_about(&call->hit, kind);
+    th_dispatch_address(call->dispatch, th_session_attachment(called), TH_FLAG_NONE);
+    delivery->spec = (struct th_shared_spec *)spec;
+    delivery->kind = kind;
+    delivery->argv[0] = TH_AM(call);
+    return delivery;
 }
 
 uint32_t th_patterns_hit(struct th_hit *hit, struct th_bp_session *points, struct th_shared *spec,
@@ -117,25 +111,13 @@ uint32_t th_patterns_hit(struct th_hit *hit, struct th_bp_session *points, struc
 {
     struct call_hit *call = hit->context;
     struct th_session *session = session_of(points);
-    struct th_attachment *attachment;
-    struct th_match_result result;
-    uint32_t flags;
+    bool traced;
 
-    if (!session || !(th_pattern_flags(call->way, session) & TH_FLAG_CALL))
+    if (!session)
         return 0;
-    if (kind == TH_BP_GLOBAL && !is_external(call, session))
-        return 0;
-    callbacks_about(hit, kind);
-    attachment = th_session_attachment(session);
-    if (!th_way_ask(call->way, attachment) || !match(call, session, spec, &result))
-        return 0;
-    flags = th_pattern_flags(call->way, session); /* the specification may have changed them */
-    if (flags & TH_FLAG_SILENT) {
-        th_session_count(session, TH_COUNTED(silenced));
-        return 0;
-    }
-    tell_call(call, attachment, &result, flags);
-    want(call, session, th_wants_of(&result) | th_wants_return_to(&result, kind, flags));
+    traced =
+        th_pattern_flags(call->dispatch, session) & TH_FLAG_CALL && is_met(call, session, kind);
+    th_deliver(delivery_of(call, session, spec, kind), &call_source, traced);
     return 0;
 }
 
@@ -158,10 +140,8 @@ static uint32_t hit_meta(struct th_hit *hit, struct th_bp_session *points, struc
 {
     struct call_hit *call = hit->context;
     struct th_session *session = session_of(points), *called;
-    struct th_attachment *attachment;
-    struct th_match_result result;
-    th_term answer;
-    uint64_t wanted;
+    enum th_delivery_outcome outcome;
+    struct th_delivery *delivery;
 
     if (!session)
         return 0;
@@ -170,18 +150,10 @@ static uint32_t hit_meta(struct th_hit *hit, struct th_bp_session *points, struc
         return TH_HIT_REMOVE;
     if (!call)
         return th_live_hit_meta(hit, session, called, spec);
-    callbacks_about(hit, TH_BP_META);
-    attachment = th_session_attachment(called);
-    answer = th_way_question(call->way, attachment);
-    if (answer == TH_AM(remove))
-        return TH_HIT_REMOVE;
-    if (answer != TH_AM(trace) || !th_session_is_attached(session) ||
-        !match(call, session, spec, &result))
-        return 0;
-    tell_call(call, attachment, &result, th_pattern_meta_flags(session));
-    wanted = th_wants_of(&result);
-    want(call, called, wanted ? wanted | WANT_META : 0);
-    return 0;
+    delivery = delivery_of(call, called, spec, TH_BP_META);
+    delivery->owner = session;
+    outcome = th_deliver(delivery, &meta_source, true);
+    return outcome == TH_DELIVERY_REMOVED ? TH_HIT_REMOVE : 0;
 }
 
 static struct th_account *hit_account(struct th_hit *hit, struct th_bp_session *points,
@@ -192,13 +164,14 @@ static struct th_account *hit_account(struct th_hit *hit, struct th_bp_session *
 
     if (!call)
         return th_live_hit_account(hit, points, reading);
-    if (!session || !call->tracee || !(th_pattern_flags(call->way, session) & TH_FLAG_CALL))
+    if (!session || !call->dispatch->caller ||
+        !(th_pattern_flags(call->dispatch, session) & TH_FLAG_CALL))
         return NULL;
-    if (!th_timing_read(call->way->event, reading)) {
+    if (!th_timing_read(call->dispatch->event, reading)) {
         th_session_count(session, TH_COUNTED_BY_PATTERNS(untimed));
         return NULL;
     }
-    return th_timing_account(&call->tracee->timing, session);
+    return th_timing_account(&call->dispatch->caller->timing, session);
 }
 
 static void hit_entered(struct th_hit *hit, struct th_bp_session *points,
@@ -211,12 +184,12 @@ static void hit_entered(struct th_hit *hit, struct th_bp_session *points,
         th_live_hit_entered(hit, points, frame);
         return;
     }
-    call->way->tracing->execution.returns_matter = true;
-    call->tracee->stack.sessions.timing |= (uint64_t)1 << session_of(points)->index;
-    number = th_timing_enter(&call->tracee->timing, session_of(points), frame);
+    call->dispatch->tracing->execution.returns_matter = true;
+    call->dispatch->caller->stack.sessions.timing |= (uint64_t)1 << session_of(points)->index;
+    number = th_timing_enter(&call->dispatch->caller->timing, session_of(points), frame);
     if (number != UINT32_MAX)
-        th_recorded_want(&call->way->tracing->execution, &call->tracee->stack,
-                         (uint64_t)number << WANT_BITS | WANT_TIME, 0);
+        th_recorded_want(&call->dispatch->tracing->execution, &call->dispatch->caller->stack,
+                         (uint64_t)number << TH_REQUEST_BITS | TH_REQUEST_TIME, 0);
 }
 
 const struct th_bp_hooks th_pattern_hooks = {
@@ -227,11 +200,12 @@ const struct th_bp_hooks th_pattern_hooks = {
     .meta_removed = meta_removed,
 };
 
-void th_patterns_hit_site(struct th_way *way, struct th_tracee *tracee, struct th_site *site)
+void th_patterns_hit_site(struct th_dispatch *dispatch, struct th_tracee *caller,
+                          struct th_site *site)
 {
-    struct call_hit call = {
-        .hit = {.kinds = TH_BP_ALL & ~TH_BP_MEMORY}, .way = way, .tracee = tracee};
+    struct call_hit call = {.hit = {.kinds = TH_BP_ALL & ~TH_BP_MEMORY}, .dispatch = dispatch};
 
+    dispatch->caller = caller;
     call.hit.context = &call;
     th_breakpoint_hit(site, &call.hit);
     callbacks_about(NULL, 0);

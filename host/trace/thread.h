@@ -81,17 +81,10 @@ static inline void th_thread_count_in(struct th_thread *thread, const struct th_
 static inline th_term th_thread_enter(struct th_attachment *attachment, enum th_tracer_slot slot,
                                       const th_term argv[])
 {
-    struct th_callback *callback = &th_callback_current;
     th_env *env = &th_thread_here->env;
-    th_term answer;
 
     env->library = attachment->library;
-    callback->slot = slot;
-    th_callback_set(callback, attachment);
-    th_thread_add(&callback->sequence);
-    answer = attachment->slots->functions[slot](env, slot % 2 ? 5 : 3, argv);
-    th_callback_set(callback, NULL);
-    return answer;
+    return th_attachment_enter(attachment, env, slot, argv);
 }
 
 /* The rare part of th_thread_ask(). */

@@ -33,7 +33,7 @@ static void free_retired(struct th_tracing *tracing)
 
 static void deliver(struct th_tracing *tracing)
 {
-    struct th_delivery *deliveries = tracing->deliveries;
+    struct th_delivered *deliveries = tracing->deliveries;
     size_t count = tracing->delivery_count;
 
     tracing->deliveries = NULL; /* others may be asked for meanwhile */
@@ -46,7 +46,7 @@ static void deliver(struct th_tracing *tracing)
 /* Each event is a section, so those that have begun are over after thread progress. */
 struct later_delivery {
     struct th_later later; /* the first member */
-    struct th_delivery delivery;
+    struct th_delivered delivery;
 };
 
 static void deliver_later(struct th_later *later)
@@ -61,7 +61,7 @@ static void delivered_shared(void (*done)(void *context), void *context)
 {
     struct later_delivery *due = th_alloc(sizeof *due);
 
-    due->delivery = (struct th_delivery){done, context};
+    due->delivery = (struct th_delivered){done, context};
     th_progress_later(&due->later, deliver_later);
 }
 
@@ -74,7 +74,7 @@ void th_trace_delivered(struct th_tracing *tracing, th_term tracee, void (*done)
         return;
     }
     TH_ARRAY_GROW(tracing->deliveries, tracing->delivery_count, tracing->delivery_capacity);
-    tracing->deliveries[tracing->delivery_count++] = (struct th_delivery){done, context};
+    tracing->deliveries[tracing->delivery_count++] = (struct th_delivered){done, context};
     tracing->unsettled = true;
     th_tracing_settle(tracing);
 }

@@ -157,7 +157,7 @@ struct th_tracing {
     struct th_tracee_refs *retired; /* replaced during the event at hand, freed after it */
     struct th_session *clearing;    /* destroyed during it */
     struct th_attachment *retired_attachments;
-    struct th_delivery {
+    struct th_delivered {
         void (*done)(void *context);
         void *context;
     } * deliveries; /* asked for during it */

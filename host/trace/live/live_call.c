@@ -1,19 +1,16 @@
 /*
  * Live calls at breakpoints.
  *
- * In the order of a BEAM: the tracee's flag `call` (a meta breakpoint: for each tracee), enabled,
- * the match specification, silent, trace. Most sites have one breakpoint and no specification; that
- * way is in this file from th_live_call() to th_live_tell() without a detour, and everything else
- * in functions of its own, so that it costs that way no register. No event is made: a callback gets
- * terms that are made of the call in its own environment, and who reports a callback that crashed
- * makes the event then (guard.c). Long because: all that is inlined into that way stands before it.
+ * Most sites have one breakpoint and no specification; that way is in this file, and in what
+ * delivery.h has in place, from th_live_call() to the callback without a detour, and everything
+ * else in functions of its own, so that it costs that way no register. No event is made: a callback
+ * gets terms that are made of the call in its own environment, and who reports a callback that
+ * crashed makes the event then (guard.c).
  */
 #include "live_hit.h"
 
-#include "host/trace/match_context.h"
+#include "host/trace/delivery.h"
 #include "host/trace/pattern_hit.h"
-#include "host/trace/points.h"
-#include "host/trace/return_request.h"
 
 /* What hooks get. */
 struct live_hit {
@@ -90,236 +87,151 @@ static inline void want(struct th_live_wants *wants, uint64_t word)
     (wants->capacity ? wants->many : wants->few)[wants->count++] = word;
 }
 
-static inline void want_of(struct th_live_wants *wants, const struct th_session *session,
-                           uint64_t what)
-{
-    if (what)
-        want(wants, session->id << WANT_BITS | what);
-}
-
-/* --- enabled --- */
+/* --- the deliveries of calls --- */
 
 /*
- * A call about which a session is asked. All that is needed after a callback is in here, in memory
+ * A call that is offered to a session. All that is needed after a callback is in here, in memory
  * which the callback might write as far as a compiler knows, and not in registers: so none is saved
  * for a call that is discarded.
  */
-struct question {
-    th_term argv[5]; /* of enabled_call three, then of trace_call */
+struct live_delivery {
+    struct th_delivery delivery; /* the first member */
     const struct th_live_call *call;
     struct th_live_wants *wants;
-    struct th_attachment *attachment; /* who was asked: of the session, as it was then */
-    struct th_shared *spec;           /* of the breakpoint, */
-    uint32_t kind;                    /* which is local, global or meta */
 };
 
-/* Asks SESSION about QUESTION's call; `discard` is counted. The thread has begun. */
-static inline __attribute__((always_inline)) th_term ask(struct question *question,
-                                                         struct th_session *session,
-                                                         struct th_generic_bp *breakpoint,
-                                                         const struct th_bp_data *data)
+static const struct th_live_call *call_of(const struct th_delivery *delivery)
 {
-    struct th_callback *callback = &th_callback_current;
-    const struct th_live_call *call = question->call;
-    struct th_attachment *attachment = th_session_attachment(session);
-    th_term answer;
-
-    callback->tracee = call->process->id;
-    callback->call = call;
-    callback->breakpoint = breakpoint;
-    callback->breakpoint_data = data;
-    callback->hit_kinds = question->kind;
-    question->attachment = attachment;
-    question->argv[0] = TH_AM(call);
-    question->argv[1] = attachment->state;
-    question->argv[2] = call->process->id;
-    answer = th_thread_ask(attachment, question->argv);
-    if (__builtin_expect(answer == TH_AM(discard), 1))
-        th_thread_count_in(th_thread_here, question->attachment->session, TH_COUNTED(discarded));
-    return answer;
+    return ((const struct live_delivery *)delivery)->call;
 }
 
-/* --- trace --- */
+static inline struct th_match_subject subject_of(struct th_delivery *delivery)
+{
+    const struct th_live_call *call = call_of(delivery);
+
+    return (struct th_match_subject){TH_NONE, call->arguments, call->function->function.name.arity};
+}
+
+static void make_context(const struct th_delivery *delivery, struct th_match_context *context)
+{
+    const struct th_live_call *call = call_of(delivery);
+
+    context->env = &th_thread_here->arena;
+    context->id = call->process->id;
+    context->traced = &call->process->traced;
+    context->event = NULL;
+    context->process = call->process;
+    context->call = call;
+}
 
 static inline uint32_t flags_in(const struct th_live_call *call, const struct th_session *session)
 {
     return th_refs_flags_quickly(th_traced_refs(&call->process->traced), session);
 }
 
-/* A destructor that ran after enabled_call may have been in a callback about something else. */
-static inline void tell(struct question *question, th_term result, uint32_t flags)
+static inline uint32_t flags_of(const struct th_delivery *delivery)
 {
-    const struct th_live_call *call = question->call;
-    struct th_attachment *attachment = question->attachment;
-    struct th_thread *thread = th_thread_here;
-    th_term id = call->process->id;
+    return flags_in(call_of(delivery), delivery->attachment->session);
+}
+
+static uint32_t meta_flags(const struct th_delivery *delivery)
+{
+    (void)delivery;
+    return TH_FLAG_TIMESTAMP;
+}
+
+/* A destructor that ran after enabled_call may have been in a callback about something else. */
+static inline void fill(struct th_delivery *delivery, th_env *env, th_term message, uint32_t flags)
+{
+    const struct th_live_call *call = call_of(delivery);
+    th_term result = message == TH_AM(true) ? TH_NONE : message;
 
     th_callback_current.call = call;
-    question->argv[3] = term_of(call, &thread->env, flags);
-    question->argv[4] =
-        th_opts_make_quickly(&thread->env, TH_NONE, result, call->process->scheduler, flags);
-    th_thread_count_in(thread, attachment->session, TH_COUNTED(traced));
-    th_thread_tell(attachment, question->argv, th_is_local_pid(id) ? id : TH_NONE);
+    delivery->argv[3] = term_of(call, env, flags);
+    delivery->argv[4] = th_opts_make_quickly(env, TH_NONE, result, call->process->scheduler, flags);
 }
 
-/* What the specification gives if that takes no run, else NULL. */
-static inline const struct th_match_result *match_quickly(const struct question *question)
+static inline void request(struct th_delivery *delivery, uint64_t word)
 {
-    const struct th_live_call *call = question->call;
-
-    return th_match_quickly(((struct th_shared_spec *)question->spec)->spec, call->arguments,
-                            call->function->function.name.arity);
+    want(((struct live_delivery *)delivery)->wants, word);
 }
 
-static bool match_slowly(const struct th_live_call *call, struct th_session *session,
-                         const struct th_match_spec *spec, struct th_match_result *result)
+static void forget(struct th_delivery *delivery, struct th_session *session)
 {
-    struct th_live_process *process = call->process;
-    struct th_match_context context = {.tracing = session->tracing,
-                                       .session = session,
-                                       .id = process->id,
-                                       .traced = &process->traced,
-                                       .process = process,
-                                       .call = call};
-    struct th_match_subject subject = {TH_NONE, call->arguments,
-                                       call->function->function.name.arity};
-
-    th_match_context_run(&context, spec, &subject, &th_thread_here->arena, result);
-    th_wants_count_unknown(session, result);
-    return result->end == TH_MATCH_YES;
+    th_traced_forget(&call_of(delivery)->process->traced, session);
 }
 
-/* *RESULT is ROOM, or the specification's. */
-static inline bool match(const struct question *question, struct th_session *session,
-                         struct th_match_result *room, const struct th_match_result **result)
+static enum th_delivery_outcome go_on(struct th_delivery *delivery, th_term answer);
+static enum th_delivery_outcome go_on_meta(struct th_delivery *delivery, th_term answer);
+
+static const struct th_delivery_source call_source = {
+    .group = TH_GROUP_call,
+    .in_thread = true,
+    .subject = subject_of,
+    .context = make_context,
+    .flags = flags_of,
+    .fill = fill,
+    .request = request,
+    .forget = forget,
+    .go_on = go_on,
+};
+
+static const struct th_delivery_source meta_source = {
+    .group = TH_GROUP_call,
+    .in_thread = true,
+    .meta = true,
+    .subject = subject_of,
+    .context = make_context,
+    .flags = meta_flags,
+    .fill = fill,
+    .request = request,
+    .go_on = go_on_meta,
+};
+
+static __attribute__((noinline)) enum th_delivery_outcome go_on(struct th_delivery *delivery,
+                                                                th_term answer)
 {
-    *result = match_quickly(question);
-    if (*result)
-        return (*result)->end == TH_MATCH_YES;
-    *result = room;
-    return match_slowly(question->call, session, ((struct th_shared_spec *)question->spec)->spec,
-                        room);
+    return th_delivery_go_on(delivery, &call_source, answer);
 }
 
-/* What the specification said, unless that is to say nothing. */
-static void tell_result(struct question *question, const struct th_match_result *result,
-                        uint32_t flags)
+static enum th_delivery_outcome go_on_meta(struct th_delivery *delivery, th_term answer)
 {
-    if (th_wants_message(result))
-        tell(question, result->message == TH_AM(true) ? TH_NONE : result->message, flags);
+    return th_delivery_go_on(delivery, &meta_source, answer);
 }
 
-static const struct th_match_result matched = {.end = TH_MATCH_YES, .message = TH_AM(true)};
-
-/* The specification says whether the call is traced; its terms are in the arena. */
-static __attribute__((noinline)) void take_matched(struct question *question)
+/* Of CALL, which met DATA of BREAKPOINT, to CALLED's tracer. The thread has begun. */
+static inline void address(struct live_delivery *live, const struct th_live_call *call,
+                           struct th_session *called, struct th_generic_bp *breakpoint,
+                           const struct th_bp_data *data, struct th_shared *spec, uint32_t kind)
 {
-    struct th_session *session = question->attachment->session;
-    const struct th_match_result *result;
-    struct th_match_result room;
-    uint32_t flags;
+    struct th_callback *callback = &th_callback_current;
+    struct th_delivery *delivery = &live->delivery;
 
-    if (!match(question, session, &room, &result))
-        return;
-    flags = flags_in(question->call, session); /* the specification may have changed them */
-    if (flags & TH_FLAG_SILENT) {
-        th_session_count(session, TH_COUNTED(silenced));
-        return;
-    }
-    want_of(question->wants, session,
-            th_wants_of(result) | th_wants_return_to(result, question->kind, flags));
-    tell_result(question, result, flags);
-}
-
-/* Without a specification each call matches. */
-static void take(struct question *question)
-{
-    uint32_t flags = flags_in(question->call, question->attachment->session);
-
-    if (__builtin_expect(flags & TH_FLAG_SILENT, 0)) {
-        th_session_count(question->attachment->session, TH_COUNTED(silenced));
-        return;
-    }
-    want_of(question->wants, question->attachment->session,
-            th_wants_return_to(&matched, question->kind, flags));
-    tell(question, TH_NONE, flags);
-}
-
-/* CALLED, who was asked, is told what SESSION's specification said. */
-static __attribute__((noinline)) void take_meta(struct question *question,
-                                                struct th_session *session)
-{
-    struct th_match_result room = matched;
-    const struct th_match_result *result = &room;
-    uint64_t wanted;
-
-    if (!question->spec || match(question, session, &room, &result)) {
-        wanted = th_wants_of(result);
-        want_of(question->wants, question->attachment->session, wanted ? wanted | WANT_META : 0);
-        tell_result(question, result, TH_FLAG_TIMESTAMP);
-    }
-    th_env_clear(&th_thread_here->arena);
-}
-
-/* What has been said, where that is not `discard`. */
-static th_term heed(struct th_session *session, th_term answer)
-{
-    if (answer != TH_AM(trace))
-        return TH_AM(remove);
-    /* It may have been destroyed. */
-    return th_session_is_attached(session) ? answer : TH_AM(discard);
-}
-
-static __attribute__((noinline)) void go_on_slowly(struct question *question, th_term answer)
-{
-    answer = heed(question->attachment->session, answer);
-    if (answer == TH_AM(remove)) {
-        th_traced_forget(&question->call->process->traced, question->attachment->session);
-    } else if (answer == TH_AM(trace) && question->spec) {
-        take_matched(question);
-        th_env_clear(&th_thread_here->arena);
-    } else if (answer == TH_AM(trace)) {
-        take(question);
-    }
-}
-
-/* The answer was not discard. In place is what most are: `trace`, where a specification, if there
- * is one, takes no run, and no flag says anything else. */
-static inline void go_on(struct question *question, th_term answer)
-{
-    const uint32_t special = TH_FLAG_SILENT | TH_FLAG_RETURN_TO | TH_FLAG_ARITY | TH_OPTS_FLAGS;
-    struct th_session *session = question->attachment->session;
-    const struct th_match_result *result = NULL;
-
-    th_thread_count_in(th_thread_here, session, TH_COUNTED(enabled));
-    if (__builtin_expect(answer == TH_AM(trace) && th_session_is_attached(session), 1))
-        result = question->spec ? match_quickly(question) : &matched;
-    if (result && result->end == TH_MATCH_NO)
-        return;
-    if (__builtin_expect(!result || result->message != TH_AM(true) ||
-                             flags_in(question->call, session) & special,
-                         0)) {
-        go_on_slowly(question, answer);
-        return;
-    }
-    want_of(question->wants, session, th_wants_of(result));
-    tell(question, TH_NONE, TH_FLAG_NONE);
+    callback->tracee = call->process->id;
+    callback->call = call;
+    callback->breakpoint = breakpoint;
+    callback->breakpoint_data = data;
+    callback->hit_kinds = kind;
+    live->call = call;
+    delivery->spec = (struct th_shared_spec *)spec;
+    delivery->kind = kind;
+    delivery->argv[0] = TH_AM(call);
+    delivery->argv[2] = call->process->id;
+    th_delivery_address(delivery, th_session_attachment(called));
 }
 
 /* A local or global breakpoint, KIND, of SESSION, which may have been left by all. */
-static void obey(const struct th_live_call *call, struct th_live_wants *wants,
-                 struct th_session *session, struct th_generic_bp *breakpoint,
-                 const struct th_bp_data *data, uint32_t kind)
+static inline __attribute__((always_inline)) void
+offer(const struct th_live_call *call, struct th_live_wants *wants, struct th_session *session,
+      struct th_generic_bp *breakpoint, const struct th_bp_data *data, uint32_t kind)
 {
-    struct question question = {.call = call, .wants = wants, .spec = data->spec, .kind = kind};
-    th_term answer;
+    struct live_delivery live;
 
-    if (!th_session_is_attached(session) || !(flags_in(call, session) & TH_FLAG_CALL))
+    if (__builtin_expect(!th_session_is_attached(session), 0))
         return;
-    th_thread_own();
-    answer = ask(&question, session, breakpoint, data);
-    if (answer != TH_AM(discard))
-        go_on(&question, answer);
+    live.wants = wants;
+    address(&live, call, session, breakpoint, data, data->spec, kind);
+    th_deliver(&live.delivery, &call_source, flags_in(call, session) & TH_FLAG_CALL);
 }
 
 /* --- hooks --- */
@@ -336,7 +248,8 @@ uint32_t th_live_hit_call(struct th_hit *hit, struct th_bp_session *points, stru
 
     if (hit->context)
         return th_patterns_hit(hit, points, spec, kind);
-    obey(live->call, live->wants, session_of(points), hit->breakpoint, hit->data, kind);
+    th_thread_own();
+    offer(live->call, live->wants, session_of(points), hit->breakpoint, hit->data, kind);
     return 0;
 }
 
@@ -344,22 +257,18 @@ uint32_t th_live_hit_call(struct th_hit *hit, struct th_bp_session *points, stru
 uint32_t th_live_hit_meta(struct th_hit *hit, struct th_session *session, struct th_session *called,
                           struct th_shared *spec)
 {
-    const struct live_hit *live = (struct live_hit *)hit;
-    struct question question = {
-        .call = live->call, .wants = live->wants, .spec = spec, .kind = TH_BP_META};
-    th_term answer;
+    const struct live_hit *met = (struct live_hit *)hit;
+    struct live_delivery live;
+    enum th_delivery_outcome outcome;
 
-    if (!live->call->process)
+    if (!met->call->process)
         return 0;
     th_thread_own();
-    answer = ask(&question, called, hit->breakpoint, hit->data);
-    if (answer == TH_AM(discard))
-        return 0;
-    th_thread_count_in(th_thread_here, called, TH_COUNTED(enabled));
-    answer = heed(called, answer);
-    if (answer == TH_AM(trace) && th_session_is_attached(session))
-        take_meta(&question, session);
-    return answer == TH_AM(remove) ? TH_HIT_REMOVE : 0;
+    live.wants = met->wants;
+    live.delivery.owner = session;
+    address(&live, met->call, called, hit->breakpoint, hit->data, spec, TH_BP_META);
+    outcome = th_deliver(&live.delivery, &meta_source, true);
+    return outcome == TH_DELIVERY_REMOVED ? TH_HIT_REMOVE : 0;
 }
 
 struct th_account *th_live_hit_account(struct th_hit *hit, struct th_bp_session *points,
@@ -381,7 +290,7 @@ void th_live_hit_entered(struct th_hit *hit, struct th_bp_session *points,
     uint32_t number = th_timing_enter(&live->call->process->timing, session_of(points), frame);
 
     if (number != UINT32_MAX)
-        want(live->wants, (uint64_t)number << WANT_BITS | WANT_TIME);
+        want(live->wants, (uint64_t)number << TH_REQUEST_BITS | TH_REQUEST_TIME);
 }
 
 /* --- the call --- */
@@ -440,8 +349,7 @@ static inline uint32_t kinds_of(const struct th_live_call *call)
     return call->external ? TH_BP_ALL : TH_BP_ALL & ~TH_BP_GLOBAL;
 }
 
-/* These three end the section. They are jumped to: so th_live_call() saves no register, nor does
- * obey_single() for a call that is discarded. */
+/* These two end the section. They are jumped to, so that th_live_call() saves no register. */
 static __attribute__((noinline)) void hit_all(const struct th_live_call *call,
                                               struct th_live_wants *wants)
 {
@@ -449,41 +357,17 @@ static __attribute__((noinline)) void hit_all(const struct th_live_call *call,
     th_progress_leave();
 }
 
-static __attribute__((noinline)) void go_on_single(struct question *question, th_term answer)
-{
-    go_on(question, answer);
-    th_callback_current.breakpoint = NULL;
-    th_progress_leave();
-}
-
 /* What th_live_hit_call() does, in place. */
-static __attribute__((noinline)) void obey_single(const struct th_live_call *call,
-                                                  struct th_live_wants *wants,
-                                                  struct th_generic_bp *breakpoint,
-                                                  const struct th_bp_data *data, uint32_t kind)
+static __attribute__((noinline)) void offer_single(const struct th_live_call *call,
+                                                   struct th_live_wants *wants,
+                                                   struct th_generic_bp *breakpoint,
+                                                   const struct th_bp_data *data, uint32_t kind)
 {
-    struct th_session *session = session_of(breakpoint->session);
-    struct question question;
-    th_term answer;
-
     if (__builtin_expect(!th_thread_here, 0)) {
         hit_all(call, wants);
         return;
     }
-    if (__builtin_expect(
-            !th_session_is_attached(session) || !(flags_in(call, session) & TH_FLAG_CALL), 0)) {
-        th_progress_leave();
-        return;
-    }
-    question.call = call;
-    question.wants = wants;
-    question.spec = data->spec;
-    question.kind = kind;
-    answer = ask(&question, session, breakpoint, data);
-    if (__builtin_expect(answer != TH_AM(discard), 0)) {
-        go_on_single(&question, answer);
-        return;
-    }
+    offer(call, wants, session_of(breakpoint->session), breakpoint, data, kind);
     th_callback_current.breakpoint = NULL;
     th_progress_leave();
 }
@@ -508,7 +392,7 @@ void th_live_call(const struct th_live_call *call, struct th_live_wants *wants)
         return;
     }
     if (single.kind && th_live_is_calling(call->process)) {
-        obey_single(call, wants, single.breakpoint, single.data, single.kind);
+        offer_single(call, wants, single.breakpoint, single.data, single.kind);
         return;
     }
     th_progress_leave_quickly(word);

@@ -1,8 +1,7 @@
-/* How live calls end: those who want to know are told, the latest first. */
+/* How live calls end: who wants an end gets it, the latest request first. */
 #include "live_hit.h"
 
-#include "host/trace/points.h"
-#include "host/trace/return_request.h"
+#include "host/trace/delivery.h"
 
 /* --- an end as an event --- */
 
@@ -46,12 +45,26 @@ void th_live_end_event(struct th_event *event, const struct th_live_end *end)
     th_live_event_of(event, end->tag, end->process, &source, end);
 }
 
+/* --- the deliveries of ends --- */
+
 /* In a section, until finish(). */
-static inline void start(const struct th_live_end *end)
+struct live_end {
+    struct th_delivery delivery; /* the first member */
+    const struct th_live_end *end;
+};
+
+static const struct th_live_end *end_of(const struct th_delivery *delivery)
+{
+    return ((const struct live_end *)delivery)->end;
+}
+
+static inline void start(struct live_end *live, const struct th_live_end *end)
 {
     th_progress_enter();
+    th_thread_own();
     th_callback_current.end = end;
     th_callback_current.tracee = end->process->id;
+    live->end = end;
 }
 
 static inline void finish(void)
@@ -60,89 +73,65 @@ static inline void finish(void)
     th_progress_leave();
 }
 
-static inline void tell(const struct th_live_end *end, struct th_session *session, uint32_t flags)
+static inline uint32_t flags_of(const struct th_delivery *delivery)
 {
-    struct th_thread *thread = th_thread_own();
-    th_env *env = &thread->env;
-
-    th_live_tell(thread, th_session_attachment(session), end->process, end->tag, term_of(end, env),
-                 extra_of(end, env), TH_NONE, flags);
+    return th_refs_flags_quickly(th_traced_refs(&end_of(delivery)->process->traced),
+                                 delivery->attachment->session);
 }
 
-static uint32_t flags_of(const struct th_live_end *end, const struct th_session *session)
+static inline uint32_t meta_flags(const struct th_session *owner)
 {
-    return th_refs_flags_quickly(th_traced_refs(&end->process->traced), session);
+    (void)owner;
+    return TH_FLAG_TIMESTAMP;
 }
 
-/* --- returns and exceptions --- */
+static inline void fill(struct th_delivery *delivery, th_env *env, th_term message, uint32_t flags)
+{
+    const struct th_live_end *end = end_of(delivery);
+
+    (void)message;
+    delivery->argv[0] = th_tag_atom(end->tag);
+    delivery->argv[2] = end->process->id;
+    delivery->argv[3] = term_of(end, env);
+    delivery->argv[4] =
+        th_opts_make_quickly(env, extra_of(end, env), TH_NONE, end->process->scheduler, flags);
+}
 
 /* Whose bit is set stays the same session as long as no more are created than are now. */
-static void note_returning(struct th_live_process *process, const struct th_session *session)
+static void returns_to(struct th_delivery *delivery, struct th_session *session)
 {
+    struct th_live_process *process = end_of(delivery)->process;
+
     if (!process->returning_to)
         process->returning_before =
             atomic_load_explicit(&session->tracing->created, memory_order_relaxed) + 1;
     process->returning_to |= (uint64_t)1 << session->index;
 }
 
-static bool is_needed(const struct th_live_end *end, uint64_t word)
+static const struct th_delivery_source end_source = {
+    .group = TH_GROUP_call,
+    .in_thread = true,
+    .flags = flags_of,
+    .meta_flags = meta_flags,
+    .fill = fill,
+    .returns_to = returns_to,
+};
+
+static inline void deliver(struct live_end *live, uint64_t word)
 {
-    return word & (end->tag == TH_TAG_exception_from ? WANT_EXCEPTION : WANT_RETURN);
+    th_deliver_end(&live->delivery, &end_source, live->end->process->traced.tracing, word,
+                   live->end->tag == TH_TAG_exception_from, false);
 }
 
-static void end_for(struct th_live_end *end, struct th_session *session, uint64_t word)
-{
-    uint32_t flags = TH_FLAG_TIMESTAMP;
-
-    if (word & WANT_RETURN_TO)
-        note_returning(end->process, session);
-    if (!is_needed(end, word))
-        return;
-    if (!(word & WANT_META))
-        flags = flags_of(end, session);
-    if (word & WANT_META || flags & TH_FLAG_CALL) /* silent or not, as the call was told */
-        tell(end, session, flags);
-    else
-        th_session_count(session, TH_COUNTED(untraced));
-}
-
-/* The same of a meta tracer that is not the session's own, and may be gone. */
-static void end_for_meta(struct th_live_end *end, uint64_t word)
-{
-    struct th_tracing *tracing = end->process->traced.tracing;
-    struct th_session *owner, *called;
-
-    if (!is_needed(end, word))
-        return;
-    called = th_meta_tracer_find(tracing, word >> WANT_BITS, &owner);
-    if (called)
-        tell(end, called, TH_FLAG_TIMESTAMP);
-    else
-        th_meta_tracer_untold(tracing, word >> WANT_BITS);
-}
+/* --- returns and exceptions --- */
 
 static void stop_timing(struct th_live_process *process, uint64_t word)
 {
     struct th_account_reading reading;
 
     th_live_read(process, &reading);
-    th_timing_leave(&process->timing, process->traced.tracing, (uint32_t)(word >> WANT_BITS),
+    th_timing_leave(&process->timing, process->traced.tracing, (uint32_t)(word >> TH_REQUEST_BITS),
                     &reading);
-}
-
-static void end_word(struct th_live_end *end, uint64_t word)
-{
-    struct th_session *session;
-
-    if (word & WANT_TIME) {
-        stop_timing(end->process, word);
-        return;
-    }
-    session = th_session_find(end->process->traced.tracing, word >> WANT_BITS);
-    if (session && th_session_is_attached(session))
-        end_for(end, session, word);
-    else if (!session && word & WANT_META)
-        end_for_meta(end, word);
 }
 
 static const uint64_t *words_of(const struct th_live_wants *wants)
@@ -159,34 +148,40 @@ static void give_up(struct th_live_wants *wants)
 
 /* One session wants to know, and nothing else: which is what most are. Nothing is looked at after
  * the callback that was there before, so that no register is saved. */
-static inline bool end_single(struct th_live_end *end, struct th_live_wants *wants)
+static inline bool end_single(const struct th_live_end *end, struct th_live_wants *wants)
 {
     const uint64_t word = wants->few[0];
-    struct th_session *session;
+    struct live_end live;
 
     if (__builtin_expect(wants->count != 1 || wants->capacity ||
-                             word & (WANT_TIME | WANT_META | WANT_RETURN_TO),
+                             word & (TH_REQUEST_TIME | TH_REQUEST_META | TH_REQUEST_RETURN_TO),
                          0))
         return false;
     wants->count = 0;
-    start(end);
-    session = th_session_find(end->process->traced.tracing, word >> WANT_BITS);
-    if (session && th_session_is_attached(session))
-        end_for(end, session, word);
+    start(&live, end);
+    deliver(&live, word & ~(uint64_t)(TH_REQUEST_META | TH_REQUEST_RETURN_TO));
     finish();
     return true;
 }
 
-static __attribute__((noinline)) void end_each(struct th_live_end *end, struct th_live_wants *wants)
+static __attribute__((noinline)) void end_each(const struct th_live_end *end,
+                                               struct th_live_wants *wants)
 {
-    start(end);
-    for (uint32_t i = wants->count; i > 0; i--)
-        end_word(end, words_of(wants)[i - 1]);
+    struct live_end live;
+
+    start(&live, end);
+    for (uint32_t i = wants->count; i > 0; i--) {
+        uint64_t word = words_of(wants)[i - 1];
+        if (word & TH_REQUEST_TIME)
+            stop_timing(end->process, word);
+        else
+            deliver(&live, word);
+    }
     finish();
     give_up(wants);
 }
 
-static inline void end_all(struct th_live_end *end, struct th_live_wants *wants)
+static inline void end_all(const struct th_live_end *end, struct th_live_wants *wants)
 {
     if (wants->count > 0 && !end_single(end, wants))
         end_each(end, wants);
@@ -215,7 +210,7 @@ void th_live_drop(struct th_live_process *process, struct th_live_wants *wants)
 {
     th_progress_enter();
     for (uint32_t i = wants->count; i > 0; i--)
-        if (words_of(wants)[i - 1] & WANT_TIME)
+        if (words_of(wants)[i - 1] & TH_REQUEST_TIME)
             stop_timing(process, words_of(wants)[i - 1]);
     th_progress_leave();
     give_up(wants);
@@ -223,34 +218,18 @@ void th_live_drop(struct th_live_process *process, struct th_live_wants *wants)
 
 /* --- return_to --- */
 
-static bool is_meant(const struct th_live_process *process, const struct th_session *session)
-{
-    return session && session->id / TH_SESSIONS_LIMIT < process->returning_before;
-}
-
-static void tell_return_to(struct th_live_end *end, struct th_session *session)
-{
-    uint32_t flags = flags_of(end, session);
-
-    if (flags & TH_FLAG_RETURN_TO && th_session_is_attached(session)) /* silent or not */
-        tell(end, session, flags);
-}
-
 void th_live_return_to(struct th_live_process *process, const struct th_caller *to)
 {
     uint64_t waiting = process->returning_to;
     struct th_live_end end = {process, to->kind == TH_CALLER_FUNCTION ? &to->function : NULL,
                               TH_TAG_return_to, TH_NONE, TH_NONE};
+    struct live_end live;
 
     process->returning_to = 0;
     if (!waiting || to->kind == TH_CALLER_UNKNOWN)
         return;
-    start(&end);
-    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session =
-            waiting >> i & 1 ? th_tracing_at(process->traced.tracing, i) : NULL;
-        if (is_meant(process, session))
-            tell_return_to(&end, session);
-    }
+    start(&live, &end);
+    th_deliver_return_to(&live.delivery, &end_source, process->traced.tracing, waiting,
+                         process->returning_before);
     finish();
 }

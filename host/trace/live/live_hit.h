@@ -5,9 +5,7 @@
 #define TH_LIVE_HIT_H
 
 #include "live.h"
-#include "host/trace/opts.h"
 #include "host/trace/thread.h"
-#include "host/trace/dispatch.h"
 
 uint32_t th_live_hit_call(struct th_hit *hit, struct th_bp_session *points, struct th_shared *spec,
                           uint32_t kind);
@@ -46,27 +44,6 @@ static inline th_term th_live_function_term(th_env *env, const struct th_functio
     words[2] = name->function;
     words[3] = th_small(name->arity);
     return th_boxed(words);
-}
-
-/*
- * Calls trace_call of ATTACHMENT: TAG of PROCESS, with TERM, EXTRA and what a match specification
- * said, RESULT (both TH_NONE: there are none). Terms are of the thread's environment, or outlive
- * it.
- */
-static inline void th_live_tell(struct th_thread *thread, struct th_attachment *attachment,
-                                const struct th_live_process *process, enum th_tracer_tag tag,
-                                th_term term, th_term extra, th_term result, uint32_t flags)
-{
-    const th_term argv[] = {
-        th_tag_atom(tag),
-        attachment->state,
-        process->id,
-        term,
-        th_opts_make_quickly(&thread->env, extra, result, process->scheduler, flags),
-    };
-
-    th_thread_count_in(thread, attachment->session, TH_COUNTED(traced));
-    th_thread_tell(attachment, argv, th_is_local_pid(process->id) ? process->id : TH_NONE);
 }
 
 /* Whose event it is. */
