@@ -5,7 +5,7 @@
  *   native.h    sites in machine code
  *   change.h    setting, updating, removing breakpoints, while everything runs
  *   hit.h       what a call does that meets breakpoints
- *   fast_hit.h  the same where each instruction counts
+ *   fast_hit.h  the way of most hits, in place
  *   account.h   time and memory by process, for call_time and call_memory
  *   info.h      what breakpoints a function has, and what they have counted
  *   shared.h    what trace/ hands in: match specifications, tracers, sessions

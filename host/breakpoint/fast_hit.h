@@ -1,45 +1,57 @@
 /*
- * The breakpoint that most sites have: one, that is local or global and no more. For trace/, which
- * obeys it in place where each instruction counts: no struct th_hit, no call through the hooks.
+ * The way of most hits through th_breakpoint_hit(), for trace/, which takes it in place where each
+ * instruction counts: no struct th_hit, no call through the hooks.
+ *
+ * Most sites have one breakpoint, and that is local or global and no more.
  */
 #ifndef TH_FAST_HIT_H
 #define TH_FAST_HIT_H
 
 #include "generic_bp.h"
 
-struct th_bp_single {
-    uint32_t kind; /* 0: nothing is met */
+struct th_fast_hit {
+    uint32_t kinds; /* of the breakpoint that the call meets; 0: nothing is met */
     struct th_generic_bp *breakpoint;
     const struct th_bp_data *data;
 };
 
 /*
- * What a call that meets breakpoints of KINDS finds at SITE, if there is at most one breakpoint and
- * that is such a one: SINGLE leads to what hooks->call() would be handed, which is all that
- * th_breakpoint_hit() would do. False: it is more, and th_breakpoint_hit()'s. In a read section,
- * which also covers what is done then.
+ * Finds the one breakpoint of SITE, for a call that meets breakpoints of KINDS. False: there are
+ * more. That there is no second one is seen before a hook is called: one that is added meanwhile
+ * does nothing in this generation. In a read section, which also covers what is done then.
  */
-static inline bool th_breakpoint_is_single(struct th_site *site, uint32_t kinds,
-                                           struct th_bp_single *single)
+static inline bool th_breakpoint_find_single(struct th_site *site, uint32_t kinds,
+                                             struct th_fast_hit *hit)
 {
     const size_t generation = th_bp_generation();
     struct th_generic_bp *bp = atomic_load_explicit(&site->first, memory_order_acquire);
-    const struct th_bp_data *data;
-    uint32_t met;
 
-    single->kind = 0;
-    if (!bp)
+    hit->kinds = 0;
+    if (__builtin_expect(!bp, 0))
         return true;
     if (__builtin_expect(atomic_load_explicit(&bp->next, memory_order_acquire) != NULL, 0))
         return false;
-    data = &bp->data[generation];
-    met = th_bp_active(data) & kinds;
-    if (__builtin_expect(met > (TH_BP_LOCAL | TH_BP_GLOBAL), 0))
-        return false;
-    single->kind = met;
-    single->breakpoint = bp;
-    single->data = data;
+    hit->breakpoint = bp;
+    hit->data = &bp->data[generation];
+    hit->kinds = th_bp_active(hit->data) & kinds;
     return true;
+}
+
+/* The same in place of th_breakpoint_hit(): HIT leads to what hooks->call() gets, as it is local or
+ * global and no more. False: the hit is th_breakpoint_hit()'s, as are all hits where nothing is
+ * optimized (mode=debug), so that a debugger that stops there sees each. */
+static inline bool th_breakpoint_fast_hit(struct th_site *site, uint32_t kinds,
+                                          struct th_fast_hit *hit)
+{
+#ifdef __OPTIMIZE__
+    return th_breakpoint_find_single(site, kinds, hit) &&
+           __builtin_expect(hit->kinds <= (TH_BP_LOCAL | TH_BP_GLOBAL), 1);
+#else
+    (void)site;
+    (void)kinds;
+    (void)hit;
+    return false;
+#endif
 }
 
 #endif

@@ -1,6 +1,7 @@
 #include "hit.h"
 
 #include "accounting.h"
+#include "fast_hit.h"
 #include "generic_bp.h"
 #include "meta.h"
 #include "tally.h"
@@ -40,12 +41,10 @@ static __attribute__((noinline)) uint32_t obey_all(struct th_hit *hit, uint32_t 
     return asked;
 }
 
-/* GENERATION as an offset, which is one addition. */
-static inline uint32_t obey(struct th_generic_bp *bp, struct th_hit *hit, size_t generation)
+/* What the call meets of BP, which says DATA. */
+static inline uint32_t obey(struct th_generic_bp *bp, const struct th_bp_data *data, uint32_t kinds,
+                            struct th_hit *hit)
 {
-    const struct th_bp_data *data = (const void *)((const char *)bp->data + generation);
-    uint32_t kinds = th_bp_active(data) & hit->kinds;
-
     if (!LIKELY(kinds))
         return 0;
     hit->breakpoint = bp;
@@ -60,30 +59,33 @@ static struct th_generic_bp *next_of(struct th_generic_bp *bp)
     return atomic_load_explicit(&bp->next, memory_order_acquire);
 }
 
-/* BP, and those after it. */
-static __attribute__((noinline)) uint32_t obey_each(struct th_generic_bp *bp, struct th_hit *hit,
-                                                    size_t generation)
+static uint32_t obey_one(struct th_generic_bp *bp, struct th_hit *hit, size_t generation)
 {
+    const struct th_bp_data *data = &bp->data[generation];
+
+    return obey(bp, data, th_bp_active(data) & hit->kinds, hit);
+}
+
+static __attribute__((noinline)) uint32_t obey_each(struct th_site *site, struct th_hit *hit)
+{
+    const size_t generation = th_bp_generation();
+    struct th_generic_bp *bp = atomic_load_explicit(&site->first, memory_order_acquire);
     uint32_t asked = 0;
 
     for (; bp; bp = next_of(bp))
-        asked |= obey(bp, hit, generation);
+        asked |= obey_one(bp, hit, generation);
     return asked;
 }
 
-/* In a read section. That there is no second breakpoint is seen before a hook is called: one that
- * is added meanwhile does nothing in this generation. */
+/* In a read section. */
 static inline uint32_t meet(struct th_site *site, struct th_hit *hit)
 {
-    size_t generation = th_bp_generation() * sizeof(struct th_bp_data);
-    struct th_generic_bp *bp = atomic_load_explicit(&site->first, memory_order_acquire);
+    struct th_fast_hit single;
 
     hit->site = site;
-    if (!LIKELY(bp))
-        return 0;
-    if (!LIKELY(!next_of(bp)))
-        return obey_each(bp, hit, generation);
-    return obey(bp, hit, generation);
+    if (!LIKELY(th_breakpoint_find_single(site, hit->kinds, &single)))
+        return obey_each(site, hit);
+    return obey(single.breakpoint, single.data, single.kinds, hit);
 }
 
 /* A thread's first hit; and each where there is no quick way. */
@@ -97,9 +99,8 @@ static __attribute__((noinline)) uint32_t enter_and_meet(struct th_site *site, s
     return asked;
 }
 
-/* Most sites have one breakpoint, and it is local or global. There, nothing is live across the call
- * of the hook, so that no register is saved: who has more to do, or to keep, does it in a function
- * of its own. */
+/* In the way of most hits nothing is live across the call of the hook, so that no register is saved:
+ * who has more to do, or to keep, does it in a function of its own. */
 uint32_t th_breakpoint_hit(struct th_site *site, struct th_hit *hit)
 {
     unsigned long *word = th_progress_enter_quickly();
@@ -135,7 +136,7 @@ uint32_t th_breakpoint_hit_before(struct th_site *site, struct th_site *next, st
     for (struct th_generic_bp *bp = atomic_load_explicit(&site->first, memory_order_acquire); bp;
          bp = next_of(bp)) {
         hit->kinds = without_next(kinds, next, bp->session, generation);
-        asked |= obey(bp, hit, generation * sizeof(struct th_bp_data));
+        asked |= obey_one(bp, hit, generation);
     }
     th_progress_leave();
     return asked;

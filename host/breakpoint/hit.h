@@ -4,6 +4,9 @@
  * It takes about as long as the callbacks that it leads to: a read section, a walk along the site's
  * breakpoints, one indirect call for each that is active. No lock, no allocation, nothing but plain
  * loads, unless there is something to be counted.
+ *
+ * There is one hit, th_breakpoint_hit(). What most hits do there is inlined from fast_hit.h, where
+ * the program is optimized; in a debug build each hit comes here.
  */
 #ifndef TH_HIT_H
 #define TH_HIT_H

@@ -374,7 +374,7 @@ static __attribute__((noinline)) void offer_single(const struct th_live_call *ca
 
 void th_live_call(const struct th_live_call *call, struct th_live_wants *wants)
 {
-    struct th_bp_single single;
+    struct th_fast_hit single;
     unsigned long *word;
 
     wants->count = wants->capacity = 0;
@@ -387,12 +387,12 @@ void th_live_call(const struct th_live_call *call, struct th_live_wants *wants)
         hit(call, wants, kinds_of(call));
         return;
     }
-    if (__builtin_expect(!th_breakpoint_is_single(call->site, kinds_of(call), &single), 0)) {
+    if (__builtin_expect(!th_breakpoint_fast_hit(call->site, kinds_of(call), &single), 0)) {
         hit_all(call, wants);
         return;
     }
-    if (single.kind && th_live_is_calling(call->process)) {
-        offer_single(call, wants, single.breakpoint, single.data, single.kind);
+    if (single.kinds && th_live_is_calling(call->process)) {
+        offer_single(call, wants, single.breakpoint, single.data, single.kinds);
         return;
     }
     th_progress_leave_quickly(word);

@@ -63,25 +63,25 @@ static const struct th_bp_hooks hooks = {.call = offer};
 
 /* --- The handler ------------------------------------------------------------------------------ */
 
-static uint32_t meet_single(const struct th_bp_single *single)
+static uint32_t meet_single(const struct th_fast_hit *single)
 {
     struct th_bp_session *of;
 
-    if (!single->kind)
+    if (!single->kinds)
         return 0;
     of = single->breakpoint->session;
-    return of->hooks->call(NULL, of, single->data->spec, single->kind);
+    return of->hooks->call(NULL, of, single->data->spec, single->kinds);
 }
 
 static uint32_t meet(struct th_native *met)
 {
     unsigned long *word = th_progress_enter_quickly();
-    struct th_bp_single single;
+    struct th_fast_hit single;
     uint32_t asked = 0;
 
     if (!word)
         th_progress_enter();
-    if (__builtin_expect(th_breakpoint_is_single(met->owner, TH_BP_LOCAL, &single), 1))
+    if (__builtin_expect(th_breakpoint_fast_hit(met->owner, TH_BP_LOCAL, &single), 1))
         asked = meet_single(&single);
     if (word)
         th_progress_leave_quickly(word);
