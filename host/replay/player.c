@@ -149,26 +149,6 @@ static bool changes_world(const struct th_event *event)
     return 1 << event->tag & WORLD_TAGS && th_is_immediate(event->tracee);
 }
 
-static enum th_status offer(struct th_player *player, struct th_event *event)
-{
-    bool world = changes_world(event);
-    enum th_status status = TH_OK;
-
-    if (__builtin_expect(world, 0))
-        status = world_before(player, event);
-    if (player->options->verify && status == TH_OK)
-        status = verify(player, event);
-    if (player->options->probes && status == TH_OK)
-        status = th_event_probe(event, &player->env);
-    if (status == TH_OK)
-        status = th_trace(player->tracing, event);
-    if (status == TH_END && player->options->stays)
-        th_trace_aside(player->tracing, event);
-    if (__builtin_expect(world, 0))
-        world_after(player, event);
-    return status;
-}
-
 /* No session sees the event, but it has happened: who was born, named or has died in it is so for
  * those that follow. */
 static enum th_status skip(struct th_player *player, struct th_event *event)
@@ -244,24 +224,39 @@ static enum th_status play_other(struct th_player *player, struct th_event *even
 
 static enum th_status play(struct th_player *player, struct th_event *event)
 {
+    bool world = changes_world(event);
     enum th_status status = TH_OK;
 
     if (!in_time(player, event, &status))
         return skip(player, event);
+    if (status != TH_OK)
+        return status;
+    if (__builtin_expect(world, 0))
+        status = world_before(player, event);
+    if (player->options->verify && status == TH_OK)
+        status = verify(player, event);
+    if (player->options->probes && status == TH_OK)
+        status = th_event_probe(event, &player->env);
     if (status == TH_OK)
-        status = offer(player, event);
-    if (status == TH_OK)
-        player->counts->played++;
+        status = th_trace(player->tracing, event);
+    if (status == TH_END && player->options->stays)
+        th_trace_aside(player->tracing, event);
+    if (__builtin_expect(world, 0))
+        world_after(player, event);
+    player->counts->played += status == TH_OK;
     return status;
 }
 
+/* An event counts once as told, however many callbacks are about it. */
 static enum th_status play_event(struct th_player *player, struct th_event *event)
 {
+    uint64_t before = th_callback_current.told;
     enum th_status status;
 
     if (event->kind > TH_EVENT_SEQ_TRACE)
         return play_other(player, event);
     status = play(player, event);
+    player->counts->told += th_callback_current.told != before;
     th_env_clear(&player->env);
     if (__builtin_expect(status == TH_OK, 1))
         return TH_OK;
@@ -274,16 +269,6 @@ static enum th_status play_event(struct th_player *player, struct th_event *even
 static bool is_reached(const struct th_limit *limit, uint64_t count)
 {
     return limit->set && count >= limit->count;
-}
-
-/* An event counts once, however many callbacks are about it. */
-static enum th_status play_counted(struct th_player *player, struct th_event *event)
-{
-    uint64_t before = th_callback_current.told;
-    enum th_status status = play_event(player, event);
-
-    player->counts->told += th_callback_current.told != before;
-    return status;
 }
 
 /* The node becomes known, mostly before the first record is played. */
@@ -317,7 +302,7 @@ static inline enum th_status step(struct th_player *player)
         player->counts->records++;
         th_recording_count(&player->recording->records, 1);
         note_time(player, &player->event);
-        return play_counted(player, &player->event);
+        return play_event(player, &player->event);
     }
     if (status == TH_MALFORMED) {
         player->read++;
