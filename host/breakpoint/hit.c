@@ -41,7 +41,7 @@ static __attribute__((noinline)) uint32_t obey_all(struct th_hit *hit, uint32_t 
     return asked;
 }
 
-/* What the call meets of BP, which says DATA. */
+/* BP says DATA, of which the call meets KINDS. */
 static inline uint32_t obey(struct th_generic_bp *bp, const struct th_bp_data *data, uint32_t kinds,
                             struct th_hit *hit)
 {

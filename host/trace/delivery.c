@@ -4,14 +4,14 @@ const struct th_match_result th_delivery_matched = {.end = TH_MATCH_YES, .messag
 
 /* --- step 2: what becomes of `remove` --------------------------------------------------------- */
 
-/* Where OTP 25 acts on `remove`: not in receive and procs events, which come from outside of the
+/* OTP 25 does not act on `remove` in receive and procs events, which come from outside of the
  * tracee. */
 static bool can_remove(enum th_tracer_group group)
 {
     return group != TH_GROUP_receive && group != TH_GROUP_procs && group != TH_GROUP_generic;
 }
 
-/* Of a meta breakpoint nobody is taken away: its hook ends the breakpoint. */
+/* A meta breakpoint is not for one tracee: its hook ends the breakpoint. */
 static enum th_delivery_outcome take_away(struct th_delivery *delivery,
                                           const struct th_delivery_source *source)
 {
@@ -26,7 +26,7 @@ static enum th_delivery_outcome take_away(struct th_delivery *delivery,
 
 /* --- step 3: the specification ---------------------------------------------------------------- */
 
-/* Whose specification it is, and who counts what became of it. */
+/* The session that has set the specification, which counts its results. */
 static struct th_session *matching(const struct th_delivery *delivery,
                                    const struct th_delivery_source *source)
 {
@@ -60,7 +60,7 @@ static void count_unknown(struct th_session *session, const struct th_match_resu
         th_session_count(session, TH_COUNTED_BY_PATTERNS(undecided));
 }
 
-/* Of a call; NULL: it is damaged. Else *ROOM, or what is the same for all. */
+/* Matches a call. NULL: it is damaged. Else *ROOM, or the result that is the same for all. */
 static const struct th_match_result *match(struct th_delivery *delivery,
                                            const struct th_delivery_source *source,
                                            struct th_match_result *room)

@@ -61,7 +61,7 @@ struct th_delivery_source {
 
     /* Makes the terms of the event, once. False: it is damaged. */
     bool (*decode)(struct th_delivery *delivery);
-    /* What the specification is run for. NULL: there are no specifications. */
+    /* The subject and the context of a specification. NULL: there are no specifications. */
     struct th_match_subject (*subject)(struct th_delivery *delivery);
     void (*context)(const struct th_delivery *delivery, struct th_match_context *context);
     /* The flags of the tracee now, which a specification may have changed; of a meta breakpoint
@@ -72,13 +72,13 @@ struct th_delivery_source {
     void (*fill)(struct th_delivery *delivery, th_env *env, th_term message, uint32_t flags);
     /* Keeps WORD (return_request.h) with the frame of the call. */
     void (*request)(struct th_delivery *delivery, uint64_t word);
-    /* Of an end: SESSION wants the return_to that follows. */
+    /* For ends: SESSION wants the return_to that follows. */
     void (*returns_to)(struct th_delivery *delivery, struct th_session *session);
-    /* Of an end: the flags for a meta breakpoint that OWNER has set. */
+    /* For ends: the flags for a meta breakpoint that OWNER has set. */
     uint32_t (*meta_flags)(const struct th_session *owner);
     /* Takes the tracee away from SESSION. */
     void (*forget)(struct th_delivery *delivery, struct th_session *session);
-    /* Of an end that goes the way of events: true if the session may not see it. */
+    /* For ends that go the way of events: true if the session may not see the end. */
     bool (*withholds)(struct th_delivery *delivery);
     /* th_delivery_go_on(), out of line. NULL: th_delivery_decide() does all of it. */
     enum th_delivery_outcome (*go_on)(struct th_delivery *delivery, th_term answer);
@@ -89,7 +89,7 @@ struct th_delivery_source {
 /* Without a specification: each call matches, and there is nothing to be said. */
 extern const struct th_match_result th_delivery_matched;
 
-/* Who is called, and with which state. */
+/* Sets the tracer that is called, and its state. */
 static inline void th_delivery_address(struct th_delivery *delivery,
                                        struct th_attachment *attachment)
 {
@@ -236,8 +236,8 @@ th_deliver(struct th_delivery *delivery, const struct th_delivery_source *source
 
 /* --- Ends of calls at breakpoints ------------------------------------------------------------- */
 
-/* Who WORD is of, if that is no session: a meta tracer; and whose it is. NULL: it is gone, which is
- * counted. */
+/* The session of the meta tracer that WORD names, and the one whose breakpoints have it. NULL: it
+ * names none, or one that is gone, which is counted. */
 struct th_session *th_delivery_meta_tracer(struct th_tracing *tracing, uint64_t word,
                                            struct th_session **owner);
 

@@ -1,15 +1,15 @@
 /*
- * The one path that every event takes.
+ * The way of each event to the sessions.
  *
- *   1. group and flag: is the tracee traced for such an event? Before that, who is spawned, opened
- *      or named by it gets its flags (inheritance.h).
- *   2. a process that is scheduled in: trace_status; `remove` takes the session away from it.
- *   3. enabled; or, for a return, whether its call was wanted.
- *   4. the first session that wants it has the terms decoded, into the arena that all share.
- *   5. trace.
+ *   1. A tracee that is spawned, opened or named by the event gets its flags (inheritance.h).
+ *   2. Sessions that trace a process which is scheduled in are asked for their trace_status;
+ *      `remove` takes the session away from the process.
+ *   3. The event is offered to each session that traces the tracee (delivery.h): the first one that
+ *      wants it has the terms decoded, into the arena that all share.
+ *   4. Sessions with patterns get calls and their ends at breakpoints (pattern_hit.h).
  *
- * Up to step 4 nothing is built and nothing allocated, but for a process that is seen for the first
- * time, and once a session has discarded some calls and wanted others (discard_habit.h).
+ * Nothing is built and nothing allocated before a session wants the event (but for a process that is
+ * seen for the first time, and once a session has discarded some calls and wanted others: calls.h).
  */
 #include "dispatch.h"
 
@@ -143,7 +143,7 @@ static void fill_as_recorded(struct th_delivery *delivery, th_env *env, th_term 
     th_dispatch_fill(delivery, env, th_dispatch_of(delivery)->event->match_spec_result, flags);
 }
 
-/* Who discarded the call, or is silent, does not see how it ends. */
+/* A session that discarded the call, or whose tracee was silent, does not see how the call ends. */
 static bool withholds(struct th_delivery *delivery)
 {
     const struct th_dispatch *dispatch = th_dispatch_of(delivery);
@@ -174,17 +174,6 @@ static const struct th_delivery_source end_source = {
     .withholds = withholds,
 };
 
-/* What became of a call is remembered until its end. */
-static void note(struct th_dispatch *dispatch, const struct th_session *session,
-                 enum th_delivery_outcome outcome)
-{
-    uint64_t bit = (uint64_t)1 << session->index;
-
-    dispatch->offered |= bit;
-    if (outcome == TH_DELIVERY_DISCARDED || outcome == TH_DELIVERY_SILENCED)
-        dispatch->declined |= bit;
-}
-
 static void offer(struct th_dispatch *dispatch, const struct th_tracee_ref *ref,
                   struct th_attachment *attachment, bool is_end)
 {
@@ -204,8 +193,11 @@ static void offer(struct th_dispatch *dispatch, const struct th_tracee_ref *ref,
         !th_is_port(dispatch->tracee) && th_message_filter_offer(dispatch, traced))
         return;
     outcome = th_deliver(delivery, &event_source, traced);
-    if (delivery->group == TH_GROUP_call && outcome != TH_DELIVERY_PASSED)
-        note(dispatch, session, outcome);
+    if (delivery->group != TH_GROUP_call || outcome == TH_DELIVERY_PASSED)
+        return;
+    dispatch->offered |= (uint64_t)1 << session->index;
+    if (outcome == TH_DELIVERY_DISCARDED || outcome == TH_DELIVERY_SILENCED)
+        dispatch->declined |= (uint64_t)1 << session->index;
 }
 
 /* Step 2. */
@@ -479,16 +471,6 @@ enum th_status th_trace(struct th_tracing *tracing, struct th_event *event)
     return dispatch.status;
 }
 
-static void take_aside(struct th_tracing *tracing, struct th_event *event)
-{
-    begin(tracing, event);
-    if (atomic_load_explicit(&tracing->patterned, memory_order_relaxed))
-        th_patterns_aside(tracing, event);
-    if (is_heeded(tracing, event))
-        th_inheritance_heed(tracing, event);
-    end(tracing);
-}
-
 void th_trace_aside(struct th_tracing *tracing, struct th_event *event)
 {
     if (event->kind == TH_EVENT_DROP)
@@ -503,7 +485,12 @@ void th_trace_aside(struct th_tracing *tracing, struct th_event *event)
         th_progress_enter();
         th_tracing_catch_up(tracing);
     }
-    take_aside(tracing, event);
+    begin(tracing, event);
+    if (atomic_load_explicit(&tracing->patterned, memory_order_relaxed))
+        th_patterns_aside(tracing, event);
+    if (is_heeded(tracing, event))
+        th_inheritance_heed(tracing, event);
+    end(tracing);
     if (tracing->shared)
         th_progress_leave();
 }

@@ -12,13 +12,13 @@ struct th_dispatch {
     th_term tracee;           /* who acted for seq_trace, which has no tracee */
     struct th_tracee *caller; /* at a pattern: the tracee's own; NULL: there is none */
     th_term message[3];       /* what the head of a message's specification is matched with */
-    /* Of an end at a pattern: */
+    /* For an end at a pattern: */
     const struct th_function *function; /* that has ended, or is returned to; NULL: none */
     uint64_t waiting; /* sessions that want the return_to that follows, by index */
-    /* Sets of sessions, by index. Of a call: */
+    /* Sets of sessions, by index. For a call: */
     uint64_t offered;  /* `enabled` was called */
     uint64_t declined; /* it was discarded, or is to be silent */
-    /* Of an end, where the call of some sessions was discarded, and that of others not: */
+    /* For an end, where the call of some sessions was discarded, and that of others not: */
     uint64_t withheld; /* these may not see it, or it is doubtful whether they may */
     uint64_t doubtful; /* of these it is not known whether they may see it */
     uint64_t risked;   /* of the doubtful ones, those that it is sent to */

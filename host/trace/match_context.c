@@ -2,10 +2,10 @@
  * The answers of a recording, and those of this host: each has a table, in which what is the same
  * for both, flags and the trace control word, has one function.
  *
- * What a recording does not tell is left NULL, so that it is unknown: dumps; and sequential trace
- * tokens. Records of seq_trace tell of a message which token it had, but not which one a process
- * has at a call, as the calls that set tokens, and messages without `send` or `receive` flag in
- * theirs, leave no record.
+ * Functions that a recording cannot answer are NULL, so that these are unknown: dumps; and
+ * sequential trace tokens. Records of seq_trace tell of a message which token it had, but not which
+ * one a process has at a call, as the calls that set tokens, and messages without `send` or
+ * `receive` flag in theirs, leave no record.
  */
 #include "match_context.h"
 
@@ -190,7 +190,7 @@ static const struct th_match_operations *asked(void *context)
     return operations ? operations : &nothing;
 }
 
-/* Who calls, if that came with the call; NULL: the owner is asked. */
+/* The caller that came with the call; NULL: the owner is asked. */
 static const struct th_caller *told_caller(void *context)
 {
     return of(context)->call ? of(context)->call->caller : NULL;

@@ -1,4 +1,5 @@
-/* What match specifications of patterns ask of the tracee, and do to it. Inner header of trace/. */
+/* Match specifications of patterns ask about the tracee, and act on it, by a struct
+ * th_match_context. Inner header of trace/. */
 #ifndef TH_MATCH_CONTEXT_H
 #define TH_MATCH_CONTEXT_H
 
@@ -6,7 +7,7 @@
 #include "host/match/match.h"
 #include "tracing.h"
 
-/* What a specification is run for: a call, or a message, of a recording or of this host. */
+/* A call, or a message, of a recording or of this host, that a specification is run for. */
 struct th_match_context {
     struct th_session *session;      /* the specification's */
     th_env *env;                     /* where terms are made */

@@ -1,7 +1,8 @@
 /*
  * Patterns at work: what recorded calls do at breakpoints.
  *
- * What is wanted of a call's end stays on the stack of its process (pattern_end.c).
+ * Return requests of a call stay on the stack of its process until the call has ended
+ * (pattern_end.c).
  */
 #include "pattern_hit.h"
 

@@ -24,7 +24,7 @@ static inline bool th_trace_sends(th_term message)
     return message != TH_AM(false) && message != TH_NONE;
 }
 
-/* What a call asks for that matched with RESULT, at a breakpoint of KIND, under FLAGS; META: of a
+/* The request for a call that matched with RESULT, at a breakpoint of KIND, under FLAGS; META: of a
  * meta breakpoint. As in a BEAM, a return_to comes for local calls that are sent; other ends for
  * each call that matches. */
 static inline uint64_t th_return_request_of(const struct th_match_result *result, bool meta,

@@ -4,8 +4,8 @@
  * Most sites have one breakpoint and no specification; that way is in this file, and in what
  * delivery.h has in place, from th_live_call() to the callback without a detour, and everything
  * else in functions of its own, so that it costs that way no register. No event is made: a callback
- * gets terms that are made of the call in its own environment, and who reports a callback that
- * crashed makes the event then (guard.c).
+ * gets terms that are made of the call in its own environment; a report of a callback that crashed
+ * makes the event then (th_callback_event()).
  */
 #include "live_hit.h"
 
@@ -199,7 +199,7 @@ static enum th_delivery_outcome go_on_meta(struct th_delivery *delivery, th_term
     return th_delivery_go_on(delivery, &meta_source, answer);
 }
 
-/* Of CALL, which met DATA of BREAKPOINT, to CALLED's tracer. The thread has begun. */
+/* Fills LIVE for CALL, which met DATA of BREAKPOINT, and CALLED's tracer. The thread has begun. */
 static inline void address(struct live_delivery *live, const struct th_live_call *call,
                            struct th_session *called, struct th_generic_bp *breakpoint,
                            const struct th_bp_data *data, struct th_shared *spec, uint32_t kind)
