@@ -15,9 +15,34 @@ cat >"$work/edited.c" <<'END'
 #define ANSWER 0
 #endif
 
+#ifdef BEATS
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static void *beat(void *unused)
+{
+    FILE *beats = fopen(BEATS, "a");
+
+    while (fprintf(beats, "beat\n") > 0 && fflush(beats) == 0)
+        usleep(10000);
+    return unused;
+}
+
+static void start_beating(void)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, beat, NULL);
+}
+#else
+#define start_beating() (void)0
+#endif
+
 static int load(ErlNifEnv *env, void **private_data, ERL_NIF_TERM info)
 {
     (void)private_data;
+    start_beating();
     return enif_is_number(env, info) ? ANSWER : 9; /* --load-info=1.5 */
 }
 
@@ -157,10 +182,36 @@ check 'in a folder that was made again' said 'module edited, generation 7'
 check 'it runs' returns nine
 check 'nothing else is said' test "$(grep -c . "$work/host.err")" = $((before + 1))
 
+# --- one with a thread of its own ---
+
+beats() {
+    beats=$(grep -c . "$work/beats.$1")
+    until_so beats_more "$1"
+}
+beats_more() {
+    [ "$(grep -c . "$work/beats.$1")" -gt "$beats" ]
+}
+make "$work/other/edited.so" ten -DUPGRADES -DBEATS="\"$work/beats.ten\"" -pthread
+check 'it is loaded' said 'module edited, generation 8'
+check 'its thread runs' beats ten
+make "$work/other/edited.so" eleven -DUPGRADES -DBEATS="\"$work/beats.eleven\"" -pthread
+check 'it is replaced' said 'module edited, generation 9'
+make "$work/other/edited.so" twelve -DUPGRADES -DBEATS="\"$work/beats.twelve\"" -pthread
+check 'and purged, when the next one comes' said 'module edited, generation 10'
+stays='warning: .*other/edited.so was replaced, and stays in memory: it uses pthread_create: a thread of it may still run'
+check 'what stays in memory is said' said "$stays"
+check 'as its thread goes on' beats ten
+make "$work/other/edited.so" thirteen -DUPGRADES
+check 'it is replaced once more' said 'module edited, generation 11'
+check 'the new one runs' returns thirteen
+check 'the threads go on' beats ten
+check 'of all that are in memory' beats eleven
+check 'which is said once' test "$(grep -c "$stays" "$work/host.err")" = 1
+
 ctl stop >/dev/null
 ended >"$work/end"
 no_failures() {
-    ! grep -v -e '^stderr' -e '^status 0$' -e '^ok$' -e '^<' "$work/end" | grep -qvx 'one\|three\|four\|six\|seven\|eight\|nine'
+    ! grep -v -e '^stderr' -e '^status 0$' -e '^ok$' -e '^<' "$work/end" | grep -qvx 'one\|three\|four\|six\|seven\|eight\|nine\|ten\|eleven\|twelve\|thirteen'
 }
 check 'no call has failed' no_failures
 finish

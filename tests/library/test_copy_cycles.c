@@ -1,6 +1,6 @@
 /*
  * A library that is opened from a copy, loaded and released, many times: nothing is left of it.
- * 1000 times, or STRESS_RELOADS.
+ * 2,000 times, or STRESS_RELOADS.
  */
 #include "copied.h"
 
@@ -35,7 +35,7 @@
     "static ErlNifFunc functions[] = {{\"f\", 0, f, 0}};\n"                            \
     "ERL_NIF_INIT(m, functions, load, NULL, upgrade, unload)\n"
 
-enum { WARM = 100, BRIEF = 1000 };
+enum { WARM = 100, BRIEF = 2000 };
 
 /* What there is now. */
 struct amount {

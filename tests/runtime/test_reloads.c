@@ -2,7 +2,7 @@
  * A module that is loaded again and again, by copies of its library, leaves nothing behind: no
  * mapping, descriptor, file, or memory. Its functions have breakpoints that count, and are called.
  *
- * 600 times; STRESS_RELOADS for more.
+ * 2,000 times; STRESS_RELOADS for more.
  */
 #include "tests/support/scene.h"
 #include "tests/support/uncached.h"
@@ -141,7 +141,7 @@ static struct th_session *count_calls(void)
 static void reloads_leave_nothing(void **state)
 {
     const char *names[] = {name}, *wanted = getenv("STRESS_RELOADS");
-    long times = wanted ? atol(wanted) : 600;
+    long times = wanted ? atol(wanted) : 2000;
     const struct th_function number = {th_atom(name), th_atom("number"), 0};
     struct th_session *session = count_calls();
     struct left before, after;

@@ -180,9 +180,10 @@ static const char *refuse_nops(const struct th_code_map *map, struct nops nops)
     if (nops.bytes > TH_ENTRY_WORD)
         return "the NOPs at its entry do not end after eight bytes: " FLAGS;
     if (map->threads_started)
-        return "threads may have been in its code before its entry was made ready, those that a "
-               "constructor has started or who loaded the library before: start threads in "
-               "load(), or compile with clang, whose entries need no making ready";
+        return "threads may have been in its code before its entry was made ready: it has "
+               "constructors and can start threads, or was loaded before; start threads in "
+               "load(), do without constructors, or compile with clang, whose entries need no "
+               "making ready";
     return TH_ENTRY_UNWRITABLE;
 }
 
