@@ -62,7 +62,7 @@ static void suggest_option(int status, void *unused)
         const char *nearest;
         word[strcspn(word, "=")] = 0;
         nearest = strncmp(word, "--", 2) == 0 && !is_option(&names, word + 2)
-                      ? th_spelling_nearest(word + 2, (const char *const *)names.items, names.count)
+                      ? th_suggest_nearest(word + 2, (const char *const *)names.items, names.count)
                       : NULL;
         th_free(word);
         if (nearest) {

@@ -76,7 +76,7 @@ static int unknown(const char *name)
     for (size_t i = 0; i < COMMANDS; i++)
         names[i] = commands[i].name;
     memcpy(names + COMMANDS, others, sizeof others);
-    nearest = th_spelling_nearest(name, names, COMMANDS + OTHERS);
+    nearest = th_suggest_nearest(name, names, COMMANDS + OTHERS);
     of_ctl = th_control_nearest(th_control_commands, TH_CONTROL_COMMANDS, name);
     fprintf(stderr, "tracehost: there is no %s '%s'; ", option ? "option" : "command", name);
     if (nearest)

@@ -128,7 +128,7 @@ const char *th_control_nearest(const struct th_control_command commands[], size_
 
     for (size_t i = 0; i < count; i++)
         names[i] = commands[i].name;
-    nearest = th_spelling_nearest(name, names, count);
+    nearest = th_suggest_nearest(name, names, count);
     th_free(names);
     return nearest;
 }

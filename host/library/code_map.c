@@ -4,7 +4,7 @@
  */
 #include "code_map.h"
 
-#include "instance.h"
+#include "library_internal.h"
 
 #include "host/term/term.h"
 #include "plugin_api/nif_module.h"

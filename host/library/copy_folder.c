@@ -1,6 +1,6 @@
 #include "copy_folder.h"
 
-#include "names.h"
+#include "name_list.h"
 
 #include <dirent.h>
 #include <errno.h>

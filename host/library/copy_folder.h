@@ -1,5 +1,5 @@
 /*
- * The folder of this program's private copies (copy.h).
+ * The folder of this program's private copies (private_copy.h).
  *
  * It is made when the first copy is, and removed with all that is in it when the program exits. Of
  * the places where it could be, the first is taken in which folders can be made and code can be run

@@ -1,6 +1,6 @@
 #include "entry.h"
 
-#include "memory.h"
+#include "mapped_memory.h"
 
 #include "host/term/term.h"
 

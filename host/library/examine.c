@@ -3,7 +3,7 @@
 #include "code_map.h"
 #include "host/library/elf/elf_file.h"
 #include "host/library/elf/imports.h"
-#include "spelling.h"
+#include "suggest.h"
 
 #include "plugin_api/nif_module.h"
 
@@ -55,7 +55,7 @@ static bool is_doubtful(const char *name)
         if (strcmp(rest, tags[i]) == 0)
             return true;
     for (size_t i = 0; rest && i < TH_SLOTS; i++)
-        if (th_spelling_distance(name, slot_names[i]) <= 2)
+        if (th_suggest_distance(name, slot_names[i]) <= 2)
             return true;
     return false;
 }

@@ -8,7 +8,7 @@
 #ifndef TH_LIBRARY_EXAMINE_H
 #define TH_LIBRARY_EXAMINE_H
 
-#include "names.h"
+#include "name_list.h"
 
 #include "host/base/base.h"
 #include "plugin_api/erl_nif.h"
@@ -53,7 +53,7 @@ struct th_extents {
 
 struct th_examination {
     char *path;
-    char *copy; /* NULL, or the private copy of it that was examined (copy.h) */
+    char *copy; /* NULL, or the private copy of it that was examined (private_copy.h) */
 
     /* Which file lay at the path, to see if it has changed since. */
     dev_t device;

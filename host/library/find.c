@@ -1,7 +1,7 @@
 #include "find.h"
 
-#include "names.h"
-#include "spelling.h"
+#include "name_list.h"
+#include "suggest.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -234,7 +234,7 @@ static char *nearest_found(const struct th_search *search, const char *name)
     th_search_list(search, &list);
     for (size_t i = 0; i < list.count; i++)
         th_names_add(&names, list.items[i].name);
-    nearest = th_spelling_nearest(name, (const char *const *)names.items, names.count);
+    nearest = th_suggest_nearest(name, (const char *const *)names.items, names.count);
     copy = nearest ? th_strdup(nearest) : NULL;
     th_names_free(&names);
     th_found_list_free(&list);

@@ -3,7 +3,7 @@
  * loaded and unloaded (load.h), where their code is (code_map.h) and which lines it comes from
  * (line.h), what its functions are called (symbols.h), which USDT probes are in them
  * (probe_notes.h), what they ask for (option.h), their callbacks (slots.h), the resources that they
- * make (resource.h). And names that may have been meant (spelling.h).
+ * make (resource.h). And names that may have been meant (suggest.h).
  */
 #ifndef TH_LIBRARY_H
 #define TH_LIBRARY_H
@@ -14,12 +14,12 @@
 #include "find.h"
 #include "host/library/debuginfo/line.h"
 #include "load.h"
-#include "names.h"
+#include "name_list.h"
 #include "option.h"
 #include "host/library/debuginfo/probe_notes.h"
 #include "host/library/resource/resource.h"
 #include "slots.h"
-#include "spelling.h"
+#include "suggest.h"
 #include "host/library/debuginfo/symbols.h"
 
 #endif

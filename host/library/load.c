@@ -1,4 +1,4 @@
-#include "instance.h"
+#include "library_internal.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>

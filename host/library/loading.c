@@ -4,7 +4,7 @@
  * What load() or upgrade() opens is the library's own only when they have succeeded; private data
  * is handed over then. So a refusal has nothing to undo.
  */
-#include "instance.h"
+#include "library_internal.h"
 #include "host/library/resource/resource_type.h"
 
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
-#include "instance.h"
+#include "library_internal.h"
 
-#include "copy.h"
+#include "private_copy.h"
 #include "declared.h"
 #include "opening.h"
 #include "origin.h"

@@ -1,6 +1,6 @@
 #include "option.h"
 
-#include "instance.h"
+#include "library_internal.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

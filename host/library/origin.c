@@ -1,6 +1,6 @@
 #include "origin.h"
 
-#include "copy.h"
+#include "private_copy.h"
 
 #include <dlfcn.h>
 #include <elf.h>

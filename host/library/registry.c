@@ -1,4 +1,4 @@
-#include "instance.h"
+#include "library_internal.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #define TH_LIBRARY_SLOTS_H
 
 #include "entry.h"
-#include "names.h"
+#include "name_list.h"
 
 #include "plugin_api/erl_nif.h"
 #include "plugin_api/erl_tracer.h"

@@ -11,9 +11,9 @@
  * A library is pinned for good, with its instance and the file of its copy, where debuggers find
  * it. A warning says so when another library of that module takes its place, once for each path.
  */
-#include "instance.h"
+#include "library_internal.h"
 
-#include "copy.h"
+#include "private_copy.h"
 #include "origin.h"
 
 #include "host/base/base.h"

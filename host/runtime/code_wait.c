@@ -6,14 +6,14 @@
  *  1. a dirty thread prepares the libraries, as part of the process' turn: so any number of
  *     processes prepare at once, up to the number of those threads. There is no such step where
  *     nothing is to be prepared;
- *  2. the loader is ordered to do the rest (loader.h), and has all that was prepared;
+ *  2. the loader is ordered to do the rest (code_order.h), and has all that was prepared;
  *  3. the process waits without a thread, as for a message. The answer is a signal and no message:
  *     it comes in order, and messages stay in the mailbox.
  *
  * A process that ends meanwhile has nothing to give back: its order is dropped at its turn, or
  * carried out to the end, and nobody gets the answer.
  */
-#include "loader.h"
+#include "code_order.h"
 #include "mailbox.h"
 #include "process_wait.h"
 #include "queue.h"

@@ -12,7 +12,7 @@
 #include "seq_token.h"
 #include "timer.h"
 #include "dirty_end.h"
-#include "loader.h"
+#include "code_order.h"
 #include "host/runtime/traced/probed.h"
 #include "process_memory.h"
 #include "host/runtime/traced/traced_call.h"

@@ -11,7 +11,7 @@
 #include "dirty_end.h"
 #include "process_life.h"
 #include "timer.h"
-#include "loader.h"
+#include "code_order.h"
 #include "queue.h"
 #include "run_queue.h"
 #include "host/crash/crash.h"

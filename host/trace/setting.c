@@ -74,7 +74,7 @@ static bool is_word(const struct th_tracer_setting *setting, const char *text, c
     th_setting_words(setting, &words);
     for (size_t i = 0; i < words.count; i++)
         found |= strcmp(words.items[i], text) == 0;
-    *nearest = th_spelling_nearest(text, (const char *const *)words.items, words.count);
+    *nearest = th_suggest_nearest(text, (const char *const *)words.items, words.count);
     if (*nearest) /* in what stays */
         *nearest = strstr(setting->words, *nearest);
     th_names_free(&words);
@@ -151,8 +151,7 @@ static enum th_status refuse_key(const char *name, const struct th_tracer_settin
 
     for (const struct th_tracer_setting *one = settings; one->name; one++)
         th_names_add(&names, one->name);
-    nearest =
-        text ? th_spelling_nearest(text, (const char *const *)names.items, names.count) : NULL;
+    nearest = text ? th_suggest_nearest(text, (const char *const *)names.items, names.count) : NULL;
     joined = th_names_join(&names, names.count);
     if (nearest)
         th_error_raise(TH_USAGE, "did you mean '%s'?", nearest);

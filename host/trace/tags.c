@@ -64,7 +64,7 @@ static enum th_status unknown_flag(const char *name, size_t length)
         texts[i] = names[i].name;
         th_buffer_printf(&known, "%s%s", i ? ", " : "", names[i].name);
     }
-    nearest = th_spelling_nearest(copy, texts, NAMES);
+    nearest = th_suggest_nearest(copy, texts, NAMES);
     if (nearest)
         th_error_raise(TH_USAGE, "did you mean '%s'?", nearest);
     else

@@ -4,7 +4,7 @@
 
 #include "files.h"
 
-#include "host/library/instance.h"
+#include "host/library/library_internal.h"
 #include "host/library/library.h"
 
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 /* Libraries that are opened from private copies: whatever happens to the original. */
 #include "copied.h"
 
-#include "host/library/instance.h"
+#include "host/library/library_internal.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* Libraries whose code may run when nobody uses them stay in memory; all others are closed. */
 #include "copied.h"
 
-#include "host/library/instance.h"
+#include "host/library/library_internal.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -3,7 +3,7 @@
 
 #include "tests/support/versions.h"
 
-#include "host/runtime/loader.h"
+#include "host/runtime/code_order.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -16,7 +16,7 @@ static enum th_status refuse_probe(const char *pattern)
 
     for (size_t i = 0; i < TH_PROBE_COUNT_OF_ALL; i++)
         names[i] = th_probes[i].name;
-    question = th_spelling_question(pattern, names, TH_PROBE_COUNT_OF_ALL);
+    question = th_suggest_question(pattern, names, TH_PROBE_COUNT_OF_ALL);
     th_error_raise(TH_USAGE, "--probe: no probe is called '%s'%s", pattern, question);
     th_free(question);
     return TH_USAGE;

@@ -180,7 +180,7 @@ static enum th_status refuse_module(const char *name)
 
     for (size_t i = 0; i < count; i++)
         th_names_add(&names, th_atom_name(codes[i].name)->text);
-    question = th_spelling_question(name, (const char *const *)names.items, names.count);
+    question = th_suggest_question(name, (const char *const *)names.items, names.count);
     th_error_raise(TH_USAGE, "there is no module %.60s%s", name, question);
     th_free(question);
     th_names_free(&names);

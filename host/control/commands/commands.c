@@ -288,7 +288,7 @@ static enum th_status refuse_session(const struct th_control_host *host, const c
             th_names_add(&names, th_session_title(session));
         th_names_add(&names, th_session_name(session));
     }
-    question = th_spelling_question(name, (const char *const *)names.items, names.count);
+    question = th_suggest_question(name, (const char *const *)names.items, names.count);
     th_error_raise(TH_USAGE, "there is no session or tracer '%.60s'%s", name, question);
     th_free(question);
     th_names_free(&names);

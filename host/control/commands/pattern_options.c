@@ -201,7 +201,7 @@ static bool is_like(th_term name, th_term word)
 {
     const char *text = name == TH_NONE ? NULL : th_atom_name(name)->text;
 
-    return !text || th_spelling_nearest(text, &(const char *){th_atom_name(word)->text}, 1);
+    return !text || th_suggest_nearest(text, &(const char *){th_atom_name(word)->text}, 1);
 }
 
 static void add_candidate(void *context, const struct th_traceable *function)
@@ -232,7 +232,7 @@ char *th_pattern_question(const struct th_pattern *pattern, const struct th_trac
 
     th_tracing_functions(tracing, add_candidate, &candidates);
     th_pattern_show(&text, pattern);
-    question = th_spelling_question(
+    question = th_suggest_question(
         th_buffer_text(&text), (const char *const *)candidates.names.items, candidates.names.count);
     th_buffer_free(&text);
     th_names_free(&candidates.names);

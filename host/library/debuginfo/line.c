@@ -6,7 +6,7 @@
 
 #include "debug_file.h"
 #include "debug_line.h"
-#include "host/library/instance.h"
+#include "host/library/library_internal.h"
 #include "symbols.h"
 
 #include <pthread.h>

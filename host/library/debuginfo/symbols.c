@@ -1,7 +1,7 @@
 #include "symbols.h"
 
 #include "debug_file.h"
-#include "host/library/instance.h"
+#include "host/library/library_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef TH_LIBRARY_RESOURCE_TYPE_H
 #define TH_LIBRARY_RESOURCE_TYPE_H
 
-#include "host/library/instance.h"
+#include "host/library/library_internal.h"
 #include "resource.h"
 
 #include <pthread.h>

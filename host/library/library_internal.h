@@ -1,11 +1,11 @@
 /* What the files of library/ share about libraries in use. Inner header of library/. */
-#ifndef TH_LIBRARY_INSTANCE_H
-#define TH_LIBRARY_INSTANCE_H
+#ifndef TH_LIBRARY_INTERNAL_H
+#define TH_LIBRARY_INTERNAL_H
 
 #include "code_map.h"
 #include "host/library/debuginfo/line.h"
 #include "load.h"
-#include "memory.h"
+#include "mapped_memory.h"
 #include "option.h"
 
 #include <stdatomic.h>

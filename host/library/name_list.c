@@ -1,4 +1,4 @@
-#include "names.h"
+#include "name_list.h"
 
 #include "host/base/base.h"
 

@@ -3,8 +3,8 @@
  *
  * Start it as `struct th_names n = {0}`. One thread at a time.
  */
-#ifndef TH_LIBRARY_NAMES_H
-#define TH_LIBRARY_NAMES_H
+#ifndef TH_NAME_LIST_H
+#define TH_NAME_LIST_H
 
 #include <stdbool.h>
 #include <stddef.h>

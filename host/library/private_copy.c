@@ -1,4 +1,4 @@
-#include "copy.h"
+#include "private_copy.h"
 
 #include "copy_folder.h"
 #include "host/library/elf/elf_file.h"

@@ -1,4 +1,4 @@
-#include "spelling.h"
+#include "suggest.h"
 
 #include "host/base/base.h"
 
@@ -24,14 +24,14 @@ static void fill_row(const char *a, size_t i, const char *b, size_t b_length, si
     }
 }
 
-size_t th_spelling_distance(const char *a, const char *b)
+size_t th_suggest_distance(const char *a, const char *b)
 {
-    size_t rows[3][TH_SPELLING_MAX + 1];
+    size_t rows[3][TH_SUGGEST_MAX + 1];
     size_t a_length = strlen(a);
     size_t b_length = strlen(b);
 
-    if (a_length > TH_SPELLING_MAX || b_length > TH_SPELLING_MAX)
-        return TH_SPELLING_MAX + 1;
+    if (a_length > TH_SUGGEST_MAX || b_length > TH_SUGGEST_MAX)
+        return TH_SUGGEST_MAX + 1;
     for (size_t j = 0; j <= b_length; j++)
         rows[0][j] = j;
     for (size_t i = 1; i <= a_length; i++)
@@ -47,16 +47,16 @@ static int begins_alike(const char *a, const char *b)
     return length >= 3 && memcmp(a, b, length) == 0;
 }
 
-const char *th_spelling_nearest(const char *name, const char *const *names, size_t count)
+const char *th_suggest_nearest(const char *name, const char *const *names, size_t count)
 {
     const char *nearest = NULL;
     size_t best = strlen(name) / 3 + 1;
 
     for (size_t i = 0; i < count; i++) {
-        size_t distance = th_spelling_distance(name, names[i]);
-        if (distance <= TH_SPELLING_MAX && strcasecmp(name, names[i]) == 0)
+        size_t distance = th_suggest_distance(name, names[i]);
+        if (distance <= TH_SUGGEST_MAX && strcasecmp(name, names[i]) == 0)
             distance = 0;
-        else if (distance <= TH_SPELLING_MAX && begins_alike(name, names[i]))
+        else if (distance <= TH_SUGGEST_MAX && begins_alike(name, names[i]))
             distance = smaller(distance, strlen(name) / 3);
         if (distance < best) {
             best = distance;
@@ -66,9 +66,9 @@ const char *th_spelling_nearest(const char *name, const char *const *names, size
     return nearest;
 }
 
-char *th_spelling_question(const char *name, const char *const *names, size_t count)
+char *th_suggest_question(const char *name, const char *const *names, size_t count)
 {
-    const char *nearest = th_spelling_nearest(name, names, count);
+    const char *nearest = th_suggest_nearest(name, names, count);
 
     return nearest ? th_printf("; did you mean '%s'?", nearest) : th_strdup("");
 }

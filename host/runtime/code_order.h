@@ -9,8 +9,8 @@
  * The thread is started by the first order. Functions in which it calls libraries' code are those
  * of code/loading.h.
  */
-#ifndef TH_LOADER_H
-#define TH_LOADER_H
+#ifndef TH_CODE_ORDER_H
+#define TH_CODE_ORDER_H
 
 #include "process_internal.h"
 

@@ -1,4 +1,4 @@
-#include "memory.h"
+#include "mapped_memory.h"
 
 #include "host/base/base.h"
 

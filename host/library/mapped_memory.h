@@ -2,8 +2,8 @@
  * What of a library the loader has mapped, and what there is in the whole process. Inner header of
  * library/.
  */
-#ifndef TH_LIBRARY_MEMORY_H
-#define TH_LIBRARY_MEMORY_H
+#ifndef TH_MAPPED_MEMORY_H
+#define TH_MAPPED_MEMORY_H
 
 #include "host/base/base.h"
 

@@ -1,4 +1,4 @@
-#include "loader.h"
+#include "code_order.h"
 #include "process_signal.h"
 #include "queue.h"
 

@@ -13,8 +13,8 @@
  *
  * Any thread. Inner header of library/.
  */
-#ifndef TH_LIBRARY_COPY_H
-#define TH_LIBRARY_COPY_H
+#ifndef TH_PRIVATE_COPY_H
+#define TH_PRIVATE_COPY_H
 
 #include "host/base/base.h"
 
