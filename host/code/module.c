@@ -1,22 +1,29 @@
-#include "module.h"
+/* What modules there are, and who is told of them. */
+#include "old_code.h"
+#include "permission.h"
 
 #include "host/base/base.h"
 
 #include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- By name ------------------------------------------------------------------------------------ */
 
 struct th_module *_Atomic th_modules;
 
 /* Guards the table, and who adds a module. The innermost. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct th_table by_name;
+static struct th_table modules; /* struct th_module * by name */
 
-static struct th_module *add(th_term name)
+static struct th_module *add_module(th_term name)
 {
     struct th_module *module = th_alloc_zero(sizeof *module);
 
     module->name = name;
     module->next = atomic_load_explicit(&th_modules, memory_order_relaxed);
-    th_table_set(&by_name, name, module);
+    th_table_set(&modules, name, module);
     atomic_store_explicit(&th_modules, module, memory_order_release);
     return module;
 }
@@ -26,7 +33,7 @@ struct th_module *th_module_known(th_term name)
     struct th_module *module;
 
     pthread_mutex_lock(&lock);
-    module = th_table_get(&by_name, name);
+    module = th_table_get(&modules, name);
     pthread_mutex_unlock(&lock);
     return module;
 }
@@ -36,9 +43,131 @@ struct th_module *th_module_get(th_term name)
     struct th_module *module;
 
     pthread_mutex_lock(&lock);
-    module = th_table_get(&by_name, name);
+    module = th_table_get(&modules, name);
     if (!module)
-        module = add(name);
+        module = add_module(name);
     pthread_mutex_unlock(&lock);
     return module;
+}
+
+/* --- Current code ----------------------------------------------------------------------------- */
+
+const struct th_module_watcher *_Atomic th_module_watching;
+
+static struct th_instance *current_of(const struct th_module *module)
+{
+    return th_module_current(module, th_code_index());
+}
+
+static struct th_module *first_module(void)
+{
+    return atomic_load_explicit(&th_modules, memory_order_acquire);
+}
+
+struct th_library *th_module_find(th_term name)
+{
+    const struct th_module *module = th_module_known(name);
+    const struct th_instance *current;
+    struct th_library *library;
+
+    th_progress_enter();
+    current = module ? current_of(module) : NULL;
+    library = current ? current->library : NULL;
+    th_progress_leave();
+    return library;
+}
+
+/* --- Watching --------------------------------------------------------------------------------- */
+
+static void tell(void (*told)(struct th_callee callees[], size_t count),
+                 const struct th_instance *instance)
+{
+    if (instance)
+        told(instance->callees, instance->count);
+}
+
+void th_module_watch(const struct th_module_watcher *watcher)
+{
+    const struct th_module_watcher *before;
+
+    th_permission_wait();
+    before = th_module_watcher();
+    for (struct th_module *m = first_module(); before && m; m = m->next) {
+        tell(before->end, m->old);
+        tell(before->end, current_of(m));
+    }
+    atomic_store_explicit(&th_module_watching, watcher, memory_order_release);
+    for (struct th_module *m = first_module(); watcher && m; m = m->next) {
+        tell(watcher->begin, m->old);
+        tell(watcher->begin, current_of(m));
+    }
+    th_permission_release();
+}
+
+/* --- The list --------------------------------------------------------------------------------- */
+
+struct list {
+    struct th_module_code *items;
+    size_t count, capacity;
+};
+
+static bool is_outdated(const struct th_library *library)
+{
+    const struct th_examination *facts = th_library_examination(library);
+
+    return access(facts->path, F_OK) == 0 && !th_examination_is_current(facts);
+}
+
+static void add(struct list *list, const struct th_instance *instance, bool old)
+{
+    const struct th_code_map *map;
+
+    if (!instance)
+        return;
+    map = th_library_code_map(instance->library);
+    TH_ARRAY_GROW(list->items, list->count, list->capacity);
+    list->items[list->count++] = (struct th_module_code){
+        .name = instance->module->name,
+        .old = old,
+        .generation = instance->generation,
+        .path = th_strdup(th_library_path(instance->library)),
+        .file = th_strdup(th_library_file(instance->library)),
+        .exports = th_library_entry(instance->library)->function_count,
+        .locals = map->local_count,
+        .users = th_instance_users(instance),
+        .outdated = is_outdated(instance->library),
+    };
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const struct th_module_code *a = left, *b = right;
+    int order = strcmp(th_atom_name(a->name)->text, th_atom_name(b->name)->text);
+
+    return order != 0 ? order : a->old - b->old;
+}
+
+size_t th_code_list(struct th_module_code **items)
+{
+    struct list list = {0};
+
+    th_permission_wait();
+    for (struct th_module *m = first_module(); m; m = m->next) {
+        add(&list, current_of(m), false);
+        add(&list, m->old, true);
+    }
+    th_permission_release();
+    if (list.count > 0)
+        qsort(list.items, list.count, sizeof *list.items, by_name);
+    *items = list.items;
+    return list.count;
+}
+
+void th_code_list_free(struct th_module_code *items, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        th_free(items[i].path);
+        th_free(items[i].file);
+    }
+    th_free(items);
 }

@@ -115,7 +115,6 @@ void th_registry_remove(struct th_library *library);
 
 /* LIBRARY, which need not be in the list, stays there for ever: it is pinned. */
 void th_registry_pin(struct th_library *library);
-void th_registry_keep(struct th_library *library);
 
 /* One user less: true if it was the last. */
 bool th_registry_leave(struct th_library *library);

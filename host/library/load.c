@@ -1,7 +1,16 @@
+/*
+ * load(), upgrade() and unload(), and what undoes them.
+ *
+ * What load() or upgrade() opens is the library's own only when they have succeeded; private data
+ * is handed over then. So a refusal has nothing to undo.
+ */
 #include "library_internal.h"
+#include "host/library/resource/resource_type.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 /* --- Running its code ------------------------------------------------------------------------ */
 
@@ -18,6 +27,250 @@ enum th_status th_library_check_tracer(const struct th_library *library)
 {
     return th_slots_check(&library->slots) ? th_error_context("%s was refused", library->facts.path)
                                            : TH_OK;
+}
+
+/* --- Calling --------------------------------------------------------------------------------- */
+
+/* Whose load() or upgrade() the thread is in. */
+static _Thread_local const struct th_library *loaded_here;
+
+bool th_library_is_loading(const struct th_library *library)
+{
+    return loaded_here == library;
+}
+
+/* Acquire: another thread may have loaded it just now. */
+static bool is_loaded(const struct th_library *library)
+{
+    return atomic_load_explicit(&library->state, memory_order_acquire) == TH_LIBRARY_LOADED;
+}
+
+/* Release: who sees it loaded sees all that load() has left (th_registry_keep_all()). */
+static void set_state(struct th_library *library, enum th_library_state state)
+{
+    atomic_store_explicit(&library->state, state, memory_order_release);
+}
+
+static enum th_status call_load(struct th_library *library, th_env *env, th_term info)
+{
+    struct th_library_call call;
+    int answer;
+
+    if (!library->entry.load)
+        return TH_OK;
+    th_library_begin(&call, library->facts.path, "load");
+    answer = library->entry.load(env, &library->private_data, info);
+    th_library_end(&call);
+    return answer == 0 ? TH_OK : th_error_raise(TH_REFUSED, "its load() returned %d", answer);
+}
+
+/* Whether LIBRARY has what it takes to replace OLD. */
+static enum th_status check_replaces(const struct th_library *library, const struct th_library *old)
+{
+    if (old->name != library->name)
+        return th_error_raise(TH_REFUSED, "the module in it is called %s, so it cannot replace %s",
+                              th_atom_name(library->name)->text, th_atom_name(old->name)->text);
+    if (!library->entry.upgrade)
+        return th_error_raise(TH_REFUSED, "it has no upgrade(), and so cannot replace %s",
+                              old->facts.path);
+    return TH_OK;
+}
+
+/*
+ * In OLD's code threads may be, and ask for its private data: they see what is there, or what
+ * upgrade() has left. So they may in that of a LIBRARY that is loaded, which is handed back to.
+ * Relaxed: how both use what it leads to is the library's business.
+ */
+static enum th_status call_upgrade(struct th_library *library, struct th_library *old, th_env *env,
+                                   th_term info)
+{
+    void *private_data = library->private_data, *old_private_data = old->private_data;
+    bool in_use = is_loaded(library);
+    struct th_library_call call;
+    int answer;
+
+    if (check_replaces(library, old))
+        return th_error_status();
+    th_library_begin(&call, library->facts.path, "upgrade");
+    answer = library->entry.upgrade(env, in_use ? &private_data : &library->private_data,
+                                    &old_private_data, info);
+    th_library_end(&call);
+    if (answer != 0)
+        return th_error_raise(TH_REFUSED, "its upgrade() returned %d", answer);
+    if (in_use)
+        __atomic_store_n(&library->private_data, private_data, __ATOMIC_RELAXED);
+    __atomic_store_n(&old->private_data, old_private_data, __ATOMIC_RELAXED);
+    return TH_OK;
+}
+
+/* load(), or upgrade() if there is an OLD one, with all that may be done in them. */
+static enum th_status call_either(struct th_library *library, struct th_library *old, th_term info)
+{
+    const struct th_library *outer = loaded_here;
+    enum th_status status;
+    th_env env;
+
+    th_library_init_env(&env, library);
+    loaded_here = library;
+    atomic_store_explicit(&library->loading, &env, memory_order_relaxed);
+    library->predecessor = old;
+    status = old ? call_upgrade(library, old, &env, info) : call_load(library, &env, info);
+    library->predecessor = NULL;
+    atomic_store_explicit(&library->loading, NULL, memory_order_relaxed);
+    loaded_here = outer;
+    /* Resources that were made and dropped meanwhile still have their types. */
+    th_env_release(&env);
+    th_resource_reap();
+    if (status)
+        th_resource_types_rollback(library);
+    else
+        th_resource_types_commit(library);
+    return status;
+}
+
+static void forget_load(struct th_library *library)
+{
+    set_state(library, TH_LIBRARY_OPEN);
+    library->private_data = NULL;
+    library->options = (struct th_library_options){0};
+    library->head.delays_halt = false;
+}
+
+/* --- Loading --------------------------------------------------------------------------------- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards `busy` of all */
+static pthread_cond_t not_busy = PTHREAD_COND_INITIALIZER;
+
+/* No lock is held while load() or upgrade() runs: who wants to load others does not wait, nor who
+ * finds it loaded, be it that another upgrades from it. False: it is loaded. */
+static bool begin_load(struct th_library *library, struct th_library *old)
+{
+    bool begins;
+
+    pthread_mutex_lock(&lock);
+    while (!is_loaded(library) && (library->busy || (old && old->busy)))
+        pthread_cond_wait(&not_busy, &lock);
+    begins = !is_loaded(library);
+    if (begins) {
+        library->busy = true;
+        if (old)
+            old->busy = true;
+    }
+    pthread_mutex_unlock(&lock);
+    return begins;
+}
+
+static void end_load(struct th_library *library, struct th_library *old)
+{
+    pthread_mutex_lock(&lock);
+    library->busy = false;
+    if (old)
+        old->busy = false;
+    pthread_cond_broadcast(&not_busy);
+    pthread_mutex_unlock(&lock);
+}
+
+static enum th_status load(struct th_library *library, struct th_library *old, th_term info)
+{
+    if (call_either(library, old, info)) {
+        forget_load(library);
+        return th_error_context("%s was refused", library->facts.path);
+    }
+    set_state(library, TH_LIBRARY_LOADED);
+    return TH_OK;
+}
+
+enum th_status th_library_load(struct th_library *library, struct th_library *old, th_term info)
+{
+    enum th_status status;
+
+    if (!begin_load(library, old))
+        return TH_OK;
+    status = load(library, old, info);
+    end_load(library, old);
+    return status;
+}
+
+static enum th_status call_check(struct th_library *library, struct th_library *old, th_term info)
+{
+    int (*check)(ErlNifEnv * env, void *old_private_data, ERL_NIF_TERM info) =
+        (int (*)(ErlNifEnv *, void *, ERL_NIF_TERM))(uintptr_t)dlsym(library->handle,
+                                                                     "th_upgrade_check");
+    struct th_library_call call;
+    th_env env;
+    int answer;
+
+    th_library_init_env(&env, library);
+    th_library_begin(&call, library->facts.path, "th_upgrade_check");
+    answer = check(&env, th_library_private_data(old), info);
+    th_library_end(&call);
+    th_env_release(&env);
+    return answer == 0 ? TH_OK
+                       : th_error_raise(TH_REFUSED, "its th_upgrade_check() returned %d", answer);
+}
+
+enum th_status th_library_upgrade_check(struct th_library *library, struct th_library *old,
+                                        th_term info)
+{
+    enum th_status status = check_replaces(library, old);
+
+    if (!status && library->facts.upgrade_check)
+        status = call_check(library, old, info);
+    return status ? th_error_context("%s was refused", library->facts.path) : TH_OK;
+}
+
+/* --- Unloading ------------------------------------------------------------------------------- */
+
+void th_library_unload(struct th_library *library)
+{
+    struct th_library_call call;
+    th_env env;
+
+    if (!is_loaded(library))
+        return;
+    th_library_leave_threads(library);
+    if (!library->entry.unload)
+        return;
+    th_library_init_env(&env, library);
+    th_library_begin(&call, library->facts.path, "unload");
+    library->entry.unload(&env, library->private_data);
+    th_library_end(&call);
+    th_env_release(&env);
+}
+
+/* Callbacks that run in other threads, of resources that were dropped just now, have shares.
+ * Acquire: unload() comes after what they did. */
+static void wait_for_callbacks(const struct th_library *library)
+{
+    static const struct timespec moment = {.tv_nsec = 50000};
+
+    while (atomic_load_explicit(&library->shares, memory_order_acquire) > 1)
+        nanosleep(&moment, NULL);
+}
+
+static void unload_again(struct th_library *library)
+{
+    th_resource_reap();
+    th_resource_types_forget(library);
+    wait_for_callbacks(library);
+    th_library_unload(library);
+    forget_load(library);
+}
+
+void th_library_undo_load(struct th_library *library)
+{
+    if (is_loaded(library))
+        unload_again(library);
+}
+
+enum th_status th_library_hand_back(struct th_library *old, struct th_library *new_, th_term info)
+{
+    if (call_either(old, new_, info))
+        return th_error_context("%s did not take back what it had handed over", old->facts.path);
+    th_resource_types_settle(old);
+    th_resource_types_give_back(new_, old);
+    unload_again(new_);
+    return TH_OK;
 }
 
 /* --- What is known of it --------------------------------------------------------------------- */

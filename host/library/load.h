@@ -55,7 +55,7 @@ enum th_status th_library_open(const char *path, struct th_library **library);
  * program; always a new instance, also of a file that is open. So versions of one module are open
  * at once, and whatever happens to PATH from now on does not matter: that it is written to, cut
  * short, replaced or removed. The copy lies in a folder of the program's own, below $TMPDIR, /tmp
- * or $XDG_RUNTIME_DIR (copy_folder.h), where debuggers find it as long as the library is open; that
+ * or $XDG_RUNTIME_DIR (private_copy.c), where debuggers find it as long as the library is open; that
  * folder is removed when the program exits, or by the next host if this one is killed.
  *
  * Messages and th_library_path() name PATH, th_library_file() the copy. What dladdr() tells the

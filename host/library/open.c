@@ -2,12 +2,90 @@
 
 #include "private_copy.h"
 #include "declared.h"
-#include "opening.h"
 #include "origin.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+
+/* --- Who opens which file --------------------------------------------------------------------- */
+
+/*
+ * What is opened is known to the loader at once, to others only when nif_init() has returned. Two
+ * threads that open one file would both get the loader's handle, and neither find the instance of
+ * the other. So one waits until the other has finished; those that open other files do not. No lock
+ * is held meanwhile, as code of the library runs.
+ */
+struct opening {
+    struct opening *next;
+    const struct th_examination *facts;
+    pthread_t opener;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list of all */
+static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
+static struct opening *all;
+
+static const struct opening *find(const struct th_examination *facts)
+{
+    const struct opening *opening = all;
+
+    while (opening &&
+           (opening->facts->device != facts->device || opening->facts->inode != facts->inode) &&
+           strcmp(opening->facts->path, facts->path) != 0)
+        opening = opening->next;
+    return opening;
+}
+
+/* In a constructor, which all code of libraries may be in, the caller has the loader's lock, for
+ * which the other may wait. */
+static enum th_status wait_for_others(const struct th_examination *facts)
+{
+    const struct opening *other;
+
+    while ((other = find(facts))) {
+        if (pthread_equal(other->opener, pthread_self()))
+            return th_error_raise(TH_REFUSED, "it is just being opened by this thread, whose "
+                                              "constructor wants to open it again");
+        if (th_library_running)
+            return th_error_raise(TH_REFUSED, "it is just being opened by another thread, for "
+                                              "which code of a library cannot wait");
+        pthread_cond_wait(&ended, &lock);
+    }
+    return TH_OK;
+}
+
+/*
+ * Waits while another thread opens the file of FACTS, or another at its path. OPENING and FACTS
+ * must stay until end_opening(), by the same thread. TH_REFUSED if waiting might last for ever: the
+ * caller is in a constructor of a library.
+ */
+static enum th_status begin_opening(struct opening *opening, const struct th_examination *facts)
+{
+    enum th_status status;
+
+    pthread_mutex_lock(&lock);
+    status = wait_for_others(facts);
+    if (!status) {
+        *opening = (struct opening){all, facts, pthread_self()};
+        all = opening;
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+static void end_opening(struct opening *opening)
+{
+    struct opening **place = &all;
+
+    pthread_mutex_lock(&lock);
+    while (*place != opening)
+        place = &(*place)->next;
+    *place = opening->next;
+    pthread_cond_broadcast(&ended);
+    pthread_mutex_unlock(&lock);
+}
 
 /* --- The loader ------------------------------------------------------------------------------ */
 
@@ -306,7 +384,7 @@ enum th_status th_library_open_copy(const char *path, struct th_library **result
 enum th_status th_library_open_replaceable(const char *path, bool again, struct th_library **result)
 {
     struct th_examination facts = {0}; /* as much as tells which file is opened */
-    struct th_opening opening;
+    struct opening opening;
     enum th_status status;
     struct stat file;
 
@@ -315,13 +393,13 @@ enum th_status th_library_open_replaceable(const char *path, bool again, struct 
     facts.path = (char *)path;
     facts.device = file.st_dev;
     facts.inode = file.st_ino;
-    status = th_opening_begin(&opening, &facts);
+    status = begin_opening(&opening, &facts);
     if (status)
         return th_error_context("%s was refused", path);
     *result = again ? NULL : th_registry_find_file(&file);
     if (!*result)
         status = open_copy(path, true, result);
-    th_opening_end(&opening);
+    end_opening(&opening);
     return status;
 }
 
@@ -346,13 +424,13 @@ static enum th_status open_in_place(struct th_library *library, struct th_librar
 /* Of two that open one file the second must find what the first has made. */
 static enum th_status open_alone(struct th_library *library, struct th_library **result)
 {
-    struct th_opening opening;
-    enum th_status status = th_opening_begin(&opening, &library->facts);
+    struct opening opening;
+    enum th_status status = begin_opening(&opening, &library->facts);
 
     if (status)
         return status;
     status = open_in_place(library, result);
-    th_opening_end(&opening);
+    end_opening(&opening);
     return status;
 }
 

@@ -2,7 +2,7 @@
  * Private copies of libraries, from which tracers and modules are opened that are loaded into a
  * running host, or may be replaced in it.
  *
- * A copy is a file NAME.GEN.so in the program's own folder (copy_folder.h), GEN counting up in the
+ * A copy is a file NAME.GEN.so in the program's own folder (private_copy.c), GEN counting up in the
  * program: so the loader takes each for another library, and nobody writes to it, truncates or
  * replaces it while its code runs. It is a real file, for debuggers and profilers, as long as the
  * library is open.

@@ -72,7 +72,7 @@ void th_registry_pin(struct th_library *library)
     th_free(warning);
 }
 
-void th_registry_keep(struct th_library *library)
+void th_library_keep(struct th_library *library)
 {
     pthread_mutex_lock(&lock);
     library->users++;

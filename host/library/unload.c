@@ -40,11 +40,6 @@ void th_library_drop(struct th_library *library)
     th_library_retire(library);
 }
 
-void th_library_keep(struct th_library *library)
-{
-    th_registry_keep(library);
-}
-
 void th_library_release(struct th_library *library)
 {
     if (!th_registry_leave(library))
