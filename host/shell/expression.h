@@ -99,8 +99,6 @@ struct th_node {
     struct th_node *parts[];
 };
 
-struct th_arena_block;
-
 /* A fun in a text. */
 struct th_fun_source {
     const struct th_node *node;
@@ -114,8 +112,7 @@ struct th_source {
     uint64_t number;       /* unique in this host, from 1 */
     char *text;
     size_t size;
-    th_env env;                    /* holds the constants */
-    struct th_arena_block *blocks; /* hold the nodes */
+    th_env env; /* holds the constants, and the nodes as words */
     struct th_fun_source *funs;
     size_t fun_count, fun_capacity;
 };
@@ -224,7 +221,7 @@ struct th_node *th_shell_parse_bits(struct th_expression_parser *p, const char *
 enum th_status th_shell_check(const struct th_source *source, const struct th_node *form);
 
 /* True if the expression may be a test of a guard. */
-bool th_shell_is_test(const struct th_source *source, const struct th_node *node);
+bool th_shell_is_test(const struct th_node *node);
 
 /* True for a function that a guard may call. */
 bool th_shell_in_guards(const char *name, size_t arity);

@@ -13,7 +13,7 @@ static struct th_node *make_filter(struct th_expression_parser *p, struct th_nod
     struct th_node *filter =
         th_shell_make_node_of(p, TH_NODE_FILTER, expression->at, &expression, 1);
 
-    filter->exact = !p->failed && th_shell_is_test(p->source, expression);
+    filter->exact = !p->failed && th_shell_is_test(expression);
     return filter;
 }
 

@@ -6,29 +6,9 @@
 
 /* --- Memory ----------------------------------------------------------------------------------- */
 
-enum { BLOCK_BYTES = 4096 };
-
-struct th_arena_block {
-    struct th_arena_block *next;
-    size_t used, size;
-    _Alignas(16) unsigned char bytes[];
-};
-
 void *th_shell_source_alloc(struct th_source *source, size_t size)
 {
-    struct th_arena_block *block = source->blocks;
-    void *place;
-
-    size = (size + 15) & ~(size_t)15;
-    if (!block || block->size - block->used < size) {
-        size_t room = size > BLOCK_BYTES ? size : BLOCK_BYTES;
-        block = th_alloc(sizeof *block + room);
-        *block = (struct th_arena_block){.next = source->blocks, .size = room};
-        source->blocks = block;
-    }
-    place = block->bytes + block->used;
-    block->used += size;
-    return place;
+    return th_env_take(&source->env, (size + sizeof(th_term) - 1) / sizeof(th_term));
 }
 
 void th_shell_source_keep(struct th_source *source)
@@ -42,11 +22,6 @@ void th_shell_source_drop(struct th_source *source)
 {
     if (atomic_fetch_sub_explicit(&source->shares, 1, memory_order_acq_rel) > 1)
         return;
-    while (source->blocks) {
-        struct th_arena_block *block = source->blocks;
-        source->blocks = block->next;
-        th_free(block);
-    }
     th_env_release(&source->env);
     th_free(source->funs);
     th_free(source->text);
@@ -144,47 +119,42 @@ void th_shell_source_add_fun(struct th_source *source, struct th_node *node)
 
 /* --- Checks ----------------------------------------------------------------------------------- */
 
-static enum th_status fail(const struct th_source *source, const struct th_node *node,
-                           const char *wanted)
-{
-    struct th_scanner s = th_scanner(NULL, source->text, source->size);
+/* A walk over a tree; the first part that may not stand where it does ends it. */
+struct check {
+    const struct th_node *wrong; /* NULL: there is none */
+    const char *wanted;          /* in its place */
+};
 
-    return th_scan_fail(&s, node->at, "expected %s", wanted);
+typedef void check_node(struct check *c, const struct th_node *node);
+
+static check_node check_expression, check_pattern, check_guard_test;
+
+static void refuse(struct check *c, const struct th_node *node, const char *wanted)
+{
+    c->wrong = node;
+    c->wanted = wanted;
 }
 
-static enum th_status check_expression(const struct th_source *source, const struct th_node *node);
-static enum th_status check_guard_test(const struct th_source *source, const struct th_node *node);
-
-/* All parts from FIRST on, by CHECK. */
-static enum th_status
-check_parts(const struct th_source *source, const struct th_node *node, size_t first,
-            enum th_status (*check)(const struct th_source *, const struct th_node *))
+/* Parts that are missing may be. */
+static void check_part(struct check *c, const struct th_node *part, check_node *check)
 {
-    enum th_status status = TH_OK;
-
-    for (size_t i = first; status == TH_OK && i < node->count; i++)
-        if (node->parts[i])
-            status = check(source, node->parts[i]);
-    return status;
+    if (part && !c->wrong)
+        check(c, part);
 }
 
-static enum th_status check_pattern(const struct th_source *source, const struct th_node *node);
-
-static enum th_status check_map_pattern(const struct th_source *source, const struct th_node *map)
+static void check_parts(struct check *c, const struct th_node *node, size_t first,
+                        check_node *check)
 {
-    enum th_status status = TH_OK;
+    for (size_t i = first; i < node->count; i++)
+        check_part(c, node->parts[i], check);
+}
 
-    if (map->parts[0])
-        return fail(source, map, "a pattern, which no map with an update is");
-    for (size_t i = 1; status == TH_OK && i < map->count; i++) {
-        const struct th_node *pair = map->parts[i];
-        if (!pair->exact)
-            return fail(source, pair, "':=' between key and value, as this is a pattern");
-        status = check_guard_test(source, pair->parts[0]);
-        if (status == TH_OK)
-            status = check_pattern(source, pair->parts[1]);
-    }
-    return status;
+static void check_map_pair(struct check *c, const struct th_node *pair)
+{
+    if (!pair->exact)
+        refuse(c, pair, "':=' between key and value, as this is a pattern");
+    check_part(c, pair->parts[0], check_guard_test);
+    check_part(c, pair->parts[1], check_pattern);
 }
 
 static bool is_leaf_pattern(const struct th_node *node)
@@ -193,48 +163,49 @@ static bool is_leaf_pattern(const struct th_node *node)
            node->kind == TH_NODE_ANY;
 }
 
-static enum th_status check_bits_pattern(const struct th_source *source, const struct th_node *bits)
+static void check_bits_pattern(struct check *c, const struct th_node *bits)
 {
-    enum th_status status = TH_OK;
-
-    for (size_t i = 0; status == TH_OK && i < bits->count; i++) {
+    for (size_t i = 0; !c->wrong && i < bits->count; i++) {
         const struct th_node *segment = bits->parts[i];
         bool last = i + 1 == bits->count;
         if (!is_leaf_pattern(segment->parts[0]))
-            return fail(source, segment, "a variable or a constant, as this is a pattern");
-        if (!last && !segment->parts[1] && !segment->spec->sized &&
-            (segment->spec->type == TH_SEGMENT_BINARY ||
-             segment->spec->type == TH_SEGMENT_BITSTRING))
-            return fail(source, segment, "a size, as only the last segment takes all that is left");
-        if (segment->parts[1])
-            status = check_guard_test(source, segment->parts[1]);
+            refuse(c, segment, "a variable or a constant, as this is a pattern");
+        else if (!last && !segment->parts[1] && !segment->spec->sized &&
+                 (segment->spec->type == TH_SEGMENT_BINARY ||
+                  segment->spec->type == TH_SEGMENT_BITSTRING))
+            refuse(c, segment, "a size, as only the last segment takes all that is left");
+        check_part(c, segment->parts[1], check_guard_test);
     }
-    return status;
 }
 
-static enum th_status check_pattern(const struct th_source *source, const struct th_node *node)
+static void check_pattern(struct check *c, const struct th_node *node)
 {
     switch ((enum th_node_kind)node->kind) {
     case TH_NODE_CONSTANT:
     case TH_NODE_VARIABLE:
     case TH_NODE_ANY:
-        return TH_OK;
+        break;
     case TH_NODE_LIST:
     case TH_NODE_TUPLE:
     case TH_NODE_MATCH:
-        return check_parts(source, node, 0, check_pattern);
+        check_parts(c, node, 0, check_pattern);
+        break;
     case TH_NODE_MAP:
-        return check_map_pattern(source, node);
+        if (node->parts[0])
+            refuse(c, node, "a pattern, which no map with an update is");
+        check_parts(c, node, 1, check_map_pair);
+        break;
     case TH_NODE_BITS:
-        return check_bits_pattern(source, node);
+        check_bits_pattern(c, node);
+        break;
     default:
-        return fail(source, node,
-                    "a pattern: variables, _, constants, and lists, tuples, maps and "
-                    "bit strings of these");
+        refuse(c, node,
+               "a pattern: variables, _, constants, and lists, tuples, maps and "
+               "bit strings of these");
     }
 }
 
-static enum th_status check_guard_call(const struct th_source *source, const struct th_node *node)
+static void check_guard_call(struct check *c, const struct th_node *node)
 {
     const struct th_node *module = node->parts[0];
     const struct th_node *function = node->parts[1];
@@ -242,19 +213,16 @@ static enum th_status check_guard_call(const struct th_source *source, const str
     if ((module && (module->kind != TH_NODE_CONSTANT || module->value != TH_AM(erlang))) ||
         function->kind != TH_NODE_CONSTANT || !th_is_atom(function->value) ||
         !th_shell_in_guards(th_atom_name(function->value)->text, node->count - 2))
-        return fail(source, node, "a guard, which may call is_atom/1 and the like, but not this");
-    return check_parts(source, node, 2, check_guard_test);
+        refuse(c, node, "a guard, which may call is_atom/1 and the like, but not this");
+    check_parts(c, node, 2, check_guard_test);
 }
 
-static enum th_status check_guard_test(const struct th_source *source, const struct th_node *node)
+static void check_guard_test(struct check *c, const struct th_node *node)
 {
     switch ((enum th_node_kind)node->kind) {
     case TH_NODE_CALL:
-        return check_guard_call(source, node);
-    case TH_NODE_BINARY:
-        if (node->op == TH_OPERATOR_APPEND || node->op == TH_OPERATOR_LESS_ALL)
-            return fail(source, node, "a guard, which has no ++ and --");
-        return check_parts(source, node, 0, check_guard_test);
+        check_guard_call(c, node);
+        break;
     case TH_NODE_MATCH:
     case TH_NODE_SEND:
     case TH_NODE_CATCH:
@@ -268,79 +236,82 @@ static enum th_status check_guard_test(const struct th_source *source, const str
     case TH_NODE_COMPREHENSION:
     case TH_NODE_COMPREHENSION_BITS:
     case TH_NODE_COMPREHENSION_MAP:
-        return fail(source, node, "a guard: tests without effects");
+        refuse(c, node, "a guard: tests without effects");
+        break;
     case TH_NODE_MAP:
-    case TH_NODE_ANY: {
-        enum th_status status = check_expression(source, node);
-        return status == TH_OK ? check_parts(source, node, 0, check_guard_test) : status;
-    }
+    case TH_NODE_ANY:
+        check_expression(c, node);
+        check_parts(c, node, 0, check_guard_test);
+        break;
     default:
-        return check_parts(source, node, 0, check_guard_test);
+        if (node->op == TH_OPERATOR_APPEND || node->op == TH_OPERATOR_LESS_ALL)
+            refuse(c, node, "a guard, which has no ++ and --");
+        check_parts(c, node, 0, check_guard_test);
     }
 }
 
-static enum th_status check_guard(const struct th_source *source, const struct th_node *guard)
+/* The blocks of a guard are no part of an expression. */
+static void check_guard_block(struct check *c, const struct th_node *tests)
 {
-    enum th_status status = TH_OK;
-
-    for (size_t i = 0; status == TH_OK && i < guard->count; i++)
-        status = check_parts(source, guard->parts[i], 0, check_guard_test);
-    return status;
+    check_parts(c, tests, 0, check_guard_test);
 }
 
-static enum th_status check_clause(const struct th_source *source, const struct th_node *clause)
+static void check_guard(struct check *c, const struct th_node *guard)
 {
-    enum th_status status = clause->parts[0] ? check_pattern(source, clause->parts[0]) : TH_OK;
-
-    if (status == TH_OK && clause->parts[1])
-        status = check_guard(source, clause->parts[1]);
-    return status == TH_OK ? check_expression(source, clause->parts[2]) : status;
+    check_parts(c, guard, 0, check_guard_block);
 }
 
-static enum th_status check_generator(const struct th_source *source,
-                                      const struct th_node *generator)
+static void check_generator_pattern(struct check *c, const struct th_node *pattern)
 {
-    const struct th_node *pattern = generator->parts[0];
-    enum th_status status = pattern->kind == TH_NODE_PAIR
-                                ? check_parts(source, pattern, 0, check_pattern)
-                                : check_pattern(source, pattern);
-
-    return status == TH_OK ? check_expression(source, generator->parts[1]) : status;
+    if (pattern->kind == TH_NODE_PAIR)
+        check_parts(c, pattern, 0, check_pattern);
+    else
+        check_pattern(c, pattern);
 }
 
-static enum th_status check_expression(const struct th_source *source, const struct th_node *node)
+static void check_expression(struct check *c, const struct th_node *node)
 {
-    enum th_status status;
-
     switch ((enum th_node_kind)node->kind) {
     case TH_NODE_MATCH:
-        status = check_pattern(source, node->parts[0]);
-        return status == TH_OK ? check_expression(source, node->parts[1]) : status;
+        check_part(c, node->parts[0], check_pattern);
+        check_part(c, node->parts[1], check_expression);
+        break;
     case TH_NODE_CLAUSE:
-        return check_clause(source, node);
+        check_part(c, node->parts[0], check_pattern);
+        check_part(c, node->parts[1], check_guard);
+        check_part(c, node->parts[2], check_expression);
+        break;
     case TH_NODE_GENERATOR:
-        return check_generator(source, node);
+        check_part(c, node->parts[0], check_generator_pattern);
+        check_part(c, node->parts[1], check_expression);
+        break;
     case TH_NODE_ANY:
-        return fail(source, node, "an expression; '_' has no value");
+        refuse(c, node, "an expression; '_' has no value");
+        break;
     case TH_NODE_MAP:
-        for (size_t i = 1; !node->parts[0] && i < node->count; i++)
+        for (size_t i = 1; !node->parts[0] && !c->wrong && i < node->count; i++)
             if (node->parts[i]->exact)
-                return fail(source, node->parts[i], "'=>' between key and value of a new map");
-        return check_parts(source, node, 0, check_expression);
+                refuse(c, node->parts[i], "'=>' between key and value of a new map");
+        check_parts(c, node, 0, check_expression);
+        break;
     default:
-        return check_parts(source, node, 0, check_expression);
+        check_parts(c, node, 0, check_expression);
     }
 }
 
 enum th_status th_shell_check(const struct th_source *source, const struct th_node *form)
 {
-    return check_expression(source, form);
+    struct check c = {0};
+    struct th_scanner s = th_scanner(NULL, source->text, source->size);
+
+    check_expression(&c, form);
+    return c.wrong ? th_scan_fail(&s, c.wrong->at, "expected %s", c.wanted) : TH_OK;
 }
 
-bool th_shell_is_test(const struct th_source *source, const struct th_node *node)
+bool th_shell_is_test(const struct th_node *node)
 {
-    bool good = check_guard_test(source, node) == TH_OK;
+    struct check c = {0};
 
-    th_error_clear();
-    return good;
+    check_guard_test(&c, node);
+    return !c.wrong;
 }
