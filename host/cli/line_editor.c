@@ -261,8 +261,10 @@ static bool take_character(struct th_line_editor *editor, wchar_t *key)
         if (used != (size_t)-2)
             taken += used == 0 || used == (size_t)-1 ? 1 : used;
     }
-    read->size -= taken;
-    memmove(read->data, read->data + taken, read->size);
+    if (taken > 0) {
+        read->size -= taken;
+        memmove(read->data, read->data + taken, read->size);
+    }
     return used < (size_t)-2;
 }
 
