@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* The capacity that B grows to for MORE bytes. */
-static size_t grown(const struct th_buffer *b, size_t more)
+static size_t grown_capacity(const struct th_buffer *b, size_t more)
 {
     size_t wanted = b->size + more;
     size_t doubled = b->capacity * 2 < 64 ? 64 : b->capacity * 2;
@@ -15,9 +15,9 @@ static size_t grown(const struct th_buffer *b, size_t more)
     return doubled > wanted ? doubled : wanted;
 }
 
-static void grow(struct th_buffer *b, size_t more)
+static void grow_buffer(struct th_buffer *b, size_t more)
 {
-    size_t capacity = grown(b, more);
+    size_t capacity = grown_capacity(b, more);
     unsigned char *data = b->may_fail ? th_may_realloc(b->data, capacity) : NULL;
 
     if (b->may_fail && !data) {
@@ -34,7 +34,7 @@ static void grow(struct th_buffer *b, size_t more)
 unsigned char *th_buffer_reserve(struct th_buffer *b, size_t more)
 {
     if (b->capacity - b->size < more)
-        grow(b, more);
+        grow_buffer(b, more);
     return b->data + b->size;
 }
 
@@ -45,7 +45,7 @@ bool th_buffer_try(struct th_buffer *b, size_t more)
 
     if (b->capacity - b->size >= more)
         return true;
-    capacity = grown(b, more);
+    capacity = grown_capacity(b, more);
     data = th_try_realloc(b->data, b->capacity, capacity);
     if (!data)
         return false;

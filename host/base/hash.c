@@ -8,7 +8,7 @@ static size_t home_of(const struct th_table *t, uint64_t key)
 }
 
 /* The slot that holds KEY, or the free one where it would go. */
-static struct th_slot *find(const struct th_table *t, uint64_t key)
+static struct th_slot *find_slot(const struct th_table *t, uint64_t key)
 {
     size_t i = home_of(t, key);
 
@@ -17,7 +17,7 @@ static struct th_slot *find(const struct th_table *t, uint64_t key)
     return &t->slots[i];
 }
 
-static void grow(struct th_table *t)
+static void grow_table(struct th_table *t)
 {
     struct th_table old = *t;
     struct th_slot *slot;
@@ -26,7 +26,7 @@ static void grow(struct th_table *t)
     t->capacity = old.capacity ? 2 * old.capacity : 16;
     t->slots = th_alloc_zero(t->capacity * sizeof *t->slots);
     while ((slot = th_table_next(&old, &position)))
-        *find(t, slot->key) = *slot;
+        *find_slot(t, slot->key) = *slot;
     th_free(old.slots);
 }
 
@@ -42,7 +42,7 @@ uint64_t th_hash_bytes(const void *data, size_t size)
 
 void *th_table_get(const struct th_table *t, uint64_t key)
 {
-    return t->capacity ? find(t, key)->value : NULL;
+    return t->capacity ? find_slot(t, key)->value : NULL;
 }
 
 void *th_table_set(struct th_table *t, uint64_t key, void *value)
@@ -51,8 +51,8 @@ void *th_table_set(struct th_table *t, uint64_t key, void *value)
     void *old;
 
     if (4 * t->count >= 3 * t->capacity)
-        grow(t);
-    slot = find(t, key);
+        grow_table(t);
+    slot = find_slot(t, key);
     old = slot->value;
     t->count += slot->key == 0;
     *slot = (struct th_slot){key, value};
@@ -62,7 +62,7 @@ void *th_table_set(struct th_table *t, uint64_t key, void *value)
 void *th_table_remove(struct th_table *t, uint64_t key)
 {
     size_t mask = t->capacity - 1;
-    struct th_slot *slot = t->capacity ? find(t, key) : NULL;
+    struct th_slot *slot = t->capacity ? find_slot(t, key) : NULL;
     void *value;
     size_t hole;
 

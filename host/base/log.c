@@ -16,7 +16,7 @@ void th_warn_as(const char *name)
     program = name;
 }
 
-static void print(const char *kind, const char *format, va_list args)
+static void print_log(const char *kind, const char *format, va_list args)
 {
     flockfile(stderr); /* so that lines of several threads do not mix */
     fprintf(stderr, "%s: %s", program, kind);
@@ -46,7 +46,7 @@ void th_warn(const char *format, ...)
         vsnprintf(text, sizeof text, format, args);
         th_buffer_printf(kept, "%s\n", text);
     } else {
-        print("warning: ", format, args);
+        print_log("warning: ", format, args);
     }
     va_end(args);
 }
@@ -56,7 +56,7 @@ void th_log_error(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    print("", format, args);
+    print_log("", format, args);
     va_end(args);
 }
 

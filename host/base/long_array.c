@@ -13,7 +13,7 @@ static bool get_memory(void *addresses, size_t size)
     return mprotect(addresses, size, PROT_READ | PROT_WRITE) == 0;
 }
 
-static void *reserve(size_t size, size_t most)
+static void *reserve_addresses(size_t size, size_t most)
 {
     void *addresses =
         mmap(NULL, most, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -34,7 +34,7 @@ void *th_long_array_grow(void *memory, size_t had, size_t wanted, size_t most)
         return th_realloc(memory, wanted);
     if (had > SHORT)
         return get_memory(memory, wanted) ? memory : NULL;
-    larger = reserve(wanted, most);
+    larger = reserve_addresses(wanted, most);
     if (larger && had > 0)
         memcpy(larger, memory, had);
     if (larger)

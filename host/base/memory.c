@@ -83,7 +83,7 @@ static struct piece *piece_of(void *memory)
 }
 
 /* Joins PIECE with the free ones behind it. */
-static void join(struct piece *piece)
+static void join_free(struct piece *piece)
 {
     for (;;) {
         unsigned char *end = (unsigned char *)piece + piece->bytes;
@@ -109,7 +109,7 @@ static void *take_piece(size_t size)
         piece = (struct piece *)at;
         if (piece->used)
             continue;
-        join(piece);
+        join_free(piece);
         if (piece->bytes < bytes)
             continue;
         if (piece->bytes - bytes >= sizeof *piece) {
@@ -153,7 +153,7 @@ bool th_memory_is_short(void)
 /* --- Allocation ------------------------------------------------------------------------------- */
 
 /* MEMORY, or as much of the reserve; NULL if there is none. */
-static void *any(void *memory, size_t size)
+static void *memory_or_reserve(void *memory, size_t size)
 {
     allocations++;
     return __builtin_expect(memory != NULL, 1) ? memory : take_reserve(size);
@@ -166,9 +166,9 @@ static _Noreturn void give_up_for(size_t size)
     th_give_up("out of memory");
 }
 
-static void *checked(void *memory, size_t size)
+static void *checked_memory(void *memory, size_t size)
 {
-    memory = any(memory, size);
+    memory = memory_or_reserve(memory, size);
     if (memory)
         return memory;
     give_up_for(size);
@@ -176,12 +176,12 @@ static void *checked(void *memory, size_t size)
 
 void *th_alloc(size_t size)
 {
-    return checked(malloc(size ? size : 1), size);
+    return checked_memory(malloc(size ? size : 1), size);
 }
 
 void *th_alloc_zero(size_t size)
 {
-    void *memory = checked(calloc(1, size ? size : 1), size);
+    void *memory = checked_memory(calloc(1, size ? size : 1), size);
 
     return is_reserve(memory) ? memset(memory, 0, size) : memory;
 }
@@ -193,11 +193,11 @@ void *th_alloc_aligned(size_t alignment, size_t size)
 
     if (!memory && alignment > ALIGNED)
         give_up_for(size);
-    return checked(memory, whole);
+    return checked_memory(memory, whole);
 }
 
 /* OLD moves to the reserve, or within it or out of it; NULL: there is no room. */
-static void *move(void *old, size_t size)
+static void *move_memory(void *old, size_t size)
 {
     size_t old_size = !old              ? 0
                       : is_reserve(old) ? piece_of(old)->bytes - offsetof(struct piece, content)
@@ -218,7 +218,7 @@ void *th_realloc(void *old, size_t size)
     void *memory = is_reserve(old) ? NULL : realloc(old, size);
 
     allocations++;
-    if (!memory && !(memory = move(old, size)))
+    if (!memory && !(memory = move_memory(old, size)))
         give_up_for(size);
     return memory;
 }
@@ -297,7 +297,7 @@ void th_memory_give(size_t bytes)
 }
 
 /* MEMORY, of SIZE bytes; NULL: it was refused. */
-static void *tried(void *memory, size_t size)
+static void *tried_memory(void *memory, size_t size)
 {
     allocations++;
     if (!memory)
@@ -307,14 +307,14 @@ static void *tried(void *memory, size_t size)
 
 void *th_may_realloc(void *old, size_t size)
 {
-    return tried(is_reserve(old) ? move(old, size) : realloc(old, size), size);
+    return tried_memory(is_reserve(old) ? move_memory(old, size) : realloc(old, size), size);
 }
 
 void *th_try_alloc(size_t size)
 {
     void *memory = NULL;
 
-    if (th_memory_take(size) && !(memory = tried(malloc(size), size)))
+    if (th_memory_take(size) && !(memory = tried_memory(malloc(size), size)))
         th_memory_give(size);
     return memory;
 }

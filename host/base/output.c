@@ -107,7 +107,7 @@ static mode_t usual_mode(void)
 }
 
 /* As the file that is to be replaced. Its owner may be out of reach: then it is ours now. */
-static bool take_after(int descriptor, const struct stat *old)
+static bool take_permissions(int descriptor, const struct stat *old)
 {
     if (!old)
         return fchmod(descriptor, usual_mode()) == 0;
@@ -125,7 +125,7 @@ static FILE *open_beside(struct th_output *out, const struct stat *old)
     descriptor = mkstemp(out->temporary);
     if (descriptor >= 0)
         (void)th_output_begin_file(out->temporary);
-    if (descriptor >= 0 && take_after(descriptor, old))
+    if (descriptor >= 0 && take_permissions(descriptor, old))
         file = fdopen(descriptor, "w");
     if (!file && descriptor >= 0) {
         int error = errno;
@@ -188,7 +188,7 @@ static FILE *open_in_place(const char *name, mode_t mode)
     return descriptor < 0 ? NULL : fdopen(descriptor, "w");
 }
 
-static FILE *open_file(struct th_output *out, const char *name)
+static FILE *open_output(struct th_output *out, const char *name)
 {
     struct stat old;
 
@@ -204,7 +204,7 @@ static FILE *open_file(struct th_output *out, const char *name)
     return open_beside(out, &old);
 }
 
-static void forget(struct th_output *out)
+static void forget_output(struct th_output *out)
 {
     if (out->temporary)
         th_output_end_file(out->temporary);
@@ -220,23 +220,23 @@ enum th_status th_output_open(struct th_output *out, const char *name)
         out->file = stdout;
         return TH_OK;
     }
-    out->file = open_file(out, name);
+    out->file = open_output(out, name);
     if (out->file)
         return TH_OK;
     th_error_raise(TH_FAILED, "cannot write %s: %s", name,
                    errno == ENXIO ? "no reader has opened it" : strerror(errno));
-    forget(out);
+    forget_output(out);
     return TH_FAILED;
 }
 
 /* The first error counts: those after it may come of it. */
-static void note(struct th_output *out, int error)
+static void note_error(struct th_output *out, int error)
 {
     if (!out->error)
         out->error = error;
 }
 
-static enum th_status result(const struct th_output *out)
+static enum th_status output_status(const struct th_output *out)
 {
     if (!out->error)
         return TH_OK;
@@ -247,15 +247,15 @@ static enum th_status result(const struct th_output *out)
 enum th_status th_output_write(struct th_output *out, const void *data, size_t size)
 {
     if (size && fwrite(data, 1, size, out->file) != size)
-        note(out, errno);
-    return result(out);
+        note_error(out, errno);
+    return output_status(out);
 }
 
 enum th_status th_output_flush(struct th_output *out)
 {
     if (fflush(out->file) != 0)
-        note(out, errno);
-    return result(out);
+        note_error(out, errno);
+    return output_status(out);
 }
 
 enum th_status th_output_commit(struct th_output *out)
@@ -264,15 +264,15 @@ enum th_status th_output_commit(struct th_output *out)
 
     th_output_flush(out);
     if (ferror(out->file))
-        note(out, EIO); /* of a write to stdout elsewhere, which knew more */
+        note_error(out, EIO); /* of a write to stdout elsewhere, which knew more */
     if (out->name && fclose(out->file) != 0)
-        note(out, errno);
+        note_error(out, errno);
     if (!out->error && out->temporary && rename(out->temporary, out->name) != 0)
-        note(out, errno);
+        note_error(out, errno);
     if (out->error && out->temporary)
         unlink(out->temporary);
-    status = result(out);
-    forget(out);
+    status = output_status(out);
+    forget_output(out);
     return status;
 }
 
@@ -282,7 +282,7 @@ void th_output_abandon(struct th_output *out)
         fclose(out->file);
     if (out->temporary)
         unlink(out->temporary);
-    forget(out);
+    forget_output(out);
 }
 
 void th_write_text(int descriptor, const char *format, ...)

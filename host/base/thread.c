@@ -42,7 +42,7 @@ static void free_blocks(void *first)
     }
 }
 
-static void make_key(void)
+static void make_block_key(void)
 {
     if (pthread_key_create(&blocks_of_thread, free_blocks) != 0)
         th_give_up("no thread-specific key is left");
@@ -54,7 +54,7 @@ void *th_thread_memory(void **place, size_t size)
 
     if (!block)
         return NULL;
-    pthread_once(&once, make_key);
+    pthread_once(&once, make_block_key);
     block->place = place;
     block->next = pthread_getspecific(blocks_of_thread);
     if (pthread_setspecific(blocks_of_thread, block) != 0) {

@@ -41,16 +41,16 @@ static uint64_t count_in_series(const char *where, const char *kind, const char 
 }
 
 /* A line on stderr, behind what was written to stdout before it. */
-static void print(const char *who, const char *message)
+static void print_finding(const char *who, const char *message)
 {
     fflush(stdout);
     fprintf(stderr, "tracehost: check: %s: %s\n", who, message);
 }
 
-static void tell(const struct th_origin *origin, const char *kind, char *message)
+static void tell_finding(const struct th_origin *origin, const char *kind, char *message)
 {
     if (count_in_series(origin->where, kind, message) <= TOLD)
-        print(origin->text, message);
+        print_finding(origin->text, message);
     th_free(message);
 }
 
@@ -59,7 +59,7 @@ void th_check_found(const struct th_origin *origin, const char *kind, const char
     va_list args;
 
     va_start(args, format);
-    tell(origin, kind, th_vprintf(format, args));
+    tell_finding(origin, kind, th_vprintf(format, args));
     va_end(args);
 }
 
@@ -69,7 +69,7 @@ void th_check_found_now(const char *kind, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    tell(origin, kind, th_vprintf(format, args));
+    tell_finding(origin, kind, th_vprintf(format, args));
     va_end(args);
     th_origin_release(origin);
 }
@@ -82,7 +82,7 @@ void th_check_tell_leak(const char *format, ...)
     va_start(args, format);
     message = th_vprintf(format, args);
     va_end(args);
-    print("leak", message);
+    print_finding("leak", message);
     th_free(message);
     pthread_mutex_lock(&lock);
     found++;

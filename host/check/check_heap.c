@@ -37,22 +37,22 @@ struct keeping {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
-static struct th_table heaps;                            /* struct heap, by place_of() its begin */
-static uint64_t most_places;                             /* that one of them reached over */
-static struct th_table retirees;                         /* struct kept, by its environment */
-static struct th_table ended; /* struct th_origin, by the environment of a call that is over */
+static struct th_table heaps;    /* struct heap, by heap_place() its begin */
+static uint64_t most_places;     /* that one of them reached over */
+static struct th_table retirees; /* struct kept, by its environment */
+static struct th_table ended;    /* struct th_origin, by the environment of a call that is over */
 static struct keeping environments = {.end = &environments.oldest};
 static struct keeping memories = {.end = &memories.oldest};
 
-static uint64_t key_of(const void *address)
+static uint64_t address_key(const void *address)
 {
     return (uint64_t)(uintptr_t)address;
 }
 
 /* Places have TH_ENV_LEAST bytes, so no two heaps begin in one. */
-static uint64_t place_of(const void *address)
+static uint64_t heap_place(const void *address)
 {
-    return key_of(address) / TH_ENV_LEAST;
+    return address_key(address) / TH_ENV_LEAST;
 }
 
 /* --- The watch ------------------------------------------------------------------------------- */
@@ -63,9 +63,9 @@ static void note_got(const th_env *env, struct th_env_stretch memory)
 
     *heap = (struct heap){memory, env, (enum th_env_kind)env->kind};
     pthread_mutex_lock(&lock);
-    if (most_places < place_of(memory.end) - place_of(memory.begin))
-        most_places = place_of(memory.end) - place_of(memory.begin);
-    heap = th_table_set(&heaps, place_of(memory.begin), heap);
+    if (most_places < heap_place(memory.end) - heap_place(memory.begin))
+        most_places = heap_place(memory.end) - heap_place(memory.begin);
+    heap = th_table_set(&heaps, heap_place(memory.begin), heap);
     pthread_mutex_unlock(&lock);
     th_free(heap); /* what it was before it moved */
 }
@@ -75,7 +75,7 @@ static void note_freed(struct th_env_stretch memory)
     struct heap *heap;
 
     pthread_mutex_lock(&lock);
-    heap = th_table_remove(&heaps, place_of(memory.begin));
+    heap = th_table_remove(&heaps, heap_place(memory.begin));
     pthread_mutex_unlock(&lock);
     th_free(heap);
 }
@@ -87,7 +87,7 @@ static char *owner_of_retired(const th_env *env)
     char *text;
 
     pthread_mutex_lock(&lock);
-    it = th_table_get(&retirees, key_of(env));
+    it = th_table_get(&retirees, address_key(env));
     text = it ? th_printf("%s %s", it->of, it->origin->text) : NULL;
     pthread_mutex_unlock(&lock);
     return text;
@@ -119,12 +119,12 @@ static bool find_heap(const void *address, struct heap *found)
     bool there;
 
     pthread_mutex_lock(&lock);
-    for (uint64_t i = 0; !heap && i <= most_places && i < place_of(address); i++) {
-        heap = th_table_get(&heaps, place_of(address) - i);
-        if (heap && key_of(heap->memory.begin) > key_of(address))
+    for (uint64_t i = 0; !heap && i <= most_places && i < heap_place(address); i++) {
+        heap = th_table_get(&heaps, heap_place(address) - i);
+        if (heap && address_key(heap->memory.begin) > address_key(address))
             heap = NULL;
     }
-    there = heap && key_of(address) < key_of(heap->memory.end);
+    there = heap && address_key(address) < address_key(heap->memory.end);
     if (there)
         *found = *heap;
     pthread_mutex_unlock(&lock);
@@ -185,7 +185,7 @@ th_term th_check_note_part(th_term term, const char *function)
     struct th_env_stretch stretch;
     struct heap heap;
 
-    if (words && key_of(words) % sizeof *words != 0)
+    if (words && address_key(words) % sizeof *words != 0)
         return term;
     if (words && ((own && th_env_stretch(own, words, &stretch)) || !find_heap(words, &heap)))
         return term;
@@ -213,7 +213,7 @@ static struct kept *take_oldest(struct keeping *from, size_t bytes)
             from->end = &from->oldest;
         from->bytes -= sizeof *it + it->bytes;
         if (from == &environments)
-            th_table_remove(&retirees, key_of(it->memory));
+            th_table_remove(&retirees, address_key(it->memory));
     }
     pthread_mutex_unlock(&lock);
     return it;
@@ -255,7 +255,7 @@ static void keep_in(struct keeping *in, struct kept what)
     in->end = &it->next;
     in->bytes += sizeof *it + it->bytes;
     if (in == &environments)
-        th_table_set(&retirees, key_of(it->memory), it);
+        th_table_set(&retirees, address_key(it->memory), it);
     pthread_mutex_unlock(&lock);
     keep_below(in, KEPT_BYTES);
 }
@@ -275,7 +275,7 @@ void th_check_ended(const th_env *env, struct th_origin *origin)
     struct th_origin *old;
 
     pthread_mutex_lock(&lock);
-    old = th_table_set(&ended, key_of(env), origin);
+    old = th_table_set(&ended, address_key(env), origin);
     pthread_mutex_unlock(&lock);
     th_origin_release(old);
 }
@@ -289,7 +289,7 @@ void th_check_retire(th_env *env)
         return;
     }
     pthread_mutex_lock(&lock);
-    origin = th_table_remove(&ended, key_of(env));
+    origin = th_table_remove(&ended, address_key(env));
     pthread_mutex_unlock(&lock);
     if (origin)
         retire(env, "the environment of an earlier call,", origin);

@@ -17,7 +17,7 @@ struct held_locks {
 };
 static _Thread_local void *of_thread; /* its struct held_locks; NULL: it never had any */
 
-static struct held_lock *find(const void *lock)
+static struct held_lock *find_held(const void *lock)
 {
     struct held_locks *held = of_thread;
 
@@ -27,7 +27,7 @@ static struct held_lock *find(const void *lock)
     return NULL;
 }
 
-static void forget(struct held_lock *mine)
+static void forget_held(struct held_lock *mine)
 {
     struct held_locks *held = of_thread;
     const struct held_lock *end = held->locks + held->count--;
@@ -37,7 +37,7 @@ static void forget(struct held_lock *mine)
 
 bool th_check_note_locks(const void *lock, bool shared, const char *function)
 {
-    struct held_lock *mine = find(lock);
+    struct held_lock *mine = find_held(lock);
 
     if (!th_check_note_has(TH_CHECK_LOCK, lock, function))
         return false;
@@ -69,7 +69,7 @@ void th_check_note_locked(const void *lock, bool shared)
 }
 
 /* The thread gives up MINE; false if that was refused. */
-static bool give_up(struct held_lock *mine, bool shared, const char *function)
+static bool give_up_held(struct held_lock *mine, bool shared, const char *function)
 {
     int before;
 
@@ -81,19 +81,19 @@ static bool give_up(struct held_lock *mine, bool shared, const char *function)
         th_check_blame(function, shared ? "of a lock that it has not for reading but for writing"
                                         : "of a lock that it has not for writing but for reading");
     th_check_hold(mine->lock, -1, &before, NULL);
-    forget(mine);
+    forget_held(mine);
     return true;
 }
 
 bool th_check_note_unlocks(const void *lock, bool shared, const char *function)
 {
-    struct held_lock *mine = find(lock);
+    struct held_lock *mine = find_held(lock);
     int before;
 
     if (!th_check_note_has(TH_CHECK_LOCK, lock, function))
         return false;
     if (mine)
-        return give_up(mine, shared, function);
+        return give_up_held(mine, shared, function);
     if (!th_check_hold(lock, 0, &before, NULL) || before <= 0) {
         th_check_blame(function, "of a lock that nobody has");
         return false;
@@ -107,8 +107,8 @@ void th_check_lock_gone(const void *lock)
 {
     struct held_lock *mine;
 
-    while ((mine = find(lock)))
-        forget(mine);
+    while ((mine = find_held(lock)))
+        forget_held(mine);
 }
 
 void th_check_locks_left(const struct th_check_frame *frame)

@@ -44,7 +44,7 @@ static void put_function(struct th_buffer *out, const struct th_check_call *call
     th_text_show_atom(out, th_atom(call->function));
 }
 
-static char *text_of(struct th_buffer *buffer)
+static char *take_text(struct th_buffer *buffer)
 {
     char *text = th_strdup(th_buffer_text(buffer));
 
@@ -60,7 +60,7 @@ static char *where_of_call(const struct th_check_call *call)
         return th_strdup(call->callee->name);
     put_function(&out, call);
     th_buffer_printf(&out, "/%d", call->argc);
-    return text_of(&out);
+    return take_text(&out);
 }
 
 static char *text_of_call(const struct th_check_call *call)
@@ -71,7 +71,7 @@ static char *text_of_call(const struct th_check_call *call)
     put_arguments(&out, call);
     if (!is_itself(call))
         th_buffer_printf(&out, ", scheduled by %s", call->callee->name);
-    return text_of(&out);
+    return take_text(&out);
 }
 
 static char *where_of_running(const struct th_library_call *running)
@@ -129,7 +129,7 @@ static struct th_origin *origin_of_callback(th_term tag)
     th_text_show_atom(&text, tag);
     if (event && !event->live)
         th_buffer_printf(&text, " of record %llu", (unsigned long long)event->number);
-    return new_origin(where, text_of(&text));
+    return new_origin(where, take_text(&text));
 }
 
 struct th_origin *th_origin_of_call(const struct th_check_call *call)

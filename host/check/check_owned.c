@@ -49,7 +49,7 @@ static const struct {
     [TH_CHECK_THREAD] = {"a", "thread", "threads", "a thread that enif_thread_create() never gave"},
 };
 
-static uint64_t key_of(const void *thing)
+static uint64_t owned_key(const void *thing)
 {
     return (uint64_t)(uintptr_t)thing;
 }
@@ -82,12 +82,12 @@ void th_check_note_got(enum th_check_kind kind, void *thing, size_t bytes, const
     };
     pthread_mutex_lock(&lock);
     if (kind == TH_CHECK_RESOURCE)
-        again = th_table_get(&owned[kind], key_of(thing));
+        again = th_table_get(&owned[kind], owned_key(thing));
     if (again) { /* one reference more of what is owned already */
         again->count++;
         old = it;
     } else {
-        old = th_table_set(&owned[kind], key_of(thing), it);
+        old = th_table_set(&owned[kind], owned_key(thing), it);
         it = NULL;
     }
     pthread_mutex_unlock(&lock);
@@ -136,8 +136,8 @@ static void tell_stranger(enum th_check_kind kind, const void *thing, const char
 }
 
 /* Notes that THING was given back; takes over ORIGIN. Returns what goes out. Under the lock. */
-static struct th_origin *remember(enum th_check_kind kind, const void *thing, const char *function,
-                                  struct th_origin *origin)
+static struct th_origin *remember_return(enum th_check_kind kind, const void *thing,
+                                         const char *function, struct th_origin *origin)
 {
     struct returned *place = &returned[next_returned];
     struct th_origin *old = place->origin;
@@ -166,10 +166,10 @@ bool th_check_note_gave(enum th_check_kind kind, const void *thing, const char *
     bool good;
 
     pthread_mutex_lock(&lock);
-    it = th_table_get(&owned[kind], key_of(thing));
+    it = th_table_get(&owned[kind], owned_key(thing));
     if (it && --it->count == 0) {
-        gone = th_table_remove(&owned[kind], key_of(thing));
-        origin = remember(kind, thing, function, origin);
+        gone = th_table_remove(&owned[kind], owned_key(thing));
+        origin = remember_return(kind, thing, function, origin);
     }
     pthread_mutex_unlock(&lock);
     th_origin_release(origin);
@@ -185,7 +185,7 @@ bool th_check_note_has(enum th_check_kind kind, const void *thing, const char *f
     bool has;
 
     pthread_mutex_lock(&lock);
-    has = thing && th_table_get(&owned[kind], key_of(thing));
+    has = thing && th_table_get(&owned[kind], owned_key(thing));
     pthread_mutex_unlock(&lock);
     if (!has)
         tell_stranger(kind, thing, function);
@@ -198,7 +198,7 @@ struct th_origin *th_check_owner(enum th_check_kind kind, const void *thing)
     struct th_origin *origin;
 
     pthread_mutex_lock(&lock);
-    it = th_table_get(&owned[kind], key_of(thing));
+    it = th_table_get(&owned[kind], owned_key(thing));
     origin = it ? th_origin_keep(it->origin) : NULL;
     pthread_mutex_unlock(&lock);
     return origin;
@@ -209,7 +209,7 @@ bool th_check_hold(const void *thing, int more, int *before, char **name)
     struct owned *it;
 
     pthread_mutex_lock(&lock);
-    it = th_table_get(&owned[TH_CHECK_LOCK], key_of(thing));
+    it = th_table_get(&owned[TH_CHECK_LOCK], owned_key(thing));
     if (it) {
         *before = it->holders;
         it->holders += more;
@@ -286,7 +286,7 @@ static bool is_in_use(const struct owned *it)
 }
 
 /* Takes all that is owned out of the tables. */
-static struct leaks take_all(void)
+static struct leaks take_all_owned(void)
 {
     struct leaks leaks = {0};
     struct th_slot *slot;
@@ -309,7 +309,7 @@ static struct leaks take_all(void)
 
 void th_check_owned_end(void)
 {
-    struct leaks leaks = take_all();
+    struct leaks leaks = take_all_owned();
 
     if (leaks.count > 0)
         qsort(leaks.all, leaks.count, sizeof *leaks.all, compare_leaks);

@@ -36,7 +36,7 @@ static bool is_immediate(th_term t)
            (th_is_atom(t) && th_atom_name(t));
 }
 
-static void push(struct walk *walk, const th_term *words, size_t count)
+static void push_words(struct walk *walk, const th_term *words, size_t count)
 {
     if (count == 0)
         return;
@@ -53,7 +53,7 @@ static bool is_within(const struct th_env_stretch *stretch, const th_term *words
 }
 
 /* Whether COUNT words from WORDS on are the environment's. */
-static enum fault find(struct walk *walk, const th_term *words, size_t count)
+static enum fault find_words(struct walk *walk, const th_term *words, size_t count)
 {
     if ((uintptr_t)words % sizeof *words != 0)
         return NO_TERM;
@@ -70,7 +70,7 @@ static size_t words_of_bits(size_t bits)
     return bits / 64 + (bits % 64 != 0);
 }
 
-static void see(const struct walk *walk, const void *bytes, size_t bits)
+static void see_bytes(const struct walk *walk, const void *bytes, size_t bits)
 {
     if (walk->seen)
         walk->seen(walk->context, bytes, bits / 8);
@@ -80,17 +80,18 @@ static enum fault look_at_sub_binary(struct walk *walk, const th_term *words)
 {
     const th_term *whole = th_box(words[3]);
     uintptr_t data = words[2], begin = (uintptr_t)(whole + 2);
-    enum fault fault = th_is_boxed(words[3]) ? find(walk, whole, 2) : BROKEN;
+    enum fault fault = th_is_boxed(words[3]) ? find_words(walk, whole, 2) : BROKEN;
     size_t bytes;
 
     if (fault)
         return fault;
-    if ((whole[0] & 0x3F) != TH_HEAP_BINARY || find(walk, whole, th_header_words(whole[0]) + 1))
+    if ((whole[0] & 0x3F) != TH_HEAP_BINARY ||
+        find_words(walk, whole, th_header_words(whole[0]) + 1))
         return BROKEN;
     bytes = (whole[1] + 7) / 8;
     if (data < begin || data - begin > bytes || words[1] > 8 * (bytes - (data - begin)))
         return BROKEN;
-    see(walk, (const void *)data, words[1]);
+    see_bytes(walk, (const void *)data, words[1]);
     return FINE;
 }
 
@@ -101,13 +102,13 @@ static enum fault look_at_table(struct walk *walk, const th_term *words)
     const th_term *begin = (const th_term *)table;
     size_t pairs = words[1], head = sizeof *table / sizeof *words;
 
-    if (find(walk, begin, head))
+    if (find_words(walk, begin, head))
         return BROKEN;
     if (pairs > table->used || table->used > table->capacity || table->capacity > UINT32_MAX ||
-        find(walk, begin, head + 2 * table->capacity))
+        find_words(walk, begin, head + 2 * table->capacity))
         return BROKEN;
-    push(walk, table->words, pairs);
-    push(walk, table->words + table->capacity, pairs);
+    push_words(walk, table->words, pairs);
+    push_words(walk, table->words + table->capacity, pairs);
     return FINE;
 }
 
@@ -119,7 +120,7 @@ static enum fault look_at_map(struct walk *walk, const th_term *words, size_t co
         return count == 2 ? look_at_table(walk, words) : BROKEN;
     if (count == 0 || count != 1 + 2 * pairs)
         return BROKEN;
-    push(walk, words + 2, 2 * pairs);
+    push_words(walk, words + 2, 2 * pairs);
     return FINE;
 }
 
@@ -141,12 +142,12 @@ static enum fault look_at_fixed(struct walk *walk, const th_term *words, size_t 
     case TH_HEAP_BINARY:
         if (count == 0 || count != 1 + words_of_bits(words[1]))
             return BROKEN;
-        see(walk, words + 2, words[1]);
+        see_bytes(walk, words + 2, words[1]);
         return FINE;
     case TH_SHARED_BINARY:
         if (count != SHARED_WORDS)
             return BROKEN;
-        see(walk, (const void *)(uintptr_t)words[2], words[1]);
+        see_bytes(walk, (const void *)(uintptr_t)words[2], words[1]);
         return FINE;
     case TH_SUB_BINARY:
         return count == SUB_WORDS ? look_at_sub_binary(walk, words) : BROKEN;
@@ -157,38 +158,38 @@ static enum fault look_at_fixed(struct walk *walk, const th_term *words, size_t 
 
 static enum fault look_at_box(struct walk *walk, const th_term *words)
 {
-    enum fault fault = find(walk, words, 1);
+    enum fault fault = find_words(walk, words, 1);
     size_t count;
 
     if (fault)
         return fault;
     count = th_header_words(words[0]);
-    if ((words[0] & 3) != TH_TAG_HEADER || find(walk, words, count + 1))
+    if ((words[0] & 3) != TH_TAG_HEADER || find_words(walk, words, count + 1))
         return BROKEN;
     switch (words[0] & 0x3C) {
     case TH_TUPLE:
-        push(walk, words + 1, count);
+        push_words(walk, words + 1, count);
         return FINE;
     case TH_MAP:
         return look_at_map(walk, words, count);
     case TH_FUN:
         if (count + 1 < FUN_TERMS)
             return BROKEN;
-        push(walk, words + FUN_TERMS, count + 1 - FUN_TERMS);
+        push_words(walk, words + FUN_TERMS, count + 1 - FUN_TERMS);
         return FINE;
     default:
         return look_at_fixed(walk, words, count);
     }
 }
 
-static enum fault look_at(struct walk *walk, th_term t)
+static enum fault look_at_term(struct walk *walk, th_term t)
 {
     enum fault fault;
 
     if (th_is_list(t)) {
-        fault = find(walk, th_cell(t), 2);
+        fault = find_words(walk, th_cell(t), 2);
         if (!fault)
-            push(walk, th_cell(t), 2);
+            push_words(walk, th_cell(t), 2);
         return fault;
     }
     if (th_is_boxed(t))
@@ -206,7 +207,7 @@ static enum fault walk_all(struct walk *walk, th_term t)
     for (;;) {
         struct run *run;
 
-        fault = look_at(walk, t);
+        fault = look_at_term(walk, t);
         walk->culprit = t;
         if (fault || walk->depth == 0 || ++walk->words > WORDS)
             break;
@@ -219,7 +220,7 @@ static enum fault walk_all(struct walk *walk, th_term t)
 }
 
 /* What is wrong with a term, the CULPRIT itself or WHOLE with that in it. */
-static char *describe(enum fault fault, th_term culprit, bool whole)
+static char *describe_fault(enum fault fault, th_term culprit, bool whole)
 {
     unsigned long long word = culprit;
     char *heap, *text;
@@ -248,7 +249,7 @@ bool th_check_valid(const th_env *env, th_term term, const char *does, const cha
 
     if (!fault)
         return true;
-    text = describe(fault, walk.culprit, walk.culprit == term);
+    text = describe_fault(fault, walk.culprit, walk.culprit == term);
     if (function)
         th_check_found_now(function, "%s %s() %s", does, function, text);
     else

@@ -80,7 +80,7 @@ struct scene {
     const char *kind, *name, *function;
 };
 
-static struct scene look(void)
+static struct scene look_at_scene(void)
 {
     const char *tracer = th_callback_tracer();
     const struct th_library_call *lone = lone_call();
@@ -94,7 +94,7 @@ static struct scene look(void)
 
 static void tell_signal(int number, const siginfo_t *info)
 {
-    struct scene scene = look();
+    struct scene scene = look_at_scene();
     char address[32] = "";
 
     if (number == TH_CRASH_TIMEOUT_SIGNAL) {
@@ -147,7 +147,7 @@ static void restore_stderr(void)
         function();
 }
 
-static void give_up(int number)
+static void give_up_report(int number)
 {
     (void)number;
     _exit(TH_CRASHED);
@@ -157,7 +157,7 @@ static void give_up(int number)
  * its end if it is another thread's, and is its end if it is the thread's own. */
 static void begin_report(void)
 {
-    struct sigaction alarmed = {.sa_handler = give_up, .sa_flags = SA_NODEFER};
+    struct sigaction alarmed = {.sa_handler = give_up_report, .sa_flags = SA_NODEFER};
     sigset_t needed;
 
     if (reporter)
@@ -235,7 +235,7 @@ static void on_program_exit(int status, void *unused)
     armed = false;
     begin_report();
     if (in_tracer()) {
-        struct scene scene = look();
+        struct scene scene = look_at_scene();
         th_write_text(STDERR_FILENO, "tracehost: %s '%s' ended the program: exit(%d), in %s\n",
                       scene.kind, scene.name, status, scene.function);
     } else {
@@ -268,7 +268,7 @@ static void on_timeout(int number, siginfo_t *info, void *context)
     if (reporter || !is_still_in((uint64_t)(uintptr_t)info->si_value.sival_ptr))
         return;
     if (only_names) {
-        struct scene scene = look();
+        struct scene scene = look_at_scene();
         int error = errno;
         th_write_text(STDERR_FILENO,
                       "tracehost: %s '%s' is slow: %s has taken more than %g s, and goes on\n",
@@ -282,7 +282,8 @@ static void on_timeout(int number, siginfo_t *info, void *context)
 }
 
 /* SA_RESTART, as a timeout that came too late must not disturb anybody. */
-static void handle(int number, void (*handler)(int, siginfo_t *, void *), struct sigaction *old)
+static void handle_signal(int number, void (*handler)(int, siginfo_t *, void *),
+                          struct sigaction *old)
 {
     struct sigaction action = {
         .sa_sigaction = handler,
@@ -309,7 +310,7 @@ void th_crash_install(void)
     if (!told_of_forks)
         told_of_forks = pthread_atfork(before_fork, NULL, NULL) == 0;
     for (size_t i = 0; i < CRASH_SIGNALS; i++)
-        handle(crash_signals[i].number, on_crash, &old_actions[i]);
+        handle_signal(crash_signals[i].number, on_crash, &old_actions[i]);
 }
 
 void th_crash_end(void)
@@ -354,7 +355,7 @@ static _Noreturn void report_deaf(const char *whose)
 
 /* Has a thread report, if it is still in what CALLS counts; waits a while for it to do so. False:
  * it has not answered. */
-static bool ask(pthread_t thread, uint64_t calls)
+static bool ask_thread(pthread_t thread, uint64_t calls)
 {
     struct timespec nap = {0, GRACE_NS / LOOKS};
     uint64_t before = atomic_load_explicit(&answers, memory_order_relaxed);
@@ -394,7 +395,7 @@ static bool is_excused(const struct th_crash_thread *thread)
 
 static bool ask_other(const struct th_crash_thread *thread)
 {
-    if (!ask(thread->thread, thread->seen) && th_crash_thread_is_in(thread) && !only_names)
+    if (!ask_thread(thread->thread, thread->seen) && th_crash_thread_is_in(thread) && !only_names)
         report_deaf("tracer");
     return only_names;
 }
@@ -404,7 +405,7 @@ static bool ask_other(const struct th_crash_thread *thread)
  * same callback. It reads relaxed: a late view only makes it late, and the thread itself checks
  * before it reports.
  */
-static void *watch(void *unused)
+static void *watch_threads(void *unused)
 {
     int64_t pause = timeout / LOOKS;
     struct timespec nap = {pause / 1000000000, pause % 1000000000};
@@ -418,7 +419,7 @@ static void *watch(void *unused)
             seen = now;
             since = th_clock_real_monotonic();
         } else if (seen && th_clock_real_monotonic() - since >= timeout) {
-            if (!ask(guarded, seen) && calls_begun() == seen && !only_names)
+            if (!ask_thread(guarded, seen) && calls_begun() == seen && !only_names)
                 report_deaf(kind);
             /* What is only named is not asked again; else once more, when the time has passed. */
             since = only_names ? INT64_MAX : th_clock_real_monotonic();
@@ -436,8 +437,8 @@ enum th_status th_crash_set_timeout(int64_t nanoseconds, bool ends)
 
     only_names = !ends;
     timeout = nanoseconds < LOOKS ? LOOKS : nanoseconds;
-    handle(TH_CRASH_TIMEOUT_SIGNAL, on_timeout, NULL);
-    error = th_thread_start(&watchdog, NULL, watch, NULL);
+    handle_signal(TH_CRASH_TIMEOUT_SIGNAL, on_timeout, NULL);
+    error = th_thread_start(&watchdog, NULL, watch_threads, NULL);
     if (error)
         return th_error_raise(TH_FAILED, "cannot start the watchdog thread: %s", strerror(error));
     pthread_detach(watchdog);

@@ -22,7 +22,7 @@ struct walk {
     size_t count;
 };
 
-static _Unwind_Reason_Code look(struct _Unwind_Context *context, void *argument)
+static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *argument)
 {
     struct walk *walk = argument;
     int interrupted = 0;
@@ -46,7 +46,7 @@ static bool is_host(const Dl_info *info)
 
 /* What has a module's name is a function of it; else it is one of the file's, or a handler. "" if
  * there is no name. */
-static void name_of(const struct frame *frame, const Dl_info *info, char name[NAME_BYTES])
+static void frame_name(const struct frame *frame, const Dl_info *info, char name[NAME_BYTES])
 {
     const struct th_callee *callee = th_code_at(frame->start);
     struct th_code_place place;
@@ -61,13 +61,13 @@ static void name_of(const struct frame *frame, const Dl_info *info, char name[NA
 }
 
 /* Lines are written in one piece each, as other threads may write, too. */
-static void tell_frame(int output, const struct frame *frame, const Dl_info *info)
+static void tell_crash_frame(int output, const struct frame *frame, const Dl_info *info)
 {
     const struct th_instance *instance;
     char name[NAME_BYTES], old[64] = "";
 
     th_progress_enter();
-    name_of(frame, info, name);
+    frame_name(frame, info, name);
     instance = th_code_instance_at(frame->at);
     if (instance && th_module_current(instance->module, th_code_index()) != instance)
         snprintf(old, sizeof old, ", old code of generation %llu",
@@ -78,7 +78,7 @@ static void tell_frame(int output, const struct frame *frame, const Dl_info *inf
 }
 
 /* Of what was told, those of the library that is the innermost. */
-static void tell_command(int output, const struct frame *frames, size_t count)
+static void tell_addr2line(int output, const struct frame *frames, size_t count)
 {
     char offsets[MOST_TOLD * sizeof " 0x0123456789abcdef"] = "";
     Dl_info first, info;
@@ -104,7 +104,7 @@ void th_crash_walk(int output, const void *context)
 
     if (context)
         walk.from = (uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-    _Unwind_Backtrace(look, &walk);
+    _Unwind_Backtrace(add_frame, &walk);
     for (size_t i = 0; i < walk.count && count < MOST_TOLD; i++) {
         bool known = dladdr((void *)walk.frames[i].at, &info) && info.dli_fname;
         if (known && is_host(&info) && count > 0)
@@ -113,8 +113,8 @@ void th_crash_walk(int output, const void *context)
             continue;
         if (count > 0 && told[count - 1].at == walk.frames[i].at)
             continue; /* it has called itself */
-        tell_frame(output, &walk.frames[i], &info);
+        tell_crash_frame(output, &walk.frames[i], &info);
         told[count++] = walk.frames[i];
     }
-    tell_command(output, told, count);
+    tell_addr2line(output, told, count);
 }

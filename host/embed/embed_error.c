@@ -21,7 +21,7 @@ void tracehost_error_print(FILE *out, const char *prefix)
 }
 
 /* Puts TEXT behind the first AT bytes, as far as there is room. Returns where it ends, or would. */
-static size_t put(char *buffer, size_t size, size_t at, const char *text)
+static size_t put_link(char *buffer, size_t size, size_t at, const char *text)
 {
     size_t length = strlen(text);
 
@@ -35,8 +35,8 @@ size_t tracehost_error_text(char *buffer, size_t size)
     size_t at = 0;
 
     for (size_t i = 0; th_error_link(i); i++) {
-        at = put(buffer, size, at, i ? ": " : "");
-        at = put(buffer, size, at, th_error_link(i));
+        at = put_link(buffer, size, at, i ? ": " : "");
+        at = put_link(buffer, size, at, th_error_link(i));
     }
     if (size)
         buffer[at < size ? at : size - 1] = 0;

@@ -86,7 +86,7 @@ static void offer_functions(void)
         dlclose(library);
 }
 
-static void add_folder(tracehost_host *host, const char *folder)
+static void add_search_folder(tracehost_host *host, const char *folder)
 {
     TH_ARRAY_GROW(host->folders.items, host->folders.count, host->folders.capacity);
     host->folders.items[host->folders.count++] = th_strdup(folder);
@@ -136,7 +136,7 @@ enum tracehost_status tracehost_host_start(const struct tracehost_setup *given,
     th_tracing_use_execution(running->tracing,
                              &(struct th_execution_options){.frames = setup.frames});
     for (size_t i = 0; i < setup.folder_count; i++)
-        add_folder(running, setup.folders[i]);
+        add_search_folder(running, setup.folders[i]);
     if (setup.clock == TRACEHOST_CLOCK_WALL)
         th_tracing_use_wall_clock(running->tracing);
     if (setup.recorded_callers)
@@ -195,7 +195,7 @@ enum tracehost_status tracehost_host_add_folder(tracehost_host *host, const char
     if (status != TH_OK)
         return th_answer(status);
     pthread_mutex_lock(&host->loading);
-    add_folder(host, folder);
+    add_search_folder(host, folder);
     pthread_mutex_unlock(&host->loading);
     return TRACEHOST_OK;
 }

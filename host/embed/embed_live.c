@@ -37,7 +37,7 @@ static enum th_status check_live(const tracehost_host *host)
 
 /* --- processes --- */
 
-static uint64_t words_of(struct th_live_process *process)
+static uint64_t live_words_of(struct th_live_process *process)
 {
     const tracehost_live_process *live = (const tracehost_live_process *)process;
 
@@ -64,7 +64,7 @@ enum tracehost_status tracehost_live_begin(tracehost_host *host,
     made->words = setup.words;
     made->context = setup.context;
     made->process.id = tracehost_process_pid(setup.process);
-    made->process.words = setup.words ? words_of : NULL;
+    made->process.words = setup.words ? live_words_of : NULL;
     th_live_process_begin(&made->process, host->tracing,
                           setup.parent ? &setup.parent->process : NULL, setup.linked);
     atomic_fetch_add_explicit(&host->live, 1, memory_order_relaxed);
@@ -191,7 +191,7 @@ enum tracehost_status tracehost_live_function_end(tracehost_live_function *funct
 
 /* --- calls --- */
 
-static struct th_caller caller_of(const tracehost_live_function *function)
+static struct th_caller live_caller_of(const tracehost_live_function *function)
 {
     struct th_caller caller = {.kind = TH_CALLER_UNDEFINED};
 
@@ -211,7 +211,7 @@ void tracehost_live_call(tracehost_live_process *live, const tracehost_live_func
     memset(wants, 0, sizeof *wants);
     if (!th_live_function_is_armed(&function->function))
         return;
-    from = caller_of(caller);
+    from = live_caller_of(caller);
     call = (struct th_live_call){
         .process = live ? &live->process : NULL,
         .function = &function->function,
@@ -251,7 +251,7 @@ void tracehost_live_return_to(tracehost_live_process *live, const tracehost_live
 
     if (!live || !th_live_is_returning(&live->process))
         return;
-    to = caller_of(function);
+    to = live_caller_of(function);
     th_live_return_to(&live->process, &to);
 }
 

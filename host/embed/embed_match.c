@@ -109,7 +109,7 @@ void tracehost_match_free(tracehost_match *match)
 
 /* --- trying --- */
 
-static bool is_caller(th_term t)
+static bool is_caller_term(th_term t)
 {
     const th_term *parts = th_is_tuple(t) && th_tuple_arity(t) == 3 ? th_tuple_elements(t) : NULL;
 
@@ -141,8 +141,8 @@ struct trial {
     struct th_match_surroundings surroundings;
 };
 
-static enum th_status begin(struct trial *trial, const tracehost_match *match,
-                            const struct tracehost_match_subject *given)
+static enum th_status begin_trial(struct trial *trial, const tracehost_match *match,
+                                  const struct tracehost_match_subject *given)
 {
     struct tracehost_match_subject subject;
     enum th_status status =
@@ -152,7 +152,7 @@ static enum th_status begin(struct trial *trial, const tracehost_match *match,
 
     if (status == TH_OK && subject.self != TH_NONE && !th_is_pid(subject.self))
         status = th_error_raise(TH_USAGE, "the tracee is no pid");
-    if (status == TH_OK && !is_caller(subject.caller))
+    if (status == TH_OK && !is_caller_term(subject.caller))
         status = th_error_raise(TH_USAGE, "the caller is neither {M,F,Arity} nor undefined");
     if (status != TH_OK)
         return status;
@@ -171,7 +171,7 @@ enum tracehost_status tracehost_match_run(const tracehost_match *match, ErlNifEn
     struct trial trial;
     struct th_match_result of;
     struct tracehost_match_result known;
-    enum th_status status = begin(&trial, match, subject)
+    enum th_status status = begin_trial(&trial, match, subject)
                                 ?: th_embed_enter()
                                 ?: th_embed_need(env, "environment")
                                 ?: th_sized_check(result, "tracehost_match_result");
@@ -195,7 +195,7 @@ enum tracehost_status tracehost_match_run(const tracehost_match *match, ErlNifEn
     return TRACEHOST_OK;
 }
 
-static char *report(const struct th_match_spec *spec, struct trial *trial, th_env *env)
+static char *report_trial(const struct th_match_spec *spec, struct trial *trial, th_env *env)
 {
     struct th_match_attempt *attempts =
         th_alloc((th_match_clause_count(spec) + 1) * sizeof *attempts);
@@ -222,12 +222,12 @@ enum tracehost_status tracehost_match_explain(const tracehost_match *match,
     struct trial trial;
     th_env env;
     enum th_status status =
-        begin(&trial, match, subject) ?: th_embed_enter() ?: th_embed_need(text, "result");
+        begin_trial(&trial, match, subject) ?: th_embed_enter() ?: th_embed_need(text, "result");
 
     if (status != TH_OK)
         return th_answer(status);
     th_env_init(&env, TH_ENV_PLAIN);
-    *text = report(match->spec, &trial, &env);
+    *text = report_trial(match->spec, &trial, &env);
     th_env_release(&env);
     th_buffer_free(&trial.trial.doings);
     return TRACEHOST_OK;

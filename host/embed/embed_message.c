@@ -2,8 +2,9 @@
 #include "embed_host.h"
 
 static enum tracehost_status
-set(tracehost_host *host, tracehost_session session, const char *text, th_term match,
-    enum th_status (*set_in)(struct th_session *session, th_term match))
+set_message_pattern(tracehost_host *host, tracehost_session session, const char *text,
+                    th_term match,
+                    enum th_status (*set_in)(struct th_session *session, th_term match))
 {
     struct th_session *found;
     th_env env;
@@ -22,9 +23,9 @@ set(tracehost_host *host, tracehost_session session, const char *text, th_term m
     return th_answer(status);
 }
 
-static enum tracehost_status get(tracehost_host *host, tracehost_session session, ErlNifEnv *env,
-                                 th_term *match,
-                                 th_term (*get_from)(const struct th_session *session, th_env *env))
+static enum tracehost_status
+get_message_pattern(tracehost_host *host, tracehost_session session, ErlNifEnv *env, th_term *match,
+                    th_term (*get_from)(const struct th_session *session, th_env *env))
 {
     struct th_session *found;
     enum th_status status = th_embed_session(host, session, &found)
@@ -40,7 +41,7 @@ enum tracehost_status tracehost_session_set_send_pattern(tracehost_host *host,
                                                          tracehost_session session,
                                                          const char *match, ERL_NIF_TERM match_term)
 {
-    return set(host, session, match, match_term, th_session_send_pattern);
+    return set_message_pattern(host, session, match, match_term, th_session_send_pattern);
 }
 
 enum tracehost_status tracehost_session_set_receive_pattern(tracehost_host *host,
@@ -48,19 +49,19 @@ enum tracehost_status tracehost_session_set_receive_pattern(tracehost_host *host
                                                             const char *match,
                                                             ERL_NIF_TERM match_term)
 {
-    return set(host, session, match, match_term, th_session_receive_pattern);
+    return set_message_pattern(host, session, match, match_term, th_session_receive_pattern);
 }
 
 enum tracehost_status tracehost_session_get_send_pattern(tracehost_host *host,
                                                          tracehost_session session, ErlNifEnv *env,
                                                          ERL_NIF_TERM *match)
 {
-    return get(host, session, env, match, th_session_send_pattern_info);
+    return get_message_pattern(host, session, env, match, th_session_send_pattern_info);
 }
 
 enum tracehost_status tracehost_session_get_receive_pattern(tracehost_host *host,
                                                             tracehost_session session,
                                                             ErlNifEnv *env, ERL_NIF_TERM *match)
 {
-    return get(host, session, env, match, th_session_receive_pattern_info);
+    return get_message_pattern(host, session, env, match, th_session_receive_pattern_info);
 }

@@ -17,13 +17,13 @@ static enum th_status no_pattern(void)
 }
 
 /* An atom, or TH_NONE for '_'. */
-static bool read_name(th_term t, th_term *name)
+static bool read_pattern_name(th_term t, th_term *name)
 {
     *name = t == th_atom("_") ? TH_NONE : t;
     return th_is_atom(t);
 }
 
-static bool read_arity(th_term t, int *arity)
+static bool read_pattern_arity(th_term t, int *arity)
 {
     *arity = TH_ANY_ARITY;
     if (t == th_atom("_"))
@@ -44,14 +44,15 @@ static enum th_status read_function_term(th_term t, struct th_pattern *pattern)
     if (!th_is_tuple(t) || th_tuple_arity(t) != 3)
         return no_pattern();
     parts = th_tuple_elements(t);
-    return read_name(parts[0], &pattern->module) && read_name(parts[1], &pattern->function) &&
-                   read_arity(parts[2], &pattern->arity)
+    return read_pattern_name(parts[0], &pattern->module) &&
+                   read_pattern_name(parts[1], &pattern->function) &&
+                   read_pattern_arity(parts[2], &pattern->arity)
                ? TH_OK
                : no_pattern();
 }
 
-static enum th_status read_function(const struct tracehost_pattern *given,
-                                    struct th_pattern *pattern)
+static enum th_status read_pattern_function(const struct tracehost_pattern *given,
+                                            struct th_pattern *pattern)
 {
     enum th_status status = TH_OK;
 
@@ -89,7 +90,7 @@ enum tracehost_status tracehost_session_set_pattern(tracehost_host *host, traceh
     enum th_status status = th_embed_session(host, session, &found)
                                 ?: th_embed_enter()
                                 ?: th_sized_take(&known, sizeof known, given, "tracehost_pattern")
-                                ?: read_function(&known, &pattern);
+                                ?: read_pattern_function(&known, &pattern);
 
     if (status != TH_OK)
         return th_answer(status);
@@ -109,8 +110,8 @@ struct functions {
     size_t count, capacity;
 };
 
-static void collect(void *context, const struct th_function *function,
-                    const struct th_bp_info *info)
+static void collect_function(void *context, const struct th_function *function,
+                             const struct th_bp_info *info)
 {
     struct functions *functions = context;
 
@@ -127,9 +128,9 @@ static enum th_status collect_named(const char *text, struct functions *function
 
     if (!th_pattern_parse(text, &pattern) || pattern.arity == TH_ANY_ARITY)
         return th_error_raise(TH_USAGE, "a function is M:F/A, not '%s'", text);
-    collect(functions,
-            &(struct th_function){pattern.module, pattern.function, (uint32_t)pattern.arity},
-            &nothing);
+    collect_function(
+        functions, &(struct th_function){pattern.module, pattern.function, (uint32_t)pattern.arity},
+        &nothing);
     return TH_OK;
 }
 
@@ -152,8 +153,8 @@ static struct tracehost_usage *copy_usage(const struct th_bp_usage *from, size_t
     return usage;
 }
 
-static void show(const struct visitor *visitor, const struct th_function *name,
-                 const struct th_bp_info *info)
+static void show_function(const struct visitor *visitor, const struct th_function *name,
+                          const struct th_bp_info *info)
 {
     struct tracehost_usage *times, *words;
     struct tracehost_function function = {
@@ -191,7 +192,7 @@ static void visit_function(const struct th_session *session, const struct th_fun
     th_embed_inside++;
     if (function ? th_session_function_info(session, function, &info)
                  : th_session_on_load_info(session, &info))
-        show(visitor, function ? function : &any, &info);
+        show_function(visitor, function ? function : &any, &info);
     th_bp_info_free(&info);
     th_embed_inside--;
 }
@@ -212,7 +213,7 @@ enum tracehost_status tracehost_session_visit_functions(
     else if (status == TH_OK && function)
         status = collect_named(function, &functions);
     else if (status == TH_OK)
-        th_session_functions(found, collect, &functions);
+        th_session_functions(found, collect_function, &functions);
     for (size_t i = 0; i < functions.count; i++) {
         found = th_session_find(host->tracing, session); /* the visitor may have destroyed it */
         if (found)

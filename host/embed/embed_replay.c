@@ -31,8 +31,8 @@ static enum th_status read_bound(const struct tracehost_bound *given, struct th_
     return TH_OK;
 }
 
-static enum th_status read_options(tracehost_replay *replay,
-                                   const struct tracehost_replay_options *given)
+static enum th_status read_replay_options(tracehost_replay *replay,
+                                          const struct tracehost_replay_options *given)
 {
     struct tracehost_replay_options *options = &replay->options;
     enum th_status status =
@@ -60,7 +60,7 @@ enum tracehost_status tracehost_replay_begin(tracehost_host *host, tracehost_str
     if (status != TH_OK)
         return th_answer(status);
     made = th_alloc_zero(sizeof *made);
-    status = read_options(made, options);
+    status = read_replay_options(made, options);
     if (status != TH_OK) {
         th_free(made);
         return th_answer(status);
@@ -101,7 +101,7 @@ static enum th_status begin_step(const tracehost_replay *replay)
            ?: th_embed_enter();
 }
 
-static enum th_status step(tracehost_replay *replay, struct th_event **event)
+static enum th_status step_replay(tracehost_replay *replay, struct th_event **event)
 {
     enum th_status status;
 
@@ -126,14 +126,14 @@ enum tracehost_status tracehost_replay_step(tracehost_replay *replay,
         status = th_sized_check(record, "tracehost_record");
     if (status != TH_OK)
         return th_answer(status);
-    status = step(replay, &event);
+    status = step_replay(replay, &event);
     if (status == TH_OK && record)
         th_record_give(record, event);
     return th_answer(status);
 }
 
-static void call(tracehost_replay *replay,
-                 void (*function)(void *context, tracehost_replay *replay))
+static void call_program(tracehost_replay *replay,
+                         void (*function)(void *context, tracehost_replay *replay))
 {
     if (!function)
         return;
@@ -150,11 +150,11 @@ static void note_damage(tracehost_replay *replay, struct th_buffer *first)
         tracehost_error_text((char *)th_buffer_reserve(first, length + 1), length + 1);
         first->size = length;
     }
-    call(replay, replay->options.damage);
+    call_program(replay, replay->options.damage);
     th_error_clear();
 }
 
-static enum th_status sum_up(const tracehost_replay *replay, struct th_buffer *first)
+static enum th_status sum_up_damage(const tracehost_replay *replay, struct th_buffer *first)
 {
     const struct th_player_counts *counts = &replay->counts;
 
@@ -174,14 +174,14 @@ enum tracehost_status tracehost_replay_play(tracehost_replay *replay)
 
     if (status != TH_OK)
         return th_answer(status);
-    while ((status = step(replay, &event)) != TH_END && status != TH_FAILED) {
+    while ((status = step_replay(replay, &event)) != TH_END && status != TH_FAILED) {
         if (status != TH_OK)
             note_damage(replay, &first);
         if (replay->counts.records % PROGRESS_RECORDS == 0)
-            call(replay, replay->options.progress);
+            call_program(replay, replay->options.progress);
     }
     if (status == TH_END)
-        status = first.size ? sum_up(replay, &first) : TH_OK;
+        status = first.size ? sum_up_damage(replay, &first) : TH_OK;
     th_buffer_free(&first);
     return th_answer(status);
 }

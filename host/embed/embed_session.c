@@ -3,8 +3,8 @@
 
 /* --- creating --- */
 
-static enum th_status read_state(const struct tracehost_session_setup *setup, th_env *env,
-                                 th_term *state)
+static enum th_status read_session_state(const struct tracehost_session_setup *setup, th_env *env,
+                                         th_term *state)
 {
     int given = (setup->state != TH_NONE) + !!setup->state_text + !!setup->state_options;
 
@@ -20,7 +20,8 @@ static enum th_status read_state(const struct tracehost_session_setup *setup, th
     return TH_OK;
 }
 
-static enum th_status load(tracehost_host *host, const char *name, struct th_library **library)
+static enum th_status load_tracer(tracehost_host *host, const char *name,
+                                  struct th_library **library)
 {
     struct th_search search;
     enum th_status status;
@@ -33,13 +34,14 @@ static enum th_status load(tracehost_host *host, const char *name, struct th_lib
     return status;
 }
 
-static enum th_status create(tracehost_host *host, const struct tracehost_session_setup *setup,
-                             th_term state, struct th_session **session)
+static enum th_status create_session(tracehost_host *host,
+                                     const struct tracehost_session_setup *setup, th_term state,
+                                     struct th_session **session)
 {
     uint32_t flags = th_embed_flags(setup->recorded_flags);
     struct th_session_setup inner = {
         .name = setup->tracer, .title = setup->name, .state = state, .flags = flags};
-    enum th_status status = load(host, setup->tracer, &inner.library);
+    enum th_status status = load_tracer(host, setup->tracer, &inner.library);
 
     if (status != TH_OK)
         return status;
@@ -66,9 +68,9 @@ enum tracehost_status tracehost_session_create(tracehost_host *host,
     if (status != TH_OK)
         return th_answer(status);
     th_env_init(&env, TH_ENV_PLAIN);
-    status = read_state(&setup, &env, &state)
+    status = read_session_state(&setup, &env, &state)
                  ?: th_embed_find_copy(state)
-                 ?: create(host, &setup, state, &made);
+                 ?: create_session(host, &setup, state, &made);
     th_env_release(&env);
     if (status == TH_OK)
         *session = th_session_id_of(made);

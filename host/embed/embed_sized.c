@@ -12,7 +12,7 @@ _Static_assert((int)TRACEHOST_OK == TH_OK && (int)TRACEHOST_FAILED == TH_FAILED 
                "statuses are handed on as they are");
 
 /* The first member of all of them. */
-static size_t size_of(const void *structure)
+static size_t given_size(const void *structure)
 {
     size_t size;
 
@@ -35,7 +35,7 @@ static enum th_status no_size(const char *name)
 
 enum th_status th_sized_take(void *known, size_t size, const void *given, const char *name)
 {
-    size_t there = given ? size_of(given) : 0;
+    size_t there = given ? given_size(given) : 0;
 
     if (given && there < sizeof there)
         return no_size(name);
@@ -53,12 +53,12 @@ enum th_status th_sized_check(const void *result, const char *name)
 {
     if (!result)
         return th_error_raise(TH_USAGE, "there is no struct %s to fill", name);
-    return size_of(result) < sizeof(size_t) ? no_size(name) : TH_OK;
+    return given_size(result) < sizeof(size_t) ? no_size(name) : TH_OK;
 }
 
 void th_sized_give(void *result, const void *known, size_t size)
 {
-    size_t room = size_of(result);
+    size_t room = given_size(result);
 
     memset((unsigned char *)result + sizeof room, 0, room - sizeof room);
     memcpy((unsigned char *)result + sizeof room, (const unsigned char *)known + sizeof room,

@@ -4,8 +4,8 @@
 
 /* --- opening and closing --- */
 
-static enum th_status begin(const struct tracehost_stream_options *given, const char *name,
-                            tracehost_stream **stream, struct th_reader_options *options)
+static enum th_status begin_stream(const struct tracehost_stream_options *given, const char *name,
+                                   tracehost_stream **stream, struct th_reader_options *options)
 {
     struct tracehost_stream_options known;
     enum th_status status =
@@ -34,8 +34,8 @@ static void free_stream(tracehost_stream *stream)
     th_free(stream);
 }
 
-static enum tracehost_status finish(tracehost_stream *made, enum th_status status,
-                                    tracehost_stream **stream)
+static enum tracehost_status finish_stream(tracehost_stream *made, enum th_status status,
+                                           tracehost_stream **stream)
 {
     if (status == TH_OK)
         *stream = made;
@@ -50,11 +50,11 @@ enum tracehost_status tracehost_stream_open(const char *name,
 {
     struct th_reader_options options;
     tracehost_stream *made;
-    enum th_status status = begin(given, name, stream ? &made : NULL, &options);
+    enum th_status status = begin_stream(given, name, stream ? &made : NULL, &options);
 
     if (status != TH_OK)
         return th_answer(status);
-    return finish(made, th_reader_open(name, &options, &made->reader), stream);
+    return finish_stream(made, th_reader_open(name, &options, &made->reader), stream);
 }
 
 enum tracehost_status tracehost_stream_open_fd(int fd, const char *name,
@@ -63,13 +63,13 @@ enum tracehost_status tracehost_stream_open_fd(int fd, const char *name,
 {
     struct th_reader_options options;
     tracehost_stream *made;
-    enum th_status status = begin(given, name, stream ? &made : NULL, &options);
+    enum th_status status = begin_stream(given, name, stream ? &made : NULL, &options);
 
     if (status != TH_OK) {
         close(fd);
         return th_answer(status);
     }
-    return finish(made, th_reader_attach(fd, name, &options, &made->reader), stream);
+    return finish_stream(made, th_reader_attach(fd, name, &options, &made->reader), stream);
 }
 
 enum tracehost_status tracehost_stream_close(tracehost_stream *stream)
@@ -96,7 +96,7 @@ _Static_assert((int)TRACEHOST_TIME_NONE == TH_TIME_NONE &&
                    (int)TRACEHOST_TIME_STRICT_MONOTONIC == TH_TIME_STRICT_MONOTONIC,
                "kinds of time are handed on as they are");
 
-static enum tracehost_record_kind kind_of(const struct th_event *event)
+static enum tracehost_record_kind record_kind_of(const struct th_event *event)
 {
     switch (event->kind) {
     case TH_EVENT_SEQ_TRACE:
@@ -112,7 +112,7 @@ static enum tracehost_record_kind kind_of(const struct th_event *event)
 
 void th_record_give(struct tracehost_record *record, struct th_event *event)
 {
-    enum tracehost_record_kind kind = kind_of(event);
+    enum tracehost_record_kind kind = record_kind_of(event);
     struct tracehost_record known = {
         .number = event->number,
         .position = event->position,

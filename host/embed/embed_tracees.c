@@ -24,7 +24,7 @@ uint32_t th_embed_flags(uint32_t flags)
     return (flags & SAME) | (flags & TRACEHOST_FLAG_AS_RECORDED ? TH_FLAG_AS_RECORDED : 0);
 }
 
-static uint32_t theirs(uint32_t flags)
+static uint32_t flags_of_program(uint32_t flags)
 {
     return (flags & SAME) | (flags & TH_FLAG_AS_RECORDED ? TRACEHOST_FLAG_AS_RECORDED : 0);
 }
@@ -37,7 +37,7 @@ enum tracehost_status tracehost_flags_parse(const char *list, uint32_t *flags)
                                 ?: th_flags_parse(list, &parsed);
 
     if (status == TH_OK)
-        *flags = theirs(parsed);
+        *flags = flags_of_program(parsed);
     return th_answer(status);
 }
 
@@ -115,7 +115,7 @@ enum tracehost_status tracehost_session_get_flags(tracehost_host *host, tracehos
                                 ?: th_embed_need(flags, "result");
 
     if (status == TH_OK)
-        *flags = theirs(th_session_flags(found, tracee));
+        *flags = flags_of_program(th_session_flags(found, tracee));
     return th_answer(status);
 }
 
@@ -130,6 +130,6 @@ enum tracehost_status tracehost_session_get_default_flags(tracehost_host *host,
                                 ?: th_embed_need(flags, "result");
 
     if (status == TH_OK)
-        *flags = theirs(th_session_default_flags(found, (enum th_tracees)which));
+        *flags = flags_of_program(th_session_default_flags(found, (enum th_tracees)which));
     return th_answer(status);
 }

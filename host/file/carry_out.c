@@ -142,7 +142,7 @@ int th_file_carry_out_readdir(struct th_file_operation *operation)
 
 /* --- What is known of files ------------------------------------------------------------------- */
 
-static const char *type_of(mode_t mode)
+static const char *file_type(mode_t mode)
 {
     return S_ISREG(mode)                    ? "regular"
            : S_ISDIR(mode)                  ? "directory"
@@ -158,7 +158,7 @@ th_term th_file_info(th_env *env, const struct stat *info)
         th_term value;
     } pairs[] = {
         {"size", th_make_int64(env, info->st_size)},
-        {"type", th_atom(type_of(info->st_mode))},
+        {"type", th_atom(file_type(info->st_mode))},
         {"mode", th_make_uint64(env, info->st_mode)},
         {"links", th_make_uint64(env, info->st_nlink)},
         {"inode", th_make_uint64(env, info->st_ino)},

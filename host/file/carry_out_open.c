@@ -63,7 +63,7 @@ static ssize_t read_once(int fd, void *to, size_t size)
 
 /* --- What is gathered ------------------------------------------------------------------------- */
 
-static size_t offset_of(const struct th_file *file)
+static size_t ahead_offset_of(const struct th_file *file)
 {
     return atomic_load_explicit(&file->ahead_offset, memory_order_relaxed);
 }
@@ -73,7 +73,7 @@ static void set_offset(struct th_file *file, size_t offset)
     atomic_store_explicit(&file->ahead_offset, offset, memory_order_relaxed);
 }
 
-static size_t limit_of(const struct th_file *file)
+static size_t ahead_limit_of(const struct th_file *file)
 {
     return atomic_load_explicit(&file->ahead_limit, memory_order_relaxed);
 }
@@ -81,7 +81,7 @@ static size_t limit_of(const struct th_file *file)
 /* Of what has no position it stays: it would be lost. */
 void th_file_unread(struct th_file *file)
 {
-    size_t left = file->ahead.size - offset_of(file);
+    size_t left = file->ahead.size - ahead_offset_of(file);
     int fd = atomic_load_explicit(&file->fd, memory_order_relaxed);
 
     if (left > 0 && lseek(fd, -(off_t)left, SEEK_CUR) < 0)
@@ -102,7 +102,7 @@ int th_file_flush(struct th_file *file)
 }
 
 /* For what goes by the descriptor's own position, or tells of the file. */
-static int settle(struct th_file_operation *operation)
+static int settle_position(struct th_file_operation *operation)
 {
     int error = th_file_flush(operation->file);
 
@@ -189,7 +189,7 @@ int th_file_carry_out_fstat(struct th_file_operation *operation)
 
 int th_file_carry_out_lseek(struct th_file_operation *operation)
 {
-    int error = settle(operation);
+    int error = settle_position(operation);
     off_t position;
 
     if (error)
@@ -202,7 +202,7 @@ int th_file_carry_out_lseek(struct th_file_operation *operation)
 
 int th_file_carry_out_truncate(struct th_file_operation *operation)
 {
-    int error = settle(operation);
+    int error = settle_position(operation);
     off_t position;
 
     if (error)
@@ -251,7 +251,7 @@ int th_file_carry_out_write(struct th_file_operation *operation)
 
 int th_file_carry_out_pwritev(struct th_file_operation *operation)
 {
-    int error = settle(operation);
+    int error = settle_position(operation);
 
     for (size_t i = 0; !error && i < operation->piece_count; i++) {
         const struct th_file_piece *piece = &operation->pieces[i];
@@ -267,12 +267,12 @@ int th_file_carry_out_pwritev(struct th_file_operation *operation)
 static int read_ahead(struct th_file *file, size_t *got)
 {
     int fd = atomic_load_explicit(&file->fd, memory_order_relaxed);
-    size_t limit = limit_of(file);
+    size_t limit = ahead_limit_of(file);
     ssize_t count;
 
-    if (offset_of(file) > 0) {
-        size_t left = file->ahead.size - offset_of(file);
-        memmove(file->ahead.data, file->ahead.data + offset_of(file), left);
+    if (ahead_offset_of(file) > 0) {
+        size_t left = file->ahead.size - ahead_offset_of(file);
+        memmove(file->ahead.data, file->ahead.data + ahead_offset_of(file), left);
         file->ahead.size = left;
         set_offset(file, 0);
     }
@@ -288,7 +288,7 @@ static int read_ahead(struct th_file *file, size_t *got)
 static int give_ahead(struct th_file_operation *operation, size_t size)
 {
     struct th_file *file = operation->file;
-    size_t offset = offset_of(file);
+    size_t offset = ahead_offset_of(file);
 
     set_offset(file, offset + size);
     return th_file_gives(operation,
@@ -333,13 +333,13 @@ int th_file_carry_out_read(struct th_file_operation *operation)
     struct th_file *file = operation->file;
     size_t size = (size_t)operation->given[0];
     int error = th_file_flush(file);
-    size_t left = file->ahead.size - offset_of(file), got = 0;
+    size_t left = file->ahead.size - ahead_offset_of(file), got = 0;
 
     if (error)
         return error;
     if (size == 0)
         return th_file_gives(operation, th_make_binary(&operation->env, "", 0));
-    if (left < size && file->reads_ahead && size < limit_of(file)) {
+    if (left < size && file->reads_ahead && size < ahead_limit_of(file)) {
         error = read_ahead(file, &got);
         if (error)
             return error;
@@ -363,8 +363,8 @@ int th_file_carry_out_read_line(struct th_file_operation *operation)
     int error = th_file_flush(file);
 
     while (!error && got > 0) {
-        size_t left = file->ahead.size - offset_of(file);
-        const unsigned char *begin = left ? file->ahead.data + offset_of(file) : NULL;
+        size_t left = file->ahead.size - ahead_offset_of(file);
+        const unsigned char *begin = left ? file->ahead.data + ahead_offset_of(file) : NULL;
         const unsigned char *end =
             left > looked ? memchr(begin + looked, '\n', left - looked) : NULL;
         if (end)

@@ -36,7 +36,7 @@ void th_file_drop(struct th_file *file)
 }
 
 /* Nobody finds FILE any more. Under the lock. */
-static void strike(struct th_file *file)
+static void strike_file(struct th_file *file)
 {
     th_table_remove(&files, file->port);
     *file->place = file->next;
@@ -52,7 +52,7 @@ struct th_file *th_file_find(th_term port, bool closes)
     pthread_mutex_lock(&lock);
     file = th_table_get(&files, port);
     if (file && closes)
-        strike(file); /* its share is the caller's now */
+        strike_file(file); /* its share is the caller's now */
     else if (file)
         keep_file(file);
     pthread_mutex_unlock(&lock);
@@ -80,7 +80,7 @@ struct th_file *th_file_take(struct th_file_owner *owner)
     pthread_mutex_lock(&lock);
     file = owner->first;
     if (file)
-        strike(file);
+        strike_file(file);
     pthread_mutex_unlock(&lock);
     return file;
 }

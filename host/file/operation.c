@@ -54,7 +54,7 @@ void th_file_operation_drop(struct th_file_operation *operation)
 /* --- What is asked for ------------------------------------------------------------------------ */
 
 /* The bytes that TERM stands for in a path: a character, or bytes of a binary. */
-static bool add_part(struct th_buffer *path, th_term term)
+static bool add_path_part(struct th_buffer *path, th_term term)
 {
     const unsigned char *bytes;
     size_t size;
@@ -80,10 +80,10 @@ char *th_file_path(th_term term)
     bool good = true;
 
     if (!th_is_list(term) && term != TH_NIL) {
-        good = add_part(&path, term) && !th_is_small(term);
+        good = add_path_part(&path, term) && !th_is_small(term);
     } else {
         for (; good && th_is_list(term); term = th_cell(term)[1])
-            good = add_part(&path, th_cell(term)[0]);
+            good = add_path_part(&path, th_cell(term)[0]);
         good = good && term == TH_NIL;
     }
     if (good)

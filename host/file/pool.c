@@ -93,7 +93,7 @@ static struct th_file_operation *take_operation(struct member *member)
 }
 
 /* True: nobody waits for it. */
-static bool end_of(struct member *member, struct th_file_operation *operation)
+static bool end_operation(struct member *member, struct th_file_operation *operation)
 {
     bool abandoned;
 
@@ -106,7 +106,7 @@ static bool end_of(struct member *member, struct th_file_operation *operation)
     return abandoned || !operation->done;
 }
 
-static void *run(void *context)
+static void *run_member(void *context)
 {
     struct member *member = context;
     struct th_file_operation *operation;
@@ -118,7 +118,7 @@ static void *run(void *context)
         TH_PROBE(efile_drv__int_entry, operation->thread, operation->tag, (int)operation->command);
         th_file_carry_out(operation);
         TH_PROBE(efile_drv__int_return, operation->thread, operation->tag, (int)operation->command);
-        if (!end_of(member, operation)) {
+        if (!end_operation(member, operation)) {
             operation->done(operation);
         } else {
             th_file_settle(operation, NULL);
@@ -130,9 +130,9 @@ static void *run(void *context)
 
 /* Under the lock. Without its thread a member does nothing, and who waits for it would wait for
  * ever: so that is the program's end, as it is for schedulers. */
-static void start(struct member *member)
+static void start_member(struct member *member)
 {
-    int error = th_thread_start(&member->thread, NULL, run, member);
+    int error = th_thread_start(&member->thread, NULL, run_member, member);
 
     if (error)
         th_give_up("cannot start a thread: %s", strerror(error));
@@ -154,13 +154,13 @@ void th_file_pool_add(struct th_file_operation *operation)
     atomic_fetch_add_explicit(&member->load, 1, memory_order_relaxed);
     probe_add(operation, member->length);
     if (!member->started)
-        start(member);
+        start_member(member);
     pthread_cond_signal(&member->work);
     pthread_mutex_unlock(&member->lock);
 }
 
 /* Under the lock. */
-static void take_out(struct member *member, struct th_file_operation *operation)
+static void take_out_operation(struct member *member, struct th_file_operation *operation)
 {
     struct th_file_operation **place = &member->first;
 
@@ -181,7 +181,7 @@ enum th_file_state th_file_pool_abandon(struct th_file_operation *operation)
     pthread_mutex_lock(&member->lock);
     state = operation->state;
     if (state == TH_FILE_QUEUED && operation->command != TH_FILE_CLOSE) {
-        take_out(member, operation);
+        take_out_operation(member, operation);
     } else if (state != TH_FILE_DONE) {
         operation->abandoned = true;
         state = TH_FILE_RUNNING;

@@ -21,7 +21,7 @@ static th_term truth_of(const struct th_match_run *run, th_term (*ask)(void *con
 }
 
 /* True if it is not sure that an action is to be taken, or with which operands. */
-static bool left_out(struct th_match_run *run)
+static bool is_left_out(struct th_match_run *run)
 {
     bool unsure = run->depth > 0;
 
@@ -41,14 +41,14 @@ th_term th_match_message(struct th_match_run *run)
 
 th_term th_match_return_trace(struct th_match_run *run)
 {
-    if (!left_out(run))
+    if (!is_left_out(run))
         run->result->return_trace = true;
     return TH_AM(true);
 }
 
 th_term th_match_exception_trace(struct th_match_run *run)
 {
-    if (!left_out(run))
+    if (!is_left_out(run))
         run->result->exception_trace = true;
     return TH_AM(true);
 }
@@ -102,7 +102,7 @@ th_term th_match_process_dump(struct th_match_run *run)
 
 th_term th_match_display(struct th_match_run *run)
 {
-    if (!left_out(run) && run->operations->display)
+    if (!is_left_out(run) && run->operations->display)
         run->operations->display(run->context, *run->top);
     return TH_AM(true);
 }
@@ -121,7 +121,7 @@ th_term th_match_get_seq_token(struct th_match_run *run)
 
 th_term th_match_set_seq_token(struct th_match_run *run)
 {
-    if (left_out(run))
+    if (is_left_out(run))
         return TH_VALUE_UNKNOWN;
     if (run->operations->set_seq_token)
         return run->operations->set_seq_token(run->context, run->env, TH_OPERAND(run, 0),
@@ -151,7 +151,7 @@ th_term th_match_set_tcw(struct th_match_run *run)
 {
     th_term otherwise;
 
-    if (left_out(run))
+    if (is_left_out(run))
         return TH_VALUE_UNKNOWN;
     if (!control_word(run, &otherwise))
         return otherwise;
@@ -174,7 +174,8 @@ th_term th_match_set_tcw_fake(struct th_match_run *run)
 
 /* --- Trace flags ------------------------------------------------------------------------------ */
 
-static th_term set_flags(struct th_match_run *run, th_term tracee, th_term clear, th_term set)
+static th_term set_tracee_flags(struct th_match_run *run, th_term tracee, th_term clear,
+                                th_term set)
 {
     if (run->operations->set_flags)
         return run->operations->set_flags(run->context, tracee, clear, set);
@@ -185,10 +186,10 @@ static th_term set_flags(struct th_match_run *run, th_term tracee, th_term clear
 /* {trace, Clear, Set} or {trace, Tracee, Clear, Set} */
 th_term th_match_trace(struct th_match_run *run)
 {
-    if (left_out(run))
+    if (is_left_out(run))
         return TH_VALUE_UNKNOWN;
-    return set_flags(run, run->operands == 3 ? TH_OPERAND(run, 0) : TH_NONE,
-                     TH_OPERAND(run, run->operands - 2), TH_OPERAND(run, run->operands - 1));
+    return set_tracee_flags(run, run->operands == 3 ? TH_OPERAND(run, 0) : TH_NONE,
+                            TH_OPERAND(run, run->operands - 2), TH_OPERAND(run, run->operands - 1));
 }
 
 /* {enable_trace, Flag} or {enable_trace, Tracee, Flag}: true, whether that changes anything or
@@ -199,9 +200,9 @@ static th_term change_flag(struct th_match_run *run, bool enable)
     th_term list = th_listed(cell), tracee = run->operands == 2 ? TH_OPERAND(run, 0) : TH_NONE,
             changed;
 
-    if (left_out(run))
+    if (is_left_out(run))
         return TH_VALUE_UNKNOWN;
-    changed = set_flags(run, tracee, enable ? TH_NIL : list, enable ? list : TH_NIL);
+    changed = set_tracee_flags(run, tracee, enable ? TH_NIL : list, enable ? list : TH_NIL);
     return th_value_known(changed) ? TH_AM(true) : changed;
 }
 
@@ -220,7 +221,7 @@ th_term th_match_silent(struct th_match_run *run)
 {
     if (run->operands == 0)
         return truth_of(run, run->operations->is_silent);
-    if (left_out(run) || (*run->top != TH_AM(true) && *run->top != TH_AM(false)))
+    if (is_left_out(run) || (*run->top != TH_AM(true) && *run->top != TH_AM(false)))
         return TH_AM(true);
     if (run->operations->silence)
         run->operations->silence(run->context, *run->top == TH_AM(true));

@@ -93,7 +93,7 @@ void th_match_add_variable(struct th_match_compiler *c, uint32_t number, uint32_
 /* --- What a run needs ------------------------------------------------------------------------- */
 
 /* By how much an instruction changes the height of the stack. */
-static long growth(const struct th_match_instruction *i)
+static long stack_growth(const struct th_match_instruction *i)
 {
     switch (i->code) {
     case TH_CODE_CONSTANT:
@@ -124,13 +124,13 @@ static size_t larger(size_t a, size_t b)
 }
 
 /* From instruction PC on. */
-static void measure(struct th_match_spec *spec, size_t pc)
+static void measure_needs(struct th_match_spec *spec, size_t pc)
 {
     size_t height = 0, frames = 0;
 
     for (; pc < spec->code_count; pc++) {
         const struct th_match_instruction *i = &spec->code[pc];
-        height = (size_t)((long)height + growth(i));
+        height = (size_t)((long)height + stack_growth(i));
         frames += i->code == TH_CODE_ANDALSO || i->code == TH_CODE_ORELSE;
         frames -= i->code == TH_CODE_JOIN_ANDALSO || i->code == TH_CODE_JOIN_ORELSE;
         spec->stack = larger(spec->stack, height);
@@ -156,8 +156,8 @@ static void check_size(struct th_match_compiler *c)
 /* --- Clauses ---------------------------------------------------------------------------------- */
 
 /* The guards or the body. LAST is the instruction behind each. */
-static void compile_list(struct th_match_compiler *c, th_term list, enum th_match_part part,
-                         enum th_match_code last)
+static void compile_items(struct th_match_compiler *c, th_term list, enum th_match_part part,
+                          enum th_match_code last)
 {
     c->place.part = part;
     c->place.item = 0;
@@ -187,14 +187,14 @@ static void compile_clause(struct th_match_compiler *c, th_term clause)
     if (c->faults.count > 0)
         return;
     th_match_emit(c, TH_CODE_HEAD_DONE, 0, 0);
-    compile_list(c, parts[1], TH_MATCH_GUARD, TH_CODE_TEST);
+    compile_items(c, parts[1], TH_MATCH_GUARD, TH_CODE_TEST);
     th_match_emit(c, TH_CODE_GUARDS_DONE, 0, 0);
-    compile_list(c, parts[2], TH_MATCH_BODY, TH_CODE_DROP);
+    compile_items(c, parts[2], TH_MATCH_BODY, TH_CODE_DROP);
     th_match_emit(c, TH_CODE_END, 0, 0);
     if (c->faults.count > 0)
         return;
     spec->variables = larger(spec->variables, c->slots);
-    measure(spec, spec->clauses[spec->clause_count - 1].pc);
+    measure_needs(spec, spec->clauses[spec->clause_count - 1].pc);
     check_size(c);
 }
 
@@ -212,7 +212,7 @@ static bool is_head_list(th_term head)
     return head == TH_NIL || head == TH_AM(anything);
 }
 
-static void check_clause(struct th_match_compiler *c, th_term clause)
+static void check_clause_shape(struct th_match_compiler *c, th_term clause)
 {
     th_term head =
         th_is_tuple(clause) && th_tuple_arity(clause) == 3 ? *th_tuple_elements(clause) : TH_NONE;
@@ -237,7 +237,7 @@ static void check_shape(struct th_match_compiler *c, th_term list)
         th_match_add_fault(c, tail, "Match programs are not in a proper list.");
     for (; th_is_list(list) && !c->faults.count; list = th_cell(list)[1]) {
         c->place = (struct th_match_place){c->place.clause + 1, TH_MATCH_WHOLE, 0};
-        check_clause(c, th_cell(list)[0]);
+        check_clause_shape(c, th_cell(list)[0]);
     }
     c->place = (struct th_match_place){0};
 }

@@ -62,28 +62,28 @@ static void fold_map(struct th_match_compiler *c, size_t start, size_t count)
 
 /* --- Terms ------------------------------------------------------------------------------------ */
 
-static void compile_term(struct th_match_compiler *c, th_term t, bool body);
+static void compile_value(struct th_match_compiler *c, th_term t, bool body);
 
 /* {{A, B, ...}} */
-static void compile_tuple(struct th_match_compiler *c, th_term tuple, bool body)
+static void compile_tuple_value(struct th_match_compiler *c, th_term tuple, bool body)
 {
     size_t start = c->spec->code_count, count = th_tuple_arity(tuple);
 
     for (size_t i = count; i-- > 0;)
-        compile_term(c, th_tuple_elements(tuple)[i], body);
+        compile_value(c, th_tuple_elements(tuple)[i], body);
     if (only_constants(c, start, count))
         fold_tuple(c, start, count);
     else
         th_match_emit(c, TH_CODE_MAKE_TUPLE, 0, count);
 }
 
-static void compile_list(struct th_match_compiler *c, th_term list, bool body)
+static void compile_list_value(struct th_match_compiler *c, th_term list, bool body)
 {
     size_t start = c->spec->code_count, count = 0;
 
     for (; th_is_list(list); list = th_cell(list)[1], count++)
-        compile_term(c, th_cell(list)[0], body);
-    compile_term(c, list, body);
+        compile_value(c, th_cell(list)[0], body);
+    compile_value(c, list, body);
     if (only_constants(c, start, count + 1))
         fold_list(c, start, count);
     else
@@ -92,17 +92,17 @@ static void compile_list(struct th_match_compiler *c, th_term list, bool body)
 
 /* The values below, the keys on top. Where all values are constants, a BEAM has all faults of the
  * keys twice. */
-static void compile_map(struct th_match_compiler *c, th_term map, bool body)
+static void compile_map_value(struct th_match_compiler *c, th_term map, bool body)
 {
     size_t start = c->spec->code_count, count = th_map_size(map), faults, end;
     bool constant;
 
     for (size_t i = count; i-- > 0;)
-        compile_term(c, th_map_values(map)[i], body);
+        compile_value(c, th_map_values(map)[i], body);
     constant = only_constants(c, start, count);
     faults = c->faults.count;
     for (size_t i = count; i-- > 0;)
-        compile_term(c, th_map_keys(map)[i], body);
+        compile_value(c, th_map_keys(map)[i], body);
     end = c->faults.count;
     for (size_t i = faults; constant && i < end; i++)
         th_match_repeat_fault(c, i);
@@ -181,8 +181,8 @@ static bool is_allowed(const struct th_match_compiler *c, const struct th_match_
 }
 
 /* FOUND takes that many operands, NAMED has that name; both may be NULL. */
-static bool check_function(struct th_match_compiler *c, const struct th_match_function *found,
-                           const struct th_match_function *named, th_term call, bool body)
+static bool check_match_function(struct th_match_compiler *c, const struct th_match_function *found,
+                                 const struct th_match_function *named, th_term call, bool body)
 {
     const struct th_match_function *f = found ? found : named;
     th_term name = th_tuple_elements(call)[0];
@@ -214,7 +214,7 @@ static void compile_short(struct th_match_compiler *c, th_term call, bool body,
     size_t *jumps = th_alloc((last + 1) * sizeof *jumps);
 
     for (size_t i = 1; i <= last; i++) {
-        compile_term(c, operands[i], body);
+        compile_value(c, operands[i], body);
         if (i < last)
             jumps[i] = th_match_emit(c, code, 0, 0);
     }
@@ -239,7 +239,7 @@ static void compile_call(struct th_match_compiler *c, th_term call, bool body)
     const struct th_match_function *f = th_match_function_find(words[0], count, &named);
     const char *fault = NULL;
 
-    if (!check_function(c, f, named, call, body))
+    if (!check_match_function(c, f, named, call, body))
         return;
     if (f->implementation == th_match_current_stacktrace && count == 1)
         fault = depth_fault(words[1]);
@@ -247,7 +247,7 @@ static void compile_call(struct th_match_compiler *c, th_term call, bool body)
         th_match_add_fault(c, call, "Special form '%s' called with %s argument.", f->name, fault);
     } else if (f->implementation) {
         for (size_t i = count; i > 0; i--)
-            compile_term(c, words[i], body);
+            compile_value(c, words[i], body);
         if (count > TH_MATCH_SLOTS)
             th_match_add_fault(c, TH_NONE, "It is too large: a call of %zu operands.", count);
         th_match_emit(c, TH_CODE_CALL, count, (size_t)(f - th_match_functions));
@@ -269,14 +269,14 @@ static void compile_braces(struct th_match_compiler *c, th_term t, bool body)
         !th_match_variable_number(words[0], &(uint32_t){0}))
         compile_call(c, t, body);
     else if (th_tuple_arity(t) == 1 && th_is_tuple(words[0]))
-        compile_tuple(c, words[0], body);
+        compile_tuple_value(c, words[0], body);
     else
         th_match_add_fault(
             c, t, "%s is neither a function call, nor a tuple (tuples are written {{ ... }}).",
             th_match_shown(c, t));
 }
 
-static void compile_term(struct th_match_compiler *c, th_term t, bool body)
+static void compile_value(struct th_match_compiler *c, th_term t, bool body)
 {
     bool braces = th_is_tuple(t);
 
@@ -292,13 +292,13 @@ static void compile_term(struct th_match_compiler *c, th_term t, bool body)
     if (braces)
         compile_braces(c, t, body);
     else if (th_is_list(t))
-        compile_list(c, t, body);
+        compile_list_value(c, t, body);
     else
-        compile_map(c, t, body);
+        compile_map_value(c, t, body);
     c->depth--;
 }
 
 void th_match_compile_expression(struct th_match_compiler *c, th_term t, bool body)
 {
-    compile_term(c, t, body);
+    compile_value(c, t, body);
 }

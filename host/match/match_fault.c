@@ -90,7 +90,7 @@ void th_match_print_place(struct th_buffer *out, struct th_match_place place)
 }
 
 /* Element I (from 1) of a list or tuple; TH_NONE if there is none. */
-static th_term item_of(th_term t, size_t i)
+static th_term item_in(th_term t, size_t i)
 {
     if (th_is_tuple(t))
         return i <= th_tuple_arity(t) ? th_tuple_elements(t)[i - 1] : TH_NONE;
@@ -101,10 +101,10 @@ static th_term item_of(th_term t, size_t i)
 
 th_term th_match_part(const struct th_match_spec *spec, struct th_match_place place)
 {
-    th_term clause = place.clause ? item_of(spec->source, place.clause) : TH_NONE;
+    th_term clause = place.clause ? item_in(spec->source, place.clause) : TH_NONE;
 
     if (clause == TH_NONE || place.part == TH_MATCH_WHOLE)
         return clause;
     clause = th_tuple_elements(clause)[place.part - TH_MATCH_HEAD];
-    return place.item ? item_of(clause, place.item) : clause;
+    return place.item ? item_in(clause, place.item) : clause;
 }

@@ -41,7 +41,7 @@ static bool compile_variable(struct th_match_compiler *c, uint32_t number)
     return false;
 }
 
-static bool compile_tuple(struct th_match_compiler *c, th_term tuple, size_t level)
+static bool compile_tuple_pattern(struct th_match_compiler *c, th_term tuple, size_t level)
 {
     bool constant = true;
 
@@ -52,7 +52,7 @@ static bool compile_tuple(struct th_match_compiler *c, th_term tuple, size_t lev
 }
 
 /* Cell by cell; the tail of one is opened at the same level. */
-static bool compile_list(struct th_match_compiler *c, th_term list, size_t level)
+static bool compile_list_pattern(struct th_match_compiler *c, th_term list, size_t level)
 {
     bool constant = true;
 
@@ -67,7 +67,7 @@ static bool compile_list(struct th_match_compiler *c, th_term list, size_t level
 }
 
 /* The keys that are named must be there; others may. */
-static bool compile_map(struct th_match_compiler *c, th_term map, size_t level)
+static bool compile_map_pattern(struct th_match_compiler *c, th_term map, size_t level)
 {
     th_match_emit(c, TH_CODE_MAP, level, th_map_size(map));
     for (size_t i = 0; i < th_map_size(map); i++) {
@@ -86,11 +86,11 @@ static bool compile_open(struct th_match_compiler *c, th_term pattern, size_t le
     if (!th_match_descend(c, pattern))
         return false;
     if (th_is_tuple(pattern))
-        constant = compile_tuple(c, pattern, level);
+        constant = compile_tuple_pattern(c, pattern, level);
     else if (th_is_list(pattern))
-        constant = compile_list(c, pattern, level);
+        constant = compile_list_pattern(c, pattern, level);
     else
-        compile_map(c, pattern, level);
+        compile_map_pattern(c, pattern, level);
     c->depth--;
     return constant;
 }

@@ -3,13 +3,13 @@
 
 enum { SHOWN = 200 /* bytes of a term */ };
 
-static void add_term(struct th_buffer *out, th_term t)
+static void report_term(struct th_buffer *out, th_term t)
 {
     th_text_show_limited(out, t, SHOWN);
 }
 
 /* {ok,Message,Flags,[]} */
-static void add_result(struct th_buffer *out, const struct th_match_result *result)
+static void report_result(struct th_buffer *out, const struct th_match_result *result)
 {
     if (result->end == TH_MATCH_UNKNOWN) {
         th_buffer_add_text(out, "unknown\n");
@@ -28,7 +28,7 @@ static void add_result(struct th_buffer *out, const struct th_match_result *resu
 }
 
 /* Argument I (from 1) of the subject; TH_NONE if it is unknown. */
-static th_term argument(const struct th_match_subject *subject, size_t i)
+static th_term subject_argument(const struct th_match_subject *subject, size_t i)
 {
     th_term t = subject->target;
 
@@ -45,26 +45,26 @@ static void add_head_failure(struct th_buffer *out, const struct th_match_report
     th_term pattern = th_match_part(report->spec, attempt->place);
 
     if (attempt->place.item == 0) {
-        add_term(out, pattern);
+        report_term(out, pattern);
         th_buffer_add_text(out, " is for another number of elements");
         return;
     }
-    add_term(out, argument(&report->subject, attempt->place.item));
+    report_term(out, subject_argument(&report->subject, attempt->place.item));
     th_buffer_add_text(out, " does not match ");
-    add_term(out, pattern);
+    report_term(out, pattern);
 }
 
 static void add_guard_failure(struct th_buffer *out, const struct th_match_report *report,
                               const struct th_match_attempt *attempt)
 {
-    add_term(out, th_match_part(report->spec, attempt->place));
+    report_term(out, th_match_part(report->spec, attempt->place));
     if (attempt->value == TH_MATCH_RAISED) {
         th_buffer_add_text(out, " raises an exception");
     } else if (attempt->value == TH_NONE) {
         th_buffer_add_text(out, " cannot be true");
     } else {
         th_buffer_add_text(out, " gives ");
-        add_term(out, attempt->value);
+        report_term(out, attempt->value);
     }
 }
 
@@ -78,7 +78,7 @@ static void add_attempt(struct th_buffer *out, const struct th_match_report *rep
     }
     th_buffer_add_text(out, ": ");
     if (attempt->end == TH_MATCH_UNKNOWN) {
-        add_term(out, th_match_part(report->spec, attempt->place));
+        report_term(out, th_match_part(report->spec, attempt->place));
         th_buffer_add_text(out, " depends on what is unknown");
     } else if (attempt->place.part == TH_MATCH_HEAD) {
         add_head_failure(out, report, attempt);
@@ -88,7 +88,7 @@ static void add_attempt(struct th_buffer *out, const struct th_match_report *rep
     th_buffer_add_byte(out, '\n');
 }
 
-static void add_counts(struct th_buffer *out, const struct th_match_result *result)
+static void report_counts(struct th_buffer *out, const struct th_match_result *result)
 {
     if (result->end == TH_MATCH_YES && result->message == TH_NONE)
         th_buffer_add_text(out, "the message depends on what is unknown\n");
@@ -101,9 +101,9 @@ static void add_counts(struct th_buffer *out, const struct th_match_result *resu
 
 void th_match_print_report(struct th_buffer *out, const struct th_match_report *report)
 {
-    add_result(out, &report->result);
+    report_result(out, &report->result);
     for (size_t i = 0; i < report->count; i++)
         add_attempt(out, report, &report->attempts[i]);
     th_buffer_add(out, report->doings->data, report->doings->size);
-    add_counts(out, &report->result);
+    report_counts(out, &report->result);
 }

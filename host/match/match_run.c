@@ -13,20 +13,21 @@ enum verdict { GOES_ON, FAILED };
 /* --- Heads ------------------------------------------------------------------------------------ */
 
 /* The clause is undecided; the first place where that shows is remembered. */
-static void doubt(struct th_match_run *run, size_t pc)
+static void doubt_clause(struct th_match_run *run, size_t pc)
 {
     if (!run->undecided)
         run->doubtful = pc;
     run->undecided = true;
 }
 
-static th_term argument(const struct th_match_run *run, size_t i)
+static th_term run_argument(const struct th_match_run *run, size_t i)
 {
     return run->unknown ? TH_VALUE_UNKNOWN : run->arguments[i];
 }
 
 /* Opens what is at hand. */
-static enum verdict open(struct th_match_run *run, const struct th_match_instruction *i, th_term t)
+static enum verdict open_value(struct th_match_run *run, const struct th_match_instruction *i,
+                               th_term t)
 {
     run->levels[i->level] = t;
     switch (i->code) {
@@ -40,7 +41,7 @@ static enum verdict open(struct th_match_run *run, const struct th_match_instruc
 }
 
 /* A part of what is open; TH_NONE if a map lacks the key. */
-static th_term part(const struct th_match_run *run, const struct th_match_instruction *i)
+static th_term part_of_open(const struct th_match_run *run, const struct th_match_instruction *i)
 {
     th_term whole = run->levels[i->level];
 
@@ -63,7 +64,7 @@ static enum verdict compare_variable(struct th_match_run *run, size_t pc, th_ter
 
     if (th_value_known(bound))
         return th_identical(t, bound) ? GOES_ON : FAILED;
-    doubt(run, pc);
+    doubt_clause(run, pc);
     return GOES_ON;
 }
 
@@ -84,14 +85,14 @@ static enum verdict match_head(struct th_match_run *run, size_t *pc)
             verdict = run->count >= i->operand ? GOES_ON : FAILED;
             break;
         case TH_CODE_ARGUMENT:
-            t = argument(run, i->level);
+            t = run_argument(run, i->level);
             if (!th_value_known(t)) {
-                doubt(run, *pc);
+                doubt_clause(run, *pc);
                 *pc = i->operand - 1;
             }
             break;
         case TH_CODE_BIND_ARGUMENT:
-            run->variables[i->operand] = argument(run, i->level);
+            run->variables[i->operand] = run_argument(run, i->level);
             break;
         case TH_CODE_IDENTICAL:
             verdict = th_identical(t, run->spec->constants[i->operand]) ? GOES_ON : FAILED;
@@ -105,10 +106,10 @@ static enum verdict match_head(struct th_match_run *run, size_t *pc)
         case TH_CODE_TUPLE:
         case TH_CODE_CELL:
         case TH_CODE_MAP:
-            verdict = open(run, i, t);
+            verdict = open_value(run, i, t);
             break;
         default:
-            t = part(run, i);
+            t = part_of_open(run, i);
             verdict = t == TH_NONE ? FAILED : GOES_ON;
         }
         if (verdict == FAILED)
@@ -119,16 +120,16 @@ static enum verdict match_head(struct th_match_run *run, size_t *pc)
 
 /* --- The stack -------------------------------------------------------------------------------- */
 
-static void push(struct th_match_run *run, th_term t)
+static void push_value(struct th_match_run *run, th_term t)
 {
     *++run->top = t;
 }
 
 /* Takes COUNT values and pushes T. */
-static void replace(struct th_match_run *run, size_t count, th_term t)
+static void replace_values(struct th_match_run *run, size_t count, th_term t)
 {
     run->top -= count;
-    push(run, t);
+    push_value(run, t);
 }
 
 /* What a term is that is made of the COUNT values on top and cannot be made, as one of them is not
@@ -147,7 +148,7 @@ static th_term unmade(const struct th_match_run *run, size_t count)
     return what;
 }
 
-static void make_tuple(struct th_match_run *run, size_t count)
+static void make_tuple_value(struct th_match_run *run, size_t count)
 {
     th_term *elements, t = unmade(run, count);
 
@@ -156,10 +157,10 @@ static void make_tuple(struct th_match_run *run, size_t count)
         for (size_t i = 0; i < count; i++)
             elements[i] = TH_OPERAND(run, i);
     }
-    replace(run, count, t);
+    replace_values(run, count, t);
 }
 
-static void make_list(struct th_match_run *run, size_t count)
+static void make_list_value(struct th_match_run *run, size_t count)
 {
     th_term t = unmade(run, count + 1);
 
@@ -168,12 +169,12 @@ static void make_list(struct th_match_run *run, size_t count)
         for (size_t i = 1; i <= count; i++)
             t = th_make_cons(run->env, TH_OPERAND(run, i), t);
     }
-    replace(run, count + 1, t);
+    replace_values(run, count + 1, t);
 }
 
 /* Keys that come twice have the last value. The stack has keys and values in the wrong direction:
  * they are turned round in place. */
-static void make_map(struct th_match_run *run, size_t count)
+static void make_map_value(struct th_match_run *run, size_t count)
 {
     th_term *first = run->top + 1 - 2 * count, t = unmade(run, 2 * count);
 
@@ -185,11 +186,11 @@ static void make_map(struct th_match_run *run, size_t count)
         }
         t = th_make_map(run->env, first, first + count, count, true);
     }
-    replace(run, 2 * count, t);
+    replace_values(run, 2 * count, t);
 }
 
 /* The target as a list: made at the first time, if it was given as arguments. */
-static th_term target(struct th_match_run *run)
+static th_term target_list(struct th_match_run *run)
 {
     bool all = !run->unknown;
     th_term *cells;
@@ -200,7 +201,7 @@ static th_term target(struct th_match_run *run)
         return TH_NIL;
     cells = th_env_take(run->env, 2 * run->count);
     for (size_t i = 0; i < run->count; i++) {
-        cells[2 * i] = argument(run, i);
+        cells[2 * i] = run_argument(run, i);
         cells[2 * i + 1] = th_listed(cells + 2 * i + 2);
         all &= th_value_known(cells[2 * i]);
     }
@@ -216,7 +217,7 @@ static th_term target(struct th_match_run *run)
 
 /* An exception, at *PC, its value being on top: in a body it is the atom 'EXIT'; in a guard the
  * clause fails, or what is left of a right side is skipped. */
-static enum verdict raise(struct th_match_run *run, size_t *pc)
+static enum verdict raise_in_clause(struct th_match_run *run, size_t *pc)
 {
     uint64_t frame;
 
@@ -228,19 +229,20 @@ static enum verdict raise(struct th_match_run *run, size_t *pc)
         return FAILED;
     frame = run->frames[run->depth - 1];
     run->top = run->stack + (frame & UINT32_MAX);
-    push(run, TH_VALUE_RAISED);
+    push_value(run, TH_VALUE_RAISED);
     *pc = (frame >> 32) - 1;
     return GOES_ON;
 }
 
-static enum verdict call(struct th_match_run *run, const struct th_match_instruction *i, size_t *pc)
+static enum verdict call_function(struct th_match_run *run, const struct th_match_instruction *i,
+                                  size_t *pc)
 {
     th_term t;
 
     run->operands = i->level;
     t = th_match_function_call(&th_match_functions[i->operand], run);
-    replace(run, i->level, t);
-    return t == TH_VALUE_RAISED ? raise(run, pc) : GOES_ON;
+    replace_values(run, i->level, t);
+    return t == TH_VALUE_RAISED ? raise_in_clause(run, pc) : GOES_ON;
 }
 
 /* The left side is on top, and STOP is what decides. */
@@ -256,7 +258,7 @@ static enum verdict begin_right(struct th_match_run *run, size_t *pc, th_term st
     } else if (!th_value_is_truth(left)) {
         *run->top = TH_VALUE_RAISED;
         *pc = join;
-        return raise(run, pc);
+        return raise_in_clause(run, pc);
     }
     return GOES_ON;
 }
@@ -267,18 +269,18 @@ static void end_right(struct th_match_run *run, bool andalso)
 
     if (!th_value_known(left))
         run->depth--;
-    replace(run, 2, andalso ? th_value_andalso(left, right) : th_value_orelse(left, right));
+    replace_values(run, 2, andalso ? th_value_andalso(left, right) : th_value_orelse(left, right));
 }
 
 /* A guard's value is on top. */
-static enum verdict test(struct th_match_run *run, size_t pc)
+static enum verdict test_guard(struct th_match_run *run, size_t pc)
 {
     th_term value = *run->top--;
 
     if (value == TH_AM(true))
         return GOES_ON;
     if (!th_value_known(value) && value != TH_VALUE_NOT_TRUE) {
-        doubt(run, pc);
+        doubt_clause(run, pc);
         return GOES_ON;
     }
     if (run->attempt)
@@ -287,7 +289,7 @@ static enum verdict test(struct th_match_run *run, size_t pc)
 }
 
 /* Runs instructions at *PC up to one with the code LAST; *PC is the one that failed, or that. */
-static enum verdict evaluate(struct th_match_run *run, size_t *pc, enum th_match_code last)
+static enum verdict evaluate_until(struct th_match_run *run, size_t *pc, enum th_match_code last)
 {
     const struct th_match_instruction *code = run->spec->code;
     enum verdict verdict = GOES_ON;
@@ -296,25 +298,25 @@ static enum verdict evaluate(struct th_match_run *run, size_t *pc, enum th_match
         const struct th_match_instruction *i = &code[*pc];
         switch (i->code) {
         case TH_CODE_CONSTANT:
-            push(run, run->spec->constants[i->operand]);
+            push_value(run, run->spec->constants[i->operand]);
             break;
         case TH_CODE_VARIABLE:
-            push(run, run->variables[i->operand]);
+            push_value(run, run->variables[i->operand]);
             break;
         case TH_CODE_TARGET:
-            push(run, target(run));
+            push_value(run, target_list(run));
             break;
         case TH_CODE_MAKE_TUPLE:
-            make_tuple(run, i->operand);
+            make_tuple_value(run, i->operand);
             break;
         case TH_CODE_MAKE_LIST:
-            make_list(run, i->operand);
+            make_list_value(run, i->operand);
             break;
         case TH_CODE_MAKE_MAP:
-            make_map(run, i->operand);
+            make_map_value(run, i->operand);
             break;
         case TH_CODE_CALL:
-            verdict = call(run, i, pc);
+            verdict = call_function(run, i, pc);
             break;
         case TH_CODE_ANDALSO:
         case TH_CODE_ORELSE:
@@ -325,7 +327,7 @@ static enum verdict evaluate(struct th_match_run *run, size_t *pc, enum th_match
             end_right(run, i->code == TH_CODE_JOIN_ANDALSO);
             break;
         case TH_CODE_TEST:
-            verdict = test(run, *pc);
+            verdict = test_guard(run, *pc);
             break;
         default: /* TH_CODE_DROP */
             run->top--;
@@ -339,7 +341,8 @@ static enum verdict evaluate(struct th_match_run *run, size_t *pc, enum th_match
 /* --- Clauses ---------------------------------------------------------------------------------- */
 
 /* The place of the instruction at PC in clause I (from 0). */
-static struct th_match_place place_of(const struct th_match_spec *spec, size_t i, size_t pc)
+static struct th_match_place instruction_place(const struct th_match_spec *spec, size_t i,
+                                               size_t pc)
 {
     size_t end = i + 1 < spec->clause_count ? spec->clauses[i + 1].marks : spec->mark_count;
     const struct th_match_mark *mark = &spec->marks[spec->clauses[i].marks];
@@ -351,7 +354,7 @@ static struct th_match_place place_of(const struct th_match_spec *spec, size_t i
 
 /* Head and guards of the clause that begins at *PC; *PC is the instruction that failed, or the last
  * of them. */
-static enum verdict decide(struct th_match_run *run, size_t *pc)
+static enum verdict decide_clause(struct th_match_run *run, size_t *pc)
 {
     if (run->attempt)
         run->attempt->value = TH_NONE;
@@ -360,7 +363,7 @@ static enum verdict decide(struct th_match_run *run, size_t *pc)
     ++*pc;
     if (run->attempt)
         run->attempt->value = TH_VALUE_RAISED; /* unless a test tells another */
-    return evaluate(run, pc, TH_CODE_GUARDS_DONE);
+    return evaluate_until(run, pc, TH_CODE_GUARDS_DONE);
 }
 
 /* What became of clause I, which may have failed at PC. */
@@ -374,7 +377,7 @@ static void tell_attempt(const struct th_match_run *run, size_t i, enum th_match
     if (end == TH_MATCH_YES)
         attempt->place = (struct th_match_place){i + 1, TH_MATCH_WHOLE, 0};
     else
-        attempt->place = place_of(run->spec, i, end == TH_MATCH_NO ? pc : run->doubtful);
+        attempt->place = instruction_place(run->spec, i, end == TH_MATCH_NO ? pc : run->doubtful);
 }
 
 static enum th_match_end run_clause(struct th_match_run *run, size_t i)
@@ -388,16 +391,16 @@ static enum th_match_end run_clause(struct th_match_run *run, size_t i)
     run->undecided = run->body = false;
     run->top = run->stack - 1;
     run->depth = 0;
-    end = decide(run, &pc) == FAILED ? TH_MATCH_NO
-          : run->undecided           ? TH_MATCH_UNKNOWN
-                                     : TH_MATCH_YES;
+    end = decide_clause(run, &pc) == FAILED ? TH_MATCH_NO
+          : run->undecided                  ? TH_MATCH_UNKNOWN
+                                            : TH_MATCH_YES;
     if (run->attempt)
         tell_attempt(run, i, end, pc);
     if (end != TH_MATCH_YES)
         return end;
     run->body = true;
     pc++;
-    evaluate(run, &pc, TH_CODE_END);
+    evaluate_until(run, &pc, TH_CODE_END);
     return end;
 }
 

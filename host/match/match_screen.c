@@ -221,7 +221,7 @@ void th_match_make_screens(struct th_match_spec *spec)
 
 enum verdict { FAILS, PASSES, UNSURE };
 
-static inline enum verdict compare(const struct th_match_screen_test *test, th_term t)
+static inline enum verdict compare_argument(const struct th_match_screen_test *test, th_term t)
 {
     const int64_t a = (int64_t)t, b = (int64_t)test->constant;
     uint32_t found = a < b ? TH_SCREEN_LESS : a == b ? TH_SCREEN_EQUAL : TH_SCREEN_GREATER;
@@ -241,7 +241,7 @@ static inline enum verdict screen_clause(const struct th_match_spec *spec,
         return FAILS;
     for (size_t i = 0; i < screen->test_count; i++) {
         const struct th_match_screen_test *test = &spec->tests[screen->first_test + i];
-        enum verdict one = compare(test, arguments[test->argument]);
+        enum verdict one = compare_argument(test, arguments[test->argument]);
         if (one == FAILS)
             return FAILS;
         if (one == UNSURE)

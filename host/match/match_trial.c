@@ -2,27 +2,27 @@
  * tokens, a trace control word of 0. */
 #include "match.h"
 
-static th_term self(void *context)
+static th_term trial_self(void *context)
 {
     return ((struct th_match_trial *)context)->self;
 }
 
-static th_term node(void *context)
+static th_term trial_node(void *context)
 {
     (void)context;
     return TH_AM(nonode);
 }
 
-static th_term caller(void *context, th_env *env)
+static th_term trial_caller(void *context, th_env *env)
 {
     (void)env;
     return ((struct th_match_trial *)context)->caller;
 }
 
 /* {Module, Function, Arity, undefined}: nobody knows the line. */
-static th_term caller_line(void *context, th_env *env)
+static th_term trial_caller_line(void *context, th_env *env)
 {
-    th_term known = caller(context, env);
+    th_term known = trial_caller(context, env);
     const th_term *parts;
 
     if (known == TH_NONE || !th_is_tuple(known))
@@ -31,20 +31,20 @@ static th_term caller_line(void *context, th_env *env)
     return th_make_tuple_of(env, parts[0], parts[1], parts[2], TH_AM(undefined));
 }
 
-static th_term no(void *context)
+static th_term trial_no(void *context)
 {
     (void)context;
     return TH_AM(false);
 }
 
-static th_term no_token(void *context, th_env *env)
+static th_term trial_no_token(void *context, th_env *env)
 {
     (void)context;
     (void)env;
     return TH_NIL;
 }
 
-static th_term get_tcw(void *context, th_env *env)
+static th_term trial_get_tcw(void *context, th_env *env)
 {
     (void)context;
     (void)env;
@@ -54,7 +54,7 @@ static th_term get_tcw(void *context, th_env *env)
 /* --- Actions ---------------------------------------------------------------------------------- */
 
 /* A line "action {NAME,A,B}", what is TH_NONE being left out. */
-static void note(void *context, const char *name, th_term a, th_term b, th_term c)
+static void note_action(void *context, const char *name, th_term a, th_term b, th_term c)
 {
     const th_term terms[] = {a, b, c};
     struct th_match_trial *trial = context;
@@ -69,48 +69,48 @@ static void note(void *context, const char *name, th_term a, th_term b, th_term 
     th_buffer_add_text(out, "}\n");
 }
 
-static void display(void *context, th_term t)
+static void trial_display(void *context, th_term t)
 {
-    note(context, "display", t, TH_NONE, TH_NONE);
+    note_action(context, "display", t, TH_NONE, TH_NONE);
 }
 
-static void silence(void *context, bool silent)
+static void trial_silence(void *context, bool silent)
 {
-    note(context, "silent", silent ? TH_AM(true) : TH_AM(false), TH_NONE, TH_NONE);
+    note_action(context, "silent", silent ? TH_AM(true) : TH_AM(false), TH_NONE, TH_NONE);
 }
 
-static th_term set_tcw(void *context, th_env *env, uint32_t value)
+static th_term trial_set_tcw(void *context, th_env *env, uint32_t value)
 {
-    note(context, "set_tcw", th_small(value), TH_NONE, TH_NONE);
-    return get_tcw(context, env);
+    note_action(context, "set_tcw", th_small(value), TH_NONE, TH_NONE);
+    return trial_get_tcw(context, env);
 }
 
 /* What these two give depends on the process. */
-static th_term set_seq_token(void *context, th_env *env, th_term component, th_term value)
+static th_term trial_set_seq_token(void *context, th_env *env, th_term component, th_term value)
 {
     (void)env;
-    note(context, "set_seq_token", component, value, TH_NONE);
+    note_action(context, "set_seq_token", component, value, TH_NONE);
     return TH_NONE;
 }
 
-static th_term set_flags(void *context, th_term tracee, th_term clear, th_term set)
+static th_term trial_set_flags(void *context, th_term tracee, th_term clear, th_term set)
 {
-    note(context, "trace", tracee, clear, set);
+    note_action(context, "trace", tracee, clear, set);
     return TH_NONE;
 }
 
 const struct th_match_operations th_match_trial_operations = {
-    .self = self,
-    .node = node,
-    .caller = caller,
-    .caller_line = caller_line,
-    .is_seq_trace = no,
-    .get_seq_token = no_token,
-    .set_seq_token = set_seq_token,
-    .get_tcw = get_tcw,
-    .set_tcw = set_tcw,
-    .display = display,
-    .set_flags = set_flags,
-    .silence = silence,
-    .is_silent = no,
+    .self = trial_self,
+    .node = trial_node,
+    .caller = trial_caller,
+    .caller_line = trial_caller_line,
+    .is_seq_trace = trial_no,
+    .get_seq_token = trial_no_token,
+    .set_seq_token = trial_set_seq_token,
+    .get_tcw = trial_get_tcw,
+    .set_tcw = trial_set_tcw,
+    .display = trial_display,
+    .set_flags = trial_set_flags,
+    .silence = trial_silence,
+    .is_silent = trial_no,
 };

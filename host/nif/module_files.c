@@ -12,8 +12,8 @@ struct then {
 };
 
 /* What is asked for is complete, and good or not. */
-static ERL_NIF_TERM ask(ErlNifEnv *env, struct th_file_operation *operation, bool good,
-                        const struct then *then)
+static ERL_NIF_TERM ask_operation(ErlNifEnv *env, struct th_file_operation *operation, bool good,
+                                  const struct then *then)
 {
     const struct th_call_then next = {.code = then->code, .kept = then->kept, .terms = then->terms};
 
@@ -36,14 +36,14 @@ static ERL_NIF_TERM ask_for(ErlNifEnv *env, enum th_file_command command, ERL_NI
 {
     struct th_file_operation *operation = th_file_operation_create(command);
 
-    return ask(env, operation,
-               set_path(env, operation, 0, path) &&
-                   (other == TH_NONE || set_path(env, operation, 1, other)),
-               then);
+    return ask_operation(env, operation,
+                         set_path(env, operation, 0, path) &&
+                             (other == TH_NONE || set_path(env, operation, 1, other)),
+                         then);
 }
 
 /* On FILE, which may be no port. */
-static struct th_file_operation *on(ERL_NIF_TERM file, enum th_file_command command)
+static struct th_file_operation *operation_on(ERL_NIF_TERM file, enum th_file_command command)
 {
     struct th_file_operation *operation = th_file_operation_create(command);
 
@@ -54,13 +54,13 @@ static struct th_file_operation *on(ERL_NIF_TERM file, enum th_file_command comm
 static ERL_NIF_TERM ask_on(ErlNifEnv *env, struct th_file_operation *operation, bool good,
                            const struct then *then)
 {
-    return ask(env, operation, good && th_is_local_port(operation->port), then);
+    return ask_operation(env, operation, good && th_is_local_port(operation->port), then);
 }
 
 static ERL_NIF_TERM ask_of(ErlNifEnv *env, enum th_file_command command, ERL_NIF_TERM file,
                            const struct then *then)
 {
-    return ask_on(env, on(file, command), true, then);
+    return ask_on(env, operation_on(file, command), true, then);
 }
 
 #define THEN ThContinuation *then, int kept, const ERL_NIF_TERM terms[]
@@ -73,7 +73,7 @@ ERL_NIF_TERM th_file_open(ErlNifEnv *env, ERL_NIF_TERM path, ThOpenFlags flags, 
     struct th_file_operation *operation = th_file_operation_create(TH_FILE_OPEN);
 
     operation->given[0] = flags;
-    return ask(env, operation, set_path(env, operation, 0, path), GOES_ON);
+    return ask_operation(env, operation, set_path(env, operation, 0, path), GOES_ON);
 }
 
 ERL_NIF_TERM th_file_write_info(ErlNifEnv *env, ERL_NIF_TERM path, ErlNifSInt64 mode,
@@ -84,12 +84,12 @@ ERL_NIF_TERM th_file_write_info(ErlNifEnv *env, ERL_NIF_TERM path, ErlNifSInt64 
     operation->given[0] = mode;
     operation->given[1] = uid;
     operation->given[2] = gid;
-    return ask(env, operation, set_path(env, operation, 0, path), GOES_ON);
+    return ask_operation(env, operation, set_path(env, operation, 0, path), GOES_ON);
 }
 
 ERL_NIF_TERM th_file_pwd(ErlNifEnv *env, THEN)
 {
-    return ask(env, th_file_operation_create(TH_FILE_PWD), true, GOES_ON);
+    return ask_operation(env, th_file_operation_create(TH_FILE_PWD), true, GOES_ON);
 }
 
 ERL_NIF_TERM th_file_readdir(ErlNifEnv *env, ERL_NIF_TERM path, THEN)
@@ -187,7 +187,7 @@ ERL_NIF_TERM th_file_read_line(ErlNifEnv *env, ERL_NIF_TERM file, THEN)
 
 ERL_NIF_TERM th_file_read(ErlNifEnv *env, ERL_NIF_TERM file, ErlNifUInt64 size, THEN)
 {
-    struct th_file_operation *operation = on(file, TH_FILE_READ);
+    struct th_file_operation *operation = operation_on(file, TH_FILE_READ);
 
     operation->given[0] = (int64_t)size;
     return ask_on(env, operation, size <= INT64_MAX, GOES_ON);
@@ -195,7 +195,7 @@ ERL_NIF_TERM th_file_read(ErlNifEnv *env, ERL_NIF_TERM file, ErlNifUInt64 size, 
 
 ERL_NIF_TERM th_file_lseek(ErlNifEnv *env, ERL_NIF_TERM file, ErlNifSInt64 offset, int origin, THEN)
 {
-    struct th_file_operation *operation = on(file, TH_FILE_LSEEK);
+    struct th_file_operation *operation = operation_on(file, TH_FILE_LSEEK);
 
     operation->given[0] = offset;
     operation->given[1] = origin;
@@ -204,7 +204,7 @@ ERL_NIF_TERM th_file_lseek(ErlNifEnv *env, ERL_NIF_TERM file, ErlNifSInt64 offse
 
 ERL_NIF_TERM th_file_write(ErlNifEnv *env, ERL_NIF_TERM file, ERL_NIF_TERM data, THEN)
 {
-    struct th_file_operation *operation = on(file, TH_FILE_WRITE);
+    struct th_file_operation *operation = operation_on(file, TH_FILE_WRITE);
 
     return ask_on(env, operation,
                   th_file_set_data(operation, th_check_term(env, data, "th_file_write")), GOES_ON);
@@ -213,7 +213,7 @@ ERL_NIF_TERM th_file_write(ErlNifEnv *env, ERL_NIF_TERM file, ERL_NIF_TERM data,
 static ERL_NIF_TERM ask_for_pieces(ErlNifEnv *env, enum th_file_command command, ERL_NIF_TERM file,
                                    ERL_NIF_TERM pieces, const struct then *then)
 {
-    struct th_file_operation *operation = on(file, command);
+    struct th_file_operation *operation = operation_on(file, command);
 
     return ask_on(env, operation,
                   th_file_set_pieces(operation, th_check_term(env, pieces, "th_file")), then);
@@ -232,7 +232,7 @@ ERL_NIF_TERM th_file_preadv(ErlNifEnv *env, ERL_NIF_TERM file, ERL_NIF_TERM piec
 ERL_NIF_TERM th_file_setopt(ErlNifEnv *env, ERL_NIF_TERM file, ThFileOption option,
                             ErlNifSInt64 value, THEN)
 {
-    struct th_file_operation *operation = on(file, TH_FILE_SETOPT);
+    struct th_file_operation *operation = operation_on(file, TH_FILE_SETOPT);
 
     operation->given[0] = option;
     operation->given[1] = value;
@@ -242,7 +242,7 @@ ERL_NIF_TERM th_file_setopt(ErlNifEnv *env, ERL_NIF_TERM file, ThFileOption opti
 ERL_NIF_TERM th_file_ipread(ErlNifEnv *env, ERL_NIF_TERM file, ErlNifSInt64 offset,
                             ErlNifSInt64 size, THEN)
 {
-    struct th_file_operation *operation = on(file, TH_FILE_IPREAD);
+    struct th_file_operation *operation = operation_on(file, TH_FILE_IPREAD);
 
     operation->given[0] = offset;
     operation->given[1] = size;
@@ -252,7 +252,7 @@ ERL_NIF_TERM th_file_ipread(ErlNifEnv *env, ERL_NIF_TERM file, ErlNifSInt64 offs
 ERL_NIF_TERM th_file_fadvise(ErlNifEnv *env, ERL_NIF_TERM file, ErlNifSInt64 offset,
                              ErlNifSInt64 length, int advice, THEN)
 {
-    struct th_file_operation *operation = on(file, TH_FILE_FADVISE);
+    struct th_file_operation *operation = operation_on(file, TH_FILE_FADVISE);
 
     operation->given[0] = offset;
     operation->given[1] = length;

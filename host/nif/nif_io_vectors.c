@@ -60,7 +60,7 @@ static void close_gap(ErlNifIOQueue *q)
     q->first = 0;
 }
 
-static bool grow(ErlNifIOQueue *q, size_t capacity)
+static bool grow_queue(ErlNifIOQueue *q, size_t capacity)
 {
     SysIOVec *runs = realloc(q->runs, capacity * sizeof *runs);
     struct th_binary **binaries;
@@ -78,24 +78,25 @@ static bool grow(ErlNifIOQueue *q, size_t capacity)
 
 /* Room for COUNT more runs. The gap is closed only where it is as long as what is moved, so that
  * a queue which is filled and emptied by turns costs constant time a run. */
-static bool reserve(ErlNifIOQueue *q, size_t count)
+static bool reserve_runs(ErlNifIOQueue *q, size_t count)
 {
     size_t needed = q->count + count;
 
     if (q->first + needed <= q->capacity)
         return true;
-    if (q->first < q->count && !grow(q, 2 * (q->first + needed)))
+    if (q->first < q->count && !grow_queue(q, 2 * (q->first + needed)))
         return false;
     if (q->first + needed <= q->capacity)
         return true;
     close_gap(q);
-    return needed <= q->capacity || grow(q, needed < 4 ? 4 : 2 * needed);
+    return needed <= q->capacity || grow_queue(q, needed < 4 ? 4 : 2 * needed);
 }
 
 /* --- In -------------------------------------------------------------------------------------- */
 
 /* There is room. Takes the caller's share of BINARY. */
-static void push(ErlNifIOQueue *q, const unsigned char *data, size_t size, struct th_binary *binary)
+static void push_run(ErlNifIOQueue *q, const unsigned char *data, size_t size,
+                     struct th_binary *binary)
 {
     size_t i = q->first + q->count++;
 
@@ -106,14 +107,14 @@ static void push(ErlNifIOQueue *q, const unsigned char *data, size_t size, struc
 }
 
 /* There is room. Bytes that nobody shares are copied; false if there is no memory for that. */
-static bool push_copy(ErlNifIOQueue *q, const unsigned char *data, size_t size)
+static bool push_copied_run(ErlNifIOQueue *q, const unsigned char *data, size_t size)
 {
     struct th_binary *binary = th_binary_create(size);
 
     if (!binary)
         return false;
     memcpy(binary->data, data, size);
-    push(q, binary->data, size, binary);
+    push_run(q, binary->data, size, binary);
     return true;
 }
 
@@ -127,12 +128,12 @@ int enif_ioq_enq_binary(ErlNifIOQueue *q, ErlNifBinary *bin, size_t skip)
 
     if (!th_check_has(TH_CHECK_QUEUE, q, name) || !th_nif_binary_take(bin, TH_NIF_IOQ_ENQ_BINARY))
         return 0;
-    good = skip <= bin->size && reserve(q, 1);
+    good = skip <= bin->size && reserve_runs(q, 1);
     bin->ref_bin = NULL;
     if (good && skip < bin->size) {
         if (!binary)
-            return push_copy(q, bin->data + skip, bin->size - skip);
-        push(q, bin->data + skip, bin->size - skip, binary);
+            return push_copied_run(q, bin->data + skip, bin->size - skip);
+        push_run(q, bin->data + skip, bin->size - skip, binary);
         return 1;
     }
     if (binary)
@@ -157,7 +158,7 @@ int enif_ioq_enqv(ErlNifIOQueue *q, ErlNifIOVec *iov, size_t skip)
     size_t before = q->count;
 
     if (!th_check_has(TH_CHECK_QUEUE, q, "enif_ioq_enqv") || skip > iov->size ||
-        !reserve(q, (size_t)iov->iovcnt))
+        !reserve_runs(q, (size_t)iov->iovcnt))
         return 0;
     for (int i = 0; i < iov->iovcnt; i++) {
         const unsigned char *data = (const unsigned char *)iov->iov[i].iov_base;
@@ -168,8 +169,8 @@ int enif_ioq_enqv(ErlNifIOQueue *q, ErlNifIOVec *iov, size_t skip)
             continue;
         if (iov->ref_bins[i]) {
             th_binary_keep(iov->ref_bins[i]);
-            push(q, data + passed, size - passed, iov->ref_bins[i]);
-        } else if (!push_copy(q, data + passed, size - passed)) {
+            push_run(q, data + passed, size - passed, iov->ref_bins[i]);
+        } else if (!push_copied_run(q, data + passed, size - passed)) {
             truncate_to(q, before);
             return 0;
         }
@@ -239,8 +240,8 @@ struct extent {
 };
 
 /* Of the next binary of *LIST, which is moved on; false if there is none. */
-static bool next_bytes(th_term *list, const unsigned char **data, size_t *size,
-                       struct th_binary **shared)
+static bool next_binary(th_term *list, const unsigned char **data, size_t *size,
+                        struct th_binary **shared)
 {
     th_term head;
 
@@ -252,7 +253,7 @@ static bool next_bytes(th_term *list, const unsigned char **data, size_t *size,
     return th_get_bytes(head, data, size);
 }
 
-static bool measure(th_term list, size_t max_length, struct extent *extent)
+static bool measure_list(th_term list, size_t max_length, struct extent *extent)
 {
     size_t taken = 0, size;
     const unsigned char *data;
@@ -260,7 +261,7 @@ static bool measure(th_term list, size_t max_length, struct extent *extent)
 
     *extent = (struct extent){.tail = list};
     while (extent->tail != TH_NIL && (taken == 0 || taken < max_length)) {
-        if (!next_bytes(&extent->tail, &data, &size, &shared))
+        if (!next_binary(&extent->tail, &data, &size, &shared))
             return false;
         taken++;
         extent->runs += size > 0;
@@ -314,7 +315,7 @@ static void add_run(ErlNifIOVec *vec, const unsigned char *data, size_t size,
     vec->size += size;
 }
 
-static void fill(ErlNifIOVec *vec, th_term list, th_term tail, struct th_binary *copies)
+static void fill_vector(ErlNifIOVec *vec, th_term list, th_term tail, struct th_binary *copies)
 {
     size_t size, copied = 0;
     const unsigned char *data;
@@ -322,7 +323,7 @@ static void fill(ErlNifIOVec *vec, th_term list, th_term tail, struct th_binary 
 
     vec->iovcnt = 0;
     vec->size = 0;
-    while (list != tail && next_bytes(&list, &data, &size, &shared))
+    while (list != tail && next_binary(&list, &data, &size, &shared))
         if (size > 0)
             add_run(vec, data, size, shared, copies, &copied);
 }
@@ -334,14 +335,14 @@ int enif_inspect_iovec(ErlNifEnv *env, size_t max_length, ERL_NIF_TERM iovec_ter
     struct extent extent;
     ErlNifIOVec *vec;
 
-    if (!measure(iovec_term, max_length, &extent))
+    if (!measure_list(iovec_term, max_length, &extent))
         return th_check_misread(iovec_term, "enif_inspect_iovec");
     if (!env && extent.unshared > 0 && !(copies = th_binary_create(extent.unshared)))
         return 0;
     vec = prepare_vector(env, extent.runs, *iovec);
     if (vec) {
         vec->flags |= env ? 0 : TH_IOVEC_OWNS;
-        fill(vec, iovec_term, extent.tail, copies);
+        fill_vector(vec, iovec_term, extent.tail, copies);
         *tail = extent.tail;
         *iovec = vec;
         if (!env)

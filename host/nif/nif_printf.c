@@ -35,7 +35,7 @@ struct arguments {
     const char *function; /* that got them */
 };
 
-static size_t append(struct directive *d, size_t used, const char *text, size_t size)
+static size_t append_directive(struct directive *d, size_t used, const char *text, size_t size)
 {
     size_t room = DIRECTIVE_MAX - 1 - used;
 
@@ -55,14 +55,14 @@ static const char *read_number(const char *at, struct directive *d, size_t *used
     if (*at == '*') {
         *value = va_arg(arguments->list, int);
         snprintf(digits, sizeof digits, "%d", *value);
-        *used = append(d, *used, digits, strlen(digits));
+        *used = append_directive(d, *used, digits, strlen(digits));
         return at + 1;
     }
     if (*at >= '0' && *at <= '9')
         *value = 0;
     for (; *at >= '0' && *at <= '9'; at++) {
         *value = *value < INT_MAX / 10 - 1 ? *value * 10 + (*at - '0') : *value;
-        *used = append(d, *used, at, 1);
+        *used = append_directive(d, *used, at, 1);
     }
     return at;
 }
@@ -70,7 +70,7 @@ static const char *read_number(const char *at, struct directive *d, size_t *used
 /* Reads the directive behind a '%' and returns the place behind it. */
 static const char *read_directive(const char *at, struct directive *d, struct arguments *arguments)
 {
-    size_t used = append(d, 0, "%", 1), letters;
+    size_t used = append_directive(d, 0, "%", 1), letters;
 
     d->width = 0;
     d->precision = -1;
@@ -78,25 +78,25 @@ static const char *read_directive(const char *at, struct directive *d, struct ar
     for (; *at && strchr("-+ #0'", *at); at++) {
         d->alternate |= *at == '#';
         d->left |= *at == '-';
-        used = append(d, used, at, 1);
+        used = append_directive(d, used, at, 1);
     }
     at = read_number(at, d, &used, arguments, &d->width);
     if (*at == '.') {
         d->precision = 0;
-        used = append(d, used, at, 1);
+        used = append_directive(d, used, at, 1);
         at = read_number(at + 1, d, &used, arguments, &d->precision);
     }
     letters = strspn(at, "hlLqjzt");
     snprintf(d->length, sizeof d->length, "%.*s", (int)(letters < 2 ? letters : 2), at);
-    used = append(d, used, at, letters);
+    used = append_directive(d, used, at, letters);
     at += letters;
     d->conversion = *at;
-    append(d, used, at, *at != 0);
+    append_directive(d, used, at, *at != 0);
     return at + (*at != 0);
 }
 
-static void add_integer(struct th_buffer *out, const struct directive *d,
-                        struct arguments *arguments)
+static void print_integer(struct th_buffer *out, const struct directive *d,
+                          struct arguments *arguments)
 {
     switch (d->length[0]) {
     case 'l':
@@ -119,7 +119,8 @@ static void add_integer(struct th_buffer *out, const struct directive *d,
     }
 }
 
-static void add_float(struct th_buffer *out, const struct directive *d, struct arguments *arguments)
+static void print_float(struct th_buffer *out, const struct directive *d,
+                        struct arguments *arguments)
 {
     if (d->length[0] == 'L')
         th_buffer_printf(out, d->text, va_arg(arguments->list, long double));
@@ -128,7 +129,7 @@ static void add_float(struct th_buffer *out, const struct directive *d, struct a
 }
 
 /* With a precision the first so many bytes of the text, as of a string in C. */
-static void add_text(struct th_buffer *out, const struct directive *d, ERL_NIF_TERM term)
+static void print_text(struct th_buffer *out, const struct directive *d, ERL_NIF_TERM term)
 {
     size_t end = out->size + (size_t)d->precision;
 
@@ -160,12 +161,12 @@ static void pad(struct th_buffer *out, const struct directive *d, size_t start, 
     }
 }
 
-static void add_term(struct th_buffer *out, const struct directive *d, ERL_NIF_TERM term)
+static void print_term(struct th_buffer *out, const struct directive *d, ERL_NIF_TERM term)
 {
     size_t start = out->size, measure;
 
     if (d->alternate) {
-        add_text(out, d, term);
+        print_text(out, d, term);
         measure = out->size - start;
     } else {
         measure =
@@ -192,7 +193,8 @@ static void add_directive(struct th_buffer *out, const struct directive *d,
 {
     switch (d->conversion) {
     case 'T':
-        add_term(out, d, th_check_read(va_arg(arguments->list, ERL_NIF_TERM), arguments->function));
+        print_term(out, d,
+                   th_check_read(va_arg(arguments->list, ERL_NIF_TERM), arguments->function));
         break;
     case 'd':
     case 'i':
@@ -200,7 +202,7 @@ static void add_directive(struct th_buffer *out, const struct directive *d,
     case 'u':
     case 'x':
     case 'X':
-        add_integer(out, d, arguments);
+        print_integer(out, d, arguments);
         break;
     case 'c':
         th_buffer_printf(out, d->text, va_arg(arguments->list, int));
@@ -213,7 +215,7 @@ static void add_directive(struct th_buffer *out, const struct directive *d,
     case 'G':
     case 'a':
     case 'A':
-        add_float(out, d, arguments);
+        print_float(out, d, arguments);
         break;
     case 'p':
         add_pointer(out, d, va_arg(arguments->list, void *));

@@ -75,7 +75,7 @@ int enif_is_port_alive(ErlNifEnv *env, ErlNifPort *port_id)
     return th_is_local_port(port_id->port_id) && th_process_alive(port_id->port_id);
 }
 
-static int whereis(ERL_NIF_TERM name, bool (*is_kind)(th_term), th_term *id)
+static int whereis_kind(ERL_NIF_TERM name, bool (*is_kind)(th_term), th_term *id)
 {
     th_term found = th_whereis(name);
 
@@ -88,17 +88,17 @@ static int whereis(ERL_NIF_TERM name, bool (*is_kind)(th_term), th_term *id)
 int enif_whereis_pid(ErlNifEnv *env, ERL_NIF_TERM name, ErlNifPid *pid)
 {
     (void)env;
-    return whereis(name, th_is_local_pid, &pid->pid);
+    return whereis_kind(name, th_is_local_pid, &pid->pid);
 }
 
 int enif_whereis_port(ErlNifEnv *env, ERL_NIF_TERM name, ErlNifPort *port)
 {
     (void)env;
-    return whereis(name, th_is_local_port, &port->port_id);
+    return whereis_kind(name, th_is_local_port, &port->port_id);
 }
 
 /* A callback must not send to its tracee. */
-static bool refused(th_term receiver, const char *function)
+static bool is_refused(th_term receiver, const char *function)
 {
     bool is_tracee = th_callback_refuses(receiver);
 
@@ -113,7 +113,7 @@ int enif_send(ErlNifEnv *env, const ErlNifPid *to_pid, ErlNifEnv *msg_env, ERL_N
 {
     if (msg_env)
         msg = th_check_term(msg_env, msg, "enif_send");
-    if (refused(to_pid->pid, "enif_send") || !th_process_send(env, to_pid->pid, msg))
+    if (is_refused(to_pid->pid, "enif_send") || !th_process_send(env, to_pid->pid, msg))
         return 0;
     if (msg_env)
         enif_clear_env(msg_env);
@@ -127,7 +127,8 @@ int enif_port_command(ErlNifEnv *env, const ErlNifPort *to_port, ErlNifEnv *msg_
     (void)env;
     if (msg_env)
         msg = th_check_term(msg_env, msg, "enif_port_command");
-    if (refused(to_port->port_id, "enif_port_command") || !th_port_command(to_port->port_id, msg))
+    if (is_refused(to_port->port_id, "enif_port_command") ||
+        !th_port_command(to_port->port_id, msg))
         return 0;
     if (msg_env)
         enif_clear_env(msg_env);

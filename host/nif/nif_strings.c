@@ -19,7 +19,8 @@ static inline bool next_character(th_term *list, uint32_t most, uint32_t *c)
 }
 
 /* Takes the next character as bytes of ENCODING; their number, 0 if it has no such bytes. */
-static inline size_t next_bytes(th_term *list, ErlNifCharEncoding encoding, char bytes[TH_UTF8_MAX])
+static inline size_t next_character_bytes(th_term *list, ErlNifCharEncoding encoding,
+                                          char bytes[TH_UTF8_MAX])
 {
     uint32_t most = encoding == ERL_NIF_UTF8 ? 0x10FFFF : 0xFF;
     uint32_t c;
@@ -49,7 +50,7 @@ int enif_get_string(ErlNifEnv *env, ERL_NIF_TERM list, char *buf, unsigned len,
     if (len < 1 || !is_known(encoding))
         return 0;
     while (list != TH_NIL) {
-        size = next_bytes(&list, encoding, bytes);
+        size = next_character_bytes(&list, encoding, bytes);
         buf[size == 0 && encoding == ERL_NIF_UTF8 ? 0 : used] = 0; /* as a BEAM leaves it */
         if (size == 0)
             return th_check_misread(list, "enif_get_string");
@@ -76,7 +77,7 @@ int enif_get_string_length(ErlNifEnv *env, ERL_NIF_TERM list, unsigned *len,
     if (!is_known(encoding))
         return 0;
     for (; list != TH_NIL; used += size) {
-        size = next_bytes(&list, encoding, bytes);
+        size = next_character_bytes(&list, encoding, bytes);
         if (size == 0)
             return th_check_misread(list, "enif_get_string_length");
     }

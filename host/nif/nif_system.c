@@ -13,7 +13,7 @@
 typedef void error_handler(void *argument, const char *message);
 
 /* The loader's message, once; the handler may use the loader itself. */
-static void tell(error_handler *handler, void *argument)
+static void tell_loader_error(error_handler *handler, void *argument)
 {
     const char *message = dlerror();
 
@@ -36,7 +36,7 @@ void *enif_dlopen(const char *lib, void (*err_handler)(void *, const char *), vo
     path = th_printf("%s.so", lib);
     handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle)
-        tell(err_handler, err_arg);
+        tell_loader_error(err_handler, err_arg);
     th_free(path);
     return handle;
 }
@@ -49,7 +49,7 @@ void *enif_dlsym(void *handle, const char *symbol, void (*err_handler)(void *, c
     dlerror(); /* what went wrong before is of no interest */
     address = dlsym(handle, symbol);
     if (!address)
-        tell(err_handler, err_arg);
+        tell_loader_error(err_handler, err_arg);
     return address;
 }
 

@@ -68,12 +68,12 @@ static int set_stack_size(pthread_attr_t *attributes, int kilowords)
 /* --- Creating -------------------------------------------------------------------------------- */
 
 /* Also when it ends itself by enif_thread_exit(). */
-static void end(void *made)
+static void end_thread(void *made)
 {
     th_library_thread_ends(((struct ErlDrvTid_ *)made)->library);
 }
 
-static void *run(void *argument)
+static void *run_thread(void *argument)
 {
     char shown[16]; /* all that the system remembers of a name */
     void *result;
@@ -81,7 +81,7 @@ static void *run(void *argument)
     self = argument;
     snprintf(shown, sizeof shown, "%s", self->name);
     pthread_setname_np(pthread_self(), shown);
-    pthread_cleanup_push(end, argument);
+    pthread_cleanup_push(end_thread, argument);
     result = self->function(self->argument);
     pthread_cleanup_pop(1);
     return result;
@@ -99,7 +99,7 @@ static void block_signals(sigset_t *old)
     pthread_sigmask(SIG_BLOCK, &blocked, old);
 }
 
-static int start(struct ErlDrvTid_ *tid, const ErlNifThreadOpts *opts)
+static int start_thread(struct ErlDrvTid_ *tid, const ErlNifThreadOpts *opts)
 {
     pthread_attr_t attributes;
     sigset_t old;
@@ -110,7 +110,7 @@ static int start(struct ErlDrvTid_ *tid, const ErlNifThreadOpts *opts)
     error = set_stack_size(&attributes, opts ? opts->suggested_stack_size : -1);
     if (!error) {
         block_signals(&old);
-        error = pthread_create(&tid->thread, &attributes, run, tid);
+        error = pthread_create(&tid->thread, &attributes, run_thread, tid);
         pthread_sigmask(SIG_SETMASK, &old, NULL);
     }
     pthread_attr_destroy(&attributes);
@@ -134,7 +134,7 @@ int enif_thread_create(char *name, ErlNifTid *tid, void *(*func)(void *), void *
     *tid = made; /* before it starts: it may look for itself there */
     th_check_got(TH_CHECK_THREAD, made, 0, name, "enif_thread_create");
     made->library = th_library_thread_begins((uintptr_t)func);
-    error = start(made, opts);
+    error = start_thread(made, opts);
     if (error) {
         th_library_thread_ends(made->library);
         th_check_gave(TH_CHECK_THREAD, made, "enif_thread_create");

@@ -25,7 +25,7 @@ static int64_t frequency(ErlNifTimeUnit unit)
 }
 
 /* Rounds down, as Erlang does for times before 0 too. */
-static int64_t divide(int64_t value, int64_t by)
+static int64_t divide_time(int64_t value, int64_t by)
 {
     return value / by - (value % by < 0);
 }
@@ -34,7 +34,7 @@ static ErlNifTime from_nanoseconds(int64_t ns, ErlNifTimeUnit unit)
 {
     int64_t per_second = frequency(unit);
 
-    return per_second ? divide(ns, 1000000000 / per_second) : ERL_NIF_TIME_ERROR;
+    return per_second ? divide_time(ns, 1000000000 / per_second) : ERL_NIF_TIME_ERROR;
 }
 
 ErlNifTime enif_monotonic_time(ErlNifTimeUnit unit)
@@ -57,14 +57,14 @@ ErlNifTime enif_convert_time_unit(ErlNifTime val, ErlNifTimeUnit from, ErlNifTim
         return ERL_NIF_TIME_ERROR;
     if (want >= have)
         return (int64_t)((uint64_t)val * (uint64_t)(want / have));
-    return divide(val, have / want);
+    return divide_time(val, have / want);
 }
 
 /* {MegaSecs, Secs, MicroSecs} */
 static ERL_NIF_TERM timestamp(ErlNifEnv *env, int64_t us)
 {
-    int64_t seconds = divide(us, 1000000);
-    int64_t mega = divide(seconds, 1000000);
+    int64_t seconds = divide_time(us, 1000000);
+    int64_t mega = divide_time(seconds, 1000000);
 
     return th_make_tuple_of(env, th_small(mega), th_small(seconds - mega * 1000000),
                             th_small(us - seconds * 1000000));
@@ -88,7 +88,7 @@ int th_recording_zero(ErlNifEnv *env, ErlNifTimeUnit unit, ErlNifTime *zero)
 ERL_NIF_TERM enif_now_time(ErlNifEnv *env)
 {
     static _Atomic int64_t latest; /* relaxed: one word, and no other depends on it */
-    int64_t now = divide(th_clock_monotonic() + th_clock_offset(), 1000);
+    int64_t now = divide_time(th_clock_monotonic() + th_clock_offset(), 1000);
     int64_t before, zero;
 
     if (th_clock_zero(&zero))
@@ -103,5 +103,5 @@ ERL_NIF_TERM enif_now_time(ErlNifEnv *env)
 
 ERL_NIF_TERM enif_cpu_time(ErlNifEnv *env)
 {
-    return timestamp(env, divide(th_clock_cpu(), 1000));
+    return timestamp(env, divide_time(th_clock_cpu(), 1000));
 }

@@ -16,7 +16,7 @@ static struct th_buffer line;
 static FILE *output; /* NULL: stdout */
 
 /* One write a message, so that lines of other threads do not come in between. Under the lock. */
-static void write_line(void)
+static void write_console_line(void)
 {
     fwrite(line.data, 1, line.size, output ? output : stdout);
     line.size = 0;
@@ -24,13 +24,13 @@ static void write_line(void)
         th_buffer_free(&line);
 }
 
-static void print(void *context, th_term message)
+static void print_message(void *context, th_term message)
 {
     (void)context;
     pthread_mutex_lock(&lock);
     th_text_show(&line, message);
     th_buffer_add_byte(&line, '\n');
-    write_line();
+    write_console_line();
     pthread_mutex_unlock(&lock);
 }
 
@@ -42,19 +42,19 @@ void th_console_write(th_term iodata)
     pthread_mutex_lock(&lock);
     th_iodata_copy(iodata, th_buffer_reserve(&line, size));
     line.size = size;
-    write_line();
+    write_console_line();
     fflush(output ? output : stdout);
     pthread_mutex_unlock(&lock);
 }
 
-static void start(void)
+static void start_console_process(void)
 {
-    console = th_host_process_start(print, NULL);
+    console = th_host_process_start(print_message, NULL);
 }
 
 th_term th_console_pid(void)
 {
-    pthread_once(&once, start);
+    pthread_once(&once, start_console_process);
     return th_host_process_pid(console);
 }
 

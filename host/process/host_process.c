@@ -42,7 +42,7 @@ tell_queued(const struct th_host_process *slot, th_term id, const struct th_mess
                  (uint32_t)length_of_queue(slot), numbers.label, numbers.previous, numbers.serial);
 }
 
-static bool put(struct th_host_process *slot, th_term id, struct th_message *message)
+static bool put_into_mailbox(struct th_host_process *slot, th_term id, struct th_message *message)
 {
     bool here;
 
@@ -70,12 +70,12 @@ bool th_host_process_post(th_term pid, struct th_message *message)
 
     if (th_host_life(pid) == TH_HOST_RUNNING &&
         atomic_load_explicit(&slot->has_mailbox, memory_order_relaxed))
-        return put(slot, pid, message);
+        return put_into_mailbox(slot, pid, message);
     th_message_free(message);
     return false;
 }
 
-static bool receive(struct th_host_process *slot, th_term id, th_term message)
+static bool receive_at(struct th_host_process *slot, th_term id, th_term message)
 {
     bool here;
 
@@ -96,9 +96,9 @@ bool th_host_process_deliver(th_term id, th_term message, th_term from)
     if (atomic_load_explicit(&slot->has_mailbox, memory_order_relaxed)) {
         struct th_message *copy = th_message_create(message);
         copy->from = from;
-        return put(slot, id, copy);
+        return put_into_mailbox(slot, id, copy);
     }
-    return receive(slot, id, message);
+    return receive_at(slot, id, message);
 }
 
 bool th_host_port_takes(th_term id)
@@ -115,7 +115,7 @@ bool th_host_port_takes(th_term id)
 }
 
 /* What the mailbox holds; it is empty then. Under the lock. */
-static struct th_message *take_all(struct th_host_process *slot)
+static struct th_message *take_mailbox(struct th_host_process *slot)
 {
     struct th_message *first = slot->first;
 
@@ -130,10 +130,10 @@ uint64_t th_host_process_mail(th_term pid)
     return th_host_slot_of(pid)->mail_count;
 }
 
-static struct th_host_process *start(enum th_host_kind kind,
-                                     void (*receive)(void *context, th_term message),
-                                     th_host_arrived *arrived, void *context,
-                                     const _Atomic uint64_t *kept)
+static struct th_host_process *start_in_slot(enum th_host_kind kind,
+                                             void (*receive)(void *context, th_term message),
+                                             th_host_arrived *arrived, void *context,
+                                             const _Atomic uint64_t *kept)
 {
     struct th_host_process *slot = th_host_slot_take();
 
@@ -143,7 +143,7 @@ static struct th_host_process *start(enum th_host_kind kind,
     slot->context = context;
     slot->kept = kept;
     slot->attended = false;
-    take_all(slot);
+    take_mailbox(slot);
     atomic_store_explicit(&slot->has_mailbox, arrived != NULL, memory_order_relaxed);
     atomic_store_explicit(&slot->id, th_host_slot_next_id(slot, kind), memory_order_release);
     pthread_mutex_unlock(&slot->lock);
@@ -153,19 +153,19 @@ static struct th_host_process *start(enum th_host_kind kind,
 struct th_host_process *th_host_process_start(void (*receive)(void *context, th_term message),
                                               void *context)
 {
-    return start(TH_HOST_PROCESS, receive, NULL, context, NULL);
+    return start_in_slot(TH_HOST_PROCESS, receive, NULL, context, NULL);
 }
 
 struct th_host_process *th_host_process_start_mailbox(th_host_arrived *arrived, void *context,
                                                       const _Atomic uint64_t *kept)
 {
-    return start(TH_HOST_PROCESS, NULL, arrived, context, kept);
+    return start_in_slot(TH_HOST_PROCESS, NULL, arrived, context, kept);
 }
 
 struct th_host_process *th_host_port_start(void (*receive)(void *context, th_term command),
                                            void *context)
 {
-    return start(TH_HOST_PORT, receive, NULL, context, NULL);
+    return start_in_slot(TH_HOST_PORT, receive, NULL, context, NULL);
 }
 
 th_term th_host_process_pid(const struct th_host_process *process)
@@ -195,7 +195,7 @@ struct th_message *th_host_process_take(struct th_host_process *process)
     struct th_message *mail;
 
     pthread_mutex_lock(&process->lock);
-    mail = take_all(process);
+    mail = take_mailbox(process);
     pthread_mutex_unlock(&process->lock);
     return mail;
 }
@@ -206,7 +206,7 @@ bool th_host_process_take_or(struct th_host_process *process, struct th_message 
     bool waits = false;
 
     pthread_mutex_lock(&process->lock);
-    *mail = take_all(process);
+    *mail = take_mailbox(process);
     if (!*mail)
         waits = wait(process->context);
     pthread_mutex_unlock(&process->lock);
@@ -246,7 +246,7 @@ th_term th_host_process_die(struct th_host_process *process, struct th_host_rema
     pthread_mutex_lock(&process->lock);
     id = atomic_load_explicit(&process->id, memory_order_relaxed);
     atomic_store_explicit(&process->id, TH_NONE, memory_order_release);
-    remains->mail = take_all(process);
+    remains->mail = take_mailbox(process);
     remains->attended = process->attended;
     pthread_mutex_unlock(&process->lock);
     remains->name = remains->attended ? th_names_end(id) : TH_NONE;

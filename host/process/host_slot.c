@@ -22,7 +22,7 @@ th_term th_host_slot_next_id(struct th_host_process *slot, enum th_host_kind kin
 }
 
 /* Nobody looks at its lock before it has an identifier. */
-static struct th_host_process *new_slot(void)
+static struct th_host_process *new_host_slot(void)
 {
     uint32_t index = slot_count++;
     struct th_host_process *page, *slot;
@@ -49,7 +49,7 @@ struct th_host_process *th_host_slot_take(void)
     if (slot)
         free_slots = slot->next_free;
     else
-        slot = new_slot();
+        slot = new_host_slot();
     pthread_mutex_unlock(&lock);
     return slot;
 }

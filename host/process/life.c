@@ -24,14 +24,14 @@ static size_t place_count;            /* pages found by hash */
 static struct th_life_page *all;
 
 /* Never 0, as the place is not direct. */
-static uint64_t key_of(struct th_life_place place)
+static uint64_t life_key(struct th_life_place place)
 {
     return place.page << 1 | place.port;
 }
 
 /* The place of a page, or the free one where it would stand. */
-static struct th_life_page *_Atomic *find_place(struct places *table, uint64_t key,
-                                                struct th_life_page **page)
+static struct th_life_page *_Atomic *find_life_place(struct places *table, uint64_t key,
+                                                     struct th_life_page **page)
 {
     for (size_t i = th_mix(key) & table->mask;; i = (i + 1) & table->mask) {
         *page = atomic_load_explicit(&table->pages[i], memory_order_acquire);
@@ -51,7 +51,8 @@ static struct places *grow_places(struct places *old)
         struct th_life_page *page = atomic_load_explicit(&old->pages[i], memory_order_relaxed);
         struct th_life_page *none;
         if (page)
-            atomic_store_explicit(find_place(table, page->key, &none), page, memory_order_relaxed);
+            atomic_store_explicit(find_life_place(table, page->key, &none), page,
+                                  memory_order_relaxed);
     }
     atomic_store_explicit(&places, table, memory_order_release);
     return table;
@@ -68,7 +69,7 @@ static struct th_life_page *_Atomic *need_place(struct th_life_place place)
         return &th_life_direct[place.port][place.page];
     if (!table || 4 * place_count >= 3 * (table->mask + 1))
         table = grow_places(table);
-    found = find_place(table, key_of(place), &page);
+    found = find_life_place(table, life_key(place), &page);
     place_count += !page;
     return found;
 }
@@ -84,7 +85,7 @@ bool th_life_note(th_term id, enum th_life fact)
 
     if (!page) {
         page = th_alloc_zero(sizeof *page);
-        page->key = key_of(place);
+        page->key = life_key(place);
         page->next = all;
         all = page;
         atomic_store_explicit(where, page, memory_order_release);
@@ -101,7 +102,7 @@ const struct th_life_page *th_life_find(struct th_life_place place)
     struct th_life_page *page = NULL;
 
     if (table)
-        find_place(table, key_of(place), &page);
+        find_life_place(table, life_key(place), &page);
     return page;
 }
 

@@ -6,7 +6,7 @@
 
 #include <limits.h>
 
-static size_t words_of(th_term term)
+static size_t message_words(th_term term)
 {
     return th_is_immediate(term) ? 0 : th_term_words(term);
 }
@@ -18,8 +18,8 @@ static th_term copy_to(struct th_message *message, th_term *words, size_t count,
 
 struct th_message *th_message_create_with(th_term term, th_term token)
 {
-    size_t words = words_of(term);
-    size_t more = token == TH_NONE ? 0 : words_of(token);
+    size_t words = message_words(term);
+    size_t more = token == TH_NONE ? 0 : message_words(token);
     size_t all = words + more;
     struct th_message *message = th_alloc(sizeof *message + all * sizeof message->words[0]);
 
@@ -48,7 +48,7 @@ void th_message_free(struct th_message *message)
 }
 
 /* What a probe's `int` has of it. */
-static int number_of(th_term t)
+static int probe_number_of(th_term t)
 {
     int64_t number = 0;
 
@@ -58,7 +58,7 @@ static int number_of(th_term t)
 
 struct th_message_numbers th_message_numbers_of(th_term term, th_term token)
 {
-    struct th_message_numbers numbers = {.words = (uint32_t)words_of(term)};
+    struct th_message_numbers numbers = {.words = (uint32_t)message_words(term)};
 
     /* With a user tag that spreads it is {Tag, Token}. */
     if (token != TH_NONE && th_is(token, TH_TUPLE) && th_tuple_arity(token) == 2)
@@ -66,9 +66,9 @@ struct th_message_numbers th_message_numbers_of(th_term term, th_term token)
     if (token != TH_NONE && th_is(token, TH_TUPLE) && th_tuple_arity(token) == 5) {
         const th_term *parts = th_tuple_elements(token);
 
-        numbers.label = th_is_small(parts[1]) ? number_of(parts[1]) : 0;
-        numbers.previous = number_of(parts[4]);
-        numbers.serial = number_of(parts[2]);
+        numbers.label = th_is_small(parts[1]) ? probe_number_of(parts[1]) : 0;
+        numbers.previous = probe_number_of(parts[4]);
+        numbers.serial = probe_number_of(parts[2]);
     }
     return numbers;
 }

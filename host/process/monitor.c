@@ -18,7 +18,7 @@ static struct th_monitor **lists;
 static size_t list_count; /* a power of two, or 0 */
 static size_t monitor_count;
 
-static void link_into(struct th_monitor **list, struct th_monitor *monitor)
+static void link_monitor(struct th_monitor **list, struct th_monitor *monitor)
 {
     monitor->next = *list;
     if (monitor->next)
@@ -27,7 +27,7 @@ static void link_into(struct th_monitor **list, struct th_monitor *monitor)
     *list = monitor;
 }
 
-static void unlink_from(struct th_monitor *monitor)
+static void unlink_monitor(struct th_monitor *monitor)
 {
     *monitor->place = monitor->next;
     if (monitor->next)
@@ -35,13 +35,13 @@ static void unlink_from(struct th_monitor *monitor)
     monitor->place = NULL;
 }
 
-static struct th_monitor **list_of(th_term id)
+static struct th_monitor **monitors_of(th_term id)
 {
     return &lists[th_mix(id) & (list_count - 1)];
 }
 
 /* As many lists as there are monitors, so that a list has one, as a rule. */
-static void grow(void)
+static void grow_monitors(void)
 {
     struct th_monitor **old = lists;
     size_t old_count = list_count;
@@ -51,8 +51,8 @@ static void grow(void)
     for (size_t i = 0; i < old_count; i++) {
         while (old[i]) {
             struct th_monitor *monitor = old[i];
-            unlink_from(monitor);
-            link_into(list_of(monitor->watched), monitor);
+            unlink_monitor(monitor);
+            link_monitor(monitors_of(monitor->watched), monitor);
         }
     }
     th_free(old);
@@ -68,9 +68,9 @@ bool th_monitor_start(struct th_monitor *monitor, th_term id)
     alive = alive && th_process_alive(id);
     if (alive) {
         if (monitor_count == list_count)
-            grow();
+            grow_monitors();
         monitor_count++;
-        link_into(list_of(id), monitor);
+        link_monitor(monitors_of(id), monitor);
     }
     pthread_mutex_unlock(&lock);
     return alive;
@@ -83,7 +83,7 @@ bool th_monitor_stop(struct th_monitor *monitor)
     pthread_mutex_lock(&lock);
     was_there = monitor->place != NULL;
     if (was_there) {
-        unlink_from(monitor);
+        unlink_monitor(monitor);
         monitor_count--;
     }
     pthread_mutex_unlock(&lock);
@@ -103,8 +103,8 @@ static void move_watchers(struct th_monitor *list, th_term id, struct th_monitor
     while (list) {
         struct th_monitor *next = list->next;
         if (is_about(list, id)) {
-            unlink_from(list);
-            link_into(firing, list);
+            unlink_monitor(list);
+            link_monitor(firing, list);
         }
         list = next;
     }
@@ -115,7 +115,7 @@ static void call_all(struct th_monitor **firing, th_term reason)
 {
     while (*firing) {
         struct th_monitor *monitor = *firing;
-        unlink_from(monitor);
+        unlink_monitor(monitor);
         monitor_count--;
         pthread_mutex_unlock(&lock);
         monitor->down(monitor, reason);
@@ -129,7 +129,7 @@ void th_monitors_fire(th_term id, th_term reason)
 
     pthread_mutex_lock(&lock);
     if (list_count > 0)
-        move_watchers(*list_of(id), id, &firing);
+        move_watchers(*monitors_of(id), id, &firing);
     call_all(&firing, reason);
     pthread_mutex_unlock(&lock);
 }

@@ -31,7 +31,7 @@ static void free_places(struct th_later *later)
 }
 
 /* The place that has NAME, or the free one where it would stand. */
-static struct place *find(struct th_name_places *in, th_term name)
+static struct place *find_name_place(struct th_name_places *in, th_term name)
 {
     for (size_t i = th_mix(name);; i++) {
         struct place *place = &in->places[i & (in->count - 1)];
@@ -54,7 +54,7 @@ th_term th_name_table_get(const struct th_name_table *table, th_term name)
 
     if (!places)
         return TH_NONE;
-    place = find(places, name);
+    place = find_name_place(places, name);
     return atomic_load_explicit(&place->name, memory_order_acquire) == name ? id_at(place)
                                                                             : TH_NONE;
 }
@@ -64,7 +64,8 @@ static bool has_name(const struct place *place)
     return atomic_load_explicit(&place->name, memory_order_relaxed) != TH_NONE;
 }
 
-static void fill(struct th_name_places *places, struct place *place, th_term name, th_term id)
+static void fill_name_place(struct th_name_places *places, struct place *place, th_term name,
+                            th_term id)
 {
     atomic_store_explicit(&place->id, id, memory_order_relaxed);
     if (!has_name(place)) {
@@ -73,7 +74,7 @@ static void fill(struct th_name_places *places, struct place *place, th_term nam
     }
 }
 
-static void publish(struct th_name_table *table, struct th_name_places *places)
+static void publish_names(struct th_name_table *table, struct th_name_places *places)
 {
     struct th_name_places *old = atomic_load_explicit(&table->places, memory_order_relaxed);
 
@@ -83,7 +84,7 @@ static void publish(struct th_name_table *table, struct th_name_places *places)
 }
 
 /* Places for what OLD (NULL: nothing) has, and for more. */
-static struct th_name_places *move(struct th_name_places *old)
+static struct th_name_places *move_names(struct th_name_places *old)
 {
     struct th_name_places *places;
     size_t had = 0;
@@ -99,7 +100,7 @@ static struct th_name_places *move(struct th_name_places *old)
         th_term id = id_at(&old->places[i]);
         th_term name = atomic_load_explicit(&old->places[i].name, memory_order_relaxed);
         if (id != TH_NONE)
-            fill(places, find(places, name), name, id);
+            fill_name_place(places, find_name_place(places, name), name, id);
     }
     return places;
 }
@@ -108,17 +109,17 @@ void th_name_table_set(struct th_name_table *table, th_term name, th_term id)
 {
     struct th_name_places *places = atomic_load_explicit(&table->places, memory_order_relaxed);
 
-    if (id == TH_NONE && (!places || !has_name(find(places, name))))
+    if (id == TH_NONE && (!places || !has_name(find_name_place(places, name))))
         return;
     if (!places || 4 * (places->named + 1) > 3 * places->count) {
-        places = move(places);
-        publish(table, places);
+        places = move_names(places);
+        publish_names(table, places);
     }
-    fill(places, find(places, name), name, id);
+    fill_name_place(places, find_name_place(places, name), name, id);
 }
 
 void th_name_table_clear(struct th_name_table *table)
 {
     if (atomic_load_explicit(&table->places, memory_order_relaxed))
-        publish(table, NULL);
+        publish_names(table, NULL);
 }

@@ -86,7 +86,7 @@ th_term th_port_console(void)
     return th_host_process_pid(atomic_load_explicit(&console, memory_order_acquire));
 }
 
-static void tell_command(th_term id, th_term iodata, bool written)
+static void tell_port_takes(th_term id, th_term iodata, bool written)
 {
     const struct th_process_watcher *watcher = th_process_watcher();
 
@@ -101,9 +101,9 @@ bool th_port_command(th_term id, th_term iodata)
 
     if (!th_host_port_takes(id) || !th_iodata_size(iodata, &size))
         return false;
-    tell_command(id, iodata, false);
+    tell_port_takes(id, iodata, false);
     delivered = th_host_process_deliver(id, iodata, TH_NONE);
-    tell_command(id, iodata, true);
+    tell_port_takes(id, iodata, true);
     return delivered;
 }
 
@@ -122,7 +122,7 @@ const char *th_port_what(th_term id, char *text, size_t size)
 }
 
 /* Takes the port ID, or if that is TH_NONE any, off the list. */
-static struct port *take(th_term id)
+static struct port *take_port(th_term id)
 {
     struct port **place = &ports;
     struct port *port;
@@ -164,7 +164,7 @@ static enum th_status close_file(struct port *port)
 
 enum th_status th_port_close(th_term id)
 {
-    struct port *port = take(id);
+    struct port *port = take_port(id);
 
     if (!port)
         return th_error_raise(TH_FAILED, "no open file's port");
@@ -178,7 +178,7 @@ enum th_status th_port_close_all(void)
     enum th_status status = TH_OK;
     struct port *port;
 
-    while ((port = take(TH_NONE))) {
+    while ((port = take_port(TH_NONE))) {
         if (close_file(port) != TH_OK)
             status = TH_FAILED;
     }

@@ -43,7 +43,7 @@ const struct th_process_watcher *th_process_watcher(void)
     return watcher;
 }
 
-static void tell(th_term id, th_term name, bool given)
+static void tell_named(th_term id, th_term name, bool given)
 {
     if (watcher)
         watcher->named(id, name, given);
@@ -69,7 +69,7 @@ bool th_name_register(th_term name, th_term id)
     }
     pthread_mutex_unlock(&lock);
     if (good)
-        tell(id, name, true);
+        tell_named(id, name, true);
     return good;
 }
 
@@ -85,7 +85,7 @@ bool th_name_unregister(th_term name)
     }
     pthread_mutex_unlock(&lock);
     if (id != TH_NONE)
-        tell(id, name, false);
+        tell_named(id, name, false);
     return id != TH_NONE;
 }
 

@@ -36,7 +36,7 @@ static bool is_immediate_id(th_term id)
 }
 
 /* No immediate identifier ends in four zero bits, so the two kinds of keys never meet. */
-static uint64_t key_of(th_term id)
+static uint64_t process_key(th_term id)
 {
     return is_immediate_id(id) ? id : th_internal_hash(id, 0) << 4 | (uint64_t)1 << 63;
 }
@@ -68,12 +68,12 @@ static void drop_process(struct th_process *process)
     world.spare = process;
 }
 
-static bool is_idle(const struct th_process *process)
+static bool is_process_idle(const struct th_process *process)
 {
     return !process->tracing && process->name == TH_NONE && process->seen != world.sweeps;
 }
 
-static void sweep(void)
+static void sweep_processes(void)
 {
     uint64_t *idle = th_alloc(world.processes.count * sizeof *idle);
     struct th_slot *slot;
@@ -81,7 +81,7 @@ static void sweep(void)
     size_t count = 0;
 
     while ((slot = th_table_next(&world.processes, &position))) {
-        if (is_idle(slot->value))
+        if (is_process_idle(slot->value))
             idle[count++] = slot->key;
     }
     for (size_t i = 0; i < count; i++)
@@ -94,12 +94,12 @@ static void sweep(void)
         world.sweep_at = FIRST_SWEEP;
 }
 
-static struct th_process *add_process(th_term id, uint64_t key)
+static struct th_process *add_world_process(th_term id, uint64_t key)
 {
     struct th_process *process;
 
     if (world.processes.count >= world.sweep_at)
-        sweep();
+        sweep_processes();
     process = world.spare;
     if (process)
         world.spare = process->tracing;
@@ -124,11 +124,11 @@ static void note_seen(struct th_process *process, th_term id)
 
 static __attribute__((noinline)) struct th_process *see_another(th_term id)
 {
-    uint64_t key = key_of(id);
+    uint64_t key = process_key(id);
     struct th_process *process = th_table_get(&world.processes, key);
 
     if (!process)
-        process = add_process(id, key);
+        process = add_world_process(id, key);
     if (process->expected)
         note_seen(process, id);
     process->seen = world.sweeps;
@@ -148,20 +148,20 @@ struct th_process *th_world_see(th_term id)
 
 struct th_process *th_world_expect(th_term id)
 {
-    uint64_t key = key_of(id);
+    uint64_t key = process_key(id);
     struct th_process *process = th_table_get(&world.processes, key);
 
-    return process ? process : add_process(id, key);
+    return process ? process : add_world_process(id, key);
 }
 
 struct th_process *th_world_find(th_term id)
 {
-    return th_table_get(&world.processes, key_of(id));
+    return th_table_get(&world.processes, process_key(id));
 }
 
 void th_world_end(th_term id)
 {
-    struct th_process *process = th_table_remove(&world.processes, key_of(id));
+    struct th_process *process = th_table_remove(&world.processes, process_key(id));
     bool immediate = is_immediate_id(id);
 
     if (process) {

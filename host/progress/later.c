@@ -49,7 +49,7 @@ static struct th_later *in_order(struct th_later *latest)
     return first;
 }
 
-static void wait_for(sem_t *semaphore)
+static void wait_semaphore(sem_t *semaphore)
 {
     while (sem_wait(semaphore) != 0)
         ; /* a signal handler ran */
@@ -61,7 +61,7 @@ static void *do_later(void *unused)
 
     (void)unused;
     for (;;) {
-        wait_for(&handed_in);
+        wait_semaphore(&handed_in);
         batch = atomic_exchange_explicit(&stack, NULL, memory_order_acquire);
         th_progress_wait();
         batch = in_order(batch);
@@ -76,7 +76,7 @@ static void *do_later(void *unused)
 }
 
 /* Under the lock. It takes no signals, and ends with the program. */
-static int start(void)
+static int start_worker(void)
 {
     pthread_t worker;
     int error;
@@ -96,7 +96,7 @@ int th_progress_prepare(void)
         return 0;
     pthread_mutex_lock(&starting);
     if (!atomic_load_explicit(&started, memory_order_relaxed)) {
-        error = start();
+        error = start_worker();
         atomic_store_explicit(&started, !error, memory_order_release);
     }
     pthread_mutex_unlock(&starting);
@@ -142,7 +142,7 @@ void th_progress_settle(void)
     th_progress_must_be_outside("th_progress_settle()");
     sem_init(&settling.done, 0, 0);
     th_progress_later(&settling.later, settled);
-    wait_for(&settling.done);
+    wait_semaphore(&settling.done);
     sem_destroy(&settling.done);
 }
 

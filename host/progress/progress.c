@@ -27,15 +27,15 @@ static void unregister(void *unused)
     urcu_memb_unregister_thread();
 }
 
-static void make_key(void)
+static void make_thread_key(void)
 {
     if (pthread_key_create(&at_thread_end, unregister) != 0)
         th_give_up("no thread-specific key is left");
 }
 
-static void begin_thread(void)
+static void register_thread(void)
 {
-    pthread_once(&once, make_key);
+    pthread_once(&once, make_thread_key);
     pthread_setspecific(at_thread_end, &at_thread_end);
     urcu_memb_register_thread();
     registered = true;
@@ -50,7 +50,7 @@ static void begin_thread(void)
 void th_progress_enter_slowly(void)
 {
     if (!registered)
-        begin_thread();
+        register_thread();
     urcu_memb_read_lock();
 }
 

@@ -8,7 +8,7 @@ static const int64_t MS = 1000000;
 static const double SECOND = 1e9;
 
 /* One attempt. */
-static enum th_status take_up(struct th_reader *reader, int limit_ms)
+static enum th_status connect_once(struct th_reader *reader, int limit_ms)
 {
     const struct th_reader_options *options = &reader->options;
     int fd;
@@ -27,7 +27,7 @@ static enum th_status take_up(struct th_reader *reader, int limit_ms)
     return TH_OK;
 }
 
-static int limit_of(const struct th_reader *reader)
+static int connect_limit(const struct th_reader *reader)
 {
     return reader->options.connect_ms ? reader->options.connect_ms : TH_TCP_CONNECT_MS;
 }
@@ -44,12 +44,12 @@ enum th_status th_connection_open(struct th_reader *reader, const char *name)
     reader->input = (struct th_input){.fd = -1, .ended = true};
     status = th_tcp_parse(name, &reader->connection->address);
     if (status == TH_OK)
-        status = take_up(reader, limit_of(reader));
+        status = connect_once(reader, connect_limit(reader));
     return status == TH_MALFORMED ? status : reader->format->begin(reader);
 }
 
-static __attribute__((format(printf, 2, 3))) void tell(const struct th_reader *reader,
-                                                       const char *format, ...)
+static __attribute__((format(printf, 2, 3))) void tell_notice(const struct th_reader *reader,
+                                                              const char *format, ...)
 {
     char text[256];
     va_list arguments;
@@ -77,10 +77,10 @@ static bool pause_for(const struct th_reader *reader, int64_t deadline)
 }
 
 /* Attempts with growing pauses between them, until DEADLINE. */
-static enum th_status try_again(struct th_reader *reader, int64_t deadline)
+static enum th_status connect_again(struct th_reader *reader, int64_t deadline)
 {
     int64_t *pause = &reader->connection->pause;
-    int64_t limit = limit_of(reader) * MS;
+    int64_t limit = connect_limit(reader) * MS;
     enum th_status status = th_error_raise(TH_MALFORMED, "it was sent away each time");
     int64_t left;
 
@@ -90,7 +90,7 @@ static enum th_status try_again(struct th_reader *reader, int64_t deadline)
         *pause = *pause < LONGEST_PAUSE_MS * MS / 2 ? 2 * *pause : LONGEST_PAUSE_MS * MS;
         left = deadline - th_clock_real_monotonic();
         if (left > 0)
-            status = take_up(reader, (int)((limit < left ? limit : left) / MS) + 1);
+            status = connect_once(reader, (int)((limit < left ? limit : left) / MS) + 1);
     }
     return status;
 }
@@ -103,9 +103,10 @@ static void begin_attempts(struct th_reader *reader)
 
     connection->ended = th_clock_real_monotonic();
     connection->pause = FIRST_PAUSE_MS * MS;
-    tell(reader, "the connection was %s after %llu record%s; trying for %g s to take it up again",
-         connection->lost ? "lost" : "closed", records, th_plural(records),
-         (double)reader->options.reconnect_ns / SECOND);
+    tell_notice(reader,
+                "the connection was %s after %llu record%s; trying for %g s to take it up again",
+                connection->lost ? "lost" : "closed", records, th_plural(records),
+                (double)reader->options.reconnect_ns / SECOND);
 }
 
 enum th_status th_connection_again(struct th_reader *reader)
@@ -117,10 +118,10 @@ enum th_status th_connection_again(struct th_reader *reader)
         return TH_END;
     if (!connection->again) /* else it was sent away again */
         begin_attempts(reader);
-    status = try_again(reader, connection->ended + reader->options.reconnect_ns);
+    status = connect_again(reader, connection->ended + reader->options.reconnect_ns);
     connection->given_up = status != TH_OK;
     if (status == TH_MALFORMED)
-        tell(reader, "it is not taken up again: %s", th_error_link(0));
+        tell_notice(reader, "it is not taken up again: %s", th_error_link(0));
     th_error_clear();
     if (status != TH_OK)
         return TH_END;
@@ -136,7 +137,7 @@ enum th_status th_connection_resume(struct th_reader *reader)
 
     connection->again = connection->lost = false;
     if (lost) {
-        tell(reader, "taken up again after %.1f s", seconds);
+        tell_notice(reader, "taken up again after %.1f s", seconds);
         return TH_OK;
     }
     return th_error_raise(TH_PARTIAL,

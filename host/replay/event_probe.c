@@ -22,25 +22,25 @@ struct text {
     char bytes[TH_PROBE_TEXT];
 };
 
-static const char *text_of(struct text *text, th_term t)
+static const char *probe_text(struct text *text, th_term t)
 {
     return t == TH_NONE ? "" : th_text_fit(text->bytes, sizeof text->bytes, t);
 }
 
 /* A function as probes tell it, {M, F, Args} and {M, F, Arity} alike; another term as it is. */
-static const char *function_text(struct text *text, th_term t)
+static const char *probe_function_text(struct text *text, th_term t)
 {
     struct th_function f;
     struct text module, name;
 
     if (!th_event_function_from_term(t, &f))
-        return text_of(text, t);
-    snprintf(text->bytes, sizeof text->bytes, "%s:%s/%u", text_of(&module, f.module),
-             text_of(&name, f.function), f.arity);
+        return probe_text(text, t);
+    snprintf(text->bytes, sizeof text->bytes, "%s:%s/%u", probe_text(&module, f.module),
+             probe_text(&name, f.function), f.arity);
     return text->bytes;
 }
 
-static uint32_t words_of(th_term t)
+static uint32_t words_of_term(th_term t)
 {
     return t == TH_NONE || th_is_immediate(t) ? 0 : (uint32_t)th_term_words(t);
 }
@@ -117,58 +117,59 @@ static void tell_port_command(const char *port, th_term message)
 
     if (th_is(command, TH_TUPLE) && th_tuple_arity(command) > 0)
         command = th_tuple_elements(command)[0];
-    TH_PROBE(port__command, text_of(&process, parts ? parts[0] : TH_NONE), port, "",
-             text_of(&type, command));
+    TH_PROBE(port__command, probe_text(&process, parts ? parts[0] : TH_NONE), port, "",
+             probe_text(&type, command));
 }
 
 static void tell_trace(const struct th_event *event, const char *tracee)
 {
     struct text tag, term, extra;
 
-    TH_PROBE(trace, tracee, text_of(&tag, th_tag_atom(event->tag)), "", text_of(&term, event->term),
-             text_of(&extra, event->extra));
+    TH_PROBE(trace, tracee, probe_text(&tag, th_tag_atom(event->tag)), "",
+             probe_text(&term, event->term), probe_text(&extra, event->extra));
 }
 
 static void tell_seq(const struct th_event *event)
 {
     struct text label, info;
 
-    TH_PROBE(trace_seq, "", text_of(&label, event->label), text_of(&info, event->term));
+    TH_PROBE(trace_seq, "", probe_text(&label, event->label), probe_text(&info, event->term));
 }
 
 /* TRACEE is the event's, as text. */
-static void tell(enum th_probe_id probe, const struct th_event *event, const char *tracee)
+static void fire_probe(enum th_probe_id probe, const struct th_event *event, const char *tracee)
 {
     struct text text, more;
 
     switch (probe) {
     case TH_PROBE_global__function__entry:
-        TH_PROBE(global__function__entry, tracee, function_text(&text, event->term), 0);
+        TH_PROBE(global__function__entry, tracee, probe_function_text(&text, event->term), 0);
         break;
     case TH_PROBE_local__function__entry:
-        TH_PROBE(local__function__entry, tracee, function_text(&text, event->term), 0);
+        TH_PROBE(local__function__entry, tracee, probe_function_text(&text, event->term), 0);
         break;
     case TH_PROBE_function__return:
-        TH_PROBE(function__return, tracee, function_text(&text, event->term), 0);
+        TH_PROBE(function__return, tracee, probe_function_text(&text, event->term), 0);
         break;
     case TH_PROBE_message__send:
-        TH_PROBE(message__send, tracee, text_of(&text, event->extra), words_of(event->term), 0, 0,
-                 0);
+        TH_PROBE(message__send, tracee, probe_text(&text, event->extra), words_of_term(event->term),
+                 0, 0, 0);
         break;
     case TH_PROBE_message__receive:
-        TH_PROBE(message__receive, tracee, words_of(event->term), 0, 0, 0, 0);
+        TH_PROBE(message__receive, tracee, words_of_term(event->term), 0, 0, 0, 0);
         break;
     case TH_PROBE_port__command:
         tell_port_command(tracee, event->term);
         break;
     case TH_PROBE_process__spawn:
-        TH_PROBE(process__spawn, text_of(&text, event->term), function_text(&more, event->extra));
+        TH_PROBE(process__spawn, probe_text(&text, event->term),
+                 probe_function_text(&more, event->extra));
         break;
     case TH_PROBE_process__exit:
-        TH_PROBE(process__exit, tracee, text_of(&text, event->term));
+        TH_PROBE(process__exit, tracee, probe_text(&text, event->term));
         break;
     case TH_PROBE_process__scheduled:
-        TH_PROBE(process__scheduled, tracee, function_text(&text, event->term));
+        TH_PROBE(process__scheduled, tracee, probe_function_text(&text, event->term));
         break;
     case TH_PROBE_process__unscheduled:
         TH_PROBE(process__unscheduled, tracee);
@@ -186,10 +187,11 @@ static void tell(enum th_probe_id probe, const struct th_event *event, const cha
         TH_PROBE(gc_major__end, tracee, gc_words(event->term));
         break;
     case TH_PROBE_port__open:
-        TH_PROBE(port__open, text_of(&text, event->term), text_of(&more, event->extra), tracee);
+        TH_PROBE(port__open, probe_text(&text, event->term), probe_text(&more, event->extra),
+                 tracee);
         break;
     case TH_PROBE_port__exit:
-        TH_PROBE(port__exit, "", tracee, "", text_of(&text, event->term));
+        TH_PROBE(port__exit, "", tracee, "", probe_text(&text, event->term));
         break;
     case TH_PROBE_trace_seq:
         tell_seq(event);
@@ -210,6 +212,6 @@ enum th_status th_event_probe(struct th_event *event, th_env *env)
         return TH_OK;
     status = th_event_decode(event, env);
     if (status == TH_OK)
-        tell(probe, event, text_of(&tracee, event->tracee));
+        fire_probe(probe, event, probe_text(&tracee, event->tracee));
     return status;
 }

@@ -49,7 +49,7 @@ void th_input_close(struct th_input *input)
 
 /* Moves what is left to the front, and doubles the buffer only once it is full of data. False:
  * there is no memory for that. */
-static bool make_room(struct th_input *input, size_t wanted)
+static bool make_input_room(struct th_input *input, size_t wanted)
 {
     size_t there = th_input_there(input);
     size_t most = wanted > input->most ? wanted : input->most;
@@ -75,7 +75,7 @@ static bool make_room(struct th_input *input, size_t wanted)
 }
 
 /* How long to wait in one go, after so many. */
-static int patience(const struct th_input *input, unsigned rounds)
+static int input_patience(const struct th_input *input, unsigned rounds)
 {
     if (input->waiting && rounds == 0)
         return 0; /* what is there is no wait */
@@ -87,7 +87,7 @@ static int patience(const struct th_input *input, unsigned rounds)
  * read(), as a signal ends poll() even if its handler has asked for SA_RESTART; it looks up now and
  * then, as the signal may come just before it.
  */
-static bool wait_for_bytes(struct th_input *input)
+static bool wait_for_input(struct th_input *input)
 {
     struct pollfd wait = {.fd = input->fd, .events = POLLIN};
     int ready;
@@ -98,19 +98,19 @@ static bool wait_for_bytes(struct th_input *input)
             return false;
         if (rounds > 0 && input->waiting)
             input->waiting(input->context);
-        ready = poll(&wait, 1, patience(input, rounds));
+        ready = poll(&wait, 1, input_patience(input, rounds));
         if (ready > 0 || (ready < 0 && errno != EINTR))
             return true;
     }
 }
 
 /* What to do about a read that failed: true to try again. */
-static bool try_again(struct th_input *input)
+static bool may_read_again(struct th_input *input)
 {
     if (errno == EINTR)
         return true;
     if (errno == EAGAIN)
-        return wait_for_bytes(input);
+        return wait_for_input(input);
     input->error = errno;
     return false;
 }
@@ -119,11 +119,11 @@ void th_input_fill(struct th_input *input, size_t wanted)
 {
     while (th_input_there(input) < wanted && !input->ended) {
         ssize_t got;
-        if (!wait_for_bytes(input)) {
+        if (!wait_for_input(input)) {
             input->ended = true;
             return;
         }
-        if (!make_room(input, wanted)) {
+        if (!make_input_room(input, wanted)) {
             input->error = ENOMEM;
             input->ended = true;
             return;
@@ -131,7 +131,7 @@ void th_input_fill(struct th_input *input, size_t wanted)
         got = read(input->fd, input->data + input->end, input->capacity - input->end);
         if (got > 0)
             input->end += (size_t)got;
-        else if (got == 0 || !try_again(input))
+        else if (got == 0 || !may_read_again(input))
             input->ended = true;
     }
 }

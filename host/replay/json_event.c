@@ -37,7 +37,7 @@ void th_json_event_release(struct th_json_event *json)
     th_env_release(&json->scratch);
 }
 
-static enum th_status wrong(enum th_json_field field, const char *why)
+static enum th_status field_is_wrong(enum th_json_field field, const char *why)
 {
     return th_error_raise(TH_MALFORMED, "the field \"%s\" is wrong: %s", fields[field].name, why);
 }
@@ -72,18 +72,18 @@ static enum th_status take_fields(struct th_json_event *json)
     return TH_OK;
 }
 
-static enum th_status take_tag(struct th_json_event *json, struct th_event *event)
+static enum th_status take_json_tag(struct th_json_event *json, struct th_event *event)
 {
     const json_t *value = json->fields[TH_JSON_FIELD_tag];
 
     if (!value)
         return th_error_raise(TH_MALFORMED, "there is neither a tag nor \"drop\" nor \"other\"");
     if (!json_is_string(value))
-        return wrong(TH_JSON_FIELD_tag, "it is no string");
+        return field_is_wrong(TH_JSON_FIELD_tag, "it is no string");
     event->tag =
         th_tag_of(th_atom_existing_utf8(json_string_value(value), json_string_length(value)));
     if (event->tag > TH_TAG_seq_trace)
-        return wrong(TH_JSON_FIELD_tag, "there is no such tag");
+        return field_is_wrong(TH_JSON_FIELD_tag, "there is no such tag");
     return TH_OK;
 }
 
@@ -95,14 +95,14 @@ static enum th_status take_time_kind(struct th_json_event *json, struct th_event
     if (!value)
         return TH_OK;
     if (!json_is_string(value))
-        return wrong(TH_JSON_FIELD_ts_kind, "it is no string");
+        return field_is_wrong(TH_JSON_FIELD_ts_kind, "it is no string");
     for (int kind = TH_TIME_TIMESTAMP; kind <= TH_TIME_STRICT_MONOTONIC; kind++)
         if (strcmp(json_string_value(value), th_json_time_kinds[kind]) == 0) {
             event->time.kind = (enum th_time_kind)kind;
             return TH_OK;
         }
-    return wrong(TH_JSON_FIELD_ts_kind,
-                 "it is none of timestamp, cpu_timestamp, monotonic, strict_monotonic");
+    return field_is_wrong(TH_JSON_FIELD_ts_kind,
+                          "it is none of timestamp, cpu_timestamp, monotonic, strict_monotonic");
 }
 
 static unsigned shape_of_tag(enum th_tracer_tag tag)
@@ -122,7 +122,7 @@ static enum th_status take_shape(struct th_json_event *json, struct th_event *ev
         event->kind = drop ? TH_EVENT_DROP : TH_EVENT_OTHER;
         return TH_OK;
     }
-    if (take_tag(json, event) != TH_OK)
+    if (take_json_tag(json, event) != TH_OK)
         return TH_MALFORMED;
     json->shape = shape_of_tag(event->tag);
     event->kind = json->shape == TH_JSON_SEQ_TRACE ? TH_EVENT_SEQ_TRACE : TH_EVENT_TRACE;
@@ -152,13 +152,13 @@ static enum th_status check_fields(const struct th_json_event *json)
 
 /* What is in them. */
 
-static enum th_status take_integer(const struct th_json_event *json, enum th_json_field field,
-                                   int64_t least, int64_t most, int64_t *value)
+static enum th_status take_json_integer(const struct th_json_event *json, enum th_json_field field,
+                                        int64_t least, int64_t most, int64_t *value)
 {
     *value = json_integer_value(json->fields[field]);
     if (!json_is_integer(json->fields[field]))
-        return wrong(field, "it is no integer");
-    return *value < least || *value > most ? wrong(field, "it is out of range") : TH_OK;
+        return field_is_wrong(field, "it is no integer");
+    return *value < least || *value > most ? field_is_wrong(field, "it is out of range") : TH_OK;
 }
 
 /* The decimal digits of an integer of 64 bits, perhaps behind a minus sign; false if TEXT is
@@ -182,21 +182,21 @@ static enum th_status take_exact(const struct th_json_event *json, enum th_json_
     const json_t *text = json->fields[field];
 
     if (!json_is_string(text))
-        return take_integer(json, field, least, INT64_MAX, value);
+        return take_json_integer(json, field, least, INT64_MAX, value);
     if (!scan_integer(json_string_value(text), json_string_length(text), value))
-        return wrong(field, "it is no integer");
-    return *value < least ? wrong(field, "it is out of range") : TH_OK;
+        return field_is_wrong(field, "it is no integer");
+    return *value < least ? field_is_wrong(field, "it is out of range") : TH_OK;
 }
 
-static enum th_status take_time(struct th_json_event *json, struct th_event *event)
+static enum th_status take_json_time(struct th_json_event *json, struct th_event *event)
 {
     bool clock = event->time.kind == TH_TIME_TIMESTAMP || event->time.kind == TH_TIME_CPU;
 
     if (take_exact(json, TH_JSON_FIELD_ts, clock ? 0 : INT64_MIN, &event->time.ns) != TH_OK)
         return TH_MALFORMED;
     if (clock && event->time.ns % 1000 != 0)
-        return wrong(TH_JSON_FIELD_ts, "with this ts_kind it must be whole microseconds, "
-                                       "a multiple of 1000");
+        return field_is_wrong(TH_JSON_FIELD_ts, "with this ts_kind it must be whole microseconds, "
+                                                "a multiple of 1000");
     if (!(json->shape & TH_JSON_STRICT))
         return TH_OK;
     return take_exact(json, TH_JSON_FIELD_ts_unique, INT64_MIN, &event->time.unique);
@@ -257,7 +257,7 @@ static enum th_status take_tracee(struct th_json_event *json, struct th_event *e
     if (take_term(json, TH_JSON_FIELD_tracee, &json->scratch, &event->tracee) != TH_OK)
         return TH_MALFORMED;
     if (!th_is_pid(event->tracee) && !th_is_port(event->tracee))
-        return wrong(TH_JSON_FIELD_tracee, "it is neither a process nor a port");
+        return field_is_wrong(TH_JSON_FIELD_tracee, "it is neither a process nor a port");
     return TH_OK;
 }
 
@@ -269,12 +269,12 @@ static enum th_status take_fact(const struct th_json_event *json, enum th_json_f
     if (!value)
         return TH_OK;
     if (!json_is_boolean(value))
-        return wrong(field, "it is neither true nor false");
+        return field_is_wrong(field, "it is neither true nor false");
     *fact = json_is_true(value) ? TH_YES : TH_NO;
     return TH_OK;
 }
 
-static uint32_t tuple_size(const struct th_json_event *json)
+static uint32_t tuple_size_of_json(const struct th_json_event *json)
 {
     uint32_t size = json->shape & TH_JSON_SEQ_TRACE ? 3 : 4;
 
@@ -289,7 +289,7 @@ static enum th_status take_drop(const struct th_json_event *json, struct th_even
     int64_t dropped;
 
     /* What a trace-port file can tell. */
-    if (take_integer(json, TH_JSON_FIELD_drop, 0, UINT32_MAX, &dropped) != TH_OK)
+    if (take_json_integer(json, TH_JSON_FIELD_drop, 0, UINT32_MAX, &dropped) != TH_OK)
         return TH_MALFORMED;
     event->dropped = (uint64_t)dropped;
     event->tuple_size = 2;
@@ -300,12 +300,12 @@ static enum th_status take_message(struct th_json_event *json, struct th_event *
 {
     int64_t scheduler;
 
-    event->tuple_size = tuple_size(json);
-    if ((json->shape & TH_JSON_TIMED) && take_time(json, event) != TH_OK)
+    event->tuple_size = tuple_size_of_json(json);
+    if ((json->shape & TH_JSON_TIMED) && take_json_time(json, event) != TH_OK)
         return TH_MALFORMED;
     if (json->fields[TH_JSON_FIELD_scheduler_id] &&
-        take_integer(json, TH_JSON_FIELD_scheduler_id, TH_SMALL_MIN, TH_SMALL_MAX, &scheduler) !=
-            TH_OK)
+        take_json_integer(json, TH_JSON_FIELD_scheduler_id, TH_SMALL_MIN, TH_SMALL_MAX,
+                          &scheduler) != TH_OK)
         return TH_MALFORMED;
     if (take_fact(json, TH_JSON_FIELD_external, &event->external) != TH_OK ||
         take_fact(json, TH_JSON_FIELD_tail, &event->tail) != TH_OK)
@@ -339,7 +339,7 @@ enum th_status th_json_event_begin(struct th_json_event *json, json_t *root, str
 
 /* The source of such events. */
 
-static enum th_status decode(struct th_event *event, th_env *env)
+static enum th_status decode_json(struct th_event *event, th_env *env)
 {
     const struct th_json_event *json = event->reader;
     const struct {
@@ -361,20 +361,20 @@ static enum th_status decode(struct th_event *event, th_env *env)
             take_term(json, parts[i].field, env, parts[i].term) != TH_OK)
             return TH_MALFORMED;
     if (event->callers_told && !th_recorded_are_callers(event->callers))
-        return wrong(TH_JSON_FIELD_callers,
-                     "it is no list of {Module, Function, Arity, Location}, or too long");
+        return field_is_wrong(TH_JSON_FIELD_callers,
+                              "it is no list of {Module, Function, Arity, Location}, or too long");
     event->decoded = true;
     return TH_OK;
 }
 
 /* Never asked for: the time is known from the beginning. */
-static enum th_status time_of(struct th_event *event)
+static enum th_status time_of_json(struct th_event *event)
 {
     event->timed = true;
     return TH_OK;
 }
 
-static enum th_status function_of(struct th_event *event, struct th_function *function)
+static enum th_status function_of_json(struct th_event *event, struct th_function *function)
 {
     struct th_json_event *json = event->reader;
     th_term term = event->term;
@@ -388,7 +388,7 @@ static enum th_status function_of(struct th_event *event, struct th_function *fu
     return th_error_raise(TH_MALFORMED, "it tells no module, function and arity");
 }
 
-static th_term actor(struct th_event *event)
+static th_term actor_of_json(struct th_event *event)
 {
     struct th_json_event *json = event->reader;
     th_term info = event->term;
@@ -400,21 +400,21 @@ static th_term actor(struct th_event *event)
     return th_event_actor_from_info(info);
 }
 
-static enum th_status whole(struct th_event *event, th_env *env, th_term *tuple)
+static enum th_status whole_of_json(struct th_event *event, th_env *env, th_term *tuple)
 {
     struct th_event copy = *event;
     struct th_event *here = event->decoded ? &copy : event; /* that may be in another environment */
 
-    if (decode(here, env) != TH_OK)
+    if (decode_json(here, env) != TH_OK)
         return TH_MALFORMED;
     *tuple = th_event_to_tuple(here, env);
     return TH_OK;
 }
 
 static const struct th_event_source source = {
-    .decode = decode,
-    .time = time_of,
-    .function = function_of,
-    .actor = actor,
-    .whole = whole,
+    .decode = decode_json,
+    .time = time_of_json,
+    .function = function_of_json,
+    .actor = actor_of_json,
+    .whole = whole_of_json,
 };

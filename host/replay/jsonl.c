@@ -25,7 +25,7 @@ struct line {
     bool complete; /* has an end */
 };
 
-static bool is_blank(const struct line *line)
+static bool is_blank_line(const struct line *line)
 {
     for (size_t i = 0; i < line->size; i++)
         if (!strchr(" \t\r", line->text[i]) || line->text[i] == 0)
@@ -33,7 +33,7 @@ static bool is_blank(const struct line *line)
     return true;
 }
 
-/* The line at hand, which stays in the input until take_line(); its size is 0 and it is not
+/* The line at hand, which stays in the input until take_json_line(); its size is 0 and it is not
  * complete at the end. TH_MALFORMED: it is too long, and is left to pass_line(). */
 static enum th_status get_line(struct th_reader *reader, struct line *line)
 {
@@ -79,7 +79,7 @@ static void pass_line(struct th_reader *reader)
     }
 }
 
-static void take_line(struct th_reader *reader, const struct line *line)
+static void take_json_line(struct th_reader *reader, const struct line *line)
 {
     struct jsonl *jsonl = reader->state;
 
@@ -89,7 +89,7 @@ static void take_line(struct th_reader *reader, const struct line *line)
 }
 
 /* NULL with a cause if the line is no object. */
-static json_t *parse(const struct line *line)
+static json_t *parse_line(const struct line *line)
 {
     json_t *root;
 
@@ -138,7 +138,7 @@ static enum th_status read_header_field(struct th_reader *reader, const char *na
     return wrong_header(reader, "there is an unknown field in it");
 }
 
-static enum th_status read_header(struct th_reader *reader, json_t *root)
+static enum th_status read_json_header(struct th_reader *reader, json_t *root)
 {
     const json_t *version = json_object_get(root, "tracehost");
     void *at = json_object_iter(root);
@@ -153,7 +153,7 @@ static enum th_status read_header(struct th_reader *reader, json_t *root)
 }
 
 /* It is not of this format if it has lines, and none of the first is an object. */
-static enum th_status examine(const struct th_reader *reader)
+static enum th_status examine_lines(const struct th_reader *reader)
 {
     const char *p = (const char *)th_input_bytes(&reader->input);
     const char *end = p + th_input_there(&reader->input);
@@ -163,9 +163,9 @@ static enum th_status examine(const struct th_reader *reader)
     while (examined < EXAMINED && (line_end = memchr(p, '\n', (size_t)(end - p)))) {
         struct line line = {p, (size_t)(line_end - p), true};
         p = line_end + 1;
-        if (is_blank(&line))
+        if (is_blank_line(&line))
             continue;
-        json_t *root = parse(&line);
+        json_t *root = parse_line(&line);
         json_decref(root);
         if (root)
             return TH_OK;
@@ -177,7 +177,7 @@ static enum th_status examine(const struct th_reader *reader)
 }
 
 /* The first line, if it is the header; else it stays in the input. */
-static enum th_status begin(struct th_reader *reader)
+static enum th_status begin_jsonl(struct th_reader *reader)
 {
     struct jsonl *jsonl = th_alloc_zero(sizeof *jsonl);
     enum th_status status = TH_OK;
@@ -188,19 +188,19 @@ static enum th_status begin(struct th_reader *reader)
     th_json_event_init(&jsonl->event);
     for (;;) {
         if (get_line(reader, &line) != TH_OK) {
-            th_error_clear(); /* th_jsonl_format.next() meets it again */
+            th_error_clear(); /* th_jsonl_format.next_of_jsonl() meets it again */
             return TH_OK;
         }
-        if (!line.complete || !is_blank(&line))
+        if (!line.complete || !is_blank_line(&line))
             break;
-        take_line(reader, &line);
+        take_json_line(reader, &line);
     }
-    root = parse(&line);
+    root = parse_line(&line);
     if (!root) {
-        status = examine(reader);
+        status = examine_lines(reader);
     } else if (json_object_get(root, "tracehost")) {
-        take_line(reader, &line);
-        status = read_header(reader, root);
+        take_json_line(reader, &line);
+        status = read_json_header(reader, root);
         jsonl->event.here = reader->info.node;
     }
     json_decref(root);
@@ -209,7 +209,7 @@ static enum th_status begin(struct th_reader *reader)
     return status;
 }
 
-static void end(struct th_reader *reader)
+static void end_jsonl(struct th_reader *reader)
 {
     struct jsonl *jsonl = reader->state;
 
@@ -220,8 +220,8 @@ static void end(struct th_reader *reader)
 /* Events. */
 
 /* What the chain says is true of the line at hand. */
-static enum th_status damaged(const struct th_reader *reader, const struct th_event *event,
-                              const char *how)
+static enum th_status line_damaged(const struct th_reader *reader, const struct th_event *event,
+                                   const char *how)
 {
     const struct jsonl *jsonl = reader->state;
 
@@ -237,14 +237,14 @@ static enum th_status next_line(struct th_reader *reader, struct th_event *event
         event->position = th_input_position(&reader->input);
         if (get_line(reader, line) != TH_OK) {
             pass_line(reader);
-            return damaged(reader, event, "damaged");
+            return line_damaged(reader, event, "damaged");
         }
         if (!line->complete && th_reader_check_input(reader) != TH_OK)
             return TH_PARTIAL;
         if (!line->complete && (line->size == 0 || reader->input.stopped))
             return TH_END;
-        take_line(reader, line);
-    } while (is_blank(line));
+        take_json_line(reader, line);
+    } while (is_blank_line(line));
     return TH_OK;
 }
 
@@ -259,22 +259,22 @@ static enum th_status meet_header(struct th_reader *reader, const struct th_even
     enum th_status status;
 
     reader->info.node = (struct th_etf_node){0};
-    status = read_header(reader, root);
+    status = read_json_header(reader, root);
     met = reader->info.node;
     reader->info.node = node;
     reader->info.utf8_atoms = utf8_atoms;
     if (status != TH_OK)
-        return damaged(reader, event, "damaged");
+        return line_damaged(reader, event, "damaged");
     if (!th_recording_other_node(&node, &met))
         return TH_OK;
     th_error_raise(TH_PARTIAL, "what follows is of another %s %s",
                    met.node == node.node ? "start of the node" : "node,",
                    th_atom_name(met.node)->text);
     th_reader_skip_file(reader);
-    return damaged(reader, event, "a header: it and the rest are lost");
+    return line_damaged(reader, event, "a header: it and the rest are lost");
 }
 
-static enum th_status next(struct th_reader *reader, struct th_event *event)
+static enum th_status next_of_jsonl(struct th_reader *reader, struct th_event *event)
 {
     struct jsonl *jsonl = reader->state;
     struct line line;
@@ -286,7 +286,7 @@ static enum th_status next(struct th_reader *reader, struct th_event *event)
         if (status != TH_OK)
             return status;
         th_json_event_drop(&jsonl->event); /* before as much memory is taken once more */
-        root = parse(&line);
+        root = parse_line(&line);
         if (!root || __builtin_expect(!json_object_get(root, "tracehost"), 1))
             break;
         status = meet_header(reader, event, root);
@@ -296,16 +296,16 @@ static enum th_status next(struct th_reader *reader, struct th_event *event)
     }
     if (!root && !line.complete) {
         th_error_raise(TH_PARTIAL, "%s; the line has no end", th_error_link(0));
-        return damaged(reader, event, "cut off");
+        return line_damaged(reader, event, "cut off");
     }
     if (!root || th_json_event_begin(&jsonl->event, root, event) != TH_OK)
-        return damaged(reader, event, "damaged");
+        return line_damaged(reader, event, "damaged");
     return TH_OK;
 }
 
 const struct th_reader_format th_jsonl_format = {
     .name = "jsonl",
-    .begin = begin,
-    .next = next,
-    .end = end,
+    .begin = begin_jsonl,
+    .next = next_of_jsonl,
+    .end = end_jsonl,
 };

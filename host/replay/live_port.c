@@ -38,7 +38,7 @@ static bool find_message(struct th_input *input, size_t *at)
 }
 
 /* Passes over what is no message, as far as it is there. */
-static void search(struct th_input *input)
+static void search_message(struct th_input *input)
 {
     const unsigned char *begin = th_input_bytes(input);
     const unsigned char *end = begin + th_input_there(input) - SHOWN + 1;
@@ -60,7 +60,7 @@ static enum th_status closed_at_once(const struct th_reader *reader)
 }
 
 /* There are too few bytes for a message, and no more come. TH_OK: trace_port.c knows what it is. */
-static enum th_status at_end(struct th_reader *reader)
+static enum th_status at_end_of_connection(struct th_reader *reader)
 {
     struct th_input *input = &reader->input;
     bool empty = th_input_position(input) + th_input_there(input) == 0;
@@ -78,14 +78,14 @@ static enum th_status at_end(struct th_reader *reader)
 }
 
 /* Goes to the next record. TH_OK: the input stands there. */
-static enum th_status seek(struct th_reader *reader)
+static enum th_status seek_record(struct th_reader *reader)
 {
     struct th_input *input = &reader->input;
     size_t at, size;
 
     while (!find_message(input, &at)) {
         if (th_input_there(input) < at + SHOWN && input->ended)
-            return at_end(reader);
+            return at_end_of_connection(reader);
         if (!reader->connection->sought) {
             reader->connection->sought = true;
             th_error_raise(TH_PARTIAL, "the client before may have left in the middle of one; or "
@@ -94,7 +94,7 @@ static enum th_status seek(struct th_reader *reader)
                                     "what comes before the next one is lost",
                                     *th_input_bytes(&reader->input));
         }
-        search(input);
+        search_message(input);
     }
     size = th_etf_get32(th_input_bytes(input) + at + 1);
     if (size <= reader->options.max_memory)
@@ -103,7 +103,7 @@ static enum th_status seek(struct th_reader *reader)
 }
 
 /* A connection that was taken up again: perhaps to another node. */
-static enum th_status resume(struct th_reader *reader)
+static enum th_status resume_connection(struct th_reader *reader)
 {
     const struct th_etf_node before = reader->info.node, *now = &reader->info.node;
 
@@ -116,13 +116,13 @@ static enum th_status resume(struct th_reader *reader)
     return th_connection_resume(reader);
 }
 
-static enum th_status next(struct th_reader *reader, struct th_event *event)
+static enum th_status next_of_connection(struct th_reader *reader, struct th_event *event)
 {
     struct th_connection *connection = reader->connection;
-    enum th_status status = seek(reader);
+    enum th_status status = seek_record(reader);
 
     if (status == TH_OK && connection->again)
-        status = resume(reader);
+        status = resume_connection(reader);
     if (status != TH_OK)
         return status;
     if (connection->gap) {
@@ -145,6 +145,6 @@ void th_live_port_lose(struct th_reader *reader)
 const struct th_reader_format th_live_port_format = {
     .name = "trace-port",
     .begin = th_trace_port_begin,
-    .next = next,
+    .next = next_of_connection,
     .end = th_trace_port_end,
 };

@@ -25,7 +25,7 @@ struct question {
     int bell;          /* an eventfd: poll() on it ends with the answer */
 };
 
-static void let_go(struct question *question)
+static void release_question(struct question *question)
 {
     if (atomic_fetch_sub_explicit(&question->shares, 1, memory_order_acq_rel) > 1)
         return;
@@ -37,7 +37,7 @@ static void let_go(struct question *question)
     th_free(question);
 }
 
-static void *answer(void *context)
+static void *answer_question(void *context)
 {
     static const uint64_t once = 1;
     struct question *question = context;
@@ -54,7 +54,7 @@ static void *answer(void *context)
     atomic_store_explicit(&question->answered, true, memory_order_release);
     while (write(question->bell, &once, sizeof once) < 0 && errno == EINTR)
         continue;
-    let_go(question);
+    release_question(question);
     return NULL;
 }
 
@@ -67,10 +67,10 @@ static void begin_answer(struct question *question)
 
     pthread_attr_init(&detached);
     pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-    error = th_thread_start(&thread, &detached, answer, question);
+    error = th_thread_start(&thread, &detached, answer_question, question);
     pthread_attr_destroy(&detached);
     if (error)
-        answer(question);
+        answer_question(question);
 }
 
 /* False if none came. */
@@ -88,8 +88,8 @@ static bool await_answer(struct question *question, const volatile int *stop, in
 
 /* Names are looked up by another thread, as that waits for servers, deaf to *STOP. EAI_INPROGRESS:
  * it takes too long. */
-static int ask(const struct th_tcp_address *address, const struct addrinfo *hints,
-               const volatile int *stop, int64_t deadline, struct addrinfo **found)
+static int ask_resolver(const struct th_tcp_address *address, const struct addrinfo *hints,
+                        const volatile int *stop, int64_t deadline, struct addrinfo **found)
 {
     struct question *question = th_alloc_zero(sizeof *question);
     int error = EAI_INPROGRESS;
@@ -107,7 +107,7 @@ static int ask(const struct th_tcp_address *address, const struct addrinfo *hint
         *found = question->found;
         question->found = NULL;
     }
-    let_go(question);
+    release_question(question);
     return error;
 }
 
@@ -120,7 +120,7 @@ enum th_status th_lookup(const struct th_tcp_address *address, const volatile in
 
     if (error == EAI_NONAME) {
         hints.ai_flags = AI_NUMERICSERV;
-        error = ask(address, &hints, stop, deadline, found);
+        error = ask_resolver(address, &hints, stop, deadline, found);
     }
     if (!error)
         return TH_OK;

@@ -37,7 +37,7 @@ static enum th_status no_format(const unsigned char *p, size_t there)
                           p[0]);
 }
 
-static enum th_status find_format(struct th_reader *reader)
+static enum th_status find_stream_format(struct th_reader *reader)
 {
     struct th_input *input = &reader->input;
     const unsigned char *p;
@@ -81,17 +81,17 @@ static uint64_t total_size(const struct th_reader *reader)
 }
 
 /* The input of reader->file is open: or not, as STATUS tells. */
-static enum th_status begin(struct th_reader *reader, enum th_status status)
+static enum th_status begin_reading(struct th_reader *reader, enum th_status status)
 {
     reader->info.file = reader->set.names[0];
     reader->info.note = reader->set.note;
     reader->info.size = total_size(reader);
     reader->info.nodes = 1;
     listen_to_options(reader);
-    return status == TH_OK ? find_format(reader) : status;
+    return status == TH_OK ? find_stream_format(reader) : status;
 }
 
-static struct th_reader *create(const char *name, const struct th_reader_options *options)
+static struct th_reader *create_reader(const char *name, const struct th_reader_options *options)
 {
     struct th_reader *reader = th_alloc_zero(sizeof *reader);
 
@@ -104,8 +104,8 @@ static struct th_reader *create(const char *name, const struct th_reader_options
     return reader;
 }
 
-static enum th_status result(struct th_reader *made, const char *name, enum th_status status,
-                             struct th_reader **reader)
+static enum th_status finish_opening(struct th_reader *made, const char *name,
+                                     enum th_status status, struct th_reader **reader)
 {
     th_memory_begin(SIZE_MAX);
     *reader = status == TH_OK ? made : NULL;
@@ -118,18 +118,18 @@ static enum th_status result(struct th_reader *made, const char *name, enum th_s
 enum th_status th_reader_open(const char *name, const struct th_reader_options *options,
                               struct th_reader **reader)
 {
-    struct th_reader *made = create(name, options);
+    struct th_reader *made = create_reader(name, options);
     enum th_status status;
 
     if (th_tcp_is_address(name)) {
         th_wrap_single(name, &made->set);
         made->info.file = made->set.names[0];
-        return result(made, name, th_connection_open(made, name), reader);
+        return finish_opening(made, name, th_connection_open(made, name), reader);
     }
     status = th_wrap_find(name, &made->set);
     if (status == TH_OK)
-        status = begin(made, th_input_open(&made->input, made->set.names[0]));
-    return result(made, name, status, reader);
+        status = begin_reading(made, th_input_open(&made->input, made->set.names[0]));
+    return finish_opening(made, name, status, reader);
 }
 
 /* Nothing is taken from these: connections, stdin, FIFOs, devices. */
@@ -164,7 +164,7 @@ enum th_status th_reader_peek(const char *name, struct th_etf_node *node)
 }
 
 /* STANDARD: the descriptor that "-" stands for. */
-static bool look_at(const char *name, int standard, struct stat *about)
+static bool stat_named(const char *name, int standard, struct stat *about)
 {
     return (strcmp(name, "-") == 0 ? fstat(standard, about) : stat(name, about)) == 0;
 }
@@ -175,12 +175,13 @@ bool th_reader_would_read(const char *name, const char *file)
     struct stat there, read;
     bool found = false;
 
-    if (th_tcp_is_address(name) || !look_at(file, STDOUT_FILENO, &there) || !S_ISREG(there.st_mode))
+    if (th_tcp_is_address(name) || !stat_named(file, STDOUT_FILENO, &there) ||
+        !S_ISREG(there.st_mode))
         return false;
     if (th_wrap_find(name, &set) != TH_OK)
         th_error_clear();
     for (size_t i = 0; i < set.count && !found; i++)
-        found = look_at(set.names[i], STDIN_FILENO, &read) && read.st_dev == there.st_dev &&
+        found = stat_named(set.names[i], STDIN_FILENO, &read) && read.st_dev == there.st_dev &&
                 read.st_ino == there.st_ino;
     th_wrap_free(&set);
     return found;
@@ -189,11 +190,11 @@ bool th_reader_would_read(const char *name, const char *file)
 enum th_status th_reader_attach(int fd, const char *name, const struct th_reader_options *options,
                                 struct th_reader **reader)
 {
-    struct th_reader *made = create(name, options);
+    struct th_reader *made = create_reader(name, options);
 
     th_wrap_single(name, &made->set);
     th_input_attach(&made->input, fd, name);
-    return result(made, name, begin(made, TH_OK), reader);
+    return finish_opening(made, name, begin_reading(made, TH_OK), reader);
 }
 
 void th_reader_take_input(struct th_reader *reader, int fd)
@@ -239,8 +240,8 @@ enum th_status th_reader_check_input(struct th_reader *reader)
                             th_reader_number(reader), position);
 }
 
-static enum th_status count(struct th_reader *reader, const struct th_event *event,
-                            enum th_status status)
+static enum th_status count_record(struct th_reader *reader, const struct th_event *event,
+                                   enum th_status status)
 {
     struct th_reader_info *info = &reader->info;
 
@@ -273,7 +274,7 @@ enum th_status th_reader_next(struct th_reader *reader, struct th_event *event)
         }
         status = reader->format->next(reader, event);
     }
-    return count(reader, event, status);
+    return count_record(reader, event, status);
 }
 
 const struct th_reader_info *th_reader_info(const struct th_reader *reader)

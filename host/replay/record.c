@@ -33,8 +33,8 @@ void th_record_from_tuple(const struct th_record *record, struct th_event *event
 }
 
 /* Decodes the element at *P and steps behind it. */
-static enum th_status element(const struct th_record *record, th_env *env, const unsigned char **p,
-                              th_term *term)
+static enum th_status decode_element(const struct th_record *record, th_env *env,
+                                     const unsigned char **p, th_term *term)
 {
     size_t left = (size_t)(record->end - *p);
     size_t used = th_etf_decode_mfa(env, *p, left, term);
@@ -52,19 +52,19 @@ static enum th_status trace_terms(struct th_record *record, struct th_event *eve
     uint32_t fixed = 1 + th_tag_has_extra(event->tag);
     th_term optional[2] = {TH_NONE, TH_NONE};
 
-    if (element(record, env, p, &event->term) != TH_OK)
+    if (decode_element(record, env, p, &event->term) != TH_OK)
         return TH_MALFORMED;
-    if (fixed == 2 && element(record, env, p, &event->extra) != TH_OK)
+    if (fixed == 2 && decode_element(record, env, p, &event->extra) != TH_OK)
         return TH_MALFORMED;
     if (record->elements == fixed)
         return TH_OK;
     for (uint32_t i = 0; i < record->elements - fixed; i++)
-        if (element(record, env, p, &optional[i]) != TH_OK)
+        if (decode_element(record, env, p, &optional[i]) != TH_OK)
             return TH_MALFORMED;
     return th_event_take_optional(event, optional[0], optional[1], record->scheduler_id);
 }
 
-static enum th_status decode(struct th_event *event, th_env *env)
+static enum th_status decode_record(struct th_event *event, th_env *env)
 {
     struct th_record *record = event->reader;
     const unsigned char *p = record->rest;
@@ -82,9 +82,9 @@ static enum th_status decode(struct th_event *event, th_env *env)
         status = trace_terms(record, event, env, &p);
         break;
     case TH_EVENT_SEQ_TRACE:
-        status = element(record, env, &p, &event->label);
+        status = decode_element(record, env, &p, &event->label);
         if (status == TH_OK)
-            status = element(record, env, &p, &event->term);
+            status = decode_element(record, env, &p, &event->term);
         break;
     case TH_EVENT_OTHER:
         status = th_record_whole(record, env, &event->term);
@@ -145,7 +145,7 @@ static enum th_status unusual_time(struct th_record *record, struct th_event_tim
     const unsigned char *p = record->time;
     th_term term;
 
-    if (element(record, &record->scratch, &p, &term) != TH_OK)
+    if (decode_element(record, &record->scratch, &p, &term) != TH_OK)
         return TH_MALFORMED;
     if (!th_event_time_from_term(term, time))
         return th_error_raise(TH_MALFORMED, "its last element is no time");
@@ -166,7 +166,7 @@ static bool find_time(struct th_record *record)
     return true;
 }
 
-static enum th_status time_of(struct th_event *event)
+static enum th_status time_of_record(struct th_event *event)
 {
     struct th_record *record = event->reader;
     struct th_event_time time = {.kind = TH_TIME_NONE};
@@ -210,7 +210,7 @@ static bool raw_function(const struct th_record *record, struct th_function *fun
     return function->module != TH_NONE && function->function != TH_NONE;
 }
 
-static enum th_status function_of(struct th_event *event, struct th_function *function)
+static enum th_status function_of_record(struct th_event *event, struct th_function *function)
 {
     const struct th_record *record = event->reader;
     bool found = th_tag_has_function(event->tag) &&
@@ -221,7 +221,7 @@ static enum th_status function_of(struct th_event *event, struct th_function *fu
 }
 
 /* Without looking at the message, which may be long. */
-static th_term actor(struct th_event *event)
+static th_term actor_of_record(struct th_event *event)
 {
     struct th_record *record = event->reader;
     const unsigned char *p = record->rest;
@@ -234,7 +234,7 @@ static th_term actor(struct th_event *event)
     p = label ? th_record_actor(p + label, record->end) : NULL;
     if (!p)
         return TH_NONE;
-    if (element(record, &record->scratch, &p, &id) != TH_OK) {
+    if (decode_element(record, &record->scratch, &p, &id) != TH_OK) {
         th_error_clear(); /* whoever wants the terms will meet the damage again */
         return TH_NONE;
     }
@@ -243,10 +243,10 @@ static th_term actor(struct th_event *event)
 
 /* The terms of an event that is decoded already may be in another environment, and a tracer that
  * crashed may have damaged them: its record is read anew. */
-static enum th_status whole(struct th_event *event, th_env *env, th_term *tuple)
+static enum th_status whole_of_record(struct th_event *event, th_env *env, th_term *tuple)
 {
     if (event->kind == TH_EVENT_DROP ||
-        (event->kind != TH_EVENT_OTHER && !event->decoded && decode(event, env) == TH_OK &&
+        (event->kind != TH_EVENT_OTHER && !event->decoded && decode_record(event, env) == TH_OK &&
          th_event_time(event) == TH_OK)) {
         *tuple = th_event_to_tuple(event, env);
         return TH_OK;
@@ -256,11 +256,11 @@ static enum th_status whole(struct th_event *event, th_env *env, th_term *tuple)
 }
 
 const struct th_event_source th_record_source = {
-    .decode = decode,
-    .time = time_of,
-    .function = function_of,
-    .actor = actor,
-    .whole = whole,
+    .decode = decode_record,
+    .time = time_of_record,
+    .function = function_of_record,
+    .actor = actor_of_record,
+    .whole = whole_of_record,
 };
 
 /* The clock of a time that ends at END, by its looks; TH_CLOCKS: they do not tell. 24 bytes can be

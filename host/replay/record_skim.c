@@ -54,7 +54,7 @@ static inline const struct th_record_tag *find_tag(const struct th_record *recor
     return NULL;
 }
 
-static void add_tag(struct th_record *record, enum th_tracer_tag tag)
+static void remember_tag(struct th_record *record, enum th_tracer_tag tag)
 {
     const struct th_atom_name *name = th_atom_name(th_tag_atom(tag));
     unsigned char text[TH_ATOM_BYTES + 8] = {0};
@@ -80,7 +80,7 @@ void th_record_init(struct th_record *record, bool scheduler_id)
     record->etf.inflate_limit = INFLATE_LIMIT;
     th_env_init(&record->scratch, TH_ENV_PLAIN);
     for (int tag = 0; tag < TH_TAG_seq_trace; tag++)
-        add_tag(record, (enum th_tracer_tag)tag);
+        remember_tag(record, (enum th_tracer_tag)tag);
 }
 
 void th_record_release(struct th_record *record)
@@ -90,7 +90,7 @@ void th_record_release(struct th_record *record)
 
 /* Fills in what follows the tracee; false if it is not as it should be. Too few elements become far
  * too many in the subtraction. */
-static inline bool take_tag(struct th_record *record, struct th_event *event,
+static inline bool skim_tag(struct th_record *record, struct th_event *event,
                             const unsigned char *p, uint32_t arity)
 {
     bool timed = event->kind == TH_EVENT_TRACE_TS;
@@ -187,12 +187,12 @@ static inline bool skim_quickly(struct th_record *record, struct th_event *event
         return false;
     event->kind = prefix->kind;
     p = take_numbers(record, prefix->identifier, p + prefix->bytes, &event->tracee);
-    return p && take_tag(record, event, p, record->data[2]);
+    return p && skim_tag(record, event, p, record->data[2]);
 }
 
 /* The long way. */
 
-static enum th_status damaged(const char *why)
+static enum th_status record_damaged(const char *why)
 {
     return th_error_raise(TH_MALFORMED, "%s", why);
 }
@@ -204,7 +204,7 @@ static enum th_status other(const struct th_record *record, struct th_event *eve
 
     th_event_begin(event, TH_EVENT_OTHER);
     if (used == 0)
-        return damaged("its term is damaged or cut off");
+        return record_damaged("its term is damaged or cut off");
     if (used < size)
         return th_error_raise(TH_MALFORMED, "%zu bytes follow its term", size - used);
     return TH_OK;
@@ -282,7 +282,7 @@ static enum th_status skim_trace(struct th_record *record, struct th_event *even
         return other(record, event);
     }
     if ((!th_is_pid(event->tracee) && !th_is_port(event->tracee)) ||
-        !take_tag(record, event, p + used, arity))
+        !skim_tag(record, event, p + used, arity))
         return other(record, event);
     learn_prefix(record, event, p);
     return TH_OK;
@@ -294,7 +294,7 @@ static enum th_status skim_seq_trace(struct th_record *record, struct th_event *
     size_t label = th_etf_skip(p, (size_t)(record->end - p));
 
     if (label == 0)
-        return damaged("its label is damaged or cut off");
+        return record_damaged("its label is damaged or cut off");
     if (record->etf.here.node == TH_NONE)
         learn_node(record, th_record_actor(p + label, record->end));
     th_env_clear(&record->scratch);
@@ -314,7 +314,7 @@ static enum th_status skim_slowly(struct th_record *record, struct th_event *eve
     uint32_t arity;
 
     if (p == record->end)
-        return damaged("it is empty");
+        return record_damaged("it is empty");
     if (*p != TH_ETF_VERSION)
         return th_error_raise(TH_MALFORMED, "it begins with byte %u, not with %u as a term does",
                               *p, TH_ETF_VERSION);

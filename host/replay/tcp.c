@@ -125,7 +125,8 @@ static void keep_alive(int fd)
 }
 
 /* Tries one address; returns an errno. */
-static int try(const struct addrinfo *to, const volatile int *stop, int64_t deadline, int *fd)
+static int try_address(const struct addrinfo *to, const volatile int *stop, int64_t deadline,
+                       int *fd)
 {
     int error = 0;
 
@@ -181,7 +182,7 @@ static enum th_status try_all(const struct th_tcp_address *address, const struct
         left++;
     for (const struct addrinfo *to = found; to && error && error != EINPROGRESS; to = to->ai_next) {
         int64_t now = th_clock_real_monotonic();
-        error = try(to, stop, now + (deadline - now) / left--, fd);
+        error = try_address(to, stop, now + (deadline - now) / left--, fd);
         refused &= error == ECONNREFUSED;
         if (error && error != EINPROGRESS)
             note_failure(&why, to, error);

@@ -12,7 +12,7 @@ enum {
 _Static_assert((int)TH_INPUT_SLACK >= (int)TH_RECORD_SLACK, "see th_record_skim()");
 
 /* It is not of this format if none of its first messages begins as a term does. */
-static enum th_status examine(struct th_input *input)
+static enum th_status examine_messages(struct th_input *input)
 {
     const unsigned char *p, *end;
     int messages = 0;
@@ -43,7 +43,7 @@ static enum th_status record_is(const struct th_reader *reader, uint64_t positio
                             (unsigned long long)position, how);
 }
 
-static void tell_node(struct th_reader *reader)
+static void note_node(struct th_reader *reader)
 {
     const struct th_record *record = reader->state;
 
@@ -69,7 +69,7 @@ void th_trace_port_look_for_node(struct th_reader *reader)
             th_error_clear();
         p += size;
     }
-    tell_node(reader);
+    note_node(reader);
 }
 
 enum th_status th_trace_port_begin(struct th_reader *reader)
@@ -81,10 +81,10 @@ enum th_status th_trace_port_begin(struct th_reader *reader)
     return TH_OK;
 }
 
-static enum th_status begin(struct th_reader *reader)
+static enum th_status begin_trace_port(struct th_reader *reader)
 {
     th_trace_port_begin(reader);
-    if (examine(&reader->input) != TH_OK)
+    if (examine_messages(&reader->input) != TH_OK)
         return TH_MALFORMED;
     th_trace_port_look_for_node(reader);
     return TH_OK;
@@ -97,7 +97,7 @@ void th_trace_port_end(struct th_reader *reader)
 }
 
 /* The end of the file, or a record that is not there as a whole. */
-static enum th_status at_end(struct th_reader *reader)
+static enum th_status at_end_of_file(struct th_reader *reader)
 {
     const unsigned char *p = th_input_bytes(&reader->input);
     size_t there = th_input_there(&reader->input);
@@ -121,7 +121,7 @@ static enum th_status at_end(struct th_reader *reader)
 
 /* Skips the rest of the file, or, of a connection, all before the next record that can be found.
  * The reason has been raised. */
-static enum th_status lose(struct th_reader *reader)
+static enum th_status lose_place(struct th_reader *reader)
 {
     unsigned long long position = th_input_position(&reader->input);
     bool live = reader->connection;
@@ -139,7 +139,7 @@ static enum th_status unknown_op(struct th_reader *reader, unsigned op)
 {
     th_error_raise(TH_PARTIAL,
                    "it begins with byte %u; a record begins with 0 (a message) or 1 (a drop)", op);
-    return lose(reader);
+    return lose_place(reader);
 }
 
 bool th_trace_port_shows_message(const unsigned char *p)
@@ -171,7 +171,7 @@ static enum th_status check_long(struct th_reader *reader, size_t size)
                        size);
     else
         return TH_OK;
-    return lose(reader);
+    return lose_place(reader);
 }
 
 /* Passes over a message of SIZE bytes, that takes too much memory, as the chain says. */
@@ -211,13 +211,14 @@ enum th_status th_trace_port_drop(struct th_reader *reader, struct th_event *eve
     return TH_OK;
 }
 
-static enum th_status drop(struct th_reader *reader, struct th_event *event, uint32_t dropped)
+static enum th_status take_drop_record(struct th_reader *reader, struct th_event *event,
+                                       uint32_t dropped)
 {
     th_input_take(&reader->input, TH_PORT_HEAD);
     return th_trace_port_drop(reader, event, dropped);
 }
 
-static enum th_status next(struct th_reader *reader, struct th_event *event)
+static enum th_status next_of_trace_port(struct th_reader *reader, struct th_event *event)
 {
     struct th_input *input = &reader->input;
     struct th_record *record = reader->state;
@@ -226,30 +227,30 @@ static enum th_status next(struct th_reader *reader, struct th_event *event)
     size_t size;
 
     if (!th_input_have(input, TH_PORT_HEAD))
-        return at_end(reader);
+        return at_end_of_file(reader);
     p = th_input_bytes(input);
     size = th_etf_get32(p + 1);
     event->position = th_input_position(input);
     if (__builtin_expect(p[0] != TH_PORT_MESSAGE, 0))
-        return p[0] == TH_PORT_DROP ? drop(reader, event, (uint32_t)size)
+        return p[0] == TH_PORT_DROP ? take_drop_record(reader, event, (uint32_t)size)
                                     : unknown_op(reader, p[0]);
     if (__builtin_expect(size > LONG, 0) && (status = begin_long(reader, size)) != TH_OK)
         return status;
     if (!th_input_have(input, TH_PORT_HEAD + size))
-        return at_end(reader);
+        return at_end_of_file(reader);
     p = th_input_bytes(input);
     th_input_take(input, TH_PORT_HEAD + size);
     if (__builtin_expect(th_record_skim(record, p + TH_PORT_HEAD, size, event) != TH_OK, 0))
         return record_is(reader, event->position, "damaged");
     th_record_meet_clock(record, event);
     if (__builtin_expect(reader->info.node.node == TH_NONE, 0))
-        tell_node(reader);
+        note_node(reader);
     return TH_OK;
 }
 
 const struct th_reader_format th_trace_port_format = {
     .name = "trace-port",
-    .begin = begin,
-    .next = next,
+    .begin = begin_trace_port,
+    .next = next_of_trace_port,
     .end = th_trace_port_end,
 };

@@ -21,7 +21,7 @@ struct family {
 
 enum { DIGITS = 9, CLOSED_FILES = 2 /* so many must agree before a family counts as a set */ };
 
-static char *copy(const char *text, size_t length)
+static char *copy_part(const char *text, size_t length)
 {
     return th_printf("%.*s", (int)length, text);
 }
@@ -74,7 +74,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Looks into the folder. */
-static enum th_status collect(struct family *family)
+static enum th_status collect_numbers(struct family *family)
 {
     DIR *folder = opendir(*family->folder ? family->folder : ".");
     struct dirent *entry;
@@ -135,10 +135,10 @@ static enum th_status find_pattern(const char *name, struct family *family, stru
 
     if (strchr(star + 1, '*'))
         return th_error_raise(TH_MALFORMED, "one * stands for the number of a wrap set's files");
-    family->folder = copy(name, (size_t)(base - name));
-    family->name = copy(base, (size_t)(star - base));
+    family->folder = copy_part(name, (size_t)(base - name));
+    family->name = copy_part(base, (size_t)(star - base));
     family->tail = th_strdup(star + 1);
-    if (collect(family) != TH_OK)
+    if (collect_numbers(family) != TH_OK)
         return TH_MALFORMED;
     if (family->count == 0)
         return th_error_raise(TH_MALFORMED, "there is no file %s%s<number>%s", family->folder,
@@ -159,7 +159,7 @@ static enum th_status find_pattern(const char *name, struct family *family, stru
 /* Single files. */
 
 /* The sizes of a file and of its last record; false if its records do not end where it does. */
-static bool measure(const char *name, uint64_t *size, uint64_t *last)
+static bool measure_file(const char *name, uint64_t *size, uint64_t *last)
 {
     struct th_input input;
     bool whole = true;
@@ -193,7 +193,7 @@ static bool were_closed_alike(const struct family *family)
         bool newest = i + 1 == family->count;
         char *name = file_of(family, family->numbers[(family->oldest + i) % family->count]);
         uint64_t size, last;
-        bool whole = measure(name, &size, &last);
+        bool whole = measure_file(name, &size, &last);
         th_free(name);
         if (!whole && !newest)
             return false;
@@ -215,11 +215,11 @@ static bool find_family(const char *name, struct family *family, uint32_t *own)
         while (begin > base && isdigit((unsigned char)begin[-1]))
             begin--;
         if (begin < end) {
-            family->folder = copy(name, (size_t)(base - name));
-            family->name = copy(base, (size_t)(begin - base));
+            family->folder = copy_part(name, (size_t)(base - name));
+            family->name = copy_part(base, (size_t)(begin - base));
             family->tail = th_strdup(end);
-            if (number_in(family, base, own) && collect(family) == TH_OK && family->count > 1 &&
-                is_consistent(family, NULL))
+            if (number_in(family, base, own) && collect_numbers(family) == TH_OK &&
+                family->count > 1 && is_consistent(family, NULL))
                 return true;
             free_family(family);
         }

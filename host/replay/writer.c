@@ -31,7 +31,7 @@ enum th_status th_writer_open(const char *file, const struct th_writer_options *
     return TH_OK;
 }
 
-static enum th_status flush(struct th_writer *writer)
+static enum th_status flush_writer(struct th_writer *writer)
 {
     struct th_buffer *buffer = &writer->buffer;
     enum th_status status = th_output_write(&writer->out, buffer->data, buffer->size);
@@ -97,7 +97,7 @@ enum th_status th_writer_add(struct th_writer *writer, struct th_event *event, t
         return th_error_context("record %llu at byte %llu cannot be written",
                                 (unsigned long long)event->number,
                                 (unsigned long long)event->position);
-    return status == TH_OK && writer->buffer.size >= FLUSH_AT ? flush(writer) : status;
+    return status == TH_OK && writer->buffer.size >= FLUSH_AT ? flush_writer(writer) : status;
 }
 
 uint64_t th_writer_plain(const struct th_writer *writer)
@@ -107,7 +107,7 @@ uint64_t th_writer_plain(const struct th_writer *writer)
 
 enum th_status th_writer_flush(struct th_writer *writer)
 {
-    enum th_status status = flush(writer);
+    enum th_status status = flush_writer(writer);
 
     return status == TH_OK ? th_output_flush(&writer->out) : status;
 }
@@ -120,7 +120,7 @@ static void free_writer(struct th_writer *writer)
 
 enum th_status th_writer_commit(struct th_writer *writer)
 {
-    enum th_status status = flush(writer);
+    enum th_status status = flush_writer(writer);
 
     if (status == TH_OK)
         status = th_output_commit(&writer->out);
