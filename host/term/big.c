@@ -1,5 +1,5 @@
 /* Magnitudes of integers: order, exact comparison with floats. Their digits are in digits.c. */
-#include "big.h"
+#include "integer_internal.h"
 
 #include "make.h"
 

@@ -9,11 +9,10 @@
 #include "compare.h"
 
 #include "atom.h"
-#include "big.h"
-#include "make.h"
-#include "map.h"
-#include "map_order.h"
 #include "compare_internal.h"
+#include "integer_internal.h"
+#include "make.h"
+#include "map_internal.h"
 #include "stack.h"
 
 enum { FIRST_RUNS = 16 };

@@ -32,8 +32,4 @@ uint32_t th_phash2(th_term t);
 /* Fast, of this process only: equal for identical terms, different with different SALT. */
 uint64_t th_internal_hash(th_term t, uint64_t salt);
 
-/* The same for keys of large maps, which must be plain (map_internal.h): *PLAIN is set to false for
- * others, and the result means nothing. */
-uint64_t th_key_hash(th_term t, bool *plain);
-
 #endif

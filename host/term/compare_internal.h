@@ -64,4 +64,8 @@ static inline bool th_rest_of(th_term a, th_term b, struct th_rest *rest)
     return true;
 }
 
+/* th_internal_hash() for keys of large maps, which must be plain (map_internal.h): *PLAIN is set to false for
+ * others, and the result means nothing. */
+uint64_t th_key_hash(th_term t, bool *plain);
+
 #endif

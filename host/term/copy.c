@@ -6,7 +6,7 @@
 #include "copy.h"
 
 #include "make.h"
-#include "map.h"
+#include "map_internal.h"
 #include "stack.h"
 
 #include "host/base/base.h"

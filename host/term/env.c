@@ -1,4 +1,4 @@
-#include "env.h"
+#include "env_internal.h"
 
 #include "host/base/base.h"
 

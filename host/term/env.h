@@ -118,24 +118,9 @@ static inline th_term *th_env_take(th_env *env, size_t words)
     return place;
 }
 
-/*
- * For what is read, from the budget of base/memory.h: NULL or false, with an error raised, if that
- * is exceeded. th_env_room() sees to it that WORDS words can be taken.
- */
-th_term *th_env_try_grow(th_env *env, size_t words);
+/* For what is read, from the budget of base/memory.h: sees to it that WORDS words can be taken, or
+ * raises an error and returns false if the budget is exceeded. */
 bool th_env_make_room(th_env *env, size_t words);
-
-static inline th_term *th_env_try(th_env *env, size_t words)
-{
-    th_term *place = env->top;
-
-    if (__builtin_expect((size_t)(env->limit - place) < words, 0))
-        return th_env_try_grow(env, words);
-    if (!place)
-        __builtin_unreachable(); /* so that compilers leave out the caller's check */
-    env->top = place + words;
-    return place;
-}
 
 static inline bool th_env_room(th_env *env, size_t words)
 {

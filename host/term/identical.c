@@ -7,8 +7,8 @@
  */
 #include "compare.h"
 
-#include "map.h"
 #include "compare_internal.h"
+#include "map_internal.h"
 #include "stack.h"
 
 #include <string.h>

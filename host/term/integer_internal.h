@@ -1,12 +1,16 @@
+/* Integers of any size, inside term/: limbs.c has the steps of arithmetic, big.c order, digits.c text. */
+#ifndef TH_INTEGER_INTERNAL_H
+#define TH_INTEGER_INTERNAL_H
+
+#include "env.h"
+#include "make.h"
+#include "host/base/base.h"
+
 /*
  * Integers of any size as sign and magnitude, and the steps of arithmetic on magnitudes.
  *
  * Results are written to places that the caller gives, with zero limbs at their ends or not.
  */
-#ifndef TH_INTEGER_INTERNAL_H
-#define TH_INTEGER_INTERNAL_H
-
-#include "make.h"
 
 struct th_limbs {
     uint64_t scratch; /* the limb of a small integer */
@@ -42,5 +46,29 @@ void th_limbs_divide(uint64_t *quotient, uint64_t *rest, uint64_t *divisor,
  * 64 + 1 more than A; down: that many less SHIFT / 64, which is below A's count. */
 void th_limbs_up(uint64_t *to, const struct th_limbs *a, size_t shift);
 bool th_limbs_down(uint64_t *to, const struct th_limbs *a, size_t shift);
+
+/*
+ * Integers of any size: their magnitudes as limbs, and their digits.
+ *
+ * Digits cost the square of their count (packed 64 bits at a time) up to some thousand, from there
+ * on less: two and a half million decimal digits take half a second. Whoever reads untrusted text
+ * bounds the count.
+ */
+
+/* The order of two magnitudes without zero limbs at their ends: below, equal to or above 0. */
+int th_big_compare_magnitudes(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count);
+
+/* The order of any integer and a finite float, by their exact values. */
+int th_big_compare_float(th_term integer, double d);
+
+/* Appends any integer in decimal, with '-' in front where it is negative. */
+void th_big_to_decimal(struct th_buffer *out, th_term integer);
+
+/*
+ * The integer that COUNT digits in RADIX (2 to 36; letters of either case) stand for, negative if
+ * NEGATIVE. TH_NONE if COUNT is 0 or a character is no digit of the radix.
+ */
+th_term th_big_from_digits(th_env *env, bool negative, const char *digits, size_t count,
+                           unsigned radix);
 
 #endif

@@ -5,9 +5,9 @@
  */
 #include "compare.h"
 
+#include "compare_internal.h"
 #include "make.h"
-#include "map.h"
-#include "map_order.h"
+#include "map_internal.h"
 #include "stack.h"
 #include "host/base/base.h"
 

@@ -1,7 +1,6 @@
 /* A list is walked with a stack of the tails that wait: depth costs memory only. */
-#include "iodata.h"
-
 #include "make.h"
+
 #include "stack.h"
 
 #include "host/base/base.h"

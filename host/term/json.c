@@ -6,8 +6,9 @@
 
 #include "atom.h"
 #include "base64.h"
+#include "env_internal.h"
 #include "make.h"
-#include "map.h"
+#include "map_internal.h"
 #include "text.h"
 
 enum { DEEPEST = 2048, SHORT_WORDS = 8 /* the most of a number or an empty value */ };

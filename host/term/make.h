@@ -201,4 +201,15 @@ bool th_get_export(th_term t, th_term *module, th_term *function, uint32_t *arit
 /* Whether T is a fun or an export that takes ARITY arguments; ARITY is any term. */
 bool th_is_fun_of(th_term t, th_term arity);
 
+/*
+ * I/O data: a binary, or a list of bytes, binaries and such lists, whose tail may be a binary.
+ * Iterative.
+ */
+
+/* How many bytes T stands for. False, with *SIZE as it was, if it is no I/O data. */
+bool th_iodata_size(th_term t, size_t *size);
+
+/* The bytes of T, which is I/O data, at TO, where there is room for them. */
+void th_iodata_copy(th_term t, unsigned char *to);
+
 #endif

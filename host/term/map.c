@@ -7,7 +7,7 @@
 #include "map.h"
 
 #include "compare.h"
-#include "map_order.h"
+#include "map_internal.h"
 
 #include <string.h>
 

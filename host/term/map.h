@@ -10,7 +10,6 @@
 #define TH_MAP_H
 
 #include "env.h"
-#include "map_internal.h"
 #include "word.h"
 
 /*
@@ -19,6 +18,15 @@
  */
 th_term th_make_map(th_env *env, const th_term *keys, const th_term *values, size_t count,
                     bool last_wins);
+
+/* The pairs of a map of more than TH_MAP_SMALL; see map_internal.h. */
+struct th_map_table {
+    size_t used, capacity; /* pairs */
+    size_t mask;           /* hashed: the number of cells, a power of two, less one; sorted: 0 */
+    /* CAPACITY keys, CAPACITY values, then 32-bit numbers: the cells, each a position + 1 or 0 for
+     * free; or CAPACITY positions in the order of the keys. */
+    th_term words[];
+};
 
 static inline size_t th_map_size(th_term map)
 {
@@ -72,10 +80,6 @@ static inline th_term th_map_get(th_term map, th_term key)
 
     return value ? *value : TH_NONE;
 }
-
-/* Words of a heap that are enough for th_make_map() of COUNT pairs, which takes much less as a rule
- * where there are keys that are no immediates. */
-size_t th_map_room(const th_term *keys, size_t count);
 
 /* The map with KEY set to VALUE. A small map is copied; so is a large one, but not for a new key if
  * it is the latest of ENV that was made by putting one. */

@@ -1,3 +1,10 @@
+/* Maps, inside term/: the tables of large maps, and keys in ascending order. */
+#ifndef TH_MAP_INTERNAL_H
+#define TH_MAP_INTERNAL_H
+
+#include "map.h"
+#include "word.h"
+
 /*
  * Tables: the pairs of large maps, and how a key is found among them.
  *
@@ -13,23 +20,9 @@
  *
  * Only the environment's own thread adds to a table. Others may read maps meanwhile: they go past
  * positions that are not their map's.
- *
- * Inside term/ only, but for what map.h needs.
  */
-#ifndef TH_MAP_INTERNAL_H
-#define TH_MAP_INTERNAL_H
-
-#include "env.h"
 
 enum { TH_NOT_THERE = -1 };
-
-struct th_map_table {
-    size_t used, capacity; /* pairs */
-    size_t mask;           /* hashed: the number of cells, a power of two, less one; sorted: 0 */
-    /* CAPACITY keys, CAPACITY values, then 32-bit numbers: the cells, each a position + 1 or 0 for
-     * free; or CAPACITY positions in the order of the keys. */
-    th_term words[];
-};
 
 static inline bool th_map_table_is_hashed(const struct th_map_table *table)
 {
@@ -71,5 +64,30 @@ struct th_map_table *th_map_table_extend(th_env *env, struct th_map_table *table
  * keys and values, 2 * COUNT words in a row, are those of TABLE. */
 size_t th_map_table_copy_words(const struct th_map_table *table, size_t count);
 struct th_map_table *th_map_table_copy(th_env *env, struct th_map_table *table, size_t count);
+
+/*
+ * The keys of maps in ascending order. Inside term/ only.
+ */
+
+/* Sorts the positions of COUNT keys into ORDER; SPARE has as much room. True if a key is there
+ * twice; then equal keys stand side by side, the earlier position first. Stable, no allocation. */
+bool th_sort_keys(const th_term *keys, size_t count, uint32_t *order, uint32_t *spare);
+
+/* Positions that were sorted for one use of them. */
+struct th_sorted_keys {
+    struct th_sorted_keys *next;
+    uint32_t positions[];
+};
+
+/*
+ * The positions of MAP's keys in ascending order; NULL: they stand in that order. Those of a hashed
+ * table are sorted now, and hung on *MADE, which the caller gives to th_sorted_keys_free().
+ */
+const uint32_t *th_map_order(th_term map, struct th_sorted_keys **made);
+void th_sorted_keys_free(struct th_sorted_keys *made);
+
+/* Words of a heap that are enough for th_make_map() of COUNT pairs, which takes much less as a rule
+ * where there are keys that are no immediates. */
+size_t th_map_room(const th_term *keys, size_t count);
 
 #endif

@@ -1,4 +1,4 @@
-#include "map_order.h"
+#include "map_internal.h"
 
 #include "compare.h"
 #include "map.h"

@@ -1,7 +1,6 @@
 /* Arithmetic on integers of any size and floats. Bits of integers are in number_bits.c. */
 #include "number.h"
 
-#include "big.h"
 #include "integer_internal.h"
 
 #include <math.h>

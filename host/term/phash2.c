@@ -1,17 +1,68 @@
 /*
  * erlang:phash2/1, which is the same on all nodes and in all releases.
  *
- * The 32 bits of state are mixed with each atomic part of the term, in a fixed order (see
- * jenkins.h); the salts tell the types apart. A map is hashed pair by
- * pair, each from zero, and the pairs' hashes are combined without regard to order.
+ * The 32 bits of state are mixed with each atomic part of the term, in a fixed order; the salts tell
+ * the types apart. A map is hashed pair by pair, each from zero, and the pairs' hashes are combined
+ * without regard to order.
  */
 #include "compare.h"
 
 #include "atom.h"
-#include "jenkins.h"
 #include "make.h"
 #include "map.h"
 #include "stack.h"
+
+/*
+ * Bob Jenkins' hash of 1996: three words that are mixed with each other.
+ * Source: "Hash functions", Dr. Dobb's Journal, September 1997.
+ */
+struct jenkins {
+    uint32_t a, b, c; /* c is the result */
+};
+
+static inline void jenkins_round(struct jenkins *w, int first, int second, int third)
+{
+    w->a = (w->a - w->b - w->c) ^ w->c >> first;
+    w->b = (w->b - w->c - w->a) ^ w->a << second;
+    w->c = (w->c - w->a - w->b) ^ w->b >> third;
+}
+
+static inline void jenkins_mix(struct jenkins *w)
+{
+    jenkins_round(w, 13, 8, 13);
+    jenkins_round(w, 12, 16, 5);
+    jenkins_round(w, 3, 10, 15);
+}
+
+/* COUNT bytes, 0 to 4, as a little-endian word. */
+static uint32_t word_of(const unsigned char *bytes, size_t count)
+{
+    uint32_t word = 0;
+
+    for (size_t i = 0; i < count; i++)
+        word |= (uint32_t)bytes[i] << 8 * i;
+    return word;
+}
+
+/* The hash of bytes, twelve of which are mixed in at a time. AB and C are what the words start with.
+ * In what remains after the last twelve, the third word leaves its lowest byte to the length. */
+static uint32_t jenkins_bytes(const unsigned char *bytes, size_t count, uint32_t ab, uint32_t c)
+{
+    struct jenkins words = {ab, ab, c};
+    size_t rest = count;
+
+    for (; rest >= 12; rest -= 12, bytes += 12) {
+        words.a += word_of(bytes, 4);
+        words.b += word_of(bytes + 4, 4);
+        words.c += word_of(bytes + 8, 4);
+        jenkins_mix(&words);
+    }
+    words.a += word_of(bytes, rest < 4 ? rest : 4);
+    words.b += rest > 4 ? word_of(bytes + 4, rest < 8 ? rest - 4 : 4) : 0;
+    words.c += (rest > 8 ? word_of(bytes + 8, rest - 8) << 8 : 0) + (uint32_t)count;
+    jenkins_mix(&words);
+    return words.c;
+}
 
 /* What is mixed in for each type: multiples of the golden ratio. */
 #define GOLDEN(n) ((uint32_t)(0x9E3779B9u * (n)))
@@ -59,9 +110,9 @@ struct walk {
 
 static void add2(struct walk *walk, uint32_t x, uint32_t y, unsigned salt)
 {
-    struct th_jenkins words = {GOLDEN(salt) + x, GOLDEN(salt) + y, walk->state};
+    struct jenkins words = {GOLDEN(salt) + x, GOLDEN(salt) + y, walk->state};
 
-    th_jenkins_mix(&words);
+    jenkins_mix(&words);
     walk->state = words.c;
 }
 
@@ -140,7 +191,7 @@ static void add_bits(struct walk *walk, th_term t)
     uint32_t start = GOLDEN(SALT_BINARY) + walk->state;
 
     th_get_bits(t, &data, &bits);
-    walk->state = bits ? th_jenkins_bytes(data, bits / 8, GOLDEN(1), start) : start;
+    walk->state = bits ? jenkins_bytes(data, bits / 8, GOLDEN(1), start) : start;
     if (bits % 8)
         add2(walk, bits % 8, data[bits / 8] >> (8 - bits % 8), SALT_BITS);
 }

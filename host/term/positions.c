@@ -1,7 +1,5 @@
 #include "digits_internal.h"
 
-#include "transform.h"
-
 #include <stdlib.h>
 
 #define MOST_SUM ((uint64_t)1 << 63) /* of products of digits, and what is carried to it */

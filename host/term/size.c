@@ -2,10 +2,10 @@
  * The size of a copy. The walk is that of copy.c, without the copying: what still has to be looked
  * at is a stack of runs of words.
  */
-#include "size.h"
+#include "copy.h"
 
 #include "make.h"
-#include "map.h"
+#include "map_internal.h"
 #include "stack.h"
 
 enum { FIRST_RUNS = 32, FUN_TERMS = 5 /* a fun's words from here on are terms */ };

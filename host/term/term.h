@@ -4,11 +4,12 @@
  *
  *   word.h, atom.h                     th_term: a tagged word; atoms
  *   env.h                              th_env: a heap for terms, freed as a whole
- *   make.h, map.h, number.h, copy.h    making terms; maps; arithmetic; copies
- *   compare.h, size.h                  order, equality, hashes; sizes in words and bytes
+ *   make.h, map.h, number.h            making terms, and getting at their parts; maps; arithmetic
+ *   copy.h                             copies, and their sizes in words
+ *   compare.h                          order, equality, hashes
  *   etf.h, etf_tags.h                  external term format: decoding, encoding, skipping
- *   text.h, text_*.h, utf8.h           Erlang text: reading and printing
- *   json.h, iodata.h                   terms as JSON; bytes of iodata
+ *   text.h, text_*.h, utf8.h           Erlang text: reading and printing; a BEAM's %T
+ *   json.h                             terms as JSON
  *   clock.h                            the thread's clock: real, or that of a recording
  *
  * Owner: a term that is no immediate belongs to its environment and is valid until that is cleared,
@@ -17,6 +18,8 @@
  * of threads. Any thread makes and looks up atoms.
  * Errors: text and bytes from outside are untrusted. Reading them ends with a status, takes bounded
  * depth and memory, and does not recurse.
+ *
+ * Headers named x_internal.h, and those that are not listed here, are for the room alone.
  */
 #ifndef TH_TERM_H
 #define TH_TERM_H
@@ -28,14 +31,11 @@
 #include "env.h"
 #include "etf.h"
 #include "etf_tags.h"
-#include "iodata.h"
 #include "json.h"
 #include "make.h"
 #include "map.h"
 #include "number.h"
-#include "size.h"
 #include "text.h"
-#include "text_beam.h"
 #include "text_segment.h"
 #include "text_token.h"
 #include "utf8.h"

@@ -5,7 +5,7 @@
  * of what is left. Where nothing is left the text ends, whatever is open, with "... "; so it does
  * behind a text that took all of it.
  */
-#include "text_beam.h"
+#include "text.h"
 
 #include "atom.h"
 #include "text_internal.h"

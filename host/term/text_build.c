@@ -1,8 +1,9 @@
 #include "text_parse_internal.h"
 
+#include "env_internal.h"
 #include "make.h"
-#include "map.h"
-#include "text_limits.h"
+#include "map_internal.h"
+#include "text_internal.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "atom.h"
 #include "make.h"
 #include "map.h"
-#include "text_limits.h"
+#include "text_internal.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "text_chars.h"
+#include "text_internal.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Characters behind a backslash. */
-#include "text_scan.h"
+#include "text_parse_internal.h"
 
 #include "utf8.h"
 

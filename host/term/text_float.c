@@ -11,7 +11,7 @@
  * Conversions between digits and doubles are left to the C library, which rounds exactly, in a
  * form without a decimal point: whole digits and an exponent.
  */
-#include "text_float.h"
+#include "text_internal.h"
 
 #include "host/base/base.h"
 

@@ -3,8 +3,6 @@
 
 #include "atom.h"
 #include "make.h"
-#include "text_chars.h"
-#include "text_put.h"
 #include "utf8.h"
 
 /* --- Identifiers ------------------------------------------------------------------------------ */

@@ -1,3 +1,15 @@
+/* The text of terms, inside term/: leaves, characters, numbers, and the bounds of what is read. */
+#ifndef TH_TEXT_INTERNAL_H
+#define TH_TEXT_INTERNAL_H
+
+#include "env.h"
+#include "text.h"
+#include "host/base/base.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 /*
  * The text of terms that hold no other terms: what the printer writes between its brackets.
  *
@@ -5,12 +17,6 @@
  * more of the term than that takes, and end in the middle where it is not enough. So a long list
  * counts as a string as soon as its first ROOM elements are characters.
  */
-#ifndef TH_TEXT_INTERNAL_H
-#define TH_TEXT_INTERNAL_H
-
-#include "env.h"
-#include "host/base/base.h"
-#include "text.h"
 
 enum th_leaf {
     TH_LEAF_WHOLE,
@@ -42,5 +48,84 @@ enum th_leaf th_leaf_bits(struct th_buffer *out, th_term t, size_t room,
 /* A list that is a string. */
 enum th_leaf th_leaf_string(struct th_buffer *out, th_term list, size_t room,
                             enum th_text_encoding encoding);
+
+/*
+ * What the characters of Latin-1 are to Erlang text. One table, so that the printer quotes just
+ * what the scanner would not take bare.
+ */
+
+enum {
+    TH_CHAR_LOWER = 1,      /* begins a bare atom */
+    TH_CHAR_UPPER = 2,      /* begins a variable */
+    TH_CHAR_NAME = 4,       /* goes on either */
+    TH_CHAR_SPACE = 8,      /* separates tokens */
+    TH_CHAR_PRINTABLE = 16, /* shows in a string, as it is or behind a backslash */
+    TH_CHAR_SINGLE = 32     /* a token by itself, whatever follows */
+};
+
+extern const unsigned char th_char_classes[256];
+
+/* The letter that stands for an ASCII character behind a backslash (n for a new line), or 0. */
+extern const char th_char_escapes[128];
+
+static inline bool th_char_is(uint32_t c, unsigned classes)
+{
+    return c < 256 && (th_char_classes[c] & classes) != 0;
+}
+
+/* True for the words that are no atoms unless they are quoted. */
+bool th_text_is_reserved(const char *name, size_t bytes);
+
+/* Numbers and characters as text: what several parts of the printer write. */
+
+enum {
+    TH_PUT_INTEGER = 20, /* bytes that hold any 64-bit number */
+    TH_PUT_ESCAPED = 10  /* bytes that hold any character between quotes: \x{10FFFF} */
+};
+
+/* th_put_*() write at TO, where there must be room, and return the place behind. */
+char *th_put_unsigned(char *to, uint64_t n);
+char *th_put_octal(char *to, uint32_t c);
+
+/* A character between quotes that is not as plain as th_put_quoted() takes them. */
+char *th_put_escaped(char *to, uint32_t c, char quote);
+
+/* A character between quotes. */
+static inline char *th_put_quoted(char *to, uint32_t c, char quote)
+{
+    if (c < ' ' || c > '~' || c == '\\' || c == (unsigned char)quote)
+        return th_put_escaped(to, c, quote);
+    *to = (char)c;
+    return to + 1;
+}
+
+void th_add_unsigned(struct th_buffer *out, uint64_t n);
+void th_add_signed(struct th_buffer *out, int64_t n);
+
+/* Floats as Erlang text. No locale has a say. */
+
+enum { TH_FLOAT_TEXT = 32 /* bytes that hold any float's text */ };
+
+/* Writes D, which must be finite, with the fewest digits that read back as D, and returns the
+ * bytes. */
+size_t th_float_write(double d, char out[TH_FLOAT_TEXT]);
+
+/* Reads a float whose form is known to be right: digits, '.', digits and perhaps an exponent, with
+ * '_' between digits or not. False if it is too large for a double; too small is 0. SCRATCH has
+ * TH_FLOAT_TEXT bytes more than the text. */
+bool th_float_read(const char *text, size_t bytes, char *scratch, double *d);
+
+/* What the parser takes at most. The same bounds decide what text can carry. */
+
+enum {
+    TH_TEXT_DEPTH = 1 << 20, /* open brackets */
+    TH_TEXT_DIGITS = 1 << 20 /* of one integer */
+};
+
+/*
+ * The bits of all bit strings of a text of BYTES bytes. A size takes no more text than its digits,
+ * a character at most 32 bits: so what is written out always fits, and sizes add little.
+ */
+#define TH_TEXT_BITS(bytes) (32 * (uint64_t)(bytes) + 8 * ((uint64_t)16 << 20))
 
 #endif

@@ -2,12 +2,9 @@
 #include "text_internal.h"
 
 #include "atom.h"
-#include "big.h"
+#include "integer_internal.h"
 #include "make.h"
 #include "text.h"
-#include "text_chars.h"
-#include "text_float.h"
-#include "text_put.h"
 #include "utf8.h"
 
 #include <string.h>

@@ -1,10 +1,9 @@
 /* Numbers, characters as numbers, and the pids, ports and references that the printer writes. */
-#include "text_scan.h"
+#include "text_parse_internal.h"
 
-#include "big.h"
+#include "integer_internal.h"
 #include "make.h"
-#include "text_float.h"
-#include "text_limits.h"
+#include "text_internal.h"
 
 #include <string.h>
 

@@ -9,8 +9,7 @@
 
 #include "make.h"
 #include "text_parse_internal.h"
-#include "text_limits.h"
-#include "text_scan.h"
+#include "text_internal.h"
 
 enum { SHORT_WORDS = 32 /* the most that a term of one token takes, but for long ones */ };
 

@@ -1,6 +1,5 @@
-#include "text_put.h"
+#include "text_internal.h"
 
-#include "text_chars.h"
 #include "utf8.h"
 
 #include <string.h>

@@ -4,11 +4,12 @@
  * The characters of what has no escapes are taken where they stand; others are put together in the
  * scanner's buffers.
  */
-#include "text_scan.h"
+#include "text_parse_internal.h"
 
+#include "env_internal.h"
 #include "atom.h"
 #include "make.h"
-#include "text_chars.h"
+#include "text_internal.h"
 #include "utf8.h"
 
 #include <string.h>

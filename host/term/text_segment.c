@@ -1,6 +1,6 @@
 #include "text_segment.h"
 
-#include "big.h"
+#include "integer_internal.h"
 #include "make.h"
 #include "utf8.h"
 

@@ -1,4 +1,4 @@
-#include "text_spec.h"
+#include "text_segment.h"
 
 #include "atom.h"
 #include "make.h"

@@ -3,9 +3,9 @@
  * again. What stands in front of those is the indentation: it is taken off every line that is not
  * empty. The new line in front of the last line does not count.
  */
-#include "text_scan.h"
+#include "text_parse_internal.h"
 
-#include "text_chars.h"
+#include "text_internal.h"
 #include "utf8.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "transform.h"
+#include "digits_internal.h"
 
 #include <stdlib.h>
 

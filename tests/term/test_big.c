@@ -1,6 +1,6 @@
 /* Integers of any size: digits both ways, and their order against floats. */
 #include "host/term/term.h"
-#include "host/term/big.h"
+#include "host/term/integer_internal.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 #include "host/term/term.h"
 
 #include "host/base/base.h"
-#include "host/term/map_order.h"
+#include "host/term/map_internal.h"
 
 #include <pthread.h>
 #include <setjmp.h>
