@@ -20,14 +20,11 @@ static const struct th_argument arguments[] = {
      .type = TH_ARGUMENT_FILE,
      .how = TH_ARGUMENT_NEEDED,
      TH_INTO(struct convert, out)},
-    {.name = "to",
-     .value = "FORMAT",
-     .type = TH_ARGUMENT_TEXT,
-     .how = TH_ARGUMENT_OTHERS,
-     .words = TH_WORDS("jsonl", "trace"),
-     TH_INTO(struct convert, to),
-     .help = "jsonl or trace; without it the suffix of OUT tells: .jsonl, .json or .trace, .log, "
-             ".dat"},
+    TH_OPTION("to", "FORMAT", TEXT, 0,
+              "jsonl or trace; without it the suffix of OUT tells: .jsonl, .json or .trace, .log, "
+              ".dat",
+              .how = TH_ARGUMENT_OTHERS, .words = TH_WORDS("jsonl", "trace"),
+              TH_INTO(struct convert, to)),
     {0},
 };
 

@@ -17,19 +17,12 @@ static const struct th_argument arguments[] = {
      .type = TH_ARGUMENT_FILE,
      .how = TH_ARGUMENT_NEEDED,
      TH_INTO(struct dump, name)},
-    {.name = "format",
-     .value = "FORMAT",
-     .type = TH_ARGUMENT_CHOICE,
-     .words = TH_WORDS("term", "jsonl"),
-     TH_INTO(struct dump, jsonl),
-     .help = "term (the default): one Erlang term a line, as io:format(\"~0p.~n\") writes it, or, "
-             "with --encoding=unicode, \"~0tp.~n\"; jsonl: one JSON object a line"},
-    {.name = "output",
-     .letter = 'o',
-     .value = "FILE",
-     .type = TH_ARGUMENT_FILE,
-     TH_INTO(struct dump, output),
-     .help = "Write to FILE, which appears when it is complete"},
+    TH_OPTION("format", "FORMAT", CHOICE, 0,
+              "term (the default): one Erlang term a line, as io:format(\"~0p.~n\") writes it, or, "
+              "with --encoding=unicode, \"~0tp.~n\"; jsonl: one JSON object a line",
+              .words = TH_WORDS("term", "jsonl"), TH_INTO(struct dump, jsonl)),
+    TH_OPTION("output", "FILE", FILE, 0, "Write to FILE, which appears when it is complete",
+              .letter = 'o', TH_INTO(struct dump, output)),
     {0},
 };
 

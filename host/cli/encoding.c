@@ -24,13 +24,9 @@ static enum th_status take_encoding(const struct th_argument *argument, const ch
 }
 
 const struct th_argument th_encoding_arguments[] = {
-    {.name = "encoding",
-     .value = "ENCODING",
-     .type = TH_ARGUMENT_CHOICE,
-     .words = TH_WORDS("latin1", "unicode"),
-     .take = take_encoding,
-     .help = "Which characters of atoms, strings and binaries are shown as they are, as with "
-             "`erl +pc`: unicode (the default where the locale is UTF-8) or latin1",
-     .group = 8},
+    TH_OPTION("encoding", "ENCODING", CHOICE, 8,
+              "Which characters of atoms, strings and binaries are shown as they are, as with "
+              "`erl +pc`: unicode (the default where the locale is UTF-8) or latin1",
+              .words = TH_WORDS("latin1", "unicode"), .take = take_encoding),
     {0},
 };

@@ -29,18 +29,13 @@ static const struct th_argument arguments[] = {
      .type = TH_ARGUMENT_FILE,
      .how = TH_ARGUMENT_NEEDED,
      TH_INTO(struct info, name)},
-    {.name = "format",
-     .value = "FORMAT",
-     .type = TH_ARGUMENT_CHOICE,
-     .words = TH_WORDS("text", "json"),
-     TH_INTO(struct info, json),
-     .help = "text (the default) or json"},
-    {.name = "top",
-     .value = "N",
-     .type = TH_ARGUMENT_NUMBER,
-     TH_INTO(struct info, top),
-     .help = "Show the N most frequent functions and tracees; 0: all (the default: 20 as text, all "
-             "as json)"},
+    TH_OPTION("format", "FORMAT", CHOICE, 0, "text (the default) or json",
+              .words = TH_WORDS("text", "json"), TH_INTO(struct info, json)),
+    TH_OPTION(
+        "top", "N", NUMBER, 0,
+        "Show the N most frequent functions and tracees; 0: all (the default: 20 as text, all "
+        "as json)",
+        TH_INTO(struct info, top)),
     {0},
 };
 

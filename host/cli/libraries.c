@@ -141,12 +141,9 @@ int th_libraries_run(const struct th_libraries_command *command, int argc, char 
         {.value = "NAME",
          .type = tracers ? TH_ARGUMENT_TRACER : TH_ARGUMENT_LIBRARY,
          TH_INTO(struct arguments, name)},
-        {.letter = 'L',
-         .value = "DIR",
-         .type = TH_ARGUMENT_FOLDER,
-         .how = TH_ARGUMENT_REPEATS,
-         TH_INTO(struct arguments, folders),
-         .help = "Look in DIR first, then in $TRACEHOST_PATH, then where tracehost is installed"},
+        TH_OPTION(NULL, "DIR", FOLDER, 0,
+                  "Look in DIR first, then in $TRACEHOST_PATH, then where tracehost is installed",
+                  .letter = 'L', .how = TH_ARGUMENT_REPEATS, TH_INTO(struct arguments, folders)),
         {0}};
     const struct th_argument_set sets[] = {{.items = rows}, {0}};
     const struct th_usage usage = {

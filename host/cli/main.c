@@ -77,7 +77,7 @@ static int unknown(const char *name)
         names[i] = commands[i].name;
     memcpy(names + COMMANDS, others, sizeof others);
     nearest = th_suggest_nearest(name, names, COMMANDS + OTHERS);
-    of_ctl = th_control_nearest(th_control_commands, TH_CONTROL_COMMANDS, name);
+    of_ctl = th_control_nearest(th_control_commands, name);
     fprintf(stderr, "tracehost: there is no %s '%s'; ", option ? "option" : "command", name);
     if (nearest)
         fprintf(stderr, "did you mean '%s'?\n", nearest);

@@ -15,18 +15,11 @@ struct probes {
 
 static const struct th_argument arguments[] = {
     {.value = "LIBRARY|PROGRAM", .type = TH_ARGUMENT_PROGRAM, TH_INTO(struct probes, name)},
-    {.name = "format",
-     .value = "FORMAT",
-     .type = TH_ARGUMENT_CHOICE,
-     .words = TH_WORDS("text", "json"),
-     TH_INTO(struct probes, json),
-     .help = "text (the default) or json"},
-    {.letter = 'L',
-     .value = "DIR",
-     .type = TH_ARGUMENT_FOLDER,
-     .how = TH_ARGUMENT_REPEATS,
-     TH_INTO(struct probes, folders),
-     .help = "Look for libraries in DIR first, then where tracers and plugins are"},
+    TH_OPTION("format", "FORMAT", CHOICE, 0, "text (the default) or json",
+              .words = TH_WORDS("text", "json"), TH_INTO(struct probes, json)),
+    TH_OPTION(NULL, "DIR", FOLDER, 0,
+              "Look for libraries in DIR first, then where tracers and plugins are", .letter = 'L',
+              .how = TH_ARGUMENT_REPEATS, TH_INTO(struct probes, folders)),
     {0},
 };
 

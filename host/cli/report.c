@@ -26,20 +26,13 @@ static const struct th_argument arguments[] = {
      .type = TH_ARGUMENT_FILE,
      .how = TH_ARGUMENT_NEEDED | TH_ARGUMENT_REPEATS,
      TH_INTO(struct page, replay.streams)},
-    {.name = "output",
-     .letter = 'o',
-     .value = "FILE",
-     .type = TH_ARGUMENT_FILE,
-     TH_INTO(struct page, output),
-     .help = "Write the page to FILE, which appears when it is complete; - for stdout (default: "
-             "the first STREAM's name with .html in place of its suffix, in the current folder)",
-     .group = 1},
-    {.name = "title",
-     .value = "TEXT",
-     .type = TH_ARGUMENT_TEXT,
-     TH_INTO(struct page, title),
-     .help = "What the page is called (default: the first STREAM's name)",
-     .group = 1},
+    TH_OPTION("output", "FILE", FILE, 1,
+              "Write the page to FILE, which appears when it is complete; - for stdout (default: "
+              "the first STREAM's name with .html in place of its suffix, in the current folder)",
+              .letter = 'o', TH_INTO(struct page, output)),
+    TH_OPTION("title", "TEXT", TEXT, 1,
+              "What the page is called (default: the first STREAM's name)",
+              TH_INTO(struct page, title)),
     {0},
 };
 

@@ -33,39 +33,26 @@ static enum th_status take_memory(const struct th_argument *argument, const char
 }
 
 const struct th_argument th_stream_arguments[] = {
-    {.name = "allow-partial",
-     TH_INTO(struct th_stream_options, allow_partial),
-     .help = "Exit with 0 though a stream is damaged or cut off (else 4)",
-     .group = 90},
-    {.name = "scheduler-id",
-     TH_INTO(struct th_stream_options, scheduler_id),
-     .help = "Where one integer may be a match specification's result or a scheduler's number, it "
-             "is the scheduler's: for streams recorded with the flag scheduler_id",
-     .group = 90},
-    {.name = "max-memory",
-     .value = "BYTES",
-     .type = TH_ARGUMENT_BYTES,
-     .take = take_memory,
-     .help = "Take an event for damaged that needs more memory to be read: 1MiB or more "
-             "(default: 512MiB)",
-     .group = 90},
-    {.name = "reconnect",
-     .value = "T",
-     .type = TH_ARGUMENT_TIME,
-     .how = TH_ARGUMENT_OPTIONAL,
-     .otherwise = "60s",
-     .take = take_reconnect,
-     .help =
-         "Of tcp://...: where the connection ends, try for the time T (60s) to take it up again",
-     .group = 90},
-    {.name = "progress",
-     .value = "WHEN",
-     .type = TH_ARGUMENT_CHOICE,
-     .words = TH_WORDS("auto", "always", "never"),
-     TH_INTO(struct th_stream_options, progress),
-     .help = "Show on stderr how far a stream is read, from the first second on: auto (the "
-             "default: if stderr is a terminal), always, never",
-     .group = 90},
+    TH_OPTION("allow-partial", NULL, FLAG, 90,
+              "Exit with 0 though a stream is damaged or cut off (else 4)",
+              TH_INTO(struct th_stream_options, allow_partial)),
+    TH_OPTION("scheduler-id", NULL, FLAG, 90,
+              "Where one integer may be a match specification's result or a scheduler's number, it "
+              "is the scheduler's: for streams recorded with the flag scheduler_id",
+              TH_INTO(struct th_stream_options, scheduler_id)),
+    TH_OPTION("max-memory", "BYTES", BYTES, 90,
+              "Take an event for damaged that needs more memory to be read: 1MiB or more "
+              "(default: 512MiB)",
+              .take = take_memory),
+    TH_OPTION(
+        "reconnect", "T", TIME, 90,
+        "Of tcp://...: where the connection ends, try for the time T (60s) to take it up again",
+        .how = TH_ARGUMENT_OPTIONAL, .otherwise = "60s", .take = take_reconnect),
+    TH_OPTION("progress", "WHEN", CHOICE, 90,
+              "Show on stderr how far a stream is read, from the first second on: auto (the "
+              "default: if stderr is a terminal), always, never",
+              .words = TH_WORDS("auto", "always", "never"),
+              TH_INTO(struct th_stream_options, progress)),
     {0},
 };
 
@@ -81,20 +68,10 @@ enum th_status th_limit_take(const struct th_argument *argument, const char *val
 }
 
 const struct th_argument th_limit_arguments[] = {
-    {.name = "max-records",
-     .value = "N",
-     .type = TH_ARGUMENT_NUMBER,
-     .take = th_limit_take,
-     TH_INTO(struct th_stream_options, max_records),
-     .help = "Stop after N records",
-     .group = 90},
-    {.name = "max-events",
-     .value = "N",
-     .type = TH_ARGUMENT_NUMBER,
-     .take = th_limit_take,
-     TH_INTO(struct th_stream_options, max_records),
-     .help = "The same: each record is an event here",
-     .group = 90},
+    TH_OPTION("max-records", "N", NUMBER, 90, "Stop after N records", .take = th_limit_take,
+              TH_INTO(struct th_stream_options, max_records)),
+    TH_OPTION("max-events", "N", NUMBER, 90, "The same: each record is an event here",
+              .take = th_limit_take, TH_INTO(struct th_stream_options, max_records)),
     {0},
 };
 

@@ -3,8 +3,7 @@
  * as of the socket. From it come parsing, completion, help and the manual page.
  *
  *   static const struct th_argument arguments[] = {
- *       {.name = "repeat", .value = "N", .type = TH_ARGUMENT_NUMBER, .least = 1,
- *        TH_INTO(struct call, repeat), .help = "Evaluate all N times"},
+ *       TH_OPTION("repeat", "N", NUMBER, 0, "Evaluate all N times", TH_INTO(struct call, repeat)),
  *       {.value = "LIBRARY", .type = TH_ARGUMENT_LIBRARY, .how = TH_ARGUMENT_REPEATS, ...},
  *       {0}};
  *
@@ -83,6 +82,12 @@ struct th_argument {
     int group;                     /* of the help: by number, those below 0 last */
 };
 
+/* An option: its name, value and type without TH_ARGUMENT_, group and help; then other members. */
+#define TH_OPTION(name_, value_, type_, group_, help_, ...)                                 \
+    {                                                                                       \
+        .name = (name_), .value = (value_), .type = TH_ARGUMENT_##type_, .group = (group_), \
+        .help = (help_), __VA_ARGS__                                                        \
+    }
 #define TH_INTO(type, member) .into = offsetof(type, member), .size = sizeof(((type *)NULL)->member)
 #define TH_WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 

@@ -1,6 +1,10 @@
 /* Commands of a host, as their tables of arguments have them. */
 #include "server.h"
 
+#include "host/library/library.h"
+
+#include <string.h>
+
 static const struct th_argument *const none[] = {NULL};
 
 static const struct th_argument *const *arguments_of(const struct th_control_command *command)
@@ -33,4 +37,26 @@ enum th_status th_control_take(const struct th_control_command *command, int cou
                                char *const words[], void *input)
 {
     return th_arguments_take(arguments_of(command), command->missing, count, words, input);
+}
+
+const struct th_control_command *th_control_find(const struct th_control_command *const commands[],
+                                                 const char *name)
+{
+    while (*commands && strcmp((*commands)->name, name) != 0)
+        commands++;
+    return *commands;
+}
+
+const char *th_control_nearest(const struct th_control_command *const commands[], const char *name)
+{
+    struct th_names names = {0};
+    const char *nearest;
+
+    for (const struct th_control_command *const *c = commands; *c; c++)
+        th_names_add(&names, (*c)->name);
+    nearest = th_suggest_nearest(name, (const char *const *)names.items, names.count);
+    if (nearest)
+        nearest = th_control_find(commands, nearest)->name;
+    th_names_free(&names);
+    return nearest;
 }

@@ -36,8 +36,7 @@ struct th_control_setup {
     const char *path;    /* where the socket is to be */
     const char *program; /* for the greeting */
     const char *version;
-    const struct th_control_command *commands;
-    size_t command_count;
+    const struct th_control_command *const *commands; /* NULL behind them */
     void *context;
     /* Called by each thread that carries them out, at its beginning and end. NULL: nothing. */
     void (*begin)(void);
@@ -47,9 +46,12 @@ struct th_control_setup {
     void (*unlock)(void *context);
 };
 
-/* The name in COMMANDS, of COUNT, that is most like NAME; NULL if none may have been meant. */
-const char *th_control_nearest(const struct th_control_command commands[], size_t count,
-                               const char *name);
+/* The command NAME of COMMANDS, with NULL behind them; NULL: there is none. */
+const struct th_control_command *th_control_find(const struct th_control_command *const commands[],
+                                                 const char *name);
+
+/* The name in COMMANDS that is most like NAME; NULL if none may have been meant. */
+const char *th_control_nearest(const struct th_control_command *const commands[], const char *name);
 
 /* The usage of COMMAND: "SESSION TRACER". Owner: the caller, who frees it with th_free(). And what
  * `help` answers of it; likewise, with json_decref(). */

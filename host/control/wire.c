@@ -112,30 +112,9 @@ static enum th_status read_request(json_t *line, struct th_wire_request *request
     return check_arguments(request);
 }
 
-static const struct th_control_command *find_command(const struct th_control_setup *setup,
-                                                     const char *name)
-{
-    for (size_t i = 0; i < setup->command_count; i++)
-        if (strcmp(setup->commands[i].name, name) == 0)
-            return &setup->commands[i];
-    return NULL;
-}
-
-const char *th_control_nearest(const struct th_control_command commands[], size_t count,
-                               const char *name)
-{
-    const char **names = th_alloc((count + 1) * sizeof *names), *nearest;
-
-    for (size_t i = 0; i < count; i++)
-        names[i] = commands[i].name;
-    nearest = th_suggest_nearest(name, names, count);
-    th_free(names);
-    return nearest;
-}
-
 enum th_status th_control_unknown(const struct th_control_setup *setup, const char *name)
 {
-    const char *nearest = th_control_nearest(setup->commands, setup->command_count, name);
+    const char *nearest = th_control_nearest(setup->commands, name);
 
     if (nearest)
         return th_error_raise(TH_USAGE, "there is no command %.60s; did you mean '%s'?", name,
@@ -208,7 +187,7 @@ bool th_wire_read(const struct th_control_setup *setup, const char *line, size_t
         status = th_error_raise(TH_MALFORMED, "this is no line of JSON: column %d: %s",
                                 error.column, error.text);
     if (status == TH_OK)
-        request->command = find_command(setup, request->name);
+        request->command = th_control_find(setup->commands, request->name);
     else
         th_wire_refuse(request, out);
     return status == TH_OK;

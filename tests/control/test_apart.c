@@ -36,6 +36,7 @@ static const struct th_control_command commands[] = {
     {.name = "say", .help = "", .carry_out = say},
     {.name = "wait", .help = "", .carry_out = wait_and_say, .takes_long = true},
 };
+static const struct th_control_command *const command_list[] = {&commands[0], &commands[1], NULL};
 
 static void until_waiting(int count)
 {
@@ -164,7 +165,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(too_many_clients_are_told_so, begin, end),
     };
 
-    setup.commands = commands;
-    setup.command_count = sizeof commands / sizeof *commands;
+    setup.commands = command_list;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,6 +25,8 @@ static const struct th_control_command commands[] = {
     {.name = "fail", .help = "", .carry_out = fail_always},
     {.name = "shout", .help = "", .carry_out = shout},
 };
+static const struct th_control_command *const command_list[] = {&commands[0], &commands[1],
+                                                                &commands[2], NULL};
 
 static void a_greeting_comes_first(void **state)
 {
@@ -445,7 +447,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_file_of_another_stays, begin, end),
     };
 
-    setup.commands = commands;
-    setup.command_count = sizeof commands / sizeof *commands;
+    setup.commands = command_list;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -301,7 +301,7 @@ static bool ask_ctl(const char *function, int session, struct items *items)
     json_t *result, *one;
     size_t i;
 
-    if (th_control_do_info(&control, 1, words, &result) != TH_OK)
+    if (th_control_command_info.carry_out(&control, 1, words, &result) != TH_OK)
         return false;
     json_array_foreach(json_object_get(result, "sessions"), i, one)
     {

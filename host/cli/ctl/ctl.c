@@ -23,9 +23,8 @@ static const struct th_argument arguments[] = {
      .how = TH_ARGUMENT_NEEDED,
      TH_INTO(struct arguments, path)},
     {.value = "COMMAND [ARGUMENT...]", .type = TH_ARGUMENT_REST, TH_INTO(struct arguments, words)},
-    {.name = "json",
-     TH_INTO(struct arguments, json),
-     .help = "Print answers as they came, a line of JSON each"},
+    TH_OPTION("json", NULL, FLAG, 0, "Print answers as they came, a line of JSON each",
+              TH_INTO(struct arguments, json)),
     {0},
 };
 
@@ -52,7 +51,6 @@ static const struct th_usage usage = {
         "  tracehost ctl --json /tmp/bank functions bank:_/_\n"
         "  tracehost ctl /tmp/bank detach count\n",
     .commands = th_control_commands,
-    .command_count = TH_CONTROL_COMMANDS,
 };
 
 /* --- Paths ------------------------------------------------------------------------------------ */
@@ -73,14 +71,6 @@ static enum th_status look_for_path(void *context, const struct th_argument *arg
         *value != '/' && memchr(value, '/', strcspn(value, ends)))
         paths->found[paths->count++] = value;
     return TH_OK;
-}
-
-const struct th_control_command *th_ctl_command(const char *name)
-{
-    for (size_t i = 0; i < TH_CONTROL_COMMANDS; i++)
-        if (strcmp(th_control_commands[i].name, name) == 0)
-            return &th_control_commands[i];
-    return NULL;
 }
 
 /* The words, and before what was found HERE. NULL behind them; one piece of memory, the caller's to
@@ -116,7 +106,7 @@ static char **put_before(int count, char *const words[], const struct paths *fou
  * with this program's. As put_before(). */
 static char **make_absolute(int count, char *const words[])
 {
-    const struct th_control_command *command = th_ctl_command(words[0]);
+    const struct th_control_command *command = th_control_find(th_control_commands, words[0]);
     struct paths paths = {.found = th_alloc((size_t)count * sizeof *paths.found)};
     char here[PATH_MAX];
     char **made;

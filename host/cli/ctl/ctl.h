@@ -22,9 +22,6 @@ enum th_status th_ctl_do(struct th_ctl *ctl, int count, char *const words[]);
 /* The same, of the words in LINE. */
 enum th_status th_ctl_do_line(struct th_ctl *ctl, const char *line);
 
-/* The command NAME of a host; NULL: there is none. */
-const struct th_control_command *th_ctl_command(const char *name);
-
 /* Tells on stderr why, unless STATUS is TH_OK or TH_END, from the chain; returns it. */
 enum th_status th_ctl_tell(enum th_status status);
 

@@ -214,8 +214,8 @@ static void add_processes(struct place *place)
 
 static void add_commands(struct place *place)
 {
-    for (size_t i = 0; i < TH_CONTROL_COMMANDS; i++)
-        add(place, th_control_commands[i].name);
+    for (const struct th_control_command *const *c = th_control_commands; *c; c++)
+        add(place, (*c)->name);
 }
 
 static void add_patterns(struct place *place)
@@ -293,7 +293,7 @@ static void complete_command(struct place *place, const char *head)
         th_error_clear();
         return;
     }
-    command = th_ctl_command(words[0]);
+    command = th_control_find(th_control_commands, words[0]);
     place->arguments = command && command->arguments ? command->arguments : none;
     if (dash)
         add_options(place);

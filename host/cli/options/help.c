@@ -39,8 +39,8 @@ static json_t *json_of_commands(const struct th_usage *usage)
 {
     json_t *commands = json_array();
 
-    for (size_t i = 0; i < usage->command_count; i++)
-        json_array_append_new(commands, th_control_help(&usage->commands[i]));
+    for (const struct th_control_command *const *c = usage->commands; c && *c; c++)
+        json_array_append_new(commands, th_control_help(*c));
     return commands;
 }
 

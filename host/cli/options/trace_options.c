@@ -39,65 +39,40 @@ static enum th_status take_top(const struct th_argument *argument, const char *v
 }
 
 const struct th_argument th_trace_arguments[] = {
-    {.letter = 'L',
-     .value = "DIR",
-     .type = TH_ARGUMENT_FOLDER,
-     .how = TH_ARGUMENT_REPEATS,
-     TH_INTO(struct th_trace_options, folders),
-     .help = "Look for tracers in DIR first, then in $TRACEHOST_PATH, then where tracehost is "
-             "installed",
-     .live_help =
-         "Look for libraries and tracers in DIR first, then in $TRACEHOST_PATH, then where "
-         "tracehost is installed",
-     .group = 1},
-    {.name = "watch",
-     TH_INTO(struct th_trace_options, watch),
-     .help = "When the file of a tracer of -t is compiled anew, or another is moved there, go on "
-             "with that one, with all that is set; one that is refused leaves the old one at work",
-     .group = 1},
-    {.name = "callback-timeout",
-     .value = "T",
-     .type = TH_ARGUMENT_TIME,
-     TH_INTO(struct th_trace_options, timeout),
-     .help = "Give up if a callback takes longer than T (default: one that takes 10s is named, and "
-             "goes on)",
-     .group = 4},
-    {.name = "stats",
-     TH_INTO(struct th_trace_options, stats),
-     .help = "Show what became of all events, at the end on stderr",
-     .group = 4},
-    {.name = "format",
-     .value = "FORMAT",
-     .type = TH_ARGUMENT_CHOICE,
-     .words = TH_WORDS("text", "json"),
-     TH_INTO(struct th_trace_options, json),
-     .help = "How counts are shown: text (the default) or json",
-     .group = 4},
-    {.name = "control",
-     .value = "SOCKET",
-     .type = TH_ARGUMENT_SOCKET,
-     TH_INTO(struct th_trace_options, control),
-     .help = "Do what `tracehost ctl SOCKET` says while it runs; without -t, -p and the like "
-             "nothing is traced at first",
-     .group = 4},
-    {.name = "top",
-     .value = "T",
-     .type = TH_ARGUMENT_TIME,
-     .how = TH_ARGUMENT_OPTIONAL,
-     .otherwise = "1s",
-     .take = take_top,
-     .help = "Show the functions that are called most on the terminal, anew every T (1s): of -p, "
-             "else all; without -t no tracer is told. Keys: c and t sort, arrows scroll, r "
-             "restarts the counts, p pauses, q ends with status 0 what Ctrl-C ends with 130",
-     .group = 4},
-    {.name = "color",
-     .value = "WHEN",
-     .type = TH_ARGUMENT_CHOICE,
-     .words = TH_WORDS("always", "never", "auto"),
-     .take = take_color,
-     .help = "always, never or auto (the default): for tracers that use colours; NO_COLOR is "
-             "obeyed",
-     .group = 4},
+    TH_OPTION(
+        NULL, "DIR", FOLDER, 1,
+        "Look for tracers in DIR first, then in $TRACEHOST_PATH, then where tracehost is "
+        "installed",
+        .letter = 'L', .how = TH_ARGUMENT_REPEATS, TH_INTO(struct th_trace_options, folders),
+        .live_help =
+            "Look for libraries and tracers in DIR first, then in $TRACEHOST_PATH, then where "
+            "tracehost is installed"),
+    TH_OPTION("watch", NULL, FLAG, 1,
+              "When the file of a tracer of -t is compiled anew, or another is moved there, go on "
+              "with that one, with all that is set; one that is refused leaves the old one at work",
+              TH_INTO(struct th_trace_options, watch)),
+    TH_OPTION(
+        "callback-timeout", "T", TIME, 4,
+        "Give up if a callback takes longer than T (default: one that takes 10s is named, and "
+        "goes on)",
+        TH_INTO(struct th_trace_options, timeout)),
+    TH_OPTION("stats", NULL, FLAG, 4, "Show what became of all events, at the end on stderr",
+              TH_INTO(struct th_trace_options, stats)),
+    TH_OPTION("format", "FORMAT", CHOICE, 4, "How counts are shown: text (the default) or json",
+              .words = TH_WORDS("text", "json"), TH_INTO(struct th_trace_options, json)),
+    TH_OPTION("control", "SOCKET", SOCKET, 4,
+              "Do what `tracehost ctl SOCKET` says while it runs; without -t, -p and the like "
+              "nothing is traced at first",
+              TH_INTO(struct th_trace_options, control)),
+    TH_OPTION("top", "T", TIME, 4,
+              "Show the functions that are called most on the terminal, anew every T (1s): of -p, "
+              "else all; without -t no tracer is told. Keys: c and t sort, arrows scroll, r "
+              "restarts the counts, p pauses, q ends with status 0 what Ctrl-C ends with 130",
+              .how = TH_ARGUMENT_OPTIONAL, .otherwise = "1s", .take = take_top),
+    TH_OPTION("color", "WHEN", CHOICE, 4,
+              "always, never or auto (the default): for tracers that use colours; NO_COLOR is "
+              "obeyed",
+              .words = TH_WORDS("always", "never", "auto"), .take = take_color),
     {0},
 };
 

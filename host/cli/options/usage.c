@@ -7,9 +7,9 @@
 
 /* The options that argp adds to every command. */
 static const struct th_argument added[] = {
-    {.name = "help", .letter = '?', .help = "Give this help list", .group = -1},
-    {.name = "usage", .help = "Give a short usage message", .group = -1},
-    {.name = "version", .letter = 'V', .help = "Print program version", .group = -1},
+    TH_OPTION("help", NULL, FLAG, -1, "Give this help list", .letter = '?'),
+    TH_OPTION("usage", NULL, FLAG, -1, "Give a short usage message"),
+    TH_OPTION("version", NULL, FLAG, -1, "Print program version", .letter = 'V'),
     {0},
 };
 

@@ -23,8 +23,8 @@ struct th_usage {
     const char *words;                  /* the positional words; NULL: made from the sets */
     bool live;                          /* this host is traced, not a recording */
     bool flags;                         /* the trace flags stand behind the text */
-    const struct th_control_command *commands; /* of a host, which the command sends */
-    size_t command_count;
+    /* Of a host, which the command sends; NULL behind them. NULL: it sends none. */
+    const struct th_control_command *const *commands;
 };
 
 /* An argument of a usage, as it is shown. */

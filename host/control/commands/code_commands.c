@@ -52,7 +52,7 @@ static const struct th_argument module_argument = {
     TH_INTO(struct asked, module),
 };
 
-const struct th_argument *const th_control_arguments_load[] = {
+static const struct th_argument *const load_arguments[] = {
     &(const struct th_argument){.value = "LIBRARY",
                                 .type = TH_ARGUMENT_LIBRARY,
                                 .how = TH_ARGUMENT_NEEDED | TH_ARGUMENT_REPEATS,
@@ -64,21 +64,20 @@ const struct th_argument *const th_control_arguments_load[] = {
                                 TH_INTO(struct asked, info)},
     NULL};
 
-const struct th_argument *const th_control_arguments_purge[] = {
+static const struct th_argument *const purge_arguments[] = {
     &module_argument, &(const struct th_argument){.name = "hard", .take = take_hard},
     &hidden_purge_option, NULL};
 
-const struct th_argument *const th_control_arguments_delete[] = {&module_argument, &purge_option,
-                                                                 NULL};
+static const struct th_argument *const delete_arguments[] = {&module_argument, &purge_option, NULL};
 
 /* ASKED->names is freed by the caller in any case. */
 static enum th_status read_words(const struct th_control_host *host,
-                                 enum th_control_command_id which, int count, char **words,
+                                 const struct th_control_command *command, int count, char **words,
                                  struct asked *asked)
 {
     if (!host->runs_code)
         return th_error_raise(TH_USAGE, "code is loaded by hosts that run it: tracehost run");
-    return th_control_read(which, count, words, asked);
+    return th_control_take(command, count, words, asked);
 }
 
 /* --- load ------------------------------------------------------------------------------------- */
@@ -154,11 +153,11 @@ static void look_at_files(struct th_control_host *host)
     th_control_host_unlock(host);
 }
 
-enum th_status th_control_do_load(void *context, int count, char **words, json_t **result)
+static enum th_status carry_out_load(void *context, int count, char **words, json_t **result)
 {
     const struct th_control_host *host = context;
     struct asked asked = {.info = host->load_info};
-    enum th_status status = read_words(host, TH_CONTROL_LOAD, count, words, &asked);
+    enum th_status status = read_words(host, &th_control_command_load, count, words, &asked);
 
     if (status == TH_OK)
         status = load_asked(host, &asked, result);
@@ -167,6 +166,18 @@ enum th_status th_control_do_load(void *context, int count, char **words, json_t
         look_at_files(context);
     return status;
 }
+
+const struct th_control_command th_control_command_load = {
+    "load",
+    load_arguments,
+    "load which LIBRARY?",
+    "loads libraries, or new code of those that are there, all of them at one instant "
+    "or none; --purge=hard kills who is still in code that must go first; --load-info "
+    "as `run` has it, and else what that was given; the answer names functions whose "
+    "new code has no room for local breakpoints that are set",
+    carry_out_load,
+    .takes_long = true,
+    .unlocked = true};
 
 /* --- purge, delete ---------------------------------------------------------------------------- */
 
@@ -190,10 +201,10 @@ static enum th_status refuse_module(const char *name)
 
 /* Reads a command about one MODULE. */
 static enum th_status read_module(const struct th_control_host *host,
-                                  enum th_control_command_id which, int count, char **words,
+                                  const struct th_control_command *command, int count, char **words,
                                   struct asked *asked, th_term *module)
 {
-    enum th_status status = read_words(host, which, count, words, asked);
+    enum th_status status = read_words(host, command, count, words, asked);
 
     if (status != TH_OK)
         return status;
@@ -203,12 +214,13 @@ static enum th_status read_module(const struct th_control_host *host,
     return TH_OK;
 }
 
-enum th_status th_control_do_purge(void *context, int count, char **words, json_t **result)
+static enum th_status carry_out_purge(void *context, int count, char **words, json_t **result)
 {
     struct asked asked = {0};
     th_term module;
     bool had = false;
-    enum th_status status = read_module(context, TH_CONTROL_PURGE, count, words, &asked, &module);
+    enum th_status status =
+        read_module(context, &th_control_command_purge, count, words, &asked, &module);
 
     if (status == TH_OK)
         status = th_code_purge(module, asked.purge, &had);
@@ -218,11 +230,22 @@ enum th_status th_control_do_purge(void *context, int count, char **words, json_
     return status;
 }
 
-enum th_status th_control_do_delete(void *context, int count, char **words, json_t **result)
+const struct th_control_command th_control_command_purge = {
+    "purge",
+    purge_arguments,
+    "which MODULE? `modules` lists them",
+    "unloads a module's old code, which was replaced or deleted, if "
+    "nobody is in it any more; --hard kills who is",
+    carry_out_purge,
+    .takes_long = true,
+    .unlocked = true};
+
+static enum th_status carry_out_delete(void *context, int count, char **words, json_t **result)
 {
     struct asked asked = {0};
     th_term module;
-    enum th_status status = read_module(context, TH_CONTROL_DELETE, count, words, &asked, &module);
+    enum th_status status =
+        read_module(context, &th_control_command_delete, count, words, &asked, &module);
 
     if (status == TH_OK)
         status = th_code_delete(module, asked.purge);
@@ -230,6 +253,15 @@ enum th_status th_control_do_delete(void *context, int count, char **words, json
         *result = json_pack("{s:o}", "module", th_control_atom(module));
     return status;
 }
+
+const struct th_control_command th_control_command_delete = {
+    "delete",
+    delete_arguments,
+    "which MODULE? `modules` lists them",
+    "a module can be called no more; what it was is old code",
+    carry_out_delete,
+    .takes_long = true,
+    .unlocked = true};
 
 /* --- modules ---------------------------------------------------------------------------------- */
 
@@ -242,9 +274,9 @@ static json_t *module_of(const struct th_module_code *code)
                      "users", (json_int_t)code->users, "path", code->path, "file", code->file);
 }
 
-enum th_status th_control_do_modules(void *context, int count, char **words, json_t **result)
+static enum th_status carry_out_modules(void *context, int count, char **words, json_t **result)
 {
-    enum th_status status = read_words(context, TH_CONTROL_MODULES, count, words, NULL);
+    enum th_status status = read_words(context, &th_control_command_modules, count, words, NULL);
     struct th_module_code *codes;
     json_t *modules;
     size_t found;
@@ -259,3 +291,12 @@ enum th_status th_control_do_modules(void *context, int count, char **words, jso
     *result = json_pack("{s:o}", "modules", modules);
     return TH_OK;
 }
+
+const struct th_control_command th_control_command_modules = {
+    "modules",
+    NULL,
+    NULL,
+    "the code of modules, current and old, and how many are in it",
+    carry_out_modules,
+    .takes_long = true,
+    .unlocked = true};

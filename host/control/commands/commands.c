@@ -7,103 +7,13 @@
 #include <string.h>
 #include <time.h>
 
-const struct th_control_command th_control_commands[] = {
-    [TH_CONTROL_STATUS] = {.name = "status",
-                           .help = "how the host fares: time, events, rates, losses",
-                           .carry_out = th_control_do_status},
-    [TH_CONTROL_TRACERS] = {.name = "tracers",
-                            .help = "the tracers that can be attached, and where they are",
-                            .carry_out = th_control_do_tracers},
-    [TH_CONTROL_ATTACH] = {.name = "attach",
-                           .arguments = th_control_arguments_attach,
-                           .missing = "attach which TRACER? `tracers` lists them",
-                           .help = "loads a tracer and has it trace, as -t does with the options "
-                                   "behind it",
-                           .carry_out = th_control_do_attach,
-                           .takes_long = true},
-    [TH_CONTROL_DETACH] = {.name = "detach",
-                           .arguments = th_control_arguments_detach,
-                           .missing = "detach which SESSION? `sessions` lists them",
-                           .help = "ends a session: its number, its name or its tracer",
-                           .carry_out = th_control_do_detach,
-                           .takes_long = true},
-    [TH_CONTROL_REPLACE] =
-        {.name = "replace",
-         .arguments = th_control_arguments_replace,
-         .missing = "replace the tracer of which SESSION by which TRACER?",
-         .help = "another tracer, or new code of the same, takes the session over; without a state "
-                 "it stays",
-         .carry_out = th_control_do_replace,
-         .takes_long = true},
-    [TH_CONTROL_SESSIONS] = {.name = "sessions",
-                             .help = "the sessions, what they trace, and what became of their "
-                                     "events",
-                             .carry_out = th_control_do_sessions},
-    [TH_CONTROL_PATTERN] =
-        {.name = "pattern",
-         .arguments = th_control_arguments_pattern,
-         .missing = "which PATTERN? M:F/A, M:F/_, M:_/_, _:_/_, on_load, send or receive",
-         .help = "sets breakpoints, as -p does; --match-spec=false clears, pause and restart are "
-                 "for counts",
-         .carry_out = th_control_do_pattern,
-         .takes_long = true},
-    [TH_CONTROL_FLAGS] = {.name = "flags",
-                          .arguments = th_control_arguments_flags,
-                          .missing = "which flags? a LIST such as call,send",
-                          .help = "gives trace flags, or takes them: of all, existing, new, pids "
-                                  "or names",
-                          .carry_out = th_control_do_flags},
-    [TH_CONTROL_FUNCTIONS] = {.name = "functions",
-                              .arguments = th_control_arguments_functions,
-                              .help = "the functions, their breakpoints and counts",
-                              .carry_out = th_control_do_functions},
-    [TH_CONTROL_INFO] = {.name = "info",
-                         .arguments = th_control_arguments_info,
-                         .missing = "of which function, M:F/A, or on_load?",
-                         .help = "what each session has set for a function, and counted; on_load: "
-                                 "for functions to come",
-                         .carry_out = th_control_do_info},
-    [TH_CONTROL_PROCESSES] = {.name = "processes",
-                              .help = "who there is, and what they do",
-                              .carry_out = th_control_do_processes},
-    [TH_CONTROL_LOAD] =
-        {.name = "load",
-         .arguments = th_control_arguments_load,
-         .missing = "load which LIBRARY?",
-         .help = "loads libraries, or new code of those that are there, all of them at one instant "
-                 "or none; --purge=hard kills who is still in code that must go first; --load-info "
-                 "as `run` has it, and else what that was given; the answer names functions whose "
-                 "new code has no room for local breakpoints that are set",
-         .carry_out = th_control_do_load,
-         .takes_long = true,
-         .unlocked = true},
-    [TH_CONTROL_PURGE] = {.name = "purge",
-                          .arguments = th_control_arguments_purge,
-                          .missing = "which MODULE? `modules` lists them",
-                          .help = "unloads a module's old code, which was replaced or deleted, if "
-                                  "nobody is in it any more; --hard kills who is",
-                          .carry_out = th_control_do_purge,
-                          .takes_long = true,
-                          .unlocked = true},
-    [TH_CONTROL_DELETE] = {.name = "delete",
-                           .arguments = th_control_arguments_delete,
-                           .missing = "which MODULE? `modules` lists them",
-                           .help = "a module can be called no more; what it was is old code",
-                           .carry_out = th_control_do_delete,
-                           .takes_long = true,
-                           .unlocked = true},
-    [TH_CONTROL_MODULES] = {.name = "modules",
-                            .help = "the code of modules, current and old, and how many are in it",
-                            .carry_out = th_control_do_modules,
-                            .takes_long = true,
-                            .unlocked = true},
-    [TH_CONTROL_STOP] = {.name = "stop",
-                         .help = "ends the host, as a signal does",
-                         .carry_out = th_control_do_stop},
-    [TH_CONTROL_HELP] = {.name = "help",
-                         .arguments = th_control_arguments_help,
-                         .help = "what a command does; without one this list",
-                         .carry_out = th_control_do_help},
+const struct th_control_command *const th_control_commands[] = {
+    &th_control_command_status,  &th_control_command_tracers,   &th_control_command_attach,
+    &th_control_command_detach,  &th_control_command_replace,   &th_control_command_sessions,
+    &th_control_command_pattern, &th_control_command_flags,     &th_control_command_functions,
+    &th_control_command_info,    &th_control_command_processes, &th_control_command_load,
+    &th_control_command_purge,   &th_control_command_delete,    &th_control_command_modules,
+    &th_control_command_stop,    &th_control_command_help,      NULL,
 };
 
 static void lock(void *context)
@@ -131,7 +41,6 @@ void th_control_host_prepare(struct th_control_host *host)
         .program = host->program,
         .version = TH_VERSION,
         .commands = th_control_commands,
-        .command_count = TH_CONTROL_COMMANDS,
         .context = host,
         .begin = th_crash_thread_begin, /* commands load tracers, and ask them */
         .end = th_crash_thread_end,

@@ -123,67 +123,14 @@ json_t *th_control_counted(const struct th_session *session);
  * its own: with the lock, which it lets go of while tracers are loaded, asked or unloaded, and while
  * thread progress is waited for (named_tracer.h); or without the lock: then it must leave sessions
  * alone. */
-enum th_control_command_id {
-    TH_CONTROL_STATUS,
-    TH_CONTROL_TRACERS,
-    TH_CONTROL_ATTACH,
-    TH_CONTROL_DETACH,
-    TH_CONTROL_REPLACE,
-    TH_CONTROL_SESSIONS,
-    TH_CONTROL_PATTERN,
-    TH_CONTROL_FLAGS,
-    TH_CONTROL_FUNCTIONS,
-    TH_CONTROL_INFO,
-    TH_CONTROL_PROCESSES,
-    TH_CONTROL_LOAD,
-    TH_CONTROL_PURGE,
-    TH_CONTROL_DELETE,
-    TH_CONTROL_MODULES,
-    TH_CONTROL_STOP,
-    TH_CONTROL_HELP,
-    TH_CONTROL_COMMANDS
-};
+extern const struct th_control_command th_control_command_status, th_control_command_tracers,
+    th_control_command_attach, th_control_command_detach, th_control_command_replace,
+    th_control_command_sessions, th_control_command_pattern, th_control_command_flags,
+    th_control_command_functions, th_control_command_info, th_control_command_processes,
+    th_control_command_load, th_control_command_purge, th_control_command_delete,
+    th_control_command_modules, th_control_command_stop, th_control_command_help;
 
-/* By enum th_control_command_id. */
-extern const struct th_control_command th_control_commands[TH_CONTROL_COMMANDS];
-
-/* Stores the words of command WHICH in INPUT, whose struct its table is for. TH_USAGE. */
-static inline enum th_status th_control_read(enum th_control_command_id which, int count,
-                                             char *const words[], void *input)
-{
-    return th_control_take(&th_control_commands[which], count, words, input);
-}
-
-/* Tables of arguments, and what does the commands; by the files that do. CONTEXT is the struct
- * th_control_host. */
-extern const struct th_argument *const th_control_arguments_attach[];
-extern const struct th_argument *const th_control_arguments_detach[];
-extern const struct th_argument *const th_control_arguments_replace[];
-extern const struct th_argument *const th_control_arguments_pattern[];
-extern const struct th_argument *const th_control_arguments_flags[];
-extern const struct th_argument *const th_control_arguments_functions[];
-extern const struct th_argument *const th_control_arguments_info[];
-extern const struct th_argument *const th_control_arguments_load[];
-extern const struct th_argument *const th_control_arguments_purge[];
-extern const struct th_argument *const th_control_arguments_delete[];
-extern const struct th_argument *const th_control_arguments_help[];
-
-enum th_status th_control_do_status(void *context, int count, char **words, json_t **result);
-enum th_status th_control_do_tracers(void *context, int count, char **words, json_t **result);
-enum th_status th_control_do_attach(void *context, int count, char **words, json_t **result);
-enum th_status th_control_do_detach(void *context, int count, char **words, json_t **result);
-enum th_status th_control_do_replace(void *context, int count, char **words, json_t **result);
-enum th_status th_control_do_sessions(void *context, int count, char **words, json_t **result);
-enum th_status th_control_do_pattern(void *context, int count, char **words, json_t **result);
-enum th_status th_control_do_flags(void *context, int count, char **words, json_t **result);
-enum th_status th_control_do_functions(void *context, int count, char **words, json_t **result);
-enum th_status th_control_do_info(void *context, int count, char **words, json_t **result);
-enum th_status th_control_do_processes(void *context, int count, char **words, json_t **result);
-enum th_status th_control_do_load(void *context, int count, char **words, json_t **result);
-enum th_status th_control_do_purge(void *context, int count, char **words, json_t **result);
-enum th_status th_control_do_delete(void *context, int count, char **words, json_t **result);
-enum th_status th_control_do_modules(void *context, int count, char **words, json_t **result);
-enum th_status th_control_do_stop(void *context, int count, char **words, json_t **result);
-enum th_status th_control_do_help(void *context, int count, char **words, json_t **result);
+/* All of them, NULL behind them. */
+extern const struct th_control_command *const th_control_commands[];
 
 #endif

@@ -185,15 +185,15 @@ static enum th_status read_pattern(struct th_pattern *pattern, const char *text)
     return th_error_raise(TH_USAGE, "'%.60s' is none of M:F/A, M:F/_, M:_/_ or _:_/_", text);
 }
 
-const struct th_argument *const th_control_arguments_functions[] = {
+static const struct th_argument *const functions_arguments[] = {
     &(const struct th_argument){.value = "PATTERN", .type = TH_ARGUMENT_PATTERN}, NULL};
 
-enum th_status th_control_do_functions(void *context, int count, char **words, json_t **result)
+static enum th_status carry_out_functions(void *context, int count, char **words, json_t **result)
 {
     struct listing listing = {.host = context,
                               .pattern = {.module = TH_NONE, .function = TH_NONE, .arity = -1}};
     const char *text = NULL;
-    enum th_status status = th_control_read(TH_CONTROL_FUNCTIONS, count, words, &text);
+    enum th_status status = th_control_take(&th_control_command_functions, count, words, &text);
 
     if (status == TH_OK && text)
         status = read_pattern(&listing.pattern, text);
@@ -206,6 +206,10 @@ enum th_status th_control_do_functions(void *context, int count, char **words, j
     th_free(listing.items);
     return TH_OK;
 }
+
+const struct th_control_command th_control_command_functions = {
+    "functions", functions_arguments, NULL, "the functions, their breakpoints and counts",
+    .carry_out = carry_out_functions};
 
 /* --- info ------------------------------------------------------------------------------------- */
 
@@ -270,16 +274,16 @@ static enum th_status refuse_function(const struct listing *listing, const char 
     return TH_USAGE;
 }
 
-const struct th_argument *const th_control_arguments_info[] = {
+static const struct th_argument *const info_arguments[] = {
     &(const struct th_argument){
         .value = "M:F/A|on_load", .type = TH_ARGUMENT_FUNCTION, .how = TH_ARGUMENT_NEEDED},
     NULL};
 
-enum th_status th_control_do_info(void *context, int count, char **words, json_t **result)
+static enum th_status carry_out_info(void *context, int count, char **words, json_t **result)
 {
     struct listing listing = {.host = context};
     const char *text;
-    enum th_status status = th_control_read(TH_CONTROL_INFO, count, words, &text);
+    enum th_status status = th_control_take(&th_control_command_info, count, words, &text);
 
     if (status == TH_OK && strcmp(text, "on_load") == 0) {
         *result = on_load_info(listing.host);
@@ -299,3 +303,9 @@ enum th_status th_control_do_info(void *context, int count, char **words, json_t
     th_free(listing.items);
     return TH_OK;
 }
+
+const struct th_control_command th_control_command_info = {
+    "info", info_arguments, "of which function, M:F/A, or on_load?",
+    "what each session has set for a function, and counted; on_load: "
+    "for functions to come",
+    .carry_out = carry_out_info};

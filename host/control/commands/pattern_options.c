@@ -387,7 +387,7 @@ static enum th_status take_pattern(const struct th_argument *argument, const cha
                : th_error_raise(TH_USAGE, "what is '%.60s' for? it is one word too many", value);
 }
 
-const struct th_argument *const th_control_arguments_pattern[] = {
+static const struct th_argument *const pattern_arguments[] = {
     &(const struct th_argument){.value = "PATTERN",
                                 .type = TH_ARGUMENT_PATTERN,
                                 .how = TH_ARGUMENT_NEEDED,
@@ -490,7 +490,7 @@ static enum th_status load_meta_tracer(struct th_control_host *host,
     return status;
 }
 
-enum th_status th_control_do_pattern(void *context, int count, char **words, json_t **result)
+static enum th_status carry_out_pattern(void *context, int count, char **words, json_t **result)
 {
     struct th_control_host *host = context;
     struct patterning patterning = {0};
@@ -498,7 +498,7 @@ enum th_status th_control_do_pattern(void *context, int count, char **words, jso
     enum th_status status;
 
     th_session_options_init(&patterning.options, host->live);
-    status = th_control_read(TH_CONTROL_PATTERN, count, words, &patterning);
+    status = th_control_take(&th_control_command_pattern, count, words, &patterning);
     if (status == TH_OK)
         status = load_meta_tracer(host, &patterning, &loaded);
     if (status == TH_OK)
@@ -511,3 +511,12 @@ enum th_status th_control_do_pattern(void *context, int count, char **words, jso
     th_session_options_free(&patterning.options);
     return status;
 }
+
+const struct th_control_command th_control_command_pattern = {
+    "pattern",
+    pattern_arguments,
+    "which PATTERN? M:F/A, M:F/_, M:_/_, _:_/_, on_load, send or receive",
+    "sets breakpoints, as -p does; --match-spec=false clears, pause and restart are "
+    "for counts",
+    carry_out_pattern,
+    .takes_long = true};

@@ -90,158 +90,76 @@ static const char *const group_words[] = {"all", "existing", "new", NULL};
 /* Help of recordings, and of this host where that is another. */
 const struct th_argument th_session_arguments[TH_SESSION_ARGUMENTS + 1] = {
     [TH_SESSION_TRACER] =
-        {
-            .name = "tracer",
-            .letter = 't',
-            .value = "TRACER",
-            .type = TH_ARGUMENT_TRACER,
-            .take = take_tracer,
-            .help = "NAME, NAME=STATE or NAME,key=value,...; may be given more than once "
-                    "(default: text)",
-            .group = 1,
-        },
+        TH_OPTION("tracer", "TRACER", TRACER, 1,
+                  "NAME, NAME=STATE or NAME,key=value,...; may be given more than once "
+                  "(default: text)",
+                  .letter = 't', .take = take_tracer),
     [TH_SESSION_FLAGS] =
-        {
-            .name = "flags",
-            .value = "LIST",
-            .type = TH_ARGUMENT_TEXT,
-            .how = TH_ARGUMENT_LIST,
-            .words = th_trace_flag_words,
-            .take = take_flags,
-            .help = "What to trace, as in erlang:trace/3, separated by commas (default: all that "
-                    "was recorded, as it was recorded)",
-            .live_help = "What to trace, as in erlang:trace/3, separated by commas (default: "
-                         "call,send,receive,procs,ports)",
-            .group = 2,
-        },
-    [TH_SESSION_PROCESSES] =
-        {
-            .name = "processes",
-            .value = "LIST",
-            .type = TH_ARGUMENT_TRACEES,
-            .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS,
-            .words = group_words,
-            .take = take_tracees,
-            .help = "Only these: all; existing (when the recording began); new (spawned in it); "
-                    "pids; registered names (default: whoever was recorded, unless --ports is "
-                    "given)",
-            .live_help = "Only these: all; existing (who evaluates the expressions); new (whoever "
-                         "is spawned) (default: all, unless --ports is given)",
-            .group = 2,
-        },
-    [TH_SESSION_PORTS] =
-        {
-            .name = "ports",
-            .value = "LIST",
-            .type = TH_ARGUMENT_TEXT,
-            .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS,
-            .words = group_words,
-            .take = take_tracees,
-            .help = "The same of ports (default: likewise)",
-            .group = 2,
-        },
+        TH_OPTION("flags", "LIST", TEXT, 2,
+                  "What to trace, as in erlang:trace/3, separated by commas (default: all that "
+                  "was recorded, as it was recorded)",
+                  .how = TH_ARGUMENT_LIST, .words = th_trace_flag_words, .take = take_flags,
+                  .live_help = "What to trace, as in erlang:trace/3, separated by commas (default: "
+                               "call,send,receive,procs,ports)"),
+    [TH_SESSION_PROCESSES] = TH_OPTION(
+        "processes", "LIST", TRACEES, 2,
+        "Only these: all; existing (when the recording began); new (spawned in it); "
+        "pids; registered names (default: whoever was recorded, unless --ports is "
+        "given)",
+        .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS, .words = group_words, .take = take_tracees,
+        .live_help = "Only these: all; existing (who evaluates the expressions); new (whoever "
+                     "is spawned) (default: all, unless --ports is given)"),
+    [TH_SESSION_PORTS] = TH_OPTION(
+        "ports", "LIST", TEXT, 2, "The same of ports (default: likewise)",
+        .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS, .words = group_words, .take = take_tracees),
     [TH_SESSION_BEGIN] =
-        {
-            .name = "session",
-            .value = "NAME",
-            .type = TH_ARGUMENT_TEXT,
-            .take = begin_session,
-            .help = "Begins a session: -t (one), --flags, --processes, --ports and -p that follow "
-                    "are for it alone",
-            .group = 2,
-        },
-    [TH_SESSION_PATTERN] =
-        {
-            .name = "pattern",
-            .letter = 'p',
-            .value = "PATTERN",
-            .type = TH_ARGUMENT_PATTERN,
-            .how = TH_ARGUMENT_REPEATS,
-            .take = begin_pattern,
-            .help =
-                "Of all calls only those of M:F/A, M:F/_, M:_/_ or _:_/_ (/_ may be left out), "
-                "whatever the recording was made for, and, without --flags, nothing but calls; "
-                "on_load: of functions that come later; of all messages sent (send) or received "
-                "(receive) those that --match-spec says; the options of this group are for the -p "
-                "before them",
-            .live_help =
-                "Of all calls only those of M:F/A, M:F/_, M:_/_ or _:_/_ (/_ may be left out), "
-                "and, without --flags, nothing but calls; functions that are not there yet are "
-                "waited for, all of them by on_load; of all messages sent (send) or received "
-                "(receive) those that --match-spec says; the options of this group are for the -p "
-                "before them (default: all calls)",
-            .group = 3,
-        },
+        TH_OPTION("session", "NAME", TEXT, 2,
+                  "Begins a session: -t (one), --flags, --processes, --ports and -p that follow "
+                  "are for it alone",
+                  .take = begin_session),
+    [TH_SESSION_PATTERN] = TH_OPTION(
+        "pattern", "PATTERN", PATTERN, 3,
+        "Of all calls only those of M:F/A, M:F/_, M:_/_ or _:_/_ (/_ may be left out), "
+        "whatever the recording was made for, and, without --flags, nothing but calls; "
+        "on_load: of functions that come later; of all messages sent (send) or received "
+        "(receive) those that --match-spec says; the options of this group are for the -p "
+        "before them",
+        .letter = 'p', .how = TH_ARGUMENT_REPEATS, .take = begin_pattern,
+        .live_help =
+            "Of all calls only those of M:F/A, M:F/_, M:_/_ or _:_/_ (/_ may be left out), "
+            "and, without --flags, nothing but calls; functions that are not there yet are "
+            "waited for, all of them by on_load; of all messages sent (send) or received "
+            "(receive) those that --match-spec says; the options of this group are for the -p "
+            "before them (default: all calls)"),
     [TH_SESSION_SPEC] =
-        {
-            .name = "match-spec",
-            .value = "SPEC",
-            .type = TH_ARGUMENT_TEXT,
-            .how = TH_ARGUMENT_OTHERS | TH_ARGUMENT_BELONGS,
-            .words = TH_WORDS("c", "x", "cx", "r", "true", "false"),
-            .take = take_pattern,
-            .help = "Only those that match SPEC, Erlang text or one of c, x, cx, r; false: none "
-                    "any more",
-            .group = 3,
-        },
-    [TH_SESSION_RETURN] =
-        {
-            .name = "return",
-            .how = TH_ARGUMENT_BELONGS,
-            .take = take_pattern,
-            .help = "With what they return",
-            .group = 3,
-        },
-    [TH_SESSION_EXCEPTION] =
-        {
-            .name = "exception",
-            .how = TH_ARGUMENT_BELONGS,
-            .take = take_pattern,
-            .help = "With what they return or raise",
-            .group = 3,
-        },
-    [TH_SESSION_CALLER] =
-        {
-            .name = "caller",
-            .how = TH_ARGUMENT_BELONGS,
-            .take = take_pattern,
-            .help = "With their callers",
-            .group = 3,
-        },
+        TH_OPTION("match-spec", "SPEC", TEXT, 3,
+                  "Only those that match SPEC, Erlang text or one of c, x, cx, r; false: none "
+                  "any more",
+                  .how = TH_ARGUMENT_OTHERS | TH_ARGUMENT_BELONGS,
+                  .words = TH_WORDS("c", "x", "cx", "r", "true", "false"), .take = take_pattern),
+    [TH_SESSION_RETURN] = TH_OPTION("return", NULL, FLAG, 3, "With what they return",
+                                    .how = TH_ARGUMENT_BELONGS, .take = take_pattern),
+    [TH_SESSION_EXCEPTION] = TH_OPTION("exception", NULL, FLAG, 3, "With what they return or raise",
+                                       .how = TH_ARGUMENT_BELONGS, .take = take_pattern),
+    [TH_SESSION_CALLER] = TH_OPTION("caller", NULL, FLAG, 3, "With their callers",
+                                    .how = TH_ARGUMENT_BELONGS, .take = take_pattern),
     [TH_SESSION_CALLER_LINE] =
-        {
-            .name = "caller-line",
-            .how = TH_ARGUMENT_BELONGS,
-            .take = take_pattern,
-            .help = "With their callers, and the file and line of the call where that is known",
-            .group = 3,
-        },
-    [TH_SESSION_KIND] =
-        {
-            .name = "kind",
-            .value = "LIST",
-            .type = TH_ARGUMENT_TEXT,
-            .how = TH_ARGUMENT_LIST | TH_ARGUMENT_BELONGS,
-            .words = recorded_kind_words,
-            .live_words = th_pattern_kind_names,
-            .take = take_pattern,
-            .help = "local (the default); global: only external calls; meta: whoever makes them; "
-                    "count: they are counted; time: how long they take",
-            .live_help =
-                "local: all calls; global: only those from other libraries; meta: whoever makes "
-                "them; count: they are counted; time: how long they take; memory: how many words "
-                "they take (default: local of functions with room for a breakpoint, global of "
-                "others)",
-            .group = 3,
-        },
+        TH_OPTION("caller-line", NULL, FLAG, 3,
+                  "With their callers, and the file and line of the call where that is known",
+                  .how = TH_ARGUMENT_BELONGS, .take = take_pattern),
+    [TH_SESSION_KIND] = TH_OPTION(
+        "kind", "LIST", TEXT, 3,
+        "local (the default); global: only external calls; meta: whoever makes them; "
+        "count: they are counted; time: how long they take",
+        .how = TH_ARGUMENT_LIST | TH_ARGUMENT_BELONGS, .words = recorded_kind_words,
+        .live_words = th_pattern_kind_names, .take = take_pattern,
+        .live_help =
+            "local: all calls; global: only those from other libraries; meta: whoever makes "
+            "them; count: they are counted; time: how long they take; memory: how many words "
+            "they take (default: local of functions with room for a breakpoint, global of "
+            "others)"),
     [TH_SESSION_META_TRACER] =
-        {
-            .name = "meta-tracer",
-            .value = "TRACER",
-            .type = TH_ARGUMENT_TRACER,
-            .how = TH_ARGUMENT_BELONGS,
-            .take = take_pattern,
-            .help = "With --kind=meta: calls go to this tracer, not to that of -t",
-            .group = 3,
-        },
+        TH_OPTION("meta-tracer", "TRACER", TRACER, 3,
+                  "With --kind=meta: calls go to this tracer, not to that of -t",
+                  .how = TH_ARGUMENT_BELONGS, .take = take_pattern),
 };

@@ -123,10 +123,10 @@ static bool is_taken(const struct th_control_host *host, const char *title)
     return false;
 }
 
-enum th_status th_control_do_sessions(void *context, int count, char **words, json_t **result)
+static enum th_status carry_out_sessions(void *context, int count, char **words, json_t **result)
 {
     const struct th_control_host *host = context;
-    enum th_status status = th_control_read(TH_CONTROL_SESSIONS, count, words, NULL);
+    enum th_status status = th_control_take(&th_control_command_sessions, count, words, NULL);
     json_t *sessions;
 
     if (status != TH_OK)
@@ -140,6 +140,12 @@ enum th_status th_control_do_sessions(void *context, int count, char **words, js
     *result = json_pack("{s:o}", "sessions", sessions);
     return TH_OK;
 }
+
+const struct th_control_command th_control_command_sessions = {
+    "sessions", NULL, NULL,
+    "the sessions, what they trace, and what became of their "
+    "events",
+    .carry_out = carry_out_sessions};
 
 /* --- attach ----------------------------------------------------------------------------------- */
 
@@ -161,7 +167,7 @@ static enum th_status take_tracer(const struct th_argument *argument, const char
     return th_session_options_tracer(input, value);
 }
 
-const struct th_argument *const th_control_arguments_attach[] = {
+static const struct th_argument *const attach_arguments[] = {
     &(const struct th_argument){.value = "TRACER",
                                 .type = TH_ARGUMENT_TRACER,
                                 .how = TH_ARGUMENT_NEEDED,
@@ -192,7 +198,7 @@ static enum th_status refuse_taken(const struct attaching *attaching)
 
 static enum th_status read_attached(struct attaching *attaching, int count, char **words)
 {
-    enum th_status status = th_control_read(TH_CONTROL_ATTACH, count, words, attaching);
+    enum th_status status = th_control_take(&th_control_command_attach, count, words, attaching);
 
     if (status == TH_OK)
         status = refuse_taken(attaching);
@@ -247,7 +253,7 @@ static enum th_status attach_titled(struct attaching *attaching, struct th_contr
     return status;
 }
 
-enum th_status th_control_do_attach(void *context, int count, char **words, json_t **result)
+static enum th_status carry_out_attach(void *context, int count, char **words, json_t **result)
 {
     struct th_control_host *host = context;
     struct attaching attaching = {.host = host};
@@ -275,6 +281,15 @@ enum th_status th_control_do_attach(void *context, int count, char **words, json
     return status;
 }
 
+const struct th_control_command th_control_command_attach = {
+    "attach",
+    attach_arguments,
+    "attach which TRACER? `tracers` lists them",
+    "loads a tracer and has it trace, as -t does with the options "
+    "behind it",
+    carry_out_attach,
+    .takes_long = true};
+
 /* --- detach ----------------------------------------------------------------------------------- */
 
 static const struct th_argument which_session = {
@@ -283,17 +298,17 @@ static const struct th_argument which_session = {
     .how = TH_ARGUMENT_NEEDED,
 };
 
-const struct th_argument *const th_control_arguments_detach[] = {&which_session, NULL};
+static const struct th_argument *const detach_arguments[] = {&which_session, NULL};
 
 /* With what it has counted, which goes with it. */
-enum th_status th_control_do_detach(void *context, int count, char **words, json_t **result)
+static enum th_status carry_out_detach(void *context, int count, char **words, json_t **result)
 {
     struct th_control_host *host = context;
     unsigned long failures = th_failures();
     struct th_session *session;
     struct th_library *library;
     const char *which;
-    enum th_status status = th_control_read(TH_CONTROL_DETACH, count, words, &which);
+    enum th_status status = th_control_take(&th_control_command_detach, count, words, &which);
     char *failure;
 
     if (status == TH_OK)
@@ -316,13 +331,21 @@ enum th_status th_control_do_detach(void *context, int count, char **words, json
     return status;
 }
 
+const struct th_control_command th_control_command_detach = {
+    "detach",
+    detach_arguments,
+    "detach which SESSION? `sessions` lists them",
+    "ends a session: its number, its name or its tracer",
+    carry_out_detach,
+    .takes_long = true};
+
 /* --- replace ---------------------------------------------------------------------------------- */
 
 struct replacing {
     const char *session, *tracer;
 };
 
-const struct th_argument *const th_control_arguments_replace[] = {
+static const struct th_argument *const replace_arguments[] = {
     &(const struct th_argument){.value = "SESSION",
                                 .type = TH_ARGUMENT_SESSION,
                                 .how = TH_ARGUMENT_NEEDED,
@@ -345,13 +368,13 @@ static enum th_status replace(struct th_control_host *host, struct th_session *s
     return status;
 }
 
-enum th_status th_control_do_replace(void *context, int count, char **words, json_t **result)
+static enum th_status carry_out_replace(void *context, int count, char **words, json_t **result)
 {
     struct th_control_host *host = context;
     struct th_session *session;
     struct replacing replacing;
     th_session_id id;
-    enum th_status status = th_control_read(TH_CONTROL_REPLACE, count, words, &replacing);
+    enum th_status status = th_control_take(&th_control_command_replace, count, words, &replacing);
 
     if (status == TH_OK)
         status = th_control_session(host, replacing.session, &session);
@@ -367,6 +390,15 @@ enum th_status th_control_do_replace(void *context, int count, char **words, jso
         *result = session_of(session);
     return TH_OK;
 }
+
+const struct th_control_command th_control_command_replace = {
+    "replace",
+    replace_arguments,
+    "replace the tracer of which SESSION by which TRACER?",
+    "another tracer, or new code of the same, takes the session over; without a state "
+    "it stays",
+    carry_out_replace,
+    .takes_long = true};
 
 /* --- flags ------------------------------------------------------------------------------------ */
 
@@ -401,7 +433,7 @@ static enum th_status take_tracees(const struct th_argument *argument, const cha
     return th_session_options_tracees(input, strcmp(argument->name, "ports") == 0, value);
 }
 
-const struct th_argument *const th_control_arguments_flags[] = {
+static const struct th_argument *const flags_arguments[] = {
     &(const struct th_argument){.value = "LIST",
                                 .type = TH_ARGUMENT_TEXT,
                                 .how = TH_ARGUMENT_NEEDED | TH_ARGUMENT_LIST,
@@ -437,7 +469,7 @@ const struct th_argument *const th_control_arguments_flags[] = {
 
 static enum th_status read_flagged(struct flagging *flagging, int count, char **words)
 {
-    enum th_status status = th_control_read(TH_CONTROL_FLAGS, count, words, flagging);
+    enum th_status status = th_control_take(&th_control_command_flags, count, words, flagging);
     const struct th_session_option *option = &flagging->options.items[0];
 
     if (status == TH_OK)
@@ -464,7 +496,7 @@ static enum th_status set_flags(void *argument)
     return status;
 }
 
-enum th_status th_control_do_flags(void *context, int count, char **words, json_t **result)
+static enum th_status carry_out_flags(void *context, int count, char **words, json_t **result)
 {
     struct flagging flagging = {.host = context};
     enum th_status status;
@@ -481,3 +513,9 @@ enum th_status th_control_do_flags(void *context, int count, char **words, json_
         *result = session_of(flagging.session);
     return status;
 }
+
+const struct th_control_command th_control_command_flags = {
+    "flags", flags_arguments, "which flags? a LIST such as call,send",
+    "gives trace flags, or takes them: of all, existing, new, pids "
+    "or names",
+    .carry_out = carry_out_flags};

@@ -59,10 +59,10 @@ static json_t *lost(const struct th_control_host *host)
                      (json_int_t)counts.strangers, "mail_dropped", (json_int_t)th_mail_dropped());
 }
 
-enum th_status th_control_do_status(void *context, int count, char **words, json_t **result)
+static enum th_status carry_out_status(void *context, int count, char **words, json_t **result)
 {
     struct th_control_host *host = context;
-    enum th_status status = th_control_read(TH_CONTROL_STATUS, count, words, NULL);
+    enum th_status status = th_control_take(&th_control_command_status, count, words, NULL);
     int64_t now = th_clock_real_monotonic();
     json_t *events;
     uint64_t total;
@@ -79,6 +79,10 @@ enum th_status th_control_do_status(void *context, int count, char **words, json
         host->tell(host->context, *result);
     return TH_OK;
 }
+
+const struct th_control_command th_control_command_status = {
+    "status", NULL, NULL, "how the host fares: time, events, rates, losses",
+    .carry_out = carry_out_status};
 
 /* --- tracers ---------------------------------------------------------------------------------- */
 
@@ -123,10 +127,10 @@ static void add_others(json_t *tracers, const struct th_control_host *host,
     }
 }
 
-enum th_status th_control_do_tracers(void *context, int count, char **words, json_t **result)
+static enum th_status carry_out_tracers(void *context, int count, char **words, json_t **result)
 {
     const struct th_control_host *host = context;
-    enum th_status status = th_control_read(TH_CONTROL_TRACERS, count, words, NULL);
+    enum th_status status = th_control_take(&th_control_command_tracers, count, words, NULL);
     struct th_found_list list = {0};
     struct th_search search;
     json_t *tracers;
@@ -147,6 +151,10 @@ enum th_status th_control_do_tracers(void *context, int count, char **words, jso
     return TH_OK;
 }
 
+const struct th_control_command th_control_command_tracers = {
+    "tracers", NULL, NULL, "the tracers that can be attached, and where they are",
+    .carry_out = carry_out_tracers};
+
 /* --- processes -------------------------------------------------------------------------------- */
 
 struct asked {
@@ -162,10 +170,10 @@ static enum th_status list_processes(void *argument)
     return TH_OK;
 }
 
-enum th_status th_control_do_processes(void *context, int count, char **words, json_t **result)
+static enum th_status carry_out_processes(void *context, int count, char **words, json_t **result)
 {
     struct asked asked = {.host = context};
-    enum th_status status = th_control_read(TH_CONTROL_PROCESSES, count, words, NULL);
+    enum th_status status = th_control_take(&th_control_command_processes, count, words, NULL);
 
     if (status == TH_OK)
         status = th_control_at_tracees(asked.host, list_processes, &asked);
@@ -174,12 +182,15 @@ enum th_status th_control_do_processes(void *context, int count, char **words, j
     return status;
 }
 
+const struct th_control_command th_control_command_processes = {
+    "processes", NULL, NULL, "who there is, and what they do", .carry_out = carry_out_processes};
+
 /* --- stop, help ------------------------------------------------------------------------------- */
 
-enum th_status th_control_do_stop(void *context, int count, char **words, json_t **result)
+static enum th_status carry_out_stop(void *context, int count, char **words, json_t **result)
 {
     struct th_control_host *host = context;
-    enum th_status status = th_control_read(TH_CONTROL_STOP, count, words, NULL);
+    enum th_status status = th_control_take(&th_control_command_stop, count, words, NULL);
 
     (void)result;
     if (status == TH_OK && !host->stop)
@@ -189,29 +200,34 @@ enum th_status th_control_do_stop(void *context, int count, char **words, json_t
     return status;
 }
 
-const struct th_argument *const th_control_arguments_help[] = {
+const struct th_control_command th_control_command_stop = {
+    "stop", NULL, NULL, "ends the host, as a signal does", .carry_out = carry_out_stop};
+
+static const struct th_argument *const help_arguments[] = {
     &(const struct th_argument){
         .value = "COMMAND", .type = TH_ARGUMENT_COMMAND, .size = sizeof(const char *)},
     NULL};
 
 /* Of all commands, or of the one that is named. */
-enum th_status th_control_do_help(void *context, int count, char **words, json_t **result)
+static enum th_status carry_out_help(void *context, int count, char **words, json_t **result)
 {
     const struct th_control_host *host = context;
     const char *only = NULL;
-    enum th_status status = th_control_read(TH_CONTROL_HELP, count, words, &only);
+    enum th_status status = th_control_take(&th_control_command_help, count, words, &only);
     json_t *commands;
 
     if (status != TH_OK)
         return status;
+    if (only && !th_control_find(host->setup.commands, only))
+        return th_control_unknown(&host->setup, only);
     commands = json_array();
-    for (size_t i = 0; i < host->setup.command_count; i++)
-        if (!only || strcmp(only, host->setup.commands[i].name) == 0)
-            json_array_append_new(commands, th_control_help(&host->setup.commands[i]));
-    if (json_array_size(commands) > 0) {
-        *result = json_pack("{s:o}", "commands", commands);
-        return TH_OK;
-    }
-    json_decref(commands);
-    return th_control_unknown(&host->setup, only);
+    for (const struct th_control_command *const *c = host->setup.commands; *c; c++)
+        if (!only || strcmp(only, (*c)->name) == 0)
+            json_array_append_new(commands, th_control_help(*c));
+    *result = json_pack("{s:o}", "commands", commands);
+    return TH_OK;
 }
+
+const struct th_control_command th_control_command_help = {
+    "help", help_arguments, NULL, "what a command does; without one this list",
+    .carry_out = carry_out_help};
