@@ -83,9 +83,9 @@ void th_points_end(struct th_session *session)
 
 /* --- functions that are met --- */
 
-/* Changes are put into their queue under the lock, so that they are made in the order in which they
- * were asked for; who may wait does so after it. */
-bool th_patterns_hand_in(struct th_change *change)
+/* Queues CHANGE, under the lock, so that changes are made in the order in which they were asked for.
+ * True: the thread may wait, and runs it when it has let go of the lock. */
+static bool queue_change(struct th_change *change)
 {
     bool waits = th_permission_may_wait();
 
@@ -109,7 +109,7 @@ struct th_traced_function *th_patterns_meet(struct th_tracing *tracing,
         function = th_functions_add(&tracing->functions, name);
         change = th_change_create();
         th_patterns_add(tracing, change, function, TH_NEWS_RECORDED);
-        waits = th_patterns_hand_in(change);
+        waits = queue_change(change);
     }
     th_tracing_unlock(tracing);
     if (waits)
@@ -174,19 +174,11 @@ static enum th_status compile(th_term match, struct th_match_spec **spec)
     return th_match_compile(TH_MATCH_CALL, match, NULL, spec);
 }
 
-/* Adds it for one function, if that is meant. */
-static size_t set_one(struct th_change *change, const struct th_pattern *pattern,
-                      const struct th_bp_setting *setting,
-                      const struct th_traced_function *function, bool recorded)
-{
-    return th_pattern_concerns(pattern, &function->name) &&
-           th_pattern_set_at(change, function, setting, recorded);
-}
-
-/* Adds it for the functions that are there. Returns how many: one that is live and recorded counts
- * once. */
-static size_t set_present(struct th_tracing *tracing, struct th_change *change,
-                          const struct th_pattern *pattern, const struct th_bp_setting *setting)
+/* Adds SETTING for the functions that there are and that PATTERN is for. Returns how many: one that
+ * is live and recorded counts once. */
+static size_t add_for_functions(struct th_tracing *tracing, struct th_change *change,
+                                const struct th_pattern *pattern,
+                                const struct th_bp_setting *setting)
 {
     const struct th_functions *functions = &tracing->functions;
     size_t matched = 0;
@@ -194,55 +186,41 @@ static size_t set_present(struct th_tracing *tracing, struct th_change *change,
     if (pattern->on_load)
         return 0;
     for (size_t i = 0; i < functions->count; i++)
-        matched += set_one(change, pattern, setting, functions->items[i], true);
-    for (struct th_live_function *f = tracing->live_functions; f; f = f->next) {
-        size_t one = set_one(change, pattern, setting, &f->function, false);
-        matched += th_functions_find(functions, &f->function.name) ? 0 : one;
-    }
+        matched += th_pattern_concerns(pattern, &functions->items[i]->name) &&
+                   th_pattern_set_at(change, functions->items[i], setting, true);
+    for (struct th_live_function *f = tracing->live_functions; f; f = f->next)
+        if (th_pattern_concerns(pattern, &f->function.name) &&
+            th_pattern_set_at(change, &f->function, setting, false))
+            matched += !th_functions_find(functions, &f->function.name);
     return matched;
 }
 
-/* One that is named is there from now on, in recordings. */
-static void make_present(struct th_tracing *tracing, const struct th_pattern *pattern)
-{
-    struct th_function name = {pattern->module, pattern->function, (uint32_t)pattern->arity};
-
-    if (th_pattern_names_one(pattern) && !tracing->replays_nothing)
-        th_patterns_meet(tracing, &name);
-}
-
+/* Sets PATTERN for all functions that there are and will be, and lets go of what is in SETTING. A
+ * recorded function that is named is there from now on. */
 static enum th_status set_pattern(struct th_session *session, const struct th_pattern *pattern,
                                   const struct th_bp_setting *setting, size_t *matched)
 {
+    struct th_function name = {pattern->module, pattern->function, (uint32_t)pattern->arity};
     struct th_tracing *tracing = session->tracing;
     th_session_id id = th_session_id_of(session);
     struct th_change *change = th_change_create();
-    struct th_tracer_lock *lock;
+    enum th_status status = TH_OK;
+    size_t count;
     bool waits;
 
+    if (th_pattern_names_one(pattern) && !tracing->replays_nothing)
+        th_patterns_meet(tracing, &name);
     th_tracing_lock(tracing);
     th_pattern_default_keep(points_of(session), pattern, setting);
-    *matched = set_present(tracing, change, pattern, setting);
-    waits = th_patterns_hand_in(change);
+    count = add_for_functions(tracing, change, pattern, setting);
+    waits = queue_change(change);
     th_tracing_unlock(tracing);
-    if (!waits)
-        return TH_OK;
-    lock = th_tracer_lock_pause();
-    th_change_run(change, NULL, NULL);
-    th_tracer_lock_return(lock);
-    return th_session_check_there(tracing, id);
-}
-
-/* Sets it for all functions that there are and will be, and lets go of what is in it. */
-static enum th_status set_all(struct th_session *session, const struct th_pattern *pattern,
-                              struct th_bp_setting *setting, size_t *matched)
-{
-    struct th_tracing *tracing = session->tracing;
-    enum th_status status;
-    size_t count;
-
-    make_present(tracing, pattern);
-    status = set_pattern(session, pattern, setting, &count);
+    if (waits) {
+        struct th_tracer_lock *lock = th_tracer_lock_pause();
+        th_change_run(change, NULL, NULL);
+        th_tracer_lock_return(lock);
+        status = th_session_check_there(tracing, id);
+    }
     th_shared_drop(setting->spec);
     th_shared_drop(setting->meta_spec);
     th_shared_drop(th_pattern_foreign_tracer(setting));
@@ -275,7 +253,7 @@ enum th_status th_session_function(struct th_session *session, const struct th_p
     setting = make_setting(points, match, spec, kinds);
     if (kinds & TH_BP_TIME) /* a process' time does not go on while it does not run */
         atomic_fetch_or_explicit(&session->tracing->wanted, TH_FLAGS_RUNNING, memory_order_relaxed);
-    return set_all(session, pattern, &setting, matched);
+    return set_pattern(session, pattern, &setting, matched);
 }
 
 static enum th_status check_meta(const struct th_session *session, const struct th_pattern *pattern,
@@ -312,5 +290,5 @@ enum th_status th_session_meta_function(struct th_session *session,
     th_tracing_unlock(session->tracing);
     setting = make_setting(points, match, spec, TH_BP_META);
     setting.meta_tracer = &meta->shared;
-    return set_all(session, pattern, &setting, matched);
+    return set_pattern(session, pattern, &setting, matched);
 }

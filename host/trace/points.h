@@ -41,9 +41,6 @@ enum th_pattern_news {
 void th_patterns_add(struct th_tracing *tracing, struct th_change *change,
                      const struct th_traced_function *function, enum th_pattern_news news);
 
-/* Puts a change into its queue. Under the lock. True: th_change_run() is to follow, without it. */
-bool th_patterns_hand_in(struct th_change *change);
-
 /* The recorded function, with what the patterns say of it if it is new. Outside of callbacks. */
 struct th_traced_function *th_patterns_meet(struct th_tracing *tracing,
                                             const struct th_function *name);

@@ -77,6 +77,11 @@ char *th_pattern_question(const struct th_pattern *pattern, const struct th_trac
 void th_pattern_warn_of_spelling(const struct th_pattern *pattern, const char *text,
                                  const struct th_tracing *tracing);
 
+/* Warns of functions of this host that OPTION, which was set for SESSION, leaves out. SETS: it does
+ * not clear. */
+void th_pattern_option_tell_left_out(const struct th_pattern_option *option,
+                                     const struct th_session *session, bool sets);
+
 /* Warns of those that no call in what was played was for. */
 void th_pattern_options_tell_uncalled(const struct th_pattern_options *options,
                                       const struct th_tracing *tracing);
