@@ -127,7 +127,7 @@ enum th_status th_call_arguments_load(const struct th_call_arguments *arguments,
 
     th_env_init(&env, TH_ENV_PLAIN);
     th_search_init(&search, TH_SEARCH_PLUGINS, folders, folder_count);
-    status = th_module_info_read(arguments->info, &env, &info);
+    status = th_control_load_info_read(arguments->info, &env, &info);
     for (size_t i = 0; status == TH_OK && i < arguments->library_count; i++) {
         const char *name = arguments->libraries[i];
         status = th_call_library_add(&search, name, info, copies);

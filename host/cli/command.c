@@ -94,8 +94,9 @@ static error_t check(enum th_status status, struct argp_state *state)
 
 static error_t take(const struct th_argument_row *row, const char *value, struct argp_state *state)
 {
-    return check(th_argument_store(row->argument, value, (char *)parsing.input + row->offset),
-                 state);
+    return check(
+        th_control_argument_store(row->argument, value, (char *)parsing.input + row->offset),
+        state);
 }
 
 static error_t take_word(const char *value, struct argp_state *state)
@@ -171,7 +172,7 @@ static struct argp_option *make_options(bool *in_order)
         const struct th_argument_row *row = &rows->items[i % rows->count];
         const struct th_argument *a = row->argument;
         *in_order |= a->type == TH_ARGUMENT_REST;
-        if (th_argument_is_option(a) && (a->group != 0) == (i >= rows->count))
+        if (th_control_argument_is_option(a) && (a->group != 0) == (i >= rows->count))
             options[count++] = (struct argp_option){
                 .name = a->name,
                 .key = a->letter ? a->letter : ROW_KEY + (int)(row - rows->items),

@@ -15,7 +15,7 @@ static enum th_status take_encoding(const struct th_argument *argument, const ch
 {
     static const enum th_text_encoding encodings[] = {TH_TEXT_LATIN1, TH_TEXT_UNICODE};
     int64_t number;
-    enum th_status status = th_argument_number(argument, value, &number);
+    enum th_status status = th_control_argument_number(argument, value, &number);
 
     (void)input;
     if (status == TH_OK)

@@ -1,5 +1,5 @@
 /* tracehost info: what is in a stream. */
-#include "census.h"
+#include "stream_stats.h"
 #include "encoding.h"
 #include "interrupt.h"
 #include "stream.h"
@@ -56,21 +56,21 @@ static const struct th_usage usage = {
              "  tracehost info --top=5 calls.trace",
 };
 
-static size_t shown(const struct th_census_list *list, uint64_t top)
+static size_t shown(const struct th_stream_stats_list *list, uint64_t top)
 {
     return top && top < list->count ? (size_t)top : list->count;
 }
 
 static void show_function(struct th_buffer *text, uint64_t key)
 {
-    struct th_function function = th_census_function(key);
+    struct th_function function = th_stream_stats_function(key);
 
     th_function_show(text, &function);
 }
 
 static void print_function(struct th_buffer *text, uint64_t key)
 {
-    struct th_function function = th_census_function(key);
+    struct th_function function = th_stream_stats_function(key);
 
     th_function_print(text, &function);
 }
@@ -96,7 +96,7 @@ static void print_span(const struct th_span *span, enum th_time_kind kind)
     printf("time        %.6Lf s by %s%s\n", length, time_kind(kind), date);
 }
 
-static void print_times(const struct th_census *census)
+static void print_times(const struct th_stream_stats *census)
 {
     bool any = false;
 
@@ -109,7 +109,7 @@ static void print_times(const struct th_census *census)
         printf("time        none recorded\n");
 }
 
-static void print_head(const struct info *info, const struct th_census *census,
+static void print_head(const struct info *info, const struct th_stream_stats *census,
                        const struct th_stream *stream)
 {
     const struct th_reader_info *reader = th_reader_info(stream->reader);
@@ -139,7 +139,7 @@ static void print_head(const struct info *info, const struct th_census *census,
                (unsigned long long)stream->damages, th_plural(stream->damages));
 }
 
-static void print_list(const char *title, const struct th_census_list *list, uint64_t top,
+static void print_list(const char *title, const struct th_stream_stats_list *list, uint64_t top,
                        void (*add)(struct th_buffer *text, uint64_t key))
 {
     struct th_buffer text = {0};
@@ -157,11 +157,11 @@ static void print_list(const char *title, const struct th_census_list *list, uin
     th_buffer_free(&text);
 }
 
-static void print_text(const struct info *info, struct th_census *census,
+static void print_text(const struct info *info, struct th_stream_stats *census,
                        const struct th_stream *stream)
 {
-    struct th_census_list functions = th_census_functions(census);
-    struct th_census_list tracees = th_census_tracees(census);
+    struct th_stream_stats_list functions = th_stream_stats_functions(census);
+    struct th_stream_stats_list tracees = th_stream_stats_tracees(census);
     char title[96];
 
     print_head(info, census, stream);
@@ -169,7 +169,7 @@ static void print_text(const struct info *info, struct th_census *census,
         printf("\n   records  tag\n");
     for (size_t i = 0; i < census->row_count; i++)
         printf("%10llu  %s %s/%u\n", (unsigned long long)census->rows[i].count,
-               th_census_kind(census->rows[i].kind), th_atom_name(census->rows[i].tag)->text,
+               th_stream_stats_kind(census->rows[i].kind), th_atom_name(census->rows[i].tag)->text,
                census->rows[i].tuple_size);
     snprintf(title, sizeof title, "   records  tracee (%zu)", tracees.count);
     print_list(title, &tracees, info->top, th_text_show);
@@ -183,12 +183,12 @@ static void print_text(const struct info *info, struct th_census *census,
 
 /* --- json --- */
 
-static json_t *json_rows(const struct th_census *census)
+static json_t *json_rows(const struct th_stream_stats *census)
 {
     json_t *tags = json_array();
 
     for (size_t i = 0; i < census->row_count;) {
-        const struct th_census_row *first = &census->rows[i];
+        const struct th_stream_stats_row *first = &census->rows[i];
         json_t *sizes = json_object();
         json_int_t count = 0;
         char size[16];
@@ -199,14 +199,15 @@ static json_t *json_rows(const struct th_census *census)
             json_object_set_new(sizes, size, json_integer((json_int_t)census->rows[i].count));
             count += (json_int_t)census->rows[i].count;
         }
-        json_array_append_new(
-            tags, json_pack("{s:s, s:s, s:o, s:I}", "kind", th_census_kind(first->kind), "tag",
-                            th_atom_name(first->tag)->text, "tuple_sizes", sizes, "count", count));
+        json_array_append_new(tags, json_pack("{s:s, s:s, s:o, s:I}", "kind",
+                                              th_stream_stats_kind(first->kind), "tag",
+                                              th_atom_name(first->tag)->text, "tuple_sizes", sizes,
+                                              "count", count));
     }
     return tags;
 }
 
-static json_t *json_list(const char *name, const struct th_census_list *list, uint64_t top,
+static json_t *json_list(const char *name, const struct th_stream_stats_list *list, uint64_t top,
                          void (*add)(struct th_buffer *text, uint64_t key))
 {
     json_t *array = json_array();
@@ -222,7 +223,7 @@ static json_t *json_list(const char *name, const struct th_census_list *list, ui
     return array;
 }
 
-static json_t *json_times(const struct th_census *census)
+static json_t *json_times(const struct th_stream_stats *census)
 {
     json_t *times = json_array();
 
@@ -236,12 +237,12 @@ static json_t *json_times(const struct th_census *census)
     return times;
 }
 
-static void print_json(const struct info *info, const struct th_census *census,
+static void print_json(const struct info *info, const struct th_stream_stats *census,
                        const struct th_stream *stream)
 {
     const struct th_reader_info *reader = th_reader_info(stream->reader);
-    struct th_census_list functions = th_census_functions(census);
-    struct th_census_list tracees = th_census_tracees(census);
+    struct th_stream_stats_list functions = th_stream_stats_functions(census);
+    struct th_stream_stats_list tracees = th_stream_stats_tracees(census);
     const struct th_atom_name *node = th_atom_name(reader->node.node);
     json_t *all = json_pack("{s:s, s:s?, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "format",
                             reader->format, "node", reader->node.node ? node->text : NULL, "bytes",
@@ -265,14 +266,14 @@ static void print_json(const struct info *info, const struct th_census *census,
     th_free(tracees.items);
 }
 
-static void count_all(struct th_stream *stream, struct th_census *census)
+static void count_all(struct th_stream *stream, struct th_stream_stats *census)
 {
     struct th_event event = {0};
     th_env env;
 
     th_env_init(&env, TH_ENV_PLAIN);
     while (th_stream_next(stream, &event)) {
-        if (th_census_add(census, &event, &env) != TH_OK)
+        if (th_stream_stats_add(census, &event, &env) != TH_OK)
             th_stream_malformed(stream, &event);
         th_env_clear(&env);
     }
@@ -282,7 +283,7 @@ static void count_all(struct th_stream *stream, struct th_census *census)
 int th_command_info(int argc, char **argv)
 {
     struct info info = {.top = UINT64_MAX};
-    struct th_census census = {0};
+    struct th_stream_stats census = {0};
     struct th_stream stream = {.command = "info", .options = &info.stream};
     int status;
 
@@ -293,12 +294,12 @@ int th_command_info(int argc, char **argv)
     if (status != TH_OK)
         return status;
     count_all(&stream, &census);
-    th_census_sort_rows(&census);
+    th_stream_stats_sort_rows(&census);
     if (info.json)
         print_json(&info, &census, &stream);
     else
         print_text(&info, &census, &stream);
     status = th_stream_close(&stream);
-    th_census_free(&census);
+    th_stream_stats_free(&census);
     return th_command_finish("info", status);
 }

@@ -20,7 +20,7 @@ enum { ARITY_MOST = 255 };
 static enum th_status take_arity(const struct th_argument *argument, const char *value, void *input)
 {
     struct match *match = input;
-    enum th_status status = th_argument_number(argument, value, &match->arity);
+    enum th_status status = th_control_argument_number(argument, value, &match->arity);
 
     if (status == TH_OK && match->arity > ARITY_MOST)
         return th_error_raise(TH_USAGE, "--arity is at most %d", ARITY_MOST);

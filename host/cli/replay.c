@@ -10,7 +10,7 @@ static enum th_status take_frames(const struct th_argument *argument, const char
     enum { ALL = TH_EXECUTION_ALL_FRAMES / TH_EXECUTION_FRAMES, MOST = 1000000000 };
     struct th_replaying *replay = input;
     int64_t frames;
-    enum th_status status = th_argument_number(argument, value, &frames);
+    enum th_status status = th_control_argument_number(argument, value, &frames);
 
     if (status != TH_OK)
         return status;
@@ -60,7 +60,8 @@ static const struct th_argument_set sets[] = {
     {.items = th_trace_arguments,
      .offset = offsetof(struct th_replaying, trace),
      .check = th_trace_options_check},
-    {.items = th_session_arguments, .offset = offsetof(struct th_replaying, trace.sessions)},
+    {.items = th_control_session_arguments,
+     .offset = offsetof(struct th_replaying, trace.sessions)},
     {.items = th_stream_arguments, .offset = offsetof(struct th_replaying, stream)},
     {.items = th_bounds_arguments,
      .offset = offsetof(struct th_replaying, play),

@@ -36,7 +36,7 @@ static enum th_status take_bound(const struct th_argument *argument, const char 
 
     bound->set = true;
     bound->relative = *value != '@';
-    return th_argument_number(argument, value + (*value == '@'), &bound->ns);
+    return th_control_argument_number(argument, value + (*value == '@'), &bound->ns);
 }
 
 /* Of the same kind, they can be compared before there is a time. */
@@ -145,7 +145,7 @@ static void look_up(void *context)
     struct playing *playing = context;
 
     show_position(playing);
-    th_between_look(&playing->replay->between);
+    th_control_main_thread_look(&playing->replay->main_thread);
 }
 
 static void progress(void *context)
@@ -315,10 +315,10 @@ static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
     th_trace_results(tracing, replay->trace.json);
     th_command_flush();
     tell_unplayed(replay, &totals.played);
-    th_session_options_tell_uncalled(&replay->trace.sessions, tracing);
-    th_sessions_tell_unmet(tracing);
+    th_control_session_options_tell_uncalled(&replay->trace.sessions, tracing);
+    th_control_sessions_tell_unmet(tracing);
     if (totals.played.played)
-        th_session_options_tell_unmatched(&replay->trace.sessions, tracing);
+        th_control_session_options_tell_unmatched(&replay->trace.sessions, tracing);
     if (replay->trace.stats)
         show_stats(tracing, &totals);
     else
@@ -406,13 +406,13 @@ static json_t *list_processes(void *context)
 
 static enum th_status start_control(struct th_replaying *replay, struct th_tracing *tracing)
 {
-    th_between_begin(&replay->between);
+    th_control_main_thread_begin(&replay->main_thread);
     replay->control = (struct th_control_host){
         .program = replay->command,
         .tracing = tracing,
         .stop = stop_as_told,
         .tell = tell_status,
-        .between = &replay->between,
+        .main_thread = &replay->main_thread,
         .processes = list_processes,
         .context = replay,
     };

@@ -31,7 +31,7 @@ struct th_replaying {
 
     /* Of its own. */
     struct th_control_host control;
-    struct th_between between; /* what others ask of the thread that replays */
+    struct th_control_main_thread main_thread; /* what others ask of the thread that replays */
     /* How far it has come, for others to look at. Written by the thread that replays. Relaxed:
      * numbers in themselves. Of all streams, but `stream` and `bytes` of the one that is played. */
     struct shown {

@@ -18,7 +18,7 @@ struct page {
 
 static enum th_status check_sessions(void *input)
 {
-    return th_session_options_check(input);
+    return th_control_session_options_check(input);
 }
 
 static const struct th_argument arguments[] = {
@@ -39,7 +39,8 @@ static const struct th_argument arguments[] = {
 /* Those that make sense with one tracer in one session. */
 static bool is_wanted(const struct th_argument *argument)
 {
-    enum th_session_argument which = (enum th_session_argument)(argument - th_session_arguments);
+    enum th_control_session_argument which =
+        (enum th_control_session_argument)(argument - th_control_session_arguments);
 
     return which != TH_SESSION_TRACER && which != TH_SESSION_BEGIN && which != TH_SESSION_KIND &&
            which != TH_SESSION_META_TRACER;
@@ -47,7 +48,7 @@ static bool is_wanted(const struct th_argument *argument)
 
 static const struct th_argument_set sets[] = {
     {.items = arguments},
-    {.items = th_session_arguments,
+    {.items = th_control_session_arguments,
      .offset = offsetof(struct page, replay.trace.sessions),
      .has = is_wanted,
      .check = check_sessions},
@@ -186,7 +187,7 @@ static int make_page(struct page *page)
     path = out.name ? th_printf("/dev/fd/%d", fileno(out.file)) : NULL;
     th_failures_name(path, page->output);
     add_settings(&tracer, page, path);
-    th_session_options_tracer(&page->replay.trace.sessions, th_buffer_text(&tracer));
+    th_control_session_options_tracer(&page->replay.trace.sessions, th_buffer_text(&tracer));
     status = th_replaying_run(&page->replay);
     th_failures_name(NULL, NULL);
     th_buffer_free(&tracer);

@@ -122,7 +122,7 @@ static void stop(void *context)
     atomic_store_explicit(&running->work.stopped, true, memory_order_relaxed);
     mine = th_control_host_lock_soon(&running->control);
     th_top_end();
-    th_sessions_rest(running->tracing);
+    th_control_sessions_rest(running->tracing);
     if (mine)
         th_control_host_unlock(&running->control);
     th_run_kill(running->session.process);
@@ -153,7 +153,7 @@ static void give_up(void *context)
     struct running *running = context;
     bool mine = th_control_host_lock_soon(&running->control) && th_progress_settle_soon();
 
-    th_sessions_rest(running->tracing);
+    th_control_sessions_rest(running->tracing);
     th_trace_results(running->tracing, running->run->trace.json);
     while (mine && th_tracing_sessions(running->tracing) > 0)
         th_session_destroy(th_tracing_session(running->tracing, 0));
@@ -187,7 +187,8 @@ static enum th_status run_process(struct running *running)
     if (status != TH_OK) {
         th_command_fail("run");
         th_control_host_end(&running->control);
-        th_sessions_rest(running->tracing); /* nothing has begun: its exit is nobody's event */
+        th_control_sessions_rest(
+            running->tracing); /* nothing has begun: its exit is nobody's event */
         th_run_exit(running->session.process, TH_AM(normal));
         return status;
     }
@@ -200,7 +201,7 @@ static enum th_status run_process(struct running *running)
         th_shell_print_exception(&running->session.evaluation, &running->exception);
     th_run_exit(running->session.process, end_reason(running));
     th_control_host_lock(&running->control); /* give_up() may follow: it ends the sessions */
-    th_sessions_rest(running->tracing);
+    th_control_sessions_rest(running->tracing);
     th_control_host_unlock(&running->control);
     th_library_halt(); /* functions that run may wait for it */
     th_runtime_kill_all();
@@ -287,7 +288,7 @@ static void tell(const struct running *running, double seconds)
     tell_stop(running);
     th_trace_waiting("run", running->tracing);
     if (!running->run->probes) /* else they are looked at */
-        th_session_options_tell_unmatched(&running->run->trace.sessions, running->tracing);
+        th_control_session_options_tell_unmatched(&running->run->trace.sessions, running->tracing);
     if (running->run->trace.stats) {
         fprintf(stderr, "ran for %.3f s on %u scheduler%s\n", seconds, schedulers,
                 th_plural(schedulers));
@@ -329,7 +330,8 @@ static enum th_status run_traced(struct running *running)
     } else {
         status = th_command_fail("run");
         th_control_host_end(&running->control);
-        th_sessions_rest(running->tracing); /* nothing has begun: its exit is nobody's event */
+        th_control_sessions_rest(
+            running->tracing); /* nothing has begun: its exit is nobody's event */
         th_run_exit(running->session.process, TH_AM(normal));
     }
     th_shell_end(&running->session.evaluation);

@@ -1,6 +1,6 @@
 #include "stream.h"
 
-#include "census.h"
+#include "stream_stats.h"
 #include "interrupt.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ static enum th_status take_reconnect(const struct th_argument *argument, const c
                                      void *input)
 {
     struct th_stream_options *options = input;
-    enum th_status status = th_argument_number(argument, value, &options->reconnect_ns);
+    enum th_status status = th_control_argument_number(argument, value, &options->reconnect_ns);
 
     if (status == TH_OK && options->reconnect_ns <= 0)
         return th_error_raise(TH_USAGE, "--reconnect wants a time above 0, not '%s'", value);
@@ -23,7 +23,7 @@ static enum th_status take_memory(const struct th_argument *argument, const char
 {
     struct th_stream_options *options = input;
     int64_t bytes;
-    enum th_status status = th_argument_number(argument, value, &bytes);
+    enum th_status status = th_control_argument_number(argument, value, &bytes);
 
     if (status == TH_OK && bytes < TH_READER_LEAST_MEMORY)
         return th_error_raise(TH_USAGE, "--max-memory wants 1MiB at least, not '%s'", value);
@@ -60,7 +60,7 @@ enum th_status th_limit_take(const struct th_argument *argument, const char *val
 {
     struct th_limit *limit = (struct th_limit *)((char *)input + argument->into);
     int64_t count;
-    enum th_status status = th_argument_number(argument, value, &count);
+    enum th_status status = th_control_argument_number(argument, value, &count);
 
     if (status == TH_OK)
         *limit = (struct th_limit){true, (uint64_t)count};
@@ -178,7 +178,7 @@ void th_stream_check(struct th_stream *stream, struct th_event *event, th_env *e
 {
     struct th_function function;
 
-    if (th_census_look_into(event, env, &function) == TH_OK)
+    if (th_stream_stats_look_into(event, env, &function) == TH_OK)
         return;
     th_error_raise(TH_PARTIAL, "%s", th_error_link(0));
     th_error_context("record %llu at byte %llu is damaged, and kept as it is",

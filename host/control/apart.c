@@ -7,17 +7,17 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-struct th_errand {
+struct th_control_task {
     const struct th_control_setup *setup;
     int told; /* when it is done */
     pthread_t thread;
-    struct th_wire_request request;
+    struct th_control_wire_request request;
     struct th_buffer answer;
     bool abandoned;
     atomic_bool done; /* release: the answer is there; acquire */
 };
 
-int th_apart_begin(struct th_apart *apart)
+int th_control_apart_begin(struct th_control_apart *apart)
 {
     apart->count = 0;
     apart->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -25,32 +25,33 @@ int th_apart_begin(struct th_apart *apart)
 }
 
 /* A counter that is full is readable, too. */
-static void tell(const struct th_errand *errand)
+static void tell(const struct th_control_task *task)
 {
     uint64_t one = 1;
 
-    while (write(errand->told, &one, sizeof one) < 0 && errno == EINTR)
+    while (write(task->told, &one, sizeof one) < 0 && errno == EINTR)
         ;
 }
 
 static void *run(void *context)
 {
-    struct th_errand *errand = context;
+    struct th_control_task *task = context;
 
-    if (errand->setup->begin)
-        errand->setup->begin();
-    th_wire_carry_out(errand->setup, &errand->request, &errand->answer);
-    if (errand->setup->end)
-        errand->setup->end();
-    atomic_store_explicit(&errand->done, true, memory_order_release);
-    tell(errand);
+    if (task->setup->begin)
+        task->setup->begin();
+    th_control_wire_carry_out(task->setup, &task->request, &task->answer);
+    if (task->setup->end)
+        task->setup->end();
+    atomic_store_explicit(&task->done, true, memory_order_release);
+    tell(task);
     return NULL;
 }
 
-struct th_errand *th_apart_start(struct th_apart *apart, const struct th_control_setup *setup,
-                                 const struct th_wire_request *request)
+struct th_control_task *th_control_apart_start(struct th_control_apart *apart,
+                                               const struct th_control_setup *setup,
+                                               const struct th_control_wire_request *request)
 {
-    struct th_errand *errand;
+    struct th_control_task *task;
     int error;
 
     if (apart->count == TH_CONTROL_APART) {
@@ -60,58 +61,59 @@ struct th_errand *th_apart_start(struct th_apart *apart, const struct th_control
                        TH_CONTROL_APART);
         return NULL;
     }
-    errand = th_alloc_zero(sizeof *errand);
-    errand->setup = setup;
-    errand->told = apart->done;
-    errand->request = *request;
-    atomic_init(&errand->done, false);
-    error = th_thread_start(&errand->thread, NULL, run, errand);
+    task = th_alloc_zero(sizeof *task);
+    task->setup = setup;
+    task->told = apart->done;
+    task->request = *request;
+    atomic_init(&task->done, false);
+    error = th_thread_start(&task->thread, NULL, run, task);
     if (error == 0) {
-        apart->errands[apart->count++] = errand;
-        return errand;
+        apart->tasks[apart->count++] = task;
+        return task;
     }
-    th_free(errand);
+    th_free(task);
     th_error_raise(TH_FAILED, "there is no thread for it: %s", strerror(error));
     return NULL;
 }
 
-bool th_errand_is_done(const struct th_errand *errand)
+bool th_control_task_is_done(const struct th_control_task *task)
 {
-    return atomic_load_explicit(&errand->done, memory_order_acquire);
+    return atomic_load_explicit(&task->done, memory_order_acquire);
 }
 
-static void forget(struct th_apart *apart, const struct th_errand *errand)
+static void forget(struct th_control_apart *apart, const struct th_control_task *task)
 {
     size_t i = 0;
 
-    while (apart->errands[i] != errand)
+    while (apart->tasks[i] != task)
         i++;
-    apart->errands[i] = apart->errands[--apart->count];
+    apart->tasks[i] = apart->tasks[--apart->count];
 }
 
-void th_errand_end(struct th_apart *apart, struct th_errand *errand, struct th_buffer *out)
+void th_control_task_end(struct th_control_apart *apart, struct th_control_task *task,
+                         struct th_buffer *out)
 {
-    pthread_join(errand->thread, NULL);
-    forget(apart, errand);
-    th_buffer_add(out, errand->answer.data, errand->answer.size);
-    th_buffer_free(&errand->answer);
-    th_free(errand);
+    pthread_join(task->thread, NULL);
+    forget(apart, task);
+    th_buffer_add(out, task->answer.data, task->answer.size);
+    th_buffer_free(&task->answer);
+    th_free(task);
 }
 
-void th_errand_abandon(struct th_errand *errand)
+void th_control_task_abandon(struct th_control_task *task)
 {
-    errand->abandoned = true;
+    task->abandoned = true;
 }
 
-static void drop(struct th_apart *apart, struct th_errand *errand)
+static void drop(struct th_control_apart *apart, struct th_control_task *task)
 {
     struct th_buffer nowhere = {0};
 
-    th_errand_end(apart, errand, &nowhere);
+    th_control_task_end(apart, task, &nowhere);
     th_buffer_free(&nowhere);
 }
 
-void th_apart_hear(const struct th_apart *apart)
+void th_control_apart_hear(const struct th_control_apart *apart)
 {
     uint64_t times;
 
@@ -119,16 +121,16 @@ void th_apart_hear(const struct th_apart *apart)
         ;
 }
 
-void th_apart_sweep(struct th_apart *apart)
+void th_control_apart_sweep(struct th_control_apart *apart)
 {
     for (size_t i = apart->count; i-- > 0;) /* the last one takes the place of one that goes */
-        if (apart->errands[i]->abandoned && th_errand_is_done(apart->errands[i]))
-            drop(apart, apart->errands[i]);
+        if (apart->tasks[i]->abandoned && th_control_task_is_done(apart->tasks[i]))
+            drop(apart, apart->tasks[i]);
 }
 
-void th_apart_end(struct th_apart *apart)
+void th_control_apart_end(struct th_control_apart *apart)
 {
     while (apart->count > 0)
-        drop(apart, apart->errands[0]);
+        drop(apart, apart->tasks[0]);
     close(apart->done);
 }

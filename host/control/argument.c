@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *th_argument_title(const struct th_argument *argument)
+const char *th_control_argument_title(const struct th_argument *argument)
 {
     static _Thread_local char title[64];
 
@@ -25,8 +25,8 @@ const char *th_argument_title(const struct th_argument *argument)
 static enum th_status refuse(const struct th_argument *argument, const char *wanted,
                              const char *value)
 {
-    return th_error_raise(TH_USAGE, "%s wants %s, not '%s'", th_argument_title(argument), wanted,
-                          value);
+    return th_error_raise(TH_USAGE, "%s wants %s, not '%s'", th_control_argument_title(argument),
+                          wanted, value);
 }
 
 static enum th_status read_count(const struct th_argument *argument, const char *text,
@@ -102,7 +102,7 @@ static enum th_status read_choice(const struct th_argument *argument, const char
                                                   : " or ",
                          argument->words[i]);
     }
-    th_error_raise(TH_USAGE, "%s is %s, not '%s'", th_argument_title(argument),
+    th_error_raise(TH_USAGE, "%s is %s, not '%s'", th_control_argument_title(argument),
                    th_buffer_text(&list), text);
     th_buffer_free(&list);
     return TH_USAGE;
@@ -122,8 +122,8 @@ static enum th_status check_bounds(const struct th_argument *argument, const cha
     return refuse(argument, wanted, text);
 }
 
-enum th_status th_argument_number(const struct th_argument *argument, const char *text,
-                                  int64_t *number)
+enum th_status th_control_argument_number(const struct th_argument *argument, const char *text,
+                                          int64_t *number)
 {
     static enum th_status (*const readers[])(const struct th_argument *argument, const char *text,
                                              int64_t *number) = {
@@ -142,14 +142,15 @@ static enum th_status store_number(const struct th_argument *argument, const cha
                                    void *member)
 {
     int64_t number;
-    enum th_status status = th_argument_number(argument, value, &number);
+    enum th_status status = th_control_argument_number(argument, value, &number);
 
     if (status == TH_OK)
         memcpy(member, &number, argument->size);
     return status;
 }
 
-enum th_status th_argument_store(const struct th_argument *argument, const char *value, void *input)
+enum th_status th_control_argument_store(const struct th_argument *argument, const char *value,
+                                         void *input)
 {
     void *member = (char *)input + argument->into;
     struct th_texts *texts = member;
@@ -178,7 +179,7 @@ struct words {
     const struct th_argument *const *positional; /* of the next word that is no option */
     int left;
     char *const *next;
-    th_argument_visitor *visit;
+    th_control_argument_visitor *visit;
     void *context;
 };
 
@@ -223,7 +224,7 @@ static enum th_status visit_option(struct words *words, const struct th_argument
     if (!option)
         return refuse_option(words, word);
     if (!option->value && value)
-        return th_error_raise(TH_USAGE, "%s has no value", th_argument_title(option));
+        return th_error_raise(TH_USAGE, "%s has no value", th_control_argument_title(option));
     if (option->value && !value && !(option->how & TH_ARGUMENT_OPTIONAL)) {
         if (words->left == 0)
             return th_error_raise(TH_USAGE, "%.60s wants a value", word);
@@ -246,7 +247,7 @@ static enum th_status visit_positional(struct words *words, const char *word)
 {
     const struct th_argument *argument;
 
-    while (*words->positional && th_argument_is_option(*words->positional))
+    while (*words->positional && th_control_argument_is_option(*words->positional))
         words->positional++;
     argument = *words->positional;
     if (!argument)
@@ -256,8 +257,9 @@ static enum th_status visit_positional(struct words *words, const char *word)
     return words->visit(words->context, argument, word);
 }
 
-enum th_status th_arguments_visit(const struct th_argument *const arguments[], int count,
-                                  char *const items[], th_argument_visitor *visit, void *context)
+enum th_status th_control_arguments_visit(const struct th_argument *const arguments[], int count,
+                                          char *const items[], th_control_argument_visitor *visit,
+                                          void *context)
 {
     struct words words = {arguments, arguments, count, items, visit, context};
     enum th_status status = TH_OK;
@@ -288,17 +290,18 @@ static enum th_status take(void *context, const struct th_argument *argument, co
 {
     struct taking *taking = context;
 
-    if (!th_argument_is_option(argument))
+    if (!th_control_argument_is_option(argument))
         taking->latest = argument;
-    return th_argument_store(argument, value, taking->input);
+    return th_control_argument_store(argument, value, taking->input);
 }
 
-enum th_status th_arguments_take(const struct th_argument *const arguments[], const char *missing,
-                                 int count, char *const words[], void *input)
+enum th_status th_control_arguments_take(const struct th_argument *const arguments[],
+                                         const char *missing, int count, char *const words[],
+                                         void *input)
 {
     struct taking taking = {.input = input};
     const struct th_argument *needed = NULL; /* the last one */
-    enum th_status status = th_arguments_visit(arguments, count, words, take, &taking);
+    enum th_status status = th_control_arguments_visit(arguments, count, words, take, &taking);
 
     if (status != TH_OK)
         return status;
@@ -315,7 +318,7 @@ enum th_status th_arguments_take(const struct th_argument *const arguments[], co
 
 static void add_usage_of(const struct th_argument *argument, struct th_buffer *usage)
 {
-    bool option = th_argument_is_option(argument);
+    bool option = th_control_argument_is_option(argument);
     bool optional = option || !(argument->how & TH_ARGUMENT_NEEDED);
 
     th_buffer_add_text(usage, optional ? "[" : "");
@@ -330,7 +333,8 @@ static void add_usage_of(const struct th_argument *argument, struct th_buffer *u
         th_buffer_add_text(usage, optional ? "]" : "");
 }
 
-void th_arguments_usage(const struct th_argument *const arguments[], struct th_buffer *usage)
+void th_control_arguments_usage(const struct th_argument *const arguments[],
+                                struct th_buffer *usage)
 {
     bool open = false; /* the brackets of an option that repeats */
     const char *blank = "";
@@ -345,7 +349,7 @@ void th_arguments_usage(const struct th_argument *const arguments[], struct th_b
         }
         th_buffer_add_text(usage, blank);
         add_usage_of(argument, usage);
-        open |= th_argument_is_option(argument) && argument->how & TH_ARGUMENT_REPEATS;
+        open |= th_control_argument_is_option(argument) && argument->how & TH_ARGUMENT_REPEATS;
         blank = " ";
     }
     th_buffer_add_text(usage, open ? "]..." : "");

@@ -91,44 +91,47 @@ struct th_argument {
 #define TH_INTO(type, member) .into = offsetof(type, member), .size = sizeof(((type *)NULL)->member)
 #define TH_WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-static inline bool th_argument_is_option(const struct th_argument *argument)
+static inline bool th_control_argument_is_option(const struct th_argument *argument)
 {
     return argument->name || argument->letter;
 }
 
-static inline bool th_argument_is_last(const struct th_argument *argument)
+static inline bool th_control_argument_is_last(const struct th_argument *argument)
 {
-    return !th_argument_is_option(argument) && !argument->value;
+    return !th_control_argument_is_option(argument) && !argument->value;
 }
 
 /* "--name", "-l" or "VALUE", for messages. Valid until the thread's next call. */
-const char *th_argument_title(const struct th_argument *argument);
+const char *th_control_argument_title(const struct th_argument *argument);
 
 /* Reads VALUE as ARGUMENT's type, and puts it where INPUT's struct has it. NULL is the value of a
  * flag, and of an option that stands without its value. TH_USAGE, with one link, if it is wrong. */
-enum th_status th_argument_store(const struct th_argument *argument, const char *value,
-                                 void *input);
+enum th_status th_control_argument_store(const struct th_argument *argument, const char *value,
+                                         void *input);
 
 /* Read numbers, for `take` functions. TH_USAGE, with one link that names ARGUMENT. */
-enum th_status th_argument_number(const struct th_argument *argument, const char *text,
-                                  int64_t *number);
+enum th_status th_control_argument_number(const struct th_argument *argument, const char *text,
+                                          int64_t *number);
 
 /* What words are found to be: VALUE is that of ARGUMENT, NULL where it has none. Else than TH_OK:
  * no further word is looked at. */
-typedef enum th_status th_argument_visitor(void *context, const struct th_argument *argument,
-                                           const char *value);
+typedef enum th_status
+th_control_argument_visitor(void *context, const struct th_argument *argument, const char *value);
 
 /* Calls VISIT for each of COUNT WORDS, in their order, as ARGUMENTS, with NULL behind them, describe
  * them: --name=value, --name value, -xvalue, -x value; -- before words that begin with a dash.
  * TH_USAGE if there is no such argument, or VISIT's status. */
-enum th_status th_arguments_visit(const struct th_argument *const arguments[], int count,
-                                  char *const words[], th_argument_visitor *visit, void *context);
+enum th_status th_control_arguments_visit(const struct th_argument *const arguments[], int count,
+                                          char *const words[], th_control_argument_visitor *visit,
+                                          void *context);
 
 /* Stores all WORDS in INPUT. TH_USAGE also if a needed word is missing: MISSING says so. */
-enum th_status th_arguments_take(const struct th_argument *const arguments[], const char *missing,
-                                 int count, char *const words[], void *input);
+enum th_status th_control_arguments_take(const struct th_argument *const arguments[],
+                                         const char *missing, int count, char *const words[],
+                                         void *input);
 
 /* Adds the usage of ARGUMENTS: "TRACER [--flags=LIST] [-p PATTERN [--return]]...". */
-void th_arguments_usage(const struct th_argument *const arguments[], struct th_buffer *usage);
+void th_control_arguments_usage(const struct th_argument *const arguments[],
+                                struct th_buffer *usage);
 
 #endif

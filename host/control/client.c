@@ -122,7 +122,7 @@ enum th_status th_control_connect(const char *path, struct th_control_client **r
     enum th_status status;
     int fd;
 
-    status = th_socket_connect(path, &fd, NULL);
+    status = th_control_socket_connect(path, &fd, NULL);
     if (status != TH_OK)
         return status;
     client = th_alloc_zero(sizeof *client);

@@ -17,7 +17,7 @@ char *th_control_usage(const struct th_control_command *command)
     struct th_buffer usage = {0};
     char *text;
 
-    th_arguments_usage(arguments_of(command), &usage);
+    th_control_arguments_usage(arguments_of(command), &usage);
     text = th_strdup(th_buffer_text(&usage));
     th_buffer_free(&usage);
     return text;
@@ -36,7 +36,7 @@ json_t *th_control_help(const struct th_control_command *command)
 enum th_status th_control_take(const struct th_control_command *command, int count,
                                char *const words[], void *input)
 {
-    return th_arguments_take(arguments_of(command), command->missing, count, words, input);
+    return th_control_arguments_take(arguments_of(command), command->missing, count, words, input);
 }
 
 const struct th_control_command *th_control_find(const struct th_control_command *const commands[],

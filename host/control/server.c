@@ -29,13 +29,13 @@ enum { READ = 1 << 16 };
 
 struct client {
     int fd;
-    struct th_buffer come;    /* requests */
-    bool skips;               /* the rest of a line that is too long */
-    struct th_buffer answer;  /* what it is to be sent, ... */
-    size_t sent;              /* ... of which this much was */
-    int64_t since;            /* when it took something last, in seconds */
-    uint64_t turn;            /* the server's when it came or was heard last */
-    struct th_errand *errand; /* what it has asked for goes on; NULL: nothing */
+    struct th_buffer come;        /* requests */
+    bool skips;                   /* the rest of a line that is too long */
+    struct th_buffer answer;      /* what it is to be sent, ... */
+    size_t sent;                  /* ... of which this much was */
+    int64_t since;                /* when it took something last, in seconds */
+    uint64_t turn;                /* the server's when it came or was heard last */
+    struct th_control_task *task; /* what it has asked for goes on; NULL: nothing */
 };
 
 struct th_control {
@@ -48,7 +48,7 @@ struct th_control {
     uint64_t turn;     /* counts up */
     bool made_room;    /* for a descriptor, and nobody has come since */
     int64_t deaf_till; /* in seconds; 0: it listens */
-    struct th_apart apart;
+    struct th_control_apart apart;
     /* Written by the server's thread, read by any. Relaxed: each is a number in itself. */
     _Atomic uint64_t accepted, requests, refused, malformed, dropped;
 };
@@ -106,27 +106,27 @@ static void carry_out(struct th_control *control, struct client *client, size_t 
 {
     const char *line = (const char *)client->come.data;
     struct th_buffer *answer = answer_of(client);
-    struct th_wire_request request;
+    struct th_control_wire_request request;
 
-    if (!th_wire_read(control->setup, line, size, &request, answer)) {
+    if (!th_control_wire_read(control->setup, line, size, &request, answer)) {
         count(&control->malformed);
         return;
     }
     count(&control->requests);
     if (!request.command || !request.command->takes_long) {
-        th_wire_carry_out(control->setup, &request, answer);
+        th_control_wire_carry_out(control->setup, &request, answer);
         return;
     }
-    client->errand = th_apart_start(&control->apart, control->setup, &request);
-    if (!client->errand)
-        th_wire_refuse(&request, answer);
+    client->task = th_control_apart_start(&control->apart, control->setup, &request);
+    if (!client->task)
+        th_control_wire_refuse(&request, answer);
 }
 
 /* What has ended is answered. */
-static void end_errand(struct th_control *control, struct client *client)
+static void end_task(struct th_control *control, struct client *client)
 {
-    th_errand_end(&control->apart, client->errand, answer_of(client));
-    client->errand = NULL;
+    th_control_task_end(&control->apart, client->task, answer_of(client));
+    client->task = NULL;
 }
 
 static void use_up(struct client *client, size_t size)
@@ -149,7 +149,7 @@ static void skip(struct th_control *control, struct client *client)
 {
     if (!client->skips) {
         count(&control->malformed);
-        th_wire_complain("a line is too long", answer_of(client));
+        th_control_wire_complain("a line is too long", answer_of(client));
     }
     client->skips = true;
     th_buffer_free(&client->come);
@@ -191,8 +191,8 @@ static void let_go(struct th_control *control, size_t i)
 {
     struct client *client = &control->clients[i];
 
-    if (client->errand)
-        th_errand_abandon(client->errand);
+    if (client->task)
+        th_control_task_abandon(client->task);
     close(client->fd);
     control->deaf_till = 0;
     th_buffer_free(&client->come);
@@ -205,7 +205,7 @@ static bool is_idle(const struct client *client)
 {
     char byte;
 
-    return !client->errand && client->answer.size == 0 && line_of(client) < 0 &&
+    return !client->task && client->answer.size == 0 && line_of(client) < 0 &&
            recv(client->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0;
 }
 
@@ -234,9 +234,9 @@ static void admit(struct th_control *control, int fd)
     *client = (struct client){.fd = fd, .turn = ++control->turn};
     count(stays ? &control->accepted : &control->refused);
     if (stays)
-        th_wire_greet(control->setup, answer_of(client));
+        th_control_wire_greet(control->setup, answer_of(client));
     else
-        th_wire_complain("there are too many clients; try again later", answer_of(client));
+        th_control_wire_complain("there are too many clients; try again later", answer_of(client));
     if (!send_answers(client) || !stays)
         let_go(control, control->client_count - 1);
 }
@@ -262,7 +262,7 @@ static void accept_client(struct th_control *control)
         return;
     }
     control->made_room = false;
-    if (th_socket_is_ours(fd, NULL)) {
+    if (th_control_socket_is_ours(fd, NULL)) {
         admit(control, fd);
     } else {
         count(&control->refused);
@@ -284,10 +284,10 @@ static bool serve(struct th_control *control, struct client *client, int events)
 {
     if (events & (POLLHUP | POLLERR) && !(events & POLLIN))
         return false;
-    if (client->errand && !th_errand_is_done(client->errand))
+    if (client->task && !th_control_task_is_done(client->task))
         return true;
-    if (client->errand)
-        end_errand(control, client);
+    if (client->task)
+        end_task(control, client);
     if (client->answer.size == 0) {
         if (events & POLLIN && line_of(client) < 0 && !read_requests(client))
             return false;
@@ -315,10 +315,10 @@ static int fill_in(const struct th_control *control, struct pollfd *waits)
         const struct client *client = &control->clients[i];
         bool owed = client->answer.size > 0;
         waits[FIRST_CLIENT + i] = (struct pollfd){.fd = client->fd,
-                                                  .events = client->errand ? 0
-                                                            : owed         ? POLLOUT
-                                                                           : POLLIN};
-        if (!client->errand && !owed && line_of(client) >= 0)
+                                                  .events = client->task ? 0
+                                                            : owed       ? POLLOUT
+                                                                         : POLLIN};
+        if (!client->task && !owed && line_of(client) >= 0)
             time = 0;
         else if (owed && time < 0)
             time = 1000;
@@ -338,11 +338,11 @@ static void serve_all(struct th_control *control)
         if (waits[ENDED].revents)
             return;
         if (waits[APART].revents)
-            th_apart_hear(&control->apart);
+            th_control_apart_hear(&control->apart);
         for (size_t i = clients; i-- > 0;) /* whoever is let go leaves the place to the last */
             if (!serve(control, &control->clients[i], waits[FIRST_CLIENT + i].revents))
                 let_go(control, i);
-        th_apart_sweep(&control->apart);
+        th_control_apart_sweep(&control->apart);
         if (waits[LISTENING].revents)
             accept_client(control);
     }
@@ -368,12 +368,12 @@ static enum th_status start(struct th_control *control)
     control->ended = eventfd(0, EFD_CLOEXEC);
     if (control->ended < 0)
         return th_error_raise(TH_FAILED, "cannot begin to serve: %s", strerror(errno));
-    error = th_apart_begin(&control->apart);
+    error = th_control_apart_begin(&control->apart);
     if (error == 0) {
         error = th_thread_start(&control->thread, NULL, run, control);
         if (error == 0)
             return TH_OK;
-        th_apart_end(&control->apart);
+        th_control_apart_end(&control->apart);
     }
     close(control->ended);
     return th_error_raise(TH_FAILED, "cannot begin to serve: %s", strerror(error));
@@ -385,11 +385,11 @@ enum th_status th_control_begin(const struct th_control_setup *setup, struct th_
     enum th_status status;
 
     control->setup = setup;
-    status = th_socket_listen(setup->path, &control->listening, &control->identity);
+    status = th_control_socket_listen(setup->path, &control->listening, &control->identity);
     if (status == TH_OK) {
         status = start(control);
         if (status != TH_OK) {
-            th_socket_remove(setup->path, &control->identity);
+            th_control_socket_remove(setup->path, &control->identity);
             close(control->listening);
         }
     }
@@ -409,14 +409,14 @@ void th_control_end(struct th_control *control)
     if (write(control->ended, &one, sizeof one) != sizeof one)
         th_bug("the server of %s cannot be told to end", control->setup->path);
     pthread_join(control->thread, NULL);
-    th_socket_remove(control->setup->path, &control->identity);
+    th_control_socket_remove(control->setup->path, &control->identity);
     while (control->client_count > 0) {
-        if (control->clients[0].errand)
-            end_errand(control, &control->clients[0]);
+        if (control->clients[0].task)
+            end_task(control, &control->clients[0]);
         send_answers(&control->clients[0]);
         let_go(control, 0);
     }
-    th_apart_end(&control->apart);
+    th_control_apart_end(&control->apart);
     close(control->listening);
     close(control->ended);
     th_free(control);

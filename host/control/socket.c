@@ -22,7 +22,7 @@ static enum th_status set_address(const char *path, struct sockaddr_un *address)
     return TH_OK;
 }
 
-bool th_socket_is_ours(int fd, pid_t *pid)
+bool th_control_socket_is_ours(int fd, pid_t *pid)
 {
     struct ucred peer;
     socklen_t size = sizeof peer;
@@ -48,7 +48,7 @@ static enum th_status complain_of_connect(const char *path)
     return th_error_raise(TH_USAGE, "cannot connect to %s: %s", path, strerror(errno));
 }
 
-enum th_status th_socket_connect(const char *path, int *fd, pid_t *pid)
+enum th_status th_control_socket_connect(const char *path, int *fd, pid_t *pid)
 {
     struct sockaddr_un address;
     enum th_status status = set_address(path, &address);
@@ -60,7 +60,7 @@ enum th_status th_socket_connect(const char *path, int *fd, pid_t *pid)
         return th_error_raise(TH_FAILED, "there is no socket to be had: %s", strerror(errno));
     if (connect(*fd, (struct sockaddr *)&address, sizeof address) != 0)
         status = complain_of_connect(path);
-    else if (!th_socket_is_ours(*fd, pid))
+    else if (!th_control_socket_is_ours(*fd, pid))
         status = th_error_raise(TH_USAGE, "%s is served by another user", path);
     if (status != TH_OK)
         close(*fd);
@@ -96,7 +96,7 @@ static bool is_served(const struct sockaddr_un *address, pid_t *pid)
         return true;
     served = connect(fd, (const struct sockaddr *)address, sizeof *address) == 0;
     if (served)
-        th_socket_is_ours(fd, pid);
+        th_control_socket_is_ours(fd, pid);
     else
         served = errno != ECONNREFUSED;
     close(fd);
@@ -159,7 +159,7 @@ static enum th_status listen_in(int folder, const struct sockaddr_un *address, i
     return status;
 }
 
-enum th_status th_socket_listen(const char *path, int *fd, struct stat *identity)
+enum th_status th_control_socket_listen(const char *path, int *fd, struct stat *identity)
 {
     struct sockaddr_un address;
     enum th_status status = set_address(path, &address);
@@ -178,7 +178,7 @@ enum th_status th_socket_listen(const char *path, int *fd, struct stat *identity
     return status;
 }
 
-void th_socket_remove(const char *path, const struct stat *identity)
+void th_control_socket_remove(const char *path, const struct stat *identity)
 {
     struct stat is;
 

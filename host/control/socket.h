@@ -8,15 +8,15 @@
 #include <sys/types.h>
 
 /* A socket that listens at PATH; IDENTITY is its file. See th_control_begin() for the errors. */
-enum th_status th_socket_listen(const char *path, int *fd, struct stat *identity);
+enum th_status th_control_socket_listen(const char *path, int *fd, struct stat *identity);
 
 /* Removes the file if it is still that one. */
-void th_socket_remove(const char *path, const struct stat *identity);
+void th_control_socket_remove(const char *path, const struct stat *identity);
 
 /* TH_USAGE: nobody is there, or another user. *PID is who listens. */
-enum th_status th_socket_connect(const char *path, int *fd, pid_t *pid);
+enum th_status th_control_socket_connect(const char *path, int *fd, pid_t *pid);
 
 /* True if the process at the other end is of this user, or of root. */
-bool th_socket_is_ours(int fd, pid_t *pid);
+bool th_control_socket_is_ours(int fd, pid_t *pid);
 
 #endif

@@ -19,7 +19,7 @@ static void add_line(json_t *line, struct th_buffer *out)
     json_decref(line);
 }
 
-void th_wire_greet(const struct th_control_setup *setup, struct th_buffer *out)
+void th_control_wire_greet(const struct th_control_setup *setup, struct th_buffer *out)
 {
     add_line(json_pack("{s:s, s:i, s:s, s:i}", "tracehost", setup->version, "protocol",
                        TH_CONTROL_PROTOCOL, "program", setup->program, "pid", (int)getpid()),
@@ -66,7 +66,7 @@ static json_t *failure(json_t *id)
     return answer;
 }
 
-void th_wire_complain(const char *text, struct th_buffer *out)
+void th_control_wire_complain(const char *text, struct th_buffer *out)
 {
     th_error_raise(TH_USAGE, "%s", text);
     add_line(failure(json_null()), out);
@@ -74,7 +74,7 @@ void th_wire_complain(const char *text, struct th_buffer *out)
 
 /* --- Requests -------------------------------------------------------------------------------- */
 
-static enum th_status check_arguments(const struct th_wire_request *request)
+static enum th_status check_arguments(const struct th_control_wire_request *request)
 {
     size_t i;
     json_t *argument;
@@ -89,7 +89,7 @@ static enum th_status check_arguments(const struct th_wire_request *request)
     return TH_OK;
 }
 
-static enum th_status read_request(json_t *line, struct th_wire_request *request)
+static enum th_status read_request(json_t *line, struct th_control_wire_request *request)
 {
     const char *name;
     json_t *value;
@@ -123,7 +123,7 @@ enum th_status th_control_unknown(const struct th_control_setup *setup, const ch
 }
 
 static enum th_status carry_out(const struct th_control_setup *setup,
-                                const struct th_wire_request *request, json_t **result)
+                                const struct th_control_wire_request *request, json_t **result)
 {
     const struct th_control_command *command = request->command;
     size_t count = json_array_size(request->arguments);
@@ -162,24 +162,24 @@ static json_t *success(json_t *id, json_t *result)
 }
 
 /* Its own, or null. */
-static json_t *id_of(const struct th_wire_request *request)
+static json_t *id_of(const struct th_control_wire_request *request)
 {
     return request->id ? json_incref(request->id) : json_null();
 }
 
-void th_wire_refuse(struct th_wire_request *request, struct th_buffer *out)
+void th_control_wire_refuse(struct th_control_wire_request *request, struct th_buffer *out)
 {
     add_line(failure(id_of(request)), out);
     json_decref(request->line);
 }
 
-bool th_wire_read(const struct th_control_setup *setup, const char *line, size_t size,
-                  struct th_wire_request *request, struct th_buffer *out)
+bool th_control_wire_read(const struct th_control_setup *setup, const char *line, size_t size,
+                          struct th_control_wire_request *request, struct th_buffer *out)
 {
     json_error_t error;
     enum th_status status;
 
-    *request = (struct th_wire_request){
+    *request = (struct th_control_wire_request){
         .line = json_loadb(line, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error)};
     if (request->line)
         status = read_request(request->line, request);
@@ -189,12 +189,12 @@ bool th_wire_read(const struct th_control_setup *setup, const char *line, size_t
     if (status == TH_OK)
         request->command = th_control_find(setup->commands, request->name);
     else
-        th_wire_refuse(request, out);
+        th_control_wire_refuse(request, out);
     return status == TH_OK;
 }
 
-void th_wire_carry_out(const struct th_control_setup *setup, struct th_wire_request *request,
-                       struct th_buffer *out)
+void th_control_wire_carry_out(const struct th_control_setup *setup,
+                               struct th_control_wire_request *request, struct th_buffer *out)
 {
     struct th_buffer warned = {0}, *before = th_warn_into(&warned);
     json_t *result = NULL, *answer;
@@ -208,13 +208,13 @@ void th_wire_carry_out(const struct th_control_setup *setup, struct th_wire_requ
     th_buffer_free(&warned);
 }
 
-bool th_wire_answer(const struct th_control_setup *setup, const char *line, size_t size,
-                    struct th_buffer *out)
+bool th_control_wire_answer(const struct th_control_setup *setup, const char *line, size_t size,
+                            struct th_buffer *out)
 {
-    struct th_wire_request request;
+    struct th_control_wire_request request;
 
-    if (!th_wire_read(setup, line, size, &request, out))
+    if (!th_control_wire_read(setup, line, size, &request, out))
         return false;
-    th_wire_carry_out(setup, &request, out);
+    th_control_wire_carry_out(setup, &request, out);
     return true;
 }

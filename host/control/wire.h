@@ -5,11 +5,11 @@
 #include "server.h"
 
 /* Each adds a line to OUT: the server's first one; the answer to what is no request; */
-void th_wire_greet(const struct th_control_setup *setup, struct th_buffer *out);
-void th_wire_complain(const char *text, struct th_buffer *out);
+void th_control_wire_greet(const struct th_control_setup *setup, struct th_buffer *out);
+void th_control_wire_complain(const char *text, struct th_buffer *out);
 
 /* A request that was read: its command is to be carried out. */
-struct th_wire_request {
+struct th_control_wire_request {
     json_t *line; /* what all else is part of */
     json_t *id;   /* NULL: it has none */
     const char *name;
@@ -19,18 +19,18 @@ struct th_wire_request {
 
 /* Reads LINE, of SIZE bytes without the newline. False: it is no request, and OUT has the answer to
  * that. */
-bool th_wire_read(const struct th_control_setup *setup, const char *line, size_t size,
-                  struct th_wire_request *request, struct th_buffer *out);
+bool th_control_wire_read(const struct th_control_setup *setup, const char *line, size_t size,
+                          struct th_control_wire_request *request, struct th_buffer *out);
 
 /* Carries it out, adds the answer to OUT, and frees what REQUEST refers to. Any thread. */
-void th_wire_carry_out(const struct th_control_setup *setup, struct th_wire_request *request,
-                       struct th_buffer *out);
+void th_control_wire_carry_out(const struct th_control_setup *setup,
+                               struct th_control_wire_request *request, struct th_buffer *out);
 
 /* That it is refused, as the thread's chain says; likewise. */
-void th_wire_refuse(struct th_wire_request *request, struct th_buffer *out);
+void th_control_wire_refuse(struct th_control_wire_request *request, struct th_buffer *out);
 
 /* Reads LINE, and carries it out. False: it was no request. */
-bool th_wire_answer(const struct th_control_setup *setup, const char *line, size_t size,
-                    struct th_buffer *out);
+bool th_control_wire_answer(const struct th_control_setup *setup, const char *line, size_t size,
+                            struct th_buffer *out);
 
 #endif

@@ -8,7 +8,7 @@
 
 struct hosting {
     struct th_control_host host;
-    struct th_between between; /* nobody looks: what is asked there is refused */
+    struct th_control_main_thread main_thread; /* nobody looks: what is asked there is refused */
 };
 
 static void stop(void *context)
@@ -37,8 +37,8 @@ static struct hosting *hosting_of(bool live)
 
     if (hosting->host.tracing)
         return hosting;
-    th_between_begin(&hosting->between);
-    th_between_end(&hosting->between);
+    th_control_main_thread_begin(&hosting->main_thread);
+    th_control_main_thread_end(&hosting->main_thread);
     hosting->host = (struct th_control_host){
         .program = live ? "run" : "replay",
         .tracing = th_tracing_create(),
@@ -49,7 +49,7 @@ static struct hosting *hosting_of(bool live)
         .stop = stop,
         .tell = tell,
         .processes = no_processes,
-        .between = live ? NULL : &hosting->between,
+        .main_thread = live ? NULL : &hosting->main_thread,
     };
     th_tracing_share(hosting->host.tracing);
     th_control_host_prepare(&hosting->host);
@@ -87,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memmem(data, size, "\"/", 2) || memmem(data, size, "\\", 1))
         return 0;
     hosting = hosting_of(data[0] & 1);
-    th_wire_answer(&hosting->host.setup, (const char *)data + 1, size - 1, &out);
+    th_control_wire_answer(&hosting->host.setup, (const char *)data + 1, size - 1, &out);
     check(&out);
     if (th_error_status() != TH_OK)
         abort();

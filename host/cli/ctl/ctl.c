@@ -112,8 +112,8 @@ static char **make_absolute(int count, char *const words[])
     char **made;
 
     if (command && command->arguments && getcwd(here, sizeof here) &&
-        th_arguments_visit(command->arguments, count - 1, words + 1, look_for_path, &paths) !=
-            TH_OK)
+        th_control_arguments_visit(command->arguments, count - 1, words + 1, look_for_path,
+                                   &paths) != TH_OK)
         th_error_clear(); /* the host says what is wrong */
     made = put_before(count, words, &paths, here);
     th_free(paths.found);

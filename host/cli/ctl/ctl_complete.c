@@ -243,7 +243,8 @@ static void add_values(struct place *place, const struct th_argument *argument)
         skip_to_last(place, ',');
     for (; words && *words; words++)
         add(place, *words);
-    if (argument == &th_session_arguments[TH_SESSION_SPEC]) { /* of counts, which only hosts have */
+    if (argument ==
+        &th_control_session_arguments[TH_SESSION_SPEC]) { /* of counts, which only hosts have */
         add(place, "pause");
         add(place, "restart");
     }
@@ -271,7 +272,8 @@ static void add_typed(struct place *place, int count, char *words[])
     struct visited visited = {0};
 
     words[count] = (char *)(uintptr_t)place->word;
-    if (th_arguments_visit(place->arguments, count, words + 1, note_visited, &visited) != TH_OK)
+    if (th_control_arguments_visit(place->arguments, count, words + 1, note_visited, &visited) !=
+        TH_OK)
         th_error_clear();
     if (!visited.value || visited.value < place->word ||
         visited.value > place->word + strlen(place->word))

@@ -38,7 +38,7 @@ static enum th_status take_frames(const struct th_argument *argument, const char
 {
     struct th_run_options *run = input;
     int64_t frames;
-    enum th_status status = th_argument_number(argument, value, &frames);
+    enum th_status status = th_control_argument_number(argument, value, &frames);
 
     if (status == TH_OK && frames < 1)
         return th_error_raise(TH_USAGE, "--max-frames is from 1 on");
@@ -92,7 +92,8 @@ static const struct th_argument_set sets[] = {
     {.items = th_trace_arguments,
      .offset = offsetof(struct th_run_options, trace),
      .check = th_trace_options_check},
-    {.items = th_session_arguments, .offset = offsetof(struct th_run_options, trace.sessions)},
+    {.items = th_control_session_arguments,
+     .offset = offsetof(struct th_run_options, trace.sessions)},
     {.items = th_encoding_arguments},
     {0},
 };

@@ -15,7 +15,7 @@
 static enum th_status take_color(const struct th_argument *argument, const char *value, void *input)
 {
     int64_t when;
-    enum th_status status = th_argument_number(argument, value, &when);
+    enum th_status status = th_control_argument_number(argument, value, &when);
 
     (void)input;
     if (status == TH_OK && when == 0)
@@ -31,7 +31,7 @@ static enum th_status take_top(const struct th_argument *argument, const char *v
 {
     const int64_t least = 100000000; /* 100 ms */
     struct th_trace_options *trace = input;
-    enum th_status status = th_argument_number(argument, value, &trace->top);
+    enum th_status status = th_control_argument_number(argument, value, &trace->top);
 
     if (status == TH_OK && trace->top < least)
         return th_error_raise(TH_USAGE, "--top wants a time from 100ms on, not '%s'", value);
@@ -82,7 +82,7 @@ enum th_status th_trace_options_check(void *input)
     enum th_status status;
 
     trace->sessions.optional = trace->top > 0;
-    status = th_session_options_check(&trace->sessions);
+    status = th_control_session_options_check(&trace->sessions);
     return status == TH_OK && trace->top ? th_top_check(trace) : status;
 }
 
@@ -91,13 +91,13 @@ enum th_status th_trace_options_check(void *input)
 void th_trace_options_init(struct th_trace_options *trace, bool live)
 {
     *trace = (struct th_trace_options){.live = live};
-    th_session_options_init(&trace->sessions, live);
+    th_control_session_options_init(&trace->sessions, live);
     th_state_expressions_begin(TH_NONE);
 }
 
 void th_trace_options_free(struct th_trace_options *trace)
 {
-    th_session_options_free(&trace->sessions);
+    th_control_session_options_free(&trace->sessions);
     th_free(trace->folders.items);
 }
 
@@ -131,8 +131,8 @@ static enum th_status attach(const struct th_trace_options *trace,
         return status;
     th_tracing_hold();
     th_control_host_search(host, TH_SEARCH_TRACERS, &search);
-    if (!trace->control || !th_session_options_are_empty(&trace->sessions))
-        status = th_session_options_attach(&trace->sessions, &search, host->tracing);
+    if (!trace->control || !th_control_session_options_are_empty(&trace->sessions))
+        status = th_control_session_options_attach(&trace->sessions, &search, host->tracing);
     th_search_free(&search);
     th_output_stop = NULL; /* whoever attaches from now on awaits an answer */
     return status;

@@ -3,7 +3,7 @@
  * how that is shown.
  *
  *   th_trace_options_init(&options, live);
- *   ... th_command_parse(), with th_trace_arguments and th_session_arguments ...
+ *   ... th_command_parse(), with th_trace_arguments and th_control_session_arguments ...
  *   status = th_trace_options_begin(&options, &host);
  *   th_trace_options_free(&options);
  */
@@ -15,7 +15,7 @@
 
 struct th_trace_options {
     bool live; /* what happens in this host is traced, not a recording */
-    struct th_session_options sessions;
+    struct th_control_session_options sessions;
     struct th_texts folders; /* of -L */
     bool stats, json;        /* json: counts are shown so */
     bool watch;              /* tracers are replaced when their files are */
@@ -24,7 +24,7 @@ struct th_trace_options {
     int64_t top;             /* --top: how often it is shown anew, in nanoseconds; 0: not at all */
 };
 
-/* The arguments beside th_session_arguments, whose struct is ->sessions: of a struct
+/* The arguments beside th_control_session_arguments, whose struct is ->sessions: of a struct
  * th_trace_options, which is checked after the last one. Groups 1 to 4 are theirs; a command may have
  * more options in these. */
 extern const struct th_argument th_trace_arguments[];

@@ -30,7 +30,7 @@ struct th_argument_rows th_usage_rows(const struct th_usage *usage)
     struct th_argument_rows rows = {0};
 
     for (const struct th_argument_set *set = usage->sets; set->items; set++)
-        for (const struct th_argument *a = set->items; !th_argument_is_last(a); a++)
+        for (const struct th_argument *a = set->items; !th_control_argument_is_last(a); a++)
             if (!set->has || set->has(a))
                 add_row(&rows, a, set->offset, usage->live);
     return rows;
@@ -55,10 +55,10 @@ void th_usage_sort(struct th_argument_rows *rows)
     size_t count = 0;
 
     for (size_t i = 0; i < rows->count; i++)
-        if (th_argument_is_option(rows->items[i].argument))
+        if (th_control_argument_is_option(rows->items[i].argument))
             rows->items[count++] = rows->items[i];
     rows->count = count;
-    for (const struct th_argument *a = added; !th_argument_is_last(a); a++)
+    for (const struct th_argument *a = added; !th_control_argument_is_last(a); a++)
         add_row(rows, a, 0, false);
     qsort(rows->items, rows->count, sizeof *rows->items, compare);
 }
@@ -93,7 +93,7 @@ const struct th_argument_row *th_usage_positional(const struct th_argument_rows 
 {
     for (size_t i = 0; i < rows->count; i++) {
         const struct th_argument *argument = rows->items[i].argument;
-        if (th_argument_is_option(argument))
+        if (th_control_argument_is_option(argument))
             continue;
         if (argument->how & TH_ARGUMENT_REPEATS || index == 0)
             return &rows->items[i];
@@ -121,13 +121,13 @@ char *th_usage_words(const struct th_usage *usage)
     size_t count = 0;
 
     for (size_t i = 0; i < rows.count; i++)
-        if (!th_argument_is_option(rows.items[i].argument))
+        if (!th_control_argument_is_option(rows.items[i].argument))
             positional[count++] = rows.items[i].argument;
     positional[count] = NULL;
     if (usage->words)
         th_buffer_add_text(&text, usage->words);
     else
-        th_arguments_usage(positional, &text);
+        th_control_arguments_usage(positional, &text);
     th_free(positional);
     th_free(rows.items);
     return text_of(&text);

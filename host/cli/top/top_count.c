@@ -6,13 +6,13 @@
 
 enum { COUNTS = TH_BP_COUNT | TH_BP_TIME };
 
-static bool clears(const struct th_pattern_option *option)
+static bool clears(const struct th_control_pattern_option *option)
 {
     return option->spec && strcmp(option->spec, "false") == 0;
 }
 
 /* What of -p only a tracer could do; NULL: nothing. */
-static const char *for_tracers(const struct th_pattern_option *option)
+static const char *for_tracers(const struct th_control_pattern_option *option)
 {
     if (option->object != TH_PATTERN_FUNCTIONS)
         return "messages";
@@ -27,7 +27,7 @@ static const char *for_tracers(const struct th_pattern_option *option)
 
 enum th_status th_top_check(const struct th_trace_options *options)
 {
-    const struct th_session_option *first = &options->sessions.items[0];
+    const struct th_control_session_option *first = &options->sessions.items[0];
     const char *loose = first->flag_list ? "--flags" : first->chosen;
 
     if (first->tracer_count)
@@ -43,7 +43,7 @@ enum th_status th_top_check(const struct th_trace_options *options)
 }
 
 /* With --kind=count alone no time is taken, which costs more. */
-static enum th_status count_named(const struct th_pattern_option *option,
+static enum th_status count_named(const struct th_control_pattern_option *option,
                                   struct th_session *session)
 {
     uint32_t kinds = option->kind_list ? option->kinds & COUNTS : COUNTS;
@@ -57,7 +57,7 @@ static enum th_status count_named(const struct th_pattern_option *option,
 enum th_status th_top_count(const struct th_trace_options *options, struct th_session *session)
 {
     static const struct th_pattern any = {.arity = TH_ANY_ARITY};
-    const struct th_pattern_options *patterns = &options->sessions.items[0].patterns;
+    const struct th_control_pattern_options *patterns = &options->sessions.items[0].patterns;
     enum th_status status = TH_OK;
     bool named = false;
 

@@ -92,7 +92,7 @@ static void add_loss(void *lost, const struct th_pattern_loss *loss)
                                           (int)loss->outside, "why", loss->why));
 }
 
-static json_t *loaded(const struct th_control_host *host, const struct th_module_list *list)
+static json_t *loaded(const struct th_control_host *host, const struct th_control_module_list *list)
 {
     json_t *modules = json_array(), *lost = json_array();
 
@@ -109,16 +109,16 @@ static json_t *loaded(const struct th_control_host *host, const struct th_module
                      "lost", lost);
 }
 
-static enum th_status load(const struct th_control_host *host, struct th_module_list *list,
+static enum th_status load(const struct th_control_host *host, struct th_control_module_list *list,
                            json_t **result)
 {
-    enum th_status status = th_module_list_prepare(list);
+    enum th_status status = th_control_module_list_prepare(list);
 
     if (status == TH_OK)
-        status = th_module_list_finish(list);
+        status = th_control_module_list_finish(list);
     if (status == TH_OK)
         *result = loaded(host, list);
-    th_module_list_free(list);
+    th_control_module_list_free(list);
     if (status != TH_OK && list->count > 1)
         th_error_context("none of the %zu libraries was loaded", list->count);
     return status;
@@ -127,14 +127,14 @@ static enum th_status load(const struct th_control_host *host, struct th_module_
 static enum th_status load_asked(const struct th_control_host *host, const struct asked *asked,
                                  json_t **result)
 {
-    struct th_module_list list = {
+    struct th_control_module_list list = {
         .names = asked->names.items, .count = asked->names.count, .purge = asked->purge};
     struct th_search search;
     th_env env;
     enum th_status status;
 
     th_env_init(&env, TH_ENV_PLAIN);
-    status = th_module_info_read(asked->info, &env, &list.info);
+    status = th_control_load_info_read(asked->info, &env, &list.info);
     if (status == TH_OK) {
         th_control_host_search(host, TH_SEARCH_PLUGINS, &search);
         list.search = &search;
@@ -149,7 +149,7 @@ static enum th_status load_asked(const struct th_control_host *host, const struc
 static void look_at_files(struct th_control_host *host)
 {
     th_control_host_lock(host);
-    th_watch_look(&host->watch);
+    th_control_watch_look(&host->watch);
     th_control_host_unlock(host);
 }
 

@@ -33,7 +33,7 @@ void th_control_host_prepare(struct th_control_host *host)
     host->server = NULL;
     pthread_mutex_init(&host->lock.mutex, NULL);
     atomic_init(&host->lock.away, 0);
-    host->watch = (struct th_watch){
+    host->watch = (struct th_control_watch){
         .host = host, .tracing = host->tracing, .lock = &host->lock, .load_info = host->load_info};
     host->began = host->rate.time = th_clock_real_monotonic();
     host->setup = (struct th_control_setup){
@@ -57,7 +57,7 @@ enum th_status th_control_host_begin(struct th_control_host *host)
 
 enum th_status th_control_host_watch(struct th_control_host *host)
 {
-    return host->watches ? th_watch_begin(&host->watch) : TH_OK;
+    return host->watches ? th_control_watch_begin(&host->watch) : TH_OK;
 }
 
 void th_control_host_search(const struct th_control_host *host, enum th_search_kind kind,
@@ -73,11 +73,11 @@ void th_control_host_search(const struct th_control_host *host, enum th_search_k
 
 void th_control_host_end(struct th_control_host *host)
 {
-    if (host->between)
-        th_between_end(host->between);
+    if (host->main_thread)
+        th_control_main_thread_end(host->main_thread);
     th_control_end(host->server);
     host->server = NULL;
-    th_watch_end(&host->watch); /* commands tell it of sessions */
+    th_control_watch_end(&host->watch); /* commands tell it of sessions */
 }
 
 void th_control_host_lock(struct th_control_host *host)
@@ -107,9 +107,10 @@ void th_control_host_unlock(struct th_control_host *host)
 }
 
 enum th_status th_control_at_tracees(const struct th_control_host *host,
-                                     enum th_status (*errand)(void *argument), void *argument)
+                                     enum th_status (*task)(void *argument), void *argument)
 {
-    return host->between ? th_between_ask(host->between, errand, argument) : errand(argument);
+    return host->main_thread ? th_control_main_thread_ask(host->main_thread, task, argument)
+                             : task(argument);
 }
 
 /* --- Sessions --------------------------------------------------------------------------------- */

@@ -43,14 +43,14 @@ struct th_control_host {
     /* Adds to what `status` answers. The server's thread. NULL: nothing. */
     void (*tell)(void *context, json_t *status);
     /* Of the thread that alone may name processes; NULL: any may. */
-    struct th_between *between;
+    struct th_control_main_thread *main_thread;
     /* What there is of processes; by the thread that may name them. */
     json_t *(*processes)(void *context);
     void *context;
 
     /* Its own. */
-    struct th_control *server; /* NULL: it has no socket */
-    struct th_watch watch;     /* begins with the lock */
+    struct th_control *server;     /* NULL: it has no socket */
+    struct th_control_watch watch; /* begins with the lock */
     struct th_control_setup setup;
     struct attaching *attaching; /* commands that are at it, by the lock */
     int64_t began;
@@ -90,9 +90,9 @@ void th_control_host_unlock(struct th_control_host *host);
 
 /* --- What commands share ---------------------------------------------------------------------- */
 
-/* Has ERRAND(ARGUMENT) called by a thread that may name processes, and waits for its end. */
+/* Has TASK(ARGUMENT) called by a thread that may name processes, and waits for its end. */
 enum th_status th_control_at_tracees(const struct th_control_host *host,
-                                     enum th_status (*errand)(void *argument), void *argument);
+                                     enum th_status (*task)(void *argument), void *argument);
 
 /* TERM as Erlang text; the name of ATOM as it is; "m:f/a". */
 json_t *th_control_term(th_term term);
@@ -113,6 +113,9 @@ json_int_t th_control_session_number(const struct th_session *session);
 
 /* {"number": .., "tracer": .., "title": ..}, by which other objects refer to it. */
 json_t *th_control_session_name(const struct th_session *session);
+
+/* What `sessions` answers of SESSION. */
+json_t *th_control_session_json(const struct th_session *session);
 
 /* What SESSION has counted: an array of functions, most calls first. */
 json_t *th_control_counted(const struct th_session *session);

@@ -201,7 +201,7 @@ static enum th_status carry_out_functions(void *context, int count, char **words
         return status;
     th_tracing_functions(listing.host->tracing, add_function, &listing);
     if (listing.count == 0 && text)
-        th_pattern_warn_of_spelling(&listing.pattern, text, listing.host->tracing);
+        th_control_pattern_warn_of_spelling(&listing.pattern, text, listing.host->tracing);
     *result = json_pack("{s:o}", "functions", listed(&listing));
     th_free(listing.items);
     return TH_OK;
@@ -267,7 +267,7 @@ static json_t *on_load_info(const struct th_control_host *host)
 
 static enum th_status refuse_function(const struct listing *listing, const char *text)
 {
-    char *question = th_pattern_question(&listing->pattern, listing->host->tracing);
+    char *question = th_control_pattern_question(&listing->pattern, listing->host->tracing);
 
     th_error_raise(TH_USAGE, "there is no function %.60s%s", text, question);
     th_free(question);

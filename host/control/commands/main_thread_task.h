@@ -1,13 +1,13 @@
 /*
- * Errands: what a thread asks of another, which works, and looks between two pieces of its work
- * whether anybody wants anything.
+ * Tasks of the main thread: what another thread asks of the one which works, and which looks between
+ * two pieces of its work whether a task is there.
  *
- *   status = th_between_ask(&between, errand, argument);      the one
- *   th_between_look(&between);                                the other, now and then
- *   th_between_end(&between);                                it does not look any more
+ *   status = th_control_main_thread_ask(&main_thread, task, argument);    another thread
+ *   th_control_main_thread_look(&main_thread);                            the main one, now and then
+ *   th_control_main_thread_end(&main_thread);                             it looks no more
  */
-#ifndef TH_BETWEEN_H
-#define TH_BETWEEN_H
+#ifndef TH_CONTROL_MAIN_THREAD_H
+#define TH_CONTROL_MAIN_THREAD_H
 
 #include "host/base/base.h"
 
@@ -15,33 +15,33 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-struct th_errand;
+struct th_main_thread_task;
 
-struct th_between {
+struct th_control_main_thread {
     pthread_mutex_t lock;
     pthread_cond_t done; /* ->asked is NULL again, or `ended` */
     /* Written under the lock. Relaxed: who sees one takes the lock to look at it. */
-    struct th_errand *_Atomic asked;
+    struct th_main_thread_task *_Atomic asked;
     bool ended;
 };
 
-void th_between_begin(struct th_between *between);
+void th_control_main_thread_begin(struct th_control_main_thread *thread);
 
-/* Has the other thread call ERRAND(ARGUMENT), and waits for its end; what it returns, with its
- * chain. TH_FAILED if the other thread does not look for TH_BETWEEN_PATIENCE seconds, or has ended:
- * then ERRAND is not called. One thread at a time. */
-enum { TH_BETWEEN_PATIENCE = 5 };
-enum th_status th_between_ask(struct th_between *between, enum th_status (*errand)(void *argument),
-                              void *argument);
+/* Has the main thread call TASK(ARGUMENT), and waits for its end: what it returns, with its chain.
+ * TH_FAILED if the main thread does not look for TH_CONTROL_MAIN_THREAD_PATIENCE seconds, or has
+ * ended: then TASK is not called. One thread at a time. */
+enum { TH_CONTROL_MAIN_THREAD_PATIENCE = 5 };
+enum th_status th_control_main_thread_ask(struct th_control_main_thread *thread,
+                                          enum th_status (*task)(void *argument), void *argument);
 
-void th_between_do(struct th_between *between);
-static inline void th_between_look(struct th_between *between)
+void th_control_main_thread_do(struct th_control_main_thread *thread);
+static inline void th_control_main_thread_look(struct th_control_main_thread *thread)
 {
-    if (__builtin_expect(atomic_load_explicit(&between->asked, memory_order_relaxed) != NULL, 0))
-        th_between_do(between);
+    if (__builtin_expect(atomic_load_explicit(&thread->asked, memory_order_relaxed) != NULL, 0))
+        th_control_main_thread_do(thread);
 }
 
 /* Whoever asks is told so. */
-void th_between_end(struct th_between *between);
+void th_control_main_thread_end(struct th_control_main_thread *thread);
 
 #endif

@@ -8,12 +8,12 @@
 enum { MOST_THREADS = 8 };
 
 struct preparing {
-    struct th_module_list *list;
+    struct th_control_module_list *list;
     _Atomic size_t next; /* relaxed: each takes another number */
 };
 
 static enum th_status prepare(const struct th_search *search, const char *name,
-                              struct th_module_made *made)
+                              struct th_control_module_made *made)
 {
     struct th_library *library;
     enum th_status status = th_search_find(search, name, &made->path);
@@ -25,7 +25,7 @@ static enum th_status prepare(const struct th_search *search, const char *name,
     return status;
 }
 
-static void note_refusal(struct th_module_made *made)
+static void note_refusal(struct th_control_module_made *made)
 {
     made->refusal = th_alloc(sizeof *made->refusal);
     th_error_save(made->refusal);
@@ -33,7 +33,7 @@ static void note_refusal(struct th_module_made *made)
 
 static void prepare_some(struct preparing *preparing)
 {
-    const struct th_module_list *list = preparing->list;
+    const struct th_control_module_list *list = preparing->list;
     size_t i;
 
     while ((i = atomic_fetch_add_explicit(&preparing->next, 1, memory_order_relaxed)) < list->count)
@@ -63,7 +63,7 @@ static void prepare_all(struct preparing *preparing)
         pthread_join(threads[--count], NULL);
 }
 
-enum th_status th_module_list_prepare(struct th_module_list *list)
+enum th_status th_control_module_list_prepare(struct th_control_module_list *list)
 {
     struct preparing preparing = {.list = list};
 
@@ -79,7 +79,7 @@ enum th_status th_module_list_prepare(struct th_module_list *list)
     return TH_OK;
 }
 
-enum th_status th_module_list_finish(struct th_module_list *list)
+enum th_status th_control_module_list_finish(struct th_control_module_list *list)
 {
     struct th_prepared **prepared = th_alloc((list->count + 1) * sizeof(struct th_prepared *));
     struct th_finish finish = {.prepared = prepared,
@@ -100,7 +100,7 @@ enum th_status th_module_list_finish(struct th_module_list *list)
 }
 
 /* Destructors of libraries run here. The chain stays. */
-static void drop_all(const struct th_module_list *list)
+static void drop_all(const struct th_control_module_list *list)
 {
     struct th_error_chain why;
 
@@ -111,7 +111,7 @@ static void drop_all(const struct th_module_list *list)
     th_error_restore(&why);
 }
 
-void th_module_list_free(struct th_module_list *list)
+void th_control_module_list_free(struct th_control_module_list *list)
 {
     drop_all(list);
     for (size_t i = 0; i < list->count; i++) {
@@ -122,7 +122,7 @@ void th_module_list_free(struct th_module_list *list)
     th_free(list->finished);
 }
 
-enum th_status th_module_info_read(const char *text, th_env *env, th_term *info)
+enum th_status th_control_load_info_read(const char *text, th_env *env, th_term *info)
 {
     *info = th_small(0);
     if (!text || th_text_parse(env, text, strlen(text), info) == TH_OK)

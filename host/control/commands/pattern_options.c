@@ -17,13 +17,14 @@ static enum th_pattern_object object_of(const char *text)
 
 /* --- options, one by one --- */
 
-enum th_status th_pattern_options_begin(struct th_pattern_options *options, const char *text)
+enum th_status th_control_pattern_options_begin(struct th_control_pattern_options *options,
+                                                const char *text)
 {
-    struct th_pattern_option *option;
+    struct th_control_pattern_option *option;
 
     TH_ARRAY_GROW(options->items, options->count, options->capacity);
     option = &options->items[options->count++];
-    *option = (struct th_pattern_option){.text = text, .object = object_of(text)};
+    *option = (struct th_control_pattern_option){.text = text, .object = object_of(text)};
     if (option->object != TH_PATTERN_FUNCTIONS)
         return TH_OK;
     option->kinds = options->live ? TH_PATTERN_EITHER : TH_BP_LOCAL;
@@ -52,7 +53,7 @@ static enum th_status raise_kind(bool live, const char *name, size_t length)
                           live ? ", time or memory" : " or time", (int)length, name);
 }
 
-enum th_status th_pattern_kinds_parse(const char *list, bool live, uint32_t *kinds)
+enum th_status th_control_kinds_parse(const char *list, bool live, uint32_t *kinds)
 {
     *kinds = 0;
     for (;; list++) {
@@ -67,12 +68,12 @@ enum th_status th_pattern_kinds_parse(const char *list, bool live, uint32_t *kin
     }
 }
 
-static bool asks_more(const struct th_pattern_option *option)
+static bool asks_more(const struct th_control_pattern_option *option)
 {
     return option->returns || option->exceptions || option->callers || option->lines;
 }
 
-enum th_status th_pattern_option_check_words(const struct th_pattern_option *option)
+enum th_status th_control_pattern_option_check_words(const struct th_control_pattern_option *option)
 {
     if (option->spec && asks_more(option))
         return th_error_raise(TH_USAGE, "-p %s has --match-spec: say the rest there", option->text);
@@ -81,7 +82,7 @@ enum th_status th_pattern_option_check_words(const struct th_pattern_option *opt
     return TH_OK;
 }
 
-enum th_status th_pattern_option_check(const struct th_pattern_option *option)
+enum th_status th_control_pattern_option_check(const struct th_control_pattern_option *option)
 {
     if (option->meta_tracer && !(option->kinds & TH_BP_META))
         return th_error_raise(TH_USAGE, "-p %s has a --meta-tracer, but is not of --kind=meta",
@@ -89,7 +90,8 @@ enum th_status th_pattern_option_check(const struct th_pattern_option *option)
     return TH_OK;
 }
 
-uint32_t th_pattern_option_flag(const struct th_pattern_option *option, const char **name)
+uint32_t th_control_pattern_option_flag(const struct th_control_pattern_option *option,
+                                        const char **name)
 {
     static const struct {
         uint32_t flag;
@@ -107,7 +109,7 @@ uint32_t th_pattern_option_flag(const struct th_pattern_option *option, const ch
 /* --- setting --- */
 
 /* The specification that --return, --exception, --caller and --caller-line ask for. */
-static char *spec_text(const struct th_pattern_option *option)
+static char *spec_text(const struct th_control_pattern_option *option)
 {
     const char *end = option->exceptions ? "{exception_trace}," : "{return_trace},";
 
@@ -117,7 +119,8 @@ static char *spec_text(const struct th_pattern_option *option)
                                        : "true");
 }
 
-static enum th_status read_spec(const struct th_pattern_option *option, th_env *env, th_term *spec)
+static enum th_status read_spec(const struct th_control_pattern_option *option, th_env *env,
+                                th_term *spec)
 {
     char *text;
     enum th_status status;
@@ -136,8 +139,8 @@ static enum th_status read_spec(const struct th_pattern_option *option, th_env *
     return status;
 }
 
-enum th_status th_preload(struct th_preloaded *loaded, const struct th_search *search,
-                          const char *tracer)
+enum th_status th_control_preload(struct th_control_preloaded *loaded,
+                                  const struct th_search *search, const char *tracer)
 {
     struct th_library *library;
     enum th_status status = th_tracer_preload(search, tracer, &library);
@@ -149,27 +152,27 @@ enum th_status th_preload(struct th_preloaded *loaded, const struct th_search *s
     return status;
 }
 
-void th_preloaded_release(struct th_preloaded *loaded)
+void th_control_preloaded_release(struct th_control_preloaded *loaded)
 {
     while (loaded->count > 0)
         th_library_release(loaded->items[--loaded->count]);
     th_free(loaded->items);
-    *loaded = (struct th_preloaded){0};
+    *loaded = (struct th_control_preloaded){0};
 }
 
-enum th_status th_pattern_options_preload(const struct th_pattern_options *options,
-                                          const struct th_search *search,
-                                          struct th_preloaded *loaded)
+enum th_status th_control_pattern_options_preload(const struct th_control_pattern_options *options,
+                                                  const struct th_search *search,
+                                                  struct th_control_preloaded *loaded)
 {
     enum th_status status = TH_OK;
 
     for (size_t i = 0; i < options->count && status == TH_OK; i++)
         if (options->items[i].meta_tracer)
-            status = th_preload(loaded, search, options->items[i].meta_tracer);
+            status = th_control_preload(loaded, search, options->items[i].meta_tracer);
     return status;
 }
 
-static enum th_status set_meta(const struct th_pattern_option *option,
+static enum th_status set_meta(const struct th_control_pattern_option *option,
                                const struct th_search *search, struct th_session *session,
                                th_term spec, size_t *matched)
 {
@@ -188,7 +191,7 @@ static enum th_status set_meta(const struct th_pattern_option *option,
     return status;
 }
 
-static enum th_status set_function(const struct th_pattern_option *option,
+static enum th_status set_function(const struct th_control_pattern_option *option,
                                    const struct th_search *search, struct th_session *session,
                                    th_term spec, bool tells, size_t *matched)
 {
@@ -198,13 +201,13 @@ static enum th_status set_function(const struct th_pattern_option *option,
     if (kinds)
         status = th_session_function(session, &option->pattern, spec, kinds, matched);
     if (status == TH_OK && tells)
-        th_pattern_option_tell_left_out(option, session, spec != TH_AM(false));
+        th_control_pattern_option_tell_left_out(option, session, spec != TH_AM(false));
     if (status == TH_OK && option->meta_tracer)
         status = set_meta(option, search, session, spec, matched);
     return status;
 }
 
-static enum th_status set_spec(const struct th_pattern_option *option,
+static enum th_status set_spec(const struct th_control_pattern_option *option,
                                const struct th_search *search, struct th_session *session,
                                th_term spec, bool tells, size_t *matched)
 {
@@ -218,7 +221,7 @@ static enum th_status set_spec(const struct th_pattern_option *option,
     }
 }
 
-static enum th_status set_one(const struct th_pattern_option *option,
+static enum th_status set_one(const struct th_control_pattern_option *option,
                               const struct th_search *search, struct th_session *session,
                               bool tells, size_t *matched)
 {
@@ -239,9 +242,9 @@ static enum th_status set_one(const struct th_pattern_option *option,
     return TH_USAGE;
 }
 
-enum th_status th_pattern_options_set(const struct th_pattern_options *options,
-                                      const struct th_search *search, struct th_session *session,
-                                      bool first)
+enum th_status th_control_pattern_options_set(const struct th_control_pattern_options *options,
+                                              const struct th_search *search,
+                                              struct th_session *session, bool first)
 {
     enum th_status status = TH_OK;
 
@@ -250,14 +253,14 @@ enum th_status th_pattern_options_set(const struct th_pattern_options *options,
     return status;
 }
 
-bool th_pattern_option_clears(const struct th_pattern_option *option)
+bool th_control_pattern_option_clears(const struct th_control_pattern_option *option)
 {
     return option->spec && strcmp(option->spec, "false") == 0;
 }
 
-enum th_status th_pattern_option_set(const struct th_pattern_option *option,
-                                     const struct th_search *search, struct th_session *session,
-                                     size_t *matched)
+enum th_status th_control_pattern_option_set(const struct th_control_pattern_option *option,
+                                             const struct th_search *search,
+                                             struct th_session *session, size_t *matched)
 {
     *matched = 0;
     return set_one(option, search, session, false, matched);
@@ -266,18 +269,18 @@ enum th_status th_pattern_option_set(const struct th_pattern_option *option,
 /* --- The command ------------------------------------------------------------------------------ */
 
 struct patterning {
-    struct th_session_options options; /* of one session: the pattern is stored here */
+    struct th_control_session_options options; /* of one session: the pattern is stored here */
     const char *which;
 };
 
 static enum th_status take_pattern(const struct th_argument *argument, const char *value,
                                    void *input)
 {
-    struct th_pattern_options *patterns = th_session_options_patterns(input);
+    struct th_control_pattern_options *patterns = th_control_session_options_patterns(input);
 
     (void)argument;
     return patterns->count == 0
-               ? th_pattern_options_begin(patterns, value)
+               ? th_control_pattern_options_begin(patterns, value)
                : th_error_raise(TH_USAGE, "what is '%.60s' for? it is one word too many", value);
 }
 
@@ -286,21 +289,21 @@ static const struct th_argument *const pattern_arguments[] = {
                                 .type = TH_ARGUMENT_PATTERN,
                                 .how = TH_ARGUMENT_NEEDED,
                                 .take = take_pattern},
-    &th_session_arguments[TH_SESSION_SPEC],
-    &th_session_arguments[TH_SESSION_RETURN],
-    &th_session_arguments[TH_SESSION_EXCEPTION],
-    &th_session_arguments[TH_SESSION_CALLER],
-    &th_session_arguments[TH_SESSION_CALLER_LINE],
-    &th_session_arguments[TH_SESSION_KIND],
-    &th_session_arguments[TH_SESSION_META_TRACER],
+    &th_control_session_arguments[TH_SESSION_SPEC],
+    &th_control_session_arguments[TH_SESSION_RETURN],
+    &th_control_session_arguments[TH_SESSION_EXCEPTION],
+    &th_control_session_arguments[TH_SESSION_CALLER],
+    &th_control_session_arguments[TH_SESSION_CALLER_LINE],
+    &th_control_session_arguments[TH_SESSION_KIND],
+    &th_control_session_arguments[TH_SESSION_META_TRACER],
     &(const struct th_argument){.name = "session",
                                 .value = "SESSION",
                                 .type = TH_ARGUMENT_SESSION,
                                 TH_INTO(struct patterning, which)},
     NULL};
 
-static json_t *left_out(const struct th_pattern_option *option, const struct th_session *session,
-                        size_t *concerned)
+static json_t *left_out(const struct th_control_pattern_option *option,
+                        const struct th_session *session, size_t *concerned)
 {
     struct th_pattern_refusals refusals;
     json_t *reasons = json_array();
@@ -316,7 +319,8 @@ static json_t *left_out(const struct th_pattern_option *option, const struct th_
 }
 
 /* Live functions are there or not; one of a recording may still come. */
-static json_t *told(const struct th_control_host *host, const struct th_pattern_option *option,
+static json_t *told(const struct th_control_host *host,
+                    const struct th_control_pattern_option *option,
                     const struct th_session *session, size_t matched)
 {
     json_t *result = json_pack("{s:s, s:o}", "pattern", option->text, "session",
@@ -328,18 +332,20 @@ static json_t *told(const struct th_control_host *host, const struct th_pattern_
         return result;
     json_object_set_new(result, "functions", json_integer((json_int_t)matched));
     if (!host->live && matched == 0)
-        th_pattern_warn_of_spelling(&option->pattern, option->text, host->tracing);
+        th_control_pattern_warn_of_spelling(&option->pattern, option->text, host->tracing);
     if (!host->live)
         return result;
     if (option->pattern.on_load) {
-        json_object_set_new(result, "waits", json_boolean(!th_pattern_option_clears(option)));
+        json_object_set_new(result, "waits",
+                            json_boolean(!th_control_pattern_option_clears(option)));
         return result;
     }
     reasons = left_out(option, session, &concerned);
     json_object_set_new(result, "there", json_integer((json_int_t)concerned));
     if (concerned == 0)
-        th_pattern_warn_of_spelling(&option->pattern, option->text, host->tracing);
-    if (concerned == 0 && option->pattern.module != TH_NONE && !th_pattern_option_clears(option))
+        th_control_pattern_warn_of_spelling(&option->pattern, option->text, host->tracing);
+    if (concerned == 0 && option->pattern.module != TH_NONE &&
+        !th_control_pattern_option_clears(option))
         json_object_set_new(result, "waits", json_true());
     json_object_set_new(result, "left_out", reasons);
     return result;
@@ -348,10 +354,11 @@ static json_t *told(const struct th_control_host *host, const struct th_pattern_
 static enum th_status set_pattern(const struct th_control_host *host,
                                   const struct patterning *patterning, json_t **result)
 {
-    const struct th_pattern_option *option = &patterning->options.items[0].patterns.items[0];
+    const struct th_control_pattern_option *option =
+        &patterning->options.items[0].patterns.items[0];
     struct th_session *session;
     struct th_search search;
-    enum th_status status = th_pattern_option_check(option);
+    enum th_status status = th_control_pattern_option_check(option);
     size_t matched;
 
     if (status == TH_OK)
@@ -359,7 +366,7 @@ static enum th_status set_pattern(const struct th_control_host *host,
     if (status != TH_OK)
         return status;
     th_control_host_search(host, TH_SEARCH_TRACERS, &search);
-    status = th_pattern_option_set(option, &search, session, &matched);
+    status = th_control_pattern_option_set(option, &search, session, &matched);
     th_search_free(&search);
     if (status == TH_OK)
         *result = told(host, option, session, matched);
@@ -369,7 +376,7 @@ static enum th_status set_pattern(const struct th_control_host *host,
 /* Without the lock. */
 static enum th_status load_meta_tracer(struct th_control_host *host,
                                        const struct patterning *patterning,
-                                       struct th_preloaded *loaded)
+                                       struct th_control_preloaded *loaded)
 {
     struct th_search search;
     enum th_status status;
@@ -378,7 +385,8 @@ static enum th_status load_meta_tracer(struct th_control_host *host,
         return TH_OK;
     th_control_host_search(host, TH_SEARCH_TRACERS, &search);
     th_tracer_lock_leave(&host->lock);
-    status = th_pattern_options_preload(&patterning->options.items[0].patterns, &search, loaded);
+    status =
+        th_control_pattern_options_preload(&patterning->options.items[0].patterns, &search, loaded);
     th_tracer_lock_return(&host->lock);
     th_search_free(&search);
     return status;
@@ -388,10 +396,10 @@ static enum th_status carry_out_pattern(void *context, int count, char **words, 
 {
     struct th_control_host *host = context;
     struct patterning patterning = {0};
-    struct th_preloaded loaded = {0};
+    struct th_control_preloaded loaded = {0};
     enum th_status status;
 
-    th_session_options_init(&patterning.options, host->live);
+    th_control_session_options_init(&patterning.options, host->live);
     status = th_control_take(&th_control_command_pattern, count, words, &patterning);
     if (status == TH_OK)
         status = load_meta_tracer(host, &patterning, &loaded);
@@ -399,10 +407,10 @@ static enum th_status carry_out_pattern(void *context, int count, char **words, 
         status = set_pattern(host, &patterning, result);
     if (loaded.count > 0) {
         th_tracer_lock_leave(&host->lock);
-        th_preloaded_release(&loaded);
+        th_control_preloaded_release(&loaded);
         th_tracer_lock_return(&host->lock);
     }
-    th_session_options_free(&patterning.options);
+    th_control_session_options_free(&patterning.options);
     return status;
 }
 

@@ -37,7 +37,8 @@ static void add_candidate(void *context, const struct th_traceable *function)
     th_buffer_free(&own);
 }
 
-char *th_pattern_question(const struct th_pattern *pattern, const struct th_tracing *tracing)
+char *th_control_pattern_question(const struct th_pattern *pattern,
+                                  const struct th_tracing *tracing)
 {
     struct candidates candidates = {.pattern = pattern};
     struct th_buffer text = {0};
@@ -52,10 +53,10 @@ char *th_pattern_question(const struct th_pattern *pattern, const struct th_trac
     return question;
 }
 
-void th_pattern_warn_of_spelling(const struct th_pattern *pattern, const char *text,
-                                 const struct th_tracing *tracing)
+void th_control_pattern_warn_of_spelling(const struct th_pattern *pattern, const char *text,
+                                         const struct th_tracing *tracing)
 {
-    char *question = th_pattern_question(pattern, tracing);
+    char *question = th_control_pattern_question(pattern, tracing);
 
     if (*question)
         th_warn("%.60s: there is no such function%s", text, question);
@@ -63,17 +64,17 @@ void th_pattern_warn_of_spelling(const struct th_pattern *pattern, const char *t
 }
 
 /* Warns that there is no function that OPTION is for, which is WHAT. */
-static void warn_of_none(const struct th_pattern_option *option, const struct th_tracing *tracing,
-                         const char *what)
+static void warn_of_none(const struct th_control_pattern_option *option,
+                         const struct th_tracing *tracing, const char *what)
 {
-    char *question = th_pattern_question(&option->pattern, tracing);
+    char *question = th_control_pattern_question(&option->pattern, tracing);
 
     th_warn("-p %s: %s%s", option->text, what, question);
     th_free(question);
 }
 
-void th_pattern_option_tell_left_out(const struct th_pattern_option *option,
-                                     const struct th_session *session, bool sets)
+void th_control_pattern_option_tell_left_out(const struct th_control_pattern_option *option,
+                                             const struct th_session *session, bool sets)
 {
     struct th_pattern_refusals refusals;
     size_t told = 0;
@@ -95,12 +96,12 @@ void th_pattern_option_tell_left_out(const struct th_pattern_option *option,
                 th_plural(refusals.functions - told));
 }
 
-void th_pattern_options_tell_uncalled(const struct th_pattern_options *options,
-                                      const struct th_tracing *tracing)
+void th_control_pattern_options_tell_uncalled(const struct th_control_pattern_options *options,
+                                              const struct th_tracing *tracing)
 {
     for (size_t i = 0; i < options->count; i++) {
-        const struct th_pattern_option *option = &options->items[i];
-        if (option->object == TH_PATTERN_FUNCTIONS && !th_pattern_option_clears(option) &&
+        const struct th_control_pattern_option *option = &options->items[i];
+        if (option->object == TH_PATTERN_FUNCTIONS && !th_control_pattern_option_clears(option) &&
             !th_tracing_called(tracing, &option->pattern))
             warn_of_none(option, tracing, "no such function was called");
     }

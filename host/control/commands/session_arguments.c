@@ -6,48 +6,50 @@ static enum th_status take_tracer(const struct th_argument *argument, const char
                                   void *input)
 {
     (void)argument;
-    return th_session_options_tracer(input, value);
+    return th_control_session_options_tracer(input, value);
 }
 
 static enum th_status take_flags(const struct th_argument *argument, const char *value, void *input)
 {
     (void)argument;
-    return th_session_options_flags(input, value);
+    return th_control_session_options_flags(input, value);
 }
 
 static enum th_status take_tracees(const struct th_argument *argument, const char *value,
                                    void *input)
 {
-    return th_session_options_tracees(input, strcmp(argument->name, "ports") == 0, value);
+    return th_control_session_options_tracees(input, strcmp(argument->name, "ports") == 0, value);
 }
 
 static enum th_status begin_session(const struct th_argument *argument, const char *value,
                                     void *input)
 {
     (void)argument;
-    return th_session_options_begin(input, value);
+    return th_control_session_options_begin(input, value);
 }
 
 static enum th_status begin_pattern(const struct th_argument *argument, const char *value,
                                     void *input)
 {
     (void)argument;
-    return th_pattern_options_begin(th_session_options_patterns(input), value);
+    return th_control_pattern_options_begin(th_control_session_options_patterns(input), value);
 }
 
-static enum th_status take_kinds(struct th_pattern_option *option, bool live, const char *list)
+static enum th_status take_kinds(struct th_control_pattern_option *option, bool live,
+                                 const char *list)
 {
     option->kind_list = list;
-    return th_pattern_kinds_parse(list, live, &option->kinds);
+    return th_control_kinds_parse(list, live, &option->kinds);
 }
 
 /* An option of the latest -p. */
 static enum th_status take_pattern(const struct th_argument *argument, const char *value,
                                    void *input)
 {
-    struct th_pattern_options *options = th_session_options_patterns(input);
-    enum th_session_argument which = (enum th_session_argument)(argument - th_session_arguments);
-    struct th_pattern_option *option;
+    struct th_control_pattern_options *options = th_control_session_options_patterns(input);
+    enum th_control_session_argument which =
+        (enum th_control_session_argument)(argument - th_control_session_arguments);
+    struct th_control_pattern_option *option;
     enum th_status status = TH_OK;
 
     if (!options->count)
@@ -67,12 +69,12 @@ static enum th_status take_pattern(const struct th_argument *argument, const cha
     option->exceptions |= which == TH_SESSION_EXCEPTION;
     option->callers |= which == TH_SESSION_CALLER;
     option->lines |= which == TH_SESSION_CALLER_LINE;
-    return status == TH_OK ? th_pattern_option_check_words(option) : status;
+    return status == TH_OK ? th_control_pattern_option_check_words(option) : status;
 }
 
 /* --- The table -------------------------------------------------------------------------------- */
 
-const char *const th_trace_flag_words[] = {
+const char *const th_control_flag_words[] = {
 #define X(name, bit, help) #name,
     TH_FLAGS(X)
 #undef X
@@ -88,7 +90,7 @@ static const char *const recorded_kind_words[] = {
 static const char *const group_words[] = {"all", "existing", "new", NULL};
 
 /* Help of recordings, and of this host where that is another. */
-const struct th_argument th_session_arguments[TH_SESSION_ARGUMENTS + 1] = {
+const struct th_argument th_control_session_arguments[TH_SESSION_ARGUMENTS + 1] = {
     [TH_SESSION_TRACER] =
         TH_OPTION("tracer", "TRACER", TRACER, 1,
                   "NAME, NAME=STATE or NAME,key=value,...; may be given more than once "
@@ -98,7 +100,7 @@ const struct th_argument th_session_arguments[TH_SESSION_ARGUMENTS + 1] = {
         TH_OPTION("flags", "LIST", TEXT, 2,
                   "What to trace, as in erlang:trace/3, separated by commas (default: all that "
                   "was recorded, as it was recorded)",
-                  .how = TH_ARGUMENT_LIST, .words = th_trace_flag_words, .take = take_flags,
+                  .how = TH_ARGUMENT_LIST, .words = th_control_flag_words, .take = take_flags,
                   .live_help = "What to trace, as in erlang:trace/3, separated by commas (default: "
                                "call,send,receive,procs,ports)"),
     [TH_SESSION_PROCESSES] = TH_OPTION(

@@ -2,7 +2,7 @@
  * The arguments that say which tracers trace whom and what: of the command line (-t, --flags, -p
  * and so on) and of the commands `attach`, `pattern` and `flags` of the socket. Their place matters:
  * each is for the session, or the -p, that was begun last. Their struct is a struct
- * th_session_options.
+ * th_control_session_options.
  */
 #ifndef TH_SESSION_ARGUMENTS_H
 #define TH_SESSION_ARGUMENTS_H
@@ -11,7 +11,7 @@
 
 #include "host/control/server.h"
 
-enum th_session_argument {
+enum th_control_session_argument {
     TH_SESSION_TRACER,
     TH_SESSION_FLAGS,
     TH_SESSION_PROCESSES,
@@ -28,10 +28,10 @@ enum th_session_argument {
     TH_SESSION_ARGUMENTS
 };
 
-/* By enum th_session_argument; the last one is {0}. */
-extern const struct th_argument th_session_arguments[TH_SESSION_ARGUMENTS + 1];
+/* By enum th_control_session_argument; the last one is {0}. */
+extern const struct th_argument th_control_session_arguments[TH_SESSION_ARGUMENTS + 1];
 
 /* The names of trace flags, and "all"; NULL behind them. */
-extern const char *const th_trace_flag_words[];
+extern const char *const th_control_flag_words[];
 
 #endif

@@ -1,4 +1,4 @@
-/* Commands about sessions: attach, detach, replace, sessions, flags. */
+/* Commands about sessions: attach, detach, replace, sessions. */
 #include "commands.h"
 
 #include <string.h>
@@ -76,7 +76,7 @@ static void tell_waiting(json_t *object, const struct th_session *session)
     json_decref(patterns);
 }
 
-static json_t *session_of(const struct th_session *session)
+json_t *th_control_session_json(const struct th_session *session)
 {
     json_t *object = th_control_session_name(session);
     json_int_t breakpoints = 0;
@@ -95,7 +95,8 @@ static json_t *session_of(const struct th_session *session)
 }
 
 struct attaching {
-    struct th_session_options sessions; /* of the command: one. Its arguments are stored here */
+    struct th_control_session_options
+        sessions; /* of the command: one. Its arguments are stored here */
     struct th_control_host *host;
     struct attaching *next; /* of the host's */
 };
@@ -135,7 +136,7 @@ static enum th_status carry_out_sessions(void *context, int count, char **words,
     for (size_t i = 0; i < th_tracing_sessions(host->tracing); i++) {
         struct th_session *session = th_tracing_session(host->tracing, i);
         if (session)
-            json_array_append_new(sessions, session_of(session));
+            json_array_append_new(sessions, th_control_session_json(session));
     }
     *result = json_pack("{s:o}", "sessions", sessions);
     return TH_OK;
@@ -164,7 +165,7 @@ static enum th_status take_tracer(const struct th_argument *argument, const char
                                   void *input)
 {
     (void)argument;
-    return th_session_options_tracer(input, value);
+    return th_control_session_options_tracer(input, value);
 }
 
 static const struct th_argument *const attach_arguments[] = {
@@ -174,17 +175,17 @@ static const struct th_argument *const attach_arguments[] = {
                                 .take = take_tracer},
     &(const struct th_argument){
         .name = "session", .value = "NAME", .type = TH_ARGUMENT_SESSION, .take = take_title},
-    &th_session_arguments[TH_SESSION_FLAGS],
-    &th_session_arguments[TH_SESSION_PROCESSES],
-    &th_session_arguments[TH_SESSION_PORTS],
-    &th_session_arguments[TH_SESSION_PATTERN],
-    &th_session_arguments[TH_SESSION_SPEC],
-    &th_session_arguments[TH_SESSION_RETURN],
-    &th_session_arguments[TH_SESSION_EXCEPTION],
-    &th_session_arguments[TH_SESSION_CALLER],
-    &th_session_arguments[TH_SESSION_CALLER_LINE],
-    &th_session_arguments[TH_SESSION_KIND],
-    &th_session_arguments[TH_SESSION_META_TRACER],
+    &th_control_session_arguments[TH_SESSION_FLAGS],
+    &th_control_session_arguments[TH_SESSION_PROCESSES],
+    &th_control_session_arguments[TH_SESSION_PORTS],
+    &th_control_session_arguments[TH_SESSION_PATTERN],
+    &th_control_session_arguments[TH_SESSION_SPEC],
+    &th_control_session_arguments[TH_SESSION_RETURN],
+    &th_control_session_arguments[TH_SESSION_EXCEPTION],
+    &th_control_session_arguments[TH_SESSION_CALLER],
+    &th_control_session_arguments[TH_SESSION_CALLER_LINE],
+    &th_control_session_arguments[TH_SESSION_KIND],
+    &th_control_session_arguments[TH_SESSION_META_TRACER],
     NULL};
 
 static enum th_status refuse_taken(const struct attaching *attaching)
@@ -202,19 +203,19 @@ static enum th_status read_attached(struct attaching *attaching, int count, char
 
     if (status == TH_OK)
         status = refuse_taken(attaching);
-    return status == TH_OK ? th_session_options_check(&attaching->sessions) : status;
+    return status == TH_OK ? th_control_session_options_check(&attaching->sessions) : status;
 }
 
 /* Loads the libraries of the tracers that are to be attached. Other commands may run meanwhile. */
 static enum th_status load(struct attaching *attaching, struct th_control_host *host,
-                           struct th_preloaded *loaded)
+                           struct th_control_preloaded *loaded)
 {
     struct th_search search;
     enum th_status status;
 
     th_control_host_search(host, TH_SEARCH_TRACERS, &search);
     th_tracer_lock_leave(&host->lock);
-    status = th_session_options_preload(&attaching->sessions, &search, loaded);
+    status = th_control_session_options_preload(&attaching->sessions, &search, loaded);
     th_tracer_lock_return(&host->lock);
     th_search_free(&search);
     return status == TH_OK ? refuse_taken(attaching) : status;
@@ -229,7 +230,7 @@ static enum th_status attach(void *argument)
     enum th_status status;
 
     th_control_host_search(attaching->host, TH_SEARCH_TRACERS, &search);
-    status = th_session_options_attach(&attaching->sessions, &search, tracing);
+    status = th_control_session_options_attach(&attaching->sessions, &search, tracing);
     th_search_free(&search);
     if (holds)
         th_tracing_go(tracing);
@@ -244,7 +245,7 @@ static enum th_status attach_titled(struct attaching *attaching, struct th_contr
 
     attaching->next = host->attaching;
     host->attaching = attaching;
-    status = th_session_options_name_tracees(&attaching->sessions)
+    status = th_control_session_options_name_tracees(&attaching->sessions)
                  ? th_control_at_tracees(host, attach, attaching)
                  : attach(attaching);
     while (*place != attaching)
@@ -257,11 +258,11 @@ static enum th_status carry_out_attach(void *context, int count, char **words, j
 {
     struct th_control_host *host = context;
     struct attaching attaching = {.host = host};
-    struct th_preloaded loaded = {0};
+    struct th_control_preloaded loaded = {0};
     const struct th_session *session;
     enum th_status status;
 
-    th_session_options_init(&attaching.sessions, host->live);
+    th_control_session_options_init(&attaching.sessions, host->live);
     attaching.sessions.running = host->live;
     status = read_attached(&attaching, count, words);
     if (status == TH_OK)
@@ -269,14 +270,14 @@ static enum th_status carry_out_attach(void *context, int count, char **words, j
     if (status == TH_OK)
         status = attach_titled(&attaching, host);
     if (status == TH_OK) {
-        th_watch_look(&host->watch);
+        th_control_watch_look(&host->watch);
         session = th_session_find(host->tracing, attaching.sessions.items[0].began);
         if (session) /* another may have ended it meanwhile */
-            *result = session_of(session);
+            *result = th_control_session_json(session);
     }
-    th_session_options_free(&attaching.sessions);
+    th_control_session_options_free(&attaching.sessions);
     th_tracer_lock_leave(&host->lock);
-    th_preloaded_release(&loaded);
+    th_control_preloaded_release(&loaded);
     th_tracer_lock_return(&host->lock);
     return status;
 }
@@ -315,7 +316,7 @@ static enum th_status carry_out_detach(void *context, int count, char **words, j
         status = th_control_session(host, which, &session);
     if (status != TH_OK)
         return status;
-    *result = session_of(session);
+    *result = th_control_session_json(session);
     json_object_set_new(*result, "functions", th_control_counted(session));
     failure = th_session_failure(session);
     library = th_session_library(session);
@@ -384,10 +385,10 @@ static enum th_status carry_out_replace(void *context, int count, char **words, 
     status = replace(host, session, replacing.tracer);
     if (status != TH_OK)
         return th_error_context("the session keeps the tracer that it has");
-    th_watch_look(&host->watch);
+    th_control_watch_look(&host->watch);
     session = th_session_find(host->tracing, id); /* another may have ended it meanwhile */
     if (session)
-        *result = session_of(session);
+        *result = th_control_session_json(session);
     return TH_OK;
 }
 
@@ -399,123 +400,3 @@ const struct th_control_command th_control_command_replace = {
     "it stays",
     carry_out_replace,
     .takes_long = true};
-
-/* --- flags ------------------------------------------------------------------------------------ */
-
-struct flagging {
-    struct th_session_options options; /* whom: --processes and --ports are stored here */
-    const struct th_control_host *host;
-    const char *list, *mode, *which;
-    uint32_t flags;
-    struct th_session *session;
-};
-
-/* Behind the list: on or off, then whom, if that was not said by an option. */
-static enum th_status take_mode_or_whom(const struct th_argument *argument, const char *value,
-                                        void *input)
-{
-    struct flagging *flagging = input;
-    bool mode = strcmp(value, "on") == 0 || strcmp(value, "off") == 0;
-
-    (void)argument;
-    if (mode && !flagging->mode) {
-        flagging->mode = value;
-        return TH_OK;
-    }
-    if (flagging->options.items[0].tracee_count > 0)
-        return th_error_raise(TH_USAGE, "what is '%.60s' for? it is one word too many", value);
-    return th_session_options_tracees(&flagging->options, false, value);
-}
-
-static enum th_status take_tracees(const struct th_argument *argument, const char *value,
-                                   void *input)
-{
-    return th_session_options_tracees(input, strcmp(argument->name, "ports") == 0, value);
-}
-
-static const struct th_argument *const flags_arguments[] = {
-    &(const struct th_argument){.value = "LIST",
-                                .type = TH_ARGUMENT_TEXT,
-                                .how = TH_ARGUMENT_NEEDED | TH_ARGUMENT_LIST,
-                                .words = th_trace_flag_words,
-                                TH_INTO(struct flagging, list)},
-    &(const struct th_argument){.value = "on|off",
-                                .type = TH_ARGUMENT_TRACEES,
-                                .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS,
-                                .words = TH_WORDS("on", "off", "all", "existing", "new"),
-                                .take = take_mode_or_whom},
-    &(const struct th_argument){.value = "WHOM",
-                                .type = TH_ARGUMENT_TRACEES,
-                                .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS,
-                                .words = TH_WORDS("all", "existing", "new"),
-                                .take = take_mode_or_whom},
-    &(const struct th_argument){.name = "ports",
-                                .value = "WHOM",
-                                .type = TH_ARGUMENT_TEXT,
-                                .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS,
-                                .words = TH_WORDS("all", "existing", "new"),
-                                .take = take_tracees},
-    &(const struct th_argument){.name = "session",
-                                .value = "SESSION",
-                                .type = TH_ARGUMENT_SESSION,
-                                TH_INTO(struct flagging, which)},
-    &(const struct th_argument){.name = "processes",
-                                .value = "WHOM",
-                                .type = TH_ARGUMENT_TRACEES,
-                                .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS | TH_ARGUMENT_HIDDEN,
-                                .words = TH_WORDS("all", "existing", "new"),
-                                .take = take_tracees},
-    NULL};
-
-static enum th_status read_flagged(struct flagging *flagging, int count, char **words)
-{
-    enum th_status status = th_control_take(&th_control_command_flags, count, words, flagging);
-    const struct th_session_option *option = &flagging->options.items[0];
-
-    if (status == TH_OK)
-        status = th_flags_parse(flagging->list, &flagging->flags);
-    if (status == TH_OK && option->tracee_count == 0) {
-        status = th_session_options_tracees(&flagging->options, false, "all");
-        if (status == TH_OK && flagging->flags & TH_FLAGS_OF_PORTS & ~TH_FLAG_CPU_TIMESTAMP)
-            status = th_session_options_tracees(&flagging->options, true, "all");
-    }
-    return status == TH_OK ? th_control_session(flagging->host, flagging->which, &flagging->session)
-                           : status;
-}
-
-static enum th_status set_flags(void *argument)
-{
-    const struct flagging *flagging = argument;
-    const struct th_session_option *option = &flagging->options.items[0];
-    bool on = !flagging->mode || strcmp(flagging->mode, "on") == 0;
-    enum th_status status = TH_OK;
-
-    for (size_t i = 0; i < option->tracee_count && status == TH_OK; i++)
-        status = th_chosen_trace(&option->tracees[i], flagging->session, on, flagging->flags,
-                                 flagging->options.live);
-    return status;
-}
-
-static enum th_status carry_out_flags(void *context, int count, char **words, json_t **result)
-{
-    struct flagging flagging = {.host = context};
-    enum th_status status;
-
-    th_session_options_init(&flagging.options, flagging.host->live);
-    flagging.options.running = flagging.options.live;
-    status = read_flagged(&flagging, count, words);
-    if (status == TH_OK && th_session_options_name_tracees(&flagging.options))
-        status = th_control_at_tracees(flagging.host, set_flags, &flagging);
-    else if (status == TH_OK)
-        status = set_flags(&flagging);
-    th_session_options_free(&flagging.options);
-    if (status == TH_OK)
-        *result = session_of(flagging.session);
-    return status;
-}
-
-const struct th_control_command th_control_command_flags = {
-    "flags", flags_arguments, "which flags? a LIST such as call,send",
-    "gives trace flags, or takes them: of all, existing, new, pids "
-    "or names",
-    .carry_out = carry_out_flags};

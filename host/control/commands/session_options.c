@@ -7,13 +7,14 @@
 /* What happens here, but for how processes take turns and memory: that is asked for. */
 enum { LIVE_FLAGS = TH_FLAG_CALL | TH_FLAG_SEND | TH_FLAG_RECEIVE | TH_FLAG_PROCS | TH_FLAG_PORTS };
 
-static struct th_session_option *add_option(struct th_session_options *options, const char *title)
+static struct th_control_session_option *add_option(struct th_control_session_options *options,
+                                                    const char *title)
 {
-    struct th_session_option *option;
+    struct th_control_session_option *option;
 
     TH_ARRAY_GROW(options->items, options->count, options->capacity);
     option = &options->items[options->count++];
-    *option = (struct th_session_option){
+    *option = (struct th_control_session_option){
         .title = title,
         .flags = options->live ? LIVE_FLAGS : TH_FLAGS_EVENTS | TH_FLAG_AS_RECORDED,
         .patterns.live = options->live,
@@ -21,18 +22,18 @@ static struct th_session_option *add_option(struct th_session_options *options, 
     return option;
 }
 
-static struct th_session_option *latest(struct th_session_options *options)
+static struct th_control_session_option *latest(struct th_control_session_options *options)
 {
     return &options->items[options->count - 1];
 }
 
-void th_session_options_init(struct th_session_options *options, bool live)
+void th_control_session_options_init(struct th_control_session_options *options, bool live)
 {
-    *options = (struct th_session_options){.live = live};
+    *options = (struct th_control_session_options){.live = live};
     add_option(options, NULL);
 }
 
-void th_session_options_free(struct th_session_options *options)
+void th_control_session_options_free(struct th_control_session_options *options)
 {
     for (size_t i = 0; i < options->count; i++) {
         th_free(options->items[i].tracers);
@@ -44,7 +45,8 @@ void th_session_options_free(struct th_session_options *options)
 
 /* --- options, one by one --- */
 
-enum th_status th_session_options_begin(struct th_session_options *options, const char *title)
+enum th_status th_control_session_options_begin(struct th_control_session_options *options,
+                                                const char *title)
 {
     if (!*title)
         return th_error_raise(TH_USAGE, "--session wants a name");
@@ -55,9 +57,10 @@ enum th_status th_session_options_begin(struct th_session_options *options, cons
     return TH_OK;
 }
 
-enum th_status th_session_options_tracer(struct th_session_options *options, const char *text)
+enum th_status th_control_session_options_tracer(struct th_control_session_options *options,
+                                                 const char *text)
 {
-    struct th_session_option *option = latest(options);
+    struct th_control_session_option *option = latest(options);
 
     if (option->title && option->tracer_count)
         return th_error_raise(
@@ -78,9 +81,10 @@ static enum th_status join_links(void)
     return TH_USAGE;
 }
 
-enum th_status th_session_options_flags(struct th_session_options *options, const char *list)
+enum th_status th_control_session_options_flags(struct th_control_session_options *options,
+                                                const char *list)
 {
-    struct th_session_option *option = latest(options);
+    struct th_control_session_option *option = latest(options);
 
     if (th_flags_parse(list, &option->flags) != TH_OK)
         return join_links();
@@ -98,12 +102,13 @@ static bool is_word(const char *text, size_t length, const char *word)
 }
 
 /* Words first, so that 'new' in quotes is a name. */
-bool th_chosen_parse(const char *text, size_t length, bool port, struct th_chosen *chosen)
+bool th_control_chosen_parse(const char *text, size_t length, bool port,
+                             struct th_control_chosen *chosen)
 {
     th_env env;
     bool good;
 
-    *chosen = (struct th_chosen){
+    *chosen = (struct th_control_chosen){
         .all = is_word(text, length, "all"),
         .existing = is_word(text, length, "existing"),
         .new = is_word(text, length, "new"),
@@ -137,15 +142,15 @@ static size_t item_length(const char *list)
 }
 
 /* One of a list: its first LENGTH bytes. */
-static enum th_status add_tracee(struct th_session_options *options, bool ports, const char *item,
-                                 size_t length)
+static enum th_status add_tracee(struct th_control_session_options *options, bool ports,
+                                 const char *item, size_t length)
 {
-    struct th_session_option *option = latest(options);
-    struct th_chosen *chosen;
+    struct th_control_session_option *option = latest(options);
+    struct th_control_chosen *chosen;
 
     TH_ARRAY_GROW(option->tracees, option->tracee_count, option->tracee_capacity);
     chosen = &option->tracees[option->tracee_count++];
-    if (!th_chosen_parse(item, length, ports, chosen))
+    if (!th_control_chosen_parse(item, length, ports, chosen))
         return th_error_raise(
             TH_USAGE, "--%s wants all, existing, new, %s or registered names, not '%.*s'",
             ports ? "ports" : "processes",
@@ -157,8 +162,8 @@ static enum th_status add_tracee(struct th_session_options *options, bool ports,
     return TH_OK;
 }
 
-enum th_status th_session_options_tracees(struct th_session_options *options, bool ports,
-                                          const char *list)
+enum th_status th_control_session_options_tracees(struct th_control_session_options *options,
+                                                  bool ports, const char *list)
 {
     for (;; list++) {
         size_t length = item_length(list);
@@ -173,30 +178,32 @@ enum th_status th_session_options_tracees(struct th_session_options *options, bo
     return TH_OK;
 }
 
-struct th_pattern_options *th_session_options_patterns(struct th_session_options *options)
+struct th_control_pattern_options *
+th_control_session_options_patterns(struct th_control_session_options *options)
 {
     return &latest(options)->patterns;
 }
 
 /* Without the flag for what it is about, a pattern does nothing; counts of calls and their time
  * need none for calls that are traced. Adds that flag to FLAGS. */
-static enum th_status check_pattern(const struct th_session_option *option,
-                                    const struct th_pattern_option *pattern, uint32_t *flags)
+static enum th_status check_pattern(const struct th_control_session_option *option,
+                                    const struct th_control_pattern_option *pattern,
+                                    uint32_t *flags)
 {
     const char *name;
-    uint32_t flag = th_pattern_option_flag(pattern, &name);
+    uint32_t flag = th_control_pattern_option_flag(pattern, &name);
     bool traces = flag != TH_FLAG_CALL || pattern->kinds & (TH_BP_LOCAL | TH_BP_GLOBAL);
 
     *flags |= flag;
     if (option->flag_list && traces && !(option->flags & flag))
         return th_error_raise(TH_USAGE, "-p %s traces %ss, but %s is not among --flags=%s",
                               pattern->text, name, name, option->flag_list);
-    return th_pattern_option_check(pattern);
+    return th_control_pattern_option_check(pattern);
 }
 
 /* Who names functions wants their calls, and messages where they are named as well; who names
  * messages alone wants the rest, too; who says more with --flags, these among it. */
-static enum th_status check_patterns(struct th_session_option *option)
+static enum th_status check_patterns(struct th_control_session_option *option)
 {
     enum th_status status = TH_OK;
     uint32_t flags = 0;
@@ -208,9 +215,9 @@ static enum th_status check_patterns(struct th_session_option *option)
     return status;
 }
 
-enum th_status th_session_options_check(struct th_session_options *options)
+enum th_status th_control_session_options_check(struct th_control_session_options *options)
 {
-    const struct th_session_option *first = &options->items[0];
+    const struct th_control_session_option *first = &options->items[0];
     const char *loose = first->flag_list ? "--flags" : first->patterns.count ? "-p" : first->chosen;
     enum th_status status = TH_OK;
 
@@ -224,19 +231,19 @@ enum th_status th_session_options_check(struct th_session_options *options)
 
 /* --- attaching --- */
 
-bool th_session_options_are_empty(const struct th_session_options *options)
+bool th_control_session_options_are_empty(const struct th_control_session_options *options)
 {
-    const struct th_session_option *first = &options->items[0];
+    const struct th_control_session_option *first = &options->items[0];
 
     return options->count == 1 && !first->tracer_count && !first->flag_list && !first->chosen &&
            !first->patterns.count;
 }
 
-void th_session_options_tell_uncalled(const struct th_session_options *options,
-                                      const struct th_tracing *tracing)
+void th_control_session_options_tell_uncalled(const struct th_control_session_options *options,
+                                              const struct th_tracing *tracing)
 {
     for (size_t i = 0; i < options->count; i++)
-        th_pattern_options_tell_uncalled(&options->items[i].patterns, tracing);
+        th_control_pattern_options_tell_uncalled(&options->items[i].patterns, tracing);
 }
 
 /* NAMES has each but once: sessions of one option expect the same. */
@@ -255,7 +262,7 @@ static void add_unmet(void *names, th_term who)
     th_buffer_free(&text);
 }
 
-void th_sessions_tell_unmet(struct th_tracing *tracing)
+void th_control_sessions_tell_unmet(struct th_tracing *tracing)
 {
     struct th_names unmet = {0};
     char *joined;
@@ -270,7 +277,7 @@ void th_sessions_tell_unmet(struct th_tracing *tracing)
     th_names_free(&unmet);
 }
 
-bool th_session_options_name_tracees(const struct th_session_options *options)
+bool th_control_session_options_name_tracees(const struct th_control_session_options *options)
 {
     for (size_t i = 0; i < options->count; i++)
         for (size_t k = 0; k < options->items[i].tracee_count; k++)
@@ -279,7 +286,7 @@ bool th_session_options_name_tracees(const struct th_session_options *options)
     return false;
 }
 
-static enum th_tracees group_of(const struct th_chosen *chosen)
+static enum th_tracees group_of(const struct th_control_chosen *chosen)
 {
     if (chosen->existing)
         return chosen->port ? TH_PORTS_EXISTING : TH_PROCESSES_EXISTING;
@@ -288,8 +295,9 @@ static enum th_tracees group_of(const struct th_chosen *chosen)
     return chosen->port ? TH_PORTS_ALL : TH_PROCESSES_ALL;
 }
 
-enum th_status th_chosen_trace(const struct th_chosen *chosen, struct th_session *session, bool on,
-                               uint32_t flags, bool running)
+enum th_status th_control_chosen_trace(const struct th_control_chosen *chosen,
+                                       struct th_session *session, bool on, uint32_t flags,
+                                       bool running)
 {
     th_term one = chosen->one;
 
@@ -305,12 +313,13 @@ enum th_status th_chosen_trace(const struct th_chosen *chosen, struct th_session
 }
 
 static enum th_status trace_chosen(struct th_session *session,
-                                   const struct th_session_option *option, bool running)
+                                   const struct th_control_session_option *option, bool running)
 {
     enum th_status status = TH_OK;
 
     for (size_t i = 0; i < option->tracee_count && status == TH_OK; i++)
-        status = th_chosen_trace(&option->tracees[i], session, true, option->flags, running);
+        status =
+            th_control_chosen_trace(&option->tracees[i], session, true, option->flags, running);
     if (status != TH_OK && running)
         return th_error_context("%s cannot be traced", option->chosen);
     if (status != TH_OK)
@@ -328,7 +337,7 @@ static enum th_status trace_all(struct th_session *session, uint32_t flags)
 
 /* This host's functions are traced if a pattern says so: all are, where none is named. */
 static enum th_status trace_calls(struct th_session *session,
-                                  const struct th_session_option *option)
+                                  const struct th_control_session_option *option)
 {
     static const struct th_pattern any = {.arity = TH_ANY_ARITY};
 
@@ -341,7 +350,7 @@ static enum th_status trace_calls(struct th_session *session,
 }
 
 /* Whatever was recorded, unless some are chosen. */
-static enum th_status create(const struct th_session_option *option,
+static enum th_status create(const struct th_control_session_option *option,
                              const struct th_named_tracer *tracer, struct th_library *library,
                              struct th_tracing *tracing, struct th_session **session)
 {
@@ -358,8 +367,9 @@ static enum th_status create(const struct th_session_option *option,
 }
 
 /* Whom and what a session traces that has just begun. */
-static enum th_status set_up(const struct th_session_option *option, bool first, bool running,
-                             const struct th_search *search, struct th_session *session)
+static enum th_status set_up(const struct th_control_session_option *option, bool first,
+                             bool running, const struct th_search *search,
+                             struct th_session *session)
 {
     enum th_status status = TH_OK;
 
@@ -368,14 +378,14 @@ static enum th_status set_up(const struct th_session_option *option, bool first,
     else if (option->patterns.live)
         status = trace_all(session, option->flags);
     if (status == TH_OK)
-        status = th_pattern_options_set(&option->patterns, search, session, first);
+        status = th_control_pattern_options_set(&option->patterns, search, session, first);
     if (status == TH_OK && option->patterns.live)
         status = trace_calls(session, option);
     return status;
 }
 
 /* What cannot be set up is ended: others go on. */
-static enum th_status attach(struct th_session_option *option, const char *text, bool first,
+static enum th_status attach(struct th_control_session_option *option, const char *text, bool first,
                              bool running, const struct th_search *search,
                              struct th_tracing *tracing)
 {
@@ -402,7 +412,7 @@ static enum th_status attach(struct th_session_option *option, const char *text,
     return status;
 }
 
-static enum th_status attach_all_of(struct th_session_option *option, bool running,
+static enum th_status attach_all_of(struct th_control_session_option *option, bool running,
                                     const struct th_search *search, struct th_tracing *tracing)
 {
     enum th_status status = TH_OK;
@@ -416,26 +426,27 @@ static enum th_status attach_all_of(struct th_session_option *option, bool runni
     return status;
 }
 
-enum th_status th_session_options_preload(const struct th_session_options *options,
-                                          const struct th_search *search,
-                                          struct th_preloaded *loaded)
+enum th_status th_control_session_options_preload(const struct th_control_session_options *options,
+                                                  const struct th_search *search,
+                                                  struct th_control_preloaded *loaded)
 {
     enum th_status status = TH_OK;
 
     for (size_t i = 0; i < options->count && status == TH_OK; i++) {
-        const struct th_session_option *option = &options->items[i];
+        const struct th_control_session_option *option = &options->items[i];
         for (size_t k = 0; k < option->tracer_count && status == TH_OK; k++)
-            status = th_preload(loaded, search, option->tracers[k]);
+            status = th_control_preload(loaded, search, option->tracers[k]);
         if (status == TH_OK)
-            status = th_pattern_options_preload(&option->patterns, search, loaded);
+            status = th_control_pattern_options_preload(&option->patterns, search, loaded);
         if (status != TH_OK && option->title)
             th_error_context("session '%s' could not begin", option->title);
     }
     return status;
 }
 
-enum th_status th_session_options_attach(const struct th_session_options *options,
-                                         const struct th_search *search, struct th_tracing *tracing)
+enum th_status th_control_session_options_attach(const struct th_control_session_options *options,
+                                                 const struct th_search *search,
+                                                 struct th_tracing *tracing)
 {
     bool skip_first = (options->count > 1 || options->optional) && !options->items[0].tracer_count;
     enum th_status status = TH_OK;
@@ -445,7 +456,7 @@ enum th_status th_session_options_attach(const struct th_session_options *option
     return status;
 }
 
-void th_sessions_rest(struct th_tracing *tracing)
+void th_control_sessions_rest(struct th_tracing *tracing)
 {
     for (size_t i = 0; i < th_tracing_sessions(tracing); i++) {
         struct th_session *session = th_tracing_session(tracing, i);

@@ -6,12 +6,13 @@
 
 /* --- what was asked for --- */
 
-static void add_tracees(struct th_buffer *asked, const struct th_session_option *option, bool ports)
+static void add_tracees(struct th_buffer *asked, const struct th_control_session_option *option,
+                        bool ports)
 {
     const char *before = ports ? " --ports=" : " --processes=";
 
     for (size_t i = 0; i < option->tracee_count; i++) {
-        const struct th_chosen *chosen = &option->tracees[i];
+        const struct th_control_chosen *chosen = &option->tracees[i];
         if (chosen->port != ports)
             continue;
         th_buffer_add_text(asked, before);
@@ -23,14 +24,14 @@ static void add_tracees(struct th_buffer *asked, const struct th_session_option 
     }
 }
 
-static void add_asked(struct th_buffer *asked, const struct th_session_option *option)
+static void add_asked(struct th_buffer *asked, const struct th_control_session_option *option)
 {
     if (option->flag_list)
         th_buffer_printf(asked, " --flags=%s", option->flag_list);
     add_tracees(asked, option, false);
     add_tracees(asked, option, true);
     for (size_t i = 0; i < option->patterns.count; i++) {
-        const struct th_pattern_option *pattern = &option->patterns.items[i];
+        const struct th_control_pattern_option *pattern = &option->patterns.items[i];
         th_buffer_printf(asked, " -p %s", pattern->text);
         if (pattern->spec)
             th_buffer_printf(asked, " --match-spec=%s", pattern->spec);
@@ -72,17 +73,19 @@ static void note_waiting(void *told, const struct th_pattern *pattern)
 
 /* Whether PATTERN is for figures, for another tracer, or for nothing; or it was told that no such
  * function was called. */
-static bool is_pattern_told(const struct th_pattern_option *pattern,
+static bool is_pattern_told(const struct th_control_pattern_option *pattern,
                             const struct th_session *session, bool live)
 {
     if (pattern->object != TH_PATTERN_FUNCTIONS)
-        return th_pattern_option_clears(pattern);
-    return pattern->kinds & (TH_BP_COUNTING | TH_BP_META) || th_pattern_option_clears(pattern) ||
+        return th_control_pattern_option_clears(pattern);
+    return pattern->kinds & (TH_BP_COUNTING | TH_BP_META) ||
+           th_control_pattern_option_clears(pattern) ||
            (!live && !th_tracing_called(th_session_tracing(session), &pattern->pattern));
 }
 
 /* Whether another line tells why. */
-static bool is_told(const struct th_session_option *option, const struct th_session *session)
+static bool is_told(const struct th_control_session_option *option,
+                    const struct th_session *session)
 {
     struct th_pattern_counts patterns = th_session_pattern_counts(session);
     bool told = patterns.undecided || patterns.external_unknown ||
@@ -104,7 +107,7 @@ static bool got_nothing(const struct th_session *session)
            !counts.silenced && !counts.kept;
 }
 
-static void warn(const struct th_session_option *option, const struct th_session *session)
+static void warn(const struct th_control_session_option *option, const struct th_session *session)
 {
     uint32_t seen = th_tracing_seen(th_session_tracing(session));
     struct th_buffer text = {0};
@@ -119,11 +122,11 @@ static void warn(const struct th_session_option *option, const struct th_session
     th_buffer_free(&text);
 }
 
-void th_session_options_tell_unmatched(const struct th_session_options *options,
-                                       const struct th_tracing *tracing)
+void th_control_session_options_tell_unmatched(const struct th_control_session_options *options,
+                                               const struct th_tracing *tracing)
 {
     for (size_t i = 0; i < options->count; i++) {
-        const struct th_session_option *option = &options->items[i];
+        const struct th_control_session_option *option = &options->items[i];
         const struct th_session *session = th_session_find(tracing, option->began);
         if (session && th_session_has_tracer(session) && got_nothing(session) &&
             (option->flag_list || option->chosen || option->patterns.count) &&

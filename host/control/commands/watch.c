@@ -25,14 +25,14 @@ static const uint32_t finished = IN_CLOSE_WRITE | IN_MOVED_TO;
 static const uint32_t gone = IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED;
 
 /* What was tried for a session last, and refused. */
-struct th_watch_refusal {
+struct th_control_watch_refusal {
     th_session_id session;
     struct stat file;
 };
 
 /* --- Reports ---------------------------------------------------------------------------------- */
 
-void th_watch_report(const struct th_watch *watch, const char *format, ...)
+void th_control_watch_report(const struct th_control_watch *watch, const char *format, ...)
 {
     char text[PATH_MAX + 256];
     va_list args;
@@ -43,7 +43,7 @@ void th_watch_report(const struct th_watch *watch, const char *format, ...)
     watch->host->report(watch->host, text);
 }
 
-void th_watch_report_failure(const struct th_watch *watch)
+void th_control_watch_report_failure(const struct th_control_watch *watch)
 {
     struct th_buffer text = {0};
     const char *link;
@@ -58,7 +58,7 @@ void th_watch_report_failure(const struct th_watch *watch)
 
 static char *folder_of(const char *path)
 {
-    size_t length = (size_t)(th_watch_name_in(path) - path);
+    size_t length = (size_t)(th_control_watch_name_in(path) - path);
 
     return length ? th_printf("%.*s", (int)length, path) : th_strdup("./");
 }
@@ -71,7 +71,7 @@ static const char *path_of(const struct th_session *session)
 
 /* Returns inotify's number of the folder of PATH, which stays the same as long as the folder is
  * there. The numbers count up; of a folder that has a new one, events were missed. */
-static int watch_folder(struct th_watch *watch, const char *path)
+static int watch_folder(struct th_control_watch *watch, const char *path)
 {
     char *folder = folder_of(path);
     int number = inotify_add_watch(watch->news, folder, finished | IN_CREATE | gone | IN_ONLYDIR);
@@ -83,13 +83,13 @@ static int watch_folder(struct th_watch *watch, const char *path)
 
 /* --- Files that are finished ------------------------------------------------------------------ */
 
-struct th_watch_file {
+struct th_control_watch_file {
     int folder; /* as watch_folder() has it */
     char *name;
 };
 
-static struct th_watch_file *find_finished(const struct th_watch *watch, int folder,
-                                           const char *name)
+static struct th_control_watch_file *find_finished(const struct th_control_watch *watch, int folder,
+                                                   const char *name)
 {
     for (size_t i = 0; i < watch->finished_count; i++)
         if (watch->finished[i].folder == folder && strcmp(watch->finished[i].name, name) == 0)
@@ -97,20 +97,20 @@ static struct th_watch_file *find_finished(const struct th_watch *watch, int fol
     return NULL;
 }
 
-bool th_watch_is_finished(struct th_watch *watch, const char *path)
+bool th_control_watch_is_finished(struct th_control_watch *watch, const char *path)
 {
     struct th_names places = {0};
     bool found = false;
 
-    th_watch_places(path, &places);
+    th_control_watch_places(path, &places);
     for (size_t i = 0; i < places.count && !found; i++)
         found = find_finished(watch, watch_folder(watch, places.items[i]),
-                              th_watch_name_in(places.items[i])) != NULL;
+                              th_control_watch_name_in(places.items[i])) != NULL;
     th_names_free(&places);
     return found;
 }
 
-static void look_soon(struct th_watch *watch)
+static void look_soon(struct th_control_watch *watch)
 {
     int64_t now = th_clock_real_monotonic();
 
@@ -119,18 +119,19 @@ static void look_soon(struct th_watch *watch)
     watch->due = now + quiet < watch->latest ? now + quiet : watch->latest;
 }
 
-static void note_finished(struct th_watch *watch, int folder, const char *name)
+static void note_finished(struct th_control_watch *watch, int folder, const char *name)
 {
     if (!find_finished(watch, folder, name)) {
         TH_ARRAY_GROW(watch->finished, watch->finished_count, watch->finished_capacity);
-        watch->finished[watch->finished_count++] = (struct th_watch_file){folder, th_strdup(name)};
+        watch->finished[watch->finished_count++] =
+            (struct th_control_watch_file){folder, th_strdup(name)};
     }
     look_soon(watch);
 }
 
-static void note_unfinished(struct th_watch *watch, int folder, const char *name)
+static void note_unfinished(struct th_control_watch *watch, int folder, const char *name)
 {
-    struct th_watch_file *file = find_finished(watch, folder, name);
+    struct th_control_watch_file *file = find_finished(watch, folder, name);
 
     if (!file)
         return;
@@ -138,7 +139,7 @@ static void note_unfinished(struct th_watch *watch, int folder, const char *name
     *file = watch->finished[--watch->finished_count];
 }
 
-static void forget_finished(struct th_watch *watch)
+static void forget_finished(struct th_control_watch *watch)
 {
     while (watch->finished_count > 0)
         th_free(watch->finished[--watch->finished_count].name);
@@ -162,15 +163,15 @@ static bool is_being_written(const char *path)
 
 /* Watches the folders of PATH's places. If one is new, above LATEST, the file is finished unless it
  * is open for writing. False: it is not there. */
-static bool watch_file(struct th_watch *watch, const char *path, int *latest)
+static bool watch_file(struct th_control_watch *watch, const char *path, int *latest)
 {
     struct th_names places = {0};
 
-    th_watch_places(path, &places);
+    th_control_watch_places(path, &places);
     for (size_t i = 0; i < places.count; i++) {
         int number = watch_folder(watch, places.items[i]);
         if ((watch->all || number > watch->latest_folder) && !is_being_written(path))
-            note_finished(watch, number, th_watch_name_in(places.items[i]));
+            note_finished(watch, number, th_control_watch_name_in(places.items[i]));
         if (number > *latest)
             *latest = number;
     }
@@ -182,7 +183,7 @@ static bool watch_file(struct th_watch *watch, const char *path, int *latest)
  * A folder that was removed is not told to be if somebody still uses a file of it; so whenever a
  * file is not there, its folder is looked up again, until it is.
  */
-static void watch_folders(struct th_watch *watch)
+static void watch_folders(struct th_control_watch *watch)
 {
     int latest = watch->latest_folder;
     bool complete = true;
@@ -194,7 +195,7 @@ static void watch_folders(struct th_watch *watch)
             complete &= watch_file(watch, path_of(session), &latest);
     }
     th_tracer_lock_drop(watch->lock);
-    th_watch_modules_update(&watch->modules);
+    th_control_watch_modules_update(&watch->modules);
     for (size_t i = 0; i < watch->modules.count; i++)
         complete &= watch_file(watch, watch->modules.items[i].path, &latest);
     watch->latest_folder = latest;
@@ -204,7 +205,8 @@ static void watch_folders(struct th_watch *watch)
 
 /* --- Replacing -------------------------------------------------------------------------------- */
 
-static struct th_watch_refusal *refusal_of(struct th_watch *watch, th_session_id session)
+static struct th_control_watch_refusal *refusal_of(struct th_control_watch *watch,
+                                                   th_session_id session)
 {
     for (size_t i = 0; i < watch->refusal_count; i++)
         if (watch->refusals[i].session == session)
@@ -212,17 +214,19 @@ static struct th_watch_refusal *refusal_of(struct th_watch *watch, th_session_id
     return NULL;
 }
 
-static bool was_refused(struct th_watch *watch, th_session_id session, const struct stat *now)
+static bool was_refused(struct th_control_watch *watch, th_session_id session,
+                        const struct stat *now)
 {
-    const struct th_watch_refusal *refusal = refusal_of(watch, session);
+    const struct th_control_watch_refusal *refusal = refusal_of(watch, session);
     const struct stat *then = refusal ? &refusal->file : NULL;
 
-    return then && th_watch_is_same(then, now);
+    return then && th_control_watch_is_same(then, now);
 }
 
-static void note_refusal(struct th_watch *watch, th_session_id session, const struct stat *file)
+static void note_refusal(struct th_control_watch *watch, th_session_id session,
+                         const struct stat *file)
 {
-    struct th_watch_refusal *refusal = refusal_of(watch, session);
+    struct th_control_watch_refusal *refusal = refusal_of(watch, session);
 
     if (!refusal) {
         TH_ARRAY_GROW(watch->refusals, watch->refusal_count, watch->refusal_capacity);
@@ -233,29 +237,29 @@ static void note_refusal(struct th_watch *watch, th_session_id session, const st
 }
 
 /* The lock is let go of meanwhile: then the session may be gone. */
-static void renew(struct th_watch *watch, struct th_session *session)
+static void renew(struct th_control_watch *watch, struct th_session *session)
 {
     th_session_id id = th_session_id_of(session);
     struct stat file;
     char *path;
 
-    if (!th_session_attached(session) || !th_watch_is_finished(watch, path_of(session)) ||
+    if (!th_session_attached(session) || !th_control_watch_is_finished(watch, path_of(session)) ||
         !th_tracer_is_outdated(session) || stat(path_of(session), &file) != 0 ||
         was_refused(watch, id, &file))
         return;
     path = th_strdup(path_of(session));
     if (th_tracer_renew(session, watch->lock) == TH_OK) {
-        th_watch_report(watch, "the new %s is at work\n", path);
-    } else if (th_watch_is_still(path, &file)) {
+        th_control_watch_report(watch, "the new %s is at work\n", path);
+    } else if (th_control_watch_is_still(path, &file)) {
         note_refusal(watch, id, &file);
         th_error_context("the new %s is not used, the old one goes on", path);
-        th_watch_report_failure(watch);
+        th_control_watch_report_failure(watch);
     }
     th_error_clear();
     th_free(path);
 }
 
-static void renew_all(struct th_watch *watch)
+static void renew_all(struct th_control_watch *watch)
 {
     th_tracer_lock_take(watch->lock);
     for (size_t i = 0; i < th_tracing_sessions(watch->tracing); i++)
@@ -266,15 +270,15 @@ static void renew_all(struct th_watch *watch)
 /* --- News ------------------------------------------------------------------------------------- */
 
 /* The place of PATH that EVENT is about; the caller frees it. NULL: none. */
-static char *place_meant(struct th_watch *watch, const char *path,
+static char *place_meant(struct th_control_watch *watch, const char *path,
                          const struct inotify_event *event)
 {
     struct th_names places = {0};
     char *place = NULL;
 
-    th_watch_places(path, &places);
+    th_control_watch_places(path, &places);
     for (size_t i = 0; i < places.count && !place; i++)
-        if (strcmp(th_watch_name_in(places.items[i]), event->name) == 0 &&
+        if (strcmp(th_control_watch_name_in(places.items[i]), event->name) == 0 &&
             watch_folder(watch, places.items[i]) == event->wd)
             place = th_strdup(places.items[i]);
     th_names_free(&places);
@@ -282,7 +286,7 @@ static char *place_meant(struct th_watch *watch, const char *path,
 }
 
 /* The same of the tracers and plugins that there are. */
-static char *path_meant(struct th_watch *watch, const struct inotify_event *event)
+static char *path_meant(struct th_control_watch *watch, const struct inotify_event *event)
 {
     char *path = NULL;
 
@@ -297,7 +301,7 @@ static char *path_meant(struct th_watch *watch, const struct inotify_event *even
     return path;
 }
 
-static void take_of_file(struct th_watch *watch, const struct inotify_event *event,
+static void take_of_file(struct th_control_watch *watch, const struct inotify_event *event,
                          const char *path)
 {
     struct stat file;
@@ -312,7 +316,7 @@ static void take_of_file(struct th_watch *watch, const struct inotify_event *eve
         note_unfinished(watch, event->wd, event->name);
 }
 
-static void take(struct th_watch *watch, const struct inotify_event *event)
+static void take(struct th_control_watch *watch, const struct inotify_event *event)
 {
     char *path = event->len > 0 ? path_meant(watch, event) : NULL;
 
@@ -325,7 +329,7 @@ static void take(struct th_watch *watch, const struct inotify_event *event)
     th_free(path);
 }
 
-static void read_news(struct th_watch *watch)
+static void read_news(struct th_control_watch *watch)
 {
     _Alignas(struct inotify_event) char bytes[4096];
     ssize_t got;
@@ -339,7 +343,7 @@ static void read_news(struct th_watch *watch)
 }
 
 /* Milliseconds; below 0: until there is news. */
-static int patience(const struct th_watch *watch)
+static int patience(const struct th_control_watch *watch)
 {
     int64_t wait = watch->incomplete ? retry : INT64_MAX;
     int64_t left = watch->due - th_clock_real_monotonic();
@@ -350,7 +354,7 @@ static int patience(const struct th_watch *watch)
 }
 
 /* True: it is over. */
-static bool was_woken(struct th_watch *watch)
+static bool was_woken(struct th_control_watch *watch)
 {
     uint64_t times;
 
@@ -359,7 +363,7 @@ static bool was_woken(struct th_watch *watch)
     return atomic_load_explicit(&watch->over, memory_order_relaxed);
 }
 
-static void watch_all_along(struct th_watch *watch)
+static void watch_all_along(struct th_control_watch *watch)
 {
     struct pollfd polled[] = {{watch->news, POLLIN, 0}, {watch->wake, POLLIN, 0}};
 
@@ -373,7 +377,7 @@ static void watch_all_along(struct th_watch *watch)
         if (th_clock_real_monotonic() >= watch->due) {
             watch->due = INT64_MAX;
             renew_all(watch);
-            if (th_watch_modules_renew(watch))
+            if (th_control_watch_modules_renew(watch))
                 watch->due = watch->latest = th_clock_real_monotonic() + retry;
             forget_finished(watch);
         }
@@ -390,7 +394,7 @@ static void *run(void *context)
     return NULL;
 }
 
-static void release(struct th_watch *watch)
+static void release(struct th_control_watch *watch)
 {
     if (watch->news >= 0)
         close(watch->news);
@@ -399,10 +403,10 @@ static void release(struct th_watch *watch)
     th_free(watch->refusals);
     forget_finished(watch);
     th_free(watch->finished);
-    th_watch_modules_free(&watch->modules);
+    th_control_watch_modules_free(&watch->modules);
 }
 
-enum th_status th_watch_begin(struct th_watch *watch)
+enum th_status th_control_watch_begin(struct th_control_watch *watch)
 {
     int error = 0;
 
@@ -421,7 +425,7 @@ enum th_status th_watch_begin(struct th_watch *watch)
     return th_error_raise(TH_FAILED, "cannot watch the tracers' files: %s", strerror(error));
 }
 
-void th_watch_look(const struct th_watch *watch)
+void th_control_watch_look(const struct th_control_watch *watch)
 {
     uint64_t one = 1;
 
@@ -429,12 +433,12 @@ void th_watch_look(const struct th_watch *watch)
         ;
 }
 
-void th_watch_end(struct th_watch *watch)
+void th_control_watch_end(struct th_control_watch *watch)
 {
     if (!watch->begun)
         return;
     atomic_store_explicit(&watch->over, true, memory_order_relaxed);
-    th_watch_look(watch);
+    th_control_watch_look(watch);
     pthread_join(watch->thread, NULL);
     release(watch);
     watch->begun = false;

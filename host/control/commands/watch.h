@@ -3,9 +3,9 @@
  * is loaded (watch_modules.h).
  *
  *   watch = {.host = host, .tracing = tracing, .lock = &lock};
- *   th_watch_begin(&watch);        the sessions are there
+ *   th_control_watch_begin(&watch);        the sessions are there
  *   ... events ...
- *   th_watch_end(&watch);          before sessions are destroyed, or looked at without the lock
+ *   th_control_watch_end(&watch);          before sessions are destroyed, or looked at without the lock
  *
  * A thread looks at the folders in which they were found, through inotify, and, where a part of a
  * path is a symbolic link, at those that it leads to: a file there that was closed after writing,
@@ -26,7 +26,7 @@
 
 struct th_control_host;
 
-struct th_watch {
+struct th_control_watch {
     const struct th_control_host *host; /* it is reported to */
     struct th_tracing *tracing;         /* shared */
     /* Around what is done to sessions; others take it while they destroy any, or load libraries. */
@@ -35,45 +35,45 @@ struct th_watch {
 
     /* Its own: the thread's, but for what is said. */
     pthread_t thread;
-    bool begun;                     /* the beginner's */
-    atomic_bool over;               /* relaxed: it is woken after that */
-    int news, wake;                 /* of inotify; to be written when it is over */
-    bool incomplete;                /* a file is not there */
-    bool all;                       /* what happened to files is not known: all are finished */
-    int latest_folder;              /* inotify's number of the folder that it got to know last */
-    struct th_watch_file *finished; /* and not looked at yet */
+    bool begun;        /* the beginner's */
+    atomic_bool over;  /* relaxed: it is woken after that */
+    int news, wake;    /* of inotify; to be written when it is over */
+    bool incomplete;   /* a file is not there */
+    bool all;          /* what happened to files is not known: all are finished */
+    int latest_folder; /* inotify's number of the folder that it got to know last */
+    struct th_control_watch_file *finished; /* and not looked at yet */
     size_t finished_count, finished_capacity;
-    struct th_watch_refusal *refusals; /* by session */
+    struct th_control_watch_refusal *refusals; /* by session */
     size_t refusal_count, refusal_capacity;
-    struct th_watch_modules modules;
+    struct th_control_watch_modules modules;
     int64_t due;    /* when all are looked at; INT64_MAX: nothing has happened */
     int64_t latest; /* but then at last */
 };
 
 /* Appends the symbolic links on the way to the file PATH, as paths without other links in them but
  * the last part, in their order, and then the path of the file itself. */
-void th_watch_places(const char *path, struct th_names *places);
+void th_control_watch_places(const char *path, struct th_names *places);
 
 /* The last part of PATH. */
-const char *th_watch_name_in(const char *path);
+const char *th_control_watch_name_in(const char *path);
 
 /* The file PATH is to be looked at: it is finished, or what happened to it is not known. By the
  * watch's own thread. */
-bool th_watch_is_finished(struct th_watch *watch, const char *path);
+bool th_control_watch_is_finished(struct th_control_watch *watch, const char *path);
 
 /* Report to the host what was done; the thread's chain. By the watch's own thread. */
-void th_watch_report(const struct th_watch *watch, const char *format, ...)
+void th_control_watch_report(const struct th_control_watch *watch, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-void th_watch_report_failure(const struct th_watch *watch);
+void th_control_watch_report_failure(const struct th_control_watch *watch);
 
 /* TH_FAILED if there is no inotify or no thread for it. With the lock or without. */
-enum th_status th_watch_begin(struct th_watch *watch);
+enum th_status th_control_watch_begin(struct th_control_watch *watch);
 
 /* There are other sessions than there were, or other tracers: looks where their files are. Nothing,
  * if it has not begun. Any thread, neither while it begins nor while it ends. */
-void th_watch_look(const struct th_watch *watch);
+void th_control_watch_look(const struct th_control_watch *watch);
 
 /* Waits for what is being done, without the lock. Nothing, if it has not begun. */
-void th_watch_end(struct th_watch *watch);
+void th_control_watch_end(struct th_control_watch *watch);
 
 #endif

@@ -12,10 +12,10 @@
 
 #include <sys/stat.h>
 
-struct th_watch;
+struct th_control_watch;
 
-struct th_watch_modules {
-    struct th_watch_module {
+struct th_control_watch_modules {
+    struct th_control_watch_module {
         char *path;
         bool tried, waits; /* FILE was tried; old code is in use */
         struct stat file;
@@ -24,18 +24,18 @@ struct th_watch_modules {
 };
 
 /* Looks which modules there are: others are forgotten. Waits for the permission. */
-void th_watch_modules_update(struct th_watch_modules *modules);
-void th_watch_modules_free(struct th_watch_modules *modules);
+void th_control_watch_modules_update(struct th_control_watch_modules *modules);
+void th_control_watch_modules_free(struct th_control_watch_modules *modules);
 
 /* Loads WATCH's modules whose files are finished and new, and reports what came of it.
  * True: it is to be called again in a while. */
-bool th_watch_modules_renew(struct th_watch *watch);
+bool th_control_watch_modules_renew(struct th_control_watch *watch);
 
 /* Both are the same file, which was not written to in between. */
-bool th_watch_is_same(const struct stat *a, const struct stat *b);
+bool th_control_watch_is_same(const struct stat *a, const struct stat *b);
 
 /* The file PATH is still FILE. If it is not, what was tried of it counts for nothing: somebody is
  * writing to it, and it will be finished again. */
-bool th_watch_is_still(const char *path, const struct stat *file);
+bool th_control_watch_is_still(const char *path, const struct stat *file);
 
 #endif

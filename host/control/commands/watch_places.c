@@ -6,7 +6,7 @@
 
 enum { MOST_LINKS = 40 };
 
-const char *th_watch_name_in(const char *path)
+const char *th_control_watch_name_in(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -14,7 +14,7 @@ const char *th_watch_name_in(const char *path)
 }
 
 /* The parts of AT before the byte END are no links. */
-void th_watch_places(const char *path, struct th_names *places)
+void th_control_watch_places(const char *path, struct th_names *places)
 {
     char *at = th_strdup(path), link[PATH_MAX], *next;
     size_t end = 0, folder;
@@ -30,7 +30,7 @@ void th_watch_places(const char *path, struct th_names *places)
             continue;
         }
         link[length] = 0;
-        folder = *link == '/' ? 0 : (size_t)(th_watch_name_in(next) - next);
+        folder = *link == '/' ? 0 : (size_t)(th_control_watch_name_in(next) - next);
         th_names_take(places, next);
         next = th_printf("%.*s%s%s", (int)folder, at, link, at + end);
         th_free(at);

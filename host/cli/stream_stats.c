@@ -1,4 +1,4 @@
-#include "census.h"
+#include "stream_stats.h"
 
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ static th_term atom_of(uint64_t index)
     return (index & ((1 << ATOM_BITS) - 1)) << 6 | TH_TAG_ATOM;
 }
 
-struct th_function th_census_function(uint64_t key)
+struct th_function th_stream_stats_function(uint64_t key)
 {
     return (struct th_function){
         .module = atom_of((key >> (ATOM_BITS + ARITY_BITS)) - 1),
@@ -36,13 +36,13 @@ static void count_in(struct th_table *table, uint64_t key)
     th_table_set(table, key, (void *)(count + 1)); /* a count, not an address */
 }
 
-static bool is_row(const struct th_census_row *row, const struct th_census_row *wanted)
+static bool is_row(const struct th_stream_stats_row *row, const struct th_stream_stats_row *wanted)
 {
     return row->kind == wanted->kind && row->tag == wanted->tag &&
            row->tuple_size == wanted->tuple_size;
 }
 
-static void count_row(struct th_census *census, struct th_census_row wanted)
+static void count_row(struct th_stream_stats *census, struct th_stream_stats_row wanted)
 {
     size_t i = census->row_last;
 
@@ -68,8 +68,8 @@ static th_term row_tag(const struct th_event *event)
     return th_tuple_elements(event->term)[0];
 }
 
-enum th_status th_census_look_into(struct th_event *event, th_env *env,
-                                   struct th_function *function)
+enum th_status th_stream_stats_look_into(struct th_event *event, th_env *env,
+                                         struct th_function *function)
 {
     enum th_status status;
 
@@ -85,7 +85,7 @@ enum th_status th_census_look_into(struct th_event *event, th_env *env,
     return status;
 }
 
-static void count_time(struct th_census *census, const struct th_event_time *time)
+static void count_time(struct th_stream_stats *census, const struct th_event_time *time)
 {
     struct th_span *span = &census->spans[time->kind];
 
@@ -95,12 +95,13 @@ static void count_time(struct th_census *census, const struct th_event_time *tim
     span->last = time->ns;
 }
 
-static void count_event(struct th_census *census, const struct th_event *event,
+static void count_event(struct th_stream_stats *census, const struct th_event *event,
                         const struct th_function *function)
 {
     bool has_tracee = event->kind != TH_EVENT_SEQ_TRACE;
 
-    count_row(census, (struct th_census_row){event->kind, row_tag(event), event->tuple_size, 0});
+    count_row(census,
+              (struct th_stream_stats_row){event->kind, row_tag(event), event->tuple_size, 0});
     if (has_tracee && event->tag == TH_TAG_call) {
         census->calls++;
         count_in(&census->functions, function_key(function));
@@ -112,10 +113,11 @@ static void count_event(struct th_census *census, const struct th_event *event,
     count_time(census, &event->time);
 }
 
-enum th_status th_census_add(struct th_census *census, struct th_event *event, th_env *env)
+enum th_status th_stream_stats_add(struct th_stream_stats *census, struct th_event *event,
+                                   th_env *env)
 {
     struct th_function function = {0};
-    enum th_status status = th_census_look_into(event, env, &function);
+    enum th_status status = th_stream_stats_look_into(event, env, &function);
 
     census->other += event->kind == TH_EVENT_OTHER;
     if (status != TH_OK)
@@ -132,7 +134,7 @@ enum th_status th_census_add(struct th_census *census, struct th_event *event, t
 
 static int by_kind_and_tag(const void *a, const void *b)
 {
-    const struct th_census_row *x = a, *y = b;
+    const struct th_stream_stats_row *x = a, *y = b;
     int tags = th_atom_compare(x->tag, y->tag);
 
     if (x->kind != y->kind)
@@ -142,7 +144,7 @@ static int by_kind_and_tag(const void *a, const void *b)
     return (x->tuple_size > y->tuple_size) - (x->tuple_size < y->tuple_size);
 }
 
-void th_census_sort_rows(struct th_census *census)
+void th_stream_stats_sort_rows(struct th_stream_stats *census)
 {
     if (census->row_count)
         qsort(census->rows, census->row_count, sizeof *census->rows, by_kind_and_tag);
@@ -151,8 +153,8 @@ void th_census_sort_rows(struct th_census *census)
 /* Functions as Erlang orders {M, F, A}. */
 static int by_count_and_function(const void *a, const void *b)
 {
-    const struct th_census_item *x = a, *y = b;
-    struct th_function f = th_census_function(x->key), g = th_census_function(y->key);
+    const struct th_stream_stats_item *x = a, *y = b;
+    struct th_function f = th_stream_stats_function(x->key), g = th_stream_stats_function(y->key);
     int order = th_atom_compare(f.module, g.module);
 
     if (x->count != y->count)
@@ -164,44 +166,44 @@ static int by_count_and_function(const void *a, const void *b)
 
 static int by_count_and_id(const void *a, const void *b)
 {
-    const struct th_census_item *x = a, *y = b;
+    const struct th_stream_stats_item *x = a, *y = b;
 
     if (x->count != y->count)
         return x->count > y->count ? -1 : 1;
     return th_compare(x->key, y->key);
 }
 
-static struct th_census_list list_of(const struct th_table *table,
-                                     int (*order)(const void *, const void *))
+static struct th_stream_stats_list list_of(const struct th_table *table,
+                                           int (*order)(const void *, const void *))
 {
-    struct th_census_list list = {th_alloc(table->count * sizeof *list.items), 0};
+    struct th_stream_stats_list list = {th_alloc(table->count * sizeof *list.items), 0};
     struct th_slot *slot;
     size_t position = 0;
 
     while ((slot = th_table_next(table, &position)))
-        list.items[list.count++] = (struct th_census_item){slot->key, (uintptr_t)slot->value};
+        list.items[list.count++] = (struct th_stream_stats_item){slot->key, (uintptr_t)slot->value};
     qsort(list.items, list.count, sizeof *list.items, order);
     return list;
 }
 
-struct th_census_list th_census_functions(const struct th_census *census)
+struct th_stream_stats_list th_stream_stats_functions(const struct th_stream_stats *census)
 {
     return list_of(&census->functions, by_count_and_function);
 }
 
-struct th_census_list th_census_tracees(const struct th_census *census)
+struct th_stream_stats_list th_stream_stats_tracees(const struct th_stream_stats *census)
 {
     return list_of(&census->tracees, by_count_and_id);
 }
 
-const char *th_census_kind(enum th_event_kind kind)
+const char *th_stream_stats_kind(enum th_event_kind kind)
 {
     static const char *const names[] = {"trace", "trace_ts", "seq_trace", "drop", "other"};
 
     return names[kind];
 }
 
-void th_census_free(struct th_census *census)
+void th_stream_stats_free(struct th_stream_stats *census)
 {
     th_free(census->rows);
     th_table_free(&census->functions);

@@ -1,0 +1,122 @@
+/* The command `flags`: trace flags of processes and ports. */
+#include "commands.h"
+
+#include <string.h>
+
+struct flagging {
+    struct th_control_session_options options; /* whom: --processes and --ports are stored here */
+    const struct th_control_host *host;
+    const char *list, *mode, *which;
+    uint32_t flags;
+    struct th_session *session;
+};
+
+/* Behind the list: on or off, then whom, if that was not said by an option. */
+static enum th_status take_mode_or_whom(const struct th_argument *argument, const char *value,
+                                        void *input)
+{
+    struct flagging *flagging = input;
+    bool mode = strcmp(value, "on") == 0 || strcmp(value, "off") == 0;
+
+    (void)argument;
+    if (mode && !flagging->mode) {
+        flagging->mode = value;
+        return TH_OK;
+    }
+    if (flagging->options.items[0].tracee_count > 0)
+        return th_error_raise(TH_USAGE, "what is '%.60s' for? it is one word too many", value);
+    return th_control_session_options_tracees(&flagging->options, false, value);
+}
+
+static enum th_status take_tracees(const struct th_argument *argument, const char *value,
+                                   void *input)
+{
+    return th_control_session_options_tracees(input, strcmp(argument->name, "ports") == 0, value);
+}
+
+static const struct th_argument *const flags_arguments[] = {
+    &(const struct th_argument){.value = "LIST",
+                                .type = TH_ARGUMENT_TEXT,
+                                .how = TH_ARGUMENT_NEEDED | TH_ARGUMENT_LIST,
+                                .words = th_control_flag_words,
+                                TH_INTO(struct flagging, list)},
+    &(const struct th_argument){.value = "on|off",
+                                .type = TH_ARGUMENT_TRACEES,
+                                .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS,
+                                .words = TH_WORDS("on", "off", "all", "existing", "new"),
+                                .take = take_mode_or_whom},
+    &(const struct th_argument){.value = "WHOM",
+                                .type = TH_ARGUMENT_TRACEES,
+                                .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS,
+                                .words = TH_WORDS("all", "existing", "new"),
+                                .take = take_mode_or_whom},
+    &(const struct th_argument){.name = "ports",
+                                .value = "WHOM",
+                                .type = TH_ARGUMENT_TEXT,
+                                .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS,
+                                .words = TH_WORDS("all", "existing", "new"),
+                                .take = take_tracees},
+    &(const struct th_argument){.name = "session",
+                                .value = "SESSION",
+                                .type = TH_ARGUMENT_SESSION,
+                                TH_INTO(struct flagging, which)},
+    &(const struct th_argument){.name = "processes",
+                                .value = "WHOM",
+                                .type = TH_ARGUMENT_TRACEES,
+                                .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS | TH_ARGUMENT_HIDDEN,
+                                .words = TH_WORDS("all", "existing", "new"),
+                                .take = take_tracees},
+    NULL};
+
+static enum th_status read_flagged(struct flagging *flagging, int count, char **words)
+{
+    enum th_status status = th_control_take(&th_control_command_flags, count, words, flagging);
+    const struct th_control_session_option *option = &flagging->options.items[0];
+
+    if (status == TH_OK)
+        status = th_flags_parse(flagging->list, &flagging->flags);
+    if (status == TH_OK && option->tracee_count == 0) {
+        status = th_control_session_options_tracees(&flagging->options, false, "all");
+        if (status == TH_OK && flagging->flags & TH_FLAGS_OF_PORTS & ~TH_FLAG_CPU_TIMESTAMP)
+            status = th_control_session_options_tracees(&flagging->options, true, "all");
+    }
+    return status == TH_OK ? th_control_session(flagging->host, flagging->which, &flagging->session)
+                           : status;
+}
+
+static enum th_status set_flags(void *argument)
+{
+    const struct flagging *flagging = argument;
+    const struct th_control_session_option *option = &flagging->options.items[0];
+    bool on = !flagging->mode || strcmp(flagging->mode, "on") == 0;
+    enum th_status status = TH_OK;
+
+    for (size_t i = 0; i < option->tracee_count && status == TH_OK; i++)
+        status = th_control_chosen_trace(&option->tracees[i], flagging->session, on,
+                                         flagging->flags, flagging->options.live);
+    return status;
+}
+
+static enum th_status carry_out_flags(void *context, int count, char **words, json_t **result)
+{
+    struct flagging flagging = {.host = context};
+    enum th_status status;
+
+    th_control_session_options_init(&flagging.options, flagging.host->live);
+    flagging.options.running = flagging.options.live;
+    status = read_flagged(&flagging, count, words);
+    if (status == TH_OK && th_control_session_options_name_tracees(&flagging.options))
+        status = th_control_at_tracees(flagging.host, set_flags, &flagging);
+    else if (status == TH_OK)
+        status = set_flags(&flagging);
+    th_control_session_options_free(&flagging.options);
+    if (status == TH_OK)
+        *result = th_control_session_json(flagging.session);
+    return status;
+}
+
+const struct th_control_command th_control_command_flags = {
+    "flags", flags_arguments, "which flags? a LIST such as call,send",
+    "gives trace flags, or takes them: of all, existing, new, pids "
+    "or names",
+    .carry_out = carry_out_flags};
