@@ -1000,6 +1000,7 @@ struct tracehost_control_setup {
  *
  * Thread: the one that starts and stops HOST. Not in a callback.
  * Order: after tracehost_host_start(); tracehost_control_close() comes before tracehost_host_stop().
+ *        Only tracers of sessions that are created from then on can be replaced and are watched.
  *        While the control is open, a client may destroy any session at any time: what names one is
  *        called between tracehost_control_lock() and tracehost_control_unlock().
  * Owner: the texts of SETUP are copied.
@@ -1022,11 +1023,11 @@ TRACEHOST_API enum tracehost_status tracehost_control_close(tracehost_host *host
 /*
  * Keep clients' commands, and the watch, from changing sessions between the two: each is carried out
  * before or after. A session may be gone before the lock is taken: tracehost_session_get_state() tells.
- * The library itself lets go of the lock while it calls tracers to load, replace or unload them, and
+ * The library itself lets go of the lock while it asks a tracer for its trace_status or unloads it, and
  * while it waits for other threads, as in tracehost_session_create(), _set_pattern() and _destroy().
  *
  * Thread: any, none twice at a time; not in a callback, nor in `stop` and `report`.
- * Order: HOST has a control, and it is not closed meanwhile.
+ * Order: HOST's control is neither opened nor closed meanwhile. Nothing, if HOST has none.
  */
 TRACEHOST_API void tracehost_control_lock(tracehost_host *host);
 TRACEHOST_API void tracehost_control_unlock(tracehost_host *host);

@@ -157,10 +157,7 @@ static enum th_status take_file(const struct th_argument *argument, const char *
 }
 
 const struct th_argument th_call_argument_table[] = {
-    {.value = "LIBRARY",
-     .type = TH_ARGUMENT_LIBRARY,
-     .how = TH_ARGUMENT_REPEATS,
-     .take = take_word},
+    TH_WORD("LIBRARY", LIBRARY, TH_ARGUMENT_REPEATS, .take = take_word),
     TH_OPTION(NULL, "FILE", FILE, 0,
               "Evaluate what is in FILE, or - for stdin, before the EXPRESSIONs", .letter = 'f',
               .take = take_file),

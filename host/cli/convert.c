@@ -12,14 +12,8 @@ struct convert {
 
 /* The suffixes may be given to --to, too. */
 static const struct th_argument arguments[] = {
-    {.value = "IN",
-     .type = TH_ARGUMENT_FILE,
-     .how = TH_ARGUMENT_NEEDED,
-     TH_INTO(struct convert, in)},
-    {.value = "OUT",
-     .type = TH_ARGUMENT_FILE,
-     .how = TH_ARGUMENT_NEEDED,
-     TH_INTO(struct convert, out)},
+    TH_WORD("IN", FILE, TH_ARGUMENT_NEEDED, TH_INTO(struct convert, in)),
+    TH_WORD("OUT", FILE, TH_ARGUMENT_NEEDED, TH_INTO(struct convert, out)),
     TH_OPTION("to", "FORMAT", TEXT, 0,
               "jsonl or trace; without it the suffix of OUT tells: .jsonl, .json or .trace, .log, "
               ".dat",

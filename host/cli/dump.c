@@ -13,10 +13,7 @@ struct dump {
 };
 
 static const struct th_argument arguments[] = {
-    {.value = "STREAM",
-     .type = TH_ARGUMENT_FILE,
-     .how = TH_ARGUMENT_NEEDED,
-     TH_INTO(struct dump, name)},
+    TH_WORD("STREAM", FILE, TH_ARGUMENT_NEEDED, TH_INTO(struct dump, name)),
     TH_OPTION("format", "FORMAT", CHOICE, 0,
               "term (the default): one Erlang term a line, as io:format(\"~0p.~n\") writes it, or, "
               "with --encoding=unicode, \"~0tp.~n\"; jsonl: one JSON object a line",

@@ -25,10 +25,7 @@ static enum th_status choose_top(void *input)
 }
 
 static const struct th_argument arguments[] = {
-    {.value = "STREAM",
-     .type = TH_ARGUMENT_FILE,
-     .how = TH_ARGUMENT_NEEDED,
-     TH_INTO(struct info, name)},
+    TH_WORD("STREAM", FILE, TH_ARGUMENT_NEEDED, TH_INTO(struct info, name)),
     TH_OPTION("format", "FORMAT", CHOICE, 0, "text (the default) or json",
               .words = TH_WORDS("text", "json"), TH_INTO(struct info, json)),
     TH_OPTION(

@@ -38,8 +38,8 @@ static enum th_status check(void *input)
 
 /* The kinds as in enum th_match_kind. */
 static const struct th_argument arguments[] = {
-    {.value = "SPEC", .type = TH_ARGUMENT_TEXT, TH_INTO(struct match, spec)},
-    {.value = "TERM", .type = TH_ARGUMENT_TEXT, TH_INTO(struct match, target)},
+    TH_WORD("SPEC", TEXT, 0, TH_INTO(struct match, spec)),
+    TH_WORD("TERM", TEXT, 0, TH_INTO(struct match, target)),
     TH_OPTION("kind", "KIND", CHOICE, 0, "What it is for: call (the default), send or receive",
               .words = TH_WORDS("call", "send", "receive"), TH_INTO(struct match, kind)),
     TH_OPTION("arity", "N", NUMBER, 0,

@@ -14,7 +14,7 @@ struct probes {
 };
 
 static const struct th_argument arguments[] = {
-    {.value = "LIBRARY|PROGRAM", .type = TH_ARGUMENT_PROGRAM, TH_INTO(struct probes, name)},
+    TH_WORD("LIBRARY|PROGRAM", PROGRAM, 0, TH_INTO(struct probes, name)),
     TH_OPTION("format", "FORMAT", CHOICE, 0, "text (the default) or json",
               .words = TH_WORDS("text", "json"), TH_INTO(struct probes, json)),
     TH_OPTION(NULL, "DIR", FOLDER, 0,

@@ -22,10 +22,8 @@ static enum th_status take_frames(const struct th_argument *argument, const char
 }
 
 static const struct th_argument arguments[] = {
-    {.value = "STREAM",
-     .type = TH_ARGUMENT_FILE,
-     .how = TH_ARGUMENT_NEEDED | TH_ARGUMENT_REPEATS,
-     TH_INTO(struct th_replaying, streams)},
+    TH_WORD("STREAM", FILE, TH_ARGUMENT_NEEDED | TH_ARGUMENT_REPEATS,
+            TH_INTO(struct th_replaying, streams)),
     TH_OPTION("check", NULL, FLAG, 4,
               "Watch what the tracers do with the NIF API; exit with 1 if it is forbidden",
               TH_INTO(struct th_replaying, check)),

@@ -22,10 +22,8 @@ static enum th_status check_sessions(void *input)
 }
 
 static const struct th_argument arguments[] = {
-    {.value = "STREAM",
-     .type = TH_ARGUMENT_FILE,
-     .how = TH_ARGUMENT_NEEDED | TH_ARGUMENT_REPEATS,
-     TH_INTO(struct page, replay.streams)},
+    TH_WORD("STREAM", FILE, TH_ARGUMENT_NEEDED | TH_ARGUMENT_REPEATS,
+            TH_INTO(struct page, replay.streams)),
     TH_OPTION("output", "FILE", FILE, 1,
               "Write the page to FILE, which appears when it is complete; - for stdout (default: "
               "the first STREAM's name with .html in place of its suffix, in the current folder)",

@@ -4,7 +4,7 @@
  *
  *   static const struct th_argument arguments[] = {
  *       TH_OPTION("repeat", "N", NUMBER, 0, "Evaluate all N times", TH_INTO(struct call, repeat)),
- *       {.value = "LIBRARY", .type = TH_ARGUMENT_LIBRARY, .how = TH_ARGUMENT_REPEATS, ...},
+ *       TH_WORD("LIBRARY", LIBRARY, TH_ARGUMENT_REPEATS, .take = take_library),
  *       {0}};
  *
  * A row with a name or a letter is an option. Any other row is a positional word: the first word
@@ -87,6 +87,11 @@ struct th_argument {
     {                                                                                       \
         .name = (name_), .value = (value_), .type = TH_ARGUMENT_##type_, .group = (group_), \
         .help = (help_), __VA_ARGS__                                                        \
+    }
+/* A positional word: its value and type likewise, enum th_argument_how; then other members. */
+#define TH_WORD(value_, type_, how_, ...)                                          \
+    {                                                                              \
+        .value = (value_), .type = TH_ARGUMENT_##type_, .how = (how_), __VA_ARGS__ \
     }
 #define TH_INTO(type, member) .into = offsetof(type, member), .size = sizeof(((type *)NULL)->member)
 #define TH_WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})

@@ -124,10 +124,12 @@ enum tracehost_status tracehost_control_close(tracehost_host *host)
 
 void tracehost_control_lock(tracehost_host *host)
 {
-    th_control_host_lock(host->control);
+    if (host && host->control)
+        th_control_host_lock(host->control);
 }
 
 void tracehost_control_unlock(tracehost_host *host)
 {
-    th_control_host_unlock(host->control);
+    if (host && host->control)
+        th_control_host_unlock(host->control);
 }

@@ -18,11 +18,8 @@ struct arguments {
 };
 
 static const struct th_argument arguments[] = {
-    {.value = "SOCKET",
-     .type = TH_ARGUMENT_SOCKET,
-     .how = TH_ARGUMENT_NEEDED,
-     TH_INTO(struct arguments, path)},
-    {.value = "COMMAND [ARGUMENT...]", .type = TH_ARGUMENT_REST, TH_INTO(struct arguments, words)},
+    TH_WORD("SOCKET", SOCKET, TH_ARGUMENT_NEEDED, TH_INTO(struct arguments, path)),
+    TH_WORD("COMMAND [ARGUMENT...]", REST, 0, TH_INTO(struct arguments, words)),
     TH_OPTION("json", NULL, FLAG, 0, "Print answers as they came, a line of JSON each",
               TH_INTO(struct arguments, json)),
     {0},

@@ -45,27 +45,20 @@ static const struct th_argument hidden_purge_option = {
     .words = TH_WORDS("soft", "hard"),
     .take = take_purge,
 };
-static const struct th_argument module_argument = {
-    .value = "MODULE",
-    .type = TH_ARGUMENT_MODULE,
-    .how = TH_ARGUMENT_NEEDED,
-    TH_INTO(struct asked, module),
-};
+static const struct th_argument module_argument =
+    TH_WORD("MODULE", MODULE, TH_ARGUMENT_NEEDED, TH_INTO(struct asked, module));
 
 static const struct th_argument *const load_arguments[] = {
-    &(const struct th_argument){.value = "LIBRARY",
-                                .type = TH_ARGUMENT_LIBRARY,
-                                .how = TH_ARGUMENT_NEEDED | TH_ARGUMENT_REPEATS,
-                                TH_INTO(struct asked, names)},
+    &(const struct th_argument)TH_WORD("LIBRARY", LIBRARY, TH_ARGUMENT_NEEDED | TH_ARGUMENT_REPEATS,
+                                       TH_INTO(struct asked, names)),
     &purge_option,
-    &(const struct th_argument){.name = "load-info",
-                                .value = "TERM",
-                                .type = TH_ARGUMENT_TEXT,
-                                TH_INTO(struct asked, info)},
+    &(const struct th_argument)TH_OPTION("load-info", "TERM", TEXT, 0, NULL,
+                                         TH_INTO(struct asked, info)),
     NULL};
 
 static const struct th_argument *const purge_arguments[] = {
-    &module_argument, &(const struct th_argument){.name = "hard", .take = take_hard},
+    &module_argument,
+    &(const struct th_argument)TH_OPTION("hard", NULL, FLAG, 0, NULL, .take = take_hard),
     &hidden_purge_option, NULL};
 
 static const struct th_argument *const delete_arguments[] = {&module_argument, &purge_option, NULL};

@@ -12,8 +12,8 @@
  * nobody else destroys a session that one of them uses. What runs code of libraries that come and
  * go is carried out apart, and lets go of the lock meanwhile: so nobody waits for that code.
  */
-#ifndef TH_CONTROL_HOST_H
-#define TH_CONTROL_HOST_H
+#ifndef TH_CONTROL_COMMANDS_H
+#define TH_CONTROL_COMMANDS_H
 
 #include "main_thread_task.h"
 #include "session_arguments.h"

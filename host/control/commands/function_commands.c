@@ -186,7 +186,7 @@ static enum th_status read_pattern(struct th_pattern *pattern, const char *text)
 }
 
 static const struct th_argument *const functions_arguments[] = {
-    &(const struct th_argument){.value = "PATTERN", .type = TH_ARGUMENT_PATTERN}, NULL};
+    &(const struct th_argument)TH_WORD("PATTERN", PATTERN, 0), NULL};
 
 static enum th_status carry_out_functions(void *context, int count, char **words, json_t **result)
 {
@@ -275,9 +275,7 @@ static enum th_status refuse_function(const struct listing *listing, const char 
 }
 
 static const struct th_argument *const info_arguments[] = {
-    &(const struct th_argument){
-        .value = "M:F/A|on_load", .type = TH_ARGUMENT_FUNCTION, .how = TH_ARGUMENT_NEEDED},
-    NULL};
+    &(const struct th_argument)TH_WORD("M:F/A|on_load", FUNCTION, TH_ARGUMENT_NEEDED), NULL};
 
 static enum th_status carry_out_info(void *context, int count, char **words, json_t **result)
 {

@@ -285,10 +285,8 @@ static enum th_status take_pattern(const struct th_argument *argument, const cha
 }
 
 static const struct th_argument *const pattern_arguments[] = {
-    &(const struct th_argument){.value = "PATTERN",
-                                .type = TH_ARGUMENT_PATTERN,
-                                .how = TH_ARGUMENT_NEEDED,
-                                .take = take_pattern},
+    &(const struct th_argument)TH_WORD("PATTERN", PATTERN, TH_ARGUMENT_NEEDED,
+                                       .take = take_pattern),
     &th_control_session_arguments[TH_SESSION_SPEC],
     &th_control_session_arguments[TH_SESSION_RETURN],
     &th_control_session_arguments[TH_SESSION_EXCEPTION],
@@ -296,10 +294,8 @@ static const struct th_argument *const pattern_arguments[] = {
     &th_control_session_arguments[TH_SESSION_CALLER_LINE],
     &th_control_session_arguments[TH_SESSION_KIND],
     &th_control_session_arguments[TH_SESSION_META_TRACER],
-    &(const struct th_argument){.name = "session",
-                                .value = "SESSION",
-                                .type = TH_ARGUMENT_SESSION,
-                                TH_INTO(struct patterning, which)},
+    &(const struct th_argument)TH_OPTION("session", "SESSION", SESSION, 0, NULL,
+                                         TH_INTO(struct patterning, which)),
     NULL};
 
 static json_t *left_out(const struct th_control_pattern_option *option,

@@ -169,12 +169,8 @@ static enum th_status take_tracer(const struct th_argument *argument, const char
 }
 
 static const struct th_argument *const attach_arguments[] = {
-    &(const struct th_argument){.value = "TRACER",
-                                .type = TH_ARGUMENT_TRACER,
-                                .how = TH_ARGUMENT_NEEDED,
-                                .take = take_tracer},
-    &(const struct th_argument){
-        .name = "session", .value = "NAME", .type = TH_ARGUMENT_SESSION, .take = take_title},
+    &(const struct th_argument)TH_WORD("TRACER", TRACER, TH_ARGUMENT_NEEDED, .take = take_tracer),
+    &(const struct th_argument)TH_OPTION("session", "NAME", SESSION, 0, NULL, .take = take_title),
     &th_control_session_arguments[TH_SESSION_FLAGS],
     &th_control_session_arguments[TH_SESSION_PROCESSES],
     &th_control_session_arguments[TH_SESSION_PORTS],
@@ -293,11 +289,7 @@ const struct th_control_command th_control_command_attach = {
 
 /* --- detach ----------------------------------------------------------------------------------- */
 
-static const struct th_argument which_session = {
-    .value = "SESSION",
-    .type = TH_ARGUMENT_SESSION,
-    .how = TH_ARGUMENT_NEEDED,
-};
+static const struct th_argument which_session = TH_WORD("SESSION", SESSION, TH_ARGUMENT_NEEDED);
 
 static const struct th_argument *const detach_arguments[] = {&which_session, NULL};
 
@@ -347,14 +339,10 @@ struct replacing {
 };
 
 static const struct th_argument *const replace_arguments[] = {
-    &(const struct th_argument){.value = "SESSION",
-                                .type = TH_ARGUMENT_SESSION,
-                                .how = TH_ARGUMENT_NEEDED,
-                                TH_INTO(struct replacing, session)},
-    &(const struct th_argument){.value = "TRACER",
-                                .type = TH_ARGUMENT_TRACER,
-                                .how = TH_ARGUMENT_NEEDED,
-                                TH_INTO(struct replacing, tracer)},
+    &(const struct th_argument)TH_WORD("SESSION", SESSION, TH_ARGUMENT_NEEDED,
+                                       TH_INTO(struct replacing, session)),
+    &(const struct th_argument)TH_WORD("TRACER", TRACER, TH_ARGUMENT_NEEDED,
+                                       TH_INTO(struct replacing, tracer)),
     NULL};
 
 static enum th_status replace(struct th_control_host *host, struct th_session *session,

@@ -204,9 +204,7 @@ const struct th_control_command th_control_command_stop = {
     "stop", NULL, NULL, "ends the host, as a signal does", .carry_out = carry_out_stop};
 
 static const struct th_argument *const help_arguments[] = {
-    &(const struct th_argument){
-        .value = "COMMAND", .type = TH_ARGUMENT_COMMAND, .size = sizeof(const char *)},
-    NULL};
+    &(const struct th_argument)TH_WORD("COMMAND", COMMAND, 0, .size = sizeof(const char *)), NULL};
 
 /* Of all commands, or of the one that is named. */
 static enum th_status carry_out_help(void *context, int count, char **words, json_t **result)
