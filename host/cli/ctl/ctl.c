@@ -198,10 +198,12 @@ int th_command_ctl(int argc, char **argv)
     th_command_parse(&usage, argc, argv, &given);
     ctl.json = given.json;
     status = th_control_connect(given.path, &ctl.client, &ctl.greeting);
-    if (status != TH_OK)
-        return th_command_fail("ctl");
-    status = work(&ctl, &given);
-    th_control_disconnect(ctl.client);
+    if (status == TH_OK) {
+        status = th_interrupt_status(th_command_finish("ctl", work(&ctl, &given)));
+        th_control_disconnect(ctl.client);
+    } else {
+        th_command_fail("ctl");
+    }
     th_free(given.words.items);
-    return th_interrupt_status(th_command_finish("ctl", status));
+    return status;
 }
