@@ -209,7 +209,7 @@ static enum th_status refuse_option(const struct words *words, const char *word)
         if ((*a)->name && !((*a)->how & TH_ARGUMENT_HIDDEN))
             th_names_take(&names, th_printf("--%s", (*a)->name));
     question = th_suggest_question(given, (const char *const *)names.items,
-                                    strlen(given) > 2 ? names.count : 0);
+                                   strlen(given) > 2 ? names.count : 0);
     th_error_raise(TH_USAGE, "this command has no option %.60s%s", word, question);
     th_free(question);
     th_free(given);
