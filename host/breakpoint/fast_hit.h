@@ -26,7 +26,7 @@ static inline bool th_breakpoint_find_single(struct th_site *site, uint32_t kind
     const size_t generation = th_bp_generation();
     struct th_generic_bp *bp = atomic_load_explicit(&site->first, memory_order_acquire);
 
-    hit->kinds = 0;
+    *hit = (struct th_fast_hit){.kinds = 0};
     if (__builtin_expect(!bp, 0))
         return true;
     if (__builtin_expect(atomic_load_explicit(&bp->next, memory_order_acquire) != NULL, 0))
