@@ -65,7 +65,7 @@ struct th_node *th_shell_make_node(struct th_expression_parser *p, enum th_node_
     size_t count = p->count - first;
 
     p->count = first;
-    return th_shell_make_node_of(p, kind, at, p->parts + first, count);
+    return th_shell_make_node_of(p, kind, at, count ? p->parts + first : NULL, count);
 }
 
 struct th_node *th_shell_make_leaf(struct th_expression_parser *p, enum th_node_kind kind,
