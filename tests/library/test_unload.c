@@ -42,6 +42,7 @@ struct shared {
     "static ErlNifFunc functions[] = {{\"f\", 0, f, 0}};\n"
 
 #define STARTS "-DFUNCTION= -DSTART='pthread_create(&thread, 0, beat, 0)'"
+#define DETACHES "-DFUNCTION= -DSTART='pthread_create(&thread, 0, beat, 0), pthread_detach(thread)'"
 
 /* A library NAME of the module NAME, without ".so". */
 static struct th_library *made_with(const char *name, const char *flags, const char *more)
@@ -256,7 +257,7 @@ static void threads_of_what_it_needs_go_on(void **state)
     compile(
         in_folder("libstarts.so"), "-shared -pthread -Wl,-soname,libstarts.so",
         "#include <pthread.h>\nstatic pthread_t thread;\nvoid start(void *(*function)(void *))\n"
-        "{ pthread_create(&thread, 0, function, 0); }\n");
+        "{ pthread_create(&thread, 0, function, 0); pthread_detach(thread); }\n");
     compile(in_folder("libbetween.so"), linked,
             "extern void start(void *(*)(void *));\n"
             "void between(void *(*function)(void *)) { start(function); }\n");
@@ -347,7 +348,7 @@ static void values_of_keys_are_destroyed(void **state)
 static void it_is_said_once_when_it_is_replaced(void **state)
 {
     static struct shared shared[4];
-    struct th_library *library = made_with("replaced.so", STARTS, ""), *next;
+    struct th_library *library = made_with("replaced.so", DETACHES, ""), *next;
     unsigned long warnings = th_warnings();
 
     (void)state;
