@@ -74,7 +74,7 @@ static char *text_of_call(const struct th_check_call *call)
     return take_text(&out);
 }
 
-static char *where_of_running(const struct th_library_call *running)
+static char *where_of_running(const struct th_library_frame *running)
 {
     const char *slash = strrchr(running->library, '/');
 
@@ -97,7 +97,7 @@ static struct th_origin *new_origin(char *where, char *text)
     return origin;
 }
 
-static struct th_origin *origin_of_running(const struct th_library_call *running)
+static struct th_origin *origin_of_running(const struct th_library_frame *running)
 {
     struct th_origin *origin = new_origin(where_of_running(running), where_of_running(running));
 

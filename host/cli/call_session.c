@@ -44,8 +44,7 @@ static enum th_called call(void *context, th_term module, th_term function, size
         th_run_call_raising(session->process, entry, arguments, env, result, &session->raised));
 }
 
-bool th_call_receive(struct th_process_run *process, int64_t nanoseconds, th_env *env,
-                     th_term *message)
+bool th_call_receive(struct th_process *process, int64_t nanoseconds, th_env *env, th_term *message)
 {
     struct th_message *received = process ? th_run_receive(process, nanoseconds) : NULL;
 

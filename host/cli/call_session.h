@@ -25,7 +25,7 @@ struct th_call_work {
 struct th_call_session {
     struct th_call_work *work;
     unsigned number; /* from 1 */
-    struct th_process_run *process;
+    struct th_process *process;
     struct th_evaluation evaluation;
     struct th_exception_raised raised; /* by the last call, as th_run_call_raising() has it */
 };
@@ -37,7 +37,7 @@ const struct th_export *th_call_defined(th_term module, th_term function, size_t
 
 /* For other hosts of evaluations, too: the next message of PROCESS, as th_shell_host has it; a
  * PROCESS of NULL gets none. And what expressions may do with processes, names and ports. */
-bool th_call_receive(struct th_process_run *process, int64_t nanoseconds, th_env *env,
+bool th_call_receive(struct th_process *process, int64_t nanoseconds, th_env *env,
                      th_term *message);
 extern const struct th_shell_module th_call_functions[];
 

@@ -60,14 +60,14 @@ static size_t shown(const struct th_stream_stats_list *list, uint64_t top)
 
 static void show_function(struct th_buffer *text, uint64_t key)
 {
-    struct th_function function = th_stream_stats_function(key);
+    struct th_mfa function = th_stream_stats_function(key);
 
     th_function_show(text, &function);
 }
 
 static void print_function(struct th_buffer *text, uint64_t key)
 {
-    struct th_function function = th_stream_stats_function(key);
+    struct th_mfa function = th_stream_stats_function(key);
 
     th_function_print(text, &function);
 }

@@ -386,7 +386,7 @@ static void tell_status(void *context, json_t *status)
 #undef SHOW
 }
 
-static void add_process(void *context, const struct th_process *process)
+static void add_process(void *context, const struct th_recorded_process *process)
 {
     if (process->id != TH_NONE)
         json_array_append_new(

@@ -15,7 +15,7 @@
 static th_term self_pid; /* see th_state_expressions_begin() */
 
 struct caller {
-    struct th_process_run *process; /* NULL: nothing was called yet */
+    struct th_process *process; /* NULL: nothing was called yet */
 };
 
 static enum th_called call(void *context, th_term module, th_term function, size_t count,

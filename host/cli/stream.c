@@ -176,7 +176,7 @@ void th_stream_malformed(struct th_stream *stream, const struct th_event *event)
 
 void th_stream_check(struct th_stream *stream, struct th_event *event, th_env *env)
 {
-    struct th_function function;
+    struct th_mfa function;
 
     if (th_stream_stats_look_into(event, env, &function) == TH_OK)
         return;

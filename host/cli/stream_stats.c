@@ -7,7 +7,7 @@
 enum { ARITY_BITS = 23, ATOM_BITS = 20, ARITY_MASK = (1 << ARITY_BITS) - 1 };
 _Static_assert(TH_ATOM_LIMIT <= 1 << ATOM_BITS, "a function must fit a key");
 
-static uint64_t function_key(const struct th_function *f)
+static uint64_t function_key(const struct th_mfa *f)
 {
     uint64_t arity = f->arity < ARITY_MASK ? f->arity : ARITY_MASK;
 
@@ -20,9 +20,9 @@ static th_term atom_of(uint64_t index)
     return (index & ((1 << ATOM_BITS) - 1)) << 6 | TH_TAG_ATOM;
 }
 
-struct th_function th_stream_stats_function(uint64_t key)
+struct th_mfa th_stream_stats_function(uint64_t key)
 {
-    return (struct th_function){
+    return (struct th_mfa){
         .module = atom_of((key >> (ATOM_BITS + ARITY_BITS)) - 1),
         .function = atom_of(key >> ARITY_BITS),
         .arity = (uint32_t)(key & ARITY_MASK),
@@ -69,7 +69,7 @@ static th_term row_tag(const struct th_event *event)
 }
 
 enum th_status th_stream_stats_look_into(struct th_event *event, th_env *env,
-                                         struct th_function *function)
+                                         struct th_mfa *function)
 {
     enum th_status status;
 
@@ -96,7 +96,7 @@ static void count_time(struct th_stream_stats *census, const struct th_event_tim
 }
 
 static void count_event(struct th_stream_stats *census, const struct th_event *event,
-                        const struct th_function *function)
+                        const struct th_mfa *function)
 {
     bool has_tracee = event->kind != TH_EVENT_SEQ_TRACE;
 
@@ -116,7 +116,7 @@ static void count_event(struct th_stream_stats *census, const struct th_event *e
 enum th_status th_stream_stats_add(struct th_stream_stats *census, struct th_event *event,
                                    th_env *env)
 {
-    struct th_function function = {0};
+    struct th_mfa function = {0};
     enum th_status status = th_stream_stats_look_into(event, env, &function);
 
     census->other += event->kind == TH_EVENT_OTHER;
@@ -154,7 +154,7 @@ void th_stream_stats_sort_rows(struct th_stream_stats *census)
 static int by_count_and_function(const void *a, const void *b)
 {
     const struct th_stream_stats_item *x = a, *y = b;
-    struct th_function f = th_stream_stats_function(x->key), g = th_stream_stats_function(y->key);
+    struct th_mfa f = th_stream_stats_function(x->key), g = th_stream_stats_function(y->key);
     int order = th_atom_compare(f.module, g.module);
 
     if (x->count != y->count)

@@ -9,7 +9,7 @@
 enum { FEW = 4 /* functions that were not called, and are shown one by one */ };
 
 struct counted {
-    struct th_function name;
+    struct th_mfa name;
     uint32_t kinds;
     uint64_t calls;
     struct usage {
@@ -41,7 +41,7 @@ static struct usage copy(const struct th_bp_usage *items, size_t count)
     return usage;
 }
 
-static void collect(void *context, const struct th_function *name, const struct th_bp_info *info)
+static void collect(void *context, const struct th_mfa *name, const struct th_bp_info *info)
 {
     struct counts *counts = context;
 
@@ -58,7 +58,7 @@ static void collect(void *context, const struct th_function *name, const struct 
     counts->items[counts->count++] = one;
 }
 
-static int by_name(const struct th_function *a, const struct th_function *b)
+static int by_name(const struct th_mfa *a, const struct th_mfa *b)
 {
     int order = strcmp(th_atom_name(a->module)->text, th_atom_name(b->module)->text);
 

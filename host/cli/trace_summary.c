@@ -170,7 +170,7 @@ struct breakpoints {
     uint64_t local, global;
 };
 
-static void count_breakpoints(void *context, const struct th_function *function,
+static void count_breakpoints(void *context, const struct th_mfa *function,
                               const struct th_bp_info *info)
 {
     struct breakpoints *breakpoints = context;

@@ -62,10 +62,10 @@ static size_t signal_index(int number)
  * runs, or nothing. Each may run within the other, a callback where a live event is caused by what
  * a function does; both say where they began by what they have on the stack, which grows down.
  */
-static const struct th_library_call *lone_call(void)
+static const struct th_library_frame *lone_call(void)
 {
     const struct th_callback *callback = &th_callback_current;
-    const struct th_library_call *lone = th_library_running;
+    const struct th_library_frame *lone = th_library_running;
     const void *about = callback->event ? callback->event
                         : callback->end ? (const void *)callback->end
                                         : callback->call;
@@ -83,7 +83,7 @@ struct scene {
 static struct scene look_at_scene(void)
 {
     const char *tracer = th_callback_tracer();
-    const struct th_library_call *lone = lone_call();
+    const struct th_library_frame *lone = lone_call();
 
     return (struct scene){
         .kind = tracer ? "tracer" : kind,
@@ -180,7 +180,7 @@ static void begin_report(void)
 static _Noreturn void end_report(const void *context)
 {
     struct th_event *event = th_callback_event();
-    const struct th_library_call *lone = th_library_running;
+    const struct th_library_frame *lone = th_library_running;
 
     if (event)
         report_where(event);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 struct tracehost_live_process {
-    struct th_live_process process; /* the first member */
+    struct th_live_tracee process; /* the first member */
     tracehost_host *host;
     uint64_t (*words)(void *context);
     void *context;
@@ -14,7 +14,7 @@ struct tracehost_live_process {
 };
 
 struct tracehost_live_function {
-    struct th_live_function function; /* the first member */
+    struct th_traceable_function function; /* the first member */
     tracehost_host *host;
 };
 
@@ -37,7 +37,7 @@ static enum th_status check_live(const tracehost_host *host)
 
 /* --- processes --- */
 
-static uint64_t live_words_of(struct th_live_process *process)
+static uint64_t live_words_of(struct th_live_tracee *process)
 {
     const tracehost_live_process *live = (const tracehost_live_process *)process;
 
@@ -150,7 +150,7 @@ enum tracehost_status tracehost_live_event(tracehost_live_process *live, const c
 enum tracehost_status tracehost_live_function_begin(tracehost_host *host, const char *function,
                                                     tracehost_live_function **made)
 {
-    struct th_live_function *begun;
+    struct th_traceable_function *begun;
     struct th_pattern name;
     enum th_status status = check_live(host)
                                 ?: th_embed_enter()
@@ -165,7 +165,7 @@ enum tracehost_status tracehost_live_function_begin(tracehost_host *host, const 
     *made = th_alloc_zero(sizeof **made);
     (*made)->host = host;
     begun = &(*made)->function;
-    begun->function.name = (struct th_function){name.module, name.function, (uint32_t)name.arity};
+    begun->function.name = (struct th_mfa){name.module, name.function, (uint32_t)name.arity};
     th_permission_wait();
     th_live_functions_begin(host->tracing, &begun, 1);
     th_permission_release();
@@ -175,7 +175,7 @@ enum tracehost_status tracehost_live_function_begin(tracehost_host *host, const 
 
 enum tracehost_status tracehost_live_function_end(tracehost_live_function *function)
 {
-    struct th_live_function *ended;
+    struct th_traceable_function *ended;
     enum th_status status = function ? th_embed_check_outside(function->host) : TH_OK;
 
     if (status != TH_OK || !function)
@@ -206,13 +206,13 @@ void tracehost_live_call(tracehost_live_process *live, const tracehost_live_func
 {
     struct th_live_wants *wants = wants_of(frame);
     struct th_caller from;
-    struct th_live_call call;
+    struct th_call_event call;
 
     memset(wants, 0, sizeof *wants);
     if (!th_live_function_is_armed(&function->function))
         return;
     from = live_caller_of(caller);
-    call = (struct th_live_call){
+    call = (struct th_call_event){
         .process = live ? &live->process : NULL,
         .function = &function->function,
         .site = function->function.function.site,

@@ -106,11 +106,11 @@ enum tracehost_status tracehost_session_set_pattern(tracehost_host *host, traceh
 /* --- asking --- */
 
 struct functions {
-    struct th_function *items;
+    struct th_mfa *items;
     size_t count, capacity;
 };
 
-static void collect_function(void *context, const struct th_function *function,
+static void collect_function(void *context, const struct th_mfa *function,
                              const struct th_bp_info *info)
 {
     struct functions *functions = context;
@@ -128,9 +128,9 @@ static enum th_status collect_named(const char *text, struct functions *function
 
     if (!th_pattern_parse(text, &pattern) || pattern.arity == TH_ANY_ARITY)
         return th_error_raise(TH_USAGE, "a function is M:F/A, not '%s'", text);
-    collect_function(
-        functions, &(struct th_function){pattern.module, pattern.function, (uint32_t)pattern.arity},
-        &nothing);
+    collect_function(functions,
+                     &(struct th_mfa){pattern.module, pattern.function, (uint32_t)pattern.arity},
+                     &nothing);
     return TH_OK;
 }
 
@@ -153,7 +153,7 @@ static struct tracehost_usage *copy_usage(const struct th_bp_usage *from, size_t
     return usage;
 }
 
-static void show_function(const struct visitor *visitor, const struct th_function *name,
+static void show_function(const struct visitor *visitor, const struct th_mfa *name,
                           const struct th_bp_info *info)
 {
     struct tracehost_usage *times, *words;
@@ -183,10 +183,10 @@ static void show_function(const struct visitor *visitor, const struct th_functio
 }
 
 /* FUNCTION NULL: what is set for functions that are loaded later. */
-static void visit_function(const struct th_session *session, const struct th_function *function,
+static void visit_function(const struct th_session *session, const struct th_mfa *function,
                            const struct visitor *visitor)
 {
-    const struct th_function any = {th_atom("_"), th_atom("_"), 0};
+    const struct th_mfa any = {th_atom("_"), th_atom("_"), 0};
     struct th_bp_info info;
 
     th_embed_inside++;

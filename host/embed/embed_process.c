@@ -4,7 +4,7 @@
 #include "host/process/process.h"
 
 struct tracehost_process {
-    struct th_host_process *process;
+    struct th_mailbox *process;
 };
 
 static void ignore(void *context, th_term message)

@@ -14,7 +14,7 @@
 
 /* --- Running its code ------------------------------------------------------------------------ */
 
-_Thread_local const struct th_library_call *th_library_running;
+_Thread_local const struct th_library_frame *th_library_running;
 _Thread_local _Atomic uint64_t th_library_calls;
 
 void th_library_init_env(th_env *env, struct th_library *library)
@@ -53,7 +53,7 @@ static void set_state(struct th_library *library, enum th_library_state state)
 
 static enum th_status call_load(struct th_library *library, th_env *env, th_term info)
 {
-    struct th_library_call call;
+    struct th_library_frame call;
     int answer;
 
     if (!library->entry.load)
@@ -86,7 +86,7 @@ static enum th_status call_upgrade(struct th_library *library, struct th_library
 {
     void *private_data = library->private_data, *old_private_data = old->private_data;
     bool in_use = is_loaded(library);
-    struct th_library_call call;
+    struct th_library_frame call;
     int answer;
 
     if (check_replaces(library, old))
@@ -196,7 +196,7 @@ static enum th_status call_check(struct th_library *library, struct th_library *
     int (*check)(ErlNifEnv * env, void *old_private_data, ERL_NIF_TERM info) =
         (int (*)(ErlNifEnv *, void *, ERL_NIF_TERM))(uintptr_t)dlsym(library->handle,
                                                                      "th_upgrade_check");
-    struct th_library_call call;
+    struct th_library_frame call;
     th_env env;
     int answer;
 
@@ -223,7 +223,7 @@ enum th_status th_library_upgrade_check(struct th_library *library, struct th_li
 
 void th_library_unload(struct th_library *library)
 {
-    struct th_library_call call;
+    struct th_library_frame call;
     th_env env;
 
     if (!is_loaded(library))

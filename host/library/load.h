@@ -175,16 +175,16 @@ void *th_library_private_data(const struct th_library *library);
  * What of a library the calling thread runs, for whoever reports a crash: its signal handler may
  * read it. Callbacks of tracers are called by trace/ and not seen here.
  */
-struct th_library_call {
-    const char *library;                 /* its path */
-    const char *function;                /* "load", "nif_init", "a constructor", "sins:open/1" */
-    const struct th_library_call *outer; /* what goes on when this one returns, or NULL */
+struct th_library_frame {
+    const char *library;                  /* its path */
+    const char *function;                 /* "load", "nif_init", "a constructor", "sins:open/1" */
+    const struct th_library_frame *outer; /* what goes on when this one returns, or NULL */
     /* Writes lines to the file OUTPUT that tell more of it, from what is sure to what is useful, in
      * a program that may be damaged. NULL: there is no more. */
-    void (*tell)(int output, const struct th_library_call *self);
+    void (*tell)(int output, const struct th_library_frame *self);
 };
 /* NULL: nothing. (Initial-exec, as the next: looking is no call in libtracehost.so either.) */
-extern _Thread_local const struct th_library_call *th_library_running
+extern _Thread_local const struct th_library_frame *th_library_running
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* Counts the calls that the thread began. Relaxed, as a watchdog only compares two readings. */
@@ -194,8 +194,8 @@ extern _Thread_local _Atomic uint64_t th_library_calls
 /* Says that the thread runs FUNCTION of LIBRARY, a path, until th_library_end() is given CALL. The
  * texts must stay. TELL may be NULL. */
 static inline void
-th_library_begin_telling(struct th_library_call *call, const char *library, const char *function,
-                         void (*tell)(int output, const struct th_library_call *self))
+th_library_begin_telling(struct th_library_frame *call, const char *library, const char *function,
+                         void (*tell)(int output, const struct th_library_frame *self))
 {
     uint64_t calls = atomic_load_explicit(&th_library_calls, memory_order_relaxed);
 
@@ -208,13 +208,13 @@ th_library_begin_telling(struct th_library_call *call, const char *library, cons
     th_library_running = call;
 }
 
-static inline void th_library_begin(struct th_library_call *call, const char *library,
+static inline void th_library_begin(struct th_library_frame *call, const char *library,
                                     const char *function)
 {
     th_library_begin_telling(call, library, function, NULL);
 }
 
-static inline void th_library_end(const struct th_library_call *call)
+static inline void th_library_end(const struct th_library_frame *call)
 {
     th_library_running = call->outer;
 }

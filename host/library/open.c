@@ -126,7 +126,7 @@ static enum th_status open_handle(struct th_library *library, bool *busy)
     /* The loader would search for a name without a slash. */
     char *name = th_printf("%s%s", strchr(file, '/') ? "" : "./", file);
     bool before = is_mapped(name);
-    struct th_library_call call;
+    struct th_library_frame call;
 
     th_library_begin(&call, facts->path, "a constructor");
     library->handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
@@ -142,7 +142,7 @@ static enum th_status read_entry(struct th_library *library)
 {
     ErlNifEntry *(*init)(void) =
         (ErlNifEntry * (*)(void))(uintptr_t)dlsym(library->handle, library->facts.init);
-    struct th_library_call call;
+    struct th_library_frame call;
     ErlNifEntry *entry;
 
     if (!init)
@@ -331,7 +331,7 @@ static void discard(struct th_library *library)
 /* Constructors of what it needs are not its own: threads that they start do not run its code. */
 static enum th_status open_needs(struct th_library *library)
 {
-    struct th_library_call call;
+    struct th_library_frame call;
     enum th_status status;
 
     th_library_begin(&call, library->facts.path, "a constructor of a library that it needs");

@@ -91,7 +91,7 @@ static void wait_for(struct th_library *library)
 
 static void call_on_halt(struct th_library *library)
 {
-    struct th_library_call call;
+    struct th_library_frame call;
 
     if (!library->options.on_halt)
         return;
@@ -132,7 +132,7 @@ void th_library_halt_over(void)
 static void leave_thread(void *argument)
 {
     struct th_library *library = argument;
-    struct th_library_call call;
+    struct th_library_frame call;
 
     th_library_begin(&call, library->facts.path, "on_unload_thread");
     library->options.on_unload_thread(library->private_data);

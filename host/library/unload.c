@@ -89,7 +89,7 @@ void th_library_remove_files(const struct th_library *library)
 
 void th_library_close(struct th_library *library)
 {
-    struct th_library_call call;
+    struct th_library_frame call;
 
     th_library_begin(&call, library->facts.path, "a destructor of the library");
     if (library->handle)

@@ -108,7 +108,7 @@ struct th_match_subject {
 /* What functions of a specification give for what Erlang raises as an exception. No term. */
 #define TH_MATCH_RAISED ((th_term)0xC0)
 
-struct th_function;
+struct th_mfa;
 
 /*
  * What a specification asks of its surroundings. A function that is NULL cannot tell; so says one
@@ -126,8 +126,7 @@ struct th_match_operations {
 
     /* No specification asks this: whether the call of FUNCTION with ARGUMENTS, which is told as a
      * local one since it was met in the function's code, comes from outside. */
-    bool (*is_external)(void *context, const struct th_function *function,
-                        const th_term *arguments);
+    bool (*is_external)(void *context, const struct th_mfa *function, const th_term *arguments);
 
     /* Sequential trace tokens. set_seq_token: the former value, or TH_MATCH_RAISED. */
     th_term (*is_seq_trace)(void *context);

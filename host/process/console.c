@@ -9,7 +9,7 @@
 enum { KEEP = 1 << 16 /* the most bytes of a printed message that stay allocated */ };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static struct th_host_process *console;
+static struct th_mailbox *console;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static struct th_buffer line;

@@ -8,19 +8,19 @@
 
 #include "host/probe/probe.h"
 
-static bool is_here(struct th_host_process *slot, th_term id)
+static bool is_here(struct th_mailbox *slot, th_term id)
 {
     return atomic_load_explicit(&slot->id, memory_order_relaxed) == id;
 }
 
 /* What is in the mailbox, and what was taken out of it but not received. Under the lock. */
-static uint64_t length_of_queue(const struct th_host_process *slot)
+static uint64_t length_of_queue(const struct th_mailbox *slot)
 {
     return slot->mail_count +
            (slot->kept ? atomic_load_explicit(slot->kept, memory_order_relaxed) : 0);
 }
 
-uint64_t th_host_process_queue(struct th_host_process *process)
+uint64_t th_host_process_queue(struct th_mailbox *process)
 {
     uint64_t length;
 
@@ -31,8 +31,8 @@ uint64_t th_host_process_queue(struct th_host_process *process)
 }
 
 /* The probe message__queued. Under the lock, as the receiver may take and free MESSAGE then. */
-static __attribute__((cold, noinline)) void
-tell_queued(const struct th_host_process *slot, th_term id, const struct th_message *message)
+static __attribute__((cold, noinline)) void tell_queued(const struct th_mailbox *slot, th_term id,
+                                                        const struct th_message *message)
 {
     struct th_message_numbers numbers = th_message_numbers(message);
     char receiver[TH_PROBE_TEXT];
@@ -42,7 +42,7 @@ tell_queued(const struct th_host_process *slot, th_term id, const struct th_mess
                  (uint32_t)length_of_queue(slot), numbers.label, numbers.previous, numbers.serial);
 }
 
-static bool put_into_mailbox(struct th_host_process *slot, th_term id, struct th_message *message)
+static bool put_into_mailbox(struct th_mailbox *slot, th_term id, struct th_message *message)
 {
     bool here;
 
@@ -66,7 +66,7 @@ static bool put_into_mailbox(struct th_host_process *slot, th_term id, struct th
 
 bool th_host_process_post(th_term pid, struct th_message *message)
 {
-    struct th_host_process *slot = th_host_slot_of(pid);
+    struct th_mailbox *slot = th_host_slot_of(pid);
 
     if (th_host_life(pid) == TH_HOST_RUNNING &&
         atomic_load_explicit(&slot->has_mailbox, memory_order_relaxed))
@@ -75,7 +75,7 @@ bool th_host_process_post(th_term pid, struct th_message *message)
     return false;
 }
 
-static bool receive_at(struct th_host_process *slot, th_term id, th_term message)
+static bool receive_at(struct th_mailbox *slot, th_term id, th_term message)
 {
     bool here;
 
@@ -89,7 +89,7 @@ static bool receive_at(struct th_host_process *slot, th_term id, th_term message
 
 bool th_host_process_deliver(th_term id, th_term message, th_term from)
 {
-    struct th_host_process *slot = th_host_slot_of(id);
+    struct th_mailbox *slot = th_host_slot_of(id);
 
     if (th_host_life(id) != TH_HOST_RUNNING)
         return false;
@@ -103,7 +103,7 @@ bool th_host_process_deliver(th_term id, th_term message, th_term from)
 
 bool th_host_port_takes(th_term id)
 {
-    struct th_host_process *slot = th_host_slot_of(id);
+    struct th_mailbox *slot = th_host_slot_of(id);
     bool takes;
 
     if (!th_is_local_port(id) || th_host_life(id) != TH_HOST_RUNNING)
@@ -115,7 +115,7 @@ bool th_host_port_takes(th_term id)
 }
 
 /* What the mailbox holds; it is empty then. Under the lock. */
-static struct th_message *take_mailbox(struct th_host_process *slot)
+static struct th_message *take_mailbox(struct th_mailbox *slot)
 {
     struct th_message *first = slot->first;
 
@@ -130,12 +130,12 @@ uint64_t th_host_process_mail(th_term pid)
     return th_host_slot_of(pid)->mail_count;
 }
 
-static struct th_host_process *start_in_slot(enum th_host_kind kind,
-                                             void (*receive)(void *context, th_term message),
-                                             th_host_arrived *arrived, void *context,
-                                             const _Atomic uint64_t *kept)
+static struct th_mailbox *start_in_slot(enum th_host_kind kind,
+                                        void (*receive)(void *context, th_term message),
+                                        th_host_arrived *arrived, void *context,
+                                        const _Atomic uint64_t *kept)
 {
-    struct th_host_process *slot = th_host_slot_take();
+    struct th_mailbox *slot = th_host_slot_take();
 
     pthread_mutex_lock(&slot->lock);
     slot->receive = receive;
@@ -150,25 +150,25 @@ static struct th_host_process *start_in_slot(enum th_host_kind kind,
     return slot;
 }
 
-struct th_host_process *th_host_process_start(void (*receive)(void *context, th_term message),
-                                              void *context)
+struct th_mailbox *th_host_process_start(void (*receive)(void *context, th_term message),
+                                         void *context)
 {
     return start_in_slot(TH_HOST_PROCESS, receive, NULL, context, NULL);
 }
 
-struct th_host_process *th_host_process_start_mailbox(th_host_arrived *arrived, void *context,
-                                                      const _Atomic uint64_t *kept)
+struct th_mailbox *th_host_process_start_mailbox(th_host_arrived *arrived, void *context,
+                                                 const _Atomic uint64_t *kept)
 {
     return start_in_slot(TH_HOST_PROCESS, NULL, arrived, context, kept);
 }
 
-struct th_host_process *th_host_port_start(void (*receive)(void *context, th_term command),
-                                           void *context)
+struct th_mailbox *th_host_port_start(void (*receive)(void *context, th_term command),
+                                      void *context)
 {
     return start_in_slot(TH_HOST_PORT, receive, NULL, context, NULL);
 }
 
-th_term th_host_process_pid(const struct th_host_process *process)
+th_term th_host_process_pid(const struct th_mailbox *process)
 {
     return atomic_load_explicit(&process->id, memory_order_relaxed);
 }
@@ -176,7 +176,7 @@ th_term th_host_process_pid(const struct th_host_process *process)
 bool th_host_process_attend(th_term id)
 {
     enum th_host_life life = th_host_life(id);
-    struct th_host_process *slot;
+    struct th_mailbox *slot;
     bool here;
 
     if (life != TH_HOST_RUNNING)
@@ -190,7 +190,7 @@ bool th_host_process_attend(th_term id)
     return here;
 }
 
-struct th_message *th_host_process_take(struct th_host_process *process)
+struct th_message *th_host_process_take(struct th_mailbox *process)
 {
     struct th_message *mail;
 
@@ -200,7 +200,7 @@ struct th_message *th_host_process_take(struct th_host_process *process)
     return mail;
 }
 
-bool th_host_process_take_or(struct th_host_process *process, struct th_message **mail,
+bool th_host_process_take_or(struct th_mailbox *process, struct th_message **mail,
                              bool (*wait)(void *context))
 {
     bool waits = false;
@@ -213,13 +213,12 @@ bool th_host_process_take_or(struct th_host_process *process, struct th_message 
     return waits;
 }
 
-const struct th_message *th_host_process_first(const struct th_host_process *process)
+const struct th_message *th_host_process_first(const struct th_mailbox *process)
 {
     return process->first;
 }
 
-void th_host_process_with(struct th_host_process *process, void (*called)(void *context),
-                          void *context)
+void th_host_process_with(struct th_mailbox *process, void (*called)(void *context), void *context)
 {
     pthread_mutex_lock(&process->lock);
     called(context);
@@ -229,7 +228,7 @@ void th_host_process_with(struct th_host_process *process, void (*called)(void *
 void th_host_process_each(th_host_arrived *arrived,
                           void (*seen)(void *context, void *what, th_term pid), void *context)
 {
-    struct th_host_process *slot;
+    struct th_mailbox *slot;
 
     for (uint32_t index = 0; (slot = th_host_slot_at(index)); index++) {
         pthread_mutex_lock(&slot->lock);
@@ -239,7 +238,7 @@ void th_host_process_each(th_host_arrived *arrived,
     }
 }
 
-th_term th_host_process_die(struct th_host_process *process, struct th_host_remains *remains)
+th_term th_host_process_die(struct th_mailbox *process, struct th_host_remains *remains)
 {
     th_term id;
 
@@ -254,7 +253,7 @@ th_term th_host_process_die(struct th_host_process *process, struct th_host_rema
     return id;
 }
 
-void th_host_process_leave(struct th_host_process *process, th_term reason,
+void th_host_process_leave(struct th_mailbox *process, th_term reason,
                            struct th_host_remains *remains)
 {
     th_term id = th_host_process_die(process, remains);
@@ -263,7 +262,7 @@ void th_host_process_leave(struct th_host_process *process, th_term reason,
         th_monitors_fire(id, reason);
 }
 
-void th_host_process_exit(struct th_host_process *process, th_term reason)
+void th_host_process_exit(struct th_mailbox *process, th_term reason)
 {
     struct th_host_remains remains;
 
@@ -275,7 +274,7 @@ void th_host_process_exit(struct th_host_process *process, th_term reason)
     }
 }
 
-void th_host_process_stop(struct th_host_process *process)
+void th_host_process_stop(struct th_mailbox *process)
 {
     th_host_process_exit(process, TH_AM(normal));
 }

@@ -2,14 +2,14 @@
 
 _Static_assert((TH_HOST_SERIAL & (TH_HOST_SERIAL - 1)) == 0, "some bits tell later serials");
 
-struct th_host_process *_Atomic th_host_pages[TH_HOST_MOST / TH_HOST_PAGE];
+struct th_mailbox *_Atomic th_host_pages[TH_HOST_MOST / TH_HOST_PAGE];
 
 /* Guards the free slots and making new ones; nothing else is locked while it is held. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t slot_count;
-static struct th_host_process *free_slots;
+static struct th_mailbox *free_slots;
 
-th_term th_host_slot_next_id(struct th_host_process *slot, enum th_host_kind kind)
+th_term th_host_slot_next_id(struct th_mailbox *slot, enum th_host_kind kind)
 {
     uint32_t serial = atomic_load_explicit(&slot->serial, memory_order_relaxed);
 
@@ -22,10 +22,10 @@ th_term th_host_slot_next_id(struct th_host_process *slot, enum th_host_kind kin
 }
 
 /* Nobody looks at its lock before it has an identifier. */
-static struct th_host_process *new_host_slot(void)
+static struct th_mailbox *new_host_slot(void)
 {
     uint32_t index = slot_count++;
-    struct th_host_process *page, *slot;
+    struct th_mailbox *page, *slot;
 
     if (index >= TH_HOST_MOST)
         th_bug("more than %d processes and ports of the host", TH_HOST_MOST);
@@ -40,9 +40,9 @@ static struct th_host_process *new_host_slot(void)
     return slot;
 }
 
-struct th_host_process *th_host_slot_take(void)
+struct th_mailbox *th_host_slot_take(void)
 {
-    struct th_host_process *slot;
+    struct th_mailbox *slot;
 
     pthread_mutex_lock(&lock);
     slot = free_slots;
@@ -54,7 +54,7 @@ struct th_host_process *th_host_slot_take(void)
     return slot;
 }
 
-void th_host_slot_give(struct th_host_process *slot)
+void th_host_slot_give(struct th_mailbox *slot)
 {
     if (atomic_load_explicit(&slot->serial, memory_order_relaxed) == UINT32_MAX)
         return; /* no identifier is ever given twice */
@@ -64,9 +64,9 @@ void th_host_slot_give(struct th_host_process *slot)
     pthread_mutex_unlock(&lock);
 }
 
-struct th_host_process *th_host_slot_at(uint32_t index)
+struct th_mailbox *th_host_slot_at(uint32_t index)
 {
-    struct th_host_process *page;
+    struct th_mailbox *page;
     bool there;
 
     pthread_mutex_lock(&lock);

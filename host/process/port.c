@@ -7,7 +7,7 @@
 enum { KEEP = 1 << 16 /* the most bytes of a command that stay allocated */ };
 
 struct port {
-    struct th_host_process *process;
+    struct th_mailbox *process;
     th_term id;
     struct th_output out;  /* under the lock of `process` */
     struct th_buffer line; /* likewise */
@@ -21,7 +21,7 @@ static struct port *ports;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 /* Written once. Acquire: who asks what a port is need not have asked for the console. */
-static struct th_host_process *_Atomic console;
+static struct th_mailbox *_Atomic console;
 
 /* A failure is remembered by the output, and told when it is committed. */
 static void write_command(void *context, th_term iodata)
@@ -74,7 +74,7 @@ static void write_to_console(void *context, th_term iodata)
 
 static void start_console(void)
 {
-    struct th_host_process *started = th_host_port_start(write_to_console, NULL);
+    struct th_mailbox *started = th_host_port_start(write_to_console, NULL);
 
     atomic_store_explicit(&console, started, memory_order_release);
     tell_opened(th_host_process_pid(started), "console", TH_NONE);
@@ -109,7 +109,7 @@ bool th_port_command(th_term id, th_term iodata)
 
 const char *th_port_what(th_term id, char *text, size_t size)
 {
-    const struct th_host_process *started = atomic_load_explicit(&console, memory_order_acquire);
+    const struct th_mailbox *started = atomic_load_explicit(&console, memory_order_acquire);
     const char *what = started && th_host_process_pid(started) == id ? "console" : "";
 
     pthread_mutex_lock(&lock);

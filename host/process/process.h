@@ -22,7 +22,7 @@
 enum { TH_HOST_SERIAL = 4096 };
 #define TH_HOST_PORT_ID ((uint64_t)1 << 40)
 
-struct th_process {
+struct th_recorded_process {
     th_term id;    /* a pid or port of this node; TH_NONE for one whose number is no BEAM's */
     th_term name;  /* the registered name, TH_NONE: none */
     void *tracing; /* what trace/ knows of it; NULL: nothing special. See th_world_reset(). */
@@ -36,21 +36,22 @@ struct th_process {
  * of what was recorded fire with `noconnection`, as in a BEAM when a node is gone: identifiers of
  * the next world are others', and whoever waits to be told is told.
  */
-void th_world_reset(void (*drop)(struct th_process *process));
+void th_world_reset(void (*drop)(struct th_recorded_process *process));
 
 /* The struct of ID, any pid or port, made if it is not there. Never NULL; valid until the process
  * ends, or the second next th_world_see() if its `tracing` and `name` are empty. Allocates nothing
  * for one that is there. What has ended stays so, however often it is seen after that. */
-struct th_process *th_world_see(th_term id);
+struct th_recorded_process *th_world_see(th_term id);
 
 /* The same of one that perhaps never turns up in the recording: it does not count as seen. */
-struct th_process *th_world_expect(th_term id);
+struct th_recorded_process *th_world_expect(th_term id);
 
 /* The struct of ID, NULL if nothing special is known of it. */
-struct th_process *th_world_find(th_term id);
+struct th_recorded_process *th_world_find(th_term id);
 
 /* Calls SEEN for each struct that there is. Only by the world's thread; SEEN changes nothing. */
-void th_world_each(void (*seen)(void *context, const struct th_process *process), void *context);
+void th_world_each(void (*seen)(void *context, const struct th_recorded_process *process),
+                   void *context);
 
 /* ID has ended: its name is free again, its struct goes, its monitors fire with `noproc`. */
 void th_world_end(th_term id);
@@ -149,13 +150,13 @@ void th_message_free(struct th_message *message);
  * stops, the messages that were taken out of its mailbox but are not received yet; NULL: nobody
  * does.
  */
-struct th_host_process;
-struct th_host_process *th_host_process_start(void (*receive)(void *context, th_term message),
-                                              void *context);
+struct th_mailbox;
+struct th_mailbox *th_host_process_start(void (*receive)(void *context, th_term message),
+                                         void *context);
 typedef void th_host_arrived(void *context, const struct th_message *message);
-struct th_host_process *th_host_process_start_mailbox(th_host_arrived *arrived, void *context,
-                                                      const _Atomic uint64_t *kept);
-th_term th_host_process_pid(const struct th_host_process *process);
+struct th_mailbox *th_host_process_start_mailbox(th_host_arrived *arrived, void *context,
+                                                 const _Atomic uint64_t *kept);
+th_term th_host_process_pid(const struct th_mailbox *process);
 
 /* Puts MESSAGE, which this takes over, into the mailbox of PID. False, and it is freed, if PID is
  * no process of the host with a mailbox, or dead. Any thread. */
@@ -163,26 +164,25 @@ bool th_host_process_post(th_term pid, struct th_message *message);
 
 /* How many messages are in the mailbox, or were taken out of it but are not received yet; by who
  * takes them out. */
-uint64_t th_host_process_queue(struct th_host_process *process);
+uint64_t th_host_process_queue(struct th_mailbox *process);
 
 /* All that the mailbox holds, the oldest first, linked; NULL: it is empty. They are the caller's to
  * free. Any thread. */
-struct th_message *th_host_process_take(struct th_host_process *process);
+struct th_message *th_host_process_take(struct th_mailbox *process);
 
 /*
  * The same; but if the mailbox is empty, WAIT(context) is called under its lock, and what it says
  * returned: so that who begins to wait misses nothing. False if there was mail.
  */
-bool th_host_process_take_or(struct th_host_process *process, struct th_message **mail,
+bool th_host_process_take_or(struct th_mailbox *process, struct th_message **mail,
                              bool (*wait)(void *context));
 
 /* The oldest message in the mailbox, linked with the later ones; NULL: there is none. Under its
  * lock, that is in ARRIVED or in CALLED of th_host_process_with(). */
-const struct th_message *th_host_process_first(const struct th_host_process *process);
+const struct th_message *th_host_process_first(const struct th_mailbox *process);
 
 /* Calls CALLED(CONTEXT) under the mailbox's lock. */
-void th_host_process_with(struct th_host_process *process, void (*called)(void *context),
-                          void *context);
+void th_host_process_with(struct th_mailbox *process, void (*called)(void *context), void *context);
 
 /* Calls SEEN for each that has a mailbox and this ARRIVED, under its lock, with what it was started
  * with and its pid. */
@@ -195,7 +195,7 @@ uint64_t th_host_process_mail(th_term pid);
 
 /* Ends it: its name is free again, its mailbox is emptied, its monitors fire with REASON (`normal`
  * in th_host_process_stop()), in this thread, after it is dead. */
-void th_host_process_exit(struct th_host_process *process, th_term reason);
+void th_host_process_exit(struct th_mailbox *process, th_term reason);
 
 /* The same, and REMAINS is the caller's. */
 struct th_host_remains {
@@ -203,9 +203,9 @@ struct th_host_remains {
     th_term name;            /* that it had; TH_NONE: none */
     bool attended;           /* it had a name, or was watched, or may have been */
 };
-void th_host_process_leave(struct th_host_process *process, th_term reason,
+void th_host_process_leave(struct th_mailbox *process, th_term reason,
                            struct th_host_remains *remains);
-void th_host_process_stop(struct th_host_process *process);
+void th_host_process_stop(struct th_mailbox *process);
 
 /*
  * Monitors: to be told when a process or port ends, be it the host's or the recording's. DOWN is

@@ -30,7 +30,7 @@ enum {
     TH_HOST_PAGE = 256 /* slots */
 };
 
-struct th_host_process {
+struct th_mailbox {
     /* Held while the process receives, so that messages come one at a time and stopping waits for
      * the last. Guards what follows, but for what says otherwise. Nothing of this room is locked
      * while it is held; what `receive` locks is its own matter. */
@@ -45,26 +45,26 @@ struct th_host_process {
     void (*receive)(void *context, th_term message);
     th_host_arrived *arrived;
     void *context;
-    struct th_message *first, **last;  /* the mailbox; `last` is where the next message goes */
-    uint64_t mail_count;               /* messages in it */
-    const _Atomic uint64_t *kept;      /* see th_host_process_start_mailbox(); NULL: none */
-    bool attended;                     /* see th_host_process_attend() */
-    uint32_t index;                    /* constant */
-    struct th_host_process *next_free; /* under the lock of the free slots */
+    struct th_message *first, **last; /* the mailbox; `last` is where the next message goes */
+    uint64_t mail_count;              /* messages in it */
+    const _Atomic uint64_t *kept;     /* see th_host_process_start_mailbox(); NULL: none */
+    bool attended;                    /* see th_host_process_attend() */
+    uint32_t index;                   /* constant */
+    struct th_mailbox *next_free;     /* under the lock of the free slots */
 };
 
 /* A slot that nobody else uses; back again. */
-struct th_host_process *th_host_slot_take(void);
-void th_host_slot_give(struct th_host_process *slot);
+struct th_mailbox *th_host_slot_take(void);
+void th_host_slot_give(struct th_mailbox *slot);
 
 /* The slot of that index; NULL from the first on that was never taken. */
-struct th_host_process *th_host_slot_at(uint32_t index);
+struct th_mailbox *th_host_slot_at(uint32_t index);
 
 /* The slot's next identifier: no one ever had it. Under the slot's lock. */
-th_term th_host_slot_next_id(struct th_host_process *slot, enum th_host_kind kind);
+th_term th_host_slot_next_id(struct th_mailbox *slot, enum th_host_kind kind);
 
 /* Release: the page is clear; acquire. */
-extern struct th_host_process *_Atomic th_host_pages[TH_HOST_MOST / TH_HOST_PAGE];
+extern struct th_mailbox *_Atomic th_host_pages[TH_HOST_MOST / TH_HOST_PAGE];
 
 /* Whether ID, a local pid or port, is of those that are the host's. (For a pid: the bits of its
  * word that the serial has from TH_HOST_SERIAL on.) */
@@ -76,11 +76,11 @@ static inline bool th_host_slot_may_have(th_term id)
 }
 
 /* The slot that an identifier names that may be the host's; NULL: there is none. */
-static inline struct th_host_process *th_host_slot_of(th_term id)
+static inline struct th_mailbox *th_host_slot_of(th_term id)
 {
     uint32_t index = th_is_local_port(id) ? th_local_port_id(id) & (TH_HOST_MOST - 1)
                                           : th_local_pid_number(id) - 1;
-    struct th_host_process *page;
+    struct th_mailbox *page;
 
     if (index >= TH_HOST_MOST)
         return NULL;
@@ -95,7 +95,7 @@ enum th_host_life { TH_HOST_NEVER, TH_HOST_STOPPED, TH_HOST_RUNNING };
  * through. */
 static inline enum th_host_life th_host_life(th_term id)
 {
-    const struct th_host_process *slot;
+    const struct th_mailbox *slot;
 
     if (__builtin_expect(!th_host_slot_may_have(id), 0))
         return TH_HOST_NEVER;
@@ -113,8 +113,8 @@ bool th_host_process_deliver(th_term id, th_term message, th_term from);
 
 /* Starts a port: as th_host_process_start(), but what is sent are commands. RECEIVE may be NULL: it
  * takes none. */
-struct th_host_process *th_host_port_start(void (*receive)(void *context, th_term command),
-                                           void *context);
+struct th_mailbox *th_host_port_start(void (*receive)(void *context, th_term command),
+                                      void *context);
 
 /* Whether ID is a port of the host that runs and takes commands. */
 bool th_host_port_takes(th_term id);
@@ -129,7 +129,7 @@ bool th_host_process_attend(th_term id);
 
 /* The first half of th_host_process_exit(): all but telling those who watch it. The identifier that
  * it had; REMAINS is what it leaves behind. */
-th_term th_host_process_die(struct th_host_process *process, struct th_host_remains *remains);
+th_term th_host_process_die(struct th_mailbox *process, struct th_host_remains *remains);
 
 /* --- Who was ever seen, and who has ended (life.c) ------------------------------------------- */
 

@@ -17,14 +17,14 @@
 enum { FIRST_SWEEP = 65536 };
 
 static struct {
-    struct th_table processes; /* key_of(id) -> struct th_process */
+    struct th_table processes; /* key_of(id) -> struct th_recorded_process */
     th_term last_id;           /* of `last`; TH_NONE: there is no last one */
-    struct th_process *last;
-    struct th_process *spare; /* structs to use again, linked through `tracing` */
-    size_t sweep_at;          /* sweep when there are more structs */
+    struct th_recorded_process *last;
+    struct th_recorded_process *spare; /* structs to use again, linked through `tracing` */
+    size_t sweep_at;                   /* sweep when there are more structs */
     uint32_t sweeps;
     uint64_t seen, ended;
-    void (*drop)(struct th_process *process);
+    void (*drop)(struct th_recorded_process *process);
 } world = {.sweep_at = FIRST_SWEEP}; /* used by the thread that replays only */
 
 /* The node and creation that are "this node", atom index << 32 | creation; 0: the host itself. */
@@ -41,14 +41,15 @@ static uint64_t process_key(th_term id)
     return is_immediate_id(id) ? id : th_internal_hash(id, 0) << 4 | (uint64_t)1 << 63;
 }
 
-static void forget_name(struct th_process *process)
+static void forget_name(struct th_recorded_process *process)
 {
     if (process->name != TH_NONE)
         th_name_table_set(&th_names_recorded, process->name, TH_NONE);
     process->name = TH_NONE;
 }
 
-void th_world_each(void (*seen)(void *context, const struct th_process *process), void *context)
+void th_world_each(void (*seen)(void *context, const struct th_recorded_process *process),
+                   void *context)
 {
     struct th_slot *slot;
     size_t position = 0;
@@ -58,7 +59,7 @@ void th_world_each(void (*seen)(void *context, const struct th_process *process)
 }
 
 /* PROCESS is in the table no more. */
-static void drop_process(struct th_process *process)
+static void drop_process(struct th_recorded_process *process)
 {
     if (process->tracing && world.drop)
         world.drop(process);
@@ -68,7 +69,7 @@ static void drop_process(struct th_process *process)
     world.spare = process;
 }
 
-static bool is_process_idle(const struct th_process *process)
+static bool is_process_idle(const struct th_recorded_process *process)
 {
     return !process->tracing && process->name == TH_NONE && process->seen != world.sweeps;
 }
@@ -94,9 +95,9 @@ static void sweep_processes(void)
         world.sweep_at = FIRST_SWEEP;
 }
 
-static struct th_process *add_world_process(th_term id, uint64_t key)
+static struct th_recorded_process *add_world_process(th_term id, uint64_t key)
 {
-    struct th_process *process;
+    struct th_recorded_process *process;
 
     if (world.processes.count >= world.sweep_at)
         sweep_processes();
@@ -105,7 +106,7 @@ static struct th_process *add_world_process(th_term id, uint64_t key)
         world.spare = process->tracing;
     else
         process = th_alloc(sizeof *process);
-    *process = (struct th_process){
+    *process = (struct th_recorded_process){
         .id = is_immediate_id(id) ? id : TH_NONE,
         .name = TH_NONE,
         .seen = world.sweeps,
@@ -115,17 +116,17 @@ static struct th_process *add_world_process(th_term id, uint64_t key)
     return process;
 }
 
-static void note_seen(struct th_process *process, th_term id)
+static void note_seen(struct th_recorded_process *process, th_term id)
 {
     process->expected = false;
     if (process->id == TH_NONE || th_life_note(id, TH_LIFE_SEEN))
         world.seen++;
 }
 
-static __attribute__((noinline)) struct th_process *see_another(th_term id)
+static __attribute__((noinline)) struct th_recorded_process *see_another(th_term id)
 {
     uint64_t key = process_key(id);
-    struct th_process *process = th_table_get(&world.processes, key);
+    struct th_recorded_process *process = th_table_get(&world.processes, key);
 
     if (!process)
         process = add_world_process(id, key);
@@ -139,29 +140,29 @@ static __attribute__((noinline)) struct th_process *see_another(th_term id)
     return process;
 }
 
-struct th_process *th_world_see(th_term id)
+struct th_recorded_process *th_world_see(th_term id)
 {
     if (__builtin_expect(id == world.last_id, 1))
         return world.last;
     return see_another(id);
 }
 
-struct th_process *th_world_expect(th_term id)
+struct th_recorded_process *th_world_expect(th_term id)
 {
     uint64_t key = process_key(id);
-    struct th_process *process = th_table_get(&world.processes, key);
+    struct th_recorded_process *process = th_table_get(&world.processes, key);
 
     return process ? process : add_world_process(id, key);
 }
 
-struct th_process *th_world_find(th_term id)
+struct th_recorded_process *th_world_find(th_term id)
 {
     return th_table_get(&world.processes, process_key(id));
 }
 
 void th_world_end(th_term id)
 {
-    struct th_process *process = th_table_remove(&world.processes, process_key(id));
+    struct th_recorded_process *process = th_table_remove(&world.processes, process_key(id));
     bool immediate = is_immediate_id(id);
 
     if (process) {
@@ -176,25 +177,25 @@ void th_world_end(th_term id)
         th_monitors_fire(id, TH_AM(noproc));
 }
 
-static void free_processes(void (*drop)(struct th_process *process))
+static void free_processes(void (*drop)(struct th_recorded_process *process))
 {
     struct th_slot *slot;
     size_t position = 0;
 
     while ((slot = th_table_next(&world.processes, &position))) {
-        struct th_process *process = slot->value;
+        struct th_recorded_process *process = slot->value;
         if (process->tracing && drop)
             drop(process);
         th_free(process);
     }
     while (world.spare) {
-        struct th_process *process = world.spare;
+        struct th_recorded_process *process = world.spare;
         world.spare = process->tracing;
         th_free(process);
     }
 }
 
-void th_world_reset(void (*drop)(struct th_process *process))
+void th_world_reset(void (*drop)(struct th_recorded_process *process))
 {
     free_processes(drop);
     th_table_free(&world.processes);
@@ -209,7 +210,7 @@ void th_world_reset(void (*drop)(struct th_process *process))
 
 void th_world_register(th_term id, th_term name)
 {
-    struct th_process *process = th_world_see(id);
+    struct th_recorded_process *process = th_world_see(id);
 
     if (process->name == name)
         return;

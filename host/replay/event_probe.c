@@ -30,7 +30,7 @@ static const char *probe_text(struct text *text, th_term t)
 /* A function as probes tell it, {M, F, Args} and {M, F, Arity} alike; another term as it is. */
 static const char *probe_function_text(struct text *text, th_term t)
 {
-    struct th_function f;
+    struct th_mfa f;
     struct text module, name;
 
     if (!th_event_function_from_term(t, &f))

@@ -374,7 +374,7 @@ static enum th_status time_of_json(struct th_event *event)
     return TH_OK;
 }
 
-static enum th_status function_of_json(struct th_event *event, struct th_function *function)
+static enum th_status function_of_json(struct th_event *event, struct th_mfa *function)
 {
     struct th_json_event *json = event->reader;
     th_term term = event->term;

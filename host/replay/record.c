@@ -189,7 +189,7 @@ static enum th_status time_of_record(struct th_event *event)
 
 /* Module, function and arity. */
 
-static bool raw_function(const struct th_record *record, struct th_function *function)
+static bool raw_function(const struct th_record *record, struct th_mfa *function)
 {
     const unsigned char *p = record->rest;
     struct th_raw_name module, name;
@@ -210,7 +210,7 @@ static bool raw_function(const struct th_record *record, struct th_function *fun
     return function->module != TH_NONE && function->function != TH_NONE;
 }
 
-static enum th_status function_of_record(struct th_event *event, struct th_function *function)
+static enum th_status function_of_record(struct th_event *event, struct th_mfa *function)
 {
     const struct th_record *record = event->reader;
     bool found = th_tag_has_function(event->tag) &&

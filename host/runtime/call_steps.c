@@ -41,8 +41,7 @@ struct surroundings {
     unsigned char exception_class;
 };
 
-static th_env *surround(struct surroundings *s, struct th_process_run *process,
-                        struct th_call *outer)
+static th_env *surround(struct surroundings *s, struct th_process *process, struct th_call *outer)
 {
     th_env *env = outer ? outer->env : process->env;
 
@@ -74,7 +73,7 @@ static th_term *copy_terms(th_env *env, int count, const th_term terms[])
 
 /* What the function left in an environment of its own goes to where it is kept: ANSWER, the
  * exception, its next step. */
-static void leave(struct surroundings *s, struct th_process_run *process, struct th_call *call,
+static void leave(struct surroundings *s, struct th_process *process, struct th_call *call,
                   th_term *answer)
 {
     th_env *env = call->env;
@@ -104,7 +103,7 @@ static int thread_of(unsigned flags)
 }
 
 /* The function of CALLEE is next. */
-static void enter(struct th_process_run *process, const struct th_callee *callee, th_term *argv)
+static void enter(struct th_process *process, const struct th_callee *callee, th_term *argv)
 {
     process->next = (struct th_continuation){
         .step = TH_STEP_RUN,
@@ -118,14 +117,14 @@ static void enter(struct th_process_run *process, const struct th_callee *callee
 }
 
 /* There is nothing next, but what STEP says. (Setting all of it takes longer than a short call.) */
-static void clear_next(struct th_process_run *process, enum th_step step)
+static void clear_next(struct th_process *process, enum th_step step)
 {
     process->next.step = step;
     process->next.where = ERL_NIF_THR_NORMAL_SCHEDULER;
     process->next.argc = 0;
 }
 
-static void conclude(struct th_process_run *process, th_term outcome)
+static void conclude(struct th_process *process, th_term outcome)
 {
     process->outcome = outcome;
     clear_next(process, TH_STEP_CONCLUDE);
@@ -136,13 +135,13 @@ static void conclude(struct th_process_run *process, th_term outcome)
  * function that runs, each frame that is kept. A function that ends hands its place there on to
  * what goes on in it, if anything does.
  */
-static bool hands_on(const struct th_process_run *process, size_t frames)
+static bool hands_on(const struct th_process *process, size_t frames)
 {
     return th_step_is_code(process->next.step) || process->next.step == TH_STEP_SKIP ||
            process->frame_count > frames;
 }
 
-void th_steps_drop(struct th_process_run *process)
+void th_steps_drop(struct th_process *process)
 {
     if (th_step_is_code(process->next.step))
         th_instance_leave(process->next.callee->instance);
@@ -151,7 +150,7 @@ void th_steps_drop(struct th_process_run *process)
     process->frame_count = 0;
 }
 
-bool th_steps_are_in(const struct th_process_run *process, uint64_t instance)
+bool th_steps_are_in(const struct th_process *process, uint64_t instance)
 {
     for (size_t i = 0; i < process->frame_count; i++)
         if (th_callee_is_of(process->frames[i].then.callee, instance))
@@ -175,7 +174,7 @@ static const struct th_callee *reach(const struct th_continuation *now, uintptr_
 }
 
 /* The external call that is next becomes the code that it reaches. */
-static void resolve(struct th_process_run *process, struct th_call *outer)
+static void resolve(struct th_process *process, struct th_call *outer)
 {
     struct th_continuation now = process->next;
     uintptr_t word;
@@ -208,7 +207,7 @@ static struct th_exception_raised raised_by_host(struct th_call *call, th_term r
 }
 
 /* What the function of CALL has left to be done. */
-static void interpret(struct th_process_run *process, struct th_call *call, th_term answer,
+static void interpret(struct th_process *process, struct th_call *call, th_term answer,
                       struct th_exception_raised own)
 {
     if (own.class == TH_RAISED_NOTHING && answer == TH_NONE && process->next.step != TH_STEP_NONE &&
@@ -234,7 +233,7 @@ static void interpret(struct th_process_run *process, struct th_call *call, th_t
 }
 
 /* For the report of a crash: what was called, with its arguments. */
-static void tell_call(int output, const struct th_library_call *self)
+static void tell_call(int output, const struct th_library_frame *self)
 {
     const struct th_call *call = th_call_current;
     struct th_buffer text = {0};
@@ -262,7 +261,7 @@ call_code(ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL_NIF_TERM[]), struct t
     const struct th_callee *callee = call->callee;
     struct th_library *library = callee->library;
     struct th_call *outer = call->outer;
-    struct th_library_call running;
+    struct th_library_frame running;
     struct th_check_call watched;
     th_term answer;
 
@@ -323,7 +322,7 @@ static __attribute__((noinline)) void interpret_all(struct surroundings *s, stru
         th_instance_leave(call->callee->instance);
 }
 
-void th_step_run(struct th_process_run *process, struct th_call *outer,
+void th_step_run(struct th_process *process, struct th_call *outer,
                  const struct th_continuation *now)
 {
     struct surroundings s;
@@ -374,7 +373,7 @@ void th_step_run(struct th_process_run *process, struct th_call *outer,
 th_term th_step_nested(struct th_call *outer, uintptr_t word, const th_term *argv,
                        struct th_entered *own)
 {
-    struct th_process_run *process = outer->process;
+    struct th_process *process = outer->process;
     const struct th_callee *callee = th_export_reached(word);
     th_env *env = outer->env;
     void *library = env->library;
@@ -423,7 +422,7 @@ th_term th_step_nested(struct th_call *outer, uintptr_t word, const th_term *arg
 
 /* Goes on with what waits for the outcome. Each function that it ends is over; so are those that it
  * replaced. */
-static void unwind(struct th_process_run *process, const struct th_call *outer)
+static void unwind(struct th_process *process, const struct th_call *outer)
 {
     th_traced_frame_over(process, outer);
     while (process->frame_count > process->base) {
@@ -440,7 +439,7 @@ static void unwind(struct th_process_run *process, const struct th_call *outer)
     }
 }
 
-void th_step_take(struct th_process_run *process, struct th_call *outer)
+void th_step_take(struct th_process *process, struct th_call *outer)
 {
     struct th_continuation now;
 

@@ -7,7 +7,7 @@
 /* Takes the next step, a call of code or an external call; in a nested call, which OUTER made, or
  * at depth 0, with OUTER NULL. What is over then goes on with the frame that waits for it; there
  * being none above `base`, the next step is TH_STEP_CONCLUDE, with `outcome` and `raised`. */
-void th_step_take(struct th_process_run *process, struct th_call *outer);
+void th_step_take(struct th_process *process, struct th_call *outer);
 
 /* The export entry of the external call NEXT, NULL if there is none. Its word tells what code it
  * reaches, and if that has to be told first (th_traced_call()). */
@@ -18,7 +18,7 @@ static inline struct th_export *th_step_reach(const struct th_continuation *next
 
 /* Runs the code of NOW and stores its outcome, or its next continuation, in PROCESS. Pops no
  * frames. */
-void th_step_run(struct th_process_run *process, struct th_call *outer,
+void th_step_run(struct th_process *process, struct th_call *outer,
                  const struct th_continuation *now);
 
 /*
@@ -30,10 +30,10 @@ th_term th_step_nested(struct th_call *outer, uintptr_t word, const th_term *arg
                        struct th_entered *own);
 
 /* PROCESS has ended, with steps that are left: it is in their code no more. */
-void th_steps_drop(struct th_process_run *process);
+void th_steps_drop(struct th_process *process);
 
 /* What PROCESS does next, or a frame that it keeps, is code of the instance with that serial. */
-bool th_steps_are_in(const struct th_process_run *process, uint64_t instance);
+bool th_steps_are_in(const struct th_process *process, uint64_t instance);
 
 /* --- Nested calls (nested.c) --- */
 

@@ -22,7 +22,7 @@
 #include "host/file/file.h"
 
 /* What th_call_code() has put in the place of the answer. */
-static struct th_code_request request_of(const struct th_process_run *process)
+static struct th_code_request request_of(const struct th_process *process)
 {
     const th_term *parts = th_tuple_elements(process->next.argv[0]);
 
@@ -62,7 +62,7 @@ static void prepare(struct th_code_order *order, const struct th_code_request *r
 }
 
 /* From here on the answer may arrive at any time. */
-static void order(struct th_process_run *process)
+static void order(struct th_process *process)
 {
     struct th_code_request request = request_of(process);
     struct th_code_order *made = th_code_order_create(request.command, process->pid);
@@ -79,21 +79,21 @@ static void order(struct th_process_run *process)
 }
 
 /* The thread is shown to run the function that has asked. */
-static void order_here(struct th_process_run *process)
+static void order_here(struct th_process *process)
 {
     th_thread_runs(process->next.callee->name);
     order(process);
     th_thread_runs(NULL);
 }
 
-void th_code_arrived(struct th_process_run *process, struct th_message *signal)
+void th_code_arrived(struct th_process *process, struct th_message *signal)
 {
     signal->next = NULL;
     process->code_answer = signal;
 }
 
 /* The answer is an argument, as a message is. */
-static void go_on(struct th_process_run *process)
+static void go_on(struct th_process *process)
 {
     struct th_message *signal = process->code_answer;
 
@@ -102,7 +102,7 @@ static void go_on(struct th_process_run *process)
     th_mailbox_answered(process, signal);
 }
 
-bool th_code_step(struct th_process_run *process)
+bool th_code_step(struct th_process *process)
 {
     if (!process->code_ordered) {
         order_here(process);

@@ -28,18 +28,18 @@
 #include "run_queue.h"
 
 /* Under the mailbox's lock. */
-static void claim(struct th_process_run *process)
+static void claim(struct th_process *process)
 {
     atomic_store_explicit(&process->dirty, TH_DIRTY_ENDS, memory_order_relaxed);
     th_run_queue_add(process);
 }
 
-static enum th_dirty state_of(const struct th_process_run *process)
+static enum th_dirty state_of(const struct th_process *process)
 {
     return atomic_load_explicit(&process->dirty, memory_order_relaxed);
 }
 
-void th_dirty_arrived(struct th_process_run *process, const struct th_message *signal)
+void th_dirty_arrived(struct th_process *process, const struct th_message *signal)
 {
     if (state_of(process) == TH_DIRTY_LET_GO &&
         (signal->kind == TH_SIGNAL_EXIT || signal->kind == TH_SIGNAL_EXIT_LINKED) &&
@@ -49,7 +49,7 @@ void th_dirty_arrived(struct th_process_run *process, const struct th_message *s
 
 static void let_go(void *context)
 {
-    struct th_process_run *process = context;
+    struct th_process *process = context;
 
     atomic_store_explicit(&process->dirty, TH_DIRTY_LET_GO, memory_order_relaxed);
     if (!atomic_load_explicit(&process->end_arrived, memory_order_relaxed))
@@ -59,14 +59,14 @@ static void let_go(void *context)
         th_dirty_arrived(process, m);
 }
 
-void th_dirty_let_go_at_last(struct th_process_run *process)
+void th_dirty_let_go_at_last(struct th_process *process)
 {
     th_host_process_with(process->mailbox, let_go, process);
 }
 
 static void take_back(void *context)
 {
-    struct th_process_run *process = context;
+    struct th_process *process = context;
 
     if (state_of(process) != TH_DIRTY_LET_GO)
         return;
@@ -74,7 +74,7 @@ static void take_back(void *context)
     process->takes = 1;
 }
 
-bool th_dirty_take_back(struct th_process_run *process)
+bool th_dirty_take_back(struct th_process *process)
 {
     if (th_dirty_is_over(process))
         return false;
@@ -85,14 +85,14 @@ bool th_dirty_take_back(struct th_process_run *process)
 /* The scheduler and the dirty thread meet here. The later one of the two sees all that the earlier
  * one has done: acquire and release. */
 
-void th_dirty_over(struct th_process_run *process)
+void th_dirty_over(struct th_process *process)
 {
     if (atomic_exchange_explicit(&process->dirty, TH_DIRTY_RETURNED, memory_order_acq_rel) ==
         TH_DIRTY_ENDED)
         th_run_queue_add(process);
 }
 
-bool th_dirty_goes_on(struct th_process_run *process)
+bool th_dirty_goes_on(struct th_process *process)
 {
     enum th_dirty ends = TH_DIRTY_ENDS;
 

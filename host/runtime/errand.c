@@ -22,7 +22,7 @@ static struct errand {
 } current;
 
 /* The calling thread's part of the runtime, NULL if it has none. */
-static struct th_thread *own_thread(struct th_queue **queue)
+static struct th_scheduler_thread *own_thread(struct th_queue **queue)
 {
     const struct th_scheduler *self = th_scheduler_current;
 
@@ -36,7 +36,7 @@ static struct th_thread *own_thread(struct th_queue **queue)
 static bool take_part(void)
 {
     struct th_queue *queue;
-    struct th_thread *thread = own_thread(&queue);
+    struct th_scheduler_thread *thread = own_thread(&queue);
     bool wanted = false;
 
     if (thread) {

@@ -64,7 +64,7 @@ static uintptr_t place_in(const struct th_call *call, uintptr_t returns)
 
 /* The frames that are kept from the newest down to FROM, then CALL, which waits for them; and so
  * on. */
-static void add_outer(struct trace *trace, const struct th_process_run *process, size_t from,
+static void add_outer(struct trace *trace, const struct th_process *process, size_t from,
                       const struct th_call *call)
 {
     size_t i = process->frame_count;
@@ -89,7 +89,7 @@ static th_term stack_of(struct trace *trace)
     return th_make_list(trace->env, trace->entries, trace->count);
 }
 
-void th_exception_of_call(struct th_process_run *process, const struct th_call *call,
+void th_exception_of_call(struct th_process *process, const struct th_call *call,
                           enum th_raised class, th_term reason)
 {
     struct trace trace = {.env = call->env};
@@ -104,7 +104,7 @@ void th_exception_of_call(struct th_process_run *process, const struct th_call *
     process->raised = (struct th_exception_raised){class, true, reason, stack_of(&trace)};
 }
 
-void th_exception_of_callee(struct th_process_run *process, struct th_call *outer, th_term error,
+void th_exception_of_callee(struct th_process *process, struct th_call *outer, th_term error,
                             const struct th_continuation *callee)
 {
     th_env *env = outer ? outer->env : process->env;
@@ -141,7 +141,7 @@ void th_runtime_set_reports(bool wanted)
     atomic_store_explicit(&reports, wanted, memory_order_relaxed);
 }
 
-void th_exception_report(const struct th_process_run *process, th_term reason)
+void th_exception_report(const struct th_process *process, th_term reason)
 {
     enum { MOST = 8192 /* bytes of the reason's text */ };
     struct th_buffer pid = {0};

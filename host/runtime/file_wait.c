@@ -45,7 +45,7 @@ static void tell_over(struct th_file_operation *operation)
     th_file_operation_drop(operation);
 }
 
-static void submit(struct th_process_run *process)
+static void submit(struct th_process *process)
 {
     struct th_file_operation *operation = th_magic_object(process->next.argv[0]);
     struct th_buffer tag = {0};
@@ -60,14 +60,14 @@ static void submit(struct th_process_run *process)
     th_buffer_free(&tag);
 }
 
-void th_file_arrived(struct th_process_run *process, struct th_message *signal)
+void th_file_arrived(struct th_process *process, struct th_message *signal)
 {
     signal->next = NULL;
     process->operation_over = signal;
 }
 
 /* The result is an argument, as a message is. */
-static void go_on(struct th_process_run *process)
+static void go_on(struct th_process *process)
 {
     struct th_message *signal = process->operation_over;
     struct th_file_operation *operation = operation_of(signal);
@@ -83,14 +83,14 @@ static void go_on(struct th_process_run *process)
     th_mailbox_answered(process, signal);
 }
 
-bool th_file_step(struct th_process_run *process)
+bool th_file_step(struct th_process *process)
 {
     if (!process->operation)
         submit(process);
     return th_mailbox_await(process, &process->operation_over, go_on);
 }
 
-void th_file_end(struct th_process_run *process)
+void th_file_end(struct th_process *process)
 {
     if (process->operation_over) {
         th_file_unwanted(process->operation_over);

@@ -22,14 +22,14 @@
 
 enum { LEAST = 16 * 1024 /* bytes: less is not worth collecting */ };
 
-void th_heap_start(struct th_process_run *process)
+void th_heap_start(struct th_process *process)
 {
     process->collect_at = LEAST;
     process->collected = NULL;
     process->held = 0;
 }
 
-static size_t size_of(struct th_process_run *process)
+static size_t size_of(struct th_process *process)
 {
     process->held += th_binary_held(process->env, process->collected);
     process->collected = process->env->offheap;
@@ -38,7 +38,7 @@ static size_t size_of(struct th_process_run *process)
 }
 
 /* BEFORE is what it could have until now. */
-static void collect_later(struct th_process_run *process, size_t size, size_t before)
+static void collect_later(struct th_process *process, size_t size, size_t before)
 {
     process->collect_at = 2 * size > LEAST ? 2 * size : LEAST;
     th_probed_room(process, before, process->collect_at);
@@ -47,7 +47,7 @@ static void collect_later(struct th_process_run *process, size_t size, size_t be
 /* --- What is needed -------------------------------------------------------------------------- */
 
 /* Calls WITH for each array of terms that are needed. */
-static void each_root(struct th_process_run *process,
+static void each_root(struct th_process *process,
                       void (*with)(void *context, th_term **terms, int count), void *context)
 {
     th_term *exception = &process->raised.reason;
@@ -87,7 +87,7 @@ static void move(void *context, th_term **terms, int count)
     *terms = copies;
 }
 
-static void free_fragments(struct th_process_run *process)
+static void free_fragments(struct th_process *process)
 {
     while (process->fragments) {
         struct th_message *next = process->fragments->next;
@@ -98,12 +98,12 @@ static void free_fragments(struct th_process_run *process)
 }
 
 /* The words that the heap had before and has no more. */
-static size_t reclaimed(size_t before, const struct th_process_run *process)
+static size_t reclaimed(size_t before, const struct th_process *process)
 {
     return before > process->recent ? before - process->recent : 0;
 }
 
-static void renew(struct th_process_run *process)
+static void renew(struct th_process *process)
 {
     th_env *old = process->env;
     th_env *fresh = th_env_create(TH_ENV_CALLBACK);
@@ -126,7 +126,7 @@ static void renew(struct th_process_run *process)
         th_probed_tell_gc_end(process, reclaimed(before, process));
 }
 
-void th_heap_collect(struct th_process_run *process)
+void th_heap_collect(struct th_process *process)
 {
     size_t size = th_check_on() ? SIZE_MAX : size_of(process);
     struct sum sum = {.most = size / sizeof(th_term)};
@@ -143,7 +143,7 @@ void th_heap_collect(struct th_process_run *process)
     collect_later(process, size_of(process), before);
 }
 
-void th_heap_end(struct th_process_run *process)
+void th_heap_end(struct th_process *process)
 {
     free_fragments(process);
     if (th_tracepoint_is_there(process))
@@ -157,7 +157,7 @@ void th_heap_end(struct th_process_run *process)
 }
 
 /* While the checker is on, the function had a copy. */
-void th_heap_attach(struct th_process_run *process, struct th_message *message)
+void th_heap_attach(struct th_process *process, struct th_message *message)
 {
     if (th_check_on() || th_is_immediate(message->term)) {
         th_message_free(message);
@@ -169,7 +169,7 @@ void th_heap_attach(struct th_process_run *process, struct th_message *message)
 }
 
 /* A nested call goes on in the process' heap with an environment of its own. */
-uint64_t th_heap_words(const struct th_process_run *process)
+uint64_t th_heap_words(const struct th_process *process)
 {
     const struct th_call *call = th_call_current;
     const th_env *env = call && call->process == process ? call->env : process->env;
@@ -177,7 +177,7 @@ uint64_t th_heap_words(const struct th_process_run *process)
     return process->left_behind + th_env_used(env);
 }
 
-struct th_heap_sizes th_heap_sizes(const struct th_process_run *process)
+struct th_heap_sizes th_heap_sizes(const struct th_process *process)
 {
     struct th_heap_sizes sizes = {
         .heap_block_size = th_env_footprint(process->env) / sizeof(th_term),

@@ -22,7 +22,7 @@
 /* --- Arriving -------------------------------------------------------------------------------- */
 
 /* Under the mailbox's lock. */
-static void wake(struct th_process_run *process)
+static void wake(struct th_process *process)
 {
     if (process->waiting) {
         process->waiting = false;
@@ -39,7 +39,7 @@ static bool may_end(const struct th_message *message)
 
 void th_mailbox_arrived(void *context, const struct th_message *message)
 {
-    struct th_process_run *process = context;
+    struct th_process *process = context;
 
     if (may_end(message))
         atomic_store_explicit(&process->end_arrived, true, memory_order_relaxed);
@@ -51,13 +51,13 @@ void th_mailbox_arrived(void *context, const struct th_message *message)
 /* Under the mailbox's lock. */
 void th_mailbox_timed_out(void *context)
 {
-    struct th_process_run *process = context;
+    struct th_process *process = context;
 
     process->timed_out = true;
     wake(process);
 }
 
-void th_inbox_add(struct th_process_run *process, struct th_message *message)
+void th_inbox_add(struct th_process *process, struct th_message *message)
 {
     message->next = NULL;
     *process->inbox_end = message;
@@ -66,7 +66,7 @@ void th_inbox_add(struct th_process_run *process, struct th_message *message)
 }
 
 /* What `mail` stands for is taken after it is cleared, so that nothing is missed. */
-void th_mailbox_look(struct th_process_run *process)
+void th_mailbox_look(struct th_process *process)
 {
     atomic_store_explicit(&process->mail, false, memory_order_relaxed);
     atomic_store_explicit(&process->end_arrived, false, memory_order_relaxed);
@@ -74,7 +74,7 @@ void th_mailbox_look(struct th_process_run *process)
 }
 
 struct fate {
-    const struct th_process_run *process;
+    const struct th_process *process;
     bool ends;
 };
 
@@ -92,7 +92,7 @@ static void look_for_end(void *context)
  * of before. */
 bool th_call_process_alive(const th_env *env)
 {
-    struct th_process_run *process = th_call_current ? th_call_current->process : NULL;
+    struct th_process *process = th_call_current ? th_call_current->process : NULL;
     struct fate fate = {process, false};
 
     if (!process || process->pid != env->self ||
@@ -107,7 +107,7 @@ bool th_call_process_alive(const th_env *env)
 }
 
 /* Takes the message at PLACE out of the inbox. */
-static struct th_message *take_out(struct th_process_run *process, struct th_message **place)
+static struct th_message *take_out(struct th_process *process, struct th_message **place)
 {
     struct th_message *message = *place;
 
@@ -119,7 +119,7 @@ static struct th_message *take_out(struct th_process_run *process, struct th_mes
     return message;
 }
 
-void th_inbox_drop(struct th_process_run *process, struct th_message **place)
+void th_inbox_drop(struct th_process *process, struct th_message **place)
 {
     if (process->offer == &(*place)->next)
         process->offer = place;
@@ -131,7 +131,7 @@ void th_inbox_drop(struct th_process_run *process, struct th_message **place)
 /* Under the mailbox's lock. */
 static bool begin_to_wait(void *context)
 {
-    struct th_process_run *process = context;
+    struct th_process *process = context;
 
     process->waiting = !process->timed_out;
     if (process->waiting)
@@ -141,7 +141,7 @@ static bool begin_to_wait(void *context)
 
 /* True: it waits, and is not this thread's any more. False: something has come meanwhile. It is
  * scheduled out before anybody else can have it. */
-static inline bool waits(struct th_process_run *process)
+static inline bool waits(struct th_process *process)
 {
     struct th_message *mail;
 
@@ -156,13 +156,13 @@ static inline bool waits(struct th_process_run *process)
     return false;
 }
 
-bool th_mailbox_wait(struct th_process_run *process)
+bool th_mailbox_wait(struct th_process *process)
 {
     return !waits(process);
 }
 
-bool th_mailbox_await(struct th_process_run *process, struct th_message *const *signal,
-                      void (*go_on)(struct th_process_run *process))
+bool th_mailbox_await(struct th_process *process, struct th_message *const *signal,
+                      void (*go_on)(struct th_process *process))
 {
     while (!*signal) {
         if (!th_mailbox_wait(process))
@@ -174,7 +174,7 @@ bool th_mailbox_await(struct th_process_run *process, struct th_message *const *
     return true;
 }
 
-void th_mailbox_answered(struct th_process_run *process, struct th_message *signal)
+void th_mailbox_answered(struct th_process *process, struct th_message *signal)
 {
     process->next.step = TH_STEP_RUN;
     process->next.argv[0] = th_check_on() ? th_copy(process->env, signal->term) : signal->term;
@@ -184,7 +184,7 @@ void th_mailbox_answered(struct th_process_run *process, struct th_message *sign
 /* --- Offering -------------------------------------------------------------------------------- */
 
 /* The message that is offered is taken. */
-static struct th_message *receive(struct th_process_run *process)
+static struct th_message *receive(struct th_process *process)
 {
     struct th_message *message = take_out(process, process->offer);
 
@@ -194,7 +194,7 @@ static struct th_message *receive(struct th_process_run *process)
 }
 
 /* Goes on with the next message, or with none. */
-static void offer(struct th_process_run *process)
+static void offer(struct th_process *process)
 {
     struct th_continuation *next = &process->next;
 
@@ -234,7 +234,7 @@ static bool is_over(const struct th_continuation *next)
     return next->deadline >= 0 && (next->deadline == 0 || next->deadline <= th_timer_now());
 }
 
-bool th_mailbox_offer(struct th_process_run *process)
+bool th_mailbox_offer(struct th_process *process)
 {
     struct th_continuation *next = &process->next;
 
@@ -253,7 +253,7 @@ bool th_mailbox_offer(struct th_process_run *process)
 }
 
 /* The token is the message's only if that was taken. */
-static void settle_token(struct th_process_run *process, bool taken)
+static void settle_token(struct th_process *process, bool taken)
 {
     if (!process->seq_changed)
         return;
@@ -266,7 +266,7 @@ static void settle_token(struct th_process_run *process, bool taken)
     }
 }
 
-void th_mailbox_offered(struct th_process_run *process)
+void th_mailbox_offered(struct th_process *process)
 {
     struct th_message *message = process->offered;
     bool skipped = process->next.step == TH_STEP_SKIP;

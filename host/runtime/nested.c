@@ -41,7 +41,7 @@ static th_term *checked(th_env *env, int argc, const th_term argv[])
 
 th_term th_nested_end(struct th_call *outer, size_t base)
 {
-    struct th_process_run *process = outer->process;
+    struct th_process *process = outer->process;
 
     if (process->next.step == TH_STEP_CONCLUDE)
         th_traced_frame_over(process, outer);
@@ -62,7 +62,7 @@ th_term th_nested_end(struct th_call *outer, size_t base)
 static th_term call_any(struct th_call *call, th_term module, th_term function, int argc,
                         const th_term argv[])
 {
-    struct th_process_run *process = call->process;
+    struct th_process *process = call->process;
     struct th_continuation asked = process->next;
     bool waits = process->then_is_set;
     struct th_frame_kept then;

@@ -6,7 +6,7 @@
 #include "host/runtime/traced/traced_call.h"
 #include "host/runtime/traced/tracepoint.h"
 
-static struct th_process_run *of(void *context)
+static struct th_process *of(void *context)
 {
     return th_process_of_live(context);
 }
@@ -51,7 +51,7 @@ static size_t count_of(const struct th_message *message)
     return count;
 }
 
-static void print_links(struct th_buffer *text, const struct th_process_run *process)
+static void print_links(struct th_buffer *text, const struct th_process *process)
 {
     const struct th_slot *slot;
     size_t position = 0;
@@ -71,7 +71,7 @@ static void print_links(struct th_buffer *text, const struct th_process_run *pro
 /* The lines that a BEAM's dump has of what there is here, by the names that they have there. */
 static th_term process_dump(void *context, th_env *env)
 {
-    struct th_process_run *process = of(context);
+    struct th_process *process = of(context);
     struct th_heap_sizes sizes;
     struct th_buffer text = {0};
     th_term dump;

@@ -118,10 +118,10 @@ enum th_dirty {
     TH_DIRTY_RETURNED, /* the dirty thread is done with the process, which ends */
 };
 
-struct th_process_run {
-    struct th_host_process *mailbox;
+struct th_process {
+    struct th_mailbox *mailbox;
     th_term pid;
-    struct th_live_process live; /* as trace/ knows it; zeros: there is no tracing */
+    struct th_live_tracee live; /* as trace/ knows it; zeros: there is no tracing */
     struct th_process_shown shown;
 
     /* The heap; see heap.c. */
@@ -189,9 +189,9 @@ struct th_process_run {
     bool has_timer; /* perhaps: it may have fired */
 
     /* In a run queue, under its lock; by the thread that uses it. */
-    struct th_process_run *behind;
-    struct th_process_run *behind_dirty; /* the same of a queue of dirty threads */
-    unsigned home;                       /* the scheduler that ran it last, from 0 */
+    struct th_process *behind;
+    struct th_process *behind_dirty; /* the same of a queue of dirty threads */
+    unsigned home;                   /* the scheduler that ran it last, from 0 */
 
     /* Under the mailbox's lock. */
     bool waiting, timed_out;
@@ -211,9 +211,9 @@ struct th_process_run {
     int64_t timer_due;
 };
 
-static inline struct th_process_run *th_process_of_live(const struct th_live_process *live)
+static inline struct th_process *th_process_of_live(const struct th_live_tracee *live)
 {
-    return (struct th_process_run *)((char *)live - offsetof(struct th_process_run, live));
+    return (struct th_process *)((char *)live - offsetof(struct th_process, live));
 }
 
 #endif

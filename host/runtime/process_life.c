@@ -28,9 +28,9 @@ size_t th_runtime_processes(void)
     return atomic_load_explicit(&process_count, memory_order_relaxed);
 }
 
-struct th_process_run *th_process_create(bool told, struct th_process_run *parent, bool linked)
+struct th_process *th_process_create(bool told, struct th_process *parent, bool linked)
 {
-    struct th_process_run *process = th_process_memory_take();
+    struct th_process *process = th_process_memory_take();
 
     atomic_fetch_add_explicit(&process_count, 1, memory_order_relaxed);
     process->inbox_end = &process->inbox;
@@ -62,9 +62,9 @@ static th_term *copy_arguments(th_env *env, int argc, const th_term argv[])
 }
 
 /* Both know of the link and the monitor before one of them can do anything about it. */
-static void join(struct th_call *call, struct th_process_run *child, int options, th_term *monitor)
+static void join(struct th_call *call, struct th_process *child, int options, th_term *monitor)
 {
-    struct th_process_run *parent = call->process;
+    struct th_process *parent = call->process;
 
     if (options & TH_PROCESS_LINK) {
         th_table_set(&parent->links, child->pid, TH_LINKED);
@@ -82,7 +82,7 @@ static void join(struct th_call *call, struct th_process_run *child, int options
 th_term th_process_spawn(struct th_call *call, th_term module, th_term function, int argc,
                          const th_term argv[], int options, th_term *monitor)
 {
-    struct th_process_run *child;
+    struct th_process *child;
     th_term pid;
 
     if (th_runtime_processes() >= th_runtime_threads().processes || !th_dirty_take(call->process))
@@ -110,7 +110,7 @@ th_term th_process_spawn(struct th_call *call, th_term module, th_term function,
 /* --- A turn ---------------------------------------------------------------------------------- */
 
 /* It has returned from its first function, or not caught an exception. */
-static void end_of_itself(struct th_process_run *process)
+static void end_of_itself(struct th_process *process)
 {
     th_term reason = TH_AM(normal);
 
@@ -123,7 +123,7 @@ static void end_of_itself(struct th_process_run *process)
 }
 
 /* What was asked of it is done. True: it goes on. */
-static bool conclude(struct th_process_run *process)
+static bool conclude(struct th_process *process)
 {
     static const enum th_call_end ends[] = {
         [TH_RAISED_ERROR] = TH_CALL_RAISED,
@@ -146,7 +146,7 @@ static bool conclude(struct th_process_run *process)
 
 /* By a dirty thread, which had let go of the process. False: that has ended, and is not this
  * thread's any more. */
-static bool is_back(struct th_process_run *process)
+static bool is_back(struct th_process *process)
 {
     if (process->told || th_dirty_take(process))
         return true;
@@ -156,7 +156,7 @@ static bool is_back(struct th_process_run *process)
 
 /* Runs code, on any thread. A dirty one has let go of the process, unless that is told: false, the
  * process has ended meanwhile, and is not this thread's any more. */
-static bool run(struct th_process_run *process)
+static bool run(struct th_process *process)
 {
     bool dirty = th_scheduler_current->type != ERL_NIF_THR_NORMAL_SCHEDULER;
 
@@ -176,7 +176,7 @@ static bool run(struct th_process_run *process)
 }
 
 /* One step. False: the process has ended, or waits; it is not this thread's any more. */
-static bool step(struct th_process_run *process)
+static bool step(struct th_process *process)
 {
     switch (process->next.step) {
     case TH_STEP_RUN:
@@ -197,7 +197,7 @@ static bool step(struct th_process_run *process)
 }
 
 /* Signals are acted on between two functions, by normal schedulers. True: one has ended it. */
-static bool is_ended(struct th_process_run *process)
+static bool is_ended(struct th_process *process)
 {
     if (!process->ending && atomic_load_explicit(&process->mail, memory_order_relaxed))
         th_mailbox_look(process);
@@ -208,13 +208,13 @@ static bool is_ended(struct th_process_run *process)
 }
 
 /* What is left of the turn may be less than nothing. */
-static uint64_t reductions_of(const struct th_process_run *process)
+static uint64_t reductions_of(const struct th_process *process)
 {
     return process->reductions_before + (uint64_t)(TH_TURN - process->reductions);
 }
 
 /* Whose code is to go on next. */
-static uint64_t code_of(const struct th_process_run *process)
+static uint64_t code_of(const struct th_process *process)
 {
     const struct th_continuation *next = &process->next;
 
@@ -223,7 +223,7 @@ static uint64_t code_of(const struct th_process_run *process)
 
 enum { OLDEST_FRAMES = 4 }; /* that are looked at: of many it would take long */
 
-static uint64_t kept_code_of(const struct th_process_run *process)
+static uint64_t kept_code_of(const struct th_process *process)
 {
     uint64_t oldest = 0;
 
@@ -235,7 +235,7 @@ static uint64_t kept_code_of(const struct th_process_run *process)
     return oldest;
 }
 
-void th_process_show(struct th_process_run *process)
+void th_process_show(struct th_process *process)
 {
     struct th_process_shown *shown = &process->shown;
 
@@ -246,7 +246,7 @@ void th_process_show(struct th_process_run *process)
     th_shown_set(&shown->links, process->links.count);
 }
 
-void th_process_begin_turn(struct th_process_run *process)
+void th_process_begin_turn(struct th_process *process)
 {
     process->reductions_before = reductions_of(process);
     process->reductions = TH_TURN;
@@ -254,15 +254,15 @@ void th_process_begin_turn(struct th_process_run *process)
 
 /* A driven process stands for one that makes one call after the other: between two calls it has not
  * waited, as far as its turn goes. */
-static bool goes_on(const struct th_process_run *process)
+static bool goes_on(const struct th_process *process)
 {
     return process->told && process->next.step == TH_STEP_NONE && process->reductions > 0;
 }
 
-static void end_meanwhile(struct th_process_run *process);
+static void end_meanwhile(struct th_process *process);
 
 /* A function that is to go on somewhere else, or when the turn is used up, waits in a queue. */
-void th_process_turn(struct th_process_run *process)
+void th_process_turn(struct th_process *process)
 {
     int here = th_scheduler_current->type;
 
@@ -302,7 +302,7 @@ static void free_all(struct th_message *messages)
 }
 
 /* What only a process that lives needs. */
-static void release(struct th_process_run *process)
+static void release(struct th_process *process)
 {
     free_all(process->inbox);
     process->inbox = NULL;
@@ -336,7 +336,7 @@ static void note_end(void)
 }
 
 /* The end as others see it. Dead first, then told: who is told finds it dead. */
-static void leave(struct th_process_run *process, th_term reason)
+static void leave(struct th_process *process, th_term reason)
 {
     struct th_host_remains remains;
 
@@ -351,7 +351,7 @@ static void leave(struct th_process_run *process, th_term reason)
 }
 
 /* Ends the part of the process that others do not see. No code runs for the process any more. */
-static void finish(struct th_process_run *process)
+static void finish(struct th_process *process)
 {
     th_traced_open_drop_all(process);
     th_probed_out(process);
@@ -365,7 +365,7 @@ static void finish(struct th_process_run *process)
         th_process_memory_give(process);
 }
 
-void th_process_end(struct th_process_run *process, th_term reason)
+void th_process_end(struct th_process *process, th_term reason)
 {
     struct th_request *request = process->request;
 
@@ -377,7 +377,7 @@ void th_process_end(struct th_process_run *process, th_term reason)
 
 /* By a normal scheduler: ends a process that was let go of (dirty_end.c), and then what the dirty
  * thread has left. */
-static void end_meanwhile(struct th_process_run *process)
+static void end_meanwhile(struct th_process *process)
 {
     if (!process->ending) {
         th_mailbox_look(process);
@@ -400,7 +400,7 @@ struct census {
 /* Under the mailbox's lock. */
 static void note_process(void *context, void *what, th_term pid)
 {
-    const struct th_process_run *process = what;
+    const struct th_process *process = what;
     struct census *census = context;
 
     if (process->told) {

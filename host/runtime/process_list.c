@@ -16,7 +16,7 @@ static uint64_t shown(const _Atomic uint64_t *word)
 static void see(void *context, void *what, th_term pid)
 {
     struct list *list = context;
-    struct th_process_run *process = what;
+    struct th_process *process = what;
 
     TH_ARRAY_GROW(list->items, list->count, list->capacity);
     list->items[list->count++] = (struct th_process_seen){

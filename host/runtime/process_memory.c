@@ -29,7 +29,7 @@ struct spare {
     struct spare *list; /* of the first in a list in the depot: the next list */
     th_env *env;
 };
-_Static_assert(sizeof(struct spare) <= sizeof(struct th_process_run), "it has room there");
+_Static_assert(sizeof(struct spare) <= sizeof(struct th_process), "it has room there");
 
 static _Thread_local struct spares {
     struct spare *first, *full;
@@ -82,17 +82,17 @@ static struct spare *fetch(void)
     return list;
 }
 
-static struct th_process_run *new_process(void)
+static struct th_process *new_process(void)
 {
-    struct th_process_run *process = th_alloc_zero(sizeof *process);
+    struct th_process *process = th_alloc_zero(sizeof *process);
 
     process->env = th_env_create(TH_ENV_CALLBACK);
     return process;
 }
 
-struct th_process_run *th_process_memory_take(void)
+struct th_process *th_process_memory_take(void)
 {
-    struct th_process_run *process;
+    struct th_process *process;
     struct spare *spare;
     th_env *env;
 
@@ -114,7 +114,7 @@ struct th_process_run *th_process_memory_take(void)
     return process;
 }
 
-static bool is_kept(const struct th_process_run *process)
+static bool is_kept(const struct th_process *process)
 {
 #ifdef TH_ADDRESS_SANITIZER
     (void)process;
@@ -136,7 +136,7 @@ static th_env *emptied(th_env *env)
     return env;
 }
 
-void th_process_memory_give(struct th_process_run *process)
+void th_process_memory_give(struct th_process *process)
 {
     struct spare *spare = (struct spare *)process;
     th_env *env = process->env;

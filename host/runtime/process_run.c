@@ -14,16 +14,16 @@
 #include "host/runtime/traced/probed.h"
 #include "process_memory.h"
 
-struct th_process_run *th_run_start(void)
+struct th_process *th_run_start(void)
 {
-    struct th_process_run *process = th_process_create(true, NULL, false);
+    struct th_process *process = th_process_create(true, NULL, false);
 
     th_probed_spawn(process, NULL);
     sem_init(&process->over, 0, 0); /* nobody knows the pid yet, to end it */
     return process;
 }
 
-th_term th_run_pid(const struct th_process_run *process)
+th_term th_run_pid(const struct th_process *process)
 {
     return process->pid;
 }
@@ -37,7 +37,7 @@ static void wait_for(sem_t *semaphore)
 }
 
 /* False: the process has ended before it began. */
-static bool ask(struct th_process_run *process, struct th_request *request)
+static bool ask(struct th_process *process, struct th_request *request)
 {
     bool asked;
 
@@ -49,7 +49,7 @@ static bool ask(struct th_process_run *process, struct th_request *request)
     return asked;
 }
 
-static enum th_call_end ask_call(struct th_process_run *process, struct th_request *request,
+static enum th_call_end ask_call(struct th_process *process, struct th_request *request,
                                  th_term *result)
 {
     request->what = TH_REQUEST_CALL;
@@ -61,7 +61,7 @@ static enum th_call_end ask_call(struct th_process_run *process, struct th_reque
     return request->end;
 }
 
-enum th_call_end th_run_call(struct th_process_run *process, const struct th_callee *callee,
+enum th_call_end th_run_call(struct th_process *process, const struct th_callee *callee,
                              const th_term argv[], th_env *env, th_term *result)
 {
     struct th_request request = {.callee = callee, .argv = argv, .env = env};
@@ -69,7 +69,7 @@ enum th_call_end th_run_call(struct th_process_run *process, const struct th_cal
     return ask_call(process, &request, result);
 }
 
-enum th_call_end th_run_call_export(struct th_process_run *process, const struct th_export *entry,
+enum th_call_end th_run_call_export(struct th_process *process, const struct th_export *entry,
                                     const th_term argv[], th_env *env, th_term *result)
 {
     struct th_exception_raised raised;
@@ -77,7 +77,7 @@ enum th_call_end th_run_call_export(struct th_process_run *process, const struct
     return th_run_call_raising(process, entry, argv, env, result, &raised);
 }
 
-enum th_call_end th_run_call_raising(struct th_process_run *process, const struct th_export *entry,
+enum th_call_end th_run_call_raising(struct th_process *process, const struct th_export *entry,
                                      const th_term argv[], th_env *env, th_term *result,
                                      struct th_exception_raised *raised)
 {
@@ -88,7 +88,7 @@ enum th_call_end th_run_call_raising(struct th_process_run *process, const struc
     return end;
 }
 
-struct th_message *th_run_receive(struct th_process_run *process, int64_t nanoseconds)
+struct th_message *th_run_receive(struct th_process *process, int64_t nanoseconds)
 {
     struct th_request request = {.what = TH_REQUEST_RECEIVE, .deadline = nanoseconds};
 
@@ -98,18 +98,18 @@ struct th_message *th_run_receive(struct th_process_run *process, int64_t nanose
     return request.message;
 }
 
-void th_run_yield(struct th_process_run *process)
+void th_run_yield(struct th_process *process)
 {
     atomic_store_explicit(&process->yields, true, memory_order_relaxed);
 }
 
-void th_run_kill(const struct th_process_run *process)
+void th_run_kill(const struct th_process *process)
 {
     th_signal_send(process->pid, TH_SIGNAL_EXIT, TH_NONE, 0, TH_AM(kill));
 }
 
 /* Whether it has ended before or does so now, it has said so when nothing uses it any more. */
-void th_run_exit(struct th_process_run *process, th_term reason)
+void th_run_exit(struct th_process *process, th_term reason)
 {
     th_signal_send(process->pid, TH_SIGNAL_END, TH_NONE, 0, reason);
     wait_for(&process->over);
@@ -120,7 +120,7 @@ void th_run_exit(struct th_process_run *process, th_term reason)
 
 /* --- Doing; by a scheduler ------------------------------------------------------------------- */
 
-static void begin_call(struct th_process_run *process, const struct th_request *request)
+static void begin_call(struct th_process *process, const struct th_request *request)
 {
     const struct th_callee *callee = request->callee;
     const struct th_export *entry = request->entry;
@@ -141,7 +141,7 @@ static void begin_call(struct th_process_run *process, const struct th_request *
         .argv = argv};
 }
 
-void th_request_begin(struct th_process_run *process, struct th_request *request)
+void th_request_begin(struct th_process *process, struct th_request *request)
 {
     process->request = request;
     if (atomic_exchange_explicit(&process->yields, false, memory_order_relaxed))
@@ -160,7 +160,7 @@ void th_request_begin(struct th_process_run *process, struct th_request *request
  * What the call let go of is destroyed before whoever waits hears of its end, so that a caller
  * meets the effects of destructors in order.
  */
-void th_request_finish(struct th_process_run *process, enum th_call_end end, th_term outcome)
+void th_request_finish(struct th_process *process, enum th_call_end end, th_term outcome)
 {
     struct th_request *request = process->request;
 

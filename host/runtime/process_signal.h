@@ -31,15 +31,15 @@ bool th_signal_send(th_term to, enum th_signal kind, th_term from, uint64_t numb
 
 /* Messages of MAIL go to the inbox, signals are acted on. PROCESS->ending is set if one ends the
  * process; then what comes behind it goes to the inbox as it is. */
-void th_signals_take(struct th_process_run *process, struct th_message *mail);
+void th_signals_take(struct th_process *process, struct th_message *mail);
 
 /* SIGNAL, which is in the mailbox, will end the process, as far as what comes before it in the
  * mailbox does not. Under the mailbox's lock, while links and the like stay as they are. */
-bool th_signal_ends(const struct th_process_run *process, const struct th_message *signal);
+bool th_signal_ends(const struct th_process *process, const struct th_message *signal);
 
 /* The process has ended: tells those who are linked with it or watch it, and answers what the rest
  * of the mailbox, which is in REMAINS, asks. Frees that. */
-void th_signals_end(struct th_process_run *process, const struct th_host_remains *remains,
+void th_signals_end(struct th_process *process, const struct th_host_remains *remains,
                     th_term reason);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "process_internal.h"
 
-struct th_thread {
+struct th_scheduler_thread {
     struct th_scheduler self;
     pthread_t id;
     unsigned errands; /* that it has seen; see struct th_queue */
@@ -16,7 +16,8 @@ struct th_thread {
 /* The calling thread, one of these, runs that now. */
 static inline void th_thread_runs(const char *function)
 {
-    struct th_thread *self = (struct th_thread *)th_scheduler_current; /* its first member */
+    struct th_scheduler_thread *self =
+        (struct th_scheduler_thread *)th_scheduler_current; /* its first member */
 
     atomic_store_explicit(&self->runs, function, memory_order_relaxed);
 }
@@ -27,12 +28,12 @@ struct th_queue {
     const char *name;
     pthread_mutex_t lock; /* guards what follows; the innermost */
     pthread_cond_t work;
-    struct th_process_run *first, **end; /* END is where the next one goes */
+    struct th_process *first, **end;     /* END is where the next one goes */
     unsigned length;                     /* processes in it */
     unsigned sleeping;                   /* threads that wait for WORK */
     unsigned count, limit;               /* of threads */
     unsigned running;                    /* threads that have not begun to end */
-    struct th_thread *threads;           /* LIMIT of them; one is written before it starts */
+    struct th_scheduler_thread *threads; /* LIMIT of them; one is written before it starts */
     bool ending;                         /* the threads are to end */
     unsigned errands;                    /* that were ever given to all threads; see errand.c */
 };
@@ -43,7 +44,7 @@ enum {
 extern struct th_queue th_queues[TH_QUEUES];
 
 /* Puts PROCESS at the end of a queue of its next thread type. */
-void th_queue_add(struct th_process_run *process);
+void th_queue_add(struct th_process *process);
 
 /* A thread that takes no signals from outside, with a stack that is guarded (errno, or 0). */
 int th_thread_create(pthread_t *thread, void *(*run)(void *context), void *context);

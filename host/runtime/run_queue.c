@@ -31,7 +31,7 @@ enum {
 
 struct run_queue {
     _Alignas(64) pthread_mutex_t lock; /* guards the list */
-    struct th_process_run *first, **end;
+    struct th_process *first, **end;
     _Atomic unsigned length; /* written under the lock; seq_cst, see above */
     _Atomic unsigned taken;  /* how often something was; relaxed: a hint */
     _Atomic bool idle;       /* its scheduler has no work; relaxed: a hint */
@@ -205,8 +205,8 @@ bool th_run_queue_poked(unsigned own)
 /* --- The lists ------------------------------------------------------------------------------- */
 
 /* COUNT processes from FIRST to *END. How many there were before. */
-static unsigned append(struct run_queue *queue, struct th_process_run *first,
-                       struct th_process_run **end, unsigned count)
+static unsigned append(struct run_queue *queue, struct th_process *first, struct th_process **end,
+                       unsigned count)
 {
     unsigned before;
 
@@ -218,7 +218,7 @@ static unsigned append(struct run_queue *queue, struct th_process_run *first,
     return before;
 }
 
-void th_run_queue_add(struct th_process_run *process)
+void th_run_queue_add(struct th_process *process)
 {
     const struct th_scheduler *self = th_scheduler_current;
     bool own = self && self->type == ERL_NIF_THR_NORMAL_SCHEDULER;
@@ -234,11 +234,10 @@ void th_run_queue_add(struct th_process_run *process)
 
 /* Takes half of what is in QUEUE, at least one and at most MOST, the oldest first; *REST is what
  * comes behind the first, *END its end, *COUNT how many there are behind it. */
-static struct th_process_run *take(struct run_queue *queue, unsigned most,
-                                   struct th_process_run **rest, struct th_process_run ***end,
-                                   unsigned *count)
+static struct th_process *take(struct run_queue *queue, unsigned most, struct th_process **rest,
+                               struct th_process ***end, unsigned *count)
 {
-    struct th_process_run *first, *last;
+    struct th_process *first, *last;
     unsigned length, taken;
 
     pthread_mutex_lock(&queue->lock);
@@ -264,9 +263,9 @@ static struct th_process_run *take(struct run_queue *queue, unsigned most,
     return first;
 }
 
-static struct th_process_run *take_one(struct run_queue *queue)
+static struct th_process *take_one(struct run_queue *queue)
 {
-    struct th_process_run *rest, **end;
+    struct th_process *rest, **end;
     unsigned count;
 
     if (atomic_load(&queue->length) == 0)
@@ -275,11 +274,11 @@ static struct th_process_run *take_one(struct run_queue *queue)
 }
 
 /* Moves half of OTHER's processes to OWN, but for one, which is returned. */
-static struct th_process_run *steal(struct run_queue *own, struct run_queue *other)
+static struct th_process *steal(struct run_queue *own, struct run_queue *other)
 {
-    struct th_process_run *rest, **end;
+    struct th_process *rest, **end;
     unsigned count;
-    struct th_process_run *process = take(other, MOST_TAKEN, &rest, &end, &count);
+    struct th_process *process = take(other, MOST_TAKEN, &rest, &end, &count);
 
     if (process && count > 0)
         append(own, rest, end, count);
@@ -295,14 +294,14 @@ static void remember_others(struct run_queue *own)
 }
 
 /* PATIENT: nothing has been waited for long enough. */
-static struct th_process_run *take_from_others(struct run_queue *own, bool patient)
+static struct th_process *take_from_others(struct run_queue *own, bool patient)
 {
     unsigned begin = (unsigned)(own - queues);
 
     for (unsigned i = 1; i < queue_count; i++) {
         struct run_queue *other = &queues[(begin + i) % queue_count];
         unsigned length = atomic_load(&other->length);
-        struct th_process_run *process = NULL;
+        struct th_process *process = NULL;
 
         if (length > 1 || (length == 1 && atomic_load_explicit(&other->idle, memory_order_relaxed)))
             process = steal(own, other);
@@ -328,9 +327,9 @@ static void pause_a_round(void)
 }
 
 /* WATCHED: it is the one that watches, and no more. */
-static struct th_process_run *look(struct run_queue *own, bool watched)
+static struct th_process *look(struct run_queue *own, bool watched)
 {
-    struct th_process_run *process = NULL;
+    struct th_process *process = NULL;
 
     atomic_fetch_add(&looking, 1);
     if (watched)
@@ -352,9 +351,9 @@ static struct th_process_run *look(struct run_queue *own, bool watched)
 }
 
 /* Looks for work, and sleeps if there is none. NULL: it was poked, or is to look again. */
-static struct th_process_run *await_work(struct run_queue *own)
+static struct th_process *await_work(struct run_queue *own)
 {
-    struct th_process_run *process = look(own, false);
+    struct th_process *process = look(own, false);
 
     while (!process && !atomic_load(&own->poked) && begin_to_watch(own)) {
         watch(own);
@@ -366,7 +365,7 @@ static struct th_process_run *await_work(struct run_queue *own)
 }
 
 /* Who has much less to do than another takes some of that, every now and then. */
-static struct th_process_run *balance(struct run_queue *own)
+static struct th_process *balance(struct run_queue *own)
 {
     unsigned length = atomic_load_explicit(&own->length, memory_order_relaxed);
 
@@ -379,10 +378,10 @@ static struct th_process_run *balance(struct run_queue *own)
     return NULL;
 }
 
-struct th_process_run *th_run_queue_next(unsigned number)
+struct th_process *th_run_queue_next(unsigned number)
 {
     struct run_queue *own = &queues[number];
-    struct th_process_run *process = NULL;
+    struct th_process *process = NULL;
 
     if (++own->turns % BALANCE == 0)
         process = balance(own);

@@ -15,11 +15,11 @@
 void th_run_queues_open(unsigned count);
 void th_run_queues_close(void);
 
-void th_run_queue_add(struct th_process_run *process);
+void th_run_queue_add(struct th_process *process);
 
 /* The next process for scheduler OWN, from 0; waits for one. NULL: there is something else to do
  * (th_run_queue_poke()), or it is to be asked again. */
-struct th_process_run *th_run_queue_next(unsigned own);
+struct th_process *th_run_queue_next(unsigned own);
 
 /* Has scheduler OWN's th_run_queue_next() return NULL once, soon. Any thread. */
 void th_run_queue_poke(unsigned own);

@@ -101,24 +101,24 @@ extern _Thread_local const struct th_scheduler *th_scheduler_current
  * them. It lives until th_run_exit(), or until a signal ends it: then each call answers
  * TH_CALL_ENDED. One thread at a time drives it, which is no scheduler; a scheduler runs it.
  */
-struct th_process_run;
-struct th_process_run *th_run_start(void);
-th_term th_run_pid(const struct th_process_run *process);
+struct th_process;
+struct th_process *th_run_start(void);
+th_term th_run_pid(const struct th_process *process);
 
 /* The next call begins with a whole time slice. Calls without this between them share one until it
  * is used up (enif_consume_timeslice()), as calls of one function do in a BEAM. */
-void th_run_yield(struct th_process_run *process);
+void th_run_yield(struct th_process *process);
 
 /* As exit/2 with `kill`: what it is doing is not over, and th_run_call() returns TH_CALL_ENDED once
  * the function that runs has returned. Any thread, before th_run_exit(). */
-void th_run_kill(const struct th_process_run *process);
+void th_run_kill(const struct th_process *process);
 
 /* Ends it, if it has not ended, and frees it. */
-void th_run_exit(struct th_process_run *process, th_term reason);
+void th_run_exit(struct th_process *process, th_term reason);
 
 /* The next message, the caller's to free; waits NANOSECONDS for it at most (0: not at all, below 0:
  * for ever). NULL: none came, or the process has ended. */
-struct th_message *th_run_receive(struct th_process_run *process, int64_t nanoseconds);
+struct th_message *th_run_receive(struct th_process *process, int64_t nanoseconds);
 
 enum th_call_end {
     TH_CALL_RETURNED,
@@ -139,17 +139,17 @@ enum th_call_end {
  * returned while the checker is on). What is still to go on when the program ends
  * (th_library_halting()) does not run: the call raises `halting`.
  */
-enum th_call_end th_run_call(struct th_process_run *process, const struct th_callee *callee,
+enum th_call_end th_run_call(struct th_process *process, const struct th_callee *callee,
                              const th_term argv[], th_env *env, th_term *result);
 
 /* The same, an external call: of what ENTRY reaches when the process comes to it. Raises `undef` if
  * that is nothing. */
-enum th_call_end th_run_call_export(struct th_process_run *process, const struct th_export *entry,
+enum th_call_end th_run_call_export(struct th_process *process, const struct th_export *entry,
                                     const th_term argv[], th_env *env, th_term *result);
 
 /* Likewise; *RAISED is the exception that was raised, with terms of ENV. */
 struct th_exception_raised;
-enum th_call_end th_run_call_raising(struct th_process_run *process, const struct th_export *entry,
+enum th_call_end th_run_call_raising(struct th_process *process, const struct th_export *entry,
                                      const th_term argv[], th_env *env, th_term *result,
                                      struct th_exception_raised *raised);
 
@@ -170,7 +170,7 @@ struct th_exception_raised {
  * runtime/ has a call; its environment is `env`.
  */
 struct th_call {
-    struct th_process_run *process;
+    struct th_process *process;
     const struct th_callee *callee; /* what was called first */
     const char *function; /* what runs, "open": the callee's, or what enif_schedule_nif() named */
     int argc;
@@ -332,6 +332,6 @@ struct th_heap_sizes {
     size_t recent_size;     /* that survived the last collection */
     size_t bin_vheap_size;  /* of binaries outside of the heap */
 };
-struct th_heap_sizes th_heap_sizes(const struct th_process_run *process);
+struct th_heap_sizes th_heap_sizes(const struct th_process *process);
 
 #endif

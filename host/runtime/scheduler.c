@@ -53,7 +53,7 @@ static bool started;
 
 /* --- Threads --------------------------------------------------------------------------------- */
 
-static bool has_work(const struct th_queue *queue, const struct th_thread *self)
+static bool has_work(const struct th_queue *queue, const struct th_scheduler_thread *self)
 {
     return queue->first || queue->ending || queue->errands != self->errands;
 }
@@ -69,9 +69,9 @@ static void do_duties(struct th_queue *queue)
     pthread_mutex_lock(&queue->lock);
 }
 
-static struct th_process_run *take_first(struct th_queue *queue)
+static struct th_process *take_first(struct th_queue *queue)
 {
-    struct th_process_run *process = queue->first;
+    struct th_process *process = queue->first;
 
     queue->first = process->behind_dirty;
     if (!queue->first)
@@ -81,9 +81,9 @@ static struct th_process_run *take_first(struct th_queue *queue)
 }
 
 /* The next process for a dirty thread, NULL if the thread is to end. */
-static struct th_process_run *next_dirty(struct th_queue *queue, const struct th_thread *self)
+static struct th_process *next_dirty(struct th_queue *queue, const struct th_scheduler_thread *self)
 {
-    struct th_process_run *process = NULL;
+    struct th_process *process = NULL;
 
     pthread_mutex_lock(&queue->lock);
     while (!process) {
@@ -117,17 +117,17 @@ static bool do_normal_duties(struct th_queue *queue)
     return ends;
 }
 
-static void take_turn(struct th_process_run *process)
+static void take_turn(struct th_process *process)
 {
     th_process_turn(process);
     if (__builtin_expect(th_traced_busy == TH_FORKED, false))
         th_crash_end_child();
 }
 
-static void run_normal(struct th_queue *queue, const struct th_thread *thread)
+static void run_normal(struct th_queue *queue, const struct th_scheduler_thread *thread)
 {
     unsigned own = (unsigned)(thread - queue->threads);
-    struct th_process_run *process;
+    struct th_process *process;
     bool ends = false;
 
     while (!ends) {
@@ -141,9 +141,9 @@ static void run_normal(struct th_queue *queue, const struct th_thread *thread)
 
 static void *run_thread(void *context)
 {
-    struct th_thread *thread = context;
+    struct th_scheduler_thread *thread = context;
     struct th_queue *queue = &th_queues[thread->self.type];
-    struct th_process_run *process;
+    struct th_process *process;
     char name[NAME_BYTES];
 
     snprintf(name, sizeof name, "%s %u", queue->name, (unsigned)(thread - queue->threads) + 1);
@@ -182,7 +182,7 @@ int th_thread_create(pthread_t *thread, void *(*run)(void *context), void *conte
 /* Starts one more thread. Under the queue's lock. */
 static void add_thread(struct th_queue *queue)
 {
-    struct th_thread *thread = &queue->threads[queue->count];
+    struct th_scheduler_thread *thread = &queue->threads[queue->count];
     int error;
 
     thread->errands = queue->errands;
@@ -198,7 +198,7 @@ static void add_thread(struct th_queue *queue)
     }
 }
 
-void th_queue_add(struct th_process_run *process)
+void th_queue_add(struct th_process *process)
 {
     struct th_queue *queue = &th_queues[process->next.where];
 

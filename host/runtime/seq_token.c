@@ -74,13 +74,13 @@ enum th_time_kind th_seq_time(const struct th_seq *seq)
 }
 
 /* ACTION, which is a flag of the token as well, is to be told. */
-static bool is_told(const struct th_process_run *process, th_term action)
+static bool is_told(const struct th_process *process, th_term action)
 {
     return th_tracepoint_is_wanted(process, TH_TAG_seq_trace) &&
            process->seq.flags & flag_of(action);
 }
 
-void th_seq_taken(struct th_process_run *process)
+void th_seq_taken(struct th_process *process)
 {
     if (!process->seq_untold)
         return;
@@ -93,7 +93,7 @@ void th_seq_taken(struct th_process_run *process)
 /* --- Travelling ------------------------------------------------------------------------------ */
 
 /* What carries the token next has a serial of its own. */
-static void count_up(struct th_process_run *process)
+static void count_up(struct th_process *process)
 {
     struct th_seq *seq = &process->seq;
 
@@ -103,7 +103,7 @@ static void count_up(struct th_process_run *process)
     seq->previous = seq->last;
 }
 
-th_term th_seq_token(const struct th_process_run *process, th_env *env)
+th_term th_seq_token(const struct th_process *process, th_env *env)
 {
     const struct th_seq *seq = &process->seq;
 
@@ -114,7 +114,7 @@ th_term th_seq_token(const struct th_process_run *process, th_env *env)
                             th_make_int64(env, seq->previous));
 }
 
-th_term th_seq_send(struct th_process_run *process, th_env *env, th_term to, th_term message)
+th_term th_seq_send(struct th_process *process, th_env *env, th_term to, th_term message)
 {
     if (!process->seq.set)
         return th_tag_send(&process->seq, env, TH_NONE);
@@ -124,7 +124,7 @@ th_term th_seq_send(struct th_process_run *process, th_env *env, th_term to, th_
     return th_tag_send(&process->seq, env, th_seq_token(process, env));
 }
 
-void th_seq_receive(struct th_process_run *process, th_term token)
+void th_seq_receive(struct th_process *process, th_term token)
 {
     struct th_seq *seq = &process->seq;
     const th_term *parts;
@@ -146,7 +146,7 @@ void th_seq_receive(struct th_process_run *process, th_term token)
         seq->clock = seq->last;
 }
 
-void th_seq_spawn(struct th_process_run *parent, struct th_process_run *child)
+void th_seq_spawn(struct th_process *parent, struct th_process *child)
 {
     if (!parent->seq.set)
         return;
@@ -161,7 +161,7 @@ void th_seq_spawn(struct th_process_run *parent, struct th_process_run *child)
 }
 
 /* It is told as the message that it is for who traps exits. */
-void th_seq_exit(struct th_process_run *process, th_term to, th_term reason)
+void th_seq_exit(struct th_process *process, th_term to, th_term reason)
 {
     struct th_message *signal;
     th_term message = TH_NIL;
@@ -179,7 +179,7 @@ void th_seq_exit(struct th_process_run *process, th_term to, th_term reason)
 }
 
 /* By a process; and by a callback, which is no event. */
-static struct th_process_run *sender_of(const th_env *env)
+static struct th_process *sender_of(const th_env *env)
 {
     struct th_call *call = env ? th_call_of(env) : NULL;
 
@@ -193,7 +193,7 @@ static void suppress(th_term pid, th_term message)
         th_tracepoint_send(th_call_current->process, pid, message);
 }
 
-static bool send_from(struct th_process_run *process, th_env *env, th_term pid, th_term message)
+static bool send_from(struct th_process *process, th_env *env, th_term pid, th_term message)
 {
     struct th_message *copy;
     th_term token;
@@ -210,7 +210,7 @@ static bool send_from(struct th_process_run *process, th_env *env, th_term pid, 
 
 bool th_process_send(th_env *env, th_term pid, th_term message)
 {
-    struct th_process_run *process = sender_of(env);
+    struct th_process *process = sender_of(env);
     bool sent;
 
     if (!process) {
@@ -267,7 +267,7 @@ static bool set_value(struct th_seq *seq, th_term component, th_term value)
 }
 
 /* A token of which nothing is said yet. */
-static void begin(struct th_process_run *process)
+static void begin(struct th_process *process)
 {
     struct th_seq *seq = &process->seq;
 
@@ -280,7 +280,7 @@ static void begin(struct th_process_run *process)
     seq->from = process->pid;
 }
 
-th_term th_seq_set_in(struct th_process_run *process, th_env *env, th_term component, th_term value)
+th_term th_seq_set_in(struct th_process *process, th_env *env, th_term component, th_term value)
 {
     struct th_seq *seq = &process->seq;
     bool was_set = seq->set;

@@ -63,7 +63,7 @@ static bool is_eternal(th_term pid)
     return th_local_pid_serial(pid) >= TH_HOST_SERIAL && th_process_alive(pid);
 }
 
-static void link_with(struct th_process_run *self, th_term pid)
+static void link_with(struct th_process *self, th_term pid)
 {
     th_tracepoint_about(self, TH_TAG_link, pid);
     if (pid == self->pid || is_active(th_table_get(&self->links, pid)))
@@ -84,7 +84,7 @@ bool th_process_link(struct th_call *call, th_term pid)
     return true;
 }
 
-static void unlink_from(struct th_process_run *self, th_term pid)
+static void unlink_from(struct th_process *self, th_term pid)
 {
     uint64_t number;
 
@@ -105,7 +105,7 @@ void th_process_unlink(struct th_call *call, th_term pid)
     th_dirty_let_go(call->process);
 }
 
-static void on_link(struct th_process_run *self, const struct th_message *signal)
+static void on_link(struct th_process *self, const struct th_message *signal)
 {
     if (th_table_get(&self->links, signal->from))
         return;
@@ -113,7 +113,7 @@ static void on_link(struct th_process_run *self, const struct th_message *signal
     th_tracepoint_about(self, TH_TAG_getting_linked, signal->from);
 }
 
-static void on_unlink(struct th_process_run *self, const struct th_message *signal)
+static void on_unlink(struct th_process *self, const struct th_message *signal)
 {
     if (is_active(th_table_get(&self->links, signal->from))) {
         th_table_remove(&self->links, signal->from);
@@ -122,7 +122,7 @@ static void on_unlink(struct th_process_run *self, const struct th_message *sign
     th_signal_send(signal->from, TH_SIGNAL_UNLINKED, self->pid, signal->number, TH_NIL);
 }
 
-static void on_unlinked(struct th_process_run *self, const struct th_message *signal)
+static void on_unlinked(struct th_process *self, const struct th_message *signal)
 {
     if (th_table_get(&self->links, signal->from) == mark(signal->number))
         th_table_remove(&self->links, signal->from);
@@ -131,7 +131,7 @@ static void on_unlinked(struct th_process_run *self, const struct th_message *si
 /* --- Exits ----------------------------------------------------------------------------------- */
 
 /* MESSAGE has come into the process' own hands: it is received, as tracing understands it. */
-static inline void receive(struct th_process_run *self, th_term sender, struct th_message *message)
+static inline void receive(struct th_process *self, th_term sender, struct th_message *message)
 {
     th_tracepoint_receive(self, sender == TH_NONE ? TH_AM(undefined) : sender, message->term);
     th_inbox_add(self, message);
@@ -143,7 +143,7 @@ static bool was_nobody(const struct th_message *signal)
 }
 
 /* The message {'EXIT', From, Reason} in place of SIGNAL. */
-static void trap(struct th_process_run *self, const struct th_message *signal)
+static void trap(struct th_process *self, const struct th_message *signal)
 {
     th_env env;
 
@@ -155,7 +155,7 @@ static void trap(struct th_process_run *self, const struct th_message *signal)
 }
 
 /* True: SIGNAL ends the process. */
-static bool on_exit_linked(struct th_process_run *self, const struct th_message *signal)
+static bool on_exit_linked(struct th_process *self, const struct th_message *signal)
 {
     if (!is_active(th_table_remove(&self->links, signal->from)))
         return false;
@@ -168,7 +168,7 @@ static bool on_exit_linked(struct th_process_run *self, const struct th_message 
     return false;
 }
 
-static bool on_exit_signal(struct th_process_run *self, struct th_message *signal)
+static bool on_exit_signal(struct th_process *self, struct th_message *signal)
 {
     if (signal->term == TH_AM(kill)) {
         signal->term = TH_AM(killed);
@@ -209,7 +209,7 @@ static void send_down(th_term to, th_term from, uint64_t number, th_term reason)
 
 th_term th_process_monitor(struct th_call *call, th_term pid)
 {
-    struct th_process_run *self = call->process;
+    struct th_process *self = call->process;
     th_term reference = th_make_new_reference(call->env);
     uint64_t number = th_reference_number(reference);
 
@@ -223,7 +223,7 @@ th_term th_process_monitor(struct th_call *call, th_term pid)
 }
 
 /* The 'DOWN' message of MONITOR, that is in the inbox or the mailbox. */
-static void flush(struct th_process_run *self, th_term monitor)
+static void flush(struct th_process *self, th_term monitor)
 {
     struct th_message **place = &self->inbox;
 
@@ -243,7 +243,7 @@ static void flush(struct th_process_run *self, th_term monitor)
 
 bool th_process_demonitor(struct th_call *call, th_term monitor, bool flushes)
 {
-    struct th_process_run *self = call->process;
+    struct th_process *self = call->process;
     uint64_t number = th_reference_number(monitor);
     th_term pid = TH_NONE;
 
@@ -259,7 +259,7 @@ bool th_process_demonitor(struct th_call *call, th_term monitor, bool flushes)
     return pid != TH_NONE;
 }
 
-static void on_down(struct th_process_run *self, const struct th_message *signal)
+static void on_down(struct th_process *self, const struct th_message *signal)
 {
     th_env env;
 
@@ -276,7 +276,7 @@ static void on_down(struct th_process_run *self, const struct th_message *signal
 /* --- Arriving -------------------------------------------------------------------------------- */
 
 /* True: SIGNAL ends the process. */
-static bool act(struct th_process_run *self, struct th_message *signal)
+static bool act(struct th_process *self, struct th_message *signal)
 {
     switch ((enum th_signal)signal->kind) {
     case TH_SIGNAL_LINK:
@@ -323,7 +323,7 @@ static bool runs_in(uint64_t instance)
 }
 
 /* The link that the process will have when SIGNAL's turn comes, as the functions above do it. */
-static const void *link_before(const struct th_process_run *self, const struct th_message *signal)
+static const void *link_before(const struct th_process *self, const struct th_message *signal)
 {
     const void *link = th_table_get(&self->links, signal->from);
     const struct th_message *m = th_host_process_first(self->mailbox);
@@ -341,7 +341,7 @@ static const void *link_before(const struct th_process_run *self, const struct t
     return link;
 }
 
-bool th_signal_ends(const struct th_process_run *self, const struct th_message *signal)
+bool th_signal_ends(const struct th_process *self, const struct th_message *signal)
 {
     switch ((enum th_signal)signal->kind) {
     case TH_SIGNAL_EXIT:
@@ -360,7 +360,7 @@ bool th_signal_ends(const struct th_process_run *self, const struct th_message *
 }
 
 /* What comes behind the end stays, for th_signals_end(). */
-void th_signals_take(struct th_process_run *process, struct th_message *mail)
+void th_signals_take(struct th_process *process, struct th_message *mail)
 {
     while (mail) {
         struct th_message *next = mail->next;
@@ -385,8 +385,7 @@ void th_signals_take(struct th_process_run *process, struct th_message *mail)
 /* --- The end --------------------------------------------------------------------------------- */
 
 /* SIGNAL came too late. */
-static void answer(const struct th_process_run *self, const struct th_message *signal,
-                   th_term reason)
+static void answer(const struct th_process *self, const struct th_message *signal, th_term reason)
 {
     if (signal->kind == TH_SIGNAL_LINK)
         th_signal_send(signal->from, TH_SIGNAL_EXIT_LINKED, self->pid, 0, TH_AM(noproc));
@@ -398,7 +397,7 @@ static void answer(const struct th_process_run *self, const struct th_message *s
         th_request_end((struct th_request *)(uintptr_t)signal->number, reason);
 }
 
-static void answer_all(const struct th_process_run *self, struct th_message *rest, th_term reason)
+static void answer_all(const struct th_process *self, struct th_message *rest, th_term reason)
 {
     for (; rest; rest = rest->next)
         answer(self, rest, reason);
@@ -406,7 +405,7 @@ static void answer_all(const struct th_process_run *self, struct th_message *res
 
 /* Of the rest of the mailbox, an `unlink` counts still, and so does a `demonitor`: who sent them is
  * to hear nothing. Names that it was given were given. */
-static void obey_last(struct th_process_run *self, const struct th_message *rest)
+static void obey_last(struct th_process *self, const struct th_message *rest)
 {
     for (; rest; rest = rest->next) {
         if (rest->kind == TH_SIGNAL_UNLINK)
@@ -418,7 +417,7 @@ static void obey_last(struct th_process_run *self, const struct th_message *rest
     }
 }
 
-void th_signals_end(struct th_process_run *process, const struct th_host_remains *remains,
+void th_signals_end(struct th_process *process, const struct th_host_remains *remains,
                     th_term reason)
 {
     struct th_message *rest = remains->mail;

@@ -15,8 +15,8 @@ enum { BILLION = 1000000000 };
 /* The lock guards all of it, and `timer_place` and `timer_due` of all processes. */
 static struct {
     pthread_mutex_t lock;
-    pthread_cond_t changed;       /* the earliest timer is another, or the thread is to end */
-    struct th_process_run **heap; /* from 1 */
+    pthread_cond_t changed;   /* the earliest timer is another, or the thread is to end */
+    struct th_process **heap; /* from 1 */
     size_t count, capacity;
     bool started, ending;
     pthread_t thread;
@@ -39,14 +39,14 @@ int64_t th_timer_in(int64_t nanoseconds)
 
 /* --- The heap -------------------------------------------------------------------------------- */
 
-static void put(size_t place, struct th_process_run *process)
+static void put(size_t place, struct th_process *process)
 {
     timers.heap[place] = process;
     process->timer_place = place;
 }
 
 /* PROCESS belongs at PLACE, or above. */
-static void rise(size_t place, struct th_process_run *process)
+static void rise(size_t place, struct th_process *process)
 {
     while (place > 1 && timers.heap[place / 2]->timer_due > process->timer_due) {
         put(place, timers.heap[place / 2]);
@@ -56,7 +56,7 @@ static void rise(size_t place, struct th_process_run *process)
 }
 
 /* PROCESS belongs at PLACE, or below. */
-static void sink(size_t place, struct th_process_run *process)
+static void sink(size_t place, struct th_process *process)
 {
     size_t child;
 
@@ -72,10 +72,10 @@ static void sink(size_t place, struct th_process_run *process)
     put(place, process);
 }
 
-static void take_out(struct th_process_run *process)
+static void take_out(struct th_process *process)
 {
     size_t place = process->timer_place;
-    struct th_process_run *last = timers.heap[timers.count--];
+    struct th_process *last = timers.heap[timers.count--];
 
     process->timer_place = 0;
     if (last == process)
@@ -101,7 +101,7 @@ static void *run(void *unused)
     pthread_setname_np(pthread_self(), "timers");
     pthread_mutex_lock(&timers.lock);
     while (!timers.ending) {
-        struct th_process_run *first = timers.count ? timers.heap[1] : NULL;
+        struct th_process *first = timers.count ? timers.heap[1] : NULL;
         if (!first) {
             pthread_cond_wait(&timers.changed, &timers.lock);
         } else if (first->timer_due > th_timer_now()) {
@@ -131,7 +131,7 @@ static void start_thread(void)
     timers.started = true;
 }
 
-void th_timer_start(struct th_process_run *process, int64_t due)
+void th_timer_start(struct th_process *process, int64_t due)
 {
     pthread_mutex_lock(&timers.lock);
     if (!timers.started)
@@ -149,7 +149,7 @@ void th_timer_start(struct th_process_run *process, int64_t due)
     pthread_mutex_unlock(&timers.lock);
 }
 
-void th_timer_stop(struct th_process_run *process)
+void th_timer_stop(struct th_process *process)
 {
     if (!process->has_timer)
         return;

@@ -147,7 +147,7 @@ bool th_tag_restore(struct th_call *call, th_term state)
 }
 
 /* A byte 0 ends a text for whoever reads it from outside. */
-void th_tag_text(const struct th_process_run *process, struct th_buffer *text)
+void th_tag_text(const struct th_process *process, struct th_buffer *text)
 {
     const unsigned char *bytes;
     size_t size;

@@ -26,7 +26,7 @@ static __attribute__((noinline)) th_term call_shared(struct th_attachment *attac
                                                      enum th_tracer_slot slot, const th_term argv[],
                                                      th_term self)
 {
-    struct th_thread *thread = th_thread_own();
+    struct th_trace_thread *thread = th_thread_own();
     th_env nested;
     th_term answer;
 
@@ -90,7 +90,7 @@ enum th_status th_attachment_ask_first_status(struct th_attachment *attachment)
     struct th_attachment *outer = callback->attachment;
     enum th_tracer_slot slot = callback->slot;
     th_term tracee = callback->tracee;
-    const struct th_live_call *live_call = callback->call;
+    const struct th_call_event *live_call = callback->call;
     const struct th_live_end *end = callback->end;
     struct th_generic_bp *breakpoint = callback->breakpoint;
     bool stays;

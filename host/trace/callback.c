@@ -108,7 +108,7 @@ struct th_event *th_callback_event(void)
 /* --- What the host knows of the event --- */
 
 /* The live call that the callback is about; NULL: it is about something else. */
-static const struct th_live_call *live_call(void)
+static const struct th_call_event *live_call(void)
 {
     const struct th_callback *callback = &th_callback_current;
 
@@ -125,7 +125,7 @@ static struct th_event *recorded(void)
 
 enum th_fact th_callback_external(void)
 {
-    const struct th_live_call *call = live_call();
+    const struct th_call_event *call = live_call();
     const struct th_event *event = recorded();
 
     if (call)
@@ -142,7 +142,7 @@ enum th_fact th_callback_tail(void)
 
 th_term th_callback_callers(th_env *env)
 {
-    const struct th_live_call *call = live_call();
+    const struct th_call_event *call = live_call();
     const struct th_event *event = recorded();
 
     if (call)

@@ -11,7 +11,7 @@
 #include "host/library/library.h"
 
 struct th_attachment;
-struct th_live_call;
+struct th_call_event;
 struct th_live_end;
 struct th_bp_data;
 struct th_generic_bp;
@@ -24,7 +24,7 @@ struct th_callback {
     struct th_event *event;   /* NULL for trace_status outside of an event */
     /* What a callback is about that has no event: a live call, or, if this is not NULL, the end of
      * one. An event is made of it when somebody asks. Good while the callback runs. */
-    const struct th_live_call *call;
+    const struct th_call_event *call;
     const struct th_live_end *end;
     th_term tracee;
     /* In callbacks about a call that met a breakpoint: that, what it said, and which kinds of it

@@ -54,7 +54,7 @@ enum th_delivery_outcome {
 /* How a producer's deliveries are made. Functions that are NULL have nothing to do. */
 struct th_delivery_source {
     enum th_tracer_group group; /* TH_GROUP_none: that of the delivery */
-    bool in_thread;    /* the thread is in no callback, and its struct th_thread is there */
+    bool in_thread;    /* the thread is in no callback, and its struct th_trace_thread is there */
     bool meta;         /* of meta breakpoints: the flags of the tracee do not count */
     bool is_message;   /* the specification comes before `enabled` */
     bool counts_flags; /* what the flags hold back is counted */

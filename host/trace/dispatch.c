@@ -216,8 +216,8 @@ static bool may_run(struct th_dispatch *dispatch, struct th_attachment *attachme
 
 static inline const struct th_tracee_refs *refs_of(const struct th_tracing *tracing, th_term id)
 {
-    const struct th_process *process = th_is_immediate(id) ? th_world_see(id) : NULL;
-    const struct th_tracee *tracee = process ? process->tracing : NULL;
+    const struct th_recorded_process *process = th_is_immediate(id) ? th_world_see(id) : NULL;
+    const struct th_recorded_tracee *tracee = process ? process->tracing : NULL;
 
     return tracee ? th_traced_refs(&tracee->traced) : th_found_refs(tracing, id);
 }
@@ -256,7 +256,7 @@ static void offer_call(struct th_dispatch *dispatch)
 {
     struct th_tracing *tracing = dispatch->tracing;
     struct th_event *event = dispatch->event;
-    struct th_execution_call call = {.tail = TH_UNKNOWN};
+    struct th_recorded_call call = {.tail = TH_UNKNOWN};
 
     dispatch->offered = dispatch->declined = 0;
     offer_to_all(dispatch, refs_of(tracing, event->tracee), false);
@@ -383,7 +383,7 @@ static void take_recorded(struct th_dispatch *dispatch)
  * waited for. */
 static void meet_function(struct th_dispatch *dispatch)
 {
-    struct th_function name;
+    struct th_mfa name;
 
     if (dispatch->event->tag != TH_TAG_call ||
         !atomic_load_explicit(&dispatch->tracing->patterned, memory_order_relaxed))

@@ -8,13 +8,13 @@ struct th_dispatch {
     struct th_delivery delivery; /* to the session at hand; the first member */
     struct th_tracing *tracing;
     struct th_event *event;
-    uint32_t flag;            /* that lets it pass */
-    th_term tracee;           /* who acted for seq_trace, which has no tracee */
-    struct th_tracee *caller; /* at a pattern: the tracee's own; NULL: there is none */
-    th_term message[3];       /* what the head of a message's specification is matched with */
+    uint32_t flag;                     /* that lets it pass */
+    th_term tracee;                    /* who acted for seq_trace, which has no tracee */
+    struct th_recorded_tracee *caller; /* at a pattern: the tracee's own; NULL: there is none */
+    th_term message[3]; /* what the head of a message's specification is matched with */
     /* For an end at a pattern: */
-    const struct th_function *function; /* that has ended, or is returned to; NULL: none */
-    uint64_t waiting; /* sessions that want the return_to that follows, by index */
+    const struct th_mfa *function; /* that has ended, or is returned to; NULL: none */
+    uint64_t waiting;              /* sessions that want the return_to that follows, by index */
     /* Sets of sessions, by index. For a call: */
     uint64_t offered;  /* `enabled` was called */
     uint64_t declined; /* it was discarded, or is to be silent */

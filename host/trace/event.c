@@ -245,7 +245,7 @@ th_term th_event_to_tuple(const struct th_event *event, th_env *env)
 
 /* Functions. */
 
-static void print_function(struct th_buffer *out, const struct th_function *function,
+static void print_function(struct th_buffer *out, const struct th_mfa *function,
                            void (*print)(struct th_buffer *out, th_term atom))
 {
     print(out, function->module);
@@ -254,12 +254,12 @@ static void print_function(struct th_buffer *out, const struct th_function *func
     th_buffer_printf(out, "/%u", function->arity);
 }
 
-void th_function_print(struct th_buffer *out, const struct th_function *function)
+void th_function_print(struct th_buffer *out, const struct th_mfa *function)
 {
     print_function(out, function, th_text_print_atom);
 }
 
-void th_function_show(struct th_buffer *out, const struct th_function *function)
+void th_function_show(struct th_buffer *out, const struct th_mfa *function)
 {
     print_function(out, function, th_text_show_atom);
 }
@@ -269,7 +269,7 @@ bool th_tag_has_function(enum th_tracer_tag tag)
     return tag >= TH_TAG_call && tag <= TH_TAG_exception_from;
 }
 
-bool th_event_function_from_term(th_term t, struct th_function *function)
+bool th_event_function_from_term(th_term t, struct th_mfa *function)
 {
     const th_term *e;
     size_t arity;
@@ -281,7 +281,7 @@ bool th_event_function_from_term(th_term t, struct th_function *function)
         arity = (size_t)th_small_value(e[2]);
     else if (!th_get_list_length(e[2], &arity))
         return false;
-    *function = (struct th_function){e[0], e[1], (uint32_t)arity};
+    *function = (struct th_mfa){e[0], e[1], (uint32_t)arity};
     return th_is_atom(e[0]) && th_is_atom(e[1]) && arity <= TH_FUNCTION_ARITY_MAX;
 }
 

@@ -48,7 +48,7 @@ struct th_event_time {
     int64_t unique; /* TH_TIME_STRICT_MONOTONIC */
 };
 
-struct th_function {
+struct th_mfa {
     th_term module, function; /* atoms */
     uint32_t arity;
 };
@@ -59,19 +59,19 @@ struct th_caller {
         TH_CALLER_UNDEFINED, /* nobody: the process was started with this function */
         TH_CALLER_FUNCTION
     } kind;
-    struct th_function function;
+    struct th_mfa function;
 };
 
 enum { TH_FUNCTION_ARITY_MAX = 255 };
 
 /* Appends "m:f/1": for programs, and in the encoding of people (text.h). */
-void th_function_print(struct th_buffer *out, const struct th_function *function);
-void th_function_show(struct th_buffer *out, const struct th_function *function);
+void th_function_print(struct th_buffer *out, const struct th_mfa *function);
+void th_function_show(struct th_buffer *out, const struct th_mfa *function);
 
 enum th_fact { TH_UNKNOWN, TH_NO, TH_YES };
 
 struct th_event;
-struct th_traced;
+struct th_tracee;
 
 /* What a source can tell of its event. Each may be called at any time while the event is the
  * source's latest; terms are built in ENV and stay valid with it. TH_MALFORMED if the record's
@@ -84,7 +84,7 @@ struct th_event_source {
     enum th_status (*time)(struct th_event *event);
     /* Of a call, return or exception: module and function (atoms) and arity; TH_MALFORMED if the
      * event has none. */
-    enum th_status (*function)(struct th_event *event, struct th_function *function);
+    enum th_status (*function)(struct th_event *event, struct th_mfa *function);
     /* Of seq_trace: who sent, received or printed, which is what `enabled` gets; TH_NONE if the
      * event does not tell. */
     th_term (*actor)(struct th_event *event);
@@ -109,7 +109,7 @@ struct th_event {
     const struct th_event_source *source;
     void *reader; /* the source's own */
     /* Whose event it is, if it happens in this host now (live.h); NULL: it is recorded. */
-    struct th_traced *live;
+    struct th_tracee *live;
 
     /* Filled by th_event_decode(); TH_NONE where there is none. */
     th_term term;
@@ -192,7 +192,7 @@ enum th_status th_event_take_optional(struct th_event *event, th_term first, th_
                                       bool scheduler_id);
 
 /* The function that T is: {M, F, Arity} or {M, F, Args}; false if it is none. */
-bool th_event_function_from_term(th_term t, struct th_function *function);
+bool th_event_function_from_term(th_term t, struct th_mfa *function);
 
 /* Who acted, of a seq_trace event's info: {send | 'receive' | print, {Previous, Current}, From, To,
  * Message}; TH_NONE if INFO is no such thing. */

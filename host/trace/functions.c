@@ -8,7 +8,7 @@ _Static_assert(TH_ATOM_LIMIT <= 1 << ATOM_BITS, "atoms do not fit");
 _Static_assert(TH_FUNCTION_ARITY_MAX < 1 << ARITY_BITS, "arities do not fit");
 
 /* The highest bit is of no atom. */
-uint64_t th_function_key(const struct th_function *name)
+uint64_t th_function_key(const struct th_mfa *name)
 {
     uint64_t atoms =
         (uint64_t)th_atom_index(name->module) << ATOM_BITS | th_atom_index(name->function);
@@ -16,16 +16,16 @@ uint64_t th_function_key(const struct th_function *name)
     return (uint64_t)1 << 63 | atoms << ARITY_BITS | name->arity;
 }
 
-struct th_traced_function *th_functions_find(const struct th_functions *functions,
-                                             const struct th_function *name)
+struct th_function_sites *th_functions_find(const struct th_functions *functions,
+                                            const struct th_mfa *name)
 {
     return th_table_get(&functions->table, th_function_key(name));
 }
 
-struct th_traced_function *th_functions_add(struct th_functions *functions,
-                                            const struct th_function *name)
+struct th_function_sites *th_functions_add(struct th_functions *functions,
+                                           const struct th_mfa *name)
 {
-    struct th_traced_function *function = th_alloc_zero(sizeof *function);
+    struct th_function_sites *function = th_alloc_zero(sizeof *function);
 
     function->name = *name;
     function->site = th_site_create(&th_site_virtual, function, NULL);

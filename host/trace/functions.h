@@ -15,8 +15,8 @@
  * and in its machine code, which all calls meet. Then global breakpoints are at the former, and all
  * others at the latter. A function of a library that only it calls has the latter alone.
  */
-struct th_traced_function {
-    struct th_function name;
+struct th_function_sites {
+    struct th_mfa name;
     struct th_site *site;  /* virtual, or of an export; its `function` is this. NULL: none */
     struct th_site *local; /* native; likewise */
     const char *no_local;  /* why there is none, a sentence that stays; NULL: not said */
@@ -31,7 +31,7 @@ struct th_traced_function {
 };
 
 /* The site where local calls are met now. */
-static inline struct th_site *th_function_local_site(const struct th_traced_function *function)
+static inline struct th_site *th_function_local_site(const struct th_function_sites *function)
 {
     return function->no_local ? NULL : function->local;
 }
@@ -39,20 +39,20 @@ static inline struct th_site *th_function_local_site(const struct th_traced_func
 /* Start it as {0}. */
 struct th_functions {
     struct th_table table;
-    struct th_traced_function **items; /* as they were added */
+    struct th_function_sites **items; /* as they were added */
     size_t count, capacity;
 };
 
 /* A key for tables, never 0. */
-uint64_t th_function_key(const struct th_function *name);
+uint64_t th_function_key(const struct th_mfa *name);
 
 /* NULL if it is not there. */
-struct th_traced_function *th_functions_find(const struct th_functions *functions,
-                                             const struct th_function *name);
+struct th_function_sites *th_functions_find(const struct th_functions *functions,
+                                            const struct th_mfa *name);
 
 /* Adds one that is not there. */
-struct th_traced_function *th_functions_add(struct th_functions *functions,
-                                            const struct th_function *name);
+struct th_function_sites *th_functions_add(struct th_functions *functions,
+                                           const struct th_mfa *name);
 
 /* No site has a breakpoint any more. */
 void th_functions_free(struct th_functions *functions);

@@ -14,7 +14,7 @@ static uint32_t heirloom(uint32_t flags, uint32_t always, uint32_t first, uint32
 
 /* Who gives flags on: one of this host, or of a recording. */
 struct parent {
-    struct th_traced *live; /* NULL: of a recording */
+    struct th_tracee *live; /* NULL: of a recording */
     th_term id;
     const struct th_tracee_refs *refs; /* before anything is given */
 };
@@ -58,7 +58,7 @@ static uint32_t by_link(struct th_session *session, const struct parent *parent,
 /* --- births and links --- */
 
 /* What a new tracee has by itself: what it was given by name, and the defaults. */
-static uint32_t dowry(const struct th_session *session, const struct th_tracee *tracee,
+static uint32_t dowry(const struct th_session *session, const struct th_recorded_tracee *tracee,
                       enum th_kind kind)
 {
     const struct th_tracee_refs *refs =
@@ -71,7 +71,7 @@ static uint32_t dowry(const struct th_session *session, const struct th_tracee *
 /* What a session takes from the parent changes only that session's flags there: for others the refs
  * that the parent had before stay good. */
 static struct th_tracee_refs *child_refs(struct th_tracing *tracing, const struct parent *parent,
-                                         const struct th_tracee *child)
+                                         const struct th_recorded_tracee *child)
 {
     struct th_tracee_refs *refs = th_refs_create(TH_SESSIONS_LIMIT);
 
@@ -89,7 +89,7 @@ static void be_born(struct th_tracing *tracing, th_term parent, th_term id)
 {
     struct parent of = {.id = parent, .refs = th_tracee_refs(tracing, parent)};
     uint32_t parents = th_refs_union(of.refs);
-    struct th_tracee *child = th_tracee_find(id);
+    struct th_recorded_tracee *child = th_tracee_find(id);
     struct th_tracee_refs *refs = child_refs(tracing, &of, child);
 
     if (!child && th_refs_equal(refs, th_found_refs(tracing, id)) &&
@@ -110,7 +110,7 @@ static bool are_processes(th_term one, th_term other)
 
 static void spawn(struct th_tracing *tracing, th_term parent, th_term id)
 {
-    const struct th_tracee *child = th_tracee_find(id);
+    const struct th_recorded_tracee *child = th_tracee_find(id);
 
     if (are_processes(parent, id) && !(child && child->born))
         be_born(tracing, parent, id);
@@ -119,7 +119,7 @@ static void spawn(struct th_tracing *tracing, th_term parent, th_term id)
 /* A link that was made in the spawn has been seen before this. */
 static void spawned(struct th_tracing *tracing, th_term id, th_term parent)
 {
-    struct th_tracee *child = th_tracee_find(id);
+    struct th_recorded_tracee *child = th_tracee_find(id);
 
     if (child && child->born)
         child->newborn_of = TH_NONE;
@@ -128,7 +128,7 @@ static void spawned(struct th_tracing *tracing, th_term id, th_term parent)
 }
 
 static void link_child(struct th_tracing *tracing, const struct parent *parent,
-                       struct th_traced *child)
+                       struct th_tracee *child)
 {
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
         struct th_session *session = th_tracing_at(tracing, i);
@@ -140,7 +140,7 @@ static void link_child(struct th_tracing *tracing, const struct parent *parent,
 
 static void link_newborn(struct th_tracing *tracing, th_term parent, th_term id)
 {
-    struct th_tracee *child = th_tracee_find(id);
+    struct th_recorded_tracee *child = th_tracee_find(id);
     struct parent of = {.id = parent};
 
     if (!child || child->newborn_of == TH_NONE || child->newborn_of != parent)
@@ -152,7 +152,7 @@ static void link_newborn(struct th_tracing *tracing, th_term parent, th_term id)
 
 static void open(struct th_tracing *tracing, th_term id)
 {
-    struct th_tracee *port = th_tracee_find(id);
+    struct th_recorded_tracee *port = th_tracee_find(id);
     struct th_tracee_refs *refs;
 
     if (!th_is_local_port(id) || (port && port->born))
@@ -218,7 +218,7 @@ void th_inheritance_heed(struct th_tracing *tracing, struct th_event *event)
 /* --- live ones --- */
 
 /* Nothing is kept for one that is like all others. */
-static void keep_unlike(struct th_traced *traced, struct th_tracee_refs *refs)
+static void keep_unlike(struct th_tracee *traced, struct th_tracee_refs *refs)
 {
     if (th_refs_equal(refs, th_found_refs(traced->tracing, traced->id)))
         th_free(refs);
@@ -226,7 +226,7 @@ static void keep_unlike(struct th_traced *traced, struct th_tracee_refs *refs)
         th_traced_set_all(traced, refs);
 }
 
-static void be_opened(struct th_traced *port)
+static void be_opened(struct th_tracee *port)
 {
     struct th_tracee_refs *refs = th_refs_create(TH_SESSIONS_LIMIT);
 
@@ -239,7 +239,7 @@ static void be_opened(struct th_traced *port)
 }
 
 /* What would be heeded of a recorded event makes a difference here, too. */
-static bool may_differ(const struct th_traced *child, const struct th_traced *parent)
+static bool may_differ(const struct th_tracee *child, const struct th_tracee *parent)
 {
     uint32_t heeded = atomic_load_explicit(&child->tracing->heeded, memory_order_relaxed);
     enum th_tracer_tag tag = th_is_local_port(child->id) ? TH_TAG_open : TH_TAG_spawn;
@@ -248,7 +248,7 @@ static bool may_differ(const struct th_traced *child, const struct th_traced *pa
            (parent && atomic_load_explicit(&parent->refs, memory_order_relaxed));
 }
 
-void th_inheritance_begin(struct th_traced *child, struct th_traced *parent, bool linked)
+void th_inheritance_begin(struct th_tracee *child, struct th_tracee *parent, bool linked)
 {
     static const struct th_tracee_refs nobody;
     struct parent of = {parent, parent ? parent->id : TH_NONE, &nobody};

@@ -29,7 +29,7 @@ void th_inheritance_heed(struct th_tracing *tracing, struct th_event *event);
 
 /* CHILD, of this host, is there. PARENT (NULL: none) has spawned it, LINKED to itself. In a read
  * section and under the lock. */
-void th_inheritance_begin(struct th_traced *child, struct th_traced *parent, bool linked);
+void th_inheritance_begin(struct th_tracee *child, struct th_tracee *parent, bool linked);
 
 /* Says anew which tags can make a difference. To be called after each change of flags, under
  * the lock. */

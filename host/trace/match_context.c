@@ -53,9 +53,9 @@ static th_term count_line(const struct th_match_context *of, th_term caller)
 /* --- a recording ------------------------------------------------------------------------------ */
 
 /* The tracee; NULL: it is of another node. */
-static struct th_tracee *tracee_of(void *context)
+static struct th_recorded_tracee *tracee_of(void *context)
 {
-    return (struct th_tracee *)of(context)->traced;
+    return (struct th_recorded_tracee *)of(context)->traced;
 }
 
 static th_term recorded_node(void *context)
@@ -68,7 +68,7 @@ static th_term recorded_node(void *context)
 
 static th_term recorded_caller(void *context, th_env *env)
 {
-    struct th_tracee *tracee = tracee_of(context);
+    struct th_recorded_tracee *tracee = tracee_of(context);
     struct th_caller found = {.kind = TH_CALLER_UNKNOWN};
 
     if (tracee)
@@ -158,7 +158,7 @@ static th_term recorded_stack(void *context, th_env *env, size_t depth)
         return TH_NONE;
     count = th_recorded_callers(&tracee_of(context)->stack, callers, depth);
     for (size_t i = 0; i < count; i++) {
-        const struct th_function *f = &callers[i].function;
+        const struct th_mfa *f = &callers[i].function;
         if (callers[i].kind == TH_CALLER_UNKNOWN)
             return TH_NONE;
         if (callers[i].kind == TH_CALLER_UNDEFINED)
@@ -177,7 +177,7 @@ static void recorded_display(void *context, th_term term)
 
 /* --- this host: what the owner of the process knows ------------------------------------------- */
 
-static struct th_live_process *process_of(void *context)
+static struct th_live_tracee *process_of(void *context)
 {
     return of(context)->process;
 }
@@ -308,7 +308,7 @@ static bool read_flags(th_term list, uint32_t *flags)
 }
 
 /* Under the lock. */
-static bool change(struct th_session *session, struct th_traced *traced, uint32_t clear,
+static bool change(struct th_session *session, struct th_tracee *traced, uint32_t clear,
                    uint32_t set)
 {
     uint32_t old = th_refs_flags(th_traced_refs(traced), session);
@@ -323,9 +323,9 @@ static bool change(struct th_session *session, struct th_traced *traced, uint32_
 
 /* NULL: there is none. For a process of this host one of this host alone: the world is the
  * replaying thread's. */
-static struct th_traced *traced_of(const struct th_match_context *of, th_term who)
+static struct th_tracee *traced_of(const struct th_match_context *of, th_term who)
 {
-    struct th_tracee *tracee;
+    struct th_recorded_tracee *tracee;
 
     if (who == TH_NONE)
         return of->traced;
@@ -341,7 +341,7 @@ static th_term set_flags(void *context, th_term who, th_term clear, th_term set)
 {
     struct th_tracing *tracing = of(context)->session->tracing;
     th_term answer = TH_MATCH_RAISED;
-    struct th_traced *traced;
+    struct th_tracee *traced;
     uint32_t off, on;
 
     if (!read_flags(clear, &off) || !read_flags(set, &on))

@@ -9,13 +9,13 @@
 
 /* A call, or a message, of a recording or of this host, that a specification is run for. */
 struct th_match_context {
-    struct th_session *session;      /* the specification's */
-    th_env *env;                     /* where terms are made */
-    th_term id;                      /* of the tracee */
-    struct th_traced *traced;        /* the tracee; NULL: it is of another node */
-    const struct th_event *event;    /* recorded */
-    struct th_live_process *process; /* of this host; NULL: all is of a recording */
-    const struct th_live_call *call; /* of PROCESS; NULL: it is a message */
+    struct th_session *session;       /* the specification's */
+    th_env *env;                      /* where terms are made */
+    th_term id;                       /* of the tracee */
+    struct th_tracee *traced;         /* the tracee; NULL: it is of another node */
+    const struct th_event *event;     /* recorded */
+    struct th_live_tracee *process;   /* of this host; NULL: all is of a recording */
+    const struct th_call_event *call; /* of PROCESS; NULL: it is a message */
 };
 
 /* th_match_run() in CONTEXT. */

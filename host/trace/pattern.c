@@ -96,10 +96,9 @@ static bool queue_change(struct th_change *change)
     return waits;
 }
 
-struct th_traced_function *th_patterns_meet(struct th_tracing *tracing,
-                                            const struct th_function *name)
+struct th_function_sites *th_patterns_meet(struct th_tracing *tracing, const struct th_mfa *name)
 {
-    struct th_traced_function *function;
+    struct th_function_sites *function;
     struct th_change *change = NULL;
     bool waits = false;
 
@@ -188,7 +187,7 @@ static size_t add_for_functions(struct th_tracing *tracing, struct th_change *ch
     for (size_t i = 0; i < functions->count; i++)
         matched += th_pattern_concerns(pattern, &functions->items[i]->name) &&
                    th_pattern_set_at(change, functions->items[i], setting, true);
-    for (struct th_live_function *f = tracing->live_functions; f; f = f->next)
+    for (struct th_traceable_function *f = tracing->live_functions; f; f = f->next)
         if (th_pattern_concerns(pattern, &f->function.name) &&
             th_pattern_set_at(change, &f->function, setting, false))
             matched += !th_functions_find(functions, &f->function.name);
@@ -200,7 +199,7 @@ static size_t add_for_functions(struct th_tracing *tracing, struct th_change *ch
 static enum th_status set_pattern(struct th_session *session, const struct th_pattern *pattern,
                                   const struct th_bp_setting *setting, size_t *matched)
 {
-    struct th_function name = {pattern->module, pattern->function, (uint32_t)pattern->arity};
+    struct th_mfa name = {pattern->module, pattern->function, (uint32_t)pattern->arity};
     struct th_tracing *tracing = session->tracing;
     th_session_id id = th_session_id_of(session);
     struct th_change *change = th_change_create();

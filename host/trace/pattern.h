@@ -107,7 +107,7 @@ enum th_status th_session_meta_function(struct th_session *session,
 /* Why functions can have no breakpoints of some kind: those that have the reason in common. */
 struct th_pattern_refusal {
     const char *why; /* a sentence that stays */
-    struct th_function first;
+    struct th_mfa first;
     size_t functions;
 };
 
@@ -138,7 +138,7 @@ struct th_pattern_loss {
     uint32_t kinds;  /* of the breakpoints, as they were set */
     bool outside;    /* calls from other modules are met */
     const char *why; /* a sentence that stays */
-    struct th_function first;
+    struct th_mfa first;
     size_t functions;
 };
 
@@ -175,7 +175,7 @@ bool th_pattern_meta_tracer(const struct th_session *session, const struct th_bp
 /* What the session has set for a function, at all its sites, and what was counted; false: nothing.
  * Of several that have the name, the first one that it has set anything for: live ones, those that
  * began last first, then the recorded one. The caller frees what is in INFO. */
-bool th_session_function_info(const struct th_session *session, const struct th_function *function,
+bool th_session_function_info(const struct th_session *session, const struct th_mfa *function,
                               struct th_bp_info *info);
 
 /* The same of what on_load patterns for all modules have set: what functions get that come later
@@ -188,7 +188,7 @@ th_term th_pattern_spec_source(struct th_shared *spec);
 /* Calls VISIT for each function that the session has a breakpoint of, once: with what
  * th_session_function_info() says of its name. */
 void th_session_functions(const struct th_session *session,
-                          void (*visit)(void *context, const struct th_function *function,
+                          void (*visit)(void *context, const struct th_mfa *function,
                                         const struct th_bp_info *info),
                           void *context);
 
@@ -199,8 +199,8 @@ void th_session_waiting(const struct th_session *session,
                         void *context);
 
 /* A function that patterns find, whether or not anybody has set anything for it. */
-struct th_traceable {
-    struct th_function name;
+struct th_function_info {
+    struct th_mfa name;
     bool live;            /* of this host; else recorded */
     bool local, global;   /* the breakpoints that it can have; a recorded one both */
     const char *no_local; /* why not a local one, a sentence that stays; NULL: not said */
@@ -209,7 +209,7 @@ struct th_traceable {
 /* Calls VISIT for each function of this host, and each of the recording that was met or named so
  * far, once for each name: with the one that began last. Any thread, if the tracing is shared. */
 void th_tracing_functions(const struct th_tracing *tracing,
-                          void (*visit)(void *context, const struct th_traceable *function),
+                          void (*visit)(void *context, const struct th_function_info *function),
                           void *context);
 
 /* Whether a function that PATTERN is for was called in what was played so far, whoever called it.

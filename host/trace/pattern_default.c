@@ -61,7 +61,7 @@ static bool is_done_over(const struct th_pattern_default *old, const struct th_p
 
 static bool is_there(const struct th_tracing *tracing, const struct th_pattern *pattern)
 {
-    const struct th_live_function *f = tracing->live_functions;
+    const struct th_traceable_function *f = tracing->live_functions;
 
     while (f && !th_pattern_concerns(pattern, &f->function.name))
         f = f->next;
@@ -113,7 +113,7 @@ void th_pattern_default_keep(struct th_points *points, const struct th_pattern *
 
 /* --- functions that have come --- */
 
-static bool is_for(const struct th_pattern_default *one, const struct th_function *name,
+static bool is_for(const struct th_pattern_default *one, const struct th_mfa *name,
                    enum th_pattern_news news)
 {
     bool comes =
@@ -123,7 +123,7 @@ static bool is_for(const struct th_pattern_default *one, const struct th_functio
 }
 
 static void add_defaults(struct th_change *change, struct th_points *points,
-                         const struct th_traced_function *function, enum th_pattern_news news)
+                         const struct th_function_sites *function, enum th_pattern_news news)
 {
     for (size_t i = 0; i < points->count; i++) {
         struct th_pattern_default *one = &points->defaults[i];
@@ -138,7 +138,7 @@ static void add_defaults(struct th_change *change, struct th_points *points,
 }
 
 void th_patterns_add(struct th_tracing *tracing, struct th_change *change,
-                     const struct th_traced_function *function, enum th_pattern_news news)
+                     const struct th_function_sites *function, enum th_pattern_news news)
 {
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
         struct th_session *session = th_tracing_at(tracing, i);

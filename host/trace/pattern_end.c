@@ -11,7 +11,7 @@
 
 /* --- the deliveries of ends ------------------------------------------------------------------- */
 
-static th_term term_of(th_env *env, const struct th_function *name)
+static th_term term_of(th_env *env, const struct th_mfa *name)
 {
     return name ? th_make_tuple_of(env, name->module, name->function, th_small(name->arity))
                 : TH_AM(undefined);
@@ -68,7 +68,7 @@ struct returning {
     struct th_dispatch *dispatch; /* NULL: nobody gets it */
     struct th_tracing *tracing;
     struct th_event *event;
-    struct th_tracee *tracee;
+    struct th_recorded_tracee *tracee;
 };
 
 static void stop_timing(const struct returning *returning, uint64_t word)
@@ -82,7 +82,7 @@ static void stop_timing(const struct returning *returning, uint64_t word)
 }
 
 /* A call has ended for which WORD was kept. */
-static uint64_t ended(void *context, enum th_ending ending, const struct th_function *function,
+static uint64_t ended(void *context, enum th_ending ending, const struct th_mfa *function,
                       uint64_t word)
 {
     struct returning *returning = context;
@@ -102,7 +102,7 @@ static uint64_t ended(void *context, enum th_ending ending, const struct th_func
 /* --- return_to -------------------------------------------------------------------------------- */
 
 /* Control came back to TO, for those who wait for that. */
-static void send_return_to(struct th_dispatch *dispatch, struct th_tracee *tracee,
+static void send_return_to(struct th_dispatch *dispatch, struct th_recorded_tracee *tracee,
                            const struct th_caller *to)
 {
     uint64_t waiting = tracee->stack.sessions.due;
@@ -118,16 +118,16 @@ static void send_return_to(struct th_dispatch *dispatch, struct th_tracee *trace
 /* --- calls --- */
 
 /* The stack of the event's process, which it is on now; NULL if that is of another node. */
-static struct th_tracee *tracee_of(struct th_tracing *tracing, const struct th_event *event)
+static struct th_recorded_tracee *tracee_of(struct th_tracing *tracing,
+                                            const struct th_event *event)
 {
     return th_is_immediate(event->tracee) ? th_tracee_own(tracing, event->tracee) : NULL;
 }
 
-static void enter(struct th_tracing *tracing, struct th_tracee *tracee, struct th_event *event,
-                  const struct th_function *name)
+static void enter(struct th_tracing *tracing, struct th_recorded_tracee *tracee,
+                  struct th_event *event, const struct th_mfa *name)
 {
-    struct th_execution_call call = {*name, event->tail,
-                                     th_tracing_recorded_caller(tracing, event)};
+    struct th_recorded_call call = {*name, event->tail, th_tracing_recorded_caller(tracing, event)};
 
     if (tracee)
         th_recorded_enter(&tracing->execution, &tracee->stack, &call);
@@ -136,9 +136,9 @@ static void enter(struct th_tracing *tracing, struct th_tracee *tracee, struct t
 void th_patterns_call(struct th_dispatch *dispatch)
 {
     struct th_event *event = dispatch->event;
-    struct th_traced_function *function;
-    struct th_tracee *tracee;
-    struct th_function name;
+    struct th_function_sites *function;
+    struct th_recorded_tracee *tracee;
+    struct th_mfa name;
 
     if (dispatch->status == TH_OK)
         dispatch->status = event->source->function(event, &name);
@@ -167,7 +167,7 @@ static void count_doubtful(const struct th_tracing *tracing, uint64_t sessions)
 }
 
 /* An exception may go on: who catches it is known with what comes next. */
-static void came_back(struct th_dispatch *dispatch, struct th_tracee *tracee,
+static void came_back(struct th_dispatch *dispatch, struct th_recorded_tracee *tracee,
                       const struct th_caller *to)
 {
     tracee->returned_to = *to;
@@ -199,7 +199,7 @@ void th_patterns_return(struct th_dispatch *dispatch)
 
 /* --- what nobody gets, and what is no call --- */
 
-static void leave_aside(struct th_tracing *tracing, struct th_tracee *tracee,
+static void leave_aside(struct th_tracing *tracing, struct th_recorded_tracee *tracee,
                         struct th_event *event)
 {
     struct returning returning = {NULL, tracing, event, tracee};
@@ -212,8 +212,8 @@ static void leave_aside(struct th_tracing *tracing, struct th_tracee *tracee,
 
 void th_patterns_aside(struct th_tracing *tracing, struct th_event *event)
 {
-    struct th_tracee *tracee;
-    struct th_function name;
+    struct th_recorded_tracee *tracee;
+    struct th_mfa name;
 
     th_patterns_run(tracing, event);
     if (event->tag == TH_TAG_spawned)
@@ -234,7 +234,7 @@ void th_patterns_run(struct th_tracing *tracing, struct th_event *event)
 {
     bool begins = event->tag == TH_TAG_in;
     bool stops = event->tag == TH_TAG_out || event->tag == TH_TAG_exit;
-    struct th_tracee *tracee = begins || stops ? th_tracee_find(event->tracee) : NULL;
+    struct th_recorded_tracee *tracee = begins || stops ? th_tracee_find(event->tracee) : NULL;
     struct th_account_reading reading;
 
     if (!tracee || !tracee->timing.account_count || !th_timing_read(event, &reading))
@@ -247,7 +247,7 @@ void th_patterns_run(struct th_tracing *tracing, struct th_event *event)
 
 void th_patterns_spawned(struct th_tracing *tracing, th_term id)
 {
-    struct th_tracee *tracee = th_tracee_expect(tracing, id);
+    struct th_recorded_tracee *tracee = th_tracee_expect(tracing, id);
 
     if (tracee)
         th_recorded_spawned(&tracing->execution, &tracee->stack);

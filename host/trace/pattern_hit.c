@@ -201,7 +201,7 @@ const struct th_bp_hooks th_pattern_hooks = {
     .meta_removed = meta_removed,
 };
 
-void th_patterns_hit_site(struct th_dispatch *dispatch, struct th_tracee *caller,
+void th_patterns_hit_site(struct th_dispatch *dispatch, struct th_recorded_tracee *caller,
                           struct th_site *site)
 {
     struct call_hit call = {.hit = {.kinds = TH_BP_ALL & ~TH_BP_MEMORY}, .dispatch = dispatch};

@@ -26,7 +26,7 @@ void th_patterns_aside(struct th_tracing *tracing, struct th_event *event);
 /* --- Between pattern_hit.c and pattern_end.c --- */
 
 /* CALLER, NULL if it is of another node, calls a function whose SITE is armed. */
-void th_patterns_hit_site(struct th_dispatch *dispatch, struct th_tracee *caller,
+void th_patterns_hit_site(struct th_dispatch *dispatch, struct th_recorded_tracee *caller,
                           struct th_site *site);
 
 /* What SESSION traces of the tracee now. */

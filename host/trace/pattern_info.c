@@ -9,7 +9,7 @@
 
 /* Fills INFO in with all breakpoints of FUNCTION. Where a global one stands in for a local one, the
  * kind of the two that new calls meet is told. */
-static bool info_of(const struct th_session *session, const struct th_traced_function *function,
+static bool info_of(const struct th_session *session, const struct th_function_sites *function,
                     struct th_bp_info *info)
 {
     const uint32_t both = TH_BP_LOCAL | TH_BP_GLOBAL;
@@ -28,7 +28,7 @@ static bool info_of(const struct th_session *session, const struct th_traced_fun
     return true;
 }
 
-bool th_session_function_info(const struct th_session *session, const struct th_function *function,
+bool th_session_function_info(const struct th_session *session, const struct th_mfa *function,
                               struct th_bp_info *info)
 {
     struct th_tracing *tracing = session->tracing;
@@ -36,7 +36,7 @@ bool th_session_function_info(const struct th_session *session, const struct th_
     bool found = false;
 
     th_tracing_lock(tracing);
-    for (const struct th_live_function *f = tracing->live_functions; f && !found; f = f->next)
+    for (const struct th_traceable_function *f = tracing->live_functions; f && !found; f = f->next)
         found = th_function_key(&f->function.name) == key && info_of(session, &f->function, info);
     if (!found)
         found = info_of(session, th_functions_find(&tracing->functions, function), info);
@@ -83,12 +83,12 @@ bool th_session_on_load_info(const struct th_session *session, struct th_bp_info
 
 /* Functions to be shown are copied first, as VISIT may call anything. */
 struct functions_seen {
-    struct th_traced_function *items;
+    struct th_function_sites *items;
     size_t live; /* of them, the first ones */
     size_t count, capacity;
 };
 
-static void see(struct functions_seen *seen, const struct th_traced_function *function)
+static void see(struct functions_seen *seen, const struct th_function_sites *function)
 {
     TH_ARRAY_GROW(seen->items, seen->count, seen->capacity);
     seen->items[seen->count++] = *function;
@@ -100,7 +100,7 @@ static struct functions_seen see_all(struct th_tracing *tracing)
     struct functions_seen seen = {0};
 
     th_tracing_lock(tracing);
-    for (const struct th_live_function *f = tracing->live_functions; f; f = f->next)
+    for (const struct th_traceable_function *f = tracing->live_functions; f; f = f->next)
         see(&seen, &f->function);
     seen.live = seen.count;
     for (size_t i = 0; i < tracing->functions.count; i++)
@@ -109,12 +109,12 @@ static struct functions_seen see_all(struct th_tracing *tracing)
     return seen;
 }
 
-static struct th_traceable traceable(const struct functions_seen *seen, size_t i)
+static struct th_function_info traceable(const struct functions_seen *seen, size_t i)
 {
-    const struct th_traced_function *function = &seen->items[i];
+    const struct th_function_sites *function = &seen->items[i];
     bool live = i < seen->live;
 
-    return (struct th_traceable){
+    return (struct th_function_info){
         .name = function->name,
         .live = live,
         .local = !live || th_function_local_site(function),
@@ -124,14 +124,14 @@ static struct th_traceable traceable(const struct functions_seen *seen, size_t i
 }
 
 void th_tracing_functions(const struct th_tracing *tracing,
-                          void (*visit)(void *context, const struct th_traceable *function),
+                          void (*visit)(void *context, const struct th_function_info *function),
                           void *context)
 {
     struct functions_seen seen = see_all((struct th_tracing *)tracing);
     struct th_table visited = {0};
 
     for (size_t i = 0; i < seen.count; i++) {
-        struct th_traceable function = traceable(&seen, i);
+        struct th_function_info function = traceable(&seen, i);
         uint64_t key = th_function_key(&function.name);
         if (th_table_get(&visited, key))
             continue;
@@ -148,7 +148,7 @@ bool th_tracing_called(const struct th_tracing *tracing, const struct th_pattern
 
     th_tracing_lock((struct th_tracing *)tracing);
     for (size_t i = 0; i < tracing->functions.count && !called; i++) {
-        const struct th_traced_function *function = tracing->functions.items[i];
+        const struct th_function_sites *function = tracing->functions.items[i];
         called = atomic_load_explicit(&function->called, memory_order_relaxed) &&
                  th_pattern_concerns(pattern, &function->name);
     }
@@ -169,7 +169,7 @@ bool th_pattern_meta_tracer(const struct th_session *session, const struct th_bp
 }
 
 void th_session_functions(const struct th_session *session,
-                          void (*visit)(void *context, const struct th_function *function,
+                          void (*visit)(void *context, const struct th_mfa *function,
                                         const struct th_bp_info *info),
                           void *context)
 {

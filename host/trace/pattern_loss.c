@@ -32,8 +32,7 @@ static void note(struct losses *losses, const struct th_pattern_loss *loss)
 }
 
 /* The kinds of breakpoints that POINTS has in code of FUNCTION, but not of the newest. */
-static uint32_t kinds_lost(const struct th_points *points,
-                           const struct th_traced_function *function)
+static uint32_t kinds_lost(const struct th_points *points, const struct th_function_sites *function)
 {
     struct th_bp_info info;
     uint32_t kinds;
@@ -51,8 +50,8 @@ static struct losses losses_of(const struct th_session *session, const struct th
 {
     struct losses losses = {0};
 
-    for (const struct th_live_function *f = session->tracing->live_functions; f; f = f->next) {
-        const struct th_traced_function *function = &f->function;
+    for (const struct th_traceable_function *f = session->tracing->live_functions; f; f = f->next) {
+        const struct th_function_sites *function = &f->function;
         struct th_pattern_loss loss = {.session = session,
                                        .outside = function->site,
                                        .why = function->no_local,

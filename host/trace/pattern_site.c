@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-bool th_pattern_concerns(const struct th_pattern *pattern, const struct th_function *name)
+bool th_pattern_concerns(const struct th_pattern *pattern, const struct th_mfa *name)
 {
     return (pattern->module == TH_NONE || pattern->module == name->module) &&
            (pattern->function == TH_NONE || pattern->function == name->function) &&
@@ -19,14 +19,14 @@ bool th_pattern_concerns(const struct th_pattern *pattern, const struct th_funct
 enum { NATIVE = TH_BP_ALL & ~TH_BP_GLOBAL };
 
 /* Those that are at its other site. */
-static uint32_t kinds_at_site(const struct th_traced_function *function)
+static uint32_t kinds_at_site(const struct th_function_sites *function)
 {
     if (!function->site)
         return 0;
     return th_function_local_site(function) ? TH_BP_GLOBAL : TH_BP_ALL;
 }
 
-static uint32_t possible_kinds(const struct th_traced_function *function)
+static uint32_t possible_kinds(const struct th_function_sites *function)
 {
     uint32_t possible = 0;
 
@@ -118,15 +118,14 @@ static uint32_t without_there(uint32_t kinds, struct th_site *site,
 }
 
 /* Whether SESSION's global breakpoint is there in place of a local one, which it has as well. */
-static bool stands_in(const struct th_traced_function *function,
-                      const struct th_bp_session *session)
+static bool stands_in(const struct th_function_sites *function, const struct th_bp_session *session)
 {
     return function->site && function->local &&
            !(without_there(TH_BP_GLOBAL, function->site, session) & TH_BP_GLOBAL) &&
            !(without_there(TH_BP_LOCAL, function->local, session) & TH_BP_LOCAL);
 }
 
-bool th_pattern_set_at(struct th_change *change, const struct th_traced_function *function,
+bool th_pattern_set_at(struct th_change *change, const struct th_function_sites *function,
                        const struct th_bp_setting *setting, bool recorded)
 {
     uint32_t possible = possible_kinds(function) & (recorded ? ~(uint32_t)TH_BP_MEMORY : TH_BP_ALL);
@@ -148,7 +147,7 @@ bool th_pattern_set_at(struct th_change *change, const struct th_traced_function
     return setting->set ? here.set != 0 : added;
 }
 
-void th_pattern_set_at_local(struct th_change *change, const struct th_traced_function *function,
+void th_pattern_set_at_local(struct th_change *change, const struct th_function_sites *function,
                              const struct th_bp_setting *setting)
 {
     struct th_bp_setting here = *setting;
@@ -163,7 +162,7 @@ void th_pattern_set_at_local(struct th_change *change, const struct th_traced_fu
 /* --- what it cannot --- */
 
 /* Why FUNCTION can have no breakpoint of KINDS, which are set; NULL: it can. */
-static const char *refusal(const struct th_traced_function *function, uint32_t kinds)
+static const char *refusal(const struct th_function_sites *function, uint32_t kinds)
 {
     uint32_t possible = possible_kinds(function);
     bool either = (kinds & TH_PATTERN_EITHER) == TH_PATTERN_EITHER;
@@ -181,7 +180,7 @@ struct reasons {
     size_t count, capacity;
 };
 
-static void note(struct reasons *reasons, const struct th_function *name, const char *why)
+static void note(struct reasons *reasons, const struct th_mfa *name, const char *why)
 {
     size_t i = 0;
 
@@ -203,7 +202,7 @@ static bool collect(const struct th_tracing *tracing, const struct th_pattern *p
     bool possible = false;
 
     *refusals = (struct th_pattern_refusals){0};
-    for (const struct th_live_function *f = tracing->live_functions; f; f = f->next) {
+    for (const struct th_traceable_function *f = tracing->live_functions; f; f = f->next) {
         const char *why;
         if (!th_pattern_concerns(pattern, &f->function.name))
             continue;
@@ -236,7 +235,7 @@ static void add_link(const struct th_pattern_refusal *refusal)
 static bool has_any(const struct th_session *session, const struct th_bp_session *points,
                     const struct th_pattern *pattern)
 {
-    for (const struct th_live_function *f = session->tracing->live_functions; f; f = f->next)
+    for (const struct th_traceable_function *f = session->tracing->live_functions; f; f = f->next)
         if (th_pattern_concerns(pattern, &f->function.name) &&
             without_there(TH_BP_ALL, f->function.local, points) != TH_BP_ALL)
             return true;

@@ -39,11 +39,10 @@ enum th_pattern_news {
 
 /* Adds to CHANGE what the patterns say of FUNCTION. Under the lock. */
 void th_patterns_add(struct th_tracing *tracing, struct th_change *change,
-                     const struct th_traced_function *function, enum th_pattern_news news);
+                     const struct th_function_sites *function, enum th_pattern_news news);
 
 /* The recorded function, with what the patterns say of it if it is new. Outside of callbacks. */
-struct th_traced_function *th_patterns_meet(struct th_tracing *tracing,
-                                            const struct th_function *name);
+struct th_function_sites *th_patterns_meet(struct th_tracing *tracing, const struct th_mfa *name);
 
 /* The caller's share, after the breakpoints are gone. */
 void th_points_drop(struct th_points *points);

@@ -29,7 +29,7 @@ struct th_tracee_refs {
 };
 
 /* Somebody who can be traced, of a recording or of this host. */
-struct th_traced {
+struct th_tracee {
     struct th_tracing *tracing;
     th_term id;
     /* NULL: those of all others (th_tracing.found). Written under the tracing's lock; release, as

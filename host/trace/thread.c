@@ -1,10 +1,10 @@
 #include "thread.h"
 
-_Thread_local struct th_thread *th_thread_here;
+_Thread_local struct th_trace_thread *th_thread_here;
 
 /* Release: what it leads to is complete; acquire. Written under the lock, which guards `taken` as
  * well; no other lock is taken under it. */
-static struct th_thread *_Atomic threads;
+static struct th_trace_thread *_Atomic threads;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* --- Threads ---------------------------------------------------------------------------------- */
@@ -14,7 +14,7 @@ static pthread_key_t at_thread_end;
 
 static void leave(void *context)
 {
-    struct th_thread *thread = context;
+    struct th_trace_thread *thread = context;
 
     th_env_release(&thread->env);
     th_env_release(&thread->arena);
@@ -30,10 +30,10 @@ static void make_key(void)
         th_give_up("no thread-specific key is left");
 }
 
-static struct th_thread *take_one(void)
+static struct th_trace_thread *take_one(void)
 {
-    struct th_thread *first = atomic_load_explicit(&threads, memory_order_relaxed);
-    struct th_thread *thread = first;
+    struct th_trace_thread *first = atomic_load_explicit(&threads, memory_order_relaxed);
+    struct th_trace_thread *thread = first;
 
     while (thread && thread->taken)
         thread = thread->next;
@@ -46,9 +46,9 @@ static struct th_thread *take_one(void)
     return thread;
 }
 
-struct th_thread *th_thread_begin(void)
+struct th_trace_thread *th_thread_begin(void)
 {
-    struct th_thread *thread;
+    struct th_trace_thread *thread;
 
     pthread_once(&once, make_key);
     pthread_mutex_lock(&lock);
@@ -83,7 +83,7 @@ static void start_counts(struct th_thread_counts *counts, const struct th_sessio
 }
 
 /* Those of ID, 0: that are nobody's; NULL: there are none. */
-static struct th_thread_counts *find_meta(const struct th_thread *thread, th_session_id id)
+static struct th_thread_counts *find_meta(const struct th_trace_thread *thread, th_session_id id)
 {
     struct th_thread_counts *counts =
         atomic_load_explicit(&thread->meta_counts, memory_order_acquire);
@@ -93,7 +93,7 @@ static struct th_thread_counts *find_meta(const struct th_thread *thread, th_ses
     return counts;
 }
 
-static struct th_thread_counts *meta_counts(struct th_thread *thread,
+static struct th_thread_counts *meta_counts(struct th_trace_thread *thread,
                                             const struct th_session *session)
 {
     struct th_thread_counts *counts = find_meta(thread, session->id);
@@ -112,7 +112,7 @@ static struct th_thread_counts *meta_counts(struct th_thread *thread,
 
 /* The session is a meta tracer's; or another than the one that had the index when the thread last
  * counted there. */
-struct th_thread_counts *th_thread_begin_counts(struct th_thread *thread,
+struct th_thread_counts *th_thread_begin_counts(struct th_trace_thread *thread,
                                                 const struct th_session *session)
 {
     struct th_thread_counts *counts =
@@ -146,7 +146,7 @@ static void add(struct th_thread_counts *counts, th_session_id id, uint64_t sums
 }
 
 /* Perhaps another's; NULL: there are none. */
-static struct th_thread_counts *counts_of(const struct th_thread *thread,
+static struct th_thread_counts *counts_of(const struct th_trace_thread *thread,
                                           const struct th_session *session)
 {
     return session->meta
@@ -156,7 +156,7 @@ static struct th_thread_counts *counts_of(const struct th_thread *thread,
 
 void th_thread_sum(const struct th_session *session, uint64_t sums[TH_COUNTED_ALL])
 {
-    struct th_thread *thread = atomic_load_explicit(&threads, memory_order_acquire);
+    struct th_trace_thread *thread = atomic_load_explicit(&threads, memory_order_acquire);
 
     for (; thread; thread = thread->next)
         add(counts_of(thread, session), session->id, sums);
@@ -164,7 +164,7 @@ void th_thread_sum(const struct th_session *session, uint64_t sums[TH_COUNTED_AL
 
 void th_thread_forget(const struct th_session *session)
 {
-    struct th_thread *thread = atomic_load_explicit(&threads, memory_order_acquire);
+    struct th_trace_thread *thread = atomic_load_explicit(&threads, memory_order_acquire);
 
     for (; thread; thread = thread->next) {
         struct th_thread_counts *counts = counts_of(thread, session);
@@ -177,7 +177,7 @@ void th_thread_forget(const struct th_session *session)
 
 struct th_live_counts th_thread_sum_live(void)
 {
-    struct th_thread *thread = atomic_load_explicit(&threads, memory_order_acquire);
+    struct th_trace_thread *thread = atomic_load_explicit(&threads, memory_order_acquire);
     struct th_live_counts sum = {0};
 
     for (; thread; thread = thread->next) {

@@ -25,10 +25,10 @@ struct th_thread_counts {
     struct th_thread_counts *next; /* of meta tracers'; written before it can be found */
 };
 
-struct th_thread {
+struct th_trace_thread {
     th_env env;                                                 /* of the callback that runs */
     th_env arena;                                               /* the terms of the event at hand */
-    struct th_thread *next;                                     /* written before it can be found */
+    struct th_trace_thread *next;                               /* written before it can be found */
     bool taken;                                                 /* under the list's lock */
     _Atomic uint64_t suppressed, strangers;                     /* as words */
     struct th_thread_counts *_Atomic counts[TH_SESSIONS_LIMIT]; /* as th_tracing.sessions */
@@ -36,14 +36,14 @@ struct th_thread {
     struct th_thread_counts *_Atomic meta_counts;
 };
 
-extern _Thread_local struct th_thread *th_thread_here
+extern _Thread_local struct th_trace_thread *th_thread_here
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
-__attribute__((cold)) struct th_thread *th_thread_begin(void);
+__attribute__((cold)) struct th_trace_thread *th_thread_begin(void);
 
 /* The calling thread's. */
-static inline struct th_thread *th_thread_own(void)
+static inline struct th_trace_thread *th_thread_own(void)
 {
-    struct th_thread *thread = th_thread_here;
+    struct th_trace_thread *thread = th_thread_here;
 
     return __builtin_expect(thread != NULL, 1) ? thread : th_thread_begin();
 }
@@ -57,8 +57,8 @@ static inline void th_thread_add(_Atomic uint64_t *word)
 
 /* As th_session_count(), in a shared tracing. */
 __attribute__((cold)) struct th_thread_counts *
-th_thread_begin_counts(struct th_thread *thread, const struct th_session *session);
-static inline struct th_thread_counts *th_thread_counts_of(struct th_thread *thread,
+th_thread_begin_counts(struct th_trace_thread *thread, const struct th_session *session);
+static inline struct th_thread_counts *th_thread_counts_of(struct th_trace_thread *thread,
                                                            const struct th_session *session)
 {
     struct th_thread_counts *counts =
@@ -70,8 +70,8 @@ static inline struct th_thread_counts *th_thread_counts_of(struct th_thread *thr
     return counts;
 }
 
-static inline void th_thread_count_in(struct th_thread *thread, const struct th_session *session,
-                                      size_t what)
+static inline void th_thread_count_in(struct th_trace_thread *thread,
+                                      const struct th_session *session, size_t what)
 {
     th_thread_add(&th_thread_counts_of(thread, session)->words[what]);
 }

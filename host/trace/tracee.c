@@ -4,9 +4,10 @@
 
 /* --- a tracee's own struct --- */
 
-static struct th_tracee *own(struct th_tracing *tracing, struct th_process *process, th_term id)
+static struct th_recorded_tracee *own(struct th_tracing *tracing,
+                                      struct th_recorded_process *process, th_term id)
 {
-    struct th_tracee *tracee = process->tracing;
+    struct th_recorded_tracee *tracee = process->tracing;
 
     if (tracee)
         return tracee;
@@ -24,27 +25,27 @@ static struct th_tracee *own(struct th_tracing *tracing, struct th_process *proc
     return tracee;
 }
 
-struct th_tracee *th_tracee_own(struct th_tracing *tracing, th_term id)
+struct th_recorded_tracee *th_tracee_own(struct th_tracing *tracing, th_term id)
 {
     return own(tracing, th_world_see(id), id);
 }
 
-struct th_tracee *th_tracee_expect(struct th_tracing *tracing, th_term id)
+struct th_recorded_tracee *th_tracee_expect(struct th_tracing *tracing, th_term id)
 {
     if (!th_is_local_pid(id) && !th_is_local_port(id))
         return NULL;
     return own(tracing, th_world_expect(id), id);
 }
 
-struct th_tracee *th_tracee_find(th_term id)
+struct th_recorded_tracee *th_tracee_find(th_term id)
 {
-    struct th_process *process = th_is_immediate(id) ? th_world_find(id) : NULL;
+    struct th_recorded_process *process = th_is_immediate(id) ? th_world_find(id) : NULL;
 
     return process ? process->tracing : NULL;
 }
 
 /* Its refs are kept where other threads' control calls find them. Between events. */
-static void depart(struct th_tracee *tracee, struct th_tracee_refs *refs)
+static void depart(struct th_recorded_tracee *tracee, struct th_tracee_refs *refs)
 {
     struct th_tracing *tracing = tracee->traced.tracing;
     struct th_departed *departed = &tracing->departed[tracing->departures++ % TH_DEPARTED];
@@ -55,7 +56,7 @@ static void depart(struct th_tracee *tracee, struct th_tracee_refs *refs)
 }
 
 /* PROCESS goes, and has been seen. */
-static void note_met(const struct th_tracing *tracing, const struct th_process *process)
+static void note_met(const struct th_tracing *tracing, const struct th_recorded_process *process)
 {
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
         struct th_session *session = th_tracing_at(tracing, i);
@@ -64,9 +65,9 @@ static void note_met(const struct th_tracing *tracing, const struct th_process *
     }
 }
 
-void th_tracee_drop(struct th_process *process)
+void th_tracee_drop(struct th_recorded_process *process)
 {
-    struct th_tracee *tracee = process->tracing;
+    struct th_recorded_tracee *tracee = process->tracing;
     struct th_tracing *tracing = tracee->traced.tracing;
     struct th_tracee_refs *refs;
 
@@ -90,19 +91,19 @@ void th_tracee_drop(struct th_process *process)
 
 const struct th_tracee_refs *th_tracee_refs(const struct th_tracing *tracing, th_term id)
 {
-    const struct th_tracee *tracee = th_tracee_find(id);
+    const struct th_recorded_tracee *tracee = th_tracee_find(id);
 
     return tracee ? th_traced_refs(&tracee->traced) : th_found_refs(tracing, id);
 }
 
 /* REFS are TRACED's own. */
-static void note_own_flags(struct th_traced *traced, const struct th_tracee_refs *refs)
+static void note_own_flags(struct th_tracee *traced, const struct th_tracee_refs *refs)
 {
     atomic_store_explicit(&traced->own_flags, th_refs_union(refs), memory_order_relaxed);
     atomic_store_explicit(&traced->flags, &traced->own_flags, memory_order_release);
 }
 
-void th_traced_set_all(struct th_traced *traced, struct th_tracee_refs *refs)
+void th_traced_set_all(struct th_tracee *traced, struct th_tracee_refs *refs)
 {
     struct th_tracing *tracing = traced->tracing;
     struct th_tracee_refs *old;
@@ -124,7 +125,7 @@ void th_traced_set_all(struct th_traced *traced, struct th_tracee_refs *refs)
 }
 
 /* One that is clearing gets nobody any more. */
-void th_traced_set(struct th_traced *traced, struct th_session *session, uint32_t flags)
+void th_traced_set(struct th_tracee *traced, struct th_session *session, uint32_t flags)
 {
     const struct th_tracee_refs *old;
 
@@ -135,7 +136,7 @@ void th_traced_set(struct th_traced *traced, struct th_session *session, uint32_
     th_tracing_unlock(traced->tracing);
 }
 
-void th_traced_forget(struct th_traced *traced, struct th_session *session)
+void th_traced_forget(struct th_tracee *traced, struct th_session *session)
 {
     th_traced_set(traced, session, 0);
     th_session_count(session, TH_COUNTED(removed));
@@ -157,7 +158,7 @@ static void leave(struct th_tracing *tracing, struct th_tracee_refs *_Atomic *re
     th_tracing_retire(tracing, old);
 }
 
-static void leave_one(struct th_traced *traced, struct th_session *session)
+static void leave_one(struct th_tracee *traced, struct th_session *session)
 {
     const struct th_tracee_refs *left;
 
@@ -170,7 +171,7 @@ static void leave_one(struct th_traced *traced, struct th_session *session)
 /* What only the replaying thread may touch forgets the sessions of the bits GONE. */
 static void forget_bits(struct th_tracing *tracing, uint64_t gone)
 {
-    for (struct th_tracee *tracee = tracing->tracees; tracee; tracee = tracee->next) {
+    for (struct th_recorded_tracee *tracee = tracing->tracees; tracee; tracee = tracee->next) {
         th_recorded_habit_forget_in(&tracee->offered, gone);
         th_recorded_forget_sessions(&tracee->stack, gone);
     }
@@ -183,12 +184,12 @@ void th_tracees_leave(struct th_session *session)
     struct th_slot *slot;
     size_t position = 0;
 
-    for (struct th_tracee *tracee = tracing->tracees; tracee; tracee = tracee->next)
+    for (struct th_recorded_tracee *tracee = tracing->tracees; tracee; tracee = tracee->next)
         leave_one(&tracee->traced, session);
     for (size_t i = 0; i < TH_DEPARTED; i++)
         leave(tracing, &tracing->departed[i].refs, session);
     while ((slot = th_table_next(&tracing->live, &position)))
-        leave_one(&((struct th_live_process *)slot->value)->traced, session);
+        leave_one(&((struct th_live_tracee *)slot->value)->traced, session);
     if (!tracing->shared)
         forget_bits(tracing, (uint64_t)1 << session->index);
 }
@@ -234,7 +235,7 @@ static void note_flags(struct th_session *session, bool on, uint32_t flags)
 }
 
 /* One that is like all others follows session->found. */
-static void trace_special(struct th_session *session, struct th_traced *traced, enum th_kind kind,
+static void trace_special(struct th_session *session, struct th_tracee *traced, enum th_kind kind,
                           bool on, uint32_t flags)
 {
     const struct th_tracee_refs *refs = atomic_load_explicit(&traced->refs, memory_order_relaxed);
@@ -249,10 +250,10 @@ static void trace_existing(struct th_session *session, enum th_kind kind, bool o
     struct th_slot *slot;
     size_t position = 0;
 
-    for (struct th_tracee *tracee = tracing->tracees; tracee; tracee = tracee->next)
+    for (struct th_recorded_tracee *tracee = tracing->tracees; tracee; tracee = tracee->next)
         trace_special(session, &tracee->traced, kind, on, flags);
     while ((slot = th_table_next(&tracing->live, &position)))
-        trace_special(session, &((struct th_live_process *)slot->value)->traced, kind, on, flags);
+        trace_special(session, &((struct th_live_tracee *)slot->value)->traced, kind, on, flags);
     session->found[kind] = changed(session->found[kind], on, flags);
 }
 
@@ -277,7 +278,7 @@ enum th_status th_session_trace(struct th_session *session, enum th_tracees whic
     return TH_OK;
 }
 
-static void change_one(struct th_session *session, struct th_traced *traced, bool on,
+static void change_one(struct th_session *session, struct th_tracee *traced, bool on,
                        uint32_t flags)
 {
     uint32_t old = th_refs_flags(th_traced_refs(traced), session);
@@ -287,18 +288,18 @@ static void change_one(struct th_session *session, struct th_traced *traced, boo
     th_traced_set(traced, session, changed(old, on, flags));
 }
 
-struct th_traced *th_tracing_live(const struct th_tracing *tracing, th_term id)
+struct th_tracee *th_tracing_live(const struct th_tracing *tracing, th_term id)
 {
-    struct th_live_process *process = th_table_get(&tracing->live, id);
+    struct th_live_tracee *process = th_table_get(&tracing->live, id);
 
     return process ? &process->traced : NULL;
 }
 
 /* One of this host, or of the world. NULL: there is no such, or it is not for this thread. */
-static struct th_traced *find_one(struct th_tracing *tracing, th_term id)
+static struct th_tracee *find_one(struct th_tracing *tracing, th_term id)
 {
-    struct th_traced *live = th_is_immediate(id) ? th_tracing_live(tracing, id) : NULL;
-    struct th_tracee *tracee = NULL;
+    struct th_tracee *live = th_is_immediate(id) ? th_tracing_live(tracing, id) : NULL;
+    struct th_recorded_tracee *tracee = NULL;
 
     if (!live && th_tracing_is_replayer(tracing) && th_process_alive(id))
         tracee = th_tracee_expect(tracing, id);
@@ -307,7 +308,7 @@ static struct th_traced *find_one(struct th_tracing *tracing, th_term id)
 
 enum th_status th_session_trace_one(struct th_session *session, th_term id, bool on, uint32_t flags)
 {
-    struct th_traced *traced;
+    struct th_tracee *traced;
 
     if (flags & TH_FLAG_CPU_TIMESTAMP)
         return only_of_all();
@@ -327,7 +328,7 @@ enum th_status th_session_trace_one(struct th_session *session, th_term id, bool
 static void welcome(struct th_session *session, struct th_expected *expected)
 {
     th_term who = th_is_atom(expected->who) ? th_whereis(expected->who) : expected->who;
-    struct th_traced *traced = who != TH_NONE ? find_one(session->tracing, who) : NULL;
+    struct th_tracee *traced = who != TH_NONE ? find_one(session->tracing, who) : NULL;
 
     if (!traced)
         return;
@@ -338,7 +339,7 @@ static void welcome(struct th_session *session, struct th_expected *expected)
 /* A pid or port is expected to be there, and is not seen before the recording names it. */
 static bool has_met(const struct th_expected *expected)
 {
-    const struct th_process *process =
+    const struct th_recorded_process *process =
         th_is_atom(expected->who) ? NULL : th_world_find(expected->who);
 
     return expected->met || (process && !process->expected);
@@ -384,7 +385,7 @@ void th_tracees_expected(struct th_tracing *tracing)
 static uint32_t flags_of(const struct th_session *session, th_term id)
 {
     struct th_tracing *tracing = session->tracing;
-    const struct th_traced *live = th_is_immediate(id) ? th_tracing_live(tracing, id) : NULL;
+    const struct th_tracee *live = th_is_immediate(id) ? th_tracing_live(tracing, id) : NULL;
 
     if (live)
         return th_refs_flags(th_traced_refs(live), session);
@@ -405,7 +406,7 @@ static uint32_t read_flags(const struct th_session *session, th_term id)
 
 static void forget_one(struct th_session *session, th_term id)
 {
-    struct th_traced *traced;
+    struct th_tracee *traced;
 
     th_tracing_lock(session->tracing);
     traced = find_one(session->tracing, id);

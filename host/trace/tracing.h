@@ -75,15 +75,16 @@ struct th_session {
 };
 
 /* What hangs on a th_process that is not like all others. */
-struct th_tracee {
-    struct th_traced traced;         /* the first member */
-    struct th_tracee *next, **place; /* in tracing->tracees */
-    bool born;                       /* what follows from its birth is in refs */
-    th_term newborn_of;      /* its parent, if a link between them is of a spawn_link; TH_NONE */
-    struct th_stack offered; /* for sessions without patterns, once they break their habit */
-    struct th_stack stack;   /* for sessions with patterns, while there are any */
-    struct th_caller returned_to; /* and to what it has returned, as far as that is known */
-    struct th_timing timing;      /* of call_time */
+struct th_recorded_tracee {
+    struct th_tracee traced;                  /* the first member */
+    struct th_recorded_tracee *next, **place; /* in tracing->tracees */
+    bool born;                                /* what follows from its birth is in refs */
+    th_term newborn_of; /* its parent, if a link between them is of a spawn_link; TH_NONE */
+    struct th_recorded_stack
+        offered;                    /* for sessions without patterns, once they break their habit */
+    struct th_recorded_stack stack; /* for sessions with patterns, while there are any */
+    struct th_caller returned_to;   /* and to what it has returned, as far as that is known */
+    struct th_timing timing;        /* of call_time */
 };
 
 enum { TH_DEPARTED = 64 };
@@ -126,11 +127,11 @@ struct th_tracing {
     /* Recorded events that no session has the flag for: they went no further. Relaxed, written by
      * the replaying thread. */
     _Atomic uint64_t unwanted;
-    uint32_t seen;             /* th_tracing_seen(); the replaying thread's own */
-    bool special;              /* a tracee of this world has refs of its own */
-    struct th_tracee *tracees; /* of this world */
-    struct th_table live;      /* processes of this host by id: struct th_live_process */
-    struct th_live_function *live_functions;
+    uint32_t seen;                      /* th_tracing_seen(); the replaying thread's own */
+    bool special;                       /* a tracee of this world has refs of its own */
+    struct th_recorded_tracee *tracees; /* of this world */
+    struct th_table live;               /* processes of this host by id: struct th_live_tracee */
+    struct th_traceable_function *live_functions;
     uint64_t suppressed_before, strangers_before; /* th_live_counts() */
     /* Refs of those that ended last, for what a BEAM traces after the exit; the oldest next. `id`
      * is the replaying thread's own; refs are as th_traced.refs. */
@@ -270,17 +271,17 @@ static inline bool th_tracing_is_replayer(const struct th_tracing *tracing)
 }
 
 /* The tracee's own struct, made if it is not there. */
-struct th_tracee *th_tracee_own(struct th_tracing *tracing, th_term id);
+struct th_recorded_tracee *th_tracee_own(struct th_tracing *tracing, th_term id);
 
 /* The same of one that is perhaps never seen, and does not count as seen by this. NULL if ID is no
  * pid or port of this node. */
-struct th_tracee *th_tracee_expect(struct th_tracing *tracing, th_term id);
+struct th_recorded_tracee *th_tracee_expect(struct th_tracing *tracing, th_term id);
 
 /* The tracee's own struct; NULL: nothing special is known of it. */
-struct th_tracee *th_tracee_find(th_term id);
+struct th_recorded_tracee *th_tracee_find(th_term id);
 
 /* PROCESS, which has one, has ended, or its world has. */
-void th_tracee_drop(struct th_process *process);
+void th_tracee_drop(struct th_recorded_process *process);
 
 /* Who traces it: one of a recording, by the replaying thread. */
 const struct th_tracee_refs *th_tracee_refs(const struct th_tracing *tracing, th_term id);
@@ -293,7 +294,7 @@ static inline const struct th_tracee_refs *th_found_refs(const struct th_tracing
     return atomic_load_explicit(&tracing->found[th_kind_of(id)], memory_order_acquire);
 }
 
-static inline const struct th_tracee_refs *th_traced_refs(const struct th_traced *traced)
+static inline const struct th_tracee_refs *th_traced_refs(const struct th_tracee *traced)
 {
     const struct th_tracee_refs *own = atomic_load_explicit(&traced->refs, memory_order_acquire);
 
@@ -301,21 +302,21 @@ static inline const struct th_tracee_refs *th_traced_refs(const struct th_traced
 }
 
 /* Replaces one session's flags (0: it traces no more), or all at once. */
-void th_traced_set(struct th_traced *traced, struct th_session *session, uint32_t flags);
-void th_traced_set_all(struct th_traced *traced, struct th_tracee_refs *refs);
+void th_traced_set(struct th_tracee *traced, struct th_session *session, uint32_t flags);
+void th_traced_set_all(struct th_tracee *traced, struct th_tracee_refs *refs);
 
 /* One of this host; NULL: there is none of that id. Under the lock. */
-struct th_traced *th_tracing_live(const struct th_tracing *tracing, th_term id);
+struct th_tracee *th_tracing_live(const struct th_tracing *tracing, th_term id);
 
 /* The same of one of a recording. */
-static inline void th_tracee_set(struct th_tracee *tracee, struct th_session *session,
+static inline void th_tracee_set(struct th_recorded_tracee *tracee, struct th_session *session,
                                  uint32_t flags)
 {
     th_traced_set(&tracee->traced, session, flags);
 }
 
 /* The session's tracer wants no more of it. */
-void th_traced_forget(struct th_traced *traced, struct th_session *session);
+void th_traced_forget(struct th_tracee *traced, struct th_session *session);
 
 /* Takes the session away from one tracee, as its tracer wants. */
 void th_tracee_forget(struct th_tracing *tracing, th_term id, struct th_session *session);

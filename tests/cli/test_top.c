@@ -15,7 +15,7 @@ enum { SECOND = 1000000000 };
 
 static void add(struct th_top_model *model, const char *name, uint64_t calls, int64_t us)
 {
-    struct th_function function = {th_atom("m"), th_atom(name), 1};
+    struct th_mfa function = {th_atom("m"), th_atom(name), 1};
     struct th_top_counted counted = {calls, us * 1000};
 
     th_top_model_add(model, &function, &counted, us >= 0);

@@ -7,7 +7,7 @@
 enum { PRINTED = 1000, MOST_FORMS = 20, MOST_BYTES = 2000, MUCH = 1 << 24, PAUSES = 20000 };
 
 struct mail {
-    struct th_host_process *process;
+    struct th_mailbox *process;
     struct th_message *arrived;
     int waits, pauses;
 };

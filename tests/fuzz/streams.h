@@ -63,7 +63,7 @@ static void compare_events(const struct th_event *a, const struct th_event *b)
 static void check_pieces(struct th_event *event, th_env *env, th_term tuple, bool ambiguous)
 {
     struct th_event expected = *event;
-    struct th_function function, expected_function;
+    struct th_mfa function, expected_function;
     bool sound;
 
     /* Whether a list of arguments is a proper one is only seen in the term. */

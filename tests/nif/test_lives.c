@@ -20,7 +20,7 @@
 #include <cmocka.h>
 
 static struct events_journal *journal, *later; /* of the old instance, of the new one */
-static struct th_host_process *process;
+static struct th_mailbox *process;
 static ErlNifPid pid, inbox;
 static int ends[2], file;
 static th_env env;

@@ -18,7 +18,7 @@
 static struct events_journal *journal;
 static struct th_library *library;
 static struct events_object *a, *b;
-static struct th_host_process *process;
+static struct th_mailbox *process;
 static ErlNifPid pid; /* its pid */
 static th_env env;
 
@@ -231,7 +231,7 @@ static void a_monitor_ends_in_one_way(void **state)
     pthread_barrier_init(&race.start, NULL, 2);
     assert_int_equal(pthread_create(&thread, NULL, take_away, &race), 0);
     for (int i = 0; i < ROUNDS; i++) {
-        struct th_host_process *short_lived = th_host_process_start(ignore, NULL);
+        struct th_mailbox *short_lived = th_host_process_start(ignore, NULL);
         ErlNifPid its_pid = {th_host_process_pid(short_lived)};
         race.object = events_object(journal, EVENTS_FULL, 5);
         before = race.taken;

@@ -31,7 +31,7 @@ enum { THREADS = 4, MESSAGES = 2000 };
 
 /* A process of the host that keeps what it gets. */
 struct mailbox {
-    struct th_host_process *process;
+    struct th_mailbox *process;
     ErlNifPid pid;
     th_env env;
     th_term last;

@@ -26,7 +26,7 @@ static void receive(void *context, th_term message)
 static void mail_is_received(void **state)
 {
     struct mailbox mailbox = {0};
-    struct th_host_process *process = th_host_process_start(receive, &mailbox);
+    struct th_mailbox *process = th_host_process_start(receive, &mailbox);
     th_term pid = th_host_process_pid(process);
 
     (void)state;
@@ -42,9 +42,9 @@ static void mail_is_received(void **state)
 static void a_stopped_process_is_dead_for_ever(void **state)
 {
     struct mailbox mailbox = {0};
-    struct th_host_process *process = th_host_process_start(receive, &mailbox);
+    struct th_mailbox *process = th_host_process_start(receive, &mailbox);
     th_term pid = th_host_process_pid(process);
-    struct th_host_process *next;
+    struct th_mailbox *next;
 
     (void)state;
     th_host_process_stop(process);
@@ -62,7 +62,7 @@ static void a_stopped_process_is_dead_for_ever(void **state)
 static void a_process_that_never_was_is_dead(void **state)
 {
     struct mailbox mailbox = {0};
-    struct th_host_process *process = th_host_process_start(receive, &mailbox);
+    struct th_mailbox *process = th_host_process_start(receive, &mailbox);
     th_term pid = th_host_process_pid(process);
     uint32_t number = th_local_pid_number(pid), serial = th_local_pid_serial(pid);
     const th_term never[] = {th_local_pid(number, serial + 1), th_local_pid(number + 20000, serial),
@@ -81,7 +81,7 @@ static void a_process_that_never_was_is_dead(void **state)
 static void many_processes_are_told_apart(void **state)
 {
     static struct mailbox mailboxes[PROCESSES];
-    struct th_host_process *processes[PROCESSES];
+    struct th_mailbox *processes[PROCESSES];
 
     (void)state;
     for (size_t i = 0; i < PROCESSES; i++)
@@ -119,7 +119,7 @@ static void only_processes_of_this_node_get_mail(void **state)
 static void host_processes_survive_a_new_world(void **state)
 {
     struct mailbox mailbox = {0};
-    struct th_host_process *process = th_host_process_start(receive, &mailbox);
+    struct th_mailbox *process = th_host_process_start(receive, &mailbox);
 
     (void)state;
     th_world_reset(NULL);
@@ -159,7 +159,7 @@ static size_t run_senders(th_term pid, void (*meanwhile)(void *), void *context)
 static void messages_of_several_threads_come_one_at_a_time(void **state)
 {
     struct mailbox mailbox = {0};
-    struct th_host_process *process = th_host_process_start(receive, &mailbox);
+    struct th_mailbox *process = th_host_process_start(receive, &mailbox);
 
     (void)state;
     assert_int_equal(run_senders(th_host_process_pid(process), NULL, NULL), SENDERS * MESSAGES);
@@ -175,7 +175,7 @@ static void stop(void *process)
 static void no_message_comes_after_the_stop(void **state)
 {
     struct mailbox mailbox = {0};
-    struct th_host_process *process = th_host_process_start(receive, &mailbox);
+    struct th_mailbox *process = th_host_process_start(receive, &mailbox);
     size_t sent = run_senders(th_host_process_pid(process), stop, process);
 
     (void)state;

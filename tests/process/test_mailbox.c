@@ -36,19 +36,19 @@ static void count_arrival(void *context, const struct th_message *message)
     arrivals++;
 }
 
-static struct th_host_process *start(void)
+static struct th_mailbox *start(void)
 {
     return th_host_process_start_mailbox(count_arrival, NULL, NULL);
 }
 
-static void send(struct th_host_process *to, th_term message)
+static void send(struct th_mailbox *to, th_term message)
 {
     assert_true(th_mail_send(th_host_process_pid(to), message));
 }
 
 static void messages_wait_in_order(void **state)
 {
-    struct th_host_process *process = start();
+    struct th_mailbox *process = start();
     struct th_message *mail;
 
     (void)state;
@@ -71,7 +71,7 @@ static void messages_wait_in_order(void **state)
 
 static void arriving_is_told_when_the_mailbox_was_empty(void **state)
 {
-    struct th_host_process *process = start();
+    struct th_mailbox *process = start();
     struct th_message *mail;
 
     (void)state;
@@ -98,7 +98,7 @@ static th_term make_message(th_env *to)
 
 static void a_message_outlives_what_it_was_made_from(void **state)
 {
-    struct th_host_process *process = start();
+    struct th_mailbox *process = start();
     struct th_message *mail;
 
     (void)state;
@@ -160,7 +160,7 @@ static void a_message_is_one_allocation(void **state)
 
 static void the_dead_leave_no_mail(void **state)
 {
-    struct th_host_process *process = start(), *next;
+    struct th_mailbox *process = start(), *next;
     th_term pid = th_host_process_pid(process);
 
     (void)state;
@@ -175,7 +175,7 @@ static void the_dead_leave_no_mail(void **state)
 
 /* Whoever takes messages out sleeps until one arrives. */
 struct reader {
-    struct th_host_process *process;
+    struct th_mailbox *process;
     pthread_mutex_t lock;
     pthread_cond_t wake;
     bool arrived;
@@ -259,7 +259,7 @@ static void a_mailbox_may_go_while_others_send(void **state)
 {
     (void)state;
     for (int round = 0; round < 20; round++) {
-        struct th_host_process *process = start();
+        struct th_mailbox *process = start();
         th_term argument[] = {th_host_process_pid(process), th_small(0)};
         pthread_t thread;
 

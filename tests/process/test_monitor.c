@@ -43,7 +43,7 @@ static void ignore(void *context, th_term message)
     (void)message;
 }
 
-static struct th_host_process *start(void)
+static struct th_mailbox *start(void)
 {
     return th_host_process_start(ignore, NULL);
 }
@@ -57,7 +57,7 @@ static int begin(void **state)
 
 static void who_watches_is_told_once(void **state)
 {
-    struct th_host_process *process = start();
+    struct th_mailbox *process = start();
     struct watcher watcher;
 
     (void)state;
@@ -72,7 +72,7 @@ static void who_watches_is_told_once(void **state)
 
 static void stopping_is_a_normal_end(void **state)
 {
-    struct th_host_process *process = start();
+    struct th_mailbox *process = start();
     struct watcher watcher;
 
     (void)state;
@@ -83,7 +83,7 @@ static void stopping_is_a_normal_end(void **state)
 
 static void who_has_stopped_watching_is_not_told(void **state)
 {
-    struct th_host_process *process = start();
+    struct th_mailbox *process = start();
     struct watcher watcher;
 
     (void)state;
@@ -96,7 +96,7 @@ static void who_has_stopped_watching_is_not_told(void **state)
 
 static void what_is_not_alive_is_not_watched(void **state)
 {
-    struct th_host_process *process = start();
+    struct th_mailbox *process = start();
     th_term pid = th_host_process_pid(process);
     struct watcher watcher;
 
@@ -132,7 +132,7 @@ static void the_end_of_what_was_recorded_is_told(void **state)
 
 static void a_world_that_goes_ends_all_that_was_in_it(void **state)
 {
-    struct th_host_process *process = start();
+    struct th_mailbox *process = start();
     struct watcher recorded, own;
 
     (void)state;
@@ -221,7 +221,7 @@ static void free_self(struct th_monitor *self, th_term reason)
 
 static void who_is_told_may_free_itself(void **state)
 {
-    struct th_host_process *process = start();
+    struct th_mailbox *process = start();
 
     (void)state;
     for (int i = 0; i < 3; i++) {
@@ -277,7 +277,7 @@ static void starting_and_stopping_race_with_the_end(void **state)
     race.watcher.monitor.down = down;
     pthread_create(&thread, NULL, start_and_stop, &race);
     for (int i = 1; i <= RACES; i++) {
-        struct th_host_process *process = start();
+        struct th_mailbox *process = start();
         race.pid = th_host_process_pid(process);
         atomic_store(&race.begun, i);
         th_host_process_stop(process);

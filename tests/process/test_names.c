@@ -21,7 +21,7 @@ static void ignore(void *context, th_term message)
     (void)message;
 }
 
-static struct th_host_process *start(void)
+static struct th_mailbox *start(void)
 {
     return th_host_process_start(ignore, NULL);
 }
@@ -43,7 +43,7 @@ static int begin(void **state)
 
 static void a_process_of_the_host_may_have_a_name(void **state)
 {
-    struct th_host_process *process = start();
+    struct th_mailbox *process = start();
     th_term pid = th_host_process_pid(process);
 
     (void)state;
@@ -58,7 +58,7 @@ static void a_process_of_the_host_may_have_a_name(void **state)
 
 static void names_are_refused(void **state)
 {
-    struct th_host_process *one = start(), *two = start();
+    struct th_mailbox *one = start(), *two = start();
     th_term a = th_host_process_pid(one), b = th_host_process_pid(two);
 
     (void)state;
@@ -83,7 +83,7 @@ static void names_are_refused(void **state)
 
 static void a_name_goes_with_its_process(void **state)
 {
-    struct th_host_process *one = start(), *two;
+    struct th_mailbox *one = start(), *two;
 
     (void)state;
     assert_true(th_name_register(TH_AM(ok), th_host_process_pid(one)));
@@ -96,7 +96,7 @@ static void a_name_goes_with_its_process(void **state)
 
 static void names_of_the_recording_hide_the_host_s(void **state)
 {
-    struct th_host_process *process = start();
+    struct th_mailbox *process = start();
     th_term pid = th_host_process_pid(process);
 
     (void)state;
@@ -231,7 +231,7 @@ static void *ask_all_along(void *context)
 /* The host's names and the recording's change in two threads, and a third asks. */
 static void names_are_asked_for_while_they_change(void **state)
 {
-    struct th_host_process *process = start();
+    struct th_mailbox *process = start();
     th_term pid = th_host_process_pid(process);
     pthread_t thread;
     void *wrong;

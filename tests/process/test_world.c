@@ -10,9 +10,9 @@
 enum { MANY = 200000 };
 
 static size_t dropped;
-static struct th_process *last_dropped;
+static struct th_recorded_process *last_dropped;
 
-static void drop(struct th_process *process)
+static void drop(struct th_recorded_process *process)
 {
     dropped++;
     last_dropped = process;
@@ -33,8 +33,8 @@ static int begin(void **state)
 
 static void a_process_has_one_struct(void **state)
 {
-    struct th_process *a = th_world_see(pid(1));
-    struct th_process *b = th_world_see(pid(2));
+    struct th_recorded_process *a = th_world_see(pid(1));
+    struct th_recorded_process *b = th_world_see(pid(2));
 
     (void)state;
     assert_ptr_not_equal(a, b);
@@ -95,7 +95,7 @@ static void numbers_that_no_node_gives_out_are_told_apart(void **state)
 {
     th_env env;
     th_term big, other;
-    struct th_process *process;
+    struct th_recorded_process *process;
 
     (void)state;
     th_env_init(&env, TH_ENV_PLAIN);
@@ -115,7 +115,7 @@ static void numbers_that_no_node_gives_out_are_told_apart(void **state)
 
 static void dropping_is_told_for_what_has_tracing(void **state)
 {
-    struct th_process *a = th_world_see(pid(1));
+    struct th_recorded_process *a = th_world_see(pid(1));
 
     (void)state;
     a->tracing = &dropped;
@@ -198,7 +198,7 @@ static void idle_processes_are_dropped_the_rest_is_kept(void **state)
     th_world_see(pid(1))->tracing = &dropped;
     th_world_register(pid(2), TH_AM(ok));
     for (uint32_t i = 3; i < MANY; i++) {
-        struct th_process *process = th_world_see(pid(i));
+        struct th_recorded_process *process = th_world_see(pid(i));
         th_world_see(pid(3)); /* the one that is never idle */
         assert_true(process->id == pid(i));
     }

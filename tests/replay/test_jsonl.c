@@ -117,7 +117,7 @@ static void lines_and_their_tuples(void **state)
 /* Kind, tag, tracee, time and size of the tuple are known before terms are decoded. */
 static void what_is_known_at_once(void **state)
 {
-    struct th_function function;
+    struct th_mfa function;
 
     (void)state;
     add("{\"ts\":-5,\"ts_kind\":\"strict_monotonic\",\"ts_unique\":7,\"tracee\":\"<0.79.2>\","
@@ -282,7 +282,7 @@ static void wrong_lines(void **state)
 /* Terms are looked at when they are wanted. */
 static void wrong_terms(void **state)
 {
-    struct th_function function;
+    struct th_mfa function;
     th_term tuple;
 
     (void)state;

@@ -78,7 +78,7 @@ static void one_message_in_all_encodings(void **state)
         {BYTES("\x83\x68\4" TRACE PID CALL "\x69\0\0\0\3\x77\1m\x77\1"
                "f\x62\0\0\0\2")},
     };
-    struct th_function function;
+    struct th_mfa function;
     th_term tuple;
 
     (void)state;
@@ -239,7 +239,7 @@ static void add_compressed(const char *term)
 /* No recorder compresses, but term_to_binary does if asked. */
 static void compressed_records(void **state)
 {
-    struct th_function function;
+    struct th_mfa function;
     th_term tuple;
 
     (void)state;
@@ -293,7 +293,7 @@ static void arities(void **state)
         {BYTES(""), -1},
     };
     const size_t count = sizeof cases / sizeof cases[0];
-    struct th_function function;
+    struct th_mfa function;
 
     (void)state;
     for (size_t i = 0; i < count; i++) {

@@ -39,7 +39,7 @@ static void same_term(th_term a, th_term b)
 
 static void check_function(struct th_event *event, th_term term)
 {
-    struct th_function function, expected;
+    struct th_mfa function, expected;
 
     if (!th_tag_has_function(event->tag) || !th_event_function_from_term(term, &expected)) {
         assert_int_equal(event->source->function(event, &function), TH_MALFORMED);
@@ -158,7 +158,7 @@ static void drops(void **state)
 {
     struct th_event event = {0};
     struct th_reader *reader;
-    struct th_function function;
+    struct th_mfa function;
 
     (void)state;
     stream_add_drop(&stream, 2243);
@@ -399,7 +399,7 @@ static void damage_inside_of_terms(void **state)
 {
     struct th_event event = {0};
     struct th_reader *reader;
-    struct th_function function;
+    struct th_mfa function;
     th_term tuple;
     th_env env;
 

@@ -37,10 +37,10 @@ static inline int end_locals(void **state)
 
 /* What locals:FUNCTION gives, as call(). */
 #define local(function, ...) local_in(process, function, __VA_ARGS__)
-static inline const char *local_in(struct th_process_run *in, const char *function,
+static inline const char *local_in(struct th_process *in, const char *function,
                                    const char *arguments, ...)
     __attribute__((format(printf, 3, 4)));
-static inline const char *local_in(struct th_process_run *in, const char *function,
+static inline const char *local_in(struct th_process *in, const char *function,
                                    const char *arguments, ...)
 {
     char text[256];

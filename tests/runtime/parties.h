@@ -55,7 +55,7 @@ static inline const char *show(const char *prefix, th_term term)
 
 /* What MODULE:NAME gives in PROCESS, with the elements of the list that TEXT is, as text, valid
  * until the thread's next; "error: Reason" and the like for what it raises. */
-static inline const char *call_module(struct th_process_run *process, const char *module,
+static inline const char *call_module(struct th_process *process, const char *module,
                                       const char *name, const char *text)
 {
     static const char *const prefixes[] = {"", "error: ", "throw: ", "exit: ", "ended: "};
@@ -80,9 +80,9 @@ static inline const char *call_module(struct th_process_run *process, const char
 }
 
 /* The same of party:NAME, with ARGUMENTS printf-like. */
-static inline const char *call_in(struct th_process_run *process, const char *name,
+static inline const char *call_in(struct th_process *process, const char *name,
                                   const char *arguments, ...) __attribute__((format(printf, 3, 4)));
-static inline const char *call_in(struct th_process_run *process, const char *name,
+static inline const char *call_in(struct th_process *process, const char *name,
                                   const char *arguments, ...)
 {
     char text[512];
@@ -95,7 +95,7 @@ static inline const char *call_in(struct th_process_run *process, const char *na
 }
 
 /* The next message to PROCESS, as text. */
-static inline const char *message_to(struct th_process_run *process)
+static inline const char *message_to(struct th_process *process)
 {
     struct th_message *message = th_run_receive(process, (int64_t)10 * 1000 * 1000 * 1000);
     const char *shown;

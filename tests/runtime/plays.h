@@ -20,7 +20,7 @@
 
 static struct th_library *play_library;
 static struct th_session *session;
-static struct th_process_run *player;
+static struct th_process *player;
 
 static inline void begin_plays(unsigned schedulers)
 {
@@ -53,7 +53,7 @@ static bool player_waits;
 /* Under the mailbox's lock. */
 static inline void look_at_player(void *context)
 {
-    player_waits = ((struct th_process_run *)context)->waiting;
+    player_waits = ((struct th_process *)context)->waiting;
 }
 
 /* All but the player have ended, and it waits: nothing more happens. */

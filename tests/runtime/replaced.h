@@ -49,7 +49,7 @@ static inline void set_twin(const char *function, int arity, const char *match, 
 
 static inline uint32_t kinds_of(const char *function, int arity, uint64_t *counted)
 {
-    struct th_function name = {th_atom("twin"), th_atom(function), (uint32_t)arity};
+    struct th_mfa name = {th_atom("twin"), th_atom(function), (uint32_t)arity};
     struct th_bp_info info;
     uint32_t kinds;
 
@@ -72,7 +72,7 @@ static inline uint64_t count_of(const char *function, int arity)
 /* The calls that call_time has counted. */
 static inline uint64_t timed_of(const char *function, int arity)
 {
-    struct th_function name = {th_atom("twin"), th_atom(function), (uint32_t)arity};
+    struct th_mfa name = {th_atom("twin"), th_atom(function), (uint32_t)arity};
     struct th_bp_info info;
     uint64_t calls;
 

@@ -42,7 +42,7 @@ static inline void stop_runner(void)
 }
 
 /* Has PROCESS call NAME with the elements of the list ARGUMENTS. TERM gets the result, in ENV. */
-static inline enum th_call_end run_in(struct th_process_run *process, const char *name,
+static inline enum th_call_end run_in(struct th_process *process, const char *name,
                                       const char *arguments, th_env *env, th_term *term)
 {
     struct th_callee callee = {.library = runner_library};
@@ -68,8 +68,7 @@ static inline enum th_call_end run_in(struct th_process_run *process, const char
 }
 
 /* What the call gives, as text, valid until the thread's next; "error: Reason" if it raises. */
-static inline const char *run(struct th_process_run *process, const char *name,
-                              const char *arguments)
+static inline const char *run(struct th_process *process, const char *name, const char *arguments)
 {
     static _Thread_local char last[8192];
     struct th_buffer text = {0};

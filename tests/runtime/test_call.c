@@ -4,7 +4,7 @@
 
 #include "tests/support/skipping.h"
 
-static struct th_process_run *process;
+static struct th_process *process;
 
 static void results_are_copied(void **state)
 {

@@ -14,7 +14,7 @@ enum { MODULES = 3 };
 /* Others in each test, as a module counts its generations for ever. */
 static char names[MODULES][32];
 static char *files[MODULES]; /* of the names */
-static struct th_process_run *process;
+static struct th_process *process;
 
 static int start_with(unsigned schedulers)
 {
@@ -185,7 +185,7 @@ static void what_is_not_asked_for_well(void **state)
 /* --- While others are in it ------------------------------------------------------------------- */
 
 struct asking {
-    struct th_process_run *process;
+    struct th_process *process;
     pthread_t thread;
     const char *function;
     char arguments[256], said[512];
@@ -368,7 +368,7 @@ enum { ASKING = 8, TIMES = 6 };
 
 struct one_of_many {
     pthread_t thread;
-    struct th_process_run *process;
+    struct th_process *process;
     char own[32];
     char *file;
     long shared[TIMES]; /* the generations of the module that all load */

@@ -30,7 +30,7 @@ static void all_threads_take_leave_of_a_library(void **state)
     struct options options = {
         .set = 1u << ERL_NIF_OPT_ON_UNLOAD_THREAD, .left = on_left, .unloaded = on_unloaded};
     char *path = th_printf("%s/tests/tracers/options.so", getenv("BUILD_DIR"));
-    struct th_process_run *process = th_run_start();
+    struct th_process *process = th_run_start();
     struct th_library *library;
 
     (void)state;
@@ -49,7 +49,7 @@ static void all_threads_take_leave_of_a_library(void **state)
 
 static void *run_for_ever(void *unused)
 {
-    struct th_process_run *process = th_run_start();
+    struct th_process *process = th_run_start();
 
     (void)unused;
     assert_string_equal(run(process, "tick", "[1,-1,100]"), "error: halting");
@@ -59,7 +59,7 @@ static void *run_for_ever(void *unused)
 
 static void a_halt_ends_chains(void **state)
 {
-    struct th_process_run *process = th_run_start();
+    struct th_process *process = th_run_start();
     pthread_t threads[4];
 
     (void)state;

@@ -378,7 +378,7 @@ static void deliver(void *context, th_term message)
     delivered += message == th_atom("of_a_callback");
 }
 
-static struct th_host_process *listener;
+static struct th_mailbox *listener;
 
 static void send_from_a_callback(void)
 {

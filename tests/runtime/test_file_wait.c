@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static struct th_process_run *process;
+static struct th_process *process;
 static struct th_library *filing;
 static char folder[PATH_MAX];
 static char *self;

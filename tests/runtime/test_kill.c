@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-static struct th_process_run *process;
+static struct th_process *process;
 
 static void *kill_soon(void *unused)
 {
@@ -67,7 +67,7 @@ static void *poll_until_dead(void *watcher)
  * each of a list of REASONS. */
 static void told_in_dirty_function(const char *traps, const char *const reasons[], const char *end)
 {
-    struct th_process_run *watcher = th_run_start();
+    struct th_process *watcher = th_run_start();
     char *pid = text_of_pid(th_run_pid(watcher));
     char *target;
     pthread_t thread;
@@ -109,7 +109,7 @@ static uint64_t users_of_party(void)
  * goes nowhere. (As in OTP 25.) */
 static void ended_in_dirty_function(const char *function, const char *reason, const char *end)
 {
-    struct th_process_run *watcher = th_run_start();
+    struct th_process *watcher = th_run_start();
     char *self = text_of_pid(th_run_pid(watcher));
     char *pid;
 
@@ -151,7 +151,7 @@ static void others_see_a_process_end_in_its_dirty_function(void **state)
 
 static void a_signal_that_ends_nothing_waits_for_the_function(void **state)
 {
-    struct th_process_run *watcher = th_run_start();
+    struct th_process *watcher = th_run_start();
     char *self = text_of_pid(th_run_pid(watcher));
     char *pid;
 
@@ -175,7 +175,7 @@ static void a_signal_that_ends_nothing_waits_for_the_function(void **state)
  */
 static void a_signal_over_a_link_that_has_ended(void **state)
 {
-    struct th_process_run *watcher = th_run_start();
+    struct th_process *watcher = th_run_start();
     char *self = text_of_pid(th_run_pid(watcher));
     char *pid, *crosses;
 
@@ -200,7 +200,7 @@ static void a_signal_over_a_link_that_has_ended(void **state)
 /* Others link with it and end, or kill it before a dirty thread takes it. */
 static void others_end_a_process_in_its_dirty_function(void **state)
 {
-    struct th_process_run *watcher = th_run_start();
+    struct th_process *watcher = th_run_start();
     char *self = text_of_pid(th_run_pid(watcher));
     char *pids[3];
 
@@ -230,7 +230,7 @@ enum { KILLERS = 3, ROUNDS = 200 };
 static char *_Atomic latest[KILLERS]; /* the pid that each has spawned last, as text */
 
 /* Ends PID in one of several ways, with signals that end nothing before. */
-static void end_somehow(struct th_process_run *watcher, const char *pid, unsigned how)
+static void end_somehow(struct th_process *watcher, const char *pid, unsigned how)
 {
     th_term term = TH_NONE;
     th_env env;
@@ -249,7 +249,7 @@ static void end_somehow(struct th_process_run *watcher, const char *pid, unsigne
 static void *spawn_and_kill(void *context)
 {
     unsigned number = (unsigned)(uintptr_t)context, random = number;
-    struct th_process_run *watcher = th_run_start();
+    struct th_process *watcher = th_run_start();
     char *self = text_of_pid(th_run_pid(watcher));
 
     call_in(watcher, "trap", "[1]");

@@ -3,7 +3,7 @@
 
 static void no_more_processes_than_there_may_be(void **state)
 {
-    struct th_process_run *process;
+    struct th_process *process;
 
     (void)state;
     party_setup.processes = 10;
@@ -19,7 +19,7 @@ static void no_more_processes_than_there_may_be(void **state)
 /* Who runs is killed when it has returned, and what it spawned meanwhile, too. */
 static void all_are_killed_in_the_end(void **state)
 {
-    struct th_process_run *process;
+    struct th_process *process;
 
     (void)state;
     party_setup.processes = 0;

@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 static const char a[] = "version_000a", b[] = "version_000b", c[] = "version_000c";
-static struct th_process_run *process;
+static struct th_process *process;
 
 static int start(void **state)
 {
@@ -42,7 +42,7 @@ static int stop(void **state)
 
 /* What MODULE:FUNCTION gives in BY, with the elements of the list ARGUMENTS, as text, valid until
  * the next. */
-static const char *call_by(struct th_process_run *by, const char *module, const char *function,
+static const char *call_by(struct th_process *by, const char *module, const char *function,
                            const char *arguments)
 {
     static const char *const prefixes[] = {"", "error: ", "throw: ", "exit: ", "ended: "};
@@ -132,7 +132,7 @@ static void calls_reach_what_is_current(void **state)
     assert_string_equal(call(a, "upgrades", "[]"), "0");
 }
 
-static struct th_process_run *waiter;
+static struct th_process *waiter;
 static const char *waited;
 
 static void *wait_in_code(void *module)

@@ -74,7 +74,7 @@ static void *load_on_and_on(void *unused)
 /* --- Calls ------------------------------------------------------------------------------------ */
 
 struct asked {
-    struct th_process_run *process;
+    struct th_process *process;
     const char *function;
     const char *arguments; /* a list, as Erlang's text */
     long answer;

@@ -66,7 +66,7 @@ static th_term name_list(th_env *env, int from, int to)
     return list;
 }
 
-static void must_return(struct th_process_run *process, const char *function, unsigned argc,
+static void must_return(struct th_process *process, const char *function, unsigned argc,
                         const th_term argv[], th_env *env)
 {
     th_term result;
@@ -83,7 +83,7 @@ static void must_return(struct th_process_run *process, const char *function, un
 
 static void *call_all(void *unused)
 {
-    struct th_process_run *process = th_run_start();
+    struct th_process *process = th_run_start();
     th_term argv[2];
     th_env env;
 
@@ -319,7 +319,7 @@ static struct th_session *count_calls(void)
 
 static uint64_t counted(struct th_session *session, int i)
 {
-    struct th_function name = {th_atom(names[i]), th_atom("number"), 0};
+    struct th_mfa name = {th_atom(names[i]), th_atom("number"), 0};
     struct th_bp_info info;
 
     assert_true(th_session_function_info(session, &name, &info));

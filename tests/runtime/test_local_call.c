@@ -271,7 +271,7 @@ static void what_was_left_takes_no_room(void **state)
 
 static uint64_t counted(const char *function, unsigned arity, uint32_t kinds)
 {
-    struct th_function name = {th_atom("locals"), th_atom(function), arity};
+    struct th_mfa name = {th_atom("locals"), th_atom(function), arity};
     struct th_bp_info info;
     uint64_t count;
 

@@ -23,7 +23,7 @@ static void local_breakpoints_are_passed(void **state)
 
 static uint64_t counted(const char *function, unsigned arity)
 {
-    struct th_function name = {th_atom("locals"), th_atom(function), arity};
+    struct th_mfa name = {th_atom("locals"), th_atom(function), arity};
     struct th_bp_info info;
     uint64_t count;
 

@@ -3,7 +3,7 @@
 #include "host/runtime/heap.h"
 #include "host/runtime/process_life.h"
 
-static struct th_process_run *process;
+static struct th_process *process;
 
 #define call(...) call_in(process, __VA_ARGS__)
 
@@ -221,7 +221,7 @@ static void what_is_kept_survives_collections(void **state)
 
 static void a_heap_tells_its_sizes(void **state)
 {
-    struct th_process_run *own = th_process_create(false, NULL, false);
+    struct th_process *own = th_process_create(false, NULL, false);
     struct th_heap_sizes sizes = th_heap_sizes(own);
 
     (void)state;

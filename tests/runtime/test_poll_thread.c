@@ -95,7 +95,7 @@ static int call(int fd, int flags, void *object)
 
 static struct {
     sem_t entered, open;
-    struct th_host_process *process;
+    struct th_mailbox *process;
     int ends[2];
 } gate;
 

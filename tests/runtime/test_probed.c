@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-static struct th_process_run *process;
+static struct th_process *process;
 static char *self;
 
 #define call(...) call_in(process, __VA_ARGS__)

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static struct th_process_run *process;
+static struct th_process *process;
 
 /* --- The heap -------------------------------------------------------------------------------- */
 
@@ -68,7 +68,7 @@ static th_term make_doubled(th_env *env, int depth)
 
 static void a_heap_that_a_copy_would_multiply_is_left_alone(void **state)
 {
-    struct th_process_run *own = th_process_create(false, NULL, false); /* in no queue */
+    struct th_process *own = th_process_create(false, NULL, false); /* in no queue */
     th_env *before = own->env;
     th_term argv[1];
 
@@ -170,7 +170,7 @@ static void a_message_is_waited_for(void **state)
 
 static void what_is_unread_goes_with_the_process(void **state)
 {
-    struct th_process_run *other = th_run_start();
+    struct th_process *other = th_run_start();
     th_term pid = th_run_pid(other);
 
     (void)state;

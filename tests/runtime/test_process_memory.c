@@ -20,7 +20,7 @@ static const bool keeps = true;
 enum { FULL = 32, MANY = 5000, MOST_KEPT = 128 * FULL, WORDS = 1000 };
 
 static const struct th_scheduler scheduler = {ERL_NIF_THR_NORMAL_SCHEDULER, 1};
-static struct th_process_run *processes[MANY];
+static struct th_process *processes[MANY];
 
 static int begin(void **state)
 {
@@ -64,10 +64,10 @@ static unsigned long allocations_of(size_t count)
     return before;
 }
 
-static void assert_is_new(const struct th_process_run *process)
+static void assert_is_new(const struct th_process *process)
 {
-    static const struct th_process_run zeros;
-    struct th_process_run copy;
+    static const struct th_process zeros;
+    struct th_process copy;
 
     memcpy(&copy, process, sizeof copy);
     assert_non_null(copy.env);
@@ -90,7 +90,7 @@ static void count_release(struct th_offheap *self)
 }
 
 /* WORDS of its heap, and all else. */
-static void use(struct th_process_run *process, size_t words)
+static void use(struct th_process *process, size_t words)
 {
     th_env *env = process->env;
     struct th_offheap *held = (struct th_offheap *)th_env_take(env, words);
@@ -105,7 +105,7 @@ static void use(struct th_process_run *process, size_t words)
 
 static void the_next_finds_nothing_of_the_last(void **state)
 {
-    struct th_process_run *process = th_process_memory_take(), *next;
+    struct th_process *process = th_process_memory_take(), *next;
 
     (void)state;
     assert_is_new(process);
@@ -149,7 +149,7 @@ static void what_is_too_much_is_freed(void **state)
 
 static void a_large_heap_is_not_kept(void **state)
 {
-    struct th_process_run *process = th_process_memory_take();
+    struct th_process *process = th_process_memory_take();
 
     (void)state;
     use(process, WORDS);
@@ -189,7 +189,7 @@ static void who_spawns_gets_what_others_have_ended(void **state)
 
 static void without_a_scheduler_nothing_is_kept(void **state)
 {
-    struct th_process_run *process;
+    struct th_process *process;
 
     (void)state;
     allocations_of(1);

@@ -6,7 +6,7 @@
 
 #include <time.h>
 
-static struct th_process_run *process;
+static struct th_process *process;
 static char *self;
 
 #define call(...) call_in(process, __VA_ARGS__)
@@ -196,7 +196,7 @@ static void nothing_comes_of_a_link_that_was_undone(void **state)
 
 static void a_link_ends_who_does_not_trap(void **state)
 {
-    struct th_process_run *other = th_run_start();
+    struct th_process *other = th_run_start();
 
     (void)state;
     call_in(other, "spawn", "[party,exits,[gone],1]");
@@ -272,7 +272,7 @@ static void await_only_one_is_left(void)
 
 static void a_hundred_thousand_processes_and_a_storm_through_their_links(void **state)
 {
-    struct th_process_run *other = th_run_start();
+    struct th_process *other = th_run_start();
 
     (void)state;
     assert_string_equal(call_in(other, "spawns", "[100000,party,await,[-1]]"), "100000");
@@ -356,7 +356,7 @@ static void timers_end_waiting_in_any_order(void **state)
 enum { PEERS = 12 };
 
 struct peers {
-    const struct th_process_run *all[PEERS + 1];
+    const struct th_process *all[PEERS + 1];
     size_t count;
     bool quiet;
 };
@@ -365,7 +365,7 @@ struct peers {
 static void note_peer(void *context, void *what, th_term pid)
 {
     struct peers *peers = context;
-    const struct th_process_run *peer = what;
+    const struct th_process *peer = what;
 
     (void)pid;
     assert_true(peers->count <= PEERS);

@@ -29,7 +29,7 @@ enum {
 };
 
 static const char name[] = "version_000a";
-static struct th_process_run *process;
+static struct th_process *process;
 
 /* --- What there is ---------------------------------------------------------------------------- */
 
@@ -142,7 +142,7 @@ static void reloads_leave_nothing(void **state)
 {
     const char *names[] = {name}, *wanted = getenv("STRESS_RELOADS");
     long times = wanted ? atol(wanted) : 2000;
-    const struct th_function number = {th_atom(name), th_atom("number"), 0};
+    const struct th_mfa number = {th_atom(name), th_atom("number"), 0};
     struct th_session *session = count_calls();
     struct left before, after;
     struct th_bp_info info;

@@ -148,7 +148,7 @@ static void await_calls(long count)
 
 static void old_code_is_traced_while_it_runs(void **state)
 {
-    struct th_process_run *other = th_run_start();
+    struct th_process *other = th_run_start();
     hooked_function *hook = loaded_hook(note);
     struct instance *old = now;
     pthread_t thread;
@@ -197,7 +197,7 @@ static void *call_plain(void *context)
 static void each_call_from_outside_is_met_once(void **state)
 {
     enum { TIMES = 40 };
-    struct th_process_run *other = th_run_start();
+    struct th_process *other = th_run_start();
     hooked_function *hook = loaded_hook(note);
     pthread_t thread;
     void *right;

@@ -16,7 +16,7 @@
 enum { DRIVERS = 3 };
 
 static struct driver {
-    struct th_process_run *process;
+    struct th_process *process;
     _Atomic unsigned long rounds; /* release: it is in no code of before; acquire */
     unsigned long made[2];        /* of twin:outer/1 and of twin:plain/1; after it has ended */
     unsigned long wrong;
@@ -182,7 +182,7 @@ static void set_alone(const char *function)
 
 static unsigned long counted(const char *function)
 {
-    struct th_function name = {th_atom("twin"), th_atom(function), 1};
+    struct th_mfa name = {th_atom("twin"), th_atom(function), 1};
     struct th_bp_info info;
     unsigned long calls;
 

@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-static struct th_process_run *process;
+static struct th_process *process;
 
 /* --- Threads --------------------------------------------------------------------------------- */
 
@@ -83,7 +83,7 @@ struct request {
 static void *run_request(void *context)
 {
     struct request *request = context;
-    struct th_process_run *own = th_run_start();
+    struct th_process *own = th_run_start();
 
     for (unsigned i = 0; i < request->times; i++)
         request->failed |=

@@ -1,7 +1,7 @@
 /* Sequential tokens: the answers are those of OTP 25. */
 #include "parties.h"
 
-static struct th_process_run *process;
+static struct th_process *process;
 
 #define call(...) call_in(process, __VA_ARGS__)
 

@@ -238,7 +238,7 @@ static void calls_are_counted(void **state)
     call("call", "[party,loop,[99]]");
     assert_log("");
     assert_true(th_session_function_info(
-        session, &(struct th_function){th_atom("party"), th_atom("loop"), 1}, &info));
+        session, &(struct th_mfa){th_atom("party"), th_atom("loop"), 1}, &info));
     assert_int_equal(info.calls, 100);
     assert_int_equal(info.time_count, 1);
     assert_int_equal(info.time[0].process, th_run_pid(process));

@@ -47,7 +47,7 @@ static void the_oldest_are_given_up(void **state)
 /* What was called before it is given up does not go on as something else. */
 static void time_is_kept_of_what_is_not_given_up(void **state)
 {
-    struct th_function deep = {th_atom("party"), th_atom("deep"), 1};
+    struct th_mfa deep = {th_atom("party"), th_atom("deep"), 1};
     struct th_bp_info info;
 
     (void)state;
@@ -81,13 +81,13 @@ static void many_are_kept(void **state)
 
 /* --- Room, without calls --- */
 
-static void add(struct th_process_run *process, size_t number)
+static void add(struct th_process *process, size_t number)
 {
     *th_traced_open_add(process) = (struct th_open_call){.frames = number};
 }
 
 /* The latest ones in their order, up to LAST. */
-static void assert_in_order(const struct th_process_run *process, size_t last)
+static void assert_in_order(const struct th_process *process, size_t last)
 {
     const struct th_open_calls *open = &process->open;
 
@@ -107,7 +107,7 @@ static long faults(void)
 static void no_call_waits_for_the_room_of_many(void **state)
 {
     enum { MANY = 1000000, FEW = 2000 };
-    struct th_process_run process = {0};
+    struct th_process process = {0};
     long most = 0;
 
     (void)state;
@@ -126,7 +126,7 @@ static void no_call_waits_for_the_room_of_many(void **state)
 }
 
 /* Takes room for 2^LOG2 calls. */
-static void take_room(struct th_process_run *process, unsigned log2)
+static void take_room(struct th_process *process, unsigned log2)
 {
     while (process->open.capacity < (size_t)1 << log2) {
         size_t had = process->open.capacity;
@@ -141,7 +141,7 @@ static void take_room(struct th_process_run *process, unsigned log2)
 static void room_grows_of_what_has_come_round(void **state)
 {
     enum { OWN = 14, MOST = 20, ROUND = 1000 };
-    struct th_process_run process = {0}, others[15 + MOST - OWN] = {0};
+    struct th_process process = {0}, others[15 + MOST - OWN] = {0};
     size_t count = 0, number = 0;
 
     (void)state;

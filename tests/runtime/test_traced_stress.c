@@ -25,7 +25,7 @@ struct told {
 };
 
 struct tracee {
-    struct th_process_run *process;
+    struct th_process *process;
     struct told told[SESSIONS]; /* by who is left alone, by who is not */
     uint64_t expected;          /* calls; by who has it make them */
 };

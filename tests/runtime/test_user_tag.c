@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static struct th_process_run *process;
+static struct th_process *process;
 static struct th_library *filing;
 static char *self;
 

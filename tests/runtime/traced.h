@@ -10,7 +10,7 @@
 #define EXCEPTIONS "[{'_',[],[{exception_trace}]}]"
 
 static struct th_session *session;
-static struct th_process_run *process;
+static struct th_process *process;
 static th_env env;
 
 #define call(...) call_in(process, __VA_ARGS__)

@@ -3,9 +3,9 @@
 #include "host/base/base.h"
 #include "host/process/process.h"
 
-struct th_live_function alive_functions[ALIVE_FUNCTIONS];
+struct th_traceable_function alive_functions[ALIVE_FUNCTIONS];
 
-static struct th_live_function *all[ALIVE_FUNCTIONS];
+static struct th_traceable_function *all[ALIVE_FUNCTIONS];
 
 void alive_begin(void)
 {
@@ -15,7 +15,7 @@ void alive_begin(void)
     th_tracing_share(scene_tracing());
     for (unsigned i = 0; i < ALIVE_FUNCTIONS; i++) {
         snprintf(name, sizeof name, "f%u", i);
-        alive_functions[i] = (struct th_live_function){
+        alive_functions[i] = (struct th_traceable_function){
             .function = {.name = {th_atom("m"), th_atom(name), 1}},
         };
         all[i] = &alive_functions[i];
@@ -29,7 +29,7 @@ void alive_end(void)
     scene_end();
 }
 
-static uint64_t words_of(struct th_live_process *process)
+static uint64_t words_of(struct th_live_tracee *process)
 {
     return ((struct alive *)process)->words;
 }
@@ -52,9 +52,9 @@ void alive_exit(struct alive *process)
 }
 
 struct th_live_wants alive_call_as(struct alive *process, unsigned i, th_term argument,
-                                   const struct th_live_call *as)
+                                   const struct th_call_event *as)
 {
-    struct th_live_call call = *as;
+    struct th_call_event call = *as;
     struct th_live_wants wants = {0};
 
     call.process = process ? &process->process : NULL;
@@ -68,7 +68,7 @@ struct th_live_wants alive_call_as(struct alive *process, unsigned i, th_term ar
 
 struct th_live_wants alive_call(struct alive *process, unsigned i, th_term argument)
 {
-    return alive_call_as(process, i, argument, &(struct th_live_call){.external = true});
+    return alive_call_as(process, i, argument, &(struct th_call_event){.external = true});
 }
 
 void alive_return(struct alive *process, unsigned i, struct th_live_wants *wants, const char *value)

@@ -10,11 +10,11 @@
 enum { ALIVE_FUNCTIONS = 4 };
 
 struct alive {
-    struct th_live_process process; /* the first member */
-    uint64_t words;                 /* that it has allocated */
+    struct th_live_tracee process; /* the first member */
+    uint64_t words;                /* that it has allocated */
 };
 
-extern struct th_live_function alive_functions[ALIVE_FUNCTIONS];
+extern struct th_traceable_function alive_functions[ALIVE_FUNCTIONS];
 
 /* Begins a scene without sessions, and the functions. */
 void alive_begin(void);
@@ -30,7 +30,7 @@ struct th_live_wants alive_call(struct alive *process, unsigned i, th_term argum
 
 /* The same, with CALL's `external` and `caller`. */
 struct th_live_wants alive_call_as(struct alive *process, unsigned i, th_term argument,
-                                   const struct th_live_call *as);
+                                   const struct th_call_event *as);
 
 /* m:fI/1 returns VALUE, an atom; raises error:VALUE. */
 void alive_return(struct alive *process, unsigned i, struct th_live_wants *wants,

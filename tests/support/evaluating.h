@@ -7,7 +7,7 @@
 
 struct evaluating {
     struct th_evaluation e;
-    struct th_host_process *process;
+    struct th_mailbox *process;
     struct th_message *arrived;
     int calls;
     bool interrupted;

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 struct th_execution executed;
-struct th_stack executed_stack;
+struct th_recorded_stack executed_stack;
 uint64_t executed_doubtful, executed_undecided;
 static struct th_buffer said;
 
@@ -24,15 +24,15 @@ void executed_end(void)
 {
     th_recorded_forget(&executed, &executed_stack);
     assert_int_equal(executed.bounds.slots, 0);
-    executed_stack = (struct th_stack){0};
+    executed_stack = (struct th_recorded_stack){0};
     th_buffer_free(&said);
 }
 
-struct th_function executed_function(const char *name)
+struct th_mfa executed_function(const char *name)
 {
     size_t length = strcspn(name, "_/");
 
-    return (struct th_function){TH_AM(erlang), th_atom_utf8(name, length), 0};
+    return (struct th_mfa){TH_AM(erlang), th_atom_utf8(name, length), 0};
 }
 
 static const char *name_of(const struct th_caller *caller)
@@ -49,7 +49,7 @@ static void say(const char *format, const char *name, const char *other)
     th_buffer_printf(&said, format, name, other);
 }
 
-static uint64_t note_end(void *context, enum th_ending ending, const struct th_function *function,
+static uint64_t note_end(void *context, enum th_ending ending, const struct th_mfa *function,
                          uint64_t word)
 {
     static const char *const formats[] = {"-%s", "!%s", "~%s", "/%s", "?%s"};
@@ -63,7 +63,7 @@ static uint64_t note_end(void *context, enum th_ending ending, const struct th_f
 
 static void enter(enum th_fact tail, const char *name)
 {
-    struct th_execution_call call = {.function = executed_function(name), .tail = tail};
+    struct th_recorded_call call = {.function = executed_function(name), .tail = tail};
     const char *recorded = strchr(name, '/');
     struct th_caller caller;
 

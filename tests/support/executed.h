@@ -22,7 +22,7 @@
 #include "host/trace/trace.h"
 
 extern struct th_execution executed;
-extern struct th_stack executed_stack;
+extern struct th_recorded_stack executed_stack;
 
 void executed_begin(const struct th_execution_options *options);
 void executed_end(void);
@@ -31,7 +31,7 @@ void executed_end(void);
 void executed_expect(const char *events, const char *answers);
 
 /* The same function as that of such a word, in the module `erlang`, with arity 0. */
-struct th_function executed_function(const char *name);
+struct th_mfa executed_function(const char *name);
 
 /* Ends that were doubtful or likely; returns of which it is not known which calls they end. */
 extern uint64_t executed_doubtful, executed_undecided;

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 struct process {
-    struct th_stack stack;
+    struct th_recorded_stack stack;
     bool owed;            /* a wanted call has ended, but its return_to was not sent yet */
     bool raising;         /* it was an exception: it may go on */
     struct th_caller now; /* then who catches it */
@@ -30,7 +30,7 @@ struct retrace {
 
 static struct th_buffer text;
 
-static void put_function(const struct th_function *function)
+static void put_function(const struct th_mfa *function)
 {
     th_text_print(&text, function->module);
     th_buffer_add_byte(&text, ':');
@@ -46,7 +46,7 @@ static void put_caller(const struct th_caller *caller)
         th_buffer_add_text(&text, caller->kind == TH_CALLER_UNDEFINED ? "undefined" : "unknown");
 }
 
-static void put_call(const struct th_function *function, const struct th_caller *caller)
+static void put_call(const struct th_mfa *function, const struct th_caller *caller)
 {
     th_buffer_add_text(&text, "call ");
     put_function(function);
@@ -55,7 +55,7 @@ static void put_call(const struct th_function *function, const struct th_caller 
     th_buffer_add_byte(&text, '\n');
 }
 
-static void put_end(const char *tag, const struct th_function *function, th_term extra)
+static void put_end(const char *tag, const struct th_mfa *function, th_term extra)
 {
     th_buffer_printf(&text, "%s ", tag);
     put_function(function);
@@ -73,7 +73,7 @@ static void put_return_to(const struct th_caller *to)
 
 /* --- tracing again --- */
 
-static bool matches(const struct retrace *r, const struct th_function *function)
+static bool matches(const struct retrace *r, const struct th_mfa *function)
 {
     const struct retracing *what = r->what;
 
@@ -81,10 +81,10 @@ static bool matches(const struct retrace *r, const struct th_function *function)
            (!what->external_only || r->event->external == TH_YES);
 }
 
-static void enter(struct retrace *r, const struct th_function *function)
+static void enter(struct retrace *r, const struct th_mfa *function)
 {
-    struct th_stack *stack = &r->process->stack;
-    struct th_execution_call call = {.function = *function, .tail = r->event->tail};
+    struct th_recorded_stack *stack = &r->process->stack;
+    struct th_recorded_call call = {.function = *function, .tail = r->event->tail};
     struct th_caller caller;
 
     if (r->what->recorded_callers)
@@ -98,7 +98,7 @@ static void enter(struct retrace *r, const struct th_function *function)
         th_recorded_want(&r->execution, stack, 1, 0);
 }
 
-static uint64_t note_end(void *context, enum th_ending ending, const struct th_function *function,
+static uint64_t note_end(void *context, enum th_ending ending, const struct th_mfa *function,
                          uint64_t word)
 {
     struct retrace *r = context;
@@ -121,7 +121,7 @@ static void pay(struct retrace *r, const struct th_caller *now)
     r->process->raising = false;
 }
 
-static void leave(struct retrace *r, const struct th_function *function)
+static void leave(struct retrace *r, const struct th_mfa *function)
 {
     struct process *process = r->process;
     struct th_execution_end end = {.tag = r->event->tag, .ended = note_end, .context = r};
@@ -153,7 +153,7 @@ static struct process *process_of(struct retrace *r, th_term tracee)
 static void retrace_event(struct retrace *r)
 {
     enum th_tracer_tag tag = r->event->tag;
-    struct th_function function;
+    struct th_mfa function;
     bool known;
 
     if (r->event->kind == TH_EVENT_DROP)
@@ -243,7 +243,7 @@ const char *retraced_bytes(const char *bytes, const struct retracing *retracing,
 static void put_recorded(const struct th_event *event)
 {
     struct th_caller caller = th_recorded_caller_of_result(event->match_spec_result);
-    struct th_function function;
+    struct th_mfa function;
 
     if (event->tag < TH_TAG_call || event->tag > TH_TAG_exception_from)
         return;

@@ -190,7 +190,7 @@ static enum th_status tell_time(struct th_event *event)
     return TH_OK;
 }
 
-static enum th_status tell_function(struct th_event *event, struct th_function *function)
+static enum th_status tell_function(struct th_event *event, struct th_mfa *function)
 {
     const th_term *mfa;
     size_t arity;
@@ -202,7 +202,7 @@ static enum th_status tell_function(struct th_event *event, struct th_function *
     arity = th_is_small(mfa[2]) ? (size_t)th_small_value(mfa[2]) : 0;
     if (!th_is_small(mfa[2]))
         th_get_list_length(mfa[2], &arity);
-    *function = (struct th_function){mfa[0], mfa[1], (uint32_t)arity};
+    *function = (struct th_mfa){mfa[0], mfa[1], (uint32_t)arity};
     return TH_OK;
 }
 
@@ -276,14 +276,14 @@ unsigned scene_decoded(void)
     return decoded;
 }
 
-void scene_begin_functions(struct th_live_function *const functions[], size_t count)
+void scene_begin_functions(struct th_traceable_function *const functions[], size_t count)
 {
     th_permission_wait();
     th_live_functions_begin(scene_tracing(), functions, count);
     th_permission_release();
 }
 
-void scene_end_functions(struct th_live_function *const functions[], size_t count)
+void scene_end_functions(struct th_traceable_function *const functions[], size_t count)
 {
     th_permission_wait();
     th_live_functions_end(scene_tracing(), functions, count);

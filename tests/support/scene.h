@@ -28,8 +28,8 @@ void scene_end(void);
 struct th_tracing *scene_tracing(void);
 
 /* th_live_functions_begin() and end(), by who has the permission for that only. */
-void scene_begin_functions(struct th_live_function *const functions[], size_t count);
-void scene_end_functions(struct th_live_function *const functions[], size_t count);
+void scene_begin_functions(struct th_traceable_function *const functions[], size_t count);
+void scene_end_functions(struct th_traceable_function *const functions[], size_t count);
 
 /*
  * What the tracer answers to CALLBACK, or to it with one tag ("enabled_call", "enabled_procs

@@ -21,7 +21,7 @@ static const struct th_site_operations *native_operations(void)
 
 void sited_init(struct sited *sited, th_term module, const char *name, bool exported, bool native)
 {
-    struct th_traced_function *function = &sited->live.function;
+    struct th_function_sites *function = &sited->live.function;
 
     *sited = (struct sited){.live.function.name = {module, th_atom(name), 1}};
     if (exported)
@@ -40,7 +40,7 @@ void sited_release(struct sited *sited)
         th_site_drop(sited->live.function.local);
 }
 
-static void get_all(struct th_live_function *functions[SITED_FUNCTIONS])
+static void get_all(struct th_traceable_function *functions[SITED_FUNCTIONS])
 {
     for (int i = 0; i < SITED_FUNCTIONS; i++)
         functions[i] = &sited_functions[i].live;
@@ -48,7 +48,7 @@ static void get_all(struct th_live_function *functions[SITED_FUNCTIONS])
 
 void sited_begin(void)
 {
-    struct th_live_function *functions[SITED_FUNCTIONS];
+    struct th_traceable_function *functions[SITED_FUNCTIONS];
 
     sited_init(&sited_functions[BOTH], th_atom("m"), "both", true, true);
     sited_init(&sited_functions[SHOWN], th_atom("m"), "shown", true, false);
@@ -60,7 +60,7 @@ void sited_begin(void)
 
 void sited_end(void)
 {
-    struct th_live_function *functions[SITED_FUNCTIONS];
+    struct th_traceable_function *functions[SITED_FUNCTIONS];
 
     if (!begun)
         return;
@@ -89,14 +89,14 @@ uint32_t sited_armed(const struct sited *sited)
     return (site_is_armed(sited) ? TH_BP_GLOBAL : 0) | (local ? TH_BP_LOCAL : 0);
 }
 
-void sited_call(struct th_live_process *process, const struct sited *sited, th_term argument,
+void sited_call(struct th_live_tracee *process, const struct sited *sited, th_term argument,
                 bool external, struct sited_wants *wants)
 {
-    struct th_live_call call = {.process = process,
-                                .function = &sited->live,
-                                .site = sited->live.function.site,
-                                .arguments = &argument,
-                                .external = external};
+    struct th_call_event call = {.process = process,
+                                 .function = &sited->live,
+                                 .site = sited->live.function.site,
+                                 .arguments = &argument,
+                                 .external = external};
 
     wants->exported.count = wants->local.count = 0;
     if ((external || sited->live.own_site) && site_is_armed(sited))
@@ -107,7 +107,7 @@ void sited_call(struct th_live_process *process, const struct sited *sited, th_t
         th_live_call(&call, &wants->local);
 }
 
-void sited_return(struct th_live_process *process, const struct sited *sited,
+void sited_return(struct th_live_tracee *process, const struct sited *sited,
                   struct sited_wants *wants, th_term value)
 {
     if (wants->local.count > 0)

@@ -15,7 +15,7 @@
 enum { BOTH, SHOWN, HIDDEN, SITED_FUNCTIONS };
 
 struct sited {
-    struct th_live_function live;
+    struct th_traceable_function live;
     struct th_export entry;
 };
 
@@ -39,11 +39,11 @@ struct sited_wants {
 };
 
 /* PROCESS (NULL: none) calls it; EXTERNAL: from another module. */
-void sited_call(struct th_live_process *process, const struct sited *sited, th_term argument,
+void sited_call(struct th_live_tracee *process, const struct sited *sited, th_term argument,
                 bool external, struct sited_wants *wants);
 
 /* It returns VALUE. */
-void sited_return(struct th_live_process *process, const struct sited *sited,
+void sited_return(struct th_live_tracee *process, const struct sited *sited,
                   struct sited_wants *wants, th_term value);
 
 #endif

@@ -103,7 +103,7 @@ static inline void expect_refused(const char *module, const char *function, int 
 
 static inline struct th_bp_info info_of(const char *module, const char *function, unsigned arity)
 {
-    struct th_function name = {th_atom(module), th_atom(function), arity};
+    struct th_mfa name = {th_atom(module), th_atom(function), arity};
     struct th_bp_info info;
 
     th_session_function_info(session, &name, &info);

@@ -22,7 +22,7 @@ static void disarm(void)
 
 static struct th_site *site_of(const char *function, unsigned arity)
 {
-    struct th_function name = {th_atom("m"), th_atom(function), arity};
+    struct th_mfa name = {th_atom("m"), th_atom(function), arity};
 
     return th_functions_find(&scene_tracing()->functions, &name)->site;
 }

@@ -260,7 +260,7 @@ static void functions(void **state)
                                        "{m,f,1,2}",
                                        "[m,f,0]",
                                        "{m,f,1152921504606846976}"};
-    struct th_function function;
+    struct th_mfa function;
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -67,7 +67,7 @@ static void callers_up_to_one_who_is_unknown(void **state)
 
 static void a_recorded_caller_tells_of_no_other_one(void **state)
 {
-    struct th_execution_call call = {
+    struct th_recorded_call call = {
         executed_function("g"), TH_UNKNOWN, {TH_CALLER_FUNCTION, executed_function("f")}};
     struct th_caller found[TH_EXECUTION_CALLERS];
 
@@ -347,7 +347,7 @@ static void exceptions_of_a_beam(void **state)
 
 static void recorded_callers(void **state)
 {
-    struct th_execution_call call = {.function = executed_function("f"), .tail = TH_UNKNOWN};
+    struct th_recorded_call call = {.function = executed_function("f"), .tail = TH_UNKNOWN};
 
     (void)state;
     call.recorded = (struct th_caller){TH_CALLER_FUNCTION, executed_function("g")};

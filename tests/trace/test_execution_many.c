@@ -29,7 +29,7 @@ static int end(void **state)
 
 static struct th_buffer words;
 
-static uint64_t note_word(void *context, enum th_ending ending, const struct th_function *function,
+static uint64_t note_word(void *context, enum th_ending ending, const struct th_mfa *function,
                           uint64_t word)
 {
     (void)context;
@@ -40,7 +40,7 @@ static uint64_t note_word(void *context, enum th_ending ending, const struct th_
 
 static void enter_wanted(enum th_fact tail, const char *name, uint64_t first, uint64_t second)
 {
-    struct th_execution_call call = {.function = executed_function(name), .tail = tail};
+    struct th_recorded_call call = {.function = executed_function(name), .tail = tail};
 
     th_recorded_enter(&executed, &executed_stack, &call);
     th_recorded_want(&executed, &executed_stack, first, 0);
@@ -99,7 +99,7 @@ static void several_words_with_records_of_their_own(void **state)
 
 /* --- bounds --- */
 
-static uint64_t count_end(void *context, enum th_ending ending, const struct th_function *function,
+static uint64_t count_end(void *context, enum th_ending ending, const struct th_mfa *function,
                           uint64_t word)
 {
     (void)function;
@@ -129,7 +129,7 @@ enum { MANY = 10000000 };
 /* MANY tail calls, in turn of these two; what the second million of them allocates. */
 static unsigned long tail_calls(const char *one, const char *other)
 {
-    struct th_execution_call calls[] = {
+    struct th_recorded_call calls[] = {
         {.function = executed_function(one), .tail = TH_YES},
         {.function = executed_function(other), .tail = TH_YES},
     };

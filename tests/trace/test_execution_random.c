@@ -24,14 +24,14 @@ static enum recorder recorder;
 static bool return_to; /* also such records */
 static bool bounded;   /* the stack is full: it may tell less, but nothing wrong */
 static struct th_execution execution;
-static struct th_stack stack;
+static struct th_recorded_stack stack;
 static int fuel; /* calls that may still be made */
 
 enum { WORDS = 2, FUNCTIONS = 12, CALLS = 64, DEPTH = 200 };
 
 /* A call, in its physical frame. */
 struct call {
-    struct th_function function;
+    struct th_mfa function;
     uint64_t words[WORDS];
     int count;
 };
@@ -43,14 +43,14 @@ struct frame {
     int count;
 };
 
-static struct th_function a_function(void)
+static struct th_mfa a_function(void)
 {
     char name[] = {'a' + rand() % FUNCTIONS, 0};
 
-    return (struct th_function){TH_AM(erlang), th_atom(name), rand() % 2};
+    return (struct th_mfa){TH_AM(erlang), th_atom(name), rand() % 2};
 }
 
-static bool is_same(const struct th_function *a, const struct th_function *b)
+static bool is_same(const struct th_mfa *a, const struct th_mfa *b)
 {
     return a->module == b->module && a->function == b->function && a->arity == b->arity;
 }
@@ -70,7 +70,7 @@ static void expect_caller(struct th_caller caller, const struct frame *frame)
 static void enter(struct frame *frame)
 {
     struct call *call = &frame->calls[frame->count++];
-    struct th_execution_call entered = {.tail = frame->count > 1 ? TH_YES : TH_NO};
+    struct th_recorded_call entered = {.tail = frame->count > 1 ? TH_YES : TH_NO};
 
     fuel--;
     *call = (struct call){.function = a_function(), .count = rand() % (WORDS + 1)};
@@ -105,14 +105,14 @@ static void skip_unwanted(struct expected *e)
 }
 
 /* WORD of FUNCTION is the next one to be told. */
-static bool is_next(const struct expected *e, const struct th_function *function, uint64_t word)
+static bool is_next(const struct expected *e, const struct th_mfa *function, uint64_t word)
 {
     const struct call *call = &e->frame->calls[e->count - 1];
 
     return is_same(function, &call->function) && word == call->words[e->words - 1];
 }
 
-static uint64_t check_end(void *context, enum th_ending ending, const struct th_function *function,
+static uint64_t check_end(void *context, enum th_ending ending, const struct th_mfa *function,
                           uint64_t word)
 {
     struct expected *e = context;
@@ -126,7 +126,7 @@ static uint64_t check_end(void *context, enum th_ending ending, const struct th_
 }
 
 /* A record, with which the calls of FRAME below COUNT end, down to LAST. */
-static struct th_caller leave(enum th_tracer_tag tag, const struct th_function *function,
+static struct th_caller leave(enum th_tracer_tag tag, const struct th_mfa *function,
                               const struct frame *frame, int count, int last)
 {
     struct expected expected = {

@@ -43,7 +43,7 @@ static void guards_filter(void **state)
 
 static void only_external_calls_meet_global_breakpoints(void **state)
 {
-    struct th_live_call local = {.external = false};
+    struct th_call_event local = {.external = false};
 
     (void)state;
     set(session, "f0", "true", TH_BP_GLOBAL);
@@ -104,7 +104,7 @@ static void callers_are_known_asked_for_or_unknown(void **state)
 {
     static const struct th_match_operations asked = {.caller = tell_caller};
     struct th_caller caller = {TH_CALLER_UNDEFINED, {0}};
-    struct th_live_call known = {.external = true, .caller = &caller};
+    struct th_call_event known = {.external = true, .caller = &caller};
 
     (void)state;
     set(session, "f0", "[{'_',[],[{message,{caller}}]}]", TH_BP_LOCAL);
@@ -317,8 +317,8 @@ static void local_patterns_are_refused_where_there_are_export_sites_alone(void *
     struct th_pattern one = {th_atom("late"), th_atom("f"), 0, false};
     struct th_pattern any = {TH_NONE, TH_NONE, TH_ANY_ARITY, false};
     struct th_export entry = {0};
-    struct th_live_function f = {.function.name = {th_atom("late"), th_atom("f"), 0}};
-    struct th_live_function *const functions[] = {&f};
+    struct th_traceable_function f = {.function.name = {th_atom("late"), th_atom("f"), 0}};
+    struct th_traceable_function *const functions[] = {&f};
     size_t matched;
 
     (void)state;

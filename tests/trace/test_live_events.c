@@ -293,8 +293,8 @@ static void functions_that_come_meet_what_waits_for_them(void **state)
 {
     struct th_pattern later = {th_atom("late"), TH_NONE, TH_ANY_ARITY, true};
     struct th_pattern now = {th_atom("late"), TH_NONE, TH_ANY_ARITY, false};
-    struct th_live_function f = {.function.name = {th_atom("late"), th_atom("f"), 0}}, g = f;
-    struct th_live_function *const one[] = {&f}, *const two[] = {&g};
+    struct th_traceable_function f = {.function.name = {th_atom("late"), th_atom("f"), 0}}, g = f;
+    struct th_traceable_function *const one[] = {&f}, *const two[] = {&g};
     size_t matched;
 
     (void)state;

@@ -105,9 +105,9 @@ static void functions_to_come_have_it(void **state)
 {
     struct th_pattern on_load = {TH_NONE, TH_NONE, TH_ANY_ARITY, true};
     struct th_session_setup setup = {.name = "a", .library = scene_library(), .state = TH_NIL};
-    struct th_live_function f = {.function.name = {th_atom("late"), th_atom("f"), 0}};
-    struct th_live_function *functions[] = {&f};
-    struct th_live_call made = {.process = &me->process, .function = &f};
+    struct th_traceable_function f = {.function.name = {th_atom("late"), th_atom("f"), 0}};
+    struct th_traceable_function *functions[] = {&f};
+    struct th_call_event made = {.process = &me->process, .function = &f};
     struct th_live_wants wants;
     size_t matched;
 
@@ -469,11 +469,11 @@ static void it_is_shared_with_its_tracing(void **state)
 {
     struct th_pattern f0 = {th_atom("m"), th_atom("f0"), 1, false};
     struct th_session_setup setup = {.name = "a", .state = TH_NIL};
-    struct th_live_function f = {.function.name = {th_atom("m"), th_atom("f0"), 1}};
-    struct th_live_function *functions[] = {&f};
-    struct th_live_process process = {.id = th_local_pid(1, TH_HOST_SERIAL)};
+    struct th_traceable_function f = {.function.name = {th_atom("m"), th_atom("f0"), 1}};
+    struct th_traceable_function *functions[] = {&f};
+    struct th_live_tracee process = {.id = th_local_pid(1, TH_HOST_SERIAL)};
     th_term one = th_small(1);
-    struct th_live_call made = {.process = &process, .function = &f, .arguments = &one};
+    struct th_call_event made = {.process = &process, .function = &f, .arguments = &one};
     struct th_live_wants wants;
 
     (void)state;

@@ -36,7 +36,7 @@ struct visits {
     uint32_t kinds[SITED_FUNCTIONS];
 };
 
-static void visit(void *context, const struct th_function *function, const struct th_bp_info *info)
+static void visit(void *context, const struct th_mfa *function, const struct th_bp_info *info)
 {
     struct visits *visits = context;
 
@@ -82,7 +82,7 @@ static void load(struct th_pattern pattern, uint32_t kinds, bool exported, bool 
                  uint32_t expected)
 {
     struct sited late;
-    struct th_live_function *functions[] = {&late.live};
+    struct th_traceable_function *functions[] = {&late.live};
 
     pattern.on_load = true;
     assert_int_equal(th_session_function(session, &pattern, TH_AM(true), kinds, NULL), TH_OK);
@@ -125,7 +125,7 @@ static void kept_wildcards_keep_their_order(void **state)
 static void expect_late(uint32_t expected)
 {
     struct sited late;
-    struct th_live_function *functions[] = {&late.live};
+    struct th_traceable_function *functions[] = {&late.live};
 
     sited_init(&late, th_atom("late"), "f", true, true);
     scene_begin_functions(functions, 1);
@@ -254,7 +254,7 @@ static void one_without_any_is_refused(void **state)
 {
     const uint32_t kinds[] = {TH_BP_LOCAL, TH_PATTERN_EITHER, TH_BP_COUNT, TH_BP_META};
     struct sited sealed;
-    struct th_live_function *function = &sealed.live;
+    struct th_traceable_function *function = &sealed.live;
 
     (void)state;
     sited_init(&sealed, th_atom("m"), "sealed", false, false);
@@ -279,7 +279,7 @@ static void reasons_are_told_together(void **state)
     enum { MANY = TH_PATTERN_REFUSALS + 3 };
     static const char *const reasons[TH_PATTERN_REFUSALS + 1] = {"a", "b", "c", "d", "e"};
     struct sited items[MANY];
-    struct th_live_function *functions[MANY];
+    struct th_traceable_function *functions[MANY];
     struct th_pattern each = {th_atom("n"), TH_NONE, TH_ANY_ARITY, false};
     struct th_pattern_refusals refusals;
     char name[16];

@@ -35,7 +35,7 @@ static void *call_all_along(void *process)
  */
 static void *ask_all_along(void *unused)
 {
-    const struct th_traced_function *function = &sited_functions[BOTH].live.function;
+    const struct th_function_sites *function = &sited_functions[BOTH].live.function;
     struct th_points *points = atomic_load(&session->points);
     uintptr_t turns = 0;
     uint32_t last = 0;

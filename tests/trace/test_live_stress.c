@@ -37,7 +37,7 @@ enum {
 };
 
 static struct sited functions[FUNCTIONS];
-static struct th_live_function *all[FUNCTIONS];
+static struct th_traceable_function *all[FUNCTIONS];
 static atomic_bool over;
 
 /*
@@ -53,7 +53,7 @@ static _Atomic uint64_t phases[FUNCTIONS];
 
 struct caller {
     pthread_t thread;
-    struct th_live_process processes[PROCESSES];
+    struct th_live_tracee processes[PROCESSES];
     uint64_t number;                               /* of the call under way */
     uint64_t untouched, changed, version, flagged; /* callbacks for it */
     uint64_t ends, ends_expected;                  /* return_from of the untouched session */
@@ -151,7 +151,7 @@ static void check_untouched(uint64_t last_call)
 
 static void call(uint32_t f, uint64_t *last_call)
 {
-    struct th_live_process *process = &self->processes[self->number % PROCESSES];
+    struct th_live_tracee *process = &self->processes[self->number % PROCESSES];
     th_term argument = th_small((int64_t)++self->number);
     bool external = next_random(&self->random) % 2;
     uint64_t before = atomic_load_explicit(&phases[f], memory_order_acquire), after;
@@ -245,7 +245,7 @@ static void set_functions(struct changer *changer, bool on)
              kind = next_random(&changer->random) % 8;
     uint32_t first = kind < 4 ? f : kind < 7 ? f % MODULES : 0;
     uint32_t step = kind < 4 ? FUNCTIONS : kind < 7 ? MODULES : 1;
-    struct th_function name = functions[f].live.function.name;
+    struct th_mfa name = functions[f].live.function.name;
     uint32_t kinds = change_kinds[next_random(&changer->random) % 3];
     uint64_t phase =
         changer->number * NUMBER + (on ? ON : 0) + (kinds == TH_BP_GLOBAL ? EXTERNAL : 0);
@@ -288,7 +288,7 @@ static void *change_flags_all_along(void *unused)
     (void)unused;
     while (!atomic_load_explicit(&over, memory_order_relaxed)) {
         uint32_t r = next_random(&random);
-        struct th_live_process *process = &callers[r % CALLERS].processes[r / 8 % PROCESSES];
+        struct th_live_tracee *process = &callers[r % CALLERS].processes[r / 8 % PROCESSES];
         th_term id = process->id;
         if (r % 64 == 0)
             th_session_trace(flagged, TH_PROCESSES_EXISTING, r / 64 % 2, TH_FLAG_CALL);
@@ -339,7 +339,7 @@ static void add_processes(void)
 {
     for (unsigned i = 0; i < CALLERS; i++)
         for (unsigned k = 0; k < PROCESSES; k++) {
-            struct th_live_process *process = &callers[i].processes[k];
+            struct th_live_tracee *process = &callers[i].processes[k];
             process->id = th_local_pid(1 + i * PROCESSES + k, TH_HOST_SERIAL);
             th_live_process_begin(process, scene_tracing(), NULL, false);
         }
@@ -363,7 +363,7 @@ static void set_untouched(struct th_session *session)
     th_env_release(&env);
 }
 
-static void count(void *sum, const struct th_function *function, const struct th_bp_info *info)
+static void count(void *sum, const struct th_mfa *function, const struct th_bp_info *info)
 {
     (void)function;
     *(uint64_t *)sum += info->calls;

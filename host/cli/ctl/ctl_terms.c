@@ -7,7 +7,7 @@
 
 static void show_function(struct th_buffer *out, th_term fun)
 {
-    struct th_function function;
+    struct th_mfa function;
 
     if (th_get_export(fun, &function.module, &function.function, &function.arity))
         th_function_show(out, &function);

@@ -43,7 +43,7 @@ static struct top {
 
 /* --- readings --- */
 
-static void read_function(void *context, const struct th_function *function,
+static void read_function(void *context, const struct th_mfa *function,
                           const struct th_bp_info *info)
 {
     struct th_top_counted counted = {.calls = info->calls};

@@ -24,7 +24,7 @@ struct half_seen {
     uint64_t functions;
 };
 
-static void see(void *context, const struct th_traceable *function)
+static void see(void *context, const struct th_function_info *function)
 {
     struct half_seen *seen = context;
     struct th_bp_info info;

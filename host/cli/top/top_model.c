@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *name_of(const struct th_function *function)
+static char *name_of(const struct th_mfa *function)
 {
     struct th_buffer text = {0};
     char *name;
@@ -14,7 +14,7 @@ static char *name_of(const struct th_function *function)
     return name;
 }
 
-static struct th_top_row *row_of(struct th_top_model *model, const struct th_function *function)
+static struct th_top_row *row_of(struct th_top_model *model, const struct th_mfa *function)
 {
     uint64_t key = th_function_key(function);
     struct th_top_row *row = th_table_get(&model->by_function, key);
@@ -37,7 +37,7 @@ void th_top_model_begin(struct th_top_model *model, int64_t now)
         model->rows[i]->rate = 0;
 }
 
-void th_top_model_add(struct th_top_model *model, const struct th_function *function,
+void th_top_model_add(struct th_top_model *model, const struct th_mfa *function,
                       const struct th_top_counted *counted, bool timed)
 {
     struct th_top_row *row = row_of(model, function);

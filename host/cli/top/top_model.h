@@ -51,7 +51,7 @@ void th_top_model_begin(struct th_top_model *model, int64_t now);
 
 /* TIMED: counted->time is known. A function that is not in a reading stays as it was. One whose
  * counts are less than they were began anew, as code does that is loaded again. */
-void th_top_model_add(struct th_top_model *model, const struct th_function *function,
+void th_top_model_add(struct th_top_model *model, const struct th_mfa *function,
                       const struct th_top_counted *counted, bool timed);
 void th_top_model_end(struct th_top_model *model);
 

@@ -248,7 +248,7 @@ json_t *th_control_atom(th_term atom)
     return json_string(th_atom_name(atom)->text);
 }
 
-json_t *th_control_function(const struct th_function *function)
+json_t *th_control_function(const struct th_mfa *function)
 {
     struct th_buffer text = {0};
 

@@ -97,7 +97,7 @@ enum th_status th_control_at_tracees(const struct th_control_host *host,
 /* TERM as Erlang text; the name of ATOM as it is; "m:f/a". */
 json_t *th_control_term(th_term term);
 json_t *th_control_atom(th_term atom);
-json_t *th_control_function(const struct th_function *function);
+json_t *th_control_function(const struct th_mfa *function);
 
 /* The names of what is set, an array. "as_recorded": time stamps, arity and scheduler are. */
 json_t *th_control_flags(uint32_t flags);

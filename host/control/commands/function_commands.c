@@ -47,8 +47,7 @@ struct counted {
     size_t count, capacity;
 };
 
-static void add_counted(void *context, const struct th_function *function,
-                        const struct th_bp_info *info)
+static void add_counted(void *context, const struct th_mfa *function, const struct th_bp_info *info)
 {
     struct counted *counted = context;
     json_t *object;
@@ -93,18 +92,18 @@ json_t *th_control_counted(const struct th_session *session)
 struct listing {
     const struct th_control_host *host;
     struct th_pattern pattern;
-    struct th_traceable *items;
+    struct th_function_info *items;
     size_t count, capacity;
 };
 
-static bool concerns(const struct th_pattern *pattern, const struct th_function *name)
+static bool concerns(const struct th_pattern *pattern, const struct th_mfa *name)
 {
     return (pattern->module == TH_NONE || pattern->module == name->module) &&
            (pattern->function == TH_NONE || pattern->function == name->function) &&
            (pattern->arity == TH_ANY_ARITY || pattern->arity == (int)name->arity);
 }
 
-static void add_function(void *context, const struct th_traceable *function)
+static void add_function(void *context, const struct th_function_info *function)
 {
     struct listing *listing = context;
 
@@ -116,8 +115,8 @@ static void add_function(void *context, const struct th_traceable *function)
 
 static int by_name(const void *a, const void *b)
 {
-    const struct th_function *one = &((const struct th_traceable *)a)->name;
-    const struct th_function *other = &((const struct th_traceable *)b)->name;
+    const struct th_mfa *one = &((const struct th_function_info *)a)->name;
+    const struct th_mfa *other = &((const struct th_function_info *)b)->name;
     int order = strcmp(th_atom_name(one->module)->text, th_atom_name(other->module)->text);
 
     if (!order)
@@ -127,7 +126,7 @@ static int by_name(const void *a, const void *b)
 
 /* Lists the sessions that have set something for FUNCTION (NULL: for on_load), each as an object
  * that ADD fills in. */
-static json_t *set_by(const struct th_control_host *host, const struct th_function *function,
+static json_t *set_by(const struct th_control_host *host, const struct th_mfa *function,
                       void (*add)(json_t *object, const struct th_session *session,
                                   const struct th_bp_info *info))
 {
@@ -148,7 +147,7 @@ static json_t *set_by(const struct th_control_host *host, const struct th_functi
     return sessions;
 }
 
-static json_t *describe(const struct th_traceable *function)
+static json_t *describe(const struct th_function_info *function)
 {
     return json_pack("{s:o, s:b, s:b, s:b, s:s?}", "function", th_control_function(&function->name),
                      "live", (int)function->live, "local", (int)function->local, "global",

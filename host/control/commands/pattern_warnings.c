@@ -17,7 +17,7 @@ static bool is_like(th_term name, th_term word)
     return !text || th_suggest_nearest(text, &(const char *){th_atom_name(word)->text}, 1);
 }
 
-static void add_candidate(void *context, const struct th_traceable *function)
+static void add_candidate(void *context, const struct th_function_info *function)
 {
     struct candidates *candidates = context;
     struct th_pattern like = *candidates->pattern;

@@ -46,7 +46,7 @@ static json_t *flags_of(const struct th_session *session, enum th_tracees which)
     return th_control_flags(th_session_known_flags(session, which));
 }
 
-static void count_breakpoint(void *context, const struct th_function *function,
+static void count_breakpoint(void *context, const struct th_mfa *function,
                              const struct th_bp_info *info)
 {
     json_int_t *count = context;

@@ -53,7 +53,7 @@ static bool is_called(const struct th_resource_callbacks *callbacks, th_term mod
 static void dynamic_call(th_env *env, struct th_resource *resource,
                          const struct th_resource_callbacks *callbacks, void *data)
 {
-    struct th_library_call call;
+    struct th_library_frame call;
 
     th_library_begin(&call, th_library_path(callbacks->library),
                      resource->type->titles[TH_RESOURCE_DYNCALL]);

@@ -49,7 +49,7 @@ void th_resource_push_due(struct th_resource_due *due);
  */
 struct th_resource_running {
     struct th_resource_callbacks callbacks;
-    struct th_library_call call;
+    struct th_library_frame call;
     th_env env; /* for the callback, unless it gets its caller's */
 };
 

@@ -9,7 +9,7 @@
 #include <unwind.h>
 
 struct walk {
-    const struct th_process_run *process;
+    const struct th_process *process;
     const struct th_call *call; /* whose C frames are looked at */
     uintptr_t from;             /* frames with a stack pointer below it are passed over */
     size_t kept;                /* kept frames that are still to come */
@@ -94,8 +94,8 @@ static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *context, void *ar
     return _URC_NO_REASON;
 }
 
-size_t th_callers_find(const struct th_process_run *process, uintptr_t from,
-                       struct th_waiter found[], size_t limit)
+size_t th_callers_find(const struct th_process *process, uintptr_t from, struct th_waiter found[],
+                       size_t limit)
 {
     struct walk walk = {
         .process = process,
@@ -120,15 +120,15 @@ size_t th_callers_find(const struct th_process_run *process, uintptr_t from,
     return walk.count;
 }
 
-struct th_function th_callee_name(const struct th_callee *callee)
+struct th_mfa th_callee_name(const struct th_callee *callee)
 {
-    return (struct th_function){th_library_name(callee->library),
-                                th_name_atom(callee->function->name), callee->function->arity};
+    return (struct th_mfa){th_library_name(callee->library), th_name_atom(callee->function->name),
+                           callee->function->arity};
 }
 
 /* --- Where control comes back to -------------------------------------------------------------- */
 
-static void report_return_to(struct th_process_run *process, const struct th_callee *callee)
+static void report_return_to(struct th_process *process, const struct th_callee *callee)
 {
     struct th_caller to = {.kind = callee ? TH_CALLER_FUNCTION : TH_CALLER_UNDEFINED};
 
@@ -137,30 +137,30 @@ static void report_return_to(struct th_process_run *process, const struct th_cal
     th_live_return_to(&process->live, &to);
 }
 
-static void report_return_to_unknown(struct th_process_run *process)
+static void report_return_to_unknown(struct th_process *process)
 {
     th_live_return_to(&process->live, &(struct th_caller){.kind = TH_CALLER_UNKNOWN});
 }
 
-void th_return_to_caller(struct th_process_run *process, uintptr_t from)
+void th_return_to_caller(struct th_process *process, uintptr_t from)
 {
     struct th_waiter caller;
 
     report_return_to(process, th_callers_find(process, from, &caller, 1) ? caller.callee : NULL);
 }
 
-void th_raise_to_caller(struct th_process_run *process, uintptr_t from)
+void th_raise_to_caller(struct th_process *process, uintptr_t from)
 {
     if (th_callers_find(process, from, &process->raised_to, 1) == 0)
         report_return_to_unknown(process);
 }
 
-void th_caught_by(struct th_process_run *process, const struct th_callee *callee)
+void th_caught_by(struct th_process *process, const struct th_callee *callee)
 {
     report_return_to(process, callee);
 }
 
-static void report_catcher(struct th_process_run *process, bool caught)
+static void report_catcher(struct th_process *process, bool caught)
 {
     if (caught)
         report_return_to(process, process->raised_to.callee);
@@ -168,17 +168,17 @@ static void report_catcher(struct th_process_run *process, bool caught)
         report_return_to_unknown(process);
 }
 
-void th_caught_at(struct th_process_run *process, uintptr_t frame)
+void th_caught_at(struct th_process *process, uintptr_t frame)
 {
     report_catcher(process, frame != 0 && process->raised_to.frame == frame);
 }
 
-void th_caught_by_code(struct th_process_run *process)
+void th_caught_by_code(struct th_process *process)
 {
     report_catcher(process, process->raised_to.outermost);
 }
 
-void th_caught_by_caller(struct th_process_run *process, uintptr_t from)
+void th_caught_by_caller(struct th_process *process, uintptr_t from)
 {
     struct th_waiter caller;
 
@@ -193,11 +193,10 @@ uintptr_t th_traced_from(void)
     return th_traced_busy > TH_BUSY ? th_traced_busy : TH_FROM_KEPT;
 }
 
-bool th_traced_is_external(void *context, const struct th_function *function,
-                           const th_term *arguments)
+bool th_traced_is_external(void *context, const struct th_mfa *function, const th_term *arguments)
 {
     const struct th_call *call = th_call_current;
-    struct th_function called;
+    struct th_mfa called;
 
     (void)context;
     if (!call || call->goes_on || th_traced_busy != call->sp || arguments != call->argv)
@@ -210,7 +209,7 @@ bool th_traced_is_external(void *context, const struct th_function *function,
 /* {M, F, Arity} as three terms. */
 static void name_terms(const struct th_callee *callee, th_term terms[3])
 {
-    struct th_function name = th_callee_name(callee);
+    struct th_mfa name = th_callee_name(callee);
 
     terms[0] = name.module;
     terms[1] = name.function;

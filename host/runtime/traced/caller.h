@@ -23,11 +23,11 @@
 enum { TH_FROM_KEPT = 0, TH_FROM_HERE = 1 };
 
 /* The nearest first, at most LIMIT. Returns how many there are. */
-size_t th_callers_find(const struct th_process_run *process, uintptr_t from,
-                       struct th_waiter found[], size_t limit);
+size_t th_callers_find(const struct th_process *process, uintptr_t from, struct th_waiter found[],
+                       size_t limit);
 
 /* The name of a callee. */
-struct th_function th_callee_name(const struct th_callee *callee);
+struct th_mfa th_callee_name(const struct th_callee *callee);
 
 /*
  * Who wants to know is told where control comes back to (th_live_return_to()): at once when calls
@@ -39,21 +39,21 @@ struct th_function th_callee_name(const struct th_callee *callee);
  * returned to; an exception that passes a function of which nobody has wanted to know the end is
  * not followed any further.
  */
-void th_return_to_caller(struct th_process_run *process, uintptr_t from);
-void th_raise_to_caller(struct th_process_run *process, uintptr_t from);
+void th_return_to_caller(struct th_process *process, uintptr_t from);
+void th_raise_to_caller(struct th_process *process, uintptr_t from);
 
 /* An exception may have been caught: by who is found FROM there; by PLACE if that is a frame of
  * the C stack; by CALLEE, for sure. And if it was the code that the runtime has called. */
-void th_caught_by_caller(struct th_process_run *process, uintptr_t from);
-void th_caught_at(struct th_process_run *process, uintptr_t frame);
-void th_caught_by(struct th_process_run *process, const struct th_callee *callee);
-void th_caught_by_code(struct th_process_run *process);
+void th_caught_by_caller(struct th_process *process, uintptr_t from);
+void th_caught_at(struct th_process *process, uintptr_t frame);
+void th_caught_by(struct th_process *process, const struct th_callee *callee);
+void th_caught_by_code(struct th_process *process);
 
 /*
  * What match specifications ask for: who called, {M, F, Arity} or `undefined`; that with {File,
  * Line}, or `undefined`, of the call; and who called that one, and so on, as a stack trace. The
  * line of a function that waits in a kept frame, and has returned, is where its continuation
- * begins. CONTEXT is the process' struct th_live_process.
+ * begins. CONTEXT is the process' struct th_live_tracee.
  */
 th_term th_traced_caller(void *context, th_env *env);
 th_term th_traced_caller_line(void *context, th_env *env);
@@ -61,8 +61,7 @@ th_term th_traced_stack(void *context, th_env *env, size_t depth);
 
 /* The call that is told now was met in the code of FUNCTION: whether it is the one that the runtime
  * has made. A call in C, also one that is a jump from there, has arguments elsewhere. */
-bool th_traced_is_external(void *context, const struct th_function *function,
-                           const th_term *arguments);
+bool th_traced_is_external(void *context, const struct th_mfa *function, const th_term *arguments);
 
 /* FROM of the call that is told now: of a local one the C frames come first, of an external one
  * what is kept. */

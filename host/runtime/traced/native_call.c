@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-typedef const struct th_traced_code traced_code;
+typedef const struct th_instance_function traced_code;
 
 static _Atomic uint64_t no_calls; /* since the runtime was started; relaxed */
 
@@ -84,7 +84,7 @@ static traced_code *code_of(const struct th_native *native, const struct th_call
 static __attribute__((cold, noinline)) bool met_oddly(const struct th_native *native, int argc,
                                                       const th_term argv[], uintptr_t at)
 {
-    struct th_live_call met = {.arguments = argv};
+    struct th_call_event met = {.arguments = argv};
     struct th_live_wants wants;
     traced_code *code;
 
@@ -104,7 +104,7 @@ static __attribute__((cold, noinline)) bool met_oddly(const struct th_native *na
 }
 
 /* Whether there can be a native frame for a call that C code has made. */
-static bool has_room(const struct th_process_run *process, uintptr_t at)
+static bool has_room(const struct th_process *process, uintptr_t at)
 {
     const struct th_thread_stack *stack = th_thread_stack();
 
@@ -112,10 +112,10 @@ static bool has_room(const struct th_process_run *process, uintptr_t at)
 }
 
 /* Where it needs a frame the thread is still at that work, until the frame has begun. */
-bool th_native_keep(const struct th_live_function *function, struct th_live_wants *wants)
+bool th_native_keep(const struct th_traceable_function *function, struct th_live_wants *wants)
 {
     const struct th_call *call = th_call_current;
-    struct th_process_run *process = call->process;
+    struct th_process *process = call->process;
     const uintptr_t at = th_traced_busy;
     const struct th_open_call *top;
     struct th_open_call *made;
@@ -181,7 +181,7 @@ bool th_native_met_slowly(const struct th_native *native, int argc, const th_ter
 void th_native_frame_begin(struct th_native_frame *frame, uintptr_t at)
 {
     struct th_call *call = th_call_current;
-    struct th_process_run *process = call->process;
+    struct th_process *process = call->process;
 
     *frame = (struct th_native_frame){call, at, call->env->exception, process->native_bytes, false};
     th_traced_open_top(process)->native = at;
@@ -219,7 +219,7 @@ static struct ending ending_of(const struct th_native_frame *frame, th_term answ
     return raised(TH_AM(error), TH_AM(badarg));
 }
 
-static void end_one(void *context, struct th_process_run *process, struct th_open_call *call)
+static void end_one(void *context, struct th_process *process, struct th_open_call *call)
 {
     const struct ending *ending = context;
 
@@ -233,7 +233,7 @@ static void end_one(void *context, struct th_process_run *process, struct th_ope
 
 static void end_frame(const struct th_native_frame *frame, struct ending ending)
 {
-    struct th_process_run *process = frame->call->process;
+    struct th_process *process = frame->call->process;
 
     if (ending.how == RETURNED && th_live_is_returning(&process->live))
         th_caught_at(process, frame->at);
@@ -245,7 +245,7 @@ static void end_frame(const struct th_native_frame *frame, struct ending ending)
 /* False: nothing is to be told. */
 static bool leave(const struct th_native_frame *frame)
 {
-    struct th_process_run *process = frame->call->process;
+    struct th_process *process = frame->call->process;
 
     if (th_traced_busy)
         return false;
@@ -260,7 +260,7 @@ static bool leave(const struct th_native_frame *frame)
 static inline bool just_returned(const struct th_native_frame *frame, th_term answer)
 {
     const struct th_call *call = frame->call;
-    const struct th_process_run *process = call->process;
+    const struct th_process *process = call->process;
 
     return __builtin_expect(answer != TH_NONE && call->env->exception == TH_NONE &&
                                 !th_live_is_returning(&process->live) && !th_traced_busy &&
@@ -286,7 +286,7 @@ static __attribute__((noinline)) void end_slowly(const struct th_native_frame *f
 void th_native_frame_over(struct th_native_frame *frame, th_term answer)
 {
     const struct th_call *call = frame->call;
-    struct th_process_run *process = call->process;
+    struct th_process *process = call->process;
     struct th_open_call *last;
 
     frame->over = true;

@@ -80,21 +80,22 @@ void th_native_calls_begin(void);
 /* --- Inline parts ----------------------------------------------------------------------------- */
 
 /* FIRST is meant by ARGC arguments, and no other function is the same code. */
-static inline bool th_native_is_only(const struct th_traced_code *first, int argc)
+static inline bool th_native_is_only(const struct th_instance_function *first, int argc)
 {
     return argc < 0 || (!first->same && (int)first->arity == argc);
 }
 
 /* The end of the call of FUNCTION that is being told is wanted: true if it needs a frame for that.
  */
-bool th_native_keep(const struct th_live_function *function, struct th_live_wants *wants);
+bool th_native_keep(const struct th_traceable_function *function, struct th_live_wants *wants);
 
 /* CODE's function is called. What is needed when that has been told is in memory, so that no
  * register is saved for it. */
-static inline bool th_native_tell(const struct th_call *call, const struct th_traced_code *code,
-                                  const th_term argv[], uintptr_t at)
+static inline bool th_native_tell(const struct th_call *call,
+                                  const struct th_instance_function *code, const th_term argv[],
+                                  uintptr_t at)
 {
-    struct th_live_call met;
+    struct th_call_event met;
     struct th_live_wants wants;
 
     th_traced_busy = at;
@@ -115,7 +116,7 @@ static inline bool th_native_met(const struct th_native *native, int argc, const
                                  uintptr_t at)
 {
     const struct th_call *call = th_call_current;
-    const struct th_traced_code *code = native->owner;
+    const struct th_instance_function *code = native->owner;
 
     if (__builtin_expect(
             !call || th_traced_busy || call->resumed || TH_PROBE_ENABLED(local__function__entry) ||

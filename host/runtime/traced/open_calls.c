@@ -80,7 +80,7 @@ static bool grow_ring(struct th_open_calls *open)
     return true;
 }
 
-static void forget_oldest_call(struct th_process_run *process)
+static void forget_oldest_call(struct th_process *process)
 {
     struct th_open_calls *open = &process->open;
 
@@ -90,13 +90,13 @@ static void forget_oldest_call(struct th_process_run *process)
     atomic_fetch_add_explicit(&not_kept, 1, memory_order_relaxed);
 }
 
-void th_traced_open_refuse(struct th_process_run *process, struct th_live_wants *wants)
+void th_traced_open_refuse(struct th_process *process, struct th_live_wants *wants)
 {
     th_live_drop(&process->live, wants);
     atomic_fetch_add_explicit(&not_kept, 1, memory_order_relaxed);
 }
 
-void th_traced_open_make_room(struct th_process_run *process)
+void th_traced_open_make_room(struct th_process *process)
 {
     if (!grow_ring(&process->open))
         forget_oldest_call(process);
@@ -105,7 +105,7 @@ void th_traced_open_make_room(struct th_process_run *process)
 /* --- Native frames --------------------------------------------------------------------------- */
 
 /* The call, which is the last one, is given up, as its native frame is gone. */
-static void drop_top(struct th_process_run *process)
+static void drop_top(struct th_process *process)
 {
     struct th_open_call *call = th_traced_open_at(&process->open, --process->open.count);
 
@@ -114,13 +114,13 @@ static void drop_top(struct th_process_run *process)
     atomic_fetch_add_explicit(&left, 1, memory_order_relaxed);
 }
 
-void th_traced_open_drop_left(struct th_process_run *process, uintptr_t native)
+void th_traced_open_drop_left(struct th_process *process, uintptr_t native)
 {
     while (th_traced_open_is_below(th_traced_open_top(process), native))
         drop_top(process);
 }
 
-void th_traced_open_drop_code(struct th_process_run *process, const struct th_call *outer)
+void th_traced_open_drop_code(struct th_process *process, const struct th_call *outer)
 {
     const struct th_open_call *top;
 
@@ -130,7 +130,7 @@ void th_traced_open_drop_code(struct th_process_run *process, const struct th_ca
 
 /* Behind the last call of the native frame; 0: it has none. What stands there is of the runtime's
  * frame, as functions that were called from the native one go on there. */
-static size_t end_of_native(const struct th_process_run *process, uintptr_t native)
+static size_t end_of_native(const struct th_process *process, uintptr_t native)
 {
     const struct th_open_calls *open = &process->open;
     size_t i = open->count;
@@ -140,7 +140,7 @@ static size_t end_of_native(const struct th_process_run *process, uintptr_t nati
     return i > 0 && th_traced_open_at(open, i - 1)->native == native ? i : 0;
 }
 
-void th_traced_open_end_native(struct th_process_run *process, uintptr_t native,
+void th_traced_open_end_native(struct th_process *process, uintptr_t native,
                                th_traced_open_end *end, void *context)
 {
     struct th_open_calls *open = &process->open;
@@ -155,7 +155,7 @@ void th_traced_open_end_native(struct th_process_run *process, uintptr_t native,
     open->count = i;
 }
 
-void th_traced_open_hand_over(struct th_process_run *process, uintptr_t native)
+void th_traced_open_hand_over(struct th_process *process, uintptr_t native)
 {
     for (size_t i = end_of_native(process, native); i > 0; i--) {
         struct th_open_call *call = th_traced_open_at(&process->open, i - 1);
@@ -165,13 +165,13 @@ void th_traced_open_hand_over(struct th_process_run *process, uintptr_t native)
     }
 }
 
-void th_traced_open_shrink(struct th_process_run *process)
+void th_traced_open_shrink(struct th_process *process)
 {
     if (process->open.capacity > KEPT && process->open.count == 0)
         free_ring(&process->open);
 }
 
-void th_traced_open_drop_all(struct th_process_run *process)
+void th_traced_open_drop_all(struct th_process *process)
 {
     struct th_open_calls *open = &process->open;
 

@@ -23,7 +23,7 @@
 void th_traced_open_begin(size_t limit);
 
 struct th_open_call {
-    const struct th_live_function *function;
+    const struct th_traceable_function *function;
     const struct th_call *outer; /* which of the runtime's frames it is on, or was called from */
     size_t frames;
     uintptr_t native; /* the stack pointer of its native frame, 0: it is on the runtime's */
@@ -37,7 +37,7 @@ static inline struct th_open_call *th_traced_open_at(const struct th_open_calls 
 }
 
 /* The call that was kept last, NULL: there is none. */
-static inline struct th_open_call *th_traced_open_top(const struct th_process_run *process)
+static inline struct th_open_call *th_traced_open_top(const struct th_process *process)
 {
     const struct th_open_calls *open = &process->open;
 
@@ -45,10 +45,10 @@ static inline struct th_open_call *th_traced_open_top(const struct th_process_ru
 }
 
 /* Makes room for a call, if need be at the cost of the oldest. */
-void th_traced_open_make_room(struct th_process_run *process);
+void th_traced_open_make_room(struct th_process *process);
 
 /* A call that is to be kept: the caller sets all of it. */
-static inline struct th_open_call *th_traced_open_add(struct th_process_run *process)
+static inline struct th_open_call *th_traced_open_add(struct th_process *process)
 {
     struct th_open_calls *open = &process->open;
 
@@ -58,7 +58,7 @@ static inline struct th_open_call *th_traced_open_add(struct th_process_run *pro
 }
 
 /* The wants of a call cannot be kept. */
-void th_traced_open_refuse(struct th_process_run *process, struct th_live_wants *wants);
+void th_traced_open_refuse(struct th_process *process, struct th_live_wants *wants);
 
 static inline bool th_traced_open_is_below(const struct th_open_call *call, uintptr_t at)
 {
@@ -67,15 +67,15 @@ static inline bool th_traced_open_is_below(const struct th_open_call *call, uint
 
 /* Drops those of native frames that are not there any more: below the stack pointer AT. Until the
  * first that is still there. */
-void th_traced_open_drop_left(struct th_process_run *process, uintptr_t at);
-static inline void th_traced_open_drop_below(struct th_process_run *process, uintptr_t at)
+void th_traced_open_drop_left(struct th_process *process, uintptr_t at);
+static inline void th_traced_open_drop_below(struct th_process *process, uintptr_t at)
 {
     if (__builtin_expect(th_traced_open_is_below(th_traced_open_top(process), at), 0))
         th_traced_open_drop_left(process, at);
 }
 
 /* The last one is the only one of the native frame AT, and was kept last. */
-static inline bool th_traced_open_is_single(const struct th_process_run *process, uintptr_t at)
+static inline bool th_traced_open_is_single(const struct th_process *process, uintptr_t at)
 {
     const struct th_open_calls *open = &process->open;
 
@@ -85,22 +85,22 @@ static inline bool th_traced_open_is_single(const struct th_process_run *process
 
 /* Ends those of the native frame AT, with what END(CONTEXT, ...) does; those that were kept later
  * are of the runtime's frame, and stay. */
-typedef void th_traced_open_end(void *context, struct th_process_run *process,
+typedef void th_traced_open_end(void *context, struct th_process *process,
                                 struct th_open_call *call);
-void th_traced_open_end_native(struct th_process_run *process, uintptr_t at,
-                               th_traced_open_end *end, void *context);
+void th_traced_open_end_native(struct th_process *process, uintptr_t at, th_traced_open_end *end,
+                               void *context);
 
 /* They are the runtime's frame's from now on. */
-void th_traced_open_hand_over(struct th_process_run *process, uintptr_t at);
+void th_traced_open_hand_over(struct th_process *process, uintptr_t at);
 
 /* The code of a function of PROCESS has returned without an end of the function: what is left of
  * its native frames is dropped. */
-void th_traced_open_drop_code(struct th_process_run *process, const struct th_call *outer);
+void th_traced_open_drop_code(struct th_process *process, const struct th_call *outer);
 
 /* Gives the memory back if no call is open, unless it is little. */
-void th_traced_open_shrink(struct th_process_run *process);
+void th_traced_open_shrink(struct th_process *process);
 
 /* Drops all, and gives the memory back: nothing is told of their ends. */
-void th_traced_open_drop_all(struct th_process_run *process);
+void th_traced_open_drop_all(struct th_process *process);
 
 #endif

@@ -17,7 +17,7 @@ static const char *text_of(struct text *text, th_term t)
 /* Cut off like other texts; the arity goes with what is cut. */
 static const char *mfa_text(struct text *text, th_term module, th_term function, int arity)
 {
-    const struct th_function name = {module, function, (uint32_t)arity};
+    const struct th_mfa name = {module, function, (uint32_t)arity};
     struct th_buffer whole = {0};
     size_t most = sizeof text->bytes - 1;
 
@@ -61,7 +61,7 @@ static int words_of_bytes(size_t bytes)
 /* --- Messages -------------------------------------------------------------------------------- */
 
 /* The token is the process' own, which travels with the message. */
-void th_probed_tell_send(struct th_process_run *process, th_term to, th_term message)
+void th_probed_tell_send(struct th_process *process, th_term to, th_term message)
 {
     struct text sender, receiver;
     struct th_message_numbers numbers;
@@ -76,7 +76,7 @@ void th_probed_tell_send(struct th_process_run *process, th_term to, th_term mes
 }
 
 /* STAYS: how many of the queue are not to be counted, as they were received. */
-static void tell_receive(const struct th_process_run *process, const struct th_message *message,
+static void tell_receive(const struct th_process *process, const struct th_message *message,
                          uint64_t stays)
 {
     struct th_message_numbers numbers = th_message_numbers(message);
@@ -87,13 +87,13 @@ static void tell_receive(const struct th_process_run *process, const struct th_m
              numbers.previous, numbers.serial);
 }
 
-void th_probed_tell_receive(struct th_process_run *process, const struct th_message *message)
+void th_probed_tell_receive(struct th_process *process, const struct th_message *message)
 {
     if (!process->receive_probed)
         tell_receive(process, message, 0);
 }
 
-void th_probed_taken(struct th_process_run *process)
+void th_probed_taken(struct th_process *process)
 {
     if (!process->offered || process->receive_probed || !TH_PROBE_ENABLED(message__receive))
         return;
@@ -103,14 +103,14 @@ void th_probed_taken(struct th_process_run *process)
 
 /* --- Processes ------------------------------------------------------------------------------- */
 
-void th_probed_tell_spawn(const struct th_process_run *process)
+void th_probed_tell_spawn(const struct th_process *process)
 {
     struct text p, mfa;
 
     TH_PROBE(process__spawn, text_of(&p, process->pid), next_text(&mfa, &process->next));
 }
 
-void th_probed_tell_copied(const struct th_process_run *process)
+void th_probed_tell_copied(const struct th_process *process)
 {
     struct text p;
     size_t words = 0;
@@ -120,7 +120,7 @@ void th_probed_tell_copied(const struct th_process_run *process)
     TH_PROBE(copy__object, text_of(&p, process->pid), (uint32_t)words);
 }
 
-void th_probed_tell_exit(const struct th_process_run *process, th_term reason)
+void th_probed_tell_exit(const struct th_process *process, th_term reason)
 {
     struct text p, why;
 
@@ -135,14 +135,14 @@ void th_probed_tell_exit_signal(th_term from, th_term to, th_term reason)
              text_of(&why, reason));
 }
 
-void th_probed_tell_in(const struct th_process_run *process)
+void th_probed_tell_in(const struct th_process *process)
 {
     struct text p, mfa;
 
     TH_PROBE(process__scheduled, text_of(&p, process->pid), next_text(&mfa, &process->next));
 }
 
-void th_probed_tell_out(const struct th_process_run *process)
+void th_probed_tell_out(const struct th_process *process)
 {
     struct text p;
 
@@ -151,21 +151,21 @@ void th_probed_tell_out(const struct th_process_run *process)
 
 /* --- Heaps ----------------------------------------------------------------------------------- */
 
-void th_probed_tell_gc_start(const struct th_process_run *process)
+void th_probed_tell_gc_start(const struct th_process *process)
 {
     struct text p;
 
     TH_PROBE(gc_major__start, text_of(&p, process->pid), 0);
 }
 
-void th_probed_tell_gc_end(const struct th_process_run *process, size_t words)
+void th_probed_tell_gc_end(const struct th_process *process, size_t words)
 {
     struct text p;
 
     TH_PROBE(gc_major__end, text_of(&p, process->pid), words_of_bytes(words * sizeof(th_term)));
 }
 
-void th_probed_tell_room(const struct th_process_run *process, size_t before, size_t after)
+void th_probed_tell_room(const struct th_process *process, size_t before, size_t after)
 {
     struct text p;
 
@@ -180,7 +180,7 @@ void th_probed_tell_room(const struct th_process_run *process, size_t before, si
 /* --- Functions ------------------------------------------------------------------------------- */
 
 /* The functions that wait: for the nested call that OUTER made, and on kept frames. */
-static int depth_in(const struct th_process_run *process, const struct th_call *outer)
+static int depth_in(const struct th_process *process, const struct th_call *outer)
 {
     size_t depth = process->frame_count;
 
@@ -204,12 +204,12 @@ static const char *running_text(struct text *text, const struct th_call *call)
                     call->argc);
 }
 
-static const char *function_text(struct text *text, const struct th_function *function)
+static const char *function_text(struct text *text, const struct th_mfa *function)
 {
     return mfa_text(text, function->module, function->function, (int)function->arity);
 }
 
-void th_probed_tell_external(const struct th_process_run *process, const struct th_callee *callee,
+void th_probed_tell_external(const struct th_process *process, const struct th_callee *callee,
                              const struct th_call *outer)
 {
     struct text p, mfa;
@@ -219,7 +219,7 @@ void th_probed_tell_external(const struct th_process_run *process, const struct 
 }
 
 /* It is in the code of CALL, so one deeper. */
-void th_probed_tell_local(const struct th_call *call, const struct th_function *function)
+void th_probed_tell_local(const struct th_call *call, const struct th_mfa *function)
 {
     struct text p, mfa;
 
@@ -227,7 +227,7 @@ void th_probed_tell_local(const struct th_call *call, const struct th_function *
              depth_in(call->process, call));
 }
 
-void th_probed_tell_local_return(const struct th_call *call, const struct th_function *function)
+void th_probed_tell_local_return(const struct th_call *call, const struct th_mfa *function)
 {
     struct text p, mfa;
 

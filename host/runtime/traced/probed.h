@@ -15,9 +15,8 @@
 #define TH_PROBED_TELLER __attribute__((cold, noinline))
 
 /* PROCESS sends MESSAGE to TO. After its token was counted up for it. */
-void th_probed_tell_send(struct th_process_run *process, th_term to,
-                         th_term message) TH_PROBED_TELLER;
-static inline void th_probed_send(struct th_process_run *process, th_term to, th_term message)
+void th_probed_tell_send(struct th_process *process, th_term to, th_term message) TH_PROBED_TELLER;
+static inline void th_probed_send(struct th_process *process, th_term to, th_term message)
 {
     if (TH_PROBE_ENABLED(message__send))
         th_probed_tell_send(process, to, message);
@@ -28,22 +27,20 @@ static inline void th_probed_send(struct th_process_run *process, th_term to, th
  * known when the function that has it returns; but if that sends or spawns before, the message was
  * received before: th_probed_taken(), as th_seq_taken() of tokens.
  */
-void th_probed_tell_receive(struct th_process_run *process,
+void th_probed_tell_receive(struct th_process *process,
                             const struct th_message *message) TH_PROBED_TELLER;
-static inline void th_probed_receive(struct th_process_run *process,
-                                     const struct th_message *message)
+static inline void th_probed_receive(struct th_process *process, const struct th_message *message)
 {
     if (TH_PROBE_ENABLED(message__receive))
         th_probed_tell_receive(process, message);
 }
-void th_probed_taken(struct th_process_run *process) TH_PROBED_TELLER;
+void th_probed_taken(struct th_process *process) TH_PROBED_TELLER;
 
 /* It was spawned, by PARENT (NULL: the host), with what it does first, and copies of the arguments
  * for that. */
-void th_probed_tell_spawn(const struct th_process_run *process) TH_PROBED_TELLER;
-void th_probed_tell_copied(const struct th_process_run *process) TH_PROBED_TELLER;
-static inline void th_probed_spawn(const struct th_process_run *process,
-                                   struct th_process_run *parent)
+void th_probed_tell_spawn(const struct th_process *process) TH_PROBED_TELLER;
+void th_probed_tell_copied(const struct th_process *process) TH_PROBED_TELLER;
+static inline void th_probed_spawn(const struct th_process *process, struct th_process *parent)
 {
     if (TH_PROBE_ENABLED(copy__object))
         th_probed_tell_copied(process);
@@ -55,8 +52,8 @@ static inline void th_probed_spawn(const struct th_process_run *process,
 }
 
 /* It ends. */
-void th_probed_tell_exit(const struct th_process_run *process, th_term reason) TH_PROBED_TELLER;
-static inline void th_probed_exit(const struct th_process_run *process, th_term reason)
+void th_probed_tell_exit(const struct th_process *process, th_term reason) TH_PROBED_TELLER;
+static inline void th_probed_exit(const struct th_process *process, th_term reason)
 {
     if (TH_PROBE_ENABLED(process__exit))
         th_probed_tell_exit(process, reason);
@@ -71,27 +68,27 @@ static inline void th_probed_exit_signal(th_term from, th_term to, th_term reaso
 }
 
 /* It has a thread, with what it does next; it has none. */
-void th_probed_tell_in(const struct th_process_run *process) TH_PROBED_TELLER;
-void th_probed_tell_out(const struct th_process_run *process) TH_PROBED_TELLER;
-static inline void th_probed_in(const struct th_process_run *process)
+void th_probed_tell_in(const struct th_process *process) TH_PROBED_TELLER;
+void th_probed_tell_out(const struct th_process *process) TH_PROBED_TELLER;
+static inline void th_probed_in(const struct th_process *process)
 {
     if (TH_PROBE_ENABLED(process__scheduled))
         th_probed_tell_in(process);
 }
-static inline void th_probed_out(const struct th_process_run *process)
+static inline void th_probed_out(const struct th_process *process)
 {
     if (TH_PROBE_ENABLED(process__unscheduled))
         th_probed_tell_out(process);
 }
 
 /* Its heap is collected; has been, which made WORDS free. */
-void th_probed_tell_gc_start(const struct th_process_run *process) TH_PROBED_TELLER;
-void th_probed_tell_gc_end(const struct th_process_run *process, size_t words) TH_PROBED_TELLER;
+void th_probed_tell_gc_start(const struct th_process *process) TH_PROBED_TELLER;
+void th_probed_tell_gc_end(const struct th_process *process, size_t words) TH_PROBED_TELLER;
 
 /* It may have AFTER bytes until the next collection, where it could have BEFORE. */
-void th_probed_tell_room(const struct th_process_run *process, size_t before,
+void th_probed_tell_room(const struct th_process *process, size_t before,
                          size_t after) TH_PROBED_TELLER;
-static inline void th_probed_room(const struct th_process_run *process, size_t before, size_t after)
+static inline void th_probed_room(const struct th_process *process, size_t before, size_t after)
 {
     if (TH_PROBE_ENABLED(process__heap_grow) || TH_PROBE_ENABLED(process__heap_shrink))
         th_probed_tell_room(process, before, after);
@@ -100,9 +97,9 @@ static inline void th_probed_room(const struct th_process_run *process, size_t b
 /* --- Functions --- */
 
 /* An external call of CALLEE begins, in a nested call that OUTER has made; NULL: in none. */
-void th_probed_tell_external(const struct th_process_run *process, const struct th_callee *callee,
+void th_probed_tell_external(const struct th_process *process, const struct th_callee *callee,
                              const struct th_call *outer) TH_PROBED_TELLER;
-static inline void th_probed_external(const struct th_process_run *process,
+static inline void th_probed_external(const struct th_process *process,
                                       const struct th_callee *callee, const struct th_call *outer)
 {
     if (TH_PROBE_ENABLED(global__function__entry))
@@ -111,9 +108,9 @@ static inline void th_probed_external(const struct th_process_run *process,
 
 /* In CALL, FUNCTION is called by C code, and ends with a value. */
 void th_probed_tell_local(const struct th_call *call,
-                          const struct th_function *function) TH_PROBED_TELLER;
+                          const struct th_mfa *function) TH_PROBED_TELLER;
 void th_probed_tell_local_return(const struct th_call *call,
-                                 const struct th_function *function) TH_PROBED_TELLER;
+                                 const struct th_mfa *function) TH_PROBED_TELLER;
 
 /* The code of CALL is entered, and has returned; what it was called for has ended with a value. */
 void th_probed_tell_enter(const struct th_call *call) TH_PROBED_TELLER;

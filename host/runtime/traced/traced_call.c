@@ -21,15 +21,15 @@ void th_traced_calls_end(void)
 
 /* The call goes on to NEXT, the native site of CALLEE; NULL: that has no breakpoint. */
 static inline __attribute__((always_inline)) void
-meet_at_entry(struct th_process_run *process, const struct th_callee *callee, const th_term *argv,
+meet_at_entry(struct th_process *process, const struct th_callee *callee, const th_term *argv,
               const struct th_call *outer, struct th_site *next)
 {
-    const struct th_traced_module_function *traced = callee->entry->known;
-    struct th_live_call call = {.process = &process->live,
-                                .function = &traced->live,
-                                .site = traced->live.function.site,
-                                .arguments = argv,
-                                .external = true};
+    const struct th_module_function *traced = callee->entry->known;
+    struct th_call_event call = {.process = &process->live,
+                                 .function = &traced->live,
+                                 .site = traced->live.function.site,
+                                 .arguments = argv,
+                                 .external = true};
     struct th_live_wants wants;
     struct th_open_call *made;
 
@@ -53,17 +53,17 @@ meet_at_entry(struct th_process_run *process, const struct th_callee *callee, co
     th_traced_busy = 0;
 }
 
-static __attribute__((noinline)) void meet_both(struct th_process_run *process,
+static __attribute__((noinline)) void meet_both(struct th_process *process,
                                                 const struct th_callee *callee, const th_term *argv,
                                                 const struct th_call *outer, struct th_site *next)
 {
     meet_at_entry(process, callee, argv, outer, next);
 }
 
-void th_traced_call(struct th_process_run *process, const struct th_callee *callee,
-                    const th_term *argv, const struct th_call *outer)
+void th_traced_call(struct th_process *process, const struct th_callee *callee, const th_term *argv,
+                    const struct th_call *outer)
 {
-    const struct th_traced_code *code = callee->known;
+    const struct th_instance_function *code = callee->known;
 
     if (__builtin_expect(code && code->site && th_site_has_any(code->site), 0))
         meet_both(process, callee, argv, outer, code->site);
@@ -79,7 +79,7 @@ th_term th_class_atom(enum th_raised class)
 }
 
 /* Ends the open calls of that frame. False: there was none. */
-static bool end_open_calls(struct th_process_run *process, const struct th_call *outer)
+static bool end_open_calls(struct th_process *process, const struct th_call *outer)
 {
     struct th_open_calls *open = &process->open;
     bool ended = false;
@@ -100,7 +100,7 @@ static bool end_open_calls(struct th_process_run *process, const struct th_call 
 }
 
 /* An exception that passes a frame of which nobody knows is not followed further. */
-void th_traced_calls_over(struct th_process_run *process, const struct th_call *outer)
+void th_traced_calls_over(struct th_process *process, const struct th_call *outer)
 {
     bool raised = process->outcome == TH_NONE;
 

@@ -18,14 +18,14 @@ void th_traced_calls_end(void);
 
 /* PROCESS makes a call, which reaches CALLEE by an entry that is armed, with ARGV; in a nested call
  * that OUTER has made, NULL: in none. Its frame is that of whoever runs in OUTER. */
-void th_traced_call(struct th_process_run *process, const struct th_callee *callee,
-                    const th_term *argv, const struct th_call *outer);
+void th_traced_call(struct th_process *process, const struct th_callee *callee, const th_term *argv,
+                    const struct th_call *outer);
 
 /* Ends the open calls of the frame that is as deep as PROCESS is now, with its `outcome`, or with
  * what was `raised`. */
-void th_traced_calls_over(struct th_process_run *process, const struct th_call *outer);
+void th_traced_calls_over(struct th_process *process, const struct th_call *outer);
 
-static inline void th_traced_frame_over(struct th_process_run *process, const struct th_call *outer)
+static inline void th_traced_frame_over(struct th_process *process, const struct th_call *outer)
 {
     if (__builtin_expect(process->open.count | process->live.returning_to, 0))
         th_traced_calls_over(process, outer);

@@ -15,8 +15,8 @@
 #include <pthread.h>
 #include <string.h>
 
-typedef struct th_traced_module_function traced_function;
-typedef struct th_traced_code traced_code;
+typedef struct th_module_function traced_function;
+typedef struct th_instance_function traced_code;
 
 /* Where functions are known; NULL: nowhere. By the thread that adds and removes modules. */
 static struct th_tracing *known_to;
@@ -45,7 +45,7 @@ static traced_function *create_function(th_term module, th_term function, unsign
 {
     traced_function *traced = th_alloc_zero(sizeof *traced);
 
-    traced->live.function.name = (struct th_function){module, function, arity};
+    traced->live.function.name = (struct th_mfa){module, function, arity};
     return traced;
 }
 
@@ -262,7 +262,7 @@ static void free_instance(const struct th_callee callees[], struct instance *ins
 
 /* What of an instance's functions is to be done for all at once. */
 struct work {
-    struct th_live_function **functions; /* that begin, or end */
+    struct th_traceable_function **functions; /* that begin, or end */
     struct th_live_renewal *renewals;
     struct th_site **sites; /* with the records that they get, or lose */
     struct th_native **natives;
@@ -274,7 +274,7 @@ static struct work begin_work(const struct instance *instance)
     const size_t most = instance->count + 1;
 
     return (struct work){
-        .functions = th_alloc(most * sizeof(struct th_live_function *)),
+        .functions = th_alloc(most * sizeof(struct th_traceable_function *)),
         .renewals = th_alloc(most * sizeof(struct th_live_renewal)),
         .sites = th_alloc(most * sizeof(struct th_site *)),
         .natives = th_alloc(most * sizeof(struct th_native *)),
@@ -293,7 +293,7 @@ static void free_work(struct work *work)
  * not, as that says. */
 static void renew(struct work *work, traced_function *traced)
 {
-    const struct th_traced_function *now = &traced->live.function;
+    const struct th_function_sites *now = &traced->live.function;
     const traced_code *code = traced->code;
 
     if (now->no_local == code->no_local)

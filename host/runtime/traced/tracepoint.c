@@ -6,12 +6,12 @@
 #include "host/runtime/seq_token.h"
 #include "host/runtime/dirty_end.h"
 
-static uint64_t words_of(struct th_live_process *live)
+static uint64_t words_of(struct th_live_tracee *live)
 {
     return th_heap_words(th_process_of_live(live));
 }
 
-void th_tracepoint_begin(struct th_process_run *process, struct th_process_run *parent, bool linked)
+void th_tracepoint_begin(struct th_process *process, struct th_process *parent, bool linked)
 {
     struct th_tracing *tracing = th_runtime_tracing();
 
@@ -23,7 +23,7 @@ void th_tracepoint_begin(struct th_process_run *process, struct th_process_run *
     th_live_process_begin(&process->live, tracing, parent ? &parent->live : NULL, linked);
 }
 
-void th_tracepoint_end(struct th_process_run *process)
+void th_tracepoint_end(struct th_process *process)
 {
     struct th_tracing *tracing = process->live.traced.tracing;
 
@@ -35,7 +35,7 @@ void th_tracepoint_end(struct th_process_run *process)
     th_trace_ended(tracing, process->pid);
 }
 
-void th_tracepoint_leave(struct th_process_run *process)
+void th_tracepoint_leave(struct th_process *process)
 {
     if (!th_tracepoint_is_there(process))
         return;
@@ -46,7 +46,7 @@ void th_tracepoint_leave(struct th_process_run *process)
 
 /* --- Of terms that exist --------------------------------------------------------------------- */
 
-void th_tracepoint_tell(struct th_process_run *process, enum th_tracer_tag tag, th_term term,
+void th_tracepoint_tell(struct th_process *process, enum th_tracer_tag tag, th_term term,
                         th_term extra)
 {
     struct th_live_event event;
@@ -58,14 +58,14 @@ void th_tracepoint_tell(struct th_process_run *process, enum th_tracer_tag tag, 
     th_live_trace(&event);
 }
 
-void th_tracepoint_tell_send(struct th_process_run *process, th_term to, th_term message)
+void th_tracepoint_tell_send(struct th_process *process, th_term to, th_term message)
 {
     th_tracepoint_tell(process,
                        th_process_alive(to) ? TH_TAG_send : TH_TAG_send_to_non_existing_process,
                        message, to);
 }
 
-void th_tracepoint_tell_receive(struct th_process_run *process, th_term sender, th_term message)
+void th_tracepoint_tell_receive(struct th_process *process, th_term sender, th_term message)
 {
     struct th_live_event event;
 
@@ -130,7 +130,7 @@ static void build_place(struct th_live_event *self, th_env *env)
     self->event.term = place_of(self->context, env);
 }
 
-static void tell_place(struct th_process_run *process, enum th_tracer_tag tag)
+static void tell_place(struct th_process *process, enum th_tracer_tag tag)
 {
     struct th_live_event event;
 
@@ -142,14 +142,14 @@ static void tell_place(struct th_process_run *process, enum th_tracer_tag tag)
     th_live_trace(&event);
 }
 
-void th_tracepoint_tell_in(struct th_process_run *process)
+void th_tracepoint_tell_in(struct th_process *process)
 {
     process->live.scheduler = th_scheduler_current->number;
     th_live_resume(&process->live);
     tell_place(process, TH_TAG_in);
 }
 
-void th_tracepoint_tell_out(struct th_process_run *process)
+void th_tracepoint_tell_out(struct th_process *process)
 {
     tell_place(process, TH_TAG_out);
     th_live_pause(&process->live);
@@ -160,15 +160,15 @@ void th_tracepoint_tell_out(struct th_process_run *process)
 /* The context is the child: whatever the tag, Extra is its first call. */
 static void build_call(struct th_live_event *self, th_env *env)
 {
-    const struct th_process_run *child = self->context;
+    const struct th_process *child = self->context;
     const struct th_continuation *first = &child->next;
 
     self->event.extra = th_make_tuple_of(env, first->module, first->function,
                                          th_make_list(env, first->argv, (size_t)first->argc));
 }
 
-static void tell_birth(struct th_process_run *process, enum th_tracer_tag tag, th_term other,
-                       struct th_process_run *child)
+static void tell_birth(struct th_process *process, enum th_tracer_tag tag, th_term other,
+                       struct th_process *child)
 {
     struct th_live_event event;
 
@@ -180,7 +180,7 @@ static void tell_birth(struct th_process_run *process, enum th_tracer_tag tag, t
 }
 
 /* The order is that of a BEAM. */
-void th_tracepoint_spawn(struct th_process_run *parent, struct th_process_run *child, bool linked)
+void th_tracepoint_spawn(struct th_process *parent, struct th_process *child, bool linked)
 {
     if (!th_tracepoint_is_wanted(parent, TH_TAG_spawn))
         return;
@@ -230,7 +230,7 @@ static void build_sizes(struct th_live_event *self, th_env *env)
     self->event.term = th_make_list(env, pairs, COUNT);
 }
 
-void th_tracepoint_tell_gc(struct th_process_run *process, enum th_tracer_tag tag, size_t words)
+void th_tracepoint_tell_gc(struct th_process *process, enum th_tracer_tag tag, size_t words)
 {
     struct collection collection = {th_heap_sizes(process), words};
     struct th_live_event event;
@@ -258,7 +258,7 @@ static void build_passage(struct th_live_event *self, th_env *env)
     self->event.term = th_make_tuple_of(env, p->action, serial, p->from, p->to, p->message);
 }
 
-void th_tracepoint_seq(struct th_process_run *process, const struct th_seq *seq, th_term action,
+void th_tracepoint_seq(struct th_process *process, const struct th_seq *seq, th_term action,
                        th_term from, th_term to, th_term message)
 {
     struct passage passage = {seq, action, from, to, message};

@@ -15,14 +15,13 @@
 #include "probed.h"
 #include "host/runtime/process_internal.h"
 
-static inline bool th_tracepoint_is_there(const struct th_process_run *process)
+static inline bool th_tracepoint_is_there(const struct th_process *process)
 {
     return __builtin_expect(process->live.traced.tracing != NULL, 0);
 }
 
 /* Perhaps somebody wants events with TAG of PROCESS. */
-static inline bool th_tracepoint_is_wanted(const struct th_process_run *process,
-                                           enum th_tracer_tag tag)
+static inline bool th_tracepoint_is_wanted(const struct th_process *process, enum th_tracer_tag tag)
 {
     return th_tracepoint_is_there(process) && th_live_is_wanted(&process->live, tag);
 }
@@ -31,13 +30,12 @@ static inline bool th_tracepoint_is_wanted(const struct th_process_run *process,
 struct th_tracing *th_runtime_tracing(void);
 
 /* PROCESS is there, before anybody else can have it; and it is no more, after its out_exited. */
-void th_tracepoint_begin(struct th_process_run *process, struct th_process_run *parent,
-                         bool linked);
-void th_tracepoint_end(struct th_process_run *process);
+void th_tracepoint_begin(struct th_process *process, struct th_process *parent, bool linked);
+void th_tracepoint_end(struct th_process *process);
 
 /* The same, while a function of PROCESS still runs: no event of it follows. Before
  * th_tracepoint_end(). */
-void th_tracepoint_leave(struct th_process_run *process);
+void th_tracepoint_leave(struct th_process *process);
 
 /* Of names, and of ports (tracepoint_port.c). */
 extern const struct th_process_watcher th_tracepoint_watcher;
@@ -49,17 +47,17 @@ void th_tracepoint_port_named(th_term port, enum th_tracer_tag tag, th_term name
 /* The runtime stops: ports that are still open are not known any more. */
 void th_tracepoint_ports_end(void);
 
-/* What match specifications ask of a process (struct th_live_process). */
+/* What match specifications ask of a process (struct th_live_tracee). */
 extern const struct th_match_operations th_process_asked;
 
 /* --- Events, by their tags ------------------------------------------------------------------- */
 
 /* TAG with TERM (and EXTRA, TH_NONE: none), which exist. */
-void th_tracepoint_tell(struct th_process_run *process, enum th_tracer_tag tag, th_term term,
+void th_tracepoint_tell(struct th_process *process, enum th_tracer_tag tag, th_term term,
                         th_term extra);
 
 /* The tags whose term is an identifier, a name or a reason. */
-static inline void th_tracepoint_about(struct th_process_run *process, enum th_tracer_tag tag,
+static inline void th_tracepoint_about(struct th_process *process, enum th_tracer_tag tag,
                                        th_term term)
 {
     if (th_tracepoint_is_wanted(process, tag))
@@ -67,16 +65,16 @@ static inline void th_tracepoint_about(struct th_process_run *process, enum th_t
 }
 
 /* send, or send_to_non_existing_process. */
-void th_tracepoint_tell_send(struct th_process_run *process, th_term to, th_term message);
-static inline void th_tracepoint_send(struct th_process_run *process, th_term to, th_term message)
+void th_tracepoint_tell_send(struct th_process *process, th_term to, th_term message);
+static inline void th_tracepoint_send(struct th_process *process, th_term to, th_term message)
 {
     if (th_tracepoint_is_wanted(process, TH_TAG_send))
         th_tracepoint_tell_send(process, to, message);
 }
 
 /* SENDER: see struct th_live_event. */
-void th_tracepoint_tell_receive(struct th_process_run *process, th_term sender, th_term message);
-static inline void th_tracepoint_receive(struct th_process_run *process, th_term sender,
+void th_tracepoint_tell_receive(struct th_process *process, th_term sender, th_term message);
+static inline void th_tracepoint_receive(struct th_process *process, th_term sender,
                                          th_term message)
 {
     if (th_tracepoint_is_wanted(process, TH_TAG_receive))
@@ -84,18 +82,18 @@ static inline void th_tracepoint_receive(struct th_process_run *process, th_term
 }
 
 /* spawn and spawned, with link and getting_linked. CHILD makes its first call next. */
-void th_tracepoint_spawn(struct th_process_run *parent, struct th_process_run *child, bool linked);
+void th_tracepoint_spawn(struct th_process *parent, struct th_process *child, bool linked);
 
 /* in and out, with what the process does next. */
-void th_tracepoint_tell_in(struct th_process_run *process);
-void th_tracepoint_tell_out(struct th_process_run *process);
-static inline void th_tracepoint_in(struct th_process_run *process)
+void th_tracepoint_tell_in(struct th_process *process);
+void th_tracepoint_tell_out(struct th_process *process);
+static inline void th_tracepoint_in(struct th_process *process)
 {
     th_probed_in(process);
     if (th_tracepoint_is_there(process))
         th_tracepoint_tell_in(process);
 }
-static inline void th_tracepoint_out(struct th_process_run *process)
+static inline void th_tracepoint_out(struct th_process *process)
 {
     th_probed_out(process);
     if (th_tracepoint_is_there(process))
@@ -103,8 +101,8 @@ static inline void th_tracepoint_out(struct th_process_run *process)
 }
 
 /* gc_major_start, gc_major_end. WORDS: needed, or reclaimed. */
-void th_tracepoint_tell_gc(struct th_process_run *process, enum th_tracer_tag tag, size_t words);
-static inline void th_tracepoint_gc(struct th_process_run *process, enum th_tracer_tag tag,
+void th_tracepoint_tell_gc(struct th_process *process, enum th_tracer_tag tag, size_t words);
+static inline void th_tracepoint_gc(struct th_process *process, enum th_tracer_tag tag,
                                     size_t words)
 {
     if (th_tracepoint_is_wanted(process, tag))
@@ -115,7 +113,7 @@ static inline void th_tracepoint_gc(struct th_process_run *process, enum th_trac
  * seq_trace: the process has sent or received MESSAGE, or printed it, with the token SEQ. ACTION is
  * the event's name, FROM and TO as they stand in it.
  */
-void th_tracepoint_seq(struct th_process_run *process, const struct th_seq *seq, th_term action,
+void th_tracepoint_seq(struct th_process *process, const struct th_seq *seq, th_term action,
                        th_term from, th_term to, th_term message);
 
 #endif

@@ -11,8 +11,8 @@
 #include <string.h>
 
 struct live_port {
-    struct th_live_process live; /* the first member */
-    unsigned shares;             /* under the lock: of the table, and of those in an event */
+    struct th_live_tracee live; /* the first member */
+    unsigned shares;            /* under the lock: of the table, and of those in an event */
 };
 
 /* Guards what follows, and the shares; no event is raised under it. */

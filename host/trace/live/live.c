@@ -9,8 +9,8 @@
 
 /* --- processes -------------------------------------------------------------------------------- */
 
-void th_live_process_begin(struct th_live_process *process, struct th_tracing *tracing,
-                           struct th_live_process *parent, bool linked)
+void th_live_process_begin(struct th_live_tracee *process, struct th_tracing *tracing,
+                           struct th_live_tracee *parent, bool linked)
 {
     if (!tracing->shared)
         th_bug("a live process in a tracing that is not shared");
@@ -25,7 +25,7 @@ void th_live_process_begin(struct th_live_process *process, struct th_tracing *t
     th_progress_leave();
 }
 
-void th_live_process_leave(struct th_live_process *process)
+void th_live_process_leave(struct th_live_tracee *process)
 {
     struct th_tracing *tracing = process->traced.tracing;
 
@@ -35,7 +35,7 @@ void th_live_process_leave(struct th_live_process *process)
     th_tracing_unlock(tracing);
 }
 
-void th_live_process_end(struct th_live_process *process)
+void th_live_process_end(struct th_live_tracee *process)
 {
     struct th_tracing *tracing = process->traced.tracing;
     struct th_tracee_refs *refs;
@@ -50,14 +50,14 @@ void th_live_process_end(struct th_live_process *process)
     th_timing_free(&process->timing);
 }
 
-void th_live_read(struct th_live_process *process, struct th_account_reading *reading)
+void th_live_read(struct th_live_tracee *process, struct th_account_reading *reading)
 {
     *reading = (struct th_account_reading){.process = process->id,
                                            .now = th_clock_real_monotonic(),
                                            .words = process->words ? process->words(process) : 0};
 }
 
-void th_live_pause(struct th_live_process *process)
+void th_live_pause(struct th_live_tracee *process)
 {
     struct th_account_reading reading;
 
@@ -69,7 +69,7 @@ void th_live_pause(struct th_live_process *process)
     th_progress_leave();
 }
 
-void th_live_resume(struct th_live_process *process)
+void th_live_resume(struct th_live_tracee *process)
 {
     struct th_account_reading reading;
 
@@ -90,9 +90,9 @@ struct th_live_counts th_live_counts(const struct th_tracing *tracing)
 
 /* --- functions -------------------------------------------------------------------------------- */
 
-static void enlist(struct th_tracing *tracing, struct th_live_function *function)
+static void enlist(struct th_tracing *tracing, struct th_traceable_function *function)
 {
-    const struct th_traced_function *of = &function->function;
+    const struct th_function_sites *of = &function->function;
 
     function->own_site = !of->site && !of->local && !of->no_local;
     if (function->own_site)
@@ -104,15 +104,15 @@ static void enlist(struct th_tracing *tracing, struct th_live_function *function
     tracing->live_functions = function;
 }
 
-static void strike(struct th_live_function *function)
+static void strike(struct th_traceable_function *function)
 {
     *function->place = function->next;
     if (function->next)
         function->next->place = function->place;
 }
 
-void th_live_functions_begin(struct th_tracing *tracing, struct th_live_function *const functions[],
-                             size_t count)
+void th_live_functions_begin(struct th_tracing *tracing,
+                             struct th_traceable_function *const functions[], size_t count)
 {
     struct th_change *change = th_change_create();
 
@@ -130,7 +130,7 @@ void th_live_functions_begin(struct th_tracing *tracing, struct th_live_function
 static void renew(struct th_tracing *tracing, struct th_change *change,
                   struct th_change *const stand_ins[2], const struct th_live_renewal *renewal)
 {
-    struct th_traced_function *function = &renewal->function->function;
+    struct th_function_sites *function = &renewal->function->function;
     bool had = th_function_local_site(function), has;
 
     function->local = renewal->local;
@@ -174,8 +174,8 @@ static void end_site(struct th_change *change, struct th_site *site)
     th_change_clear_site(change, site);
 }
 
-void th_live_functions_end(struct th_tracing *tracing, struct th_live_function *const functions[],
-                           size_t count)
+void th_live_functions_end(struct th_tracing *tracing,
+                           struct th_traceable_function *const functions[], size_t count)
 {
     struct th_change *change = th_change_create();
 
@@ -194,10 +194,10 @@ void th_live_functions_end(struct th_tracing *tracing, struct th_live_function *
             th_site_drop(functions[i]->function.site);
 }
 
-struct th_live_function *th_live_function_find(struct th_tracing *tracing,
-                                               const struct th_function *name)
+struct th_traceable_function *th_live_function_find(struct th_tracing *tracing,
+                                                    const struct th_mfa *name)
 {
-    struct th_live_function *f;
+    struct th_traceable_function *f;
 
     th_tracing_lock(tracing);
     f = tracing->live_functions;

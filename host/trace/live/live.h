@@ -45,7 +45,7 @@
  * fills the first part, and the rest with zeros, before th_live_process_begin(); it may write
  * `scheduler` whenever it runs the process.
  */
-struct th_live_process {
+struct th_live_tracee {
     th_term id; /* a local pid or port */
     /* What match specifications ask of its owner, who is handed this struct as CONTEXT: caller,
      * caller_line, stack, is_seq_trace, get_seq_token, set_seq_token, process_dump, display. Those
@@ -54,10 +54,10 @@ struct th_live_process {
     const struct th_match_operations *asked;
     /* The words that it has allocated since its start, for call_memory; NULL: it is charged none.
      */
-    uint64_t (*words)(struct th_live_process *process);
+    uint64_t (*words)(struct th_live_tracee *process);
     unsigned scheduler; /* that runs it, for the flag scheduler_id; 0: it is not told */
 
-    struct th_traced traced;   /* by whom */
+    struct th_tracee traced;   /* by whom */
     struct th_timing timing;   /* of call_time and call_memory; its thread's, as what follows */
     uint64_t returning_to;     /* sessions to be told of a return_to, by index, ... */
     uint64_t returning_before; /* ... that were created before this many were */
@@ -69,22 +69,22 @@ struct th_live_process {
  * spawned with a link. PARENT is run by the calling thread; NULL: the host started it. A port has
  * no parent.
  */
-void th_live_process_begin(struct th_live_process *process, struct th_tracing *tracing,
-                           struct th_live_process *parent, bool linked);
+void th_live_process_begin(struct th_live_tracee *process, struct th_tracing *tracing,
+                           struct th_live_tracee *parent, bool linked);
 
 /* PROCESS has ended, but the thread that runs it goes on for a while: nobody traces it any more. By
  * another thread, before th_live_process_end(). */
-void th_live_process_leave(struct th_live_process *process);
+void th_live_process_leave(struct th_live_tracee *process);
 
 /* After its last event (out_exited, closed). By the thread that ran it last. th_trace_ended() is
  * for the caller to say, where it may be a tracer's state. */
-void th_live_process_end(struct th_live_process *process);
+void th_live_process_end(struct th_live_tracee *process);
 
 /* The process is scheduled out, or in: time and memory are not charged in between. Besides its
  * `out` and `in` events, which are events like others; an `in` is raised whether or not anybody
  * wants it, as it asks for the trace_status. */
-void th_live_pause(struct th_live_process *process);
-void th_live_resume(struct th_live_process *process);
+void th_live_pause(struct th_live_tracee *process);
+void th_live_resume(struct th_live_tracee *process);
 
 /* --- Events that are no calls ----------------------------------------------------------------- */
 
@@ -105,13 +105,13 @@ struct th_live_event {
 
 /* Any tag but call, return_from, exception_from and return_to. seq_trace: `term` is the info,
  * PROCESS who acts, and event.time.kind, 0 at first, the time stamp that the token asks for. */
-void th_live_event_init(struct th_live_event *event, struct th_live_process *process,
+void th_live_event_init(struct th_live_event *event, struct th_live_tracee *process,
                         enum th_tracer_tag tag);
-void th_live_event_init_seq(struct th_live_event *event, struct th_live_process *process);
+void th_live_event_init_seq(struct th_live_event *event, struct th_live_tracee *process);
 
 /* False: for sure nobody wants events of PROCESS with TAG, and nothing follows from them, so that
  * there is no need to say them. */
-bool th_live_is_wanted(const struct th_live_process *process, enum th_tracer_tag tag);
+bool th_live_is_wanted(const struct th_live_tracee *process, enum th_tracer_tag tag);
 
 /* th_trace() of it. TH_END if no session is there; else TH_OK, or TH_MALFORMED if the process
  * cannot have such an event. */
@@ -124,12 +124,12 @@ enum th_status th_live_trace(struct th_live_event *event);
  * sites. Patterns that are set from now on find it by its name, and those that wait for code to
  * come (on_load) are set. Two may have one name, as old code and new have.
  */
-struct th_live_function {
+struct th_traceable_function {
     /* The owner fills the name, and the sites that it has or why there is no local one; if it says
      * nothing of them, it gets a virtual one. */
-    struct th_traced_function function;
-    struct th_live_function *next, **place; /* trace/'s */
-    bool own_site;                          /* the virtual one is trace/'s, too */
+    struct th_function_sites function;
+    struct th_traceable_function *next, **place; /* trace/'s */
+    bool own_site;                               /* the virtual one is trace/'s, too */
 };
 
 /*
@@ -141,8 +141,8 @@ struct th_live_function {
 
 /* Before calls can reach them. What on_load patterns say of them is in force when this returns. It
  * waits for nothing. */
-void th_live_functions_begin(struct th_tracing *tracing, struct th_live_function *const functions[],
-                             size_t count);
+void th_live_functions_begin(struct th_tracing *tracing,
+                             struct th_traceable_function *const functions[], size_t count);
 
 /*
  * A function that has begun has newer code, which no call can reach yet: it gets the native site
@@ -156,7 +156,7 @@ void th_live_functions_begin(struct th_tracing *tracing, struct th_live_function
  * thread progress.
  */
 struct th_live_renewal {
-    struct th_live_function *function;
+    struct th_traceable_function *function;
     struct th_site *local; /* NULL: there has never been one */
     const char *no_local;  /* NULL: the site is of use */
 };
@@ -165,24 +165,24 @@ void th_live_functions_renew(struct th_tracing *tracing, const struct th_live_re
 
 /* Their breakpoints are removed; then no call is at their sites, and the structs are the owner's
  * again. Waits for at most three rounds of thread progress; not in a callback. */
-void th_live_functions_end(struct th_tracing *tracing, struct th_live_function *const functions[],
-                           size_t count);
+void th_live_functions_end(struct th_tracing *tracing,
+                           struct th_traceable_function *const functions[], size_t count);
 
 /* The one that began last of that name; NULL: there is none. While no function ends. */
-struct th_live_function *th_live_function_find(struct th_tracing *tracing,
-                                               const struct th_function *name);
+struct th_traceable_function *th_live_function_find(struct th_tracing *tracing,
+                                                    const struct th_mfa *name);
 
 /* For one with a virtual site: whether a call has to be told. */
-static inline bool th_live_function_is_armed(const struct th_live_function *function)
+static inline bool th_live_function_is_armed(const struct th_traceable_function *function)
 {
     return th_site_is_armed(function->function.site);
 }
 
 /* --- Calls ------------------------------------------------------------------------------------ */
 
-struct th_live_call {
-    struct th_live_process *process; /* NULL: the thread runs none */
-    const struct th_live_function *function;
+struct th_call_event {
+    struct th_live_tracee *process; /* NULL: the thread runs none */
+    const struct th_traceable_function *function;
     struct th_site *site;     /* of the function's, the one that it has met */
     const th_term *arguments; /* as many as its arity */
     bool external;            /* only such calls meet global breakpoints */
@@ -220,7 +220,7 @@ static inline void th_live_wants_move(struct th_live_wants *to, const struct th_
  * breakpoints that are neither local nor global: meta ones, which are for whoever calls, and
  * counts. Two loads, in no section.
  */
-static inline bool th_live_is_calling(const struct th_live_process *process)
+static inline bool th_live_is_calling(const struct th_live_tracee *process)
 {
     const _Atomic uint32_t *flags =
         atomic_load_explicit(&process->traced.flags, memory_order_acquire);
@@ -230,18 +230,18 @@ static inline bool th_live_is_calling(const struct th_live_process *process)
 
 /* True: who runs PROCESS may leave out a call that meets local and global breakpoints alone, as
  * nobody traces its calls; nor is there anything to be counted. */
-static inline bool th_live_may_pass(const struct th_live_process *process)
+static inline bool th_live_may_pass(const struct th_live_tracee *process)
 {
     return !th_live_is_calling(process) && !th_callback_current.attachment &&
            !process->returning_to;
 }
 
 /* The function is called; that site is armed. Sets *WANTS. */
-void th_live_call(const struct th_live_call *call, struct th_live_wants *wants);
+void th_live_call(const struct th_call_event *call, struct th_live_wants *wants);
 
 /* The same at the site of an export entry, where the function's code goes on to NEXT, its native
  * site: of each session, what is at NEXT as well is left to that. */
-void th_live_call_before(const struct th_live_call *call, struct th_site *next,
+void th_live_call_before(const struct th_call_event *call, struct th_site *next,
                          struct th_live_wants *wants);
 
 /* A call at a breakpoint that cannot be told, as something that is told is at hand. */
@@ -255,22 +255,22 @@ void th_live_call_suppressed(void);
  * that passes such a frame is to be said, too, as a return_to after it is for those who asked for
  * that of the frame next to who catches.
  */
-void th_live_return(struct th_live_process *process, const struct th_live_function *function,
+void th_live_return(struct th_live_tracee *process, const struct th_traceable_function *function,
                     struct th_live_wants *wants, th_term value);
-void th_live_raise(struct th_live_process *process, const struct th_live_function *function,
+void th_live_raise(struct th_live_tracee *process, const struct th_traceable_function *function,
                    struct th_live_wants *wants, th_term class, th_term reason);
 
 /* The call is given up without an end: its process exits. */
-void th_live_drop(struct th_live_process *process, struct th_live_wants *wants);
+void th_live_drop(struct th_live_tracee *process, struct th_live_wants *wants);
 
 /* Somebody is to be told where control comes back to: when the frame's calls have ended, and after
  * an exception when it is caught, before the return of who catches. TO is what executes then; its
  * kind may be undefined, where the process ends; unknown: nobody is told. */
-static inline bool th_live_is_returning(const struct th_live_process *process)
+static inline bool th_live_is_returning(const struct th_live_tracee *process)
 {
     return process->returning_to != 0;
 }
-void th_live_return_to(struct th_live_process *process, const struct th_caller *to);
+void th_live_return_to(struct th_live_tracee *process, const struct th_caller *to);
 
 /* --- What was not told ------------------------------------------------------------------------ */
 

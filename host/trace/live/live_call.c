@@ -15,16 +15,16 @@
 /* What hooks get. */
 struct live_hit {
     struct th_hit hit; /* the first member; its context is NULL */
-    const struct th_live_call *call;
+    const struct th_call_event *call;
     struct th_live_wants *wants;
 };
 
 /* --- the call as an event --- */
 
 /* {M, F, Args}, or {M, F, Arity} where a session has the flag arity. */
-static inline th_term term_of(const struct th_live_call *call, th_env *env, uint32_t flags)
+static inline th_term term_of(const struct th_call_event *call, th_env *env, uint32_t flags)
 {
-    const struct th_function *name = &call->function->function.name;
+    const struct th_mfa *name = &call->function->function.name;
     size_t cells = flags & TH_FLAG_ARITY ? 0 : name->arity;
     th_term *words = th_env_take(env, 4 + 2 * cells), *cell = words + 4;
 
@@ -51,16 +51,16 @@ static enum th_status decode(struct th_event *event, th_env *env)
     return TH_OK;
 }
 
-static enum th_status function(struct th_event *event, struct th_function *found)
+static enum th_status function(struct th_event *event, struct th_mfa *found)
 {
-    *found = ((const struct th_live_call *)event->reader)->function->function.name;
+    *found = ((const struct th_call_event *)event->reader)->function->function.name;
     return TH_OK;
 }
 
 static const struct th_event_source source = {decode, th_live_time, function, th_live_actor,
                                               th_live_whole};
 
-void th_live_call_event(struct th_event *event, const struct th_live_call *call)
+void th_live_call_event(struct th_event *event, const struct th_call_event *call)
 {
     th_live_event_of(event, TH_TAG_call, call->process, &source, call);
     event->external = call->external ? TH_YES : TH_NO;
@@ -96,25 +96,25 @@ static inline void want(struct th_live_wants *wants, uint64_t word)
  */
 struct live_delivery {
     struct th_delivery delivery; /* the first member */
-    const struct th_live_call *call;
+    const struct th_call_event *call;
     struct th_live_wants *wants;
 };
 
-static const struct th_live_call *call_of(const struct th_delivery *delivery)
+static const struct th_call_event *call_of(const struct th_delivery *delivery)
 {
     return ((const struct live_delivery *)delivery)->call;
 }
 
 static inline struct th_match_subject subject_of(struct th_delivery *delivery)
 {
-    const struct th_live_call *call = call_of(delivery);
+    const struct th_call_event *call = call_of(delivery);
 
     return (struct th_match_subject){TH_NONE, call->arguments, call->function->function.name.arity};
 }
 
 static void make_context(const struct th_delivery *delivery, struct th_match_context *context)
 {
-    const struct th_live_call *call = call_of(delivery);
+    const struct th_call_event *call = call_of(delivery);
 
     context->env = &th_thread_here->arena;
     context->id = call->process->id;
@@ -124,7 +124,7 @@ static void make_context(const struct th_delivery *delivery, struct th_match_con
     context->call = call;
 }
 
-static inline uint32_t flags_in(const struct th_live_call *call, const struct th_session *session)
+static inline uint32_t flags_in(const struct th_call_event *call, const struct th_session *session)
 {
     return th_refs_flags_quickly(th_traced_refs(&call->process->traced), session);
 }
@@ -143,7 +143,7 @@ static uint32_t meta_flags(const struct th_delivery *delivery)
 /* A destructor that ran after enabled_call may have been in a callback about something else. */
 static inline void fill(struct th_delivery *delivery, th_env *env, th_term message, uint32_t flags)
 {
-    const struct th_live_call *call = call_of(delivery);
+    const struct th_call_event *call = call_of(delivery);
     th_term result = message == TH_AM(true) ? TH_NONE : message;
 
     th_callback_current.call = call;
@@ -200,7 +200,7 @@ static enum th_delivery_outcome go_on_meta(struct th_delivery *delivery, th_term
 }
 
 /* Fills LIVE for CALL, which met DATA of BREAKPOINT, and CALLED's tracer. The thread has begun. */
-static inline void address(struct live_delivery *live, const struct th_live_call *call,
+static inline void address(struct live_delivery *live, const struct th_call_event *call,
                            struct th_session *called, struct th_generic_bp *breakpoint,
                            const struct th_bp_data *data, struct th_shared *spec, uint32_t kind)
 {
@@ -222,7 +222,7 @@ static inline void address(struct live_delivery *live, const struct th_live_call
 
 /* A local or global breakpoint, KIND, of SESSION, which may have been left by all. */
 static inline __attribute__((always_inline)) void
-offer(const struct th_live_call *call, struct th_live_wants *wants, struct th_session *session,
+offer(const struct th_call_event *call, struct th_live_wants *wants, struct th_session *session,
       struct th_generic_bp *breakpoint, const struct th_bp_data *data, uint32_t kind)
 {
     struct live_delivery live;
@@ -274,7 +274,7 @@ uint32_t th_live_hit_meta(struct th_hit *hit, struct th_session *session, struct
 struct th_account *th_live_hit_account(struct th_hit *hit, struct th_bp_session *points,
                                        struct th_account_reading *reading)
 {
-    const struct th_live_call *call = ((struct live_hit *)hit)->call;
+    const struct th_call_event *call = ((struct live_hit *)hit)->call;
     struct th_session *session = session_of(points);
 
     if (!th_session_is_attached(session) || !(flags_in(call, session) & TH_FLAG_CALL))
@@ -302,9 +302,9 @@ void th_live_call_suppressed(void)
 
 /* The thread is in a callback, or runs no process: then what is left of the breakpoints counts the
  * call, and meta ones, which are for whoever calls, find that nobody does. */
-static __attribute__((cold, noinline)) void call_oddly(const struct th_live_call *call)
+static __attribute__((cold, noinline)) void call_oddly(const struct th_call_event *call)
 {
-    struct th_thread *thread = th_thread_own();
+    struct th_trace_thread *thread = th_thread_own();
     struct live_hit live = {.call = call};
 
     if (th_callback_current.attachment) {
@@ -317,7 +317,7 @@ static __attribute__((cold, noinline)) void call_oddly(const struct th_live_call
 }
 
 /* All that may be at the site. In a section, if the thread is in one. */
-static __attribute__((noinline)) void hit(const struct th_live_call *call,
+static __attribute__((noinline)) void hit(const struct th_call_event *call,
                                           struct th_live_wants *wants, uint32_t kinds)
 {
     struct live_hit live;
@@ -330,7 +330,7 @@ static __attribute__((noinline)) void hit(const struct th_live_call *call,
     th_callback_current.breakpoint = NULL;
 }
 
-void th_live_call_before(const struct th_live_call *call, struct th_site *next,
+void th_live_call_before(const struct th_call_event *call, struct th_site *next,
                          struct th_live_wants *wants)
 {
     struct live_hit live = {.hit.kinds = TH_BP_ALL, .call = call, .wants = wants};
@@ -344,13 +344,13 @@ void th_live_call_before(const struct th_live_call *call, struct th_site *next,
     th_callback_current.breakpoint = NULL;
 }
 
-static inline uint32_t kinds_of(const struct th_live_call *call)
+static inline uint32_t kinds_of(const struct th_call_event *call)
 {
     return call->external ? TH_BP_ALL : TH_BP_ALL & ~TH_BP_GLOBAL;
 }
 
 /* These two end the section. They are jumped to, so that th_live_call() saves no register. */
-static __attribute__((noinline)) void hit_all(const struct th_live_call *call,
+static __attribute__((noinline)) void hit_all(const struct th_call_event *call,
                                               struct th_live_wants *wants)
 {
     hit(call, wants, kinds_of(call));
@@ -358,7 +358,7 @@ static __attribute__((noinline)) void hit_all(const struct th_live_call *call,
 }
 
 /* What th_live_hit_call() does, in place. */
-static __attribute__((noinline)) void offer_single(const struct th_live_call *call,
+static __attribute__((noinline)) void offer_single(const struct th_call_event *call,
                                                    struct th_live_wants *wants,
                                                    struct th_generic_bp *breakpoint,
                                                    const struct th_bp_data *data, uint32_t kind)
@@ -372,7 +372,7 @@ static __attribute__((noinline)) void offer_single(const struct th_live_call *ca
     th_progress_leave();
 }
 
-void th_live_call(const struct th_live_call *call, struct th_live_wants *wants)
+void th_live_call(const struct th_call_event *call, struct th_live_wants *wants)
 {
     struct th_fast_hit single;
     unsigned long *word;
@@ -400,7 +400,7 @@ void th_live_call(const struct th_live_call *call, struct th_live_wants *wants)
 
 /* --- what callbacks ask of a call --- */
 
-bool th_live_is_external(const struct th_live_call *call)
+bool th_live_is_external(const struct th_call_event *call)
 {
     const struct th_match_operations *owner = call->process->asked;
 
@@ -409,7 +409,7 @@ bool th_live_is_external(const struct th_live_call *call)
             owner->is_external(call->process, &call->function->function.name, call->arguments));
 }
 
-th_term th_live_callers(const struct th_live_call *call, th_env *env)
+th_term th_live_callers(const struct th_call_event *call, th_env *env)
 {
     const struct th_match_operations *owner = call->process->asked;
     const struct th_caller *known = call->caller;

@@ -27,7 +27,7 @@ static enum th_status decode(struct th_event *event, th_env *env)
     return TH_OK;
 }
 
-static enum th_status function(struct th_event *event, struct th_function *found)
+static enum th_status function(struct th_event *event, struct th_mfa *found)
 {
     const struct th_live_end *end = event->reader;
 
@@ -100,7 +100,7 @@ static inline void fill(struct th_delivery *delivery, th_env *env, th_term messa
 /* Whose bit is set stays the same session as long as no more are created than are now. */
 static void returns_to(struct th_delivery *delivery, struct th_session *session)
 {
-    struct th_live_process *process = end_of(delivery)->process;
+    struct th_live_tracee *process = end_of(delivery)->process;
 
     if (!process->returning_to)
         process->returning_before =
@@ -125,7 +125,7 @@ static inline void deliver(struct live_end *live, uint64_t word)
 
 /* --- returns and exceptions --- */
 
-static void stop_timing(struct th_live_process *process, uint64_t word)
+static void stop_timing(struct th_live_tracee *process, uint64_t word)
 {
     struct th_account_reading reading;
 
@@ -187,7 +187,7 @@ static inline void end_all(const struct th_live_end *end, struct th_live_wants *
         end_each(end, wants);
 }
 
-void th_live_return(struct th_live_process *process, const struct th_live_function *function,
+void th_live_return(struct th_live_tracee *process, const struct th_traceable_function *function,
                     struct th_live_wants *wants, th_term value)
 {
     struct th_live_end end = {process, &function->function.name, TH_TAG_return_from, TH_NONE,
@@ -196,7 +196,7 @@ void th_live_return(struct th_live_process *process, const struct th_live_functi
     end_all(&end, wants);
 }
 
-void th_live_raise(struct th_live_process *process, const struct th_live_function *function,
+void th_live_raise(struct th_live_tracee *process, const struct th_traceable_function *function,
                    struct th_live_wants *wants, th_term class, th_term reason)
 {
     struct th_live_end end = {process, &function->function.name, TH_TAG_exception_from, class,
@@ -206,7 +206,7 @@ void th_live_raise(struct th_live_process *process, const struct th_live_functio
     end_all(&end, wants);
 }
 
-void th_live_drop(struct th_live_process *process, struct th_live_wants *wants)
+void th_live_drop(struct th_live_tracee *process, struct th_live_wants *wants)
 {
     th_progress_enter();
     for (uint32_t i = wants->count; i > 0; i--)
@@ -218,7 +218,7 @@ void th_live_drop(struct th_live_process *process, struct th_live_wants *wants)
 
 /* --- return_to --- */
 
-void th_live_return_to(struct th_live_process *process, const struct th_caller *to)
+void th_live_return_to(struct th_live_tracee *process, const struct th_caller *to)
 {
     uint64_t waiting = process->returning_to;
     struct th_live_end end = {process, to->kind == TH_CALLER_FUNCTION ? &to->function : NULL,

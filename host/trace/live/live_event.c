@@ -2,10 +2,9 @@
 #include "live_hit.h"
 #include "host/trace/tracing.h"
 
-struct th_live_process *th_live_process_of(const struct th_event *event)
+struct th_live_tracee *th_live_process_of(const struct th_event *event)
 {
-    return (struct th_live_process *)((char *)event->live -
-                                      offsetof(struct th_live_process, traced));
+    return (struct th_live_tracee *)((char *)event->live - offsetof(struct th_live_tracee, traced));
 }
 
 enum th_status th_live_time(struct th_event *event)
@@ -37,7 +36,7 @@ th_term th_live_actor(struct th_event *event)
 }
 
 void th_live_event_of(struct th_event *event, enum th_tracer_tag tag,
-                      struct th_live_process *process, const struct th_event_source *source,
+                      struct th_live_tracee *process, const struct th_event_source *source,
                       const void *reader)
 {
     th_event_begin(event, TH_EVENT_TRACE);
@@ -61,7 +60,7 @@ static enum th_status decode(struct th_event *event, th_env *env)
     return TH_OK;
 }
 
-static enum th_status function(struct th_event *event, struct th_function *found)
+static enum th_status function(struct th_event *event, struct th_mfa *found)
 {
     (void)found;
     return th_error_raise(TH_MALFORMED, "a %s has no function",
@@ -71,7 +70,7 @@ static enum th_status function(struct th_event *event, struct th_function *found
 static const struct th_event_source source = {decode, th_live_time, function, th_live_actor,
                                               th_live_whole};
 
-static void init(struct th_live_event *self, struct th_live_process *process,
+static void init(struct th_live_event *self, struct th_live_tracee *process,
                  enum th_event_kind kind)
 {
     th_event_begin(&self->event, kind);
@@ -84,7 +83,7 @@ static void init(struct th_live_event *self, struct th_live_process *process,
     self->context = NULL;
 }
 
-void th_live_event_init(struct th_live_event *event, struct th_live_process *process,
+void th_live_event_init(struct th_live_event *event, struct th_live_tracee *process,
                         enum th_tracer_tag tag)
 {
     if (tag >= TH_TAG_call && tag <= TH_TAG_exception_from)
@@ -95,14 +94,14 @@ void th_live_event_init(struct th_live_event *event, struct th_live_process *pro
     event->event.tracee = process->id;
 }
 
-void th_live_event_init_seq(struct th_live_event *event, struct th_live_process *process)
+void th_live_event_init_seq(struct th_live_event *event, struct th_live_tracee *process)
 {
     init(event, process, TH_EVENT_SEQ_TRACE);
     event->event.tag = TH_TAG_seq_trace;
 }
 
 /* Who is scheduled in is asked for by all who trace it, with whatever flag. */
-bool th_live_is_wanted(const struct th_live_process *process, enum th_tracer_tag tag)
+bool th_live_is_wanted(const struct th_live_tracee *process, enum th_tracer_tag tag)
 {
     const struct th_tracing *tracing = process->traced.tracing;
     uint32_t flag;

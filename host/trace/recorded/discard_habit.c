@@ -10,8 +10,8 @@ bool th_recorded_habit_holds(struct th_discard_habit *habit, uint64_t offered, u
     return !habit->broken;
 }
 
-void th_recorded_habit_enter(struct th_stack *stack, struct th_discard_habit *habit,
-                             const struct th_execution_call *call, uint64_t offered,
+void th_recorded_habit_enter(struct th_recorded_stack *stack, struct th_discard_habit *habit,
+                             const struct th_recorded_call *call, uint64_t offered,
                              uint64_t discarded)
 {
     /* For a session that was not asked nothing has changed. */
@@ -27,7 +27,7 @@ void th_recorded_habit_enter(struct th_stack *stack, struct th_discard_habit *ha
 }
 
 /* CONTEXT gets the sessions that wanted the call whose record it is. */
-static uint64_t note_end(void *context, enum th_ending ending, const struct th_function *function,
+static uint64_t note_end(void *context, enum th_ending ending, const struct th_mfa *function,
                          uint64_t word)
 {
     (void)function;
@@ -36,7 +36,7 @@ static uint64_t note_end(void *context, enum th_ending ending, const struct th_f
     return word;
 }
 
-uint64_t th_recorded_habit_leave(struct th_stack *stack, struct th_discard_habit *habit,
+uint64_t th_recorded_habit_leave(struct th_recorded_stack *stack, struct th_discard_habit *habit,
                                  struct th_execution_end end, uint64_t *doubtful)
 {
     struct th_execution_left left;
@@ -58,7 +58,7 @@ uint64_t th_recorded_habit_leave(struct th_stack *stack, struct th_discard_habit
     return ~wanted;
 }
 
-void th_recorded_habit_forget_in(struct th_stack *stack, uint64_t gone)
+void th_recorded_habit_forget_in(struct th_recorded_stack *stack, uint64_t gone)
 {
     th_recorded_forget_sessions(stack, gone);
     for (uint32_t i = 0; i < stack->frames.count; i++)

@@ -36,14 +36,14 @@ struct th_discard_habit {
 bool th_recorded_habit_holds(struct th_discard_habit *habit, uint64_t offered, uint64_t discarded);
 
 /* Enters such a call. */
-void th_recorded_habit_enter(struct th_stack *stack, struct th_discard_habit *habit,
-                             const struct th_execution_call *call, uint64_t offered,
+void th_recorded_habit_enter(struct th_recorded_stack *stack, struct th_discard_habit *habit,
+                             const struct th_recorded_call *call, uint64_t offered,
                              uint64_t discarded);
 
 /* The sessions that do not see this return_from, exception_from or return_to: END has its tag and
  * function. *DOUBTFUL: the sessions, whether among these or not, of which the recording does not
  * tell whether they may see the return_to. */
-uint64_t th_recorded_habit_leave(struct th_stack *stack, struct th_discard_habit *habit,
+uint64_t th_recorded_habit_leave(struct th_recorded_stack *stack, struct th_discard_habit *habit,
                                  struct th_execution_end end, uint64_t *doubtful);
 
 /* Calls that stacks had no room for. */
@@ -53,7 +53,7 @@ static inline uint64_t th_recorded_habit_forgotten(const struct th_discard_habit
 }
 
 /* The sessions GONE are no more, and their bits free for others: they have discarded nothing. */
-void th_recorded_habit_forget_in(struct th_stack *stack, uint64_t gone);
+void th_recorded_habit_forget_in(struct th_recorded_stack *stack, uint64_t gone);
 void th_recorded_habit_forget(struct th_discard_habit *habit, uint64_t gone);
 
 #endif

@@ -13,7 +13,7 @@ _Static_assert(TH_FUNCTION_ARITY_MAX < 1 << ARITY_BITS, "arities do not fit");
 #define A_FUNCTION ((th_frame_function)1 << (2 * ATOM_BITS + ARITY_BITS))
 _Static_assert(2 * A_FUNCTION - 1 == TH_FRAME_FUNCTION_LAST, "functions do not fit");
 
-static th_frame_function pack_function(const struct th_function *function)
+static th_frame_function pack_function(const struct th_mfa *function)
 {
     th_frame_function atoms = (th_frame_function)th_atom_index(function->module) << ATOM_BITS |
                               th_atom_index(function->function);
@@ -26,9 +26,9 @@ static th_term atom_at(th_frame_function bits)
     return (th_term)(bits & ((1 << ATOM_BITS) - 1)) << 6 | TH_TAG_ATOM;
 }
 
-struct th_function th_recorded_unpack(th_frame_function function)
+struct th_mfa th_recorded_unpack(th_frame_function function)
 {
-    return (struct th_function){
+    return (struct th_mfa){
         .module = atom_at(function >> (ATOM_BITS + ARITY_BITS)),
         .function = atom_at(function >> ARITY_BITS),
         .arity = function & ((1 << ARITY_BITS) - 1),
@@ -80,13 +80,13 @@ void th_recorded_gap(struct th_execution *execution)
     execution->gaps++;
 }
 
-void th_recorded_forget(struct th_execution *execution, struct th_stack *stack)
+void th_recorded_forget(struct th_execution *execution, struct th_recorded_stack *stack)
 {
     th_recorded_frames_clear(&stack->frames, &execution->bounds);
-    *stack = (struct th_stack){.sessions = stack->sessions, .gaps = execution->gaps};
+    *stack = (struct th_recorded_stack){.sessions = stack->sessions, .gaps = execution->gaps};
 }
 
-void th_recorded_forget_sessions(struct th_stack *stack, uint64_t gone)
+void th_recorded_forget_sessions(struct th_recorded_stack *stack, uint64_t gone)
 {
     struct th_stack_sessions *sessions = &stack->sessions;
 
@@ -99,13 +99,13 @@ void th_recorded_forget_sessions(struct th_stack *stack, uint64_t gone)
     sessions->timing &= ~gone;
 }
 
-void th_recorded_spawned(struct th_execution *execution, struct th_stack *stack)
+void th_recorded_spawned(struct th_execution *execution, struct th_recorded_stack *stack)
 {
     th_recorded_forget(execution, stack);
     stack->at = TH_STACK_AT_START;
 }
 
-void th_recorded_drop_returning(struct th_execution *execution, struct th_stack *stack)
+void th_recorded_drop_returning(struct th_execution *execution, struct th_recorded_stack *stack)
 {
     uint32_t begin = th_recorded_frames_begin(&stack->frames);
 
@@ -114,7 +114,7 @@ void th_recorded_drop_returning(struct th_execution *execution, struct th_stack 
     th_recorded_has_returned(stack, stack->named);
 }
 
-void th_recorded_catch_up(struct th_execution *execution, struct th_stack *stack)
+void th_recorded_catch_up(struct th_execution *execution, struct th_recorded_stack *stack)
 {
     uint64_t forgotten;
 
@@ -128,7 +128,7 @@ void th_recorded_catch_up(struct th_execution *execution, struct th_stack *stack
     stack->frames.forgotten = forgotten;
 }
 
-void th_recorded_has_returned(struct th_stack *stack, th_frame_function caller)
+void th_recorded_has_returned(struct th_recorded_stack *stack, th_frame_function caller)
 {
     stack->returning = false;
     stack->named = caller;
@@ -140,7 +140,7 @@ void th_recorded_has_returned(struct th_stack *stack, th_frame_function caller)
 
 /* --- calls --- */
 
-th_frame_function th_recorded_executing(const struct th_stack *stack)
+th_frame_function th_recorded_executing(const struct th_recorded_stack *stack)
 {
     switch (stack->at) {
     case TH_STACK_AT_TOP:
@@ -155,7 +155,7 @@ th_frame_function th_recorded_executing(const struct th_stack *stack)
 }
 
 /* What a call returns to that is made now. */
-static th_frame_function caller_now(const struct th_stack *stack, enum th_fact tail)
+static th_frame_function caller_now(const struct th_recorded_stack *stack, enum th_fact tail)
 {
     if (tail == TH_UNKNOWN)
         return TH_FRAME_UNKNOWN;
@@ -166,7 +166,7 @@ static th_frame_function caller_now(const struct th_stack *stack, enum th_fact t
 }
 
 /* A tail call of the topmost call. If nobody wants to know of that one's end, it is gone. */
-static void push_tail_call(struct th_execution *execution, struct th_stack *stack,
+static void push_tail_call(struct th_execution *execution, struct th_recorded_stack *stack,
                            th_frame_function function)
 {
     struct th_frame top = *th_recorded_frames_top(&stack->frames);
@@ -180,7 +180,7 @@ static void push_tail_call(struct th_execution *execution, struct th_stack *stac
                             TH_FRAME_UNKNOWN);
 }
 
-static void push_call(struct th_execution *execution, struct th_stack *stack,
+static void push_call(struct th_execution *execution, struct th_recorded_stack *stack,
                       th_frame_function function, th_frame_function caller,
                       th_frame_function recorded)
 {
@@ -196,7 +196,7 @@ static void push_call(struct th_execution *execution, struct th_stack *stack,
 }
 
 /* A recorded caller is stronger: it is the recorder's own stack that told it. */
-static void note_caller(struct th_execution *execution, struct th_stack *stack,
+static void note_caller(struct th_execution *execution, struct th_recorded_stack *stack,
                         th_frame_function computed, th_frame_function recorded)
 {
     if (recorded != TH_FRAME_UNKNOWN && computed != TH_FRAME_UNKNOWN && recorded != computed)
@@ -206,7 +206,7 @@ static void note_caller(struct th_execution *execution, struct th_stack *stack,
 }
 
 /* Nobody wants the call that is made now, so far. */
-static void begin_call_of_sessions(struct th_stack *stack)
+static void begin_call_of_sessions(struct th_recorded_stack *stack)
 {
     struct th_stack_sessions *sessions = &stack->sessions;
     bool empty = stack->frames.count == 0;
@@ -216,8 +216,8 @@ static void begin_call_of_sessions(struct th_stack *stack)
     sessions->latest = sessions->perhaps = 0;
 }
 
-void th_recorded_enter(struct th_execution *execution, struct th_stack *stack,
-                       const struct th_execution_call *call)
+void th_recorded_enter(struct th_execution *execution, struct th_recorded_stack *stack,
+                       const struct th_recorded_call *call)
 {
     th_frame_function function = pack_function(&call->function);
     th_frame_function recorded = th_recorded_pack_caller(&call->recorded);
@@ -243,7 +243,7 @@ void th_recorded_enter(struct th_execution *execution, struct th_stack *stack,
     stack->ended = stack->raised = false;
 }
 
-struct th_caller th_recorded_caller(struct th_execution *execution, struct th_stack *stack)
+struct th_caller th_recorded_caller(struct th_execution *execution, struct th_recorded_stack *stack)
 {
     if (stack->caller == TH_FRAME_UNKNOWN && !stack->asked)
         execution->counts.callers_unknown++;
@@ -253,7 +253,8 @@ struct th_caller th_recorded_caller(struct th_execution *execution, struct th_st
 
 /* The recorded caller stands at the top where the stack has another one: it says nothing of those
  * below. */
-size_t th_recorded_callers(const struct th_stack *stack, struct th_caller callers[], size_t most)
+size_t th_recorded_callers(const struct th_recorded_stack *stack, struct th_caller callers[],
+                           size_t most)
 {
     th_frame_function found[TH_EXECUTION_CALLERS];
     size_t count;
@@ -272,8 +273,8 @@ size_t th_recorded_callers(const struct th_stack *stack, struct th_caller caller
     return count;
 }
 
-void th_recorded_want(struct th_execution *execution, struct th_stack *stack, uint64_t word,
-                      uint64_t sessions)
+void th_recorded_want(struct th_execution *execution, struct th_recorded_stack *stack,
+                      uint64_t word, uint64_t sessions)
 {
     struct th_frames *frames = &stack->frames;
 

@@ -4,7 +4,7 @@
  *
  *   struct th_execution execution;                   one for all streams
  *   th_recorded_start(&execution, &options);
- *   struct th_stack stack = {0};                     one a process, once somebody wants it
+ *   struct th_recorded_stack stack = {0};                     one a process, once somebody wants it
  *   th_recorded_enter(&execution, &stack, &call);   each call, wanted or not;
  *     th_recorded_caller(&execution, &stack)        ... who called? if somebody asks
  *     th_recorded_want(&execution, &stack, word);   ... tell me when it ends
@@ -103,7 +103,7 @@ struct th_stack_sessions {
 };
 
 /* A process' stack. Start it as {0}: nothing is known of what was called before. */
-struct th_stack {
+struct th_recorded_stack {
     struct th_frames frames;
     struct th_stack_sessions sessions;
     enum th_stack_at {
@@ -132,8 +132,8 @@ struct th_stack {
     th_frame_function caller; /* of the last call */
 };
 
-struct th_execution_call {
-    struct th_function function;
+struct th_recorded_call {
+    struct th_mfa function;
     enum th_fact tail;
     struct th_caller recorded; /* the recorded caller; unknown if there is none */
 };
@@ -155,7 +155,7 @@ struct th_execution_end {
     /* Called for each word that a call was wanted with, if that call has ended: the latest call
      * first, the latest word of a call first. Returns the sessions that wanted the return_to of
      * that call. It must not touch this stack. */
-    uint64_t (*ended)(void *context, enum th_ending ending, const struct th_function *function,
+    uint64_t (*ended)(void *context, enum th_ending ending, const struct th_mfa *function,
                       uint64_t word);
     void *context;
 };
@@ -176,30 +176,33 @@ struct th_execution_counts th_recorded_counts(const struct th_execution *executi
 
 /* The process was seen being spawned: nobody called what it calls first, if that is an
  * execution. */
-void th_recorded_spawned(struct th_execution *execution, struct th_stack *stack);
+void th_recorded_spawned(struct th_execution *execution, struct th_recorded_stack *stack);
 
 /* A call. */
-void th_recorded_enter(struct th_execution *execution, struct th_stack *stack,
-                       const struct th_execution_call *call);
+void th_recorded_enter(struct th_execution *execution, struct th_recorded_stack *stack,
+                       const struct th_recorded_call *call);
 
 /* Who called what was entered last, which is what it returns to. Counts the call once if that is
  * unknown. */
-struct th_caller th_recorded_caller(struct th_execution *execution, struct th_stack *stack);
+struct th_caller th_recorded_caller(struct th_execution *execution,
+                                    struct th_recorded_stack *stack);
 
 /* Who called what was entered last, who called that one, and so on: at most MOST into CALLERS.
  * Ends early only with one who is unknown, or with nobody. Returns how many; counts nothing. */
-size_t th_recorded_callers(const struct th_stack *stack, struct th_caller callers[], size_t most);
+size_t th_recorded_callers(const struct th_recorded_stack *stack, struct th_caller callers[],
+                           size_t most);
 
 /* When the call that was entered last ends, WORD (not 0) will be told; the return_to is for
  * SESSIONS. Several times for several words; nothing may have happened in the process meanwhile. */
-void th_recorded_want(struct th_execution *execution, struct th_stack *stack, uint64_t word,
-                      uint64_t sessions);
+void th_recorded_want(struct th_execution *execution, struct th_recorded_stack *stack,
+                      uint64_t word, uint64_t sessions);
 
 /*
  * A return or an exception. Which calls a return_to ends matters if sessions want different ones of
  * the open calls, or time calls. Only then are endings TH_ENDED_LIKELY and TH_ENDED_DOUBTFUL told.
  */
-struct th_execution_left th_recorded_leave(struct th_execution *execution, struct th_stack *stack,
+struct th_execution_left th_recorded_leave(struct th_execution *execution,
+                                           struct th_recorded_stack *stack,
                                            const struct th_execution_end *end);
 
 /* Events were lost, no one knows whose: all stacks begin anew, each when something happens in its
@@ -207,9 +210,9 @@ struct th_execution_left th_recorded_leave(struct th_execution *execution, struc
 void th_recorded_gap(struct th_execution *execution);
 
 /* The process has ended, or nobody is interested in it any more; leaves {0} but for `sessions`. */
-void th_recorded_forget(struct th_execution *execution, struct th_stack *stack);
+void th_recorded_forget(struct th_execution *execution, struct th_recorded_stack *stack);
 
 /* The sessions GONE have ended, and their bits are free for others. */
-void th_recorded_forget_sessions(struct th_stack *stack, uint64_t gone);
+void th_recorded_forget_sessions(struct th_recorded_stack *stack, uint64_t gone);
 
 #endif

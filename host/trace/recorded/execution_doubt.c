@@ -50,7 +50,7 @@ static void doubt_below(struct th_frames *frames, uint32_t end)
         th_recorded_frames_at(frames, end - 1)->doubt = TH_FRAME_ALL_DOUBTED;
 }
 
-void th_recorded_doubt_guessed(struct th_stack *stack)
+void th_recorded_doubt_guessed(struct th_recorded_stack *stack)
 {
     struct th_frames *frames = &stack->frames;
 
@@ -61,7 +61,7 @@ void th_recorded_doubt_guessed(struct th_stack *stack)
             th_recorded_frames_at(frames, stack->guessed - 1)->doubt = TH_FRAME_LIKELY;
 }
 
-void th_recorded_doubt_above(struct th_stack *stack, th_frame_function caller)
+void th_recorded_doubt_above(struct th_recorded_stack *stack, th_frame_function caller)
 {
     struct th_frames *frames = &stack->frames;
     uint32_t i = frames->count, looked_at = 0;
@@ -80,7 +80,7 @@ void th_recorded_doubt_above(struct th_stack *stack, th_frame_function caller)
     }
 }
 
-void th_recorded_doubt_unreturned(struct th_stack *stack, uint32_t entry)
+void th_recorded_doubt_unreturned(struct th_recorded_stack *stack, uint32_t entry)
 {
     struct th_frames *frames = &stack->frames;
     th_frame_function caller = th_recorded_frames_recorded_caller(frames, entry);
@@ -133,7 +133,7 @@ static uint32_t left_by_untraced(const struct th_execution *execution, struct th
     return left;
 }
 
-static uint32_t left_by(const struct th_execution *execution, struct th_stack *stack,
+static uint32_t left_by(const struct th_execution *execution, struct th_recorded_stack *stack,
                         th_frame_function function)
 {
     struct th_frames *frames = &stack->frames;
@@ -193,7 +193,7 @@ static bool is_only_target(const struct th_frames *frames, th_frame_function fun
            th_recorded_frames_find_below(frames, function, left - 1) == TH_FRAMES_NONE;
 }
 
-uint32_t th_recorded_left_by(struct th_execution *execution, struct th_stack *stack,
+uint32_t th_recorded_left_by(struct th_execution *execution, struct th_recorded_stack *stack,
                              th_frame_function function)
 {
     struct th_frames *frames = &stack->frames;
@@ -213,8 +213,8 @@ uint32_t th_recorded_left_by(struct th_execution *execution, struct th_stack *st
     return left;
 }
 
-enum th_fact th_recorded_raised_to(const struct th_stack *stack, th_frame_function function,
-                                   uint32_t left)
+enum th_fact th_recorded_raised_to(const struct th_recorded_stack *stack,
+                                   th_frame_function function, uint32_t left)
 {
     const struct th_frames *frames = &stack->frames;
 
@@ -246,7 +246,7 @@ static void make_likely(struct th_frames *frames, uint32_t begin, uint32_t other
     }
 }
 
-void th_recorded_doubt_target(struct th_execution *execution, struct th_stack *stack,
+void th_recorded_doubt_target(struct th_execution *execution, struct th_recorded_stack *stack,
                               th_frame_function function)
 {
     struct th_frames *frames = &stack->frames;

@@ -6,7 +6,7 @@
 
 struct leaving {
     struct th_execution *execution;
-    struct th_stack *stack;
+    struct th_recorded_stack *stack;
     const struct th_execution_end *end;
     enum th_ending ending; /* of the call whose record it is */
     bool matters;          /* which calls end */
@@ -29,7 +29,7 @@ static inline void note_sessions(struct th_stack_sessions *of, enum th_ending en
 static void report_end(const struct leaving *l, const struct th_frame *entry, uint32_t times,
                        enum th_ending ending)
 {
-    struct th_function function;
+    struct th_mfa function;
 
     if (!entry->word)
         return;
@@ -165,7 +165,7 @@ static uint32_t find_returning(const struct leaving *l, th_frame_function functi
 }
 
 /* The call at ENTRY raises, perhaps one that is not known. */
-static void note_raised(struct th_stack *stack, uint32_t entry)
+static void note_raised(struct th_recorded_stack *stack, uint32_t entry)
 {
     th_frame_function caller = entry == TH_FRAMES_NONE
                                    ? TH_FRAME_UNKNOWN
@@ -213,7 +213,7 @@ static void leave_once(struct leaving *l, th_frame_function function)
 /* The same where no call tells whether it is a tail call. */
 static void leave_to_doubting(const struct leaving *l, th_frame_function function)
 {
-    struct th_stack *stack = l->stack;
+    struct th_recorded_stack *stack = l->stack;
     uint32_t left;
 
     th_recorded_doubt_guessed(stack);
@@ -236,7 +236,7 @@ static void leave_to_doubting(const struct leaving *l, th_frame_function functio
 
 static void leave_to(struct leaving *l, th_frame_function function)
 {
-    struct th_stack *stack = l->stack;
+    struct th_recorded_stack *stack = l->stack;
     uint32_t entry;
 
     l->unmatched = !stack->ended && stack->frames.count == 0;
@@ -297,7 +297,7 @@ static uint64_t begin_end_of_sessions(struct leaving *l)
 
 /* The stack was left, before which the sessions FORMER were due. Returns the sessions for which a
  * return_to is doubtful. */
-static uint64_t settle_sessions(struct th_stack *stack, uint64_t former, bool returned_to)
+static uint64_t settle_sessions(struct th_recorded_stack *stack, uint64_t former, bool returned_to)
 {
     struct th_stack_sessions *sessions = &stack->sessions;
     uint64_t doubtful = 0;
@@ -323,7 +323,8 @@ static uint64_t settle_sessions(struct th_stack *stack, uint64_t former, bool re
     return stack->undecided ? doubtful | sessions->timing : doubtful;
 }
 
-struct th_execution_left th_recorded_leave(struct th_execution *execution, struct th_stack *stack,
+struct th_execution_left th_recorded_leave(struct th_execution *execution,
+                                           struct th_recorded_stack *stack,
                                            const struct th_execution_end *end)
 {
     struct leaving leaving = {execution, stack, end, TH_ENDED_RAISED, false, false};

@@ -3,7 +3,7 @@
 #include "host/base/base.h"
 
 /* {M, F, Arity, Location} */
-static bool is_caller(th_term t, struct th_function *function)
+static bool is_caller(th_term t, struct th_mfa *function)
 {
     const th_term *e;
 
@@ -13,12 +13,12 @@ static bool is_caller(th_term t, struct th_function *function)
     if (!th_is_atom(e[0]) || !th_is_atom(e[1]) || !th_is_small(e[2]) || th_small_value(e[2]) < 0 ||
         th_small_value(e[2]) > TH_FUNCTION_ARITY_MAX)
         return false;
-    *function = (struct th_function){e[0], e[1], (uint32_t)th_small_value(e[2])};
+    *function = (struct th_mfa){e[0], e[1], (uint32_t)th_small_value(e[2])};
     return true;
 }
 
 /* {M, F, Arity, {File, Line}} or {M, F, Arity, undefined} */
-static bool function_with_line(th_term t, struct th_function *function)
+static bool function_with_line(th_term t, struct th_mfa *function)
 {
     th_term line;
 
@@ -42,7 +42,7 @@ struct th_caller th_recorded_caller_of_result(th_term result)
 
 bool th_recorded_are_callers(th_term callers)
 {
-    struct th_function function;
+    struct th_mfa function;
     size_t count = 0;
 
     for (; th_is_list(callers); callers = th_cell(callers)[1])

@@ -25,7 +25,7 @@ enum { CALLS = 50000, ROUNDS = 301 };
 static const double aim = 1.5; /* ns, that `found` takes longer than `section` */
 
 static struct th_library *library;
-static struct th_process_run *process;
+static struct th_process *process;
 static const struct th_export *volatile entry; /* of party:echo/1 */
 static th_env env;
 

@@ -23,9 +23,9 @@ enum { UNTRACED, DISCARDED, TRACED, TRACED_3, RETURNING, FILTERED, MATCHED, CALL
 static struct th_tracing *tracing;
 static struct th_library *library;
 static struct th_session *discarding, *tracing_all;
-static struct th_live_process process, idle, unseen; /* traced; for messages; not */
-static struct th_live_function functions[FUNCTIONS];
-static struct th_live_function *all[FUNCTIONS];
+static struct th_live_tracee process, idle, unseen; /* traced; for messages; not */
+static struct th_traceable_function functions[FUNCTIONS];
+static struct th_traceable_function *all[FUNCTIONS];
 static th_env env;
 
 static th_term parse(const char *text)
@@ -46,7 +46,7 @@ static void set(struct th_session *session, const struct th_pattern *pattern, th
 
 static struct th_pattern pattern_of(uint32_t f)
 {
-    struct th_function name = functions[f].function.name;
+    struct th_mfa name = functions[f].function.name;
 
     return (struct th_pattern){name.module, name.function, (int)name.arity, false};
 }
@@ -71,21 +71,21 @@ static uint64_t call_enabled(void)
 static th_term arguments[3]; /* small integers: 1, 2, 3 */
 
 /* A function that cannot be traced. */
-static __attribute__((noinline)) void do_nothing(struct th_live_process *by,
-                                                 const struct th_live_function *function)
+static __attribute__((noinline)) void do_nothing(struct th_live_tracee *by,
+                                                 const struct th_traceable_function *function)
 {
     __asm__ volatile("" ::"r"(by), "r"(function));
 }
 
 /* What stands in a function that may be traced. */
-static __attribute__((noinline)) void pass(struct th_live_process *by,
-                                           const struct th_live_function *function)
+static __attribute__((noinline)) void pass(struct th_live_tracee *by,
+                                           const struct th_traceable_function *function)
 {
-    struct th_live_call call = {.process = by,
-                                .function = function,
-                                .site = function->function.site,
-                                .arguments = arguments,
-                                .external = true};
+    struct th_call_event call = {.process = by,
+                                 .function = function,
+                                 .site = function->function.site,
+                                 .arguments = arguments,
+                                 .external = true};
     struct th_live_wants wants;
 
     if (!th_live_function_is_armed(function))
@@ -95,7 +95,7 @@ static __attribute__((noinline)) void pass(struct th_live_process *by,
         th_live_return(by, function, &wants, th_small(0));
 }
 
-static uint64_t pass_often(struct th_live_process *by, uint32_t f)
+static uint64_t pass_often(struct th_live_tracee *by, uint32_t f)
 {
     for (int i = 0; i < CALLS; i++) {
         pass(by, &functions[f]);
@@ -343,7 +343,7 @@ static struct th_session *create(const char *state)
     return session;
 }
 
-static void be_born(struct th_live_process *self, uint32_t number, uint32_t flags)
+static void be_born(struct th_live_tracee *self, uint32_t number, uint32_t flags)
 {
     self->id = th_local_pid(number, TH_HOST_SERIAL);
     th_live_process_begin(self, tracing, NULL, false);
@@ -368,7 +368,7 @@ static void begin(const char *path)
         functions[i].function.name.module = th_atom(name);
         snprintf(name, sizeof name, "f%d", i);
         functions[i].function.name =
-            (struct th_function){functions[i].function.name.module, th_atom(name), 1};
+            (struct th_mfa){functions[i].function.name.module, th_atom(name), 1};
         if (i == TRACED_3)
             functions[i].function.name.arity = 3;
         all[i] = &functions[i];

@@ -44,7 +44,7 @@ static void *call_on_and_on(void *unused)
 {
     const struct th_export *entry = th_export_find(th_atom("party"), th_atom("exports"), 1);
     const th_term count = th_small(CALLS);
-    struct th_process_run *process = th_run_start();
+    struct th_process *process = th_run_start();
     th_term result;
     th_env env;
 

@@ -26,7 +26,7 @@ enum function { PLAIN, UNTOUCHED, CLEAR, DISCARDED, TRACED, RETURNED, REJECTED }
 static struct th_tracing *tracing;
 static struct th_library *plugin, *tracer;
 static struct th_session *discarding, *tracing_all;
-static struct th_process_run *traced[PROCESSES], *untraced[PROCESSES];
+static struct th_process *traced[PROCESSES], *untraced[PROCESSES];
 static th_env env;
 
 static void fail(void)
@@ -41,7 +41,7 @@ static bool of_table, two_threads;
 
 /* One process' calls. */
 struct calls {
-    struct th_process_run *by;
+    struct th_process *by;
     enum function which;
 };
 
@@ -60,7 +60,7 @@ static void *make_calls(void *context)
     return NULL;
 }
 
-static uint64_t call(struct th_process_run *const by[], enum function which)
+static uint64_t call(struct th_process *const by[], enum function which)
 {
     struct calls first = {by[0], which}, second = {by[1], which};
     pthread_t beside;
@@ -203,7 +203,7 @@ static void set(struct th_session *session, const char *name, const char *match)
 /* As while its last breakpoint is being removed, for example. */
 static void arm(const char *name)
 {
-    const struct th_function function = {th_atom("local"), th_atom(name), 1};
+    const struct th_mfa function = {th_atom("local"), th_atom(name), 1};
     struct th_site *site = th_live_function_find(tracing, &function)->function.local;
 
     site->operations->arm(&site, 1);
@@ -236,7 +236,7 @@ static void begin(char **paths)
 
 static void disarm(const char *name)
 {
-    const struct th_function function = {th_atom("local"), th_atom(name), 1};
+    const struct th_mfa function = {th_atom("local"), th_atom(name), 1};
     struct th_site *site = th_live_function_find(tracing, &function)->function.local;
 
     site->operations->disarm(&site, 1);

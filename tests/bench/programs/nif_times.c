@@ -11,9 +11,9 @@
 enum { TIMES = 101 };
 
 static struct th_library *library;
-static struct th_process_run *caller;
+static struct th_process *caller;
 static th_env env; /* of results */
-static struct th_host_process *receiver;
+static struct th_mailbox *receiver;
 static th_term pids; /* {Live, Dead, Receiver} */
 
 static void fail(void)
@@ -30,7 +30,7 @@ static void arrived(void *context, const struct th_message *message)
 
 static void make_pids(th_env *own)
 {
-    struct th_host_process *dead = th_host_process_start_mailbox(arrived, NULL, NULL);
+    struct th_mailbox *dead = th_host_process_start_mailbox(arrived, NULL, NULL);
     th_term dead_pid = th_host_process_pid(dead);
     th_term pid;
 

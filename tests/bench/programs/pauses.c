@@ -36,7 +36,7 @@ static void fail(void)
 static void start_callers(void)
 {
     const struct th_export *spawn = th_export_find(th_atom("party"), th_atom("spawn"), 4);
-    struct th_process_run *process = th_run_start();
+    struct th_process *process = th_run_start();
     th_term argv[4] = {th_atom(name), th_atom("serve")}, pid;
     th_env env;
 

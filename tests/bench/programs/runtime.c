@@ -12,7 +12,7 @@
 
 static struct th_library *library, *tracer;
 static struct th_tracing *tracing;
-static struct th_process_run *process;
+static struct th_process *process;
 static th_env env; /* of results */
 
 static int64_t now(void)
