@@ -34,7 +34,7 @@ void th_buffer_printf(struct th_buffer *b, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* The end of the word that follows a count. */
-static inline const char *th_plural(uint64_t count)
+static inline const char *th_log_plural(uint64_t count)
 {
     return count == 1 ? "" : "s";
 }

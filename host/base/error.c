@@ -130,7 +130,8 @@ void th_bug(const char *format, ...)
     abort();
 }
 
-/* --- Names of errno values ------------------------------------------------------------------------ */
+/* --- Names of errno values
+ * ------------------------------------------------------------------------ */
 
 enum { ERRORS = 256, LONGEST = 16 };
 
@@ -149,7 +150,7 @@ static void name_errors(void)
     }
 }
 
-const char *th_errno_name(int error)
+const char *th_base_errno_name(int error)
 {
     pthread_once(&once, name_errors);
     return error > 0 && error < ERRORS && errno_names[error][0] ? errno_names[error] : "unknown";

@@ -66,7 +66,7 @@ void th_error_print(FILE *out, const char *prefix);
 
 /* The C name of an errno in lower case, "enoent", as Erlang has them; "unknown" for what is none.
  * Valid for ever. Any thread. */
-const char *th_errno_name(int error);
+const char *th_base_errno_name(int error);
 
 /* Says on stderr, in one line, that the host itself is wrong, and aborts. */
 _Noreturn void th_bug(const char *format, ...) __attribute__((format(printf, 1, 2), cold));

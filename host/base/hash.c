@@ -4,7 +4,7 @@
 
 static size_t home_of(const struct th_table *t, uint64_t key)
 {
-    return th_mix(key) & (t->capacity - 1);
+    return th_hash_mix(key) & (t->capacity - 1);
 }
 
 /* The slot that holds KEY, or the free one where it would go. */
@@ -25,7 +25,7 @@ static void grow_table(struct th_table *t)
 
     t->capacity = old.capacity ? 2 * old.capacity : 16;
     t->slots = th_alloc_zero(t->capacity * sizeof *t->slots);
-    while ((slot = th_table_next(&old, &position)))
+    while ((slot = th_hash_table_next(&old, &position)))
         *find_slot(t, slot->key) = *slot;
     th_free(old.slots);
 }
@@ -37,15 +37,15 @@ uint64_t th_hash_bytes(const void *data, size_t size)
 
     for (size_t i = 0; i < size; i++)
         hash = (hash ^ bytes[i]) * 0x100000001B3u;
-    return th_mix(hash);
+    return th_hash_mix(hash);
 }
 
-void *th_table_get(const struct th_table *t, uint64_t key)
+void *th_hash_table_get(const struct th_table *t, uint64_t key)
 {
     return t->capacity ? find_slot(t, key)->value : NULL;
 }
 
-void *th_table_set(struct th_table *t, uint64_t key, void *value)
+void *th_hash_table_set(struct th_table *t, uint64_t key, void *value)
 {
     struct th_slot *slot;
     void *old;
@@ -59,7 +59,7 @@ void *th_table_set(struct th_table *t, uint64_t key, void *value)
     return old;
 }
 
-void *th_table_remove(struct th_table *t, uint64_t key)
+void *th_hash_table_remove(struct th_table *t, uint64_t key)
 {
     size_t mask = t->capacity - 1;
     struct th_slot *slot = t->capacity ? find_slot(t, key) : NULL;
@@ -83,7 +83,7 @@ void *th_table_remove(struct th_table *t, uint64_t key)
     return value;
 }
 
-struct th_slot *th_table_next(const struct th_table *t, size_t *position)
+struct th_slot *th_hash_table_next(const struct th_table *t, size_t *position)
 {
     while (*position < t->capacity) {
         struct th_slot *slot = &t->slots[(*position)++];
@@ -93,7 +93,7 @@ struct th_slot *th_table_next(const struct th_table *t, size_t *position)
     return NULL;
 }
 
-void th_table_free(struct th_table *t)
+void th_hash_table_free(struct th_table *t)
 {
     th_free(t->slots);
     *t = (struct th_table){0};

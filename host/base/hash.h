@@ -21,7 +21,7 @@ struct th_table {
 };
 
 /* Mixes the bits of X: each bit of the result depends on each of X. */
-static inline uint64_t th_mix(uint64_t x)
+static inline uint64_t th_hash_mix(uint64_t x)
 {
     x ^= x >> 32;
     x *= 0x9E3779B97F4A7C15u; /* the golden ratio, 64 bits of it */
@@ -29,25 +29,25 @@ static inline uint64_t th_mix(uint64_t x)
     return x;
 }
 
-/* FNV-1a, folded by th_mix(): for names. */
+/* FNV-1a, folded by th_hash_mix(): for names. */
 uint64_t th_hash_bytes(const void *data, size_t size);
 
 /* The value of KEY, NULL if there is none. */
-void *th_table_get(const struct th_table *t, uint64_t key);
+void *th_hash_table_get(const struct th_table *t, uint64_t key);
 
 /* Sets the value of KEY and returns the one that it replaces, NULL if there was none. */
-void *th_table_set(struct th_table *t, uint64_t key, void *value);
+void *th_hash_table_set(struct th_table *t, uint64_t key, void *value);
 
 /* Takes KEY out and returns its value, NULL if there was none. May move other slots. */
-void *th_table_remove(struct th_table *t, uint64_t key);
+void *th_hash_table_remove(struct th_table *t, uint64_t key);
 
 /*
  * The next used slot from *POSITION on, NULL at the end; start with 0. The order means nothing.
  * Setting or removing keys while walking is not allowed.
  */
-struct th_slot *th_table_next(const struct th_table *t, size_t *position);
+struct th_slot *th_hash_table_next(const struct th_table *t, size_t *position);
 
 /* Frees the slots; T is empty and can be used again. */
-void th_table_free(struct th_table *t);
+void th_hash_table_free(struct th_table *t);
 
 #endif

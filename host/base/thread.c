@@ -18,7 +18,8 @@ int th_thread_start(pthread_t *thread, const pthread_attr_t *attributes,
     return error;
 }
 
-/* --- Memory of a thread's own ---------------------------------------------------------------------- */
+/* --- Memory of a thread's own
+ * ---------------------------------------------------------------------- */
 
 struct block {
     struct block *next; /* of the same thread */

@@ -29,7 +29,7 @@ struct table {
 /* The row of PROCESS, or the free one where it would be. */
 static struct row *find(struct table *table, uint64_t process)
 {
-    size_t i = th_mix(process);
+    size_t i = th_hash_mix(process);
 
     for (;; i++) {
         struct row *row = &table->rows[i & (table->capacity - 1)];
@@ -89,7 +89,7 @@ static void add_to(struct row *row, uint64_t calls, int64_t amount)
 
 static void add(uint32_t tally, uint64_t process, uint64_t calls, int64_t amount)
 {
-    _Atomic uint64_t *word = th_tally_word(tally);
+    _Atomic uint64_t *word = th_breakpoint_tally_word(tally);
     struct table *table = (struct table *)atomic_load_explicit(word, memory_order_relaxed);
     struct row *row;
 
@@ -105,7 +105,7 @@ static void add(uint32_t tally, uint64_t process, uint64_t calls, int64_t amount
 
 /* --- All threads' ----------------------------------------------------------------------------- */
 
-void th_account_dispose(uint64_t word)
+void th_breakpoint_account_dispose(uint64_t word)
 {
     th_free((void *)word);
 }
@@ -118,13 +118,13 @@ struct collection {
 
 static struct th_bp_usage *item_of(struct collection *all, uint64_t process)
 {
-    size_t place = (size_t)th_table_get(&all->places, process);
+    size_t place = (size_t)th_hash_table_get(&all->places, process);
 
     if (place)
         return &all->items[place - 1];
     TH_ARRAY_GROW(all->items, all->count, all->capacity);
     all->items[all->count++] = (struct th_bp_usage){.process = process};
-    th_table_set(&all->places, process, (void *)all->count);
+    th_hash_table_set(&all->places, process, (void *)all->count);
     return &all->items[all->count - 1];
 }
 
@@ -145,15 +145,15 @@ static void collect(uint64_t word, void *context)
     }
 }
 
-struct th_bp_usage *th_account_collect(uint32_t one, uint32_t other, size_t *count)
+struct th_bp_usage *th_breakpoint_account_collect(uint32_t one, uint32_t other, size_t *count)
 {
     struct collection all = {0};
 
     if (one)
-        th_tally_each(one, collect, &all);
+        th_breakpoint_tally_each(one, collect, &all);
     if (other)
-        th_tally_each(other, collect, &all);
-    th_table_free(&all.places);
+        th_breakpoint_tally_each(other, collect, &all);
+    th_hash_table_free(&all.places);
     *count = all.count;
     return all.items;
 }
@@ -164,11 +164,11 @@ struct th_bp_usage *th_account_collect(uint32_t one, uint32_t other, size_t *cou
 static void charge(struct th_site *site, const struct th_bp_session *session, enum th_bp_kind kind,
                    uint64_t process, int64_t amount)
 {
-    unsigned generation = th_bp_generation();
-    const struct th_generic_bp *bp = site ? th_bp_find(site, session) : NULL;
+    unsigned generation = th_breakpoint_generation();
+    const struct th_generic_bp *bp = site ? th_breakpoint_find(site, session) : NULL;
     const struct th_bp_data *data = bp ? &bp->data[generation] : NULL;
 
-    if (data && th_bp_active(data) & kind)
+    if (data && th_breakpoint_active(data) & kind)
         add(kind == TH_BP_TIME ? data->time : data->memory, process, 0, amount);
 }
 
@@ -180,23 +180,24 @@ static void charge_both(const struct th_account *account, const struct th_bp_ses
            (int64_t)(reading->words - account->words));
 }
 
-void th_account_resume(struct th_account *account, const struct th_account_reading *reading)
+void th_breakpoint_account_resume(struct th_account *account,
+                                  const struct th_account_reading *reading)
 {
     account->now = reading->now;
     account->words = reading->words;
 }
 
-void th_account_pause(struct th_account *account, struct th_bp_session *session,
-                      const struct th_account_reading *reading)
+void th_breakpoint_account_pause(struct th_account *account, struct th_bp_session *session,
+                                 const struct th_account_reading *reading)
 {
     th_progress_enter();
     charge_both(account, session, reading);
     th_progress_leave();
-    th_account_resume(account, reading);
+    th_breakpoint_account_resume(account, reading);
 }
 
-bool th_account_call(struct th_hit *hit, const struct th_generic_bp *bp,
-                     const struct th_bp_data *data, uint32_t kinds)
+bool th_breakpoint_account_call(struct th_hit *hit, const struct th_generic_bp *bp,
+                                const struct th_bp_data *data, uint32_t kinds)
 {
     struct th_bp_session *session = bp->session;
     struct th_account_reading reading;
@@ -205,7 +206,7 @@ bool th_account_call(struct th_hit *hit, const struct th_generic_bp *bp,
 
     if (!account)
         return false;
-    th_account_pause(account, session, &reading);
+    th_breakpoint_account_pause(account, session, &reading);
     frame = (struct th_account_frame){kinds, account->time, account->memory};
     if (kinds & TH_BP_TIME) {
         account->time = hit->site;
@@ -219,11 +220,11 @@ bool th_account_call(struct th_hit *hit, const struct th_generic_bp *bp,
     return true;
 }
 
-void th_account_return(struct th_account *account, struct th_bp_session *session,
-                       const struct th_account_frame *frame,
-                       const struct th_account_reading *reading)
+void th_breakpoint_account_return(struct th_account *account, struct th_bp_session *session,
+                                  const struct th_account_frame *frame,
+                                  const struct th_account_reading *reading)
 {
-    th_account_pause(account, session, reading);
+    th_breakpoint_account_pause(account, session, reading);
     if (frame->kinds & TH_BP_TIME)
         account->time = frame->time;
     if (frame->kinds & TH_BP_MEMORY)

@@ -7,8 +7,9 @@
  * that traces its calls, and a struct th_account_frame with each frame that was entered:
  *
  *   th_breakpoint_hit()   ... hooks->entered(hit, session, &frame)       frame is kept
- *   th_account_return(account, session, &frame, &reading)                the call returned
- *   th_account_pause(), th_account_resume()                              scheduled out and in
+ *   th_breakpoint_account_return(account, session, &frame, &reading)                the call
+ *   returned th_breakpoint_account_pause(), th_breakpoint_account_resume()                         
+ *       scheduled out and in
  *
  * All by the thread that runs the process. A function whose breakpoint was removed or paused
  * meanwhile is charged nothing.
@@ -39,13 +40,14 @@ struct th_account_reading {
 };
 
 /* The call that FRAME is of has returned, or ended otherwise. */
-void th_account_return(struct th_account *account, struct th_bp_session *session,
-                       const struct th_account_frame *frame,
-                       const struct th_account_reading *reading);
+void th_breakpoint_account_return(struct th_account *account, struct th_bp_session *session,
+                                  const struct th_account_frame *frame,
+                                  const struct th_account_reading *reading);
 
 /* The process stops running; it runs again. */
-void th_account_pause(struct th_account *account, struct th_bp_session *session,
-                      const struct th_account_reading *reading);
-void th_account_resume(struct th_account *account, const struct th_account_reading *reading);
+void th_breakpoint_account_pause(struct th_account *account, struct th_bp_session *session,
+                                 const struct th_account_reading *reading);
+void th_breakpoint_account_resume(struct th_account *account,
+                                  const struct th_account_reading *reading);
 
 #endif

@@ -33,7 +33,7 @@ bool th_breakpoint_info(struct th_site *site, const struct th_bp_session *sessio
  * counted at both is added up; of what is at both otherwise, that of ONE. Each may be NULL. */
 bool th_breakpoint_info_of_two(struct th_site *one, struct th_site *other,
                                const struct th_bp_session *session, struct th_bp_info *info);
-void th_bp_info_free(struct th_bp_info *info);
+void th_breakpoint_info_free(struct th_bp_info *info);
 
 /* How many sessions have a breakpoint there. The caller gets a share of each of the first ROOM. */
 size_t th_breakpoint_sessions(struct th_site *site, struct th_bp_session **sessions, size_t room);

@@ -35,7 +35,8 @@ struct th_bp_hooks {
      * the session does not trace its calls. */
     struct th_account *(*account)(struct th_hit *hit, struct th_bp_session *session,
                                   struct th_account_reading *reading);
-    /* The call is accounted for: FRAME is to be handed to th_account_return() when it returns. */
+    /* The call is accounted for: FRAME is to be handed to th_breakpoint_account_return() when it
+     * returns. */
     void (*entered)(struct th_hit *hit, struct th_bp_session *session,
                     const struct th_account_frame *frame);
 
@@ -46,8 +47,8 @@ struct th_bp_hooks {
 
 struct th_bp_session {
     /* Each breakpoint of the session has a share, each change that names it has one. So a session
-     * that is to be freed gives its own share back when a change with th_change_end_session() is
-     * done. */
+     * that is to be freed gives its own share back when a change with
+     * th_breakpoint_change_end_session() is done. */
     struct th_shared shared;
     const struct th_bp_hooks *hooks; /* never changes */
 
@@ -58,12 +59,12 @@ struct th_bp_session {
 };
 
 /* END is called when nobody needs the session any more. */
-static inline void th_bp_session_init(struct th_bp_session *session,
-                                      const struct th_bp_hooks *hooks,
-                                      void (*end)(struct th_shared *shared))
+static inline void th_breakpoint_session_init(struct th_bp_session *session,
+                                              const struct th_bp_hooks *hooks,
+                                              void (*end)(struct th_shared *shared))
 {
     *session = (struct th_bp_session){.hooks = hooks};
-    th_shared_init(&session->shared, end);
+    th_breakpoint_shared_init(&session->shared, end);
 }
 
 #endif

@@ -17,7 +17,7 @@
  *    5. Arm the sites that have their first active breakpoint.
  *    6. Wait, so that every thread comes to the breakpoints before they do anything: then all begin
  *       to do so at the same time, as nearly as can be had without stopping anybody.
- *    7. Commit: switch th_active_bp_index. From here on, who hits obeys the change.
+ *    7. Commit: switch th_breakpoint_active_index. From here on, who hits obeys the change.
  *    8. Wait for those hits that had read the index before; they obey the old generation. When they
  *       are over, it is the staging one for good, and nobody is on the way to what was removed.
  *    9. Uninstall: disarm the sites that have no active breakpoint any more; unlink breakpoints
@@ -44,14 +44,14 @@ static uint64_t latest_serial;
 
 /* --- Putting it together ---------------------------------------------------------------------- */
 
-struct th_change *th_change_create(void)
+struct th_change *th_breakpoint_change_create(void)
 {
     return th_alloc_zero(sizeof(struct th_change));
 }
 
-struct th_change *th_change_of_requests(void)
+struct th_change *th_breakpoint_change_of_requests(void)
 {
-    struct th_change *change = th_change_create();
+    struct th_change *change = th_breakpoint_change_create();
 
     change->of_requests = true;
     return change;
@@ -68,41 +68,42 @@ static struct th_change_item *add_item(struct th_change *change,
     if (setting->site)
         item->ends = setting->site->ends;
     if (setting->session)
-        th_shared_take(&setting->session->shared);
-    th_shared_take(setting->spec);
-    th_shared_take(setting->meta_spec);
-    th_shared_take(setting->meta_tracer);
+        th_breakpoint_shared_take(&setting->session->shared);
+    th_breakpoint_shared_take(setting->spec);
+    th_breakpoint_shared_take(setting->meta_spec);
+    th_breakpoint_shared_take(setting->meta_tracer);
     return item;
 }
 
-void th_change_add(struct th_change *change, const struct th_bp_setting *setting)
+void th_breakpoint_change_add(struct th_change *change, const struct th_bp_setting *setting)
 {
     if (setting->set & TH_BP_LOCAL && setting->set & TH_BP_GLOBAL)
         th_bug("a breakpoint is set to be local and global");
     add_item(change, setting);
 }
 
-void th_change_clear_site(struct th_change *change, struct th_site *site)
+void th_breakpoint_change_clear_site(struct th_change *change, struct th_site *site)
 {
     add_item(change, &(struct th_bp_setting){.site = site, .clear = TH_BP_ALL});
 }
 
-void th_change_stand_in(struct th_change *change, struct th_site *site, struct th_site *native)
+void th_breakpoint_change_stand_in(struct th_change *change, struct th_site *site,
+                                   struct th_site *native)
 {
     add_item(change, &(struct th_bp_setting){.site = site})->native = native;
 }
 
-void th_change_clear_session(struct th_change *change, struct th_bp_session *session)
+void th_breakpoint_change_clear_session(struct th_change *change, struct th_bp_session *session)
 {
     add_item(change, &(struct th_bp_setting){.session = session, .clear = TH_BP_ALL});
 }
 
-void th_change_end_session(struct th_change *change, struct th_bp_session *session)
+void th_breakpoint_change_end_session(struct th_change *change, struct th_bp_session *session)
 {
     add_item(change, &(struct th_bp_setting){.session = session, .clear = TH_BP_ALL})->end = true;
 }
 
-struct th_change_counts th_change_counts(const struct th_change *change)
+struct th_change_counts th_breakpoint_change_counts(const struct th_change *change)
 {
     struct th_change_counts counts = change->counts;
 
@@ -112,7 +113,7 @@ struct th_change_counts th_change_counts(const struct th_change *change)
 
 /* --- 2. Allocate ------------------------------------------------------------------------------ */
 
-bool th_change_is_void(const struct th_change_item *item)
+bool th_breakpoint_change_is_void(const struct th_change_item *item)
 {
     return item->setting.site && item->ends != item->setting.site->ends;
 }
@@ -126,13 +127,14 @@ static void find_or_create(struct th_change *change, struct th_change_item *item
 {
     const struct th_bp_setting *setting = &item->setting;
 
-    item->bp = th_bp_find(setting->site, setting->session);
-    if (item->bp && item->serial && item->bp->data[th_bp_generation()].serial != item->serial)
+    item->bp = th_breakpoint_find(setting->site, setting->session);
+    if (item->bp && item->serial &&
+        item->bp->data[th_breakpoint_generation()].serial != item->serial)
         item->bp = NULL;
     if (item->bp || !setting->set || setting->session->ended)
         return;
-    item->bp = th_bp_create(setting->site, setting->session);
-    th_bp_link(item->bp);
+    item->bp = th_breakpoint_create(setting->site, setting->session);
+    th_breakpoint_link(item->bp);
     change->counts.allocated++;
 }
 
@@ -140,10 +142,10 @@ static void find_or_create(struct th_change *change, struct th_change_item *item
  * a meta tracer may be found to be gone. */
 static void stand_in(struct th_change *change, struct th_site *site, const struct th_generic_bp *bp)
 {
-    const unsigned generation = th_bp_generation();
+    const unsigned generation = th_breakpoint_generation();
     const struct th_bp_data *data = &bp->data[generation];
-    const struct th_generic_bp *there = th_bp_find(site, bp->session);
-    uint32_t set = th_bp_stand_in(th_bp_kinds(data)) & site->operations->kinds;
+    const struct th_generic_bp *there = th_breakpoint_find(site, bp->session);
+    uint32_t set = th_breakpoint_stand_in(th_breakpoint_kinds(data)) & site->operations->kinds;
     struct th_bp_setting setting = {
         .site = site, .session = bp->session, .spec = data->spec, .meta_spec = data->meta_spec};
 
@@ -152,9 +154,9 @@ static void stand_in(struct th_change *change, struct th_site *site, const struc
     if (!setting.meta_tracer)
         set &= ~(uint32_t)TH_BP_META;
     if (there)
-        set &= ~th_bp_kinds(&there->data[generation]);
+        set &= ~th_breakpoint_kinds(&there->data[generation]);
     setting.set = set;
-    setting.pause = set & ~th_bp_stand_in(th_bp_active(data));
+    setting.pause = set & ~th_breakpoint_stand_in(th_breakpoint_active(data));
     if (set)
         add_item(change, &setting);
 }
@@ -172,15 +174,15 @@ static void stand_in_for_all(struct th_change *change, struct th_site *site, str
 static bool allocate(struct th_change *change)
 {
     if (change->of_requests)
-        th_request_take(take_request, change);
+        th_breakpoint_request_take(take_request, change);
     for (size_t i = 0, had = change->settings.count; i < had; i++) {
         const struct th_change_item item = change->settings.items[i];
-        if (item.native && !th_change_is_void(&item))
+        if (item.native && !th_breakpoint_change_is_void(&item))
             stand_in_for_all(change, item.setting.site, item.native);
     }
     for (size_t i = 0; i < change->settings.count; i++) {
         struct th_change_item *item = &change->settings.items[i];
-        if (item->setting.site && item->setting.session && !th_change_is_void(item))
+        if (item->setting.site && item->setting.session && !th_breakpoint_change_is_void(item))
             find_or_create(change, item);
     }
     return false;
@@ -190,12 +192,12 @@ static bool allocate(struct th_change *change)
 
 static uint32_t active_kinds(const struct th_generic_bp *bp, unsigned generation)
 {
-    return th_bp_active(&bp->data[generation]);
+    return th_breakpoint_active(&bp->data[generation]);
 }
 
 static uint32_t staged_kinds(const struct th_generic_bp *bp)
 {
-    return th_bp_kinds(&bp->data[!th_bp_generation()]);
+    return th_breakpoint_kinds(&bp->data[!th_breakpoint_generation()]);
 }
 
 static void touch(struct th_change *change, struct th_generic_bp *bp)
@@ -212,11 +214,11 @@ static void touch(struct th_change *change, struct th_generic_bp *bp)
 static void tell_count(struct th_site *site, uint32_t before, uint32_t after)
 {
     if (before != after && site->operations->count)
-        site->operations->count(site, !th_bp_generation(), before, after);
+        site->operations->count(site, !th_breakpoint_generation(), before, after);
 }
 
-void th_change_follow_active(struct th_change *change, struct th_site *site, uint32_t before,
-                             uint32_t after)
+void th_breakpoint_change_follow_active(struct th_change *change, struct th_site *site,
+                                        uint32_t before, uint32_t after)
 {
     unsigned had = site->active;
 
@@ -232,19 +234,19 @@ static void stage_one(struct th_change *change, struct th_generic_bp *bp,
                       const struct th_bp_setting *setting)
 {
     uint32_t there = staged_kinds(bp);
-    uint32_t before = active_kinds(bp, !th_bp_generation()), after;
+    uint32_t before = active_kinds(bp, !th_breakpoint_generation()), after;
 
     if (!(setting->set | ((setting->clear | setting->pause | setting->restart) & there)))
         return;
     touch(change, bp);
-    th_bp_clear(bp, setting->clear);
+    th_breakpoint_clear(bp, setting->clear);
     if (setting->set && !bp->session->ended)
-        th_bp_set(bp, setting, change->serial);
-    th_bp_pause(bp, setting->pause);
-    th_bp_restart(bp, setting->restart, change->serial);
-    after = active_kinds(bp, !th_bp_generation());
+        th_breakpoint_set(bp, setting, change->serial);
+    th_breakpoint_pause(bp, setting->pause);
+    th_breakpoint_restart(bp, setting->restart, change->serial);
+    after = active_kinds(bp, !th_breakpoint_generation());
     tell_count(bp->site, before, after);
-    th_change_follow_active(change, bp->site, before, after);
+    th_breakpoint_change_follow_active(change, bp->site, before, after);
 }
 
 static void stage_session(struct th_change *change, const struct th_change_item *item)
@@ -265,19 +267,19 @@ static void stage_site(struct th_change *change, const struct th_change_item *it
         stage_one(change, bp, &item->setting);
 }
 
-uint64_t th_change_next_serial(void)
+uint64_t th_breakpoint_change_next_serial(void)
 {
     return ++latest_serial;
 }
 
 static bool stage(struct th_change *change)
 {
-    change->serial = th_change_next_serial();
+    change->serial = th_breakpoint_change_next_serial();
     for (size_t i = 0; i < change->settings.count; i++) {
         const struct th_change_item *item = &change->settings.items[i];
         if (!item->setting.site)
             stage_session(change, item);
-        else if (!item->setting.session && !item->native && !th_change_is_void(item))
+        else if (!item->setting.session && !item->native && !th_breakpoint_change_is_void(item))
             stage_site(change, item);
         else if (item->bp)
             stage_one(change, item->bp, &item->setting);
@@ -301,7 +303,7 @@ static void write_batch(struct th_change *change, struct th_site *const *sites, 
     change->counts.sites_written += count;
 }
 
-void th_change_write_sites(struct th_change *change, bool arm)
+void th_breakpoint_change_write_sites(struct th_change *change, bool arm)
 {
     struct th_site **batch =
         change->sites.count ? th_alloc(change->sites.count * sizeof *batch) : NULL;
@@ -331,7 +333,7 @@ static bool wait_for_staged(struct th_change *change)
 static bool arm(struct th_change *change)
 {
     if (change->arms)
-        th_change_write_sites(change, true);
+        th_breakpoint_change_write_sites(change, true);
     return false;
 }
 
@@ -346,7 +348,8 @@ static bool commit(struct th_change *change)
 {
     /* Release: all that was staged comes before it. See generic_bp.h. */
     if (change->touched.count > 0)
-        atomic_store_explicit(&th_active_bp_index, !th_bp_generation(), memory_order_release);
+        atomic_store_explicit(&th_breakpoint_active_index, !th_breakpoint_generation(),
+                              memory_order_release);
     return false;
 }
 
@@ -359,10 +362,10 @@ static bool wait_for_hits(struct th_change *change)
 
 static bool is_removed(const struct th_generic_bp *bp)
 {
-    return !th_bp_kinds(&bp->data[th_bp_generation()]);
+    return !th_breakpoint_kinds(&bp->data[th_breakpoint_generation()]);
 }
 
-void th_change_unlist_sites(struct th_change *change)
+void th_breakpoint_change_unlist_sites(struct th_change *change)
 {
     for (size_t i = 0; i < change->sites.count; i++)
         change->sites.items[i]->listed = false;
@@ -370,11 +373,11 @@ void th_change_unlist_sites(struct th_change *change)
 
 static bool uninstall(struct th_change *change)
 {
-    th_change_write_sites(change, false);
-    th_change_unlist_sites(change);
+    th_breakpoint_change_write_sites(change, false);
+    th_breakpoint_change_unlist_sites(change);
     for (size_t i = 0; i < change->touched.count; i++)
         if (is_removed(change->touched.items[i])) {
-            th_bp_unlink(change->touched.items[i]);
+            th_breakpoint_unlink(change->touched.items[i]);
             change->counts.freed++;
         }
     return false;
@@ -392,10 +395,10 @@ static bool consolidate(struct th_change *change)
     for (size_t i = 0; i < change->touched.count; i++) {
         struct th_generic_bp *bp = change->touched.items[i];
         bp->listed = false;
-        tell_count(bp->site, active_kinds(bp, !th_bp_generation()),
-                   active_kinds(bp, th_bp_generation()));
+        tell_count(bp->site, active_kinds(bp, !th_breakpoint_generation()),
+                   active_kinds(bp, th_breakpoint_generation()));
         if (!is_removed(bp))
-            th_bp_consolidate(bp);
+            th_breakpoint_consolidate(bp);
     }
     return false;
 }
@@ -404,13 +407,14 @@ static bool deallocate(struct th_change *change)
 {
     for (size_t i = 0; i < change->touched.count; i++)
         if (is_removed(change->touched.items[i]))
-            th_bp_free(change->touched.items[i]);
+            th_breakpoint_free(change->touched.items[i]);
     return false;
 }
 
 /* --- The sequence ----------------------------------------------------------------------------- */
 
-/* By their numbers: what each does; true if it waits. 1 and 13 are th_modification_start()'s. */
+/* By their numbers: what each does; true if it waits. 1 and 13 are th_code_modification_start()'s.
+ */
 static bool (*const steps[])(struct th_change *change) = {
     [2] = allocate,          [3] = stage,        [4] = wait_for_staged, [5] = arm,
     [6] = wait_for_armed,    [7] = commit,       [8] = wait_for_hits,   [9] = uninstall,
@@ -431,15 +435,15 @@ static void drop_settings(struct th_change *change)
 {
     for (size_t i = 0; i < change->settings.count; i++) {
         const struct th_bp_setting *setting = &change->settings.items[i].setting;
-        th_shared_drop(setting->spec);
-        th_shared_drop(setting->meta_spec);
-        th_shared_drop(setting->meta_tracer);
+        th_breakpoint_shared_drop(setting->spec);
+        th_breakpoint_shared_drop(setting->meta_spec);
+        th_breakpoint_shared_drop(setting->meta_tracer);
         if (setting->session)
-            th_shared_drop(&setting->session->shared);
+            th_breakpoint_shared_drop(&setting->session->shared);
     }
 }
 
-void th_change_finish(struct th_change *change)
+void th_breakpoint_change_finish(struct th_change *change)
 {
     drop_settings(change);
     if (change->done)
@@ -452,7 +456,7 @@ void th_change_finish(struct th_change *change)
 
 static void finish(struct th_modification *self)
 {
-    th_change_finish((struct th_change *)self);
+    th_breakpoint_change_finish((struct th_change *)self);
 }
 
 static void prepare(struct th_change *change, void (*done)(struct th_change *change, void *context),
@@ -465,35 +469,36 @@ static void prepare(struct th_change *change, void (*done)(struct th_change *cha
     change->step = 2;
 }
 
-void th_change_queue(struct th_change *change)
+void th_breakpoint_change_queue(struct th_change *change)
 {
-    th_modification_queue(&change->modification);
+    th_code_modification_queue(&change->modification);
 }
 
-bool th_change_run(struct th_change *change, void (*done)(struct th_change *change, void *context),
-                   void *context)
+bool th_breakpoint_change_run(struct th_change *change,
+                              void (*done)(struct th_change *change, void *context), void *context)
 {
     prepare(change, done, context);
-    return th_modification_run(&change->modification);
+    return th_code_modification_run(&change->modification);
 }
 
-bool th_change_start(struct th_change *change,
-                     void (*done)(struct th_change *change, void *context), void *context)
+bool th_breakpoint_change_start(struct th_change *change,
+                                void (*done)(struct th_change *change, void *context),
+                                void *context)
 {
     prepare(change, done, context);
-    return th_modification_start(&change->modification);
+    return th_code_modification_start(&change->modification);
 }
 
 static void keep_counts(struct th_change *change, void *counts)
 {
-    *(struct th_change_counts *)counts = th_change_counts(change);
+    *(struct th_change_counts *)counts = th_breakpoint_change_counts(change);
 }
 
-struct th_change_counts th_change_run_held(struct th_change *change)
+struct th_change_counts th_breakpoint_change_run_held(struct th_change *change)
 {
     struct th_change_counts counts;
 
     prepare(change, keep_counts, &counts);
-    th_modification_run_held(&change->modification);
+    th_code_modification_run_held(&change->modification);
     return counts;
 }

@@ -43,23 +43,23 @@ struct th_change {
 /* With the permission: */
 
 /* The serial number of what a change sets. */
-uint64_t th_change_next_serial(void);
+uint64_t th_breakpoint_change_next_serial(void);
 
 /* True if the setting is of a site that has ended since it was added. */
-bool th_change_is_void(const struct th_change_item *item);
+bool th_breakpoint_change_is_void(const struct th_change_item *item);
 
 /* Site->active follows what is staged; if it came to 0, or from 0, the site is listed. */
-void th_change_follow_active(struct th_change *change, struct th_site *site, uint32_t before,
-                             uint32_t after);
+void th_breakpoint_change_follow_active(struct th_change *change, struct th_site *site,
+                                        uint32_t before, uint32_t after);
 
 /* Arms, or disarms, the listed sites that are not yet; as many of one kind at once as stand
  * together. */
-void th_change_write_sites(struct th_change *change, bool arm);
+void th_breakpoint_change_write_sites(struct th_change *change, bool arm);
 
 /* They are not listed any more. */
-void th_change_unlist_sites(struct th_change *change);
+void th_breakpoint_change_unlist_sites(struct th_change *change);
 
 /* Lets go of all that is in it, and frees it. */
-void th_change_finish(struct th_change *change);
+void th_breakpoint_change_finish(struct th_change *change);
 
 #endif

@@ -23,7 +23,7 @@ struct th_fast_hit {
 static inline bool th_breakpoint_find_single(struct th_site *site, uint32_t kinds,
                                              struct th_fast_hit *hit)
 {
-    const size_t generation = th_bp_generation();
+    const size_t generation = th_breakpoint_generation();
     struct th_generic_bp *bp = atomic_load_explicit(&site->first, memory_order_acquire);
 
     *hit = (struct th_fast_hit){.kinds = 0};
@@ -33,7 +33,7 @@ static inline bool th_breakpoint_find_single(struct th_site *site, uint32_t kind
         return false;
     hit->breakpoint = bp;
     hit->data = &bp->data[generation];
-    hit->kinds = th_bp_active(hit->data) & kinds;
+    hit->kinds = th_breakpoint_active(hit->data) & kinds;
     return true;
 }
 

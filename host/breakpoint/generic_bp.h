@@ -1,9 +1,9 @@
 /*
  * The breakpoint of one function and one session: struct th_generic_bp.
  *
- * There are two generations of what it does, data[0] and data[1]. th_active_bp_index tells, for all
- * breakpoints at once, which of them hits obey; the other, the staging one, is written by whoever
- * has the code modification permission. Outside of a change both say the same.
+ * There are two generations of what it does, data[0] and data[1]. th_breakpoint_active_index tells,
+ * for all breakpoints at once, which of them hits obey; the other, the staging one, is written by
+ * whoever has the code modification permission. Outside of a change both say the same.
  */
 #ifndef TH_GENERIC_BP_H
 #define TH_GENERIC_BP_H
@@ -21,7 +21,7 @@
  * commit, as then each thread has passed a barrier in between. A change that only updates does not
  * wait there; its staged data is reached through this index alone.
  */
-extern _Atomic uint32_t th_active_bp_index __attribute__((visibility("hidden")));
+extern _Atomic uint32_t th_breakpoint_active_index __attribute__((visibility("hidden")));
 
 /* The tracer of meta breakpoints, the same in both generations: when it is found to be gone, it is
  * gone for all at once. */
@@ -58,59 +58,60 @@ struct th_generic_bp {
     struct th_generic_bp **place;     /* where the session's list points to this */
 };
 
-static inline uint32_t th_bp_active(const struct th_bp_data *data)
+static inline uint32_t th_breakpoint_active(const struct th_bp_data *data)
 {
     return data->flags >> TH_BP_ACTIVE_SHIFT;
 }
 
-static inline uint32_t th_bp_kinds(const struct th_bp_data *data)
+static inline uint32_t th_breakpoint_kinds(const struct th_bp_data *data)
 {
     return data->flags & TH_BP_ALL;
 }
 
 /* The kinds that breakpoints of KINDS, of a native site, have at the site of the export entry that
  * stands in for the native one. */
-static inline uint32_t th_bp_stand_in(uint32_t kinds)
+static inline uint32_t th_breakpoint_stand_in(uint32_t kinds)
 {
     return kinds & TH_BP_LOCAL ? (kinds & ~(uint32_t)TH_BP_LOCAL) | TH_BP_GLOBAL : kinds;
 }
 
 /* What hits obey now. */
-static inline unsigned th_bp_generation(void)
+static inline unsigned th_breakpoint_generation(void)
 {
-    return atomic_load_explicit(&th_active_bp_index, memory_order_acquire);
+    return atomic_load_explicit(&th_breakpoint_active_index, memory_order_acquire);
 }
 
 /* That of SESSION, NULL if there is none. In a read section, or with the permission. */
-struct th_generic_bp *th_bp_find(struct th_site *site, const struct th_bp_session *session);
+struct th_generic_bp *th_breakpoint_find(struct th_site *site, const struct th_bp_session *session);
 
 /* --- With the code modification permission ---------------------------------------------------- */
 
 /* A breakpoint that does nothing in either generation, of its session; and the last of its site,
  * once it is linked there. */
-struct th_generic_bp *th_bp_create(struct th_site *site, struct th_bp_session *session);
-void th_bp_link(struct th_generic_bp *bp);
+struct th_generic_bp *th_breakpoint_create(struct th_site *site, struct th_bp_session *session);
+void th_breakpoint_link(struct th_generic_bp *bp);
 
 /* Takes it from its site and session; it still leads on to the site's next. Forget: one that was
  * never linked from its session alone. */
-void th_bp_unlink(struct th_generic_bp *bp);
-void th_bp_forget(struct th_generic_bp *bp);
+void th_breakpoint_unlink(struct th_generic_bp *bp);
+void th_breakpoint_forget(struct th_generic_bp *bp);
 
 /* After thread progress. */
-void th_bp_free(struct th_generic_bp *bp);
+void th_breakpoint_free(struct th_generic_bp *bp);
 
 /* Makes the staging generation what the active one is. No hit may be in the former. */
-void th_bp_consolidate(struct th_generic_bp *bp);
+void th_breakpoint_consolidate(struct th_generic_bp *bp);
 
 /* The other way round: what is staged is what the active generation does, too. No hit may have
  * found it. */
-void th_bp_complete(struct th_generic_bp *bp);
+void th_breakpoint_complete(struct th_generic_bp *bp);
 
 /* What may be done to the data of the staging generation. A setting activates, with SERIAL. */
-void th_bp_clear(struct th_generic_bp *bp, uint32_t kinds);
-void th_bp_pause(struct th_generic_bp *bp, uint32_t kinds);
-void th_bp_restart(struct th_generic_bp *bp, uint32_t kinds, uint64_t serial);
+void th_breakpoint_clear(struct th_generic_bp *bp, uint32_t kinds);
+void th_breakpoint_pause(struct th_generic_bp *bp, uint32_t kinds);
+void th_breakpoint_restart(struct th_generic_bp *bp, uint32_t kinds, uint64_t serial);
 struct th_bp_setting;
-void th_bp_set(struct th_generic_bp *bp, const struct th_bp_setting *setting, uint64_t serial);
+void th_breakpoint_set(struct th_generic_bp *bp, const struct th_bp_setting *setting,
+                       uint64_t serial);
 
 #endif

@@ -11,7 +11,7 @@
 /* One more. Relaxed, a load and a store: the word is this thread's; who sums reads it any time. */
 static void count(uint32_t tally)
 {
-    _Atomic uint64_t *word = th_tally_word(tally);
+    _Atomic uint64_t *word = th_breakpoint_tally_word(tally);
 
     atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + 1,
                           memory_order_relaxed);
@@ -33,10 +33,11 @@ static __attribute__((noinline)) uint32_t obey_all(struct th_hit *hit, uint32_t 
     if (kinds & (TH_BP_LOCAL | TH_BP_GLOBAL))
         asked |= offer(hit, kinds & (TH_BP_LOCAL | TH_BP_GLOBAL));
     if (kinds & TH_BP_META)
-        asked |= th_bp_meta_hit(hit, bp->session);
+        asked |= th_breakpoint_meta_hit(hit, bp->session);
     if (kinds & TH_BP_COUNT)
         count(hit->data->count);
-    if (kinds & (TH_BP_TIME | TH_BP_MEMORY) && th_account_call(hit, bp, hit->data, kinds))
+    if (kinds & (TH_BP_TIME | TH_BP_MEMORY) &&
+        th_breakpoint_account_call(hit, bp, hit->data, kinds))
         asked |= TH_HIT_ACCOUNTED;
     return asked;
 }
@@ -63,12 +64,12 @@ static uint32_t obey_one(struct th_generic_bp *bp, struct th_hit *hit, size_t ge
 {
     const struct th_bp_data *data = &bp->data[generation];
 
-    return obey(bp, data, th_bp_active(data) & hit->kinds, hit);
+    return obey(bp, data, th_breakpoint_active(data) & hit->kinds, hit);
 }
 
 static __attribute__((noinline)) uint32_t obey_each(struct th_site *site, struct th_hit *hit)
 {
-    const size_t generation = th_bp_generation();
+    const size_t generation = th_breakpoint_generation();
     struct th_generic_bp *bp = atomic_load_explicit(&site->first, memory_order_acquire);
     uint32_t asked = 0;
 
@@ -99,8 +100,8 @@ static __attribute__((noinline)) uint32_t enter_and_meet(struct th_site *site, s
     return asked;
 }
 
-/* In the way of most hits nothing is live across the call of the hook, so that no register is saved:
- * who has more to do, or to keep, does it in a function of its own. */
+/* In the way of most hits nothing is live across the call of the hook, so that no register is
+ * saved: who has more to do, or to keep, does it in a function of its own. */
 uint32_t th_breakpoint_hit(struct th_site *site, struct th_hit *hit)
 {
     unsigned long *word = th_progress_enter_quickly();
@@ -119,9 +120,10 @@ uint32_t th_breakpoint_hit(struct th_site *site, struct th_hit *hit)
 static uint32_t without_next(uint32_t kinds, struct th_site *next,
                              const struct th_bp_session *session, size_t generation)
 {
-    const struct th_generic_bp *there = th_bp_find(next, session);
+    const struct th_generic_bp *there = th_breakpoint_find(next, session);
 
-    return there ? kinds & ~th_bp_stand_in(th_bp_kinds(&there->data[generation])) : kinds;
+    return there ? kinds & ~th_breakpoint_stand_in(th_breakpoint_kinds(&there->data[generation]))
+                 : kinds;
 }
 
 uint32_t th_breakpoint_hit_before(struct th_site *site, struct th_site *next, struct th_hit *hit)
@@ -131,7 +133,7 @@ uint32_t th_breakpoint_hit_before(struct th_site *site, struct th_site *next, st
     uint32_t asked = 0;
 
     th_progress_enter();
-    generation = th_bp_generation();
+    generation = th_breakpoint_generation();
     hit->site = site;
     for (struct th_generic_bp *bp = atomic_load_explicit(&site->first, memory_order_acquire); bp;
          bp = next_of(bp)) {

@@ -22,8 +22,9 @@ struct th_bp_data;
 enum th_hit_asked {
     TH_HIT_RETURN = 0x01,    /* its return is to be traced */
     TH_HIT_EXCEPTION = 0x02, /* so is an exception that passes it */
-    TH_HIT_ACCOUNTED = 0x04, /* hooks->entered() was called: th_account_return() at its end */
-    TH_HIT_REMOVE = 0x08,    /* of a meta hook only: its tracer is gone */
+    TH_HIT_ACCOUNTED =
+        0x04, /* hooks->entered() was called: th_breakpoint_account_return() at its end */
+    TH_HIT_REMOVE = 0x08, /* of a meta hook only: its tracer is gone */
     TH_HIT_OWN = 0x100,
 };
 

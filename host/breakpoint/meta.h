@@ -6,9 +6,9 @@
 #include "hit.h"
 
 /* The caller's share; takes one of TRACER, which may be NULL: nobody. */
-struct th_bp_meta *th_bp_meta_create(struct th_shared *tracer);
+struct th_bp_meta *th_breakpoint_meta_create(struct th_shared *tracer);
 
 /* Calls the hook for a meta breakpoint that was hit, unless its tracer is gone. */
-uint32_t th_bp_meta_hit(struct th_hit *hit, struct th_bp_session *session);
+uint32_t th_breakpoint_meta_hit(struct th_hit *hit, struct th_bp_session *session);
 
 #endif

@@ -33,7 +33,7 @@ static struct th_later starting;
 static void start(struct th_later *later)
 {
     (void)later;
-    th_change_start(th_change_of_requests(), NULL, NULL);
+    th_breakpoint_change_start(th_breakpoint_change_of_requests(), NULL, NULL);
 }
 
 static void push(struct request *request)
@@ -67,7 +67,7 @@ static struct request *create(struct th_hit *hit)
     request->serial = hit->data->serial;
     request->setting.site = hit->breakpoint->site;
     request->setting.session = hit->breakpoint->session;
-    th_shared_take(&request->setting.session->shared);
+    th_breakpoint_shared_take(&request->setting.session->shared);
     return request;
 }
 
@@ -85,24 +85,24 @@ static void ask(struct th_hit *hit, uint32_t pause, uint32_t clear)
 
 void th_breakpoint_disarm(struct th_hit *hit, uint32_t kinds)
 {
-    ask(hit, kinds & th_bp_active(hit->data), 0);
+    ask(hit, kinds & th_breakpoint_active(hit->data), 0);
 }
 
-void th_request_clear(struct th_hit *hit, uint32_t kinds)
+void th_breakpoint_request_clear(struct th_hit *hit, uint32_t kinds)
 {
     ask(hit, 0, kinds);
 }
 
-void th_request_take(void (*take)(void *context, const struct th_bp_setting *setting,
-                                  uint64_t serial),
-                     void *context)
+void th_breakpoint_request_take(void (*take)(void *context, const struct th_bp_setting *setting,
+                                             uint64_t serial),
+                                void *context)
 {
     struct request *request = atomic_exchange_explicit(&stack, NULL, memory_order_acq_rel);
 
     while (request) {
         struct request *next = request->next;
         take(context, &request->setting, request->serial);
-        th_shared_drop(&request->setting.session->shared);
+        th_breakpoint_shared_drop(&request->setting.session->shared);
         th_free(request);
         request = next;
     }

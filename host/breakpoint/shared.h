@@ -20,14 +20,15 @@ struct th_shared {
 };
 
 /* One share, the caller's. */
-static inline void th_shared_init(struct th_shared *self, void (*end)(struct th_shared *self))
+static inline void th_breakpoint_shared_init(struct th_shared *self,
+                                             void (*end)(struct th_shared *self))
 {
     atomic_init(&self->shares, 1);
     self->end = end;
 }
 
 /* Returns SELF. NULL is allowed. */
-static inline struct th_shared *th_shared_take(struct th_shared *self)
+static inline struct th_shared *th_breakpoint_shared_take(struct th_shared *self)
 {
     if (self)
         atomic_fetch_add_explicit(&self->shares, 1, memory_order_relaxed);
@@ -35,7 +36,7 @@ static inline struct th_shared *th_shared_take(struct th_shared *self)
 }
 
 /* NULL is allowed. */
-static inline void th_shared_drop(struct th_shared *self)
+static inline void th_breakpoint_shared_drop(struct th_shared *self)
 {
     if (self && atomic_fetch_sub_explicit(&self->shares, 1, memory_order_acq_rel) == 1)
         self->end(self);

@@ -38,8 +38,8 @@ static void make_sites(void)
         add_free(&sites[i]);
 }
 
-struct th_site *th_site_create(const struct th_site_operations *operations, void *function,
-                               void *place)
+struct th_site *th_breakpoint_site_create(const struct th_site_operations *operations,
+                                          void *function, void *place)
 {
     struct th_site *site;
 
@@ -55,7 +55,7 @@ struct th_site *th_site_create(const struct th_site_operations *operations, void
     return site;
 }
 
-void th_site_end(struct th_site *site)
+void th_breakpoint_site_end(struct th_site *site)
 {
     site->ends++;
 }
@@ -69,7 +69,7 @@ static void drop(struct th_later *later)
     pthread_mutex_unlock(&lock);
 }
 
-void th_site_drop(struct th_site *site)
+void th_breakpoint_site_drop(struct th_site *site)
 {
     if (atomic_load_explicit(&site->first, memory_order_relaxed))
         th_bug("a %s site is dropped that has breakpoints", site->operations->kind);
@@ -92,10 +92,10 @@ static void disarm(struct th_site *const *sites, size_t count)
 
 static bool is_armed(const struct th_site *site)
 {
-    return th_site_is_armed(site);
+    return th_breakpoint_site_is_armed(site);
 }
 
-const struct th_site_operations th_site_virtual = {
+const struct th_site_operations th_breakpoint_site_virtual = {
     .kind = "virtual", .kinds = TH_BP_ALL, .arm = arm, .disarm = disarm, .is_armed = is_armed};
 
 /* --- Export sites ----------------------------------------------------------------------------- */
@@ -103,22 +103,22 @@ const struct th_site_operations th_site_virtual = {
 static void arm_exports(struct th_site *const *sites, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        th_export_arm(sites[i]->place, true);
+        th_code_export_arm(sites[i]->place, true);
 }
 
 static void disarm_exports(struct th_site *const *sites, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        th_export_arm(sites[i]->place, false);
+        th_code_export_arm(sites[i]->place, false);
 }
 
 static bool export_is_armed(const struct th_site *site)
 {
-    return th_export_word(site->place) & TH_EXPORT_ARMED;
+    return th_code_export_word(site->place) & TH_EXPORT_ARMED;
 }
 
-const struct th_site_operations th_site_export = {.kind = "export",
-                                                  .kinds = TH_BP_ALL & ~TH_BP_LOCAL,
-                                                  .arm = arm_exports,
-                                                  .disarm = disarm_exports,
-                                                  .is_armed = export_is_armed};
+const struct th_site_operations th_breakpoint_site_export = {.kind = "export",
+                                                             .kinds = TH_BP_ALL & ~TH_BP_LOCAL,
+                                                             .arm = arm_exports,
+                                                             .disarm = disarm_exports,
+                                                             .is_armed = export_is_armed};

@@ -6,7 +6,7 @@
  * that is known only from a recording, nothing but `armed` is written; whoever takes a call along
  * looks at it first:
  *
- *   if (th_site_is_armed(site))
+ *   if (th_breakpoint_site_is_armed(site))
  *       asked = th_breakpoint_hit(site, &hit);
  *
  * Sites are type-stable: their memory stays that of sites for ever, as threads look at `armed`, or
@@ -45,12 +45,12 @@ struct th_site_operations {
 };
 
 /* Of a function that is known only from a recording. */
-extern const struct th_site_operations th_site_virtual;
+extern const struct th_site_operations th_breakpoint_site_virtual;
 
 /* Of a function that other modules call, in any library: armed is the word of its export entry,
  * which is the site's `place`, and which external calls read anyway. No other calls come there, so
  * it has no local breakpoints. */
-extern const struct th_site_operations th_site_export;
+extern const struct th_site_operations th_breakpoint_site_export;
 
 /* One cache line. */
 struct th_site {
@@ -74,28 +74,28 @@ struct th_site {
 };
 
 /* FUNCTION and PLACE are what the owner wants to find there. Any thread. */
-struct th_site *th_site_create(const struct th_site_operations *operations, void *function,
-                               void *place);
+struct th_site *th_breakpoint_site_create(const struct th_site_operations *operations,
+                                          void *function, void *place);
 
 /*
  * The function of SITE was removed, or is there again. Cancels what changes that are queued, or
  * being put together, say of SITE: when their turn comes, SITE may be another function's. With the
  * permission; and with the lock, if the owner has one, under which it puts changes together.
  */
-void th_site_end(struct th_site *site);
+void th_breakpoint_site_end(struct th_site *site);
 
 /* Nobody will look for the site any more, and it has no breakpoints. It may be created again, as
  * another, after thread progress. */
-void th_site_drop(struct th_site *site);
+void th_breakpoint_site_drop(struct th_site *site);
 
-static inline bool th_site_is_armed(const struct th_site *site)
+static inline bool th_breakpoint_site_is_armed(const struct th_site *site)
 {
     return __builtin_expect(atomic_load_explicit(&site->armed, memory_order_relaxed) != 0, 0);
 }
 
 /* Perhaps true: it has a breakpoint, active or not. Relaxed: for who asks that of a breakpoint
  * which was there long before. */
-static inline bool th_site_has_any(const struct th_site *site)
+static inline bool th_breakpoint_site_has_any(const struct th_site *site)
 {
     return atomic_load_explicit(&site->first, memory_order_relaxed) != NULL;
 }

@@ -111,7 +111,7 @@ static struct page *add_page(struct directory *directory, size_t i)
     return page;
 }
 
-_Atomic uint64_t *th_tally_word(uint32_t tally)
+_Atomic uint64_t *th_breakpoint_tally_word(uint32_t tally)
 {
     size_t i = tally / PAGE;
     struct counter *counter = own ? own : begin();
@@ -165,7 +165,8 @@ static void show(_Atomic uint64_t *word, void *context)
         visit->visit(value, visit->context);
 }
 
-void th_tally_each(uint32_t tally, void (*visit)(uint64_t word, void *context), void *context)
+void th_breakpoint_tally_each(uint32_t tally, void (*visit)(uint64_t word, void *context),
+                              void *context)
 {
     each(tally, show, &(struct visit){visit, context});
 }
@@ -175,11 +176,11 @@ static void add(uint64_t word, void *sum)
     *(uint64_t *)sum += word;
 }
 
-uint64_t th_tally_sum(uint32_t tally)
+uint64_t th_breakpoint_tally_sum(uint32_t tally)
 {
     uint64_t sum = 0;
 
-    th_tally_each(tally, add, &sum);
+    th_breakpoint_tally_each(tally, add, &sum);
     return sum;
 }
 
@@ -191,7 +192,7 @@ static struct {
     uint32_t next; /* the first that was never created, less 1 */
 } unused;
 
-uint32_t th_tally_create(void)
+uint32_t th_breakpoint_tally_create(void)
 {
     if (unused.count > 0)
         return unused.items[--unused.count];
@@ -212,7 +213,7 @@ static void clear(_Atomic uint64_t *word, void *context)
     atomic_store_explicit(word, 0, memory_order_relaxed);
 }
 
-void th_tally_free(uint32_t tally, void (*dispose)(uint64_t word))
+void th_breakpoint_tally_free(uint32_t tally, void (*dispose)(uint64_t word))
 {
     if (tally == 0)
         return;

@@ -3,8 +3,8 @@
  *
  * Such a function's breakpoints are made whole, in both generations, before anybody can find them;
  * what makes them be met is that calls come to the function. So there is no order to keep of what
- * threads see, nothing to be waited for, and th_active_bp_index stays what it is: whichever it is
- * when the first call comes, it says the same.
+ * threads see, nothing to be waited for, and th_breakpoint_active_index stays what it is: whichever
+ * it is when the first call comes, it says the same.
  *
  *    1. Breakpoints are created and staged one setting after the other, linked to nobody's site.
  *    2. Their active generation becomes what is staged. Those that do nothing in the end go.
@@ -27,7 +27,7 @@ static struct th_generic_bp *next_of(const struct th_generic_bp *bp)
 
 static struct th_generic_bp *find(const struct coming *coming, const struct th_bp_setting *setting)
 {
-    struct th_generic_bp *bp = th_table_get(&coming->of_site, (uintptr_t)setting->site);
+    struct th_generic_bp *bp = th_hash_table_get(&coming->of_site, (uintptr_t)setting->site);
 
     while (bp && bp->session != setting->session)
         bp = next_of(bp);
@@ -37,11 +37,11 @@ static struct th_generic_bp *find(const struct coming *coming, const struct th_b
 static struct th_generic_bp *make(struct th_change *change, struct coming *coming,
                                   const struct th_bp_setting *setting)
 {
-    struct th_generic_bp *bp = th_bp_create(setting->site, setting->session);
+    struct th_generic_bp *bp = th_breakpoint_create(setting->site, setting->session);
 
-    atomic_store_explicit(&bp->next, th_table_get(&coming->of_site, (uintptr_t)setting->site),
+    atomic_store_explicit(&bp->next, th_hash_table_get(&coming->of_site, (uintptr_t)setting->site),
                           memory_order_relaxed);
-    th_table_set(&coming->of_site, (uintptr_t)setting->site, bp);
+    th_hash_table_set(&coming->of_site, (uintptr_t)setting->site, bp);
     TH_ARRAY_GROW(change->touched.items, change->touched.count, change->touched.capacity);
     change->touched.items[change->touched.count++] = bp;
     change->counts.allocated++;
@@ -55,7 +55,7 @@ static struct th_generic_bp *find_or_make(struct th_change *change, struct comin
     struct th_generic_bp *bp = find(coming, setting);
 
     if (bp || !setting->set || setting->session->ended ||
-        th_bp_find(setting->site, setting->session))
+        th_breakpoint_find(setting->site, setting->session))
         return bp;
     return make(change, coming, setting);
 }
@@ -65,38 +65,38 @@ static void stage(struct th_change *change)
 {
     struct coming coming = {{0}};
 
-    change->serial = th_change_next_serial();
+    change->serial = th_breakpoint_change_next_serial();
     for (size_t i = 0; i < change->settings.count; i++) {
         const struct th_bp_setting *setting = &change->settings.items[i].setting;
         struct th_generic_bp *bp = NULL;
         if (!setting->site || !setting->session)
             th_bug("only settings are made of functions that no call reaches");
-        if (!th_change_is_void(&change->settings.items[i]))
+        if (!th_breakpoint_change_is_void(&change->settings.items[i]))
             bp = find_or_make(change, &coming, setting);
         if (!bp)
             continue;
-        th_bp_clear(bp, setting->clear);
+        th_breakpoint_clear(bp, setting->clear);
         if (setting->set)
-            th_bp_set(bp, setting, change->serial);
-        th_bp_pause(bp, setting->pause);
-        th_bp_restart(bp, setting->restart, change->serial);
+            th_breakpoint_set(bp, setting, change->serial);
+        th_breakpoint_pause(bp, setting->pause);
+        th_breakpoint_restart(bp, setting->restart, change->serial);
     }
-    th_table_free(&coming.of_site);
+    th_hash_table_free(&coming.of_site);
 }
 
 /* 3 */
 static void link_and_count(struct th_change *change, struct th_generic_bp *bp)
 {
     const struct th_site_operations *operations = bp->site->operations;
-    uint32_t active = th_bp_active(&bp->data[0]);
+    uint32_t active = th_breakpoint_active(&bp->data[0]);
 
-    th_bp_link(bp);
+    th_breakpoint_link(bp);
     for (unsigned generation = 0; generation < 2 && active && operations->count; generation++)
         operations->count(bp->site, generation, 0, active);
-    th_change_follow_active(change, bp->site, 0, active);
+    th_breakpoint_change_follow_active(change, bp->site, 0, active);
 }
 
-struct th_change_counts th_change_set_unreached(struct th_change *change)
+struct th_change_counts th_breakpoint_change_set_unreached(struct th_change *change)
 {
     struct th_change_counts counts;
 
@@ -104,18 +104,18 @@ struct th_change_counts th_change_set_unreached(struct th_change *change)
     for (size_t i = 0; i < change->touched.count; i++) {
         struct th_generic_bp *bp = change->touched.items[i];
         atomic_store_explicit(&bp->next, NULL, memory_order_relaxed);
-        th_bp_complete(bp);
-        if (th_bp_kinds(&bp->data[0])) {
+        th_breakpoint_complete(bp);
+        if (th_breakpoint_kinds(&bp->data[0])) {
             link_and_count(change, bp);
             continue;
         }
-        th_bp_forget(bp);
-        th_bp_free(bp);
+        th_breakpoint_forget(bp);
+        th_breakpoint_free(bp);
         change->counts.freed++;
     }
-    th_change_write_sites(change, true);
-    th_change_unlist_sites(change);
-    counts = th_change_counts(change);
-    th_change_finish(change);
+    th_breakpoint_change_write_sites(change, true);
+    th_breakpoint_change_unlist_sites(change);
+    counts = th_breakpoint_change_counts(change);
+    th_breakpoint_change_finish(change);
     return counts;
 }

@@ -218,7 +218,7 @@ static inline int th_check_misread(th_term term, const char *function)
 
 static inline int th_check_misread_boxed(th_term term, const char *function)
 {
-    bool is_gone = th_is_boxed(term) && *th_box(term) == TH_ENV_GONE;
+    bool is_gone = th_is_boxed(term) && *th_term_box(term) == TH_ENV_GONE;
 
     return __builtin_expect(is_gone, 0) ? th_check_note_misread(term, function) : 0;
 }

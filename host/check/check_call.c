@@ -75,7 +75,7 @@ void th_check_begin(const struct th_check_call *call)
         .outer = th_check_frame,
         .call = call,
         .running = th_library_running,
-        .origin = th_origin_of_call(call),
+        .origin = th_check_origin_of_call(call),
         .number = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1,
     };
     for (int i = 0; i < call->argc; i++)
@@ -106,7 +106,7 @@ th_term th_check_answer(const struct th_check_call *call, th_term answer, bool s
  * are. What `trace` answers is used nowhere: it may be nothing. */
 static ERL_NIF_TERM call_watched(ErlNifEnv *given, int argc, const ERL_NIF_TERM argv[])
 {
-    enum th_tracer_slot slot = th_callback_current.slot;
+    enum th_tracer_slot slot = th_trace_callback_current.slot;
     th_env *env = th_env_create(TH_ENV_CALLBACK);
     th_term copies[5], answer;
     struct th_check_call call = {.argc = argc, .argv = copies, .env = env};
@@ -130,7 +130,7 @@ _Atomic bool th_check_started;
 void th_check_start(void)
 {
     th_check_heaps_start();
-    th_callback_watcher = call_watched;
+    th_trace_callback_watcher = call_watched;
     atomic_store_explicit(&th_check_started, true, memory_order_relaxed);
 }
 
@@ -140,7 +140,7 @@ uint64_t th_check_end(void)
     if (!th_check_on())
         return 0;
     atomic_store_explicit(&th_check_started, false, memory_order_relaxed);
-    th_callback_watcher = NULL;
+    th_trace_callback_watcher = NULL;
     th_check_heaps_end();
     th_check_owned_end();
     return th_check_findings_end();

@@ -23,16 +23,16 @@ static uint64_t found;
  * be told as one. */
 static uint64_t count_in_series(const char *where, const char *kind, const char *message)
 {
-    uint64_t key = th_mix(th_hash_bytes(where, strlen(where)) ^ (uintptr_t)kind) | 1;
+    uint64_t key = th_hash_mix(th_hash_bytes(where, strlen(where)) ^ (uintptr_t)kind) | 1;
     struct series *series;
     uint64_t count;
 
     pthread_mutex_lock(&lock);
-    series = th_table_get(&all, key);
+    series = th_hash_table_get(&all, key);
     if (!series) {
         series = th_alloc(sizeof *series);
         *series = (struct series){0, th_strdup(where), th_strdup(message)};
-        th_table_set(&all, key, series);
+        th_hash_table_set(&all, key, series);
     }
     found++;
     count = ++series->count;
@@ -65,13 +65,13 @@ void th_check_found(const struct th_origin *origin, const char *kind, const char
 
 void th_check_found_now(const char *kind, const char *format, ...)
 {
-    struct th_origin *origin = th_origin_now();
+    struct th_origin *origin = th_check_origin_now();
     va_list args;
 
     va_start(args, format);
     tell_finding(origin, kind, th_vprintf(format, args));
     va_end(args);
-    th_origin_release(origin);
+    th_check_origin_release(origin);
 }
 
 void th_check_tell_leak(const char *format, ...)
@@ -106,7 +106,7 @@ uint64_t th_check_findings_end(void)
     uint64_t total;
 
     pthread_mutex_lock(&lock);
-    while ((slot = th_table_next(&all, &position))) {
+    while ((slot = th_hash_table_next(&all, &position))) {
         struct series *series = slot->value;
         if (series->count > TOLD)
             fprintf(stderr, "tracehost: check: %s: %llu times more: %s\n", series->where,
@@ -115,7 +115,7 @@ uint64_t th_check_findings_end(void)
         th_free(series->first);
         th_free(series);
     }
-    th_table_free(&all);
+    th_hash_table_free(&all);
     total = found;
     found = 0;
     pthread_mutex_unlock(&lock);

@@ -65,7 +65,7 @@ static void note_got(const th_env *env, struct th_env_stretch memory)
     pthread_mutex_lock(&lock);
     if (most_places < heap_place(memory.end) - heap_place(memory.begin))
         most_places = heap_place(memory.end) - heap_place(memory.begin);
-    heap = th_table_set(&heaps, heap_place(memory.begin), heap);
+    heap = th_hash_table_set(&heaps, heap_place(memory.begin), heap);
     pthread_mutex_unlock(&lock);
     th_free(heap); /* what it was before it moved */
 }
@@ -75,7 +75,7 @@ static void note_freed(struct th_env_stretch memory)
     struct heap *heap;
 
     pthread_mutex_lock(&lock);
-    heap = th_table_remove(&heaps, heap_place(memory.begin));
+    heap = th_hash_table_remove(&heaps, heap_place(memory.begin));
     pthread_mutex_unlock(&lock);
     th_free(heap);
 }
@@ -87,7 +87,7 @@ static char *owner_of_retired(const th_env *env)
     char *text;
 
     pthread_mutex_lock(&lock);
-    it = th_table_get(&retirees, address_key(env));
+    it = th_hash_table_get(&retirees, address_key(env));
     text = it ? th_printf("%s %s", it->of, it->origin->text) : NULL;
     pthread_mutex_unlock(&lock);
     return text;
@@ -120,7 +120,7 @@ static bool find_heap(const void *address, struct heap *found)
 
     pthread_mutex_lock(&lock);
     for (uint64_t i = 0; !heap && i <= most_places && i < heap_place(address); i++) {
-        heap = th_table_get(&heaps, heap_place(address) - i);
+        heap = th_hash_table_get(&heaps, heap_place(address) - i);
         if (heap && address_key(heap->memory.begin) > address_key(address))
             heap = NULL;
     }
@@ -145,7 +145,7 @@ char *th_check_heap_of(const void *address)
     owner = th_check_owner(TH_CHECK_ENVIRONMENT, heap.env);
     if (owner)
         text = th_printf("the environment that enif_alloc_env() gave to %s", owner->text);
-    th_origin_release(owner);
+    th_check_origin_release(owner);
     if (text)
         return text;
     if (th_check_frame && th_check_frame->call->env == heap.env)
@@ -157,7 +157,7 @@ char *th_check_heap_of(const void *address)
 th_term th_check_note_read(th_term term, const char *function)
 {
     const th_term *words = th_is_list(term)    ? th_cell(term)
-                           : th_is_boxed(term) ? th_box(term)
+                           : th_is_boxed(term) ? th_term_box(term)
                                                : &term; /* taken out of a term that is gone */
     char *owner;
 
@@ -179,7 +179,7 @@ int th_check_note_misread(th_term term, const char *function)
 th_term th_check_note_part(th_term term, const char *function)
 {
     const th_term *words = th_is_list(term)    ? th_cell(term)
-                           : th_is_boxed(term) ? th_box(term)
+                           : th_is_boxed(term) ? th_term_box(term)
                                                : NULL;
     const th_env *own = th_check_frame ? th_check_frame->call->env : NULL;
     struct th_env_stretch stretch;
@@ -213,7 +213,7 @@ static struct kept *take_oldest(struct keeping *from, size_t bytes)
             from->end = &from->oldest;
         from->bytes -= sizeof *it + it->bytes;
         if (from == &environments)
-            th_table_remove(&retirees, address_key(it->memory));
+            th_hash_table_remove(&retirees, address_key(it->memory));
     }
     pthread_mutex_unlock(&lock);
     return it;
@@ -240,7 +240,7 @@ static void keep_below(struct keeping *in, size_t bytes)
             th_env_free(it->memory);
         else
             free(it->memory);
-        th_origin_release(it->origin);
+        th_check_origin_release(it->origin);
         th_free(it);
     }
 }
@@ -255,7 +255,7 @@ static void keep_in(struct keeping *in, struct kept what)
     in->end = &it->next;
     in->bytes += sizeof *it + it->bytes;
     if (in == &environments)
-        th_table_set(&retirees, address_key(it->memory), it);
+        th_hash_table_set(&retirees, address_key(it->memory), it);
     pthread_mutex_unlock(&lock);
     keep_below(in, KEPT_BYTES);
 }
@@ -275,9 +275,9 @@ void th_check_ended(const th_env *env, struct th_origin *origin)
     struct th_origin *old;
 
     pthread_mutex_lock(&lock);
-    old = th_table_set(&ended, address_key(env), origin);
+    old = th_hash_table_set(&ended, address_key(env), origin);
     pthread_mutex_unlock(&lock);
-    th_origin_release(old);
+    th_check_origin_release(old);
 }
 
 void th_check_retire(th_env *env)
@@ -289,7 +289,7 @@ void th_check_retire(th_env *env)
         return;
     }
     pthread_mutex_lock(&lock);
-    origin = th_table_remove(&ended, address_key(env));
+    origin = th_hash_table_remove(&ended, address_key(env));
     pthread_mutex_unlock(&lock);
     if (origin)
         retire(env, "the environment of an earlier call,", origin);
@@ -303,14 +303,14 @@ void th_check_clear_env(th_env *env, const char *function)
         return;
     if (env->chunks)
         retire(th_env_move(env), "an environment as it was before it was cleared by",
-               th_origin_now());
+               th_check_origin_now());
     th_env_clear(env);
 }
 
 void th_check_free_env(th_env *env, const char *function)
 {
     if (th_check_note_gave(TH_CHECK_ENVIRONMENT, env, function))
-        retire(env, "an environment that was freed by", th_origin_now());
+        retire(env, "an environment that was freed by", th_check_origin_now());
 }
 
 /* --- Memory ---------------------------------------------------------------------------------- */
@@ -331,7 +331,7 @@ void th_check_free(void *memory)
         return;
     }
     memset(memory, SPOILED, bytes);
-    keep_in(&memories, (struct kept){NULL, memory, bytes, NULL, th_origin_now()});
+    keep_in(&memories, (struct kept){NULL, memory, bytes, NULL, th_check_origin_now()});
 }
 
 /* --- The end --------------------------------------------------------------------------------- */
@@ -344,12 +344,12 @@ void th_check_heaps_end(void)
     keep_below(&environments, 0);
     atomic_store_explicit(&th_env_watch, NULL, memory_order_release);
     pthread_mutex_lock(&lock);
-    for (size_t position = 0; (slot = th_table_next(&heaps, &position));)
+    for (size_t position = 0; (slot = th_hash_table_next(&heaps, &position));)
         th_free(slot->value);
-    th_table_free(&heaps);
-    th_table_free(&retirees);
-    for (size_t position = 0; (slot = th_table_next(&ended, &position));)
-        th_origin_release(slot->value);
-    th_table_free(&ended);
+    th_hash_table_free(&heaps);
+    th_hash_table_free(&retirees);
+    for (size_t position = 0; (slot = th_hash_table_next(&ended, &position));)
+        th_check_origin_release(slot->value);
+    th_hash_table_free(&ended);
     pthread_mutex_unlock(&lock);
 }

@@ -26,10 +26,10 @@ struct th_origin {
 
 /* The origin of what the thread does now; of a call that begins, a tracer's callback if it has no
  * callee; one more share of ORIGIN; one less (NULL: nothing). */
-struct th_origin *th_origin_now(void);
-struct th_origin *th_origin_of_call(const struct th_check_call *call);
-struct th_origin *th_origin_keep(struct th_origin *origin);
-void th_origin_release(struct th_origin *origin);
+struct th_origin *th_check_origin_now(void);
+struct th_origin *th_check_origin_of_call(const struct th_check_call *call);
+struct th_origin *th_check_origin_keep(struct th_origin *origin);
+void th_check_origin_release(struct th_origin *origin);
 
 /* A call that goes on. */
 struct th_check_frame {

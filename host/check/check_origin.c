@@ -107,7 +107,7 @@ static struct th_origin *origin_of_running(const struct th_library_frame *runnin
 }
 
 /* What the library's own room runs, a destructor or load(), is further in than a call. */
-struct th_origin *th_origin_now(void)
+struct th_origin *th_check_origin_now(void)
 {
     static const char thread[] = "a thread of the library";
     struct th_check_frame *frame = th_check_frame;
@@ -116,13 +116,14 @@ struct th_origin *th_origin_now(void)
         return origin_of_running(th_library_running);
     if (!frame)
         return new_origin(th_strdup(thread), th_strdup(thread));
-    return th_origin_keep(frame->origin);
+    return th_check_origin_keep(frame->origin);
 }
 
 static struct th_origin *origin_of_callback(th_term tag)
 {
-    const struct th_event *event = th_callback_current.event;
-    char *where = th_printf("%s of tracer '%s'", th_callback_name(), th_callback_tracer());
+    const struct th_event *event = th_trace_callback_current.event;
+    char *where =
+        th_printf("%s of tracer '%s'", th_trace_callback_name(), th_trace_callback_tracer());
     struct th_buffer text = {0};
 
     th_buffer_printf(&text, "%s, ", where);
@@ -132,7 +133,7 @@ static struct th_origin *origin_of_callback(th_term tag)
     return new_origin(where, take_text(&text));
 }
 
-struct th_origin *th_origin_of_call(const struct th_check_call *call)
+struct th_origin *th_check_origin_of_call(const struct th_check_call *call)
 {
     if (!call->callee)
         return origin_of_callback(call->argv[0]);
@@ -140,14 +141,14 @@ struct th_origin *th_origin_of_call(const struct th_check_call *call)
 }
 
 /* Relaxed: whoever keeps a share knows of one. */
-struct th_origin *th_origin_keep(struct th_origin *origin)
+struct th_origin *th_check_origin_keep(struct th_origin *origin)
 {
     atomic_fetch_add_explicit(&origin->holders, 1, memory_order_relaxed);
     return origin;
 }
 
 /* Release and acquire, so that freeing comes after what all holders read. */
-void th_origin_release(struct th_origin *origin)
+void th_check_origin_release(struct th_origin *origin)
 {
     if (!origin || atomic_fetch_sub_explicit(&origin->holders, 1, memory_order_acq_rel) > 1)
         return;

@@ -58,7 +58,7 @@ static void free_owned(struct owned *it)
 {
     if (!it)
         return;
-    th_origin_release(it->origin);
+    th_check_origin_release(it->origin);
     th_free(it->name);
     th_free(it);
 }
@@ -78,16 +78,16 @@ void th_check_note_got(enum th_check_kind kind, void *thing, size_t bytes, const
         .bytes = bytes,
         .function = function,
         .name = name ? th_strdup(name) : NULL,
-        .origin = th_origin_now(),
+        .origin = th_check_origin_now(),
     };
     pthread_mutex_lock(&lock);
     if (kind == TH_CHECK_RESOURCE)
-        again = th_table_get(&owned[kind], owned_key(thing));
+        again = th_hash_table_get(&owned[kind], owned_key(thing));
     if (again) { /* one reference more of what is owned already */
         again->count++;
         old = it;
     } else {
-        old = th_table_set(&owned[kind], owned_key(thing), it);
+        old = th_hash_table_set(&owned[kind], owned_key(thing), it);
         it = NULL;
     }
     pthread_mutex_unlock(&lock);
@@ -112,7 +112,7 @@ static struct finding last_return(enum th_check_kind kind, const void *thing)
     for (size_t i = 1; i <= REMEMBERED; i++) {
         const struct returned *it = &returned[(next_returned + REMEMBERED - i) % REMEMBERED];
         if (it->thing == thing && it->kind == kind && thing)
-            return (struct finding){it->function, th_origin_keep(it->origin)};
+            return (struct finding){it->function, th_check_origin_keep(it->origin)};
     }
     return (struct finding){0};
 }
@@ -132,7 +132,7 @@ static void tell_stranger(enum th_check_kind kind, const void *thing, const char
         th_check_found_now(function, "%s() of the environment that it was called with", function);
     else
         th_check_found_now(function, "%s() of %s", function, words[kind].stranger);
-    th_origin_release(gone.origin);
+    th_check_origin_release(gone.origin);
 }
 
 /* Notes that THING was given back; takes over ORIGIN. Returns what goes out. Under the lock. */
@@ -161,18 +161,18 @@ static bool may_go(enum th_check_kind kind, const void *thing, const struct owne
 
 bool th_check_note_gave(enum th_check_kind kind, const void *thing, const char *function)
 {
-    struct th_origin *origin = th_origin_now();
+    struct th_origin *origin = th_check_origin_now();
     struct owned *it, *gone = NULL;
     bool good;
 
     pthread_mutex_lock(&lock);
-    it = th_table_get(&owned[kind], owned_key(thing));
+    it = th_hash_table_get(&owned[kind], owned_key(thing));
     if (it && --it->count == 0) {
-        gone = th_table_remove(&owned[kind], owned_key(thing));
+        gone = th_hash_table_remove(&owned[kind], owned_key(thing));
         origin = remember_return(kind, thing, function, origin);
     }
     pthread_mutex_unlock(&lock);
-    th_origin_release(origin);
+    th_check_origin_release(origin);
     if (!it)
         tell_stranger(kind, thing, function);
     good = it && (!gone || may_go(kind, thing, gone, function));
@@ -185,7 +185,7 @@ bool th_check_note_has(enum th_check_kind kind, const void *thing, const char *f
     bool has;
 
     pthread_mutex_lock(&lock);
-    has = thing && th_table_get(&owned[kind], owned_key(thing));
+    has = thing && th_hash_table_get(&owned[kind], owned_key(thing));
     pthread_mutex_unlock(&lock);
     if (!has)
         tell_stranger(kind, thing, function);
@@ -198,8 +198,8 @@ struct th_origin *th_check_owner(enum th_check_kind kind, const void *thing)
     struct th_origin *origin;
 
     pthread_mutex_lock(&lock);
-    it = th_table_get(&owned[kind], owned_key(thing));
-    origin = it ? th_origin_keep(it->origin) : NULL;
+    it = th_hash_table_get(&owned[kind], owned_key(thing));
+    origin = it ? th_check_origin_keep(it->origin) : NULL;
     pthread_mutex_unlock(&lock);
     return origin;
 }
@@ -209,7 +209,7 @@ bool th_check_hold(const void *thing, int more, int *before, char **name)
     struct owned *it;
 
     pthread_mutex_lock(&lock);
-    it = th_table_get(&owned[TH_CHECK_LOCK], owned_key(thing));
+    it = th_hash_table_get(&owned[TH_CHECK_LOCK], owned_key(thing));
     if (it) {
         *before = it->holders;
         it->holders += more;
@@ -270,7 +270,7 @@ static void tell_leaks(const struct leak *leaks, size_t count)
         th_buffer_printf(&line, leaks[0].kind == TH_CHECK_RESOURCE ? " of type '%s'" : " '%s'",
                          first->name);
     if (bytes > 0)
-        th_buffer_printf(&line, " (%zu byte%s)", bytes, th_plural(bytes));
+        th_buffer_printf(&line, " (%zu byte%s)", bytes, th_log_plural(bytes));
     th_buffer_printf(&line, " that %s got from %s()", origin->where, first->function);
     if (strcmp(origin->where, origin->text) != 0)
         th_buffer_printf(&line, "%s in %s", count > 1 ? ", first" : ",", origin->text);
@@ -293,14 +293,14 @@ static struct leaks take_all_owned(void)
 
     pthread_mutex_lock(&lock);
     for (int kind = 0; kind < TH_CHECK_KINDS; kind++) {
-        for (size_t position = 0; (slot = th_table_next(&owned[kind], &position));) {
+        for (size_t position = 0; (slot = th_hash_table_next(&owned[kind], &position));) {
             TH_ARRAY_GROW(leaks.all, leaks.count, leaks.capacity);
             leaks.all[leaks.count++] = (struct leak){kind, slot->value};
         }
-        th_table_free(&owned[kind]);
+        th_hash_table_free(&owned[kind]);
     }
     for (size_t i = 0; i < REMEMBERED; i++) {
-        th_origin_release(returned[i].origin);
+        th_check_origin_release(returned[i].origin);
         returned[i] = (struct returned){0};
     }
     pthread_mutex_unlock(&lock);

@@ -78,7 +78,7 @@ static void see_bytes(const struct walk *walk, const void *bytes, size_t bits)
 
 static enum fault look_at_sub_binary(struct walk *walk, const th_term *words)
 {
-    const th_term *whole = th_box(words[3]);
+    const th_term *whole = th_term_box(words[3]);
     uintptr_t data = words[2], begin = (uintptr_t)(whole + 2);
     enum fault fault = th_is_boxed(words[3]) ? find_words(walk, whole, 2) : BROKEN;
     size_t bytes;
@@ -193,7 +193,7 @@ static enum fault look_at_term(struct walk *walk, th_term t)
         return fault;
     }
     if (th_is_boxed(t))
-        return look_at_box(walk, th_box(t));
+        return look_at_box(walk, th_term_box(t));
     return is_immediate(t) ? FINE : NO_TERM;
 }
 

@@ -53,8 +53,8 @@ static const struct th_argument arguments[] = {
 
 static const struct th_argument_set sets[] = {
     {.items = arguments, .check = check},
-    {.items = th_call_argument_table, .offset = offsetof(struct call, arguments)},
-    {.items = th_encoding_arguments},
+    {.items = th_cli_call_argument_table, .offset = offsetof(struct call, arguments)},
+    {.items = th_cli_encoding_arguments},
     {0},
 };
 
@@ -88,16 +88,16 @@ static void sum_up(const struct call *call, const struct th_call_work *work)
     uint64_t done = atomic_load_explicit(&work->done, memory_order_relaxed);
     uint64_t failed = atomic_load_explicit(&work->failed, memory_order_relaxed);
 
-    if (!call->many && !th_interrupt_came())
+    if (!call->many && !th_cli_interrupt_came())
         return;
-    th_command_flush();
+    th_cli_command_flush();
     fprintf(stderr, "tracehost call: ");
-    if (th_interrupt_came())
-        fprintf(stderr, "%s came%s", th_interrupt_name(), call->many ? " after " : "\n");
+    if (th_cli_interrupt_came())
+        fprintf(stderr, "%s came%s", th_cli_interrupt_name(), call->many ? " after " : "\n");
     if (call->many)
         fprintf(stderr, "%" PRIu64 " round%s of %u process%s, %" PRIu64 " evaluation%s failed\n",
-                done, th_plural(done), work->sessions, work->sessions == 1 ? "" : "es", failed,
-                th_plural(failed));
+                done, th_log_plural(done), work->sessions, work->sessions == 1 ? "" : "es", failed,
+                th_log_plural(failed));
 }
 
 static enum th_status evaluate_all(const struct call *call, struct th_call_work *work)
@@ -105,17 +105,17 @@ static enum th_status evaluate_all(const struct call *call, struct th_call_work 
     enum th_status status = TH_OK;
 
     if (call->arguments.text_count > 0) {
-        status = th_call_work_run(work);
+        status = th_cli_call_work_run(work);
     } else {
         struct th_call_session session;
-        th_call_session_start(&session, work, 1);
-        status = th_call_prompt(&session);
+        th_cli_call_session_start(&session, work, 1);
+        status = th_cli_call_prompt(&session);
         if (status == TH_OK)
-            status = th_call_work_evaluated(work);
-        th_call_session_end(&session);
+            status = th_cli_call_work_evaluated(work);
+        th_cli_call_session_end(&session);
     }
     if (status != TH_OK)
-        th_command_fail("call");
+        th_cli_command_fail("call");
     sum_up(call, work);
     return status == TH_OK && atomic_load_explicit(&work->failed, memory_order_relaxed) ? TH_FAILED
                                                                                         : status;
@@ -134,7 +134,7 @@ static void give_up(void *context)
 {
     fflush(NULL);
     th_runtime_each_running(show_hanging, context);
-    _exit(th_interrupt_status(TH_CRASHED));
+    _exit(th_cli_interrupt_status(TH_CRASHED));
 }
 
 /* From the first library to when the last one has no users any more. */
@@ -142,16 +142,16 @@ static enum th_status work_with_libraries(const struct call *call, struct th_cal
 {
     enum th_status status;
 
-    status =
-        th_call_arguments_load(&call->arguments, call->folders.items, call->folders.count, false);
+    status = th_cli_call_arguments_load(&call->arguments, call->folders.items, call->folders.count,
+                                        false);
     if (status == TH_OK)
         status = evaluate_all(call, work);
     else
-        th_command_fail("call");
+        th_cli_command_fail("call");
     th_library_halt();
     th_runtime_kill_all();
     if (work->ends)
-        th_run_limit_end(work->ending);
+        th_cli_run_limit_end(work->ending);
     th_code_end();
     return status;
 }
@@ -166,8 +166,8 @@ static enum th_status run(const struct call *call, struct th_call_work *work)
         th_check_start();
     th_runtime_start(&setup);
     status = work_with_libraries(call, work);
-    if (th_port_close_all() != TH_OK && status == TH_OK)
-        status = th_command_fail("call");
+    if (th_process_port_close_all() != TH_OK && status == TH_OK)
+        status = th_cli_command_fail("call");
     th_runtime_stop(); /* with it the last destructors have run, and the last unload() */
     th_crash_end();
     if (call->check && th_check_end() > 0 && status == TH_OK)
@@ -175,19 +175,19 @@ static enum th_status run(const struct call *call, struct th_call_work *work)
     return status;
 }
 
-int th_command_call(int argc, char **argv)
+int th_cli_command_call(int argc, char **argv)
 {
     struct call call = {.grace = TH_GRACE};
     struct th_program *programs;
     size_t count;
     enum th_status status;
 
-    th_command_parse(&usage, argc, argv, &call);
+    th_cli_command_parse(&usage, argc, argv, &call);
     if (call.arguments.text_count == 0 && !isatty(STDIN_FILENO))
-        th_call_arguments_add_file(&call.arguments, "-");
-    th_interrupt_install();
+        th_cli_call_arguments_add_file(&call.arguments, "-");
+    th_cli_interrupt_install();
     programs = th_alloc((call.arguments.text_count + 1) * sizeof *programs);
-    status = th_call_arguments_read(&call.arguments, programs, &count);
+    status = th_cli_call_arguments_read(&call.arguments, programs, &count);
     if (status == TH_OK) {
         struct th_run_limit ending = {.command = "call",
                                       .duration = -1,
@@ -202,12 +202,12 @@ int th_command_call(int argc, char **argv)
                                     .ending = &ending};
         status = run(&call, &work);
     } else {
-        th_command_fail("call");
+        th_cli_command_fail("call");
     }
     for (size_t i = 0; i < count; i++)
         th_shell_program_free(&programs[i]);
     th_free(programs);
     th_free(call.folders.items);
-    th_call_arguments_free(&call.arguments);
-    return th_interrupt_status(th_command_finish("call", status));
+    th_cli_call_arguments_free(&call.arguments);
+    return th_cli_interrupt_status(th_cli_command_finish("call", status));
 }

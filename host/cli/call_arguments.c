@@ -40,7 +40,7 @@ static void add_text(struct th_call_arguments *arguments, const char *name, cons
     arguments->texts[arguments->text_count++] = (struct th_call_text){name, expression};
 }
 
-void th_call_arguments_add(struct th_call_arguments *arguments, const char *text)
+void th_cli_call_arguments_add(struct th_call_arguments *arguments, const char *text)
 {
     if (strcmp(text, "-") == 0) {
         add_text(arguments, text, NULL);
@@ -52,12 +52,12 @@ void th_call_arguments_add(struct th_call_arguments *arguments, const char *text
     }
 }
 
-void th_call_arguments_add_file(struct th_call_arguments *arguments, const char *name)
+void th_cli_call_arguments_add_file(struct th_call_arguments *arguments, const char *name)
 {
     add_text(arguments, name, NULL);
 }
 
-void th_call_arguments_free(struct th_call_arguments *arguments)
+void th_cli_call_arguments_free(struct th_call_arguments *arguments)
 {
     th_free(arguments->libraries);
     th_free(arguments->texts);
@@ -105,8 +105,8 @@ static enum th_status read_text(const struct th_call_text *text, struct th_progr
 }
 
 /* All that is to be evaluated is read before anything is. */
-enum th_status th_call_arguments_read(const struct th_call_arguments *arguments,
-                                      struct th_program programs[], size_t *count)
+enum th_status th_cli_call_arguments_read(const struct th_call_arguments *arguments,
+                                          struct th_program programs[], size_t *count)
 {
     enum th_status status = TH_OK;
 
@@ -117,8 +117,9 @@ enum th_status th_call_arguments_read(const struct th_call_arguments *arguments,
 
 /* --- Libraries -------------------------------------------------------------------------------- */
 
-enum th_status th_call_arguments_load(const struct th_call_arguments *arguments,
-                                      const char *const folders[], size_t folder_count, bool copies)
+enum th_status th_cli_call_arguments_load(const struct th_call_arguments *arguments,
+                                          const char *const folders[], size_t folder_count,
+                                          bool copies)
 {
     struct th_search search;
     th_env env;
@@ -126,16 +127,16 @@ enum th_status th_call_arguments_load(const struct th_call_arguments *arguments,
     enum th_status status;
 
     th_env_init(&env, TH_ENV_PLAIN);
-    th_search_init(&search, TH_SEARCH_PLUGINS, folders, folder_count);
+    th_library_search_init(&search, TH_SEARCH_PLUGINS, folders, folder_count);
     status = th_control_load_info_read(arguments->info, &env, &info);
     for (size_t i = 0; status == TH_OK && i < arguments->library_count; i++) {
         const char *name = arguments->libraries[i];
-        status = th_call_library_add(&search, name, info, copies);
+        status = th_cli_call_library_add(&search, name, info, copies);
         if (status != TH_OK && *name >= 'A' && *name <= 'Z' && !strchr(name, '/'))
             th_error_context("'%s' is taken for a library; as an expression it ends in a full stop",
                              name);
     }
-    th_search_free(&search);
+    th_library_search_free(&search);
     th_env_release(&env);
     return status;
 }
@@ -145,18 +146,18 @@ enum th_status th_call_arguments_load(const struct th_call_arguments *arguments,
 static enum th_status take_word(const struct th_argument *argument, const char *value, void *input)
 {
     (void)argument;
-    th_call_arguments_add(input, value);
+    th_cli_call_arguments_add(input, value);
     return TH_OK;
 }
 
 static enum th_status take_file(const struct th_argument *argument, const char *value, void *input)
 {
     (void)argument;
-    th_call_arguments_add_file(input, value);
+    th_cli_call_arguments_add_file(input, value);
     return TH_OK;
 }
 
-const struct th_argument th_call_argument_table[] = {
+const struct th_argument th_cli_call_argument_table[] = {
     TH_WORD("LIBRARY", LIBRARY, TH_ARGUMENT_REPEATS, .take = take_word),
     TH_OPTION(NULL, "FILE", FILE, 0,
               "Evaluate what is in FILE, or - for stdin, before the EXPRESSIONs", .letter = 'f',

@@ -31,24 +31,24 @@ struct th_call_arguments {
 };
 
 /* LIBRARY..., -f and --load-info. */
-extern const struct th_argument th_call_argument_table[];
+extern const struct th_argument th_cli_call_argument_table[];
 
 /* Takes an argument: a library, an expression, or - for stdin; the name of a file with expressions.
  * They are not copied. */
-void th_call_arguments_add(struct th_call_arguments *arguments, const char *text);
-void th_call_arguments_add_file(struct th_call_arguments *arguments, const char *name);
+void th_cli_call_arguments_add(struct th_call_arguments *arguments, const char *text);
+void th_cli_call_arguments_add_file(struct th_call_arguments *arguments, const char *name);
 
 /* Reads all texts: PROGRAMS has room for them; *COUNT of them are th_shell_program_free()'s after
  * that, whatever the status. */
-enum th_status th_call_arguments_read(const struct th_call_arguments *arguments,
-                                      struct th_program programs[], size_t *count);
+enum th_status th_cli_call_arguments_read(const struct th_call_arguments *arguments,
+                                          struct th_program programs[], size_t *count);
 
 /* Loads all libraries, until th_code_end(); FOLDERS are looked in first. COPIES: see
- * th_call_library_add(). */
-enum th_status th_call_arguments_load(const struct th_call_arguments *arguments,
-                                      const char *const folders[], size_t folder_count,
-                                      bool copies);
+ * th_cli_call_library_add(). */
+enum th_status th_cli_call_arguments_load(const struct th_call_arguments *arguments,
+                                          const char *const folders[], size_t folder_count,
+                                          bool copies);
 
-void th_call_arguments_free(struct th_call_arguments *arguments);
+void th_cli_call_arguments_free(struct th_call_arguments *arguments);
 
 #endif

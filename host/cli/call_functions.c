@@ -14,13 +14,13 @@ static th_term send(call *c)
     th_term to = c->arguments[0];
 
     if (th_is_atom(to)) {
-        to = th_whereis(to);
+        to = th_process_whereis(to);
         if (to == TH_NONE)
             return th_shell_refuse(c, "argument 1: no process has that name");
     }
     if (!th_is_pid(to))
         return th_shell_refuse(c, "argument 1: no pid and no name of one");
-    th_mail_send(to, c->arguments[1]); /* who is dead gets nothing, and nobody is told */
+    th_process_mail_send(to, c->arguments[1]); /* who is dead gets nothing, and nobody is told */
     return c->arguments[1];
 }
 
@@ -37,7 +37,7 @@ static th_term register_name(call *c)
         return th_shell_refuse(c, "argument 1: not an atom");
     if (!th_is_pid(c->arguments[1]) && !th_is_port(c->arguments[1]))
         return th_shell_refuse(c, "argument 2: not a pid or port");
-    if (!th_name_register(c->arguments[0], c->arguments[1]))
+    if (!th_process_name_register(c->arguments[0], c->arguments[1]))
         return th_shell_refuse(c, "the name is taken, or argument 2 has one, or is not alive");
     return TH_AM(true);
 }
@@ -46,7 +46,7 @@ static th_term unregister_name(call *c)
 {
     if (!th_is_atom(c->arguments[0]))
         return th_shell_refuse(c, "argument 1: not an atom");
-    return th_name_unregister(c->arguments[0])
+    return th_process_name_unregister(c->arguments[0])
                ? TH_AM(true)
                : th_shell_refuse(c, "argument 1: not a registered name");
 }
@@ -57,7 +57,7 @@ static th_term whereis(call *c)
 
     if (!th_is_atom(c->arguments[0]))
         return th_shell_refuse(c, "argument 1: not an atom");
-    id = th_whereis(c->arguments[0]);
+    id = th_process_whereis(c->arguments[0]);
     return id != TH_NONE ? id : TH_AM(undefined);
 }
 
@@ -65,7 +65,7 @@ static th_term whereis(call *c)
 
 static th_term port_command(call *c)
 {
-    return th_port_command(c->arguments[0], c->arguments[1])
+    return th_process_port_command(c->arguments[0], c->arguments[1])
                ? TH_AM(true)
                : th_shell_refuse(c, "argument 1: not an open port, or argument 2: no iodata");
 }
@@ -75,7 +75,7 @@ static th_term close_port(call *c)
 {
     if (!th_is_port(c->arguments[0]))
         return th_shell_refuse(c, "argument 1: not a port");
-    if (th_port_close(c->arguments[0]) == TH_OK)
+    if (th_process_port_close(c->arguments[0]) == TH_OK)
         return TH_AM(true);
     th_shell_refuse(c, th_error_link(0));
     th_error_clear();
@@ -111,7 +111,7 @@ static th_term open_port(call *c)
 
     if (!get_name(c->arguments[0], &name)) {
         th_shell_refuse(c, "argument 1: not the name of a file");
-    } else if (th_port_open_file(th_buffer_text(&name), &port) != TH_OK) {
+    } else if (th_process_port_open_file(th_buffer_text(&name), &port) != TH_OK) {
         th_shell_refuse(c, th_error_link(0));
         th_error_clear();
         port = TH_NONE;
@@ -123,13 +123,13 @@ static th_term open_port(call *c)
 static th_term console(call *c)
 {
     (void)c;
-    return th_console_pid();
+    return th_process_console_pid();
 }
 
 static th_term console_port(call *c)
 {
     (void)c;
-    return th_port_console();
+    return th_process_port_console();
 }
 
 static const struct th_shell_function functions_of_erlang[] = {
@@ -151,7 +151,7 @@ static const struct th_shell_function functions_of_tracehost[] = {
     {0},
 };
 
-const struct th_shell_module th_call_functions[] = {
+const struct th_shell_module th_cli_call_functions[] = {
     {"erlang", functions_of_erlang},
     {"tracehost", functions_of_tracehost},
     {NULL, NULL},

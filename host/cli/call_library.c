@@ -7,7 +7,7 @@ static enum th_status load(struct th_library *library, th_term info)
     enum th_status status = th_code_finish(&finish);
 
     if (status != TH_OK)
-        th_prepared_drop(prepared);
+        th_code_prepared_drop(prepared);
     return status;
 }
 
@@ -15,7 +15,7 @@ static enum th_status open_copy(const struct th_search *search, const char *name
                                 struct th_library **library)
 {
     char *path;
-    enum th_status status = th_search_find(search, name, &path);
+    enum th_status status = th_library_search_find(search, name, &path);
 
     if (status != TH_OK)
         return status;
@@ -32,8 +32,8 @@ static bool is_same_file(const struct th_library *a, const struct th_library *b)
     return one->device == other->device && one->inode == other->inode;
 }
 
-enum th_status th_call_library_add(const struct th_search *search, const char *name, th_term info,
-                                   bool copy)
+enum th_status th_cli_call_library_add(const struct th_search *search, const char *name,
+                                       th_term info, bool copy)
 {
     struct th_library *library;
     struct th_library *there;
@@ -42,7 +42,7 @@ enum th_status th_call_library_add(const struct th_search *search, const char *n
 
     if (status != TH_OK)
         return status;
-    there = th_module_find(th_library_name(library));
+    there = th_code_module_find(th_library_name(library));
     if (!there)
         return load(library, info);
     if (!is_same_file(there, library)) /* the same file once more is as good as once */

@@ -22,7 +22,7 @@ static bool read_line(struct th_line_editor *editor, unsigned number, struct th_
     sigaddset(&ours, SIGTERM);
     sigaddset(&ours, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &ours, &old);
-    end = th_line_edit(editor, prompt, -1, &line);
+    end = th_cli_line_edit(editor, prompt, -1, &line);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     th_buffer_printf(typed, "%s\n", line);
     th_free(prompt);
@@ -36,7 +36,7 @@ static bool evaluate_typed(const struct th_buffer *typed, struct th_call_session
     bool goes_on = true;
 
     if (th_shell_parse(&program, (char *)typed->data, typed->size, false) == TH_OK) {
-        goes_on = th_call_session_evaluate(session, &program, true, NULL);
+        goes_on = th_cli_call_session_evaluate(session, &program, true, NULL);
     } else {
         fprintf(stderr, "* %s\n", th_error_link(0));
         th_error_clear();
@@ -64,16 +64,16 @@ static void read_and_evaluate(struct th_line_editor *editor, struct th_call_sess
     th_buffer_free(&typed);
 }
 
-enum th_status th_call_prompt(struct th_call_session *session)
+enum th_status th_cli_call_prompt(struct th_call_session *session)
 {
     struct th_line_editor *editor =
-        th_line_editor_create(isatty(STDOUT_FILENO) ? stdout : stderr, NULL);
+        th_cli_line_editor_create(isatty(STDOUT_FILENO) ? stdout : stderr, NULL);
 
     if (!editor)
         return th_error_raise(TH_FAILED, "there is no memory for a prompt");
-    th_crash_set_restore(th_line_editor_restore);
+    th_crash_set_restore(th_cli_line_editor_restore);
     read_and_evaluate(editor, session);
     th_crash_set_restore(NULL);
-    th_line_editor_free(editor);
+    th_cli_line_editor_free(editor);
     return TH_OK;
 }

@@ -6,6 +6,6 @@
 
 /* Reads and evaluates what is typed at stdin, a terminal, until its end, q() or a signal. Errors:
  * TH_FAILED, before anything is read. */
-enum th_status th_call_prompt(struct th_call_session *session);
+enum th_status th_cli_call_prompt(struct th_call_session *session);
 
 #endif

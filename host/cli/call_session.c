@@ -10,7 +10,7 @@
 
 /* --- What an evaluation needs ----------------------------------------------------------------- */
 
-enum th_called th_called_of(enum th_call_end end)
+enum th_called th_cli_called_of(enum th_call_end end)
 {
     static const enum th_called ends[] = {
         [TH_CALL_RETURNED] = TH_CALLED_RETURNED, [TH_CALL_RAISED] = TH_CALLED_RAISED,
@@ -21,13 +21,13 @@ enum th_called th_called_of(enum th_call_end end)
     return ends[end];
 }
 
-const struct th_export *th_call_defined(th_term module, th_term function, size_t count)
+const struct th_export *th_cli_call_defined(th_term module, th_term function, size_t count)
 {
-    const struct th_export *entry = th_export_find(module, function, (unsigned)count);
+    const struct th_export *entry = th_code_export_find(module, function, (unsigned)count);
     bool defined;
 
     th_progress_enter();
-    defined = th_export_callee(entry) != NULL;
+    defined = th_code_export_callee(entry) != NULL;
     th_progress_leave();
     return defined ? entry : NULL;
 }
@@ -36,41 +36,43 @@ static enum th_called call(void *context, th_term module, th_term function, size
                            const th_term arguments[], th_env *env, th_term *result)
 {
     struct th_call_session *session = context;
-    const struct th_export *entry = th_call_defined(module, function, count);
+    const struct th_export *entry = th_cli_call_defined(module, function, count);
 
     if (!entry)
         return TH_CALLED_UNDEFINED;
-    return th_called_of(
-        th_run_call_raising(session->process, entry, arguments, env, result, &session->raised));
+    return th_cli_called_of(th_runtime_run_call_raising(session->process, entry, arguments, env,
+                                                        result, &session->raised));
 }
 
-bool th_call_receive(struct th_process *process, int64_t nanoseconds, th_env *env, th_term *message)
+bool th_cli_call_receive(struct th_process *process, int64_t nanoseconds, th_env *env,
+                         th_term *message)
 {
-    struct th_message *received = process ? th_run_receive(process, nanoseconds) : NULL;
+    struct th_message *received = process ? th_runtime_run_receive(process, nanoseconds) : NULL;
 
     if (!received)
         return false;
     *message = th_copy(env, received->term);
-    th_message_free(received);
+    th_process_message_free(received);
     return true;
 }
 
 static bool receive(void *context, int64_t nanoseconds, th_env *env, th_term *message)
 {
-    return th_call_receive(((struct th_call_session *)context)->process, nanoseconds, env, message);
+    return th_cli_call_receive(((struct th_call_session *)context)->process, nanoseconds, env,
+                               message);
 }
 
 static bool interrupted(void *context)
 {
     const struct th_call_session *session = context;
 
-    return th_interrupt_came() != 0 ||
+    return th_cli_interrupt_came() != 0 ||
            atomic_load_explicit(&session->work->stopped, memory_order_relaxed);
 }
 
 static th_term self(void *context)
 {
-    return th_run_pid(((struct th_call_session *)context)->process);
+    return th_runtime_run_pid(((struct th_call_session *)context)->process);
 }
 
 static th_term stack(void *context)
@@ -80,24 +82,26 @@ static th_term stack(void *context)
 
 static th_term located(th_env *env, th_term stack)
 {
-    return th_call_stack(env, &(struct th_exception_raised){.lines_due = true, .stack = stack});
+    return th_runtime_call_stack(env,
+                                 &(struct th_exception_raised){.lines_due = true, .stack = stack});
 }
 
 static const struct th_shell_host host = {
-    call, receive, interrupted, self, stack, located, th_call_functions,
+    call, receive, interrupted, self, stack, located, th_cli_call_functions,
 };
 
-void th_call_session_start(struct th_call_session *session, struct th_call_work *work,
-                           unsigned number)
+void th_cli_call_session_start(struct th_call_session *session, struct th_call_work *work,
+                               unsigned number)
 {
-    *session = (struct th_call_session){.work = work, .number = number, .process = th_run_start()};
+    *session =
+        (struct th_call_session){.work = work, .number = number, .process = th_runtime_run_start()};
     th_shell_start(&session->evaluation, &host, session, NULL);
 }
 
-void th_call_session_end(struct th_call_session *session)
+void th_cli_call_session_end(struct th_call_session *session)
 {
     th_shell_end(&session->evaluation);
-    th_run_exit(session->process, TH_AM(normal));
+    th_runtime_run_exit(session->process, TH_AM(normal));
 }
 
 /* --- Forms ------------------------------------------------------------------------------------ */
@@ -128,15 +132,15 @@ static void show_exception(struct th_call_session *session, const char *where)
     atomic_fetch_add_explicit(&session->work->failed, 1, memory_order_relaxed);
 }
 
-bool th_call_session_evaluate(struct th_call_session *session, const struct th_program *program,
-                              bool shown, const char *where)
+bool th_cli_call_session_evaluate(struct th_call_session *session, const struct th_program *program,
+                                  bool shown, const char *where)
 {
     struct th_evaluation *e = &session->evaluation;
 
     e->out = shown ? stdout : NULL;
     for (size_t i = 0; i < program->count && !e->stopped; i++) {
         th_term value;
-        th_run_yield(session->process);
+        th_runtime_run_yield(session->process);
         value = th_shell_evaluate_form(e, program, program->forms[i]);
         if (value == TH_NONE && !e->stopped)
             show_exception(session, where);
@@ -144,7 +148,7 @@ bool th_call_session_evaluate(struct th_call_session *session, const struct th_p
             show_value(value);
         th_shell_collect(e);
     }
-    return !e->stopped && !th_interrupt_came();
+    return !e->stopped && !th_cli_interrupt_came();
 }
 
 /* --- Rounds ----------------------------------------------------------------------------------- */
@@ -166,9 +170,9 @@ static bool run_round(struct th_call_session *session, uint64_t round)
     snprintf(where, sizeof where, "process %u, round %" PRIu64 ":", session->number, round);
     begin_round(&session->evaluation);
     for (size_t i = 0; goes_on && i < work->program_count; i++)
-        goes_on = th_call_session_evaluate(session, &work->programs[i],
-                                           session->number == 1 && round == 1,
-                                           work->rounds * work->sessions > 1 ? where : NULL);
+        goes_on = th_cli_call_session_evaluate(session, &work->programs[i],
+                                               session->number == 1 && round == 1,
+                                               work->rounds * work->sessions > 1 ? where : NULL);
     return goes_on;
 }
 
@@ -184,15 +188,15 @@ static void *run_session(void *context)
 
 /* The processes are there before the first one begins, and until the last one is done: they may
  * know of each other by name. */
-enum th_status th_call_work_evaluated(struct th_call_work *work)
+enum th_status th_cli_call_work_evaluated(struct th_call_work *work)
 {
-    enum th_status status = work->ending ? th_run_limit_begin(work->ending) : TH_OK;
+    enum th_status status = work->ending ? th_cli_run_limit_begin(work->ending) : TH_OK;
 
     work->ends = work->ending && status == TH_OK;
     return status;
 }
 
-enum th_status th_call_work_run(struct th_call_work *work)
+enum th_status th_cli_call_work_run(struct th_call_work *work)
 {
     struct th_call_session *sessions = th_alloc(work->sessions * sizeof *sessions);
     pthread_t *threads = th_alloc(work->sessions * sizeof *threads);
@@ -200,7 +204,7 @@ enum th_status th_call_work_run(struct th_call_work *work)
     unsigned started = 1;
 
     for (unsigned i = 0; i < work->sessions; i++)
-        th_call_session_start(&sessions[i], work, i + 1);
+        th_cli_call_session_start(&sessions[i], work, i + 1);
     for (; started < work->sessions; started++) {
         int error = pthread_create(&threads[started], NULL, run_session, &sessions[started]);
         if (error) {
@@ -212,9 +216,9 @@ enum th_status th_call_work_run(struct th_call_work *work)
     for (unsigned i = 1; i < started; i++)
         pthread_join(threads[i], NULL);
     if (status == TH_OK)
-        status = th_call_work_evaluated(work);
+        status = th_cli_call_work_evaluated(work);
     for (unsigned i = 0; i < work->sessions; i++)
-        th_call_session_end(&sessions[i]);
+        th_cli_call_session_end(&sessions[i]);
     th_free(threads);
     th_free(sessions);
     return status;

@@ -27,34 +27,35 @@ struct th_call_session {
     unsigned number; /* from 1 */
     struct th_process *process;
     struct th_evaluation evaluation;
-    struct th_exception_raised raised; /* by the last call, as th_run_call_raising() has it */
+    struct th_exception_raised
+        raised; /* by the last call, as th_runtime_run_call_raising() has it */
 };
 
 /* For other hosts of evaluations, too. The first translates the END of a call; the second returns
  * the function that is loaded now, NULL if there is none. */
-enum th_called th_called_of(enum th_call_end end);
-const struct th_export *th_call_defined(th_term module, th_term function, size_t count);
+enum th_called th_cli_called_of(enum th_call_end end);
+const struct th_export *th_cli_call_defined(th_term module, th_term function, size_t count);
 
 /* For other hosts of evaluations, too: the next message of PROCESS, as th_shell_host has it; a
  * PROCESS of NULL gets none. And what expressions may do with processes, names and ports. */
-bool th_call_receive(struct th_process *process, int64_t nanoseconds, th_env *env,
-                     th_term *message);
-extern const struct th_shell_module th_call_functions[];
+bool th_cli_call_receive(struct th_process *process, int64_t nanoseconds, th_env *env,
+                         th_term *message);
+extern const struct th_shell_module th_cli_call_functions[];
 
 /* Starts the process; ends it. */
-void th_call_session_start(struct th_call_session *session, struct th_call_work *work,
-                           unsigned number);
-void th_call_session_end(struct th_call_session *session);
+void th_cli_call_session_start(struct th_call_session *session, struct th_call_work *work,
+                               unsigned number);
+void th_cli_call_session_end(struct th_call_session *session);
 
 /* Evaluates the forms of a program. Values are printed on stdout if SHOWN, exceptions on stderr,
  * behind a line with WHERE if that is not NULL. False once nothing more is to be evaluated. */
-bool th_call_session_evaluate(struct th_call_session *session, const struct th_program *program,
-                              bool shown, const char *where);
+bool th_cli_call_session_evaluate(struct th_call_session *session, const struct th_program *program,
+                                  bool shown, const char *where);
 
 /* All is evaluated; the sessions are about to end. */
-enum th_status th_call_work_evaluated(struct th_call_work *work);
+enum th_status th_cli_call_work_evaluated(struct th_call_work *work);
 
 /* All rounds of the work, in as many threads as it has sessions, which end. */
-enum th_status th_call_work_run(struct th_call_work *work);
+enum th_status th_cli_call_work_run(struct th_call_work *work);
 
 #endif

@@ -26,12 +26,12 @@ static struct {
 } parsing;
 
 /* "tracehost 0.1.0 (NIF API 2.18)" */
-const char *th_command_version(void)
+const char *th_cli_command_version(void)
 {
     return version;
 }
 
-const char th_exit_statuses[] =
+const char th_cli_exit_statuses[] =
     "0 done, 1 failed, 2 wrong usage, 3 input unreadable, 4 input partial or events lost, 5 a "
     "library was refused, 6 it crashed or hung, 128+n ended by signal n";
 
@@ -56,13 +56,14 @@ static void suggest_option(int status, void *unused)
         return;
     for (size_t i = 0; i < parsing.rows.count; i++)
         if (parsing.rows.items[i].argument->name)
-            th_names_add(&names, parsing.rows.items[i].argument->name);
+            th_library_names_add(&names, parsing.rows.items[i].argument->name);
     for (int i = 1; i < parsing.count && strcmp(parsing.words[i], "--") != 0; i++) {
         char *word = th_printf("%s", parsing.words[i]);
         const char *nearest;
         word[strcspn(word, "=")] = 0;
         nearest = strncmp(word, "--", 2) == 0 && !is_option(&names, word + 2)
-                      ? th_suggest_nearest(word + 2, (const char *const *)names.items, names.count)
+                      ? th_library_suggest_nearest(word + 2, (const char *const *)names.items,
+                                                   names.count)
                       : NULL;
         th_free(word);
         if (nearest) {
@@ -70,13 +71,13 @@ static void suggest_option(int status, void *unused)
             break;
         }
     }
-    th_names_free(&names);
+    th_library_names_free(&names);
 }
 
 /* argp ends the program with 0 when it has printed help, whatever became of that. */
 static void check_help(void)
 {
-    if (parsing.command && th_command_finish(parsing.command, TH_OK) != TH_OK)
+    if (parsing.command && th_cli_command_finish(parsing.command, TH_OK) != TH_OK)
         _exit(TH_FAILED);
 }
 
@@ -101,14 +102,15 @@ static error_t take(const struct th_argument_row *row, const char *value, struct
 
 static error_t take_word(const char *value, struct argp_state *state)
 {
-    const struct th_argument_row *row = th_usage_positional(&parsing.rows, parsing.positional++);
+    const struct th_argument_row *row =
+        th_options_usage_positional(&parsing.rows, parsing.positional++);
     char *words;
 
     if (!row && parsing.positional == 2) {
-        row = th_usage_positional(&parsing.rows, 0);
+        row = th_options_usage_positional(&parsing.rows, 0);
         argp_error(state, "one %s at a time, please", row->argument->value);
     } else if (!row) {
-        words = th_usage_words(parsing.usage);
+        words = th_options_usage_words(parsing.usage);
         argp_error(state, "there are only %.*s and %s", (int)strcspn(words, " "), words,
                    words + strcspn(words, " ") + 1);
         th_free(words);
@@ -123,10 +125,11 @@ static error_t take_word(const char *value, struct argp_state *state)
 /* The words that are missing; all that is checked after the last one. */
 static error_t end(struct argp_state *state)
 {
-    const struct th_argument_row *row = th_usage_positional(&parsing.rows, parsing.positional);
-    const struct th_argument_row *other = th_usage_positional(&parsing.rows, 1);
+    const struct th_argument_row *row =
+        th_options_usage_positional(&parsing.rows, parsing.positional);
+    const struct th_argument_row *other = th_options_usage_positional(&parsing.rows, 1);
     bool taken = row && row->argument->how & TH_ARGUMENT_REPEATS && parsing.positional > 0;
-    const struct th_argument_row *first = th_usage_positional(&parsing.rows, 0);
+    const struct th_argument_row *first = th_options_usage_positional(&parsing.rows, 0);
 
     if (row && !taken && row->argument->how & TH_ARGUMENT_NEEDED) {
         if (other && other != first && other->argument->how & TH_ARGUMENT_NEEDED)
@@ -155,7 +158,7 @@ static error_t parse_key(int key, char *value, struct argp_state *state)
     default:
         row = key >= ROW_KEY && (size_t)(key - ROW_KEY) < parsing.rows.count
                   ? &parsing.rows.items[key - ROW_KEY]
-                  : th_usage_lettered(&parsing.rows, key > 32 && key < 127 ? (char)key : 0);
+                  : th_options_usage_lettered(&parsing.rows, key > 32 && key < 127 ? (char)key : 0);
         return row ? take(row, value, state) : ARGP_ERR_UNKNOWN;
     }
 }
@@ -189,7 +192,8 @@ static struct argp_option *make_options(bool *in_order)
 /* With argp, which ends the program if anything is wrong, or help is asked for. */
 static void parse_with(const char *name, bool in_order, struct argp_option *options)
 {
-    char *words = th_usage_words(parsing.usage), *after = th_usage_after(parsing.usage, "\n");
+    char *words = th_options_usage_words(parsing.usage),
+         *after = th_options_usage_after(parsing.usage, "\n");
     char *doc = th_printf("%s\v%s", parsing.usage->before, after);
     const struct argp argp = {options, parse_key, words, doc, NULL, NULL, NULL};
     error_t error;
@@ -210,7 +214,7 @@ static void parse_with(const char *name, bool in_order, struct argp_option *opti
     th_free(words);
 }
 
-void th_command_parse(const struct th_usage *usage, int argc, char **argv, void *input)
+void th_cli_command_parse(const struct th_usage *usage, int argc, char **argv, void *input)
 {
     char *name = th_printf("tracehost %s", argv[0]);
     char *command = argv[0];
@@ -222,7 +226,7 @@ void th_command_parse(const struct th_usage *usage, int argc, char **argv, void 
     parsing.command = command;
     parsing.usage = usage;
     parsing.input = input;
-    parsing.rows = th_usage_rows(usage);
+    parsing.rows = th_options_usage_rows(usage);
     parsing.count = argc;
     parsing.words = argv;
     argv[0] = name;
@@ -235,38 +239,38 @@ void th_command_parse(const struct th_usage *usage, int argc, char **argv, void 
     th_warn_as(name); /* to the end: nobody frees it */
 }
 
-void th_command_ask(int (*tell)(const struct th_usage *usage))
+void th_cli_command_ask(int (*tell)(const struct th_usage *usage))
 {
     asked = tell;
 }
 
-void th_command_flush(void)
+void th_cli_command_flush(void)
 {
     if (fflush(stdout) != 0 && !stdout_error)
         stdout_error = errno;
 }
 
-int th_command_fail(const char *command)
+int th_cli_command_fail(const char *command)
 {
     char prefix[64];
 
     snprintf(prefix, sizeof prefix, "tracehost %s", command);
-    th_command_flush();
+    th_cli_command_flush();
     th_error_print(stderr, prefix);
     return th_error_status();
 }
 
 /* A failure of a tracer was shown when it came. It is worse than a stream that was read in part. */
-int th_command_finish(const char *command, int status)
+int th_cli_command_finish(const char *command, int status)
 {
-    if (th_failures() > 0 && (status == TH_OK || status == TH_PARTIAL))
+    if (th_trace_failures() > 0 && (status == TH_OK || status == TH_PARTIAL))
         status = TH_FAILED;
-    th_command_flush();
+    th_cli_command_flush();
     if (stdout_error)
         th_error_raise(TH_FAILED, "cannot write to stdout: %s", strerror(stdout_error));
     else if (ferror(stdout)) /* it failed in between, and whoever wrote knew why */
         th_error_raise(TH_FAILED, "cannot write all to stdout");
     else
         return status;
-    return th_command_fail(command);
+    return th_cli_command_fail(command);
 }

@@ -15,48 +15,48 @@ struct th_command {
     int (*run)(int argc, char **argv);
 };
 
-int th_command_replay(int argc, char **argv);
-int th_command_report(int argc, char **argv);
-int th_command_dump(int argc, char **argv);
-int th_command_convert(int argc, char **argv);
-int th_command_info(int argc, char **argv);
-int th_command_tracers(int argc, char **argv);
-int th_command_plugins(int argc, char **argv);
-int th_command_call(int argc, char **argv);
-int th_command_match(int argc, char **argv);
-int th_command_run(int argc, char **argv);
-int th_command_probes(int argc, char **argv);
-int th_command_ctl(int argc, char **argv);
+int th_cli_command_replay(int argc, char **argv);
+int th_cli_command_report(int argc, char **argv);
+int th_cli_command_dump(int argc, char **argv);
+int th_cli_command_convert(int argc, char **argv);
+int th_cli_command_info(int argc, char **argv);
+int th_cli_command_tracers(int argc, char **argv);
+int th_cli_command_plugins(int argc, char **argv);
+int th_cli_command_call(int argc, char **argv);
+int th_cli_command_match(int argc, char **argv);
+int th_cli_command_run(int argc, char **argv);
+int th_cli_command_probes(int argc, char **argv);
+int th_cli_command_ctl(int argc, char **argv);
 
 /* Another form of `tracehost help [COMMAND]`, and what completes command lines; of COUNT COMMANDS.
  * The exit status. */
-int th_help_json(const struct th_command commands[], size_t count, const char *command);
-int th_complete(const struct th_command commands[], size_t count, int argc, char **argv);
+int th_cli_help_json(const struct th_command commands[], size_t count, const char *command);
+int th_cli_complete(const struct th_command commands[], size_t count, int argc, char **argv);
 
 /* What statuses mean: "0 done, 1 failed, ...". */
-extern const char th_exit_statuses[];
+extern const char th_cli_exit_statuses[];
 
 /* What --version prints. */
-const char *th_command_version(void);
+const char *th_cli_command_version(void);
 
 /*
- * Parses the command's arguments as USAGE says, into INPUT, with argp, as "tracehost COMMAND". Wrong
- * usage ends the program with TH_USAGE, --help and --version with 0.
+ * Parses the command's arguments as USAGE says, into INPUT, with argp, as "tracehost COMMAND".
+ * Wrong usage ends the program with TH_USAGE, --help and --version with 0.
  */
-void th_command_parse(const struct th_usage *usage, int argc, char **argv, void *input);
+void th_cli_command_parse(const struct th_usage *usage, int argc, char **argv, void *input);
 
-/* Instead of parsing, the next th_command_parse() calls TELL with its usage, and ends the program
- * with what that returns. */
-void th_command_ask(int (*tell)(const struct th_usage *usage));
+/* Instead of parsing, the next th_cli_command_parse() calls TELL with its usage, and ends the
+ * program with what that returns. */
+void th_cli_command_ask(int (*tell)(const struct th_usage *usage));
 
 /* Flushes stdout, so that what comes on stderr now stands behind it. */
-void th_command_flush(void);
+void th_cli_command_flush(void);
 
 /* Prints the thread's chain of causes as "tracehost COMMAND: ..." and returns its status. */
-int th_command_fail(const char *command);
+int th_cli_command_fail(const char *command);
 
 /* Flushes stdout. Returns STATUS, or TH_FAILED after saying why if what was written did not get
  * through. */
-int th_command_finish(const char *command, int status);
+int th_cli_command_finish(const char *command, int status);
 
 #endif

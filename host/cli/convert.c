@@ -24,8 +24,8 @@ static const struct th_argument arguments[] = {
 
 static const struct th_argument_set sets[] = {
     {.items = arguments},
-    {.items = th_stream_arguments, .offset = offsetof(struct convert, stream)},
-    {.items = th_limit_arguments, .offset = offsetof(struct convert, stream)},
+    {.items = th_cli_stream_arguments, .offset = offsetof(struct convert, stream)},
+    {.items = th_cli_limit_arguments, .offset = offsetof(struct convert, stream)},
     {0},
 };
 
@@ -65,12 +65,12 @@ static bool find_format(const struct convert *convert, enum th_format *format)
     return false;
 }
 
-int th_command_convert(int argc, char **argv)
+int th_cli_command_convert(int argc, char **argv)
 {
     struct convert convert = {0};
     enum th_format format;
 
-    th_command_parse(&usage, argc, argv, &convert);
+    th_cli_command_parse(&usage, argc, argv, &convert);
     if (!find_format(&convert, &format)) {
         if (convert.to)
             th_error_raise(TH_USAGE, "there is no format '%s': it is jsonl or trace", convert.to);
@@ -79,8 +79,8 @@ int th_command_convert(int argc, char **argv)
                            "the name '%s' does not tell a format: give --to=jsonl or "
                            "--to=trace",
                            convert.out);
-        return th_command_fail("convert");
+        return th_cli_command_fail("convert");
     }
-    th_interrupt_install();
-    return th_rewrite("convert", convert.in, &convert.stream, convert.out, format);
+    th_cli_interrupt_install();
+    return th_cli_rewrite("convert", convert.in, &convert.stream, convert.out, format);
 }

@@ -25,9 +25,9 @@ static const struct th_argument arguments[] = {
 
 static const struct th_argument_set sets[] = {
     {.items = arguments},
-    {.items = th_stream_arguments, .offset = offsetof(struct dump, stream)},
-    {.items = th_limit_arguments, .offset = offsetof(struct dump, stream)},
-    {.items = th_encoding_arguments},
+    {.items = th_cli_stream_arguments, .offset = offsetof(struct dump, stream)},
+    {.items = th_cli_limit_arguments, .offset = offsetof(struct dump, stream)},
+    {.items = th_cli_encoding_arguments},
     {0},
 };
 
@@ -52,15 +52,15 @@ static void print_records(struct th_stream *stream, struct th_output *out)
     th_env env;
 
     th_env_init(&env, TH_ENV_PLAIN);
-    while (written == TH_OK && th_stream_next(stream, &event)) {
+    while (written == TH_OK && th_cli_stream_next(stream, &event)) {
         if (event.source->whole(&event, &env, &tuple) == TH_OK) {
             th_text_show(&text, tuple);
             th_buffer_add_text(&text, ".\n");
             written = th_output_write(out, text.data, text.size);
             text.size = 0;
-            th_stream_check(stream, &event, &env);
+            th_cli_stream_check(stream, &event, &env);
         } else {
-            th_stream_malformed(stream, &event);
+            th_cli_stream_malformed(stream, &event);
         }
         th_env_clear(&env);
     }
@@ -73,31 +73,31 @@ static int print_terms(const struct dump *dump)
 {
     struct th_stream stream = {.command = "dump", .name = dump->name, .options = &dump->stream};
     struct th_output out;
-    int status = th_stream_open(&stream);
+    int status = th_cli_stream_open(&stream);
 
     if (status != TH_OK)
         return status;
     if (th_output_open(&out, dump->output) != TH_OK) {
-        th_reader_close(stream.reader);
-        return th_interrupt_status(th_command_fail("dump"));
+        th_replay_reader_close(stream.reader);
+        return th_cli_interrupt_status(th_cli_command_fail("dump"));
     }
     print_records(&stream, &out);
-    status = th_stream_close(&stream);
-    if (th_interrupt_came() && out.name && !stream.live) {
+    status = th_cli_stream_close(&stream);
+    if (th_cli_interrupt_came() && out.name && !stream.live) {
         fprintf(stderr, "tracehost dump: %s was not written\n", out.name);
         th_output_abandon(&out);
         return status;
     }
-    return th_output_commit(&out) == TH_OK ? status : th_command_fail("dump");
+    return th_output_commit(&out) == TH_OK ? status : th_cli_command_fail("dump");
 }
 
-int th_command_dump(int argc, char **argv)
+int th_cli_command_dump(int argc, char **argv)
 {
     struct dump dump = {0};
 
-    th_command_parse(&usage, argc, argv, &dump);
-    th_interrupt_install();
+    th_cli_command_parse(&usage, argc, argv, &dump);
+    th_cli_interrupt_install();
     if (dump.jsonl)
-        return th_rewrite("dump", dump.name, &dump.stream, dump.output, TH_FORMAT_JSONL);
+        return th_cli_rewrite("dump", dump.name, &dump.stream, dump.output, TH_FORMAT_JSONL);
     return print_terms(&dump);
 }

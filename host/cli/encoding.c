@@ -5,7 +5,7 @@
 #include <langinfo.h>
 #include <string.h>
 
-void th_encoding_from_locale(void)
+void th_cli_encoding_from_locale(void)
 {
     th_text_show_in(strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? TH_TEXT_UNICODE : TH_TEXT_LATIN1);
 }
@@ -23,7 +23,7 @@ static enum th_status take_encoding(const struct th_argument *argument, const ch
     return status;
 }
 
-const struct th_argument th_encoding_arguments[] = {
+const struct th_argument th_cli_encoding_arguments[] = {
     TH_OPTION("encoding", "ENCODING", CHOICE, 8,
               "Which characters of atoms, strings and binaries are shown as they are, as with "
               "`erl +pc`: unicode (the default where the locale is UTF-8) or latin1",

@@ -38,9 +38,9 @@ static const struct th_argument arguments[] = {
 
 static const struct th_argument_set sets[] = {
     {.items = arguments, .check = choose_top},
-    {.items = th_stream_arguments, .offset = offsetof(struct info, stream)},
-    {.items = th_limit_arguments, .offset = offsetof(struct info, stream)},
-    {.items = th_encoding_arguments},
+    {.items = th_cli_stream_arguments, .offset = offsetof(struct info, stream)},
+    {.items = th_cli_limit_arguments, .offset = offsetof(struct info, stream)},
+    {.items = th_cli_encoding_arguments},
     {0},
 };
 
@@ -60,16 +60,16 @@ static size_t shown(const struct th_stream_stats_list *list, uint64_t top)
 
 static void show_function(struct th_buffer *text, uint64_t key)
 {
-    struct th_mfa function = th_stream_stats_function(key);
+    struct th_mfa function = th_cli_stream_stats_function(key);
 
-    th_function_show(text, &function);
+    th_trace_function_show(text, &function);
 }
 
 static void print_function(struct th_buffer *text, uint64_t key)
 {
-    struct th_mfa function = th_stream_stats_function(key);
+    struct th_mfa function = th_cli_stream_stats_function(key);
 
-    th_function_print(text, &function);
+    th_trace_function_print(text, &function);
 }
 
 static const char *time_kind(enum th_time_kind kind)
@@ -109,31 +109,31 @@ static void print_times(const struct th_stream_stats *census)
 static void print_head(const struct info *info, const struct th_stream_stats *census,
                        const struct th_stream *stream)
 {
-    const struct th_reader_info *reader = th_reader_info(stream->reader);
+    const struct th_reader_info *reader = th_replay_reader_info(stream->reader);
     const struct th_atom_name *node = th_atom_name(reader->node.node);
 
-    printf("stream      %s (%s)\n", th_stream_title(info->name), reader->format);
+    printf("stream      %s (%s)\n", th_cli_stream_title(info->name), reader->format);
     if (reader->node.node)
         printf("node        %s\n", node->text);
     printf("records     %llu, %llu byte%s\n", (unsigned long long)census->total,
-           (unsigned long long)reader->bytes, th_plural(reader->bytes));
+           (unsigned long long)reader->bytes, th_log_plural(reader->bytes));
     print_times(census);
     if (census->drops > reader->gaps)
         printf("dropped     %llu event%s, in %llu place%s\n", (unsigned long long)census->lost,
-               th_plural(census->lost), (unsigned long long)(census->drops - reader->gaps),
-               th_plural(census->drops - reader->gaps));
+               th_log_plural(census->lost), (unsigned long long)(census->drops - reader->gaps),
+               th_log_plural(census->drops - reader->gaps));
     if (reader->gaps)
         printf("lost        in %llu place%s, nobody knows how many events\n",
-               (unsigned long long)reader->gaps, th_plural(reader->gaps));
+               (unsigned long long)reader->gaps, th_log_plural(reader->gaps));
     if (census->other)
         printf("other       %llu record%s of another kind than trace messages\n",
-               (unsigned long long)census->other, th_plural(census->other));
+               (unsigned long long)census->other, th_log_plural(census->other));
     if (stream->skipped)
         printf("damage      %llu record%s skipped\n", (unsigned long long)stream->skipped,
-               th_plural(stream->skipped));
+               th_log_plural(stream->skipped));
     if (stream->damages)
         printf("damage      cut off or damaged in %llu place%s\n",
-               (unsigned long long)stream->damages, th_plural(stream->damages));
+               (unsigned long long)stream->damages, th_log_plural(stream->damages));
 }
 
 static void print_list(const char *title, const struct th_stream_stats_list *list, uint64_t top,
@@ -157,8 +157,8 @@ static void print_list(const char *title, const struct th_stream_stats_list *lis
 static void print_text(const struct info *info, struct th_stream_stats *census,
                        const struct th_stream *stream)
 {
-    struct th_stream_stats_list functions = th_stream_stats_functions(census);
-    struct th_stream_stats_list tracees = th_stream_stats_tracees(census);
+    struct th_stream_stats_list functions = th_cli_stream_stats_functions(census);
+    struct th_stream_stats_list tracees = th_cli_stream_stats_tracees(census);
     char title[96];
 
     print_head(info, census, stream);
@@ -166,13 +166,13 @@ static void print_text(const struct info *info, struct th_stream_stats *census,
         printf("\n   records  tag\n");
     for (size_t i = 0; i < census->row_count; i++)
         printf("%10llu  %s %s/%u\n", (unsigned long long)census->rows[i].count,
-               th_stream_stats_kind(census->rows[i].kind), th_atom_name(census->rows[i].tag)->text,
-               census->rows[i].tuple_size);
+               th_cli_stream_stats_kind(census->rows[i].kind),
+               th_atom_name(census->rows[i].tag)->text, census->rows[i].tuple_size);
     snprintf(title, sizeof title, "   records  tracee (%zu)", tracees.count);
     print_list(title, &tracees, info->top, th_text_show);
     snprintf(title, sizeof title, "     calls  function (%llu call%s of %zu function%s)",
-             (unsigned long long)census->calls, th_plural(census->calls), functions.count,
-             th_plural(functions.count));
+             (unsigned long long)census->calls, th_log_plural(census->calls), functions.count,
+             th_log_plural(functions.count));
     print_list(title, &functions, info->top, show_function);
     th_free(functions.items);
     th_free(tracees.items);
@@ -197,7 +197,7 @@ static json_t *json_rows(const struct th_stream_stats *census)
             count += (json_int_t)census->rows[i].count;
         }
         json_array_append_new(tags, json_pack("{s:s, s:s, s:o, s:I}", "kind",
-                                              th_stream_stats_kind(first->kind), "tag",
+                                              th_cli_stream_stats_kind(first->kind), "tag",
                                               th_atom_name(first->tag)->text, "tuple_sizes", sizes,
                                               "count", count));
     }
@@ -237,9 +237,9 @@ static json_t *json_times(const struct th_stream_stats *census)
 static void print_json(const struct info *info, const struct th_stream_stats *census,
                        const struct th_stream *stream)
 {
-    const struct th_reader_info *reader = th_reader_info(stream->reader);
-    struct th_stream_stats_list functions = th_stream_stats_functions(census);
-    struct th_stream_stats_list tracees = th_stream_stats_tracees(census);
+    const struct th_reader_info *reader = th_replay_reader_info(stream->reader);
+    struct th_stream_stats_list functions = th_cli_stream_stats_functions(census);
+    struct th_stream_stats_list tracees = th_cli_stream_stats_tracees(census);
     const struct th_atom_name *node = th_atom_name(reader->node.node);
     json_t *all = json_pack("{s:s, s:s?, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "format",
                             reader->format, "node", reader->node.node ? node->text : NULL, "bytes",
@@ -269,34 +269,34 @@ static void count_all(struct th_stream *stream, struct th_stream_stats *census)
     th_env env;
 
     th_env_init(&env, TH_ENV_PLAIN);
-    while (th_stream_next(stream, &event)) {
-        if (th_stream_stats_add(census, &event, &env) != TH_OK)
-            th_stream_malformed(stream, &event);
+    while (th_cli_stream_next(stream, &event)) {
+        if (th_cli_stream_stats_add(census, &event, &env) != TH_OK)
+            th_cli_stream_malformed(stream, &event);
         th_env_clear(&env);
     }
     th_env_release(&env);
 }
 
-int th_command_info(int argc, char **argv)
+int th_cli_command_info(int argc, char **argv)
 {
     struct info info = {.top = UINT64_MAX};
     struct th_stream_stats census = {0};
     struct th_stream stream = {.command = "info", .options = &info.stream};
     int status;
 
-    th_command_parse(&usage, argc, argv, &info);
-    th_interrupt_install();
+    th_cli_command_parse(&usage, argc, argv, &info);
+    th_cli_interrupt_install();
     stream.name = info.name;
-    status = th_stream_open(&stream);
+    status = th_cli_stream_open(&stream);
     if (status != TH_OK)
         return status;
     count_all(&stream, &census);
-    th_stream_stats_sort_rows(&census);
+    th_cli_stream_stats_sort_rows(&census);
     if (info.json)
         print_json(&info, &census, &stream);
     else
         print_text(&info, &census, &stream);
-    status = th_stream_close(&stream);
-    th_stream_stats_free(&census);
-    return th_command_finish("info", status);
+    status = th_cli_stream_close(&stream);
+    th_cli_stream_stats_free(&census);
+    return th_cli_command_finish("info", status);
 }

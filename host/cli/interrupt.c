@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-volatile int th_interrupted;
+volatile int th_cli_interrupted;
 static sem_t news; /* a signal has come, or there is something else to look at */
 /* Whom else to wake; released with what it looks at, which it finds by acquiring it. */
 static void (*tell)(void);
@@ -17,14 +17,14 @@ static void (*tell)(void);
 /* Whoever sends a second one means it, be it another one; files that are not complete go. */
 static void on_signal(int number)
 {
-    if (th_interrupted > 0) {
+    if (th_cli_interrupted > 0) {
         th_output_remove_unfinished();
         signal(number, SIG_DFL);
         raise(number);
         return;
     }
-    __atomic_store_n(&th_interrupted, number, __ATOMIC_RELAXED); /* it stands for itself */
-    th_interrupt_wake();
+    __atomic_store_n(&th_cli_interrupted, number, __ATOMIC_RELAXED); /* it stands for itself */
+    th_cli_interrupt_wake();
 }
 
 /* What is ignored stays so: a command started in the background must not end with the one in front,
@@ -43,16 +43,16 @@ static void handle(int number)
 /* A child that a library has forked does not go on with its parent's work. */
 static void in_child(void)
 {
-    th_interrupted = TH_INTERRUPT_STOP;
+    th_cli_interrupted = TH_INTERRUPT_STOP;
 }
 
-void th_interrupt_install(void)
+void th_cli_interrupt_install(void)
 {
     static bool told_of_forks; /* once is for ever */
 
     if (!told_of_forks)
         told_of_forks = pthread_atfork(NULL, NULL, in_child) == 0;
-    th_output_stop = &th_interrupted;
+    th_output_stop = &th_cli_interrupted;
     sem_init(&news, 0, 0);
     handle(SIGINT);
     handle(SIGTERM);
@@ -67,14 +67,14 @@ static void leave(int number)
         signal(number, SIG_DFL);
 }
 
-void th_interrupt_uninstall(void)
+void th_cli_interrupt_uninstall(void)
 {
     leave(SIGINT);
     leave(SIGTERM);
     leave(SIGHUP);
 }
 
-void th_interrupt_wait(int64_t deadline)
+void th_cli_interrupt_wait(int64_t deadline)
 {
     enum { SECOND = 1000 * 1000 * 1000 };
     struct timespec until = {deadline / SECOND, deadline % SECOND};
@@ -82,7 +82,7 @@ void th_interrupt_wait(int64_t deadline)
     sem_clockwait(&news, CLOCK_MONOTONIC, &until);
 }
 
-void th_interrupt_wake(void)
+void th_cli_interrupt_wake(void)
 {
     void (*function)(void) = __atomic_load_n(&tell, __ATOMIC_ACQUIRE);
 
@@ -91,29 +91,29 @@ void th_interrupt_wake(void)
         function();
 }
 
-void th_interrupt_tell(void (*function)(void))
+void th_cli_interrupt_tell(void (*function)(void))
 {
     __atomic_store_n(&tell, function, __ATOMIC_RELEASE);
 }
 
 /* A signal that has come stays. */
-void th_interrupt_stop(void)
+void th_cli_interrupt_stop(void)
 {
     int none = 0;
 
-    __atomic_compare_exchange_n(&th_interrupted, &none, TH_INTERRUPT_STOP, false, __ATOMIC_RELAXED,
-                                __ATOMIC_RELAXED);
-    th_interrupt_wake();
+    __atomic_compare_exchange_n(&th_cli_interrupted, &none, TH_INTERRUPT_STOP, false,
+                                __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    th_cli_interrupt_wake();
 }
 
-int th_interrupt_came(void)
+int th_cli_interrupt_came(void)
 {
-    return __atomic_load_n(&th_interrupted, __ATOMIC_RELAXED);
+    return __atomic_load_n(&th_cli_interrupted, __ATOMIC_RELAXED);
 }
 
-const char *th_interrupt_name(void)
+const char *th_cli_interrupt_name(void)
 {
-    switch (th_interrupt_came()) {
+    switch (th_cli_interrupt_came()) {
     case TH_INTERRUPT_STOP:
         return "a request to stop";
     case SIGINT:
@@ -132,20 +132,20 @@ static void *explain_later(void *command)
         STDERR_FILENO,
         "tracehost %s: %s came; tracers draw or write what they have left; another signal "
         "ends that at once\n",
-        (const char *)command, th_interrupt_name());
+        (const char *)command, th_cli_interrupt_name());
     return NULL;
 }
 
-void th_interrupt_explain(const char *command)
+void th_cli_interrupt_explain(const char *command)
 {
     pthread_t thread;
 
-    if (th_interrupt_came() > 0 &&
+    if (th_cli_interrupt_came() > 0 &&
         th_thread_start(&thread, NULL, explain_later, (void *)(uintptr_t)command) == 0)
         pthread_detach(thread);
 }
 
-int th_interrupt_status(int status)
+int th_cli_interrupt_status(int status)
 {
-    return th_interrupt_came() > 0 ? 128 + th_interrupt_came() : status;
+    return th_cli_interrupt_came() > 0 ? 128 + th_cli_interrupt_came() : status;
 }

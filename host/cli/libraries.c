@@ -18,24 +18,25 @@ enum { LINE_WIDTH = 79, MOST_NEWEST = 3 };
 static void print_found(const struct th_found *found)
 {
     struct th_examination e;
-    bool usable = th_examine(found->path, &e) == TH_OK;
+    bool usable = th_library_examine(found->path, &e) == TH_OK;
     const char *what = !usable                      ? "refused"
                        : e.form == TH_LIBRARY_PLAIN ? "plain symbols"
                                                     : "NIF library";
 
-    printf("%-20s %-14s %-16s %s%s\n", found->name, what, th_search_origin_text(found->origin),
-           found->path, found->shadowed ? " (shadowed by the one above)" : "");
+    printf("%-20s %-14s %-16s %s%s\n", found->name, what,
+           th_library_search_origin_text(found->origin), found->path,
+           found->shadowed ? " (shadowed by the one above)" : "");
     for (size_t i = 1; !usable && th_error_link(i); i++) /* the first is that it was refused */
         printf("    %s\n", th_error_link(i));
     th_error_clear();
-    th_examination_free(&e);
+    th_library_examination_free(&e);
 }
 
 static void print_list(const struct th_search *search)
 {
     struct th_found_list list = {0};
 
-    th_search_list(search, &list);
+    th_library_search_list(search, &list);
     for (size_t i = 0; i < list.count; i++)
         print_found(&list.items[i]);
     if (list.count == 0)
@@ -43,9 +44,9 @@ static void print_list(const struct th_search *search)
     printf("\nlooked in:\n");
     for (size_t i = 0; i < search->count; i++)
         printf("  %s (%s)%s\n", search->folders[i].path,
-               th_search_origin_text(search->folders[i].origin),
+               th_library_search_origin_text(search->folders[i].origin),
                access(search->folders[i].path, F_OK) == 0 ? "" : ", which is not there");
-    th_found_list_free(&list);
+    th_library_found_list_free(&list);
 }
 
 /* --- One --- */
@@ -75,7 +76,7 @@ static bool is_of_nif_api(const char *name)
 /* The version that has all of them, and which need it. */
 static void print_newest(const struct th_examination *e)
 {
-    const struct th_import *newest = th_examination_newest(e);
+    const struct th_import *newest = th_library_examination_newest(e);
     struct th_names names = {0};
     char *joined;
 
@@ -84,12 +85,12 @@ static void print_newest(const struct th_examination *e)
     printf(", all in NIF %d.%d", newest->since / 100, newest->since % 100);
     for (size_t i = 0; newest->since > 200 && i < e->import_count; i++)
         if (e->imports[i].since == newest->since)
-            th_names_add(&names, e->imports[i].name);
-    joined = th_names_join(&names, MOST_NEWEST);
+            th_library_names_add(&names, e->imports[i].name);
+    joined = th_library_names_join(&names, MOST_NEWEST);
     if (names.count > 0)
         printf(" (the newest: %s)", joined);
     th_free(joined);
-    th_names_free(&names);
+    th_library_names_free(&names);
 }
 
 static void print_imports(const struct th_examination *e)
@@ -121,7 +122,7 @@ static int print_library(const struct th_libraries_command *command, const struc
     int status = TH_OK;
 
     if (th_library_find(search, name, &library) != TH_OK)
-        return th_command_fail(command->name);
+        return th_cli_command_fail(command->name);
     print_version(library);
     command->print(library);
     print_imports(th_library_examination(library));
@@ -129,12 +130,12 @@ static int print_library(const struct th_libraries_command *command, const struc
     for (size_t i = 0; i < remarks->count; i++)
         printf("%s  %s\n", i ? "" : "\nremarks\n", remarks->items[i]);
     if (command->check && command->check(library) != TH_OK)
-        status = th_command_fail(command->name);
+        status = th_cli_command_fail(command->name);
     th_library_release(library);
     return status;
 }
 
-int th_libraries_run(const struct th_libraries_command *command, int argc, char **argv)
+int th_cli_libraries_run(const struct th_libraries_command *command, int argc, char **argv)
 {
     bool tracers = command->kind == TH_SEARCH_TRACERS;
     const struct th_argument rows[] = {
@@ -152,15 +153,16 @@ int th_libraries_run(const struct th_libraries_command *command, int argc, char 
     struct th_search search;
     int status = TH_OK;
 
-    th_command_parse(&usage, argc, argv, &arguments);
-    th_search_init(&search, command->kind, arguments.folders.items, arguments.folders.count);
+    th_cli_command_parse(&usage, argc, argv, &arguments);
+    th_library_search_init(&search, command->kind, arguments.folders.items,
+                           arguments.folders.count);
     th_crash_install();
     if (arguments.name)
         status = print_library(command, &search, arguments.name);
     else
         print_list(&search);
     th_crash_end();
-    th_search_free(&search);
+    th_library_search_free(&search);
     th_free(arguments.folders.items);
-    return th_command_finish(command->name, status);
+    return th_cli_command_finish(command->name, status);
 }

@@ -20,6 +20,6 @@ struct th_libraries_command {
 };
 
 /* Runs the command: the exit status. */
-int th_libraries_run(const struct th_libraries_command *command, int argc, char **argv);
+int th_cli_libraries_run(const struct th_libraries_command *command, int argc, char **argv);
 
 #endif

@@ -29,12 +29,13 @@ struct th_line_editor {
     bool leaving;          /* the line is at its end: nothing more is read for it */
     bool tab;              /* the key before was a tab that had several answers */
     struct th_buffer read; /* typed, and not looked at yet */
-    char *typed;           /* the line that th_line_edit() has returned */
+    char *typed;           /* the line that th_cli_line_edit() has returned */
 };
 
 /* --- Completion ------------------------------------------------------------------------------- */
 
-void th_completions_add(struct th_completions *completions, const char *word, const char *prefix)
+void th_cli_completions_add(struct th_completions *completions, const char *word,
+                            const char *prefix)
 {
     if (strncmp(word, prefix, strlen(prefix)) != 0)
         return;
@@ -142,7 +143,7 @@ static unsigned char complete_line(EditLine *edit, int unused)
 static struct termios before;
 static atomic_bool editing;
 
-void th_line_editor_restore(void)
+void th_cli_line_editor_restore(void)
 {
     if (atomic_load_explicit(&editing, memory_order_acquire))
         tcsetattr(STDIN_FILENO, TCSANOW, &before);
@@ -238,7 +239,7 @@ static bool wait_for_keys(struct th_line_editor *editor)
     sigdelset(&open, SIGHUP);
     for (size_t i = 0; i < TERMINAL_SIGNALS; i++)
         sigdelset(&open, terminal_signals[i]);
-    while (!th_interrupt_came() && ppoll(waits, 2, NULL, &open) < 0 &&
+    while (!th_cli_interrupt_came() && ppoll(waits, 2, NULL, &open) < 0 &&
            (atomic_exchange_explicit(&changed, false, memory_order_relaxed) ||
             atomic_load_explicit(&stopping, memory_order_relaxed)))
         show_again(editor);
@@ -319,7 +320,7 @@ static bool can_move_cursor(void)
     return kind && *kind && strcmp(kind, "dumb") != 0;
 }
 
-bool th_line_terminal(void)
+bool th_cli_line_terminal(void)
 {
     return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && can_move_cursor();
 }
@@ -362,7 +363,7 @@ static void set_up(struct th_line_editor *editor)
         el_set(edit, EL_EDITMODE, 0);
 }
 
-struct th_line_editor *th_line_editor_create(FILE *out, const struct th_completer *completer)
+struct th_line_editor *th_cli_line_editor_create(FILE *out, const struct th_completer *completer)
 {
     struct th_line_editor *editor = th_alloc_zero(sizeof *editor);
     locale_t locale;
@@ -381,11 +382,11 @@ struct th_line_editor *th_line_editor_create(FILE *out, const struct th_complete
     uselocale(locale);
     if (made)
         return editor;
-    th_line_editor_free(editor);
+    th_cli_line_editor_free(editor);
     return NULL;
 }
 
-void th_line_editor_free(struct th_line_editor *editor)
+void th_cli_line_editor_free(struct th_line_editor *editor)
 {
     if (editor->edit)
         el_set(editor->edit, EL_EDITMODE, 1); /* it puts the terminal back in this mode alone */
@@ -399,8 +400,8 @@ void th_line_editor_free(struct th_line_editor *editor)
     th_free(editor);
 }
 
-enum th_line_end th_line_edit(struct th_line_editor *editor, const char *prompt, int descriptor,
-                              const char **line)
+enum th_line_end th_cli_line_edit(struct th_line_editor *editor, const char *prompt, int descriptor,
+                                  const char **line)
 {
     struct terminal_handlers old;
     locale_t locale = uselocale(editor->utf8);

@@ -1,13 +1,13 @@
 /*
  * Lines that are typed at a terminal, edited by libedit as in Emacs, with a history and completion.
  *
- *   editor = th_line_editor_create(stdout, &completer);
- *   while (th_line_edit(editor, "prompt> ", descriptor, &line) == TH_LINE_TYPED) ...
- *   th_line_editor_free(editor);
+ *   editor = th_cli_line_editor_create(stdout, &completer);
+ *   while (th_cli_line_edit(editor, "prompt> ", descriptor, &line) == TH_LINE_TYPED) ...
+ *   th_cli_line_editor_free(editor);
  *
  * A terminal whose cursor cannot be moved ($TERM is "dumb", or not set) edits lines by itself. The
- * terminal is as its shell uses it whenever th_line_edit() does not run. One thread, and one editor
- * at a time.
+ * terminal is as its shell uses it whenever th_cli_line_edit() does not run. One thread, and one
+ * editor at a time.
  */
 #ifndef TH_LINE_EDITOR_H
 #define TH_LINE_EDITOR_H
@@ -31,7 +31,8 @@ struct th_completer {
 };
 
 /* Adds WORD, copied, if it begins with PREFIX and is not there yet. */
-void th_completions_add(struct th_completions *completions, const char *word, const char *prefix);
+void th_cli_completions_add(struct th_completions *completions, const char *word,
+                            const char *prefix);
 
 enum th_line_end {
     TH_LINE_TYPED,
@@ -41,21 +42,21 @@ enum th_line_end {
 };
 
 /* True: stdin and stdout are a terminal whose cursor can be moved. */
-bool th_line_terminal(void);
+bool th_cli_line_terminal(void);
 
 /* Lines are shown on OUT. COMPLETER may be NULL. NULL: the memory for it is not there. */
 struct th_line_editor;
-struct th_line_editor *th_line_editor_create(FILE *out, const struct th_completer *completer);
-void th_line_editor_free(struct th_line_editor *editor);
+struct th_line_editor *th_cli_line_editor_create(FILE *out, const struct th_completer *completer);
+void th_cli_line_editor_free(struct th_line_editor *editor);
 
 /* Reads a line from stdin; *LINE, without its end, is good until the next call. SIGINT, SIGTERM and
  * SIGHUP must be blocked, and have handlers: they are let in while this waits, and end it as
  * TH_LINE_INTERRUPTED. A DESCRIPTOR of -1 has no other end. */
-enum th_line_end th_line_edit(struct th_line_editor *editor, const char *prompt, int descriptor,
-                              const char **line);
+enum th_line_end th_cli_line_edit(struct th_line_editor *editor, const char *prompt, int descriptor,
+                                  const char **line);
 
 /* If a line is being edited, the terminal becomes what it was. For the handler of a crash: it is
  * async-signal-safe. */
-void th_line_editor_restore(void);
+void th_cli_line_editor_restore(void);
 
 #endif

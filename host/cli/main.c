@@ -12,19 +12,20 @@
 #include <unistd.h>
 
 static const struct th_command commands[] = {
-    {"replay", "load tracers by name and play recorded event streams into them", th_command_replay},
-    {"report", "make a page for browsers of recorded event streams", th_command_report},
-    {"dump", "print every record of a stream as Erlang text or JSON lines", th_command_dump},
+    {"replay", "load tracers by name and play recorded event streams into them",
+     th_cli_command_replay},
+    {"report", "make a page for browsers of recorded event streams", th_cli_command_report},
+    {"dump", "print every record of a stream as Erlang text or JSON lines", th_cli_command_dump},
     {"convert", "convert a stream between the trace-port format and JSON lines",
-     th_command_convert},
-    {"info", "count what is in a stream", th_command_info},
-    {"tracers", "list the tracers that are found, or examine one", th_command_tracers},
-    {"plugins", "list the plugins that are found, or examine one", th_command_plugins},
-    {"probes", "list the USDT probes of this program, or of any file", th_command_probes},
-    {"match", "try a match specification on arguments or a message", th_command_match},
-    {"call", "evaluate calls of functions of any NIF library", th_command_call},
-    {"run", "run functions of NIF libraries under trace", th_command_run},
-    {"ctl", "tell a host that runs what to trace", th_command_ctl},
+     th_cli_command_convert},
+    {"info", "count what is in a stream", th_cli_command_info},
+    {"tracers", "list the tracers that are found, or examine one", th_cli_command_tracers},
+    {"plugins", "list the plugins that are found, or examine one", th_cli_command_plugins},
+    {"probes", "list the USDT probes of this program, or of any file", th_cli_command_probes},
+    {"match", "try a match specification on arguments or a message", th_cli_command_match},
+    {"call", "evaluate calls of functions of any NIF library", th_cli_command_call},
+    {"run", "run functions of NIF libraries under trace", th_cli_command_run},
+    {"ctl", "tell a host that runs what to trace", th_cli_command_ctl},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -35,7 +36,7 @@ static void print_statuses(FILE *out)
     enum { WIDTH = 75 };
     int column = fprintf(out, "Exit status:");
 
-    for (const char *word = th_exit_statuses; *word; word += *word == ' ') {
+    for (const char *word = th_cli_exit_statuses; *word; word += *word == ' ') {
         int length = (int)strcspn(word, " ");
         bool fits = column + 1 + length + !word[length] <= WIDTH;
         fprintf(out, "%c%.*s", fits ? ' ' : '\n', length, word);
@@ -76,7 +77,7 @@ static int unknown(const char *name)
     for (size_t i = 0; i < COMMANDS; i++)
         names[i] = commands[i].name;
     memcpy(names + COMMANDS, others, sizeof others);
-    nearest = th_suggest_nearest(name, names, COMMANDS + OTHERS);
+    nearest = th_library_suggest_nearest(name, names, COMMANDS + OTHERS);
     of_ctl = th_control_nearest(th_control_commands, name);
     fprintf(stderr, "tracehost: there is no %s '%s'; ", option ? "option" : "command", name);
     if (nearest)
@@ -98,11 +99,11 @@ static int help(int argc, char **argv)
     if (argc > 2 + json && !command)
         return unknown(argv[2 + json]);
     if (json)
-        return th_help_json(commands, COMMANDS, argv[3]);
+        return th_cli_help_json(commands, COMMANDS, argv[3]);
     if (command)
         return command->run(2, words);
     print_help(stdout);
-    return th_command_finish("help", TH_OK);
+    return th_cli_command_finish("help", TH_OK);
 }
 
 /* If stdin, stdout or stderr are closed, no file that is opened may take their place: reading and
@@ -126,7 +127,7 @@ int main(int argc, char **argv)
     hold_standard_files();
     /* For libraries, as a BEAM sets it. Numbers, dates and messages stay as they are in C. */
     setlocale(LC_CTYPE, "");
-    th_encoding_from_locale();
+    th_cli_encoding_from_locale();
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of `ulimit -f` fails, which is reported */
     if (!name) {
         print_help(stderr);
@@ -137,10 +138,10 @@ int main(int argc, char **argv)
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
         return help(argc, argv);
     if (strcmp(name, "complete") == 0) /* it is for shells: help does not list it */
-        return th_complete(commands, COMMANDS, argc, argv);
+        return th_cli_complete(commands, COMMANDS, argc, argv);
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
-        puts(th_command_version());
-        return th_command_finish("--version", TH_OK);
+        puts(th_cli_command_version());
+        return th_cli_command_finish("--version", TH_OK);
     }
     return unknown(name);
 }

@@ -56,7 +56,7 @@ static const struct th_argument arguments[] = {
 
 static const struct th_argument_set sets[] = {
     {.items = arguments, .check = check},
-    {.items = th_encoding_arguments},
+    {.items = th_cli_encoding_arguments},
     {0},
 };
 
@@ -155,9 +155,9 @@ static int try(struct match *match, const struct th_match_spec *spec,
     report.count =
         th_match_explain(spec, subject, &surroundings, &match->env, &report.result, attempts);
     if (match->json)
-        th_match_report_json(&report);
+        th_cli_match_report_json(&report);
     else
-        th_match_report_text(&report);
+        th_cli_match_report_text(&report);
     th_free(attempts);
     return statuses[report.result.end];
 }
@@ -172,28 +172,28 @@ static int compile_and_try(struct match *match, th_term term,
     if (status == TH_OK)
         status = try(match, spec, subject);
     else if (match->json)
-        th_match_report_faults_json(&faults);
+        th_cli_match_report_faults_json(&faults);
     else
-        th_match_report_faults_text(&faults);
+        th_cli_match_report_faults_text(&faults);
     th_match_faults_free(&faults);
     th_match_free(spec);
     return status;
 }
 
-int th_command_match(int argc, char **argv)
+int th_cli_command_match(int argc, char **argv)
 {
     struct match match = {.kind = TH_MATCH_CALL, .arity = -1};
     struct th_match_subject subject = {0};
     th_term spec;
     int status;
 
-    th_command_parse(&usage, argc, argv, &match);
+    th_cli_command_parse(&usage, argc, argv, &match);
     th_env_init(&match.env, TH_ENV_PLAIN);
     if (read_options(&match) != TH_OK || read_spec(&match, &spec) != TH_OK ||
         read_target(&match, &subject) != TH_OK)
-        status = th_command_fail("match");
+        status = th_cli_command_fail("match");
     else
-        status = th_command_finish("match", compile_and_try(&match, spec, &subject));
+        status = th_cli_command_finish("match", compile_and_try(&match, spec, &subject));
     th_buffer_free(&match.trial.doings);
     th_env_release(&match.env);
     return status;

@@ -87,7 +87,7 @@ static void add_result(json_t *all, const struct th_match_report *report)
     json_object_set_new(all, "unsure", json_integer(result->unsure));
 }
 
-void th_match_report_json(const struct th_match_report *report)
+void th_cli_match_report_json(const struct th_match_report *report)
 {
     json_t *all = json_object(), *clauses = json_array();
 
@@ -100,7 +100,7 @@ void th_match_report_json(const struct th_match_report *report)
     print(all);
 }
 
-void th_match_report_faults_json(const struct th_match_faults *faults)
+void th_cli_match_report_faults_json(const struct th_match_faults *faults)
 {
     json_t *errors = json_array();
 

@@ -9,7 +9,7 @@ static void print(struct th_buffer *out)
     th_buffer_free(out);
 }
 
-void th_match_report_text(const struct th_match_report *report)
+void th_cli_match_report_text(const struct th_match_report *report)
 {
     struct th_buffer out = {0};
 
@@ -17,7 +17,7 @@ void th_match_report_text(const struct th_match_report *report)
     print(&out);
 }
 
-void th_match_report_faults_text(const struct th_match_faults *faults)
+void th_cli_match_report_faults_text(const struct th_match_faults *faults)
 {
     struct th_buffer out = {0};
 

@@ -85,7 +85,7 @@ static void note_refusal(struct refusals *refusals, const char *why, const char 
         TH_ARRAY_GROW(refusals->items, refusals->count, refusals->capacity);
         refusals->items[refusals->count++] = (struct refusal){.why = why};
     }
-    th_names_add(&refusals->items[i].functions, function);
+    th_library_names_add(&refusals->items[i].functions, function);
 }
 
 /* Of ALL functions. */
@@ -95,10 +95,10 @@ static void print_refusals(struct refusals *refusals, size_t all)
         struct refusal *refusal = &refusals->items[i];
         char *functions = refusal->functions.count == all
                               ? th_strdup("all")
-                              : th_names_join(&refusal->functions, MOST_NAMES);
+                              : th_library_names_join(&refusal->functions, MOST_NAMES);
         printf("%s  %s:\n    %s\n", i ? "" : "\nno local breakpoints\n", functions, refusal->why);
         th_free(functions);
-        th_names_free(&refusal->functions);
+        th_library_names_free(&refusal->functions);
     }
     th_free(refusals->items);
 }
@@ -155,7 +155,7 @@ static void print_functions(const struct th_library *library)
     print_refusals(&refusals, entry->function_count + map->local_count);
 }
 
-int th_command_plugins(int argc, char **argv)
+int th_cli_command_plugins(int argc, char **argv)
 {
     static const struct th_libraries_command command = {
         .kind = TH_SEARCH_PLUGINS,
@@ -168,5 +168,5 @@ int th_command_plugins(int argc, char **argv)
     /* Where there are no local breakpoints that is told of each function. */
     if (th_native_begin() != TH_OK)
         th_error_clear();
-    return th_libraries_run(&command, argc, argv);
+    return th_cli_libraries_run(&command, argc, argv);
 }

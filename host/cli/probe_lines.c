@@ -78,10 +78,10 @@ static void add_any(struct th_buffer *out, const struct th_probe *probe,
     }
 }
 
-void th_probe_line(struct th_buffer *out, const struct th_probe *probe,
-                   const union th_probe_value *values)
+void th_cli_probe_line(struct th_buffer *out, const struct th_probe *probe,
+                       const union th_probe_value *values)
 {
-    switch ((enum th_probe_id)(probe - th_probes)) {
+    switch ((enum th_probe_id)(probe - th_probe_probes)) {
     case TH_PROBE_efile_drv__entry:
         add_entry(out, values);
         break;
@@ -107,36 +107,36 @@ static void print(const struct th_probe *probe, const union th_probe_value *valu
 {
     struct th_buffer line = {0};
 
-    if (!raised[probe - th_probes])
+    if (!raised[probe - th_probe_probes])
         return;
-    th_probe_line(&line, probe, values);
+    th_cli_probe_line(&line, probe, values);
     th_buffer_add_byte(&line, '\n');
     fwrite(line.data, 1, line.size, stdout);
     th_buffer_free(&line);
 }
 
-size_t th_probe_lines_add(const char *pattern)
+size_t th_cli_probe_lines_add(const char *pattern)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < TH_PROBE_COUNT_OF_ALL; i++)
-        if (th_probe_matches(&th_probes[i], pattern)) {
-            th_probe_raise(&th_probes[i]);
+        if (th_probe_matches(&th_probe_probes[i], pattern)) {
+            th_probe_raise(&th_probe_probes[i]);
             raised[i]++;
             count++;
         }
     return count;
 }
 
-void th_probe_lines_begin(void)
+void th_cli_probe_lines_begin(void)
 {
     th_probe_watch(print);
 }
 
-void th_probe_lines_end(void)
+void th_cli_probe_lines_end(void)
 {
     th_probe_watch(NULL);
     for (size_t i = 0; i < TH_PROBE_COUNT_OF_ALL; i++)
         for (; raised[i] > 0; raised[i]--)
-            th_probe_lower(&th_probes[i]);
+            th_probe_lower(&th_probe_probes[i]);
 }

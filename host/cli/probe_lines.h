@@ -10,14 +10,14 @@
 #include "host/probe/probe.h"
 
 /* The probes whose names match PATTERN are to be printed; how many. Their semaphores are raised
- * until th_probe_lines_end(); what is hit before th_probe_lines_begin() is not printed. */
-size_t th_probe_lines_add(const char *pattern);
+ * until th_cli_probe_lines_end(); what is hit before th_cli_probe_lines_begin() is not printed. */
+size_t th_cli_probe_lines_add(const char *pattern);
 
-void th_probe_lines_begin(void);
-void th_probe_lines_end(void);
+void th_cli_probe_lines_begin(void);
+void th_cli_probe_lines_end(void);
 
 /* The line of a hit, without its end. */
-void th_probe_line(struct th_buffer *out, const struct th_probe *probe,
-                   const union th_probe_value *values);
+void th_cli_probe_line(struct th_buffer *out, const struct th_probe *probe,
+                       const union th_probe_value *values);
 
 #endif

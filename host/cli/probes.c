@@ -53,7 +53,7 @@ static unsigned count_arguments(const struct th_probe_note *note)
     size_t length;
     int size;
 
-    while (th_probe_next_argument(&text, &size, &where, &length))
+    while (th_debuginfo_probe_next_argument(&text, &size, &where, &length))
         count++;
     return count;
 }
@@ -69,7 +69,7 @@ static const struct th_probe *row_of(const struct th_probe_note *note)
 
     if (!probe || count_arguments(note) != probe->count)
         return NULL;
-    for (unsigned i = 0; th_probe_next_argument(&text, &size, &where, &length); i++)
+    for (unsigned i = 0; th_debuginfo_probe_next_argument(&text, &size, &where, &length); i++)
         if (size != th_probe_type_size(probe->arguments[i].type))
             return NULL;
     return probe;
@@ -110,7 +110,7 @@ static void print_probe(const struct th_probe_note *note, size_t count)
     int size;
 
     printf("%s:%s(", note->provider, note->name);
-    for (unsigned i = 0; th_probe_next_argument(&text, &size, &where, &length); i++)
+    for (unsigned i = 0; th_debuginfo_probe_next_argument(&text, &size, &where, &length); i++)
         print_argument(row, i, size);
     printf(")");
     if (count > 1)
@@ -135,7 +135,7 @@ static json_t *place_of(const struct th_probe_note *note)
     size_t length;
     int size;
 
-    while (th_probe_next_argument(&text, &size, &where, &length))
+    while (th_debuginfo_probe_next_argument(&text, &size, &where, &length))
         json_array_append_new(arguments, json_stringn(where, length));
     json_object_set_new(place, "location", address(note->location));
     json_object_set_new(place, "semaphore",
@@ -152,7 +152,7 @@ static json_t *json_of(const struct th_probe_note *notes, size_t count)
     size_t length;
     int size;
 
-    for (unsigned i = 0; th_probe_next_argument(&text, &size, &where, &length); i++)
+    for (unsigned i = 0; th_debuginfo_probe_next_argument(&text, &size, &where, &length); i++)
         json_array_append_new(
             arguments,
             json_pack("{s:s?, s:s, s:i}", "name", row ? row->arguments[i].name : NULL, "type",
@@ -203,9 +203,9 @@ static enum th_status find_in(enum th_search_kind kind, const struct probes *pro
     struct th_search search;
     enum th_status status;
 
-    th_search_init(&search, kind, probes->folders.items, probes->folders.count);
-    status = th_search_find(&search, probes->name, path);
-    th_search_free(&search);
+    th_library_search_init(&search, kind, probes->folders.items, probes->folders.count);
+    status = th_library_search_find(&search, probes->name, path);
+    th_library_search_free(&search);
     return status;
 }
 
@@ -233,7 +233,7 @@ static enum th_status run(const struct probes *probes)
     enum th_status status = find(probes, &path);
 
     if (status == TH_OK) {
-        status = th_probe_notes_read(&notes, path);
+        status = th_debuginfo_probe_notes_read(&notes, path);
         if (status != TH_OK)
             th_error_context("%s has no probes that can be read", probes->name);
     }
@@ -242,25 +242,25 @@ static enum th_status run(const struct probes *probes)
     if (status == TH_OK)
         show(probes, &notes);
     else
-        th_command_fail("probes");
+        th_cli_command_fail("probes");
     if (notes.damaged) {
-        th_command_flush();
+        th_cli_command_flush();
         fprintf(stderr, "tracehost probes: %zu damaged note%s left out\n", notes.damaged,
                 notes.damaged == 1 ? " was" : "s were");
         status = TH_PARTIAL;
     }
-    th_probe_notes_free(&notes);
+    th_debuginfo_probe_notes_free(&notes);
     th_free(path);
     return status;
 }
 
-int th_command_probes(int argc, char **argv)
+int th_cli_command_probes(int argc, char **argv)
 {
     struct probes probes = {0};
     int status;
 
-    th_command_parse(&usage, argc, argv, &probes);
+    th_cli_command_parse(&usage, argc, argv, &probes);
     status = (int)run(&probes);
     th_free(probes.folders.items);
-    return th_command_finish("probes", status);
+    return th_cli_command_finish("probes", status);
 }

@@ -20,12 +20,13 @@ enum {
 
 static void (*instead)(const char *title, const struct th_reader_info *info);
 
-void th_progress_divert(void (*show_instead)(const char *title, const struct th_reader_info *info))
+void th_cli_progress_divert(void (*show_instead)(const char *title,
+                                                 const struct th_reader_info *info))
 {
     instead = show_instead;
 }
 
-void th_progress_last(const char *title, const struct th_reader_info *info)
+void th_cli_progress_last(const char *title, const struct th_reader_info *info)
 {
     if (instead)
         instead(title, info);
@@ -40,7 +41,7 @@ static bool is_wanted(enum th_progress_when when)
     return isatty(STDERR_FILENO) && !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
-void th_progress_begin(struct th_progress *progress, enum th_progress_when when)
+void th_cli_progress_begin(struct th_progress *progress, enum th_progress_when when)
 {
     int64_t now = th_clock_real_monotonic();
 
@@ -181,7 +182,7 @@ static void show(struct th_progress *progress, const char *title, const struct t
     add_losses(&part, info);
     take_part(&line, &part, width);
     th_buffer_printf(&part, ", %llu record%s", (unsigned long long)info->records,
-                     th_plural(info->records));
+                     th_log_plural(info->records));
     take_part(&line, &part, width);
     add_rate(&part, rate(progress, info, now));
     take_part(&line, &part, width);
@@ -192,8 +193,8 @@ static void show(struct th_progress *progress, const char *title, const struct t
     th_buffer_free(&part);
 }
 
-void th_progress_look(struct th_progress *progress, const char *title,
-                      const struct th_reader_info *info)
+void th_cli_progress_look(struct th_progress *progress, const char *title,
+                          const struct th_reader_info *info)
 {
     int64_t now;
 
@@ -208,7 +209,7 @@ void th_progress_look(struct th_progress *progress, const char *title,
         return;
     progress->next = now + (progress->lasting ? LASTING_PAUSE_NS : PAUSE_NS);
     if (!progress->lasting && is_in_the_way()) {
-        th_progress_hide(progress);
+        th_cli_progress_hide(progress);
         progress->possible = false;
         return;
     }
@@ -220,16 +221,16 @@ void th_progress_look(struct th_progress *progress, const char *title,
     progress->shown = !progress->lasting;
 }
 
-void th_progress_step(struct th_progress *progress, const char *title,
-                      const struct th_reader_info *info)
+void th_cli_progress_step(struct th_progress *progress, const char *title,
+                          const struct th_reader_info *info)
 {
     if (!progress->possible || --progress->left)
         return;
     progress->left = STEPS;
-    th_progress_look(progress, title, info);
+    th_cli_progress_look(progress, title, info);
 }
 
-void th_progress_hide(struct th_progress *progress)
+void th_cli_progress_hide(struct th_progress *progress)
 {
     if (!progress->shown)
         return;

@@ -23,29 +23,29 @@ struct th_progress {
     bool lasting;     /* stderr is no terminal: each line ends with a new line, and stays */
     bool shown;       /* the line stands there, and is to be taken away */
     int64_t next;     /* when it is to be shown anew, in monotonic nanoseconds */
-    uint64_t left;    /* calls of th_progress_step() until the clock is looked at */
+    uint64_t left;    /* calls of th_cli_progress_step() until the clock is looked at */
     int64_t since;    /* when the rate was last found, at ... */
     uint64_t records; /* ... so many */
 };
 
-void th_progress_begin(struct th_progress *progress, enum th_progress_when when);
+void th_cli_progress_begin(struct th_progress *progress, enum th_progress_when when);
 
-/* From the next th_progress_begin() on SHOW is told instead, more often, and wherever stderr goes;
- * NULL: as above. The thread that reads streams. */
-void th_progress_divert(void (*show)(const char *title, const struct th_reader_info *info));
+/* From the next th_cli_progress_begin() on SHOW is told instead, more often, and wherever stderr
+ * goes; NULL: as above. The thread that reads streams. */
+void th_cli_progress_divert(void (*show)(const char *title, const struct th_reader_info *info));
 
 /* It has ended: for who is told instead. */
-void th_progress_last(const char *title, const struct th_reader_info *info);
+void th_cli_progress_last(const char *title, const struct th_reader_info *info);
 
 /* After each record, or every so many: TITLE's reader has come to INFO. */
-void th_progress_step(struct th_progress *progress, const char *title,
-                      const struct th_reader_info *info);
+void th_cli_progress_step(struct th_progress *progress, const char *title,
+                          const struct th_reader_info *info);
 
 /* The same, where time may have passed: while more is awaited. */
-void th_progress_look(struct th_progress *progress, const char *title,
-                      const struct th_reader_info *info);
+void th_cli_progress_look(struct th_progress *progress, const char *title,
+                          const struct th_reader_info *info);
 
 /* Before anything else goes to stderr, and at the end: takes the line away. */
-void th_progress_hide(struct th_progress *progress);
+void th_cli_progress_hide(struct th_progress *progress);
 
 #endif

@@ -55,16 +55,16 @@ static const struct th_argument arguments[] = {
 
 static const struct th_argument_set sets[] = {
     {.items = arguments},
-    {.items = th_trace_arguments,
+    {.items = th_options_trace_arguments,
      .offset = offsetof(struct th_replaying, trace),
-     .check = th_trace_options_check},
+     .check = th_options_trace_options_check},
     {.items = th_control_session_arguments,
      .offset = offsetof(struct th_replaying, trace.sessions)},
-    {.items = th_stream_arguments, .offset = offsetof(struct th_replaying, stream)},
-    {.items = th_bounds_arguments,
+    {.items = th_cli_stream_arguments, .offset = offsetof(struct th_replaying, stream)},
+    {.items = th_cli_bounds_arguments,
      .offset = offsetof(struct th_replaying, play),
-     .check = th_bounds_check},
-    {.items = th_encoding_arguments},
+     .check = th_cli_bounds_check},
+    {.items = th_cli_encoding_arguments},
     {0},
 };
 
@@ -97,15 +97,15 @@ static const struct th_usage usage = {
     .flags = true,
 };
 
-int th_command_replay(int argc, char **argv)
+int th_cli_command_replay(int argc, char **argv)
 {
     struct th_replaying replay = {.command = "replay"};
     int status;
 
-    th_trace_options_init(&replay.trace, false);
-    th_command_parse(&usage, argc, argv, &replay);
-    status = th_replaying_run(&replay);
-    th_trace_options_free(&replay.trace);
+    th_options_trace_options_init(&replay.trace, false);
+    th_cli_command_parse(&usage, argc, argv, &replay);
+    status = th_cli_replaying_run(&replay);
+    th_options_trace_options_free(&replay.trace);
     th_free(replay.streams.items);
     return status;
 }

@@ -40,7 +40,7 @@ static enum th_status take_bound(const struct th_argument *argument, const char 
 }
 
 /* Of the same kind, they can be compared before there is a time. */
-enum th_status th_bounds_check(void *input)
+enum th_status th_cli_bounds_check(void *input)
 {
     const struct th_player_options *play = input;
 
@@ -50,16 +50,16 @@ enum th_status th_bounds_check(void *input)
     return TH_OK;
 }
 
-const struct th_argument th_bounds_arguments[] = {
+const struct th_argument th_cli_bounds_arguments[] = {
     TH_OPTION("from", "T", TIME, 2, "Leave out events before T", .take = take_bound,
               TH_INTO(struct th_player_options, from)),
     TH_OPTION("to", "T", TIME, 2, "Leave out events after T", .take = take_bound,
               TH_INTO(struct th_player_options, to)),
     TH_OPTION("max-events", "N", NUMBER, 90,
               "Stop after N events that a tracer was told of, in all streams together",
-              .take = th_limit_take, TH_INTO(struct th_player_options, max_events)),
+              .take = th_cli_limit_take, TH_INTO(struct th_player_options, max_events)),
     TH_OPTION("max-records", "N", NUMBER, 90, "Stop after N records of each stream",
-              .take = th_limit_take, TH_INTO(struct th_player_options, max_records)),
+              .take = th_cli_limit_take, TH_INTO(struct th_player_options, max_records)),
     {0},
 };
 
@@ -70,13 +70,13 @@ static void complain(void *context)
     struct playing *playing = context;
 
     if (th_error_status() != TH_USAGE) {
-        th_stream_complain(&playing->stream);
+        th_cli_stream_complain(&playing->stream);
         return;
     }
     playing->refused = true;
-    th_command_flush();
-    th_progress_hide(&playing->stream.progress);
-    th_command_fail(playing->stream.command);
+    th_cli_command_flush();
+    th_cli_progress_hide(&playing->stream.progress);
+    th_cli_command_fail(playing->stream.command);
 }
 
 /* Files are found readable, and tell their nodes, before a tracer is loaded. One stream alone is
@@ -87,13 +87,13 @@ static enum th_status check_streams(const struct th_replaying *replay)
     enum th_status status = TH_OK;
 
     for (size_t i = 0; i < replay->streams.count && status == TH_OK; i++)
-        status = th_stream_check_stdout(replay->streams.items[i]);
+        status = th_cli_stream_check_stdout(replay->streams.items[i]);
     for (size_t i = 0; i < replay->streams.count && replay->streams.count > 1 && status == TH_OK;
          i++) {
-        status = th_reader_peek(replay->streams.items[i], &nodes[i]);
+        status = th_replay_reader_peek(replay->streams.items[i], &nodes[i]);
         for (size_t before = 0; before < i && status == TH_OK; before++)
-            status = th_recording_match_nodes(replay->streams.items[i], &nodes[i],
-                                              replay->streams.items[before], &nodes[before]);
+            status = th_recorded_streams_match_nodes(replay->streams.items[i], &nodes[i],
+                                                     replay->streams.items[before], &nodes[before]);
     }
     th_free(nodes);
     return status;
@@ -104,13 +104,13 @@ static void show(_Atomic uint64_t *shown, uint64_t value)
     atomic_store_explicit(shown, value, memory_order_relaxed);
 }
 
-/* Notes the counts of calls that th_trace_remarks() reports. */
+/* Notes the counts of calls that th_cli_trace_remarks() reports. */
 static void show_execution(const struct playing *playing)
 {
-    struct th_execution_counts counts = th_tracing_execution_counts(playing->tracing);
+    struct th_execution_counts counts = th_trace_execution_counts(playing->tracing);
     struct shown *shown = &playing->replay->shown;
 
-    show(&shown->calls_forgotten, th_tracing_calls_forgotten(playing->tracing));
+    show(&shown->calls_forgotten, th_trace_calls_forgotten(playing->tracing));
     show(&shown->callers_disputed, counts.callers_disputed);
     show(&shown->frames_not_kept, counts.not_kept);
     show(&shown->returns_late, counts.late);
@@ -126,8 +126,8 @@ static void show_position(const struct playing *playing)
     struct shown *shown = &playing->replay->shown;
 
     if (reader) {
-        show(&shown->size, th_reader_info(reader)->size);
-        show(&shown->bytes, th_reader_info(reader)->bytes);
+        show(&shown->size, th_replay_reader_info(reader)->size);
+        show(&shown->bytes, th_replay_reader_info(reader)->bytes);
     }
     show(&shown->records, played->records);
     show(&shown->played, played->played);
@@ -154,26 +154,26 @@ static void progress(void *context)
 
     if (playing->replay->trace.control)
         look_up(playing);
-    th_stream_step(&playing->stream);
+    th_cli_stream_step(&playing->stream);
 }
 
 static void tell_loss(struct th_stream *stream)
 {
-    uint64_t lost = th_reader_info(stream->reader)->drops;
-    uint64_t gaps = th_reader_info(stream->reader)->gaps;
+    uint64_t lost = th_replay_reader_info(stream->reader)->drops;
+    uint64_t gaps = th_replay_reader_info(stream->reader)->gaps;
 
     if (!lost && !gaps)
         return;
-    th_progress_hide(&stream->progress);
-    th_command_flush();
+    th_cli_progress_hide(&stream->progress);
+    th_cli_command_flush();
     if (lost)
         fprintf(stderr, "tracehost %s: %s: the recorder dropped %llu event%s\n", stream->command,
-                th_stream_title(stream->name), (unsigned long long)lost, th_plural(lost));
+                th_cli_stream_title(stream->name), (unsigned long long)lost, th_log_plural(lost));
     if (gaps)
         fprintf(stderr,
                 "tracehost %s: %s: events were lost in %llu place%s, nobody knows how many\n",
-                stream->command, th_stream_title(stream->name), (unsigned long long)gaps,
-                th_plural(gaps));
+                stream->command, th_cli_stream_title(stream->name), (unsigned long long)gaps,
+                th_log_plural(gaps));
 }
 
 /* As an option has it: "1.5s", "@1795233754.349". Owner: the caller. */
@@ -220,9 +220,9 @@ static void tell_unplayed(const struct th_replaying *replay, const struct th_pla
 {
     bool limited = replay->play.max_records.set || replay->play.max_events.set;
 
-    if (!played->records && !limited && replay->opened && !th_interrupt_came())
+    if (!played->records && !limited && replay->opened && !th_cli_interrupt_came())
         th_warn("there are no records in %s", replay->streams.count == 1
-                                                  ? th_stream_title(replay->streams.items[0])
+                                                  ? th_cli_stream_title(replay->streams.items[0])
                                                   : "the streams");
     tell_bounds(replay, played);
 }
@@ -235,19 +235,19 @@ static void show_stats(const struct th_tracing *tracing, const struct totals *to
 
     fprintf(stderr, "played in %.3f s, %.0f records/s\n", seconds,
             seconds > 0 ? (double)played->records / seconds : 0);
-    th_trace_stats_row(played->records, "records read");
-    th_trace_stats_row(played->played, "events played");
-    th_trace_stats_row(played->skipped, "events outside of --from and --to");
+    th_cli_trace_stats_row(played->records, "records read");
+    th_cli_trace_stats_row(played->played, "events played");
+    th_cli_trace_stats_row(played->skipped, "events outside of --from and --to");
     if (played->untimed)
-        th_trace_stats_row(played->untimed,
-                           "events without a time, which --from and --to do not leave out");
-    th_trace_stats_row(played->malformed, "records skipped, as they are damaged");
-    th_trace_stats_row(played->damages, "places where a stream is cut off or damaged");
-    th_trace_stats_row(played->lost, "events dropped by the recorder");
+        th_cli_trace_stats_row(played->untimed,
+                               "events without a time, which --from and --to do not leave out");
+    th_cli_trace_stats_row(played->malformed, "records skipped, as they are damaged");
+    th_cli_trace_stats_row(played->damages, "places where a stream is cut off or damaged");
+    th_cli_trace_stats_row(played->lost, "events dropped by the recorder");
     if (played->gaps)
-        th_trace_stats_row(played->gaps, "places where nobody knows how many events were lost");
-    th_trace_stats_row(played->tracees, "tracees seen");
-    th_trace_stats(tracing);
+        th_cli_trace_stats_row(played->gaps, "places where nobody knows how many events were lost");
+    th_cli_trace_stats_row(played->tracees, "tracees seen");
+    th_cli_trace_stats(tracing);
 }
 
 static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, const char *name,
@@ -267,20 +267,21 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
         stream->idle_context = &playing;
     }
     atomic_store_explicit(&replay->shown.stream, name, memory_order_relaxed);
-    status = th_stream_open(stream);
+    status = th_cli_stream_open(stream);
     if (status != TH_OK)
         return status;
     replay->opened++;
-    th_tracing_go(tracing);
-    th_crash_set_stream(&th_reader_info(stream->reader)->file);
-    th_play(tracing, stream->reader, &replay->play, &th_interrupted, complain, &playing,
-            &totals->played);
+    th_trace_go(tracing);
+    th_crash_set_stream(&th_replay_reader_info(stream->reader)->file);
+    th_replay_play(tracing, stream->reader, &replay->play, &th_cli_interrupted, complain, &playing,
+                   &totals->played);
     th_crash_set_stream(NULL);
     th_crash_end_child();
-    replay->interrupted |= totals->played.interrupted && th_reader_info(stream->reader)->size > 0;
+    replay->interrupted |=
+        totals->played.interrupted && th_replay_reader_info(stream->reader)->size > 0;
     show_position(&playing);
     tell_loss(stream);
-    status = th_stream_close(stream);
+    status = th_cli_stream_close(stream);
     return playing.refused ? TH_USAGE : status;
 }
 
@@ -299,7 +300,7 @@ static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
     int64_t began = th_clock_real_monotonic();
     int worst = TH_OK;
 
-    for (size_t i = 0; i < replay->streams.count && !th_interrupt_came() &&
+    for (size_t i = 0; i < replay->streams.count && !th_cli_interrupt_came() &&
                        (i == 0 || !is_enough(replay, &totals));
          i++) {
         int status = play_stream(replay, tracing, replay->streams.items[i], &totals);
@@ -312,8 +313,8 @@ static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
     totals.seconds = (double)(th_clock_real_monotonic() - began) / 1e9;
     th_top_wait();
     th_top_end();
-    th_trace_results(tracing, replay->trace.json);
-    th_command_flush();
+    th_cli_trace_results(tracing, replay->trace.json);
+    th_cli_command_flush();
     tell_unplayed(replay, &totals.played);
     th_control_session_options_tell_uncalled(&replay->trace.sessions, tracing);
     th_control_sessions_tell_unmet(tracing);
@@ -322,10 +323,10 @@ static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
     if (replay->trace.stats)
         show_stats(tracing, &totals);
     else
-        th_trace_remarks(replay->command, tracing);
+        th_cli_trace_remarks(replay->command, tracing);
     if (worst == TH_OK && replay->fail_on_loss &&
-        (totals.played.lost || totals.played.gaps || th_tracing_calls_forgotten(tracing) ||
-         th_tracing_execution_counts(tracing).not_kept))
+        (totals.played.lost || totals.played.gaps || th_trace_calls_forgotten(tracing) ||
+         th_trace_execution_counts(tracing).not_kept))
         worst = TH_PARTIAL;
     return worst;
 }
@@ -338,9 +339,9 @@ static enum th_status check_output(void *context, const char *path)
     const struct th_replaying *replay = context;
 
     for (size_t i = 0; i < replay->streams.count; i++)
-        if (th_reader_would_read(replay->streams.items[i], path))
+        if (th_replay_reader_would_read(replay->streams.items[i], path))
             return th_error_raise(TH_USAGE, "it would write over the stream %s",
-                                  th_stream_title(replay->streams.items[i]));
+                                  th_cli_stream_title(replay->streams.items[i]));
     return TH_OK;
 }
 
@@ -349,7 +350,7 @@ static enum th_status check_output(void *context, const char *path)
 static void stop_as_told(void *context)
 {
     (void)context;
-    th_interrupt_stop();
+    th_cli_interrupt_stop();
 }
 
 static json_t *shown_number(const _Atomic uint64_t *word)
@@ -400,7 +401,7 @@ static json_t *list_processes(void *context)
     json_t *list = json_array();
 
     (void)context;
-    th_world_each(add_process, list);
+    th_process_world_each(add_process, list);
     return list;
 }
 
@@ -416,44 +417,44 @@ static enum th_status start_control(struct th_replaying *replay, struct th_traci
         .processes = list_processes,
         .context = replay,
     };
-    return th_trace_options_begin(&replay->trace, &replay->control);
+    return th_options_trace_options_begin(&replay->trace, &replay->control);
 }
 
-int th_replaying_run(struct th_replaying *replay)
+int th_cli_replaying_run(struct th_replaying *replay)
 {
     struct th_tracing *tracing;
     int status;
 
     if (check_streams(replay) != TH_OK)
-        return th_command_fail(replay->command);
-    tracing = th_tracing_create();
-    th_tracing_check_outputs(tracing, check_output, replay);
+        return th_cli_command_fail(replay->command);
+    tracing = th_trace_create();
+    th_trace_check_outputs(tracing, check_output, replay);
     if (replay->check)
         th_check_start();
     replay->play.progress = progress;
     replay->play.part = true;
     replay->play.stays = replay->trace.control;
-    th_interrupt_install();
+    th_cli_interrupt_install();
     th_crash_install();
     if (replay->trace.control || replay->trace.watch || replay->trace.top)
-        th_tracing_share(tracing); /* with the thread that changes, or shows, what is traced */
+        th_trace_share(tracing); /* with the thread that changes, or shows, what is traced */
     if (replay->wall_clock)
-        th_tracing_use_wall_clock(tracing);
+        th_trace_use_wall_clock(tracing);
     if (replay->recorded_callers)
-        th_tracing_use_recorded_callers(tracing);
-    th_tracing_use_execution(tracing, &replay->execution);
+        th_trace_use_recorded_callers(tracing);
+    th_trace_use_execution(tracing, &replay->execution);
     status = start_control(replay, tracing);
     if (status == TH_OK)
         status = play_all(replay, tracing);
     else
-        status = th_command_fail(replay->command);
+        status = th_cli_command_fail(replay->command);
     th_control_host_end(&replay->control);
-    th_interrupt_explain(replay->command);
+    th_cli_interrupt_explain(replay->command);
     th_library_halt();
-    th_select_end();          /* what is selected keeps its tracer loaded */
-    th_tracing_free(tracing); /* tracers write what they have left */
+    th_poll_select_end();   /* what is selected keeps its tracer loaded */
+    th_trace_free(tracing); /* tracers write what they have left */
     th_crash_end();
     if (replay->check && th_check_end() > 0 && status == TH_OK)
         status = TH_FAILED;
-    return th_interrupt_status(th_command_finish(replay->command, status));
+    return th_cli_interrupt_status(th_cli_command_finish(replay->command, status));
 }

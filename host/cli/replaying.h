@@ -2,10 +2,10 @@
  * Recorded streams into tracers: what the commands `replay` and `report` do.
  *
  *   struct th_replaying replay = {.command = "replay"};
- *   th_trace_options_init(&replay.trace, false);
- *   ... th_command_parse(), with the sets of trace_options.h, stream.h and th_bounds_arguments ...
- *   status = th_replaying_run(&replay);
- *   th_trace_options_free(&replay.trace);
+ *   th_options_trace_options_init(&replay.trace, false);
+ *   ... th_cli_command_parse(), with the sets of trace_options.h, stream.h and
+ *   th_cli_bounds_arguments ... status = th_cli_replaying_run(&replay);
+ *   th_options_trace_options_free(&replay.trace);
  */
 #ifndef TH_REPLAYING_H
 #define TH_REPLAYING_H
@@ -25,7 +25,7 @@ struct th_replaying {
     struct th_execution_options execution;
     struct th_texts streams;
 
-    /* Set by th_replaying_run(). */
+    /* Set by th_cli_replaying_run(). */
     size_t opened;    /* of the streams */
     bool interrupted; /* not all was read, and all of it can be read again: it is in files */
 
@@ -44,10 +44,10 @@ struct th_replaying {
 
 /* --from, --to, --max-events and --max-records: of a struct th_player_options, which is checked
  * after the last one. */
-extern const struct th_argument th_bounds_arguments[];
-enum th_status th_bounds_check(void *input);
+extern const struct th_argument th_cli_bounds_arguments[];
+enum th_status th_cli_bounds_check(void *input);
 
 /* Plays the streams in turn, and ends all tracers. Returns the exit status. */
-int th_replaying_run(struct th_replaying *replay);
+int th_cli_replaying_run(struct th_replaying *replay);
 
 #endif

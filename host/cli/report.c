@@ -50,11 +50,11 @@ static const struct th_argument_set sets[] = {
      .offset = offsetof(struct page, replay.trace.sessions),
      .has = is_wanted,
      .check = check_sessions},
-    {.items = th_stream_arguments, .offset = offsetof(struct page, replay.stream)},
-    {.items = th_bounds_arguments,
+    {.items = th_cli_stream_arguments, .offset = offsetof(struct page, replay.stream)},
+    {.items = th_cli_bounds_arguments,
      .offset = offsetof(struct page, replay.play),
-     .check = th_bounds_check},
-    {.items = th_encoding_arguments},
+     .check = th_cli_bounds_check},
+    {.items = th_cli_encoding_arguments},
     {0},
 };
 
@@ -111,9 +111,9 @@ static enum th_status check_output(const struct page *page)
     const struct th_replaying *replay = &page->replay;
 
     for (size_t i = 0; i < replay->streams.count; i++)
-        if (th_reader_would_read(replay->streams.items[i], page->output))
+        if (th_replay_reader_would_read(replay->streams.items[i], page->output))
             return th_error_raise(TH_USAGE, "the page would take the place of the stream %s",
-                                  th_stream_title(replay->streams.items[i]));
+                                  th_cli_stream_title(replay->streams.items[i]));
     return TH_OK;
 }
 
@@ -156,7 +156,7 @@ static int finish(const struct page *page, struct th_output *out, int status)
 
     if (page->replay.opened && status != TH_USAGE && !interrupted && is_complete(out)) {
         if (th_output_commit(out) != TH_OK)
-            return th_command_fail("report");
+            return th_cli_command_fail("report");
         if (page->names_itself)
             fprintf(stderr, "tracehost report: the page is %s\n", page->output);
         return status;
@@ -166,10 +166,10 @@ static int finish(const struct page *page, struct th_output *out, int status)
         return status;
     if (interrupted) {
         th_error_raise(TH_FAILED, "%s was not written", page->output);
-        return th_interrupt_status(th_command_fail("report"));
+        return th_cli_interrupt_status(th_cli_command_fail("report"));
     }
     th_error_raise(TH_FAILED, "cannot write %s: the page is not complete", page->output);
-    return th_command_fail("report");
+    return th_cli_command_fail("report");
 }
 
 static int make_page(struct page *page)
@@ -179,33 +179,33 @@ static int make_page(struct page *page)
     char *path;
     int status;
 
-    th_interrupt_install();
+    th_cli_interrupt_install();
     if (check_output(page) != TH_OK || th_output_open(&out, page->output) != TH_OK)
-        return th_interrupt_status(th_command_fail("report"));
+        return th_cli_interrupt_status(th_cli_command_fail("report"));
     path = out.name ? th_printf("/dev/fd/%d", fileno(out.file)) : NULL;
-    th_failures_name(path, page->output);
+    th_trace_failures_name(path, page->output);
     add_settings(&tracer, page, path);
     th_control_session_options_tracer(&page->replay.trace.sessions, th_buffer_text(&tracer));
-    status = th_replaying_run(&page->replay);
-    th_failures_name(NULL, NULL);
+    status = th_cli_replaying_run(&page->replay);
+    th_trace_failures_name(NULL, NULL);
     th_buffer_free(&tracer);
     th_free(path);
     return finish(page, &out, status);
 }
 
-int th_command_report(int argc, char **argv)
+int th_cli_command_report(int argc, char **argv)
 {
     struct page page = {.replay.command = "report"};
     char *name = NULL;
     int status;
 
-    th_trace_options_init(&page.replay.trace, false);
-    th_command_parse(&usage, argc, argv, &page);
+    th_options_trace_options_init(&page.replay.trace, false);
+    th_cli_command_parse(&usage, argc, argv, &page);
     page.names_itself = !page.output;
     if (page.names_itself)
         page.output = name = name_page(page.replay.streams.items[0]);
     status = make_page(&page);
-    th_trace_options_free(&page.replay.trace);
+    th_options_trace_options_free(&page.replay.trace);
     th_free(page.replay.streams.items);
     th_free(name);
     return status;

@@ -125,13 +125,13 @@ static void stop(void *context)
     th_control_sessions_rest(running->tracing);
     if (mine)
         th_control_host_unlock(&running->control);
-    th_run_kill(running->session.process);
+    th_runtime_run_kill(running->session.process);
 }
 
 static void tell_stop(const struct running *running)
 {
-    if (th_interrupt_came()) /* a wait may have ended by it before the limit's thread has looked */
-        fprintf(stderr, "tracehost run: %s came\n", th_interrupt_name());
+    if (th_cli_interrupt_came()) /* a wait may have ended by it before the limit's thread has looked */
+        fprintf(stderr, "tracehost run: %s came\n", th_cli_interrupt_name());
     else if (atomic_load_explicit(&running->work.stopped, memory_order_relaxed))
         fprintf(stderr, "tracehost run: stopped after %g s, before the end\n",
                 (double)running->run->duration / 1e9);
@@ -154,9 +154,9 @@ static void give_up(void *context)
     bool mine = th_control_host_lock_soon(&running->control) && th_progress_settle_soon();
 
     th_control_sessions_rest(running->tracing);
-    th_trace_results(running->tracing, running->run->trace.json);
-    while (mine && th_tracing_sessions(running->tracing) > 0)
-        th_session_destroy(th_tracing_session(running->tracing, 0));
+    th_cli_trace_results(running->tracing, running->run->trace.json);
+    while (mine && th_trace_sessions(running->tracing) > 0)
+        th_trace_session_destroy(th_trace_session(running->tracing, 0));
     if (mine)
         th_progress_settle();
     if (running->values.size > 0)
@@ -168,7 +168,7 @@ static void give_up(void *context)
                 "tracehost run: a command, or the replacing of a tracer, has not ended, and "
                 "is not waited for\n");
     th_runtime_each_running(show_hanging, running);
-    _exit(th_interrupt_status(TH_CRASHED));
+    _exit(th_cli_interrupt_status(TH_CRASHED));
 }
 
 /* From its first call to its end, and that of all others. */
@@ -182,30 +182,30 @@ static enum th_status run_process(struct running *running)
         .give_up = give_up,
         .context = running,
     };
-    enum th_status status = th_run_limit_begin(&limit);
+    enum th_status status = th_cli_run_limit_begin(&limit);
 
     if (status != TH_OK) {
-        th_command_fail("run");
+        th_cli_command_fail("run");
         th_control_host_end(&running->control);
         th_control_sessions_rest(
             running->tracing); /* nothing has begun: its exit is nobody's event */
-        th_run_exit(running->session.process, TH_AM(normal));
+        th_runtime_run_exit(running->session.process, TH_AM(normal));
         return status;
     }
     evaluate(running);
-    if (!th_run_limit_pass(&limit))
+    if (!th_cli_run_limit_pass(&limit))
         running->raised = false;
     th_control_host_end(&running->control);
     th_top_end();
     if (running->raised)
         th_shell_print_exception(&running->session.evaluation, &running->exception);
-    th_run_exit(running->session.process, end_reason(running));
+    th_runtime_run_exit(running->session.process, end_reason(running));
     th_control_host_lock(&running->control); /* give_up() may follow: it ends the sessions */
     th_control_sessions_rest(running->tracing);
     th_control_host_unlock(&running->control);
     th_library_halt(); /* functions that run may wait for it */
     th_runtime_kill_all();
-    th_run_limit_end(&limit);
+    th_cli_run_limit_end(&limit);
     return running->raised ? TH_FAILED : TH_OK;
 }
 
@@ -214,7 +214,7 @@ static enum th_status run_process(struct running *running)
 static void stop_as_told(void *context)
 {
     (void)context;
-    th_interrupt_stop();
+    th_cli_interrupt_stop();
 }
 
 static void tell_status(void *context, json_t *status)
@@ -268,7 +268,7 @@ static enum th_status start_control(struct running *running)
         .processes = list_processes,
         .context = running,
     };
-    return th_trace_options_begin(&running->run->trace, &running->control);
+    return th_options_trace_options_begin(&running->run->trace, &running->control);
 }
 
 /* --- The run ---------------------------------------------------------------------------------- */
@@ -283,21 +283,21 @@ static void tell(const struct running *running, double seconds)
 {
     unsigned schedulers = th_runtime_threads().schedulers;
 
-    th_trace_results(running->tracing, running->run->trace.json);
-    th_command_flush();
+    th_cli_trace_results(running->tracing, running->run->trace.json);
+    th_cli_command_flush();
     tell_stop(running);
-    th_trace_waiting("run", running->tracing);
+    th_cli_trace_waiting("run", running->tracing);
     if (!running->run->probes) /* else they are looked at */
         th_control_session_options_tell_unmatched(&running->run->trace.sessions, running->tracing);
     if (running->run->trace.stats) {
         fprintf(stderr, "ran for %.3f s on %u scheduler%s\n", seconds, schedulers,
-                th_plural(schedulers));
-        th_trace_stats_row(th_runtime_calls_not_kept(), NOT_KEPT);
-        th_trace_stats_row(th_runtime_calls_left(), LEFT);
-        th_trace_stats_row(th_runtime_no_calls(), NO_CALLS);
-        th_trace_stats(running->tracing);
+                th_log_plural(schedulers));
+        th_cli_trace_stats_row(th_runtime_calls_not_kept(), NOT_KEPT);
+        th_cli_trace_stats_row(th_runtime_calls_left(), LEFT);
+        th_cli_trace_stats_row(th_runtime_no_calls(), NO_CALLS);
+        th_cli_trace_stats(running->tracing);
     } else {
-        th_trace_remarks("run", running->tracing);
+        th_cli_trace_remarks("run", running->tracing);
         tell_count(th_runtime_calls_not_kept(), NOT_KEPT);
         tell_count(th_runtime_calls_left(), LEFT);
         tell_count(th_runtime_no_calls(), NO_CALLS);
@@ -319,20 +319,20 @@ static enum th_status run_traced(struct running *running)
     int64_t began;
 
     running->work = (struct th_call_work){.rounds = 1, .sessions = 1};
-    th_call_session_start(&running->session, &running->work, 1);
-    th_state_expressions_begin(th_run_pid(running->session.process));
+    th_cli_call_session_start(&running->session, &running->work, 1);
+    th_cli_state_expressions_begin(th_runtime_run_pid(running->session.process));
     status = start_control(running);
     if (status == TH_OK) {
-        th_tracing_go(running->tracing);
+        th_trace_go(running->tracing);
         began = th_clock_real_monotonic();
         status = run_process(running);
         tell(running, (double)(th_clock_real_monotonic() - began) / 1e9);
     } else {
-        status = th_command_fail("run");
+        status = th_cli_command_fail("run");
         th_control_host_end(&running->control);
         th_control_sessions_rest(
             running->tracing); /* nothing has begun: its exit is nobody's event */
-        th_run_exit(running->session.process, TH_AM(normal));
+        th_runtime_run_exit(running->session.process, TH_AM(normal));
     }
     th_shell_end(&running->session.evaluation);
     if (status == TH_OK && run->fail_on_loss && has_lost(running->tracing))
@@ -345,13 +345,13 @@ static enum th_status run_libraries(struct running *running)
 {
     const struct th_run_options *run = running->run;
     bool may_change = run->trace.control || run->trace.watch;
-    enum th_status status = th_call_arguments_load(&run->arguments, run->trace.folders.items,
-                                                   run->trace.folders.count, may_change);
+    enum th_status status = th_cli_call_arguments_load(&run->arguments, run->trace.folders.items,
+                                                       run->trace.folders.count, may_change);
 
     if (status == TH_OK)
         status = run_traced(running);
     else
-        th_command_fail("run");
+        th_cli_command_fail("run");
     if (!th_library_halting()) /* nothing has run */
         th_library_halt();
     th_runtime_kill_all();
@@ -369,21 +369,21 @@ static enum th_status run_host(struct running *running)
     th_crash_install();
     if (run->check)
         th_check_start();
-    running->tracing = th_tracing_create();
-    th_tracing_share(running->tracing);
-    th_tracing_replay_nothing(running->tracing);
+    running->tracing = th_trace_create();
+    th_trace_share(running->tracing);
+    th_trace_replay_nothing(running->tracing);
     setup.tracing = running->tracing;
     if (run->probes)
-        th_probe_lines_begin();
+        th_cli_probe_lines_begin();
     th_runtime_start(&setup);
     status = run_libraries(running);
-    if (th_port_close_all() != TH_OK && status == TH_OK)
-        status = th_command_fail("run");
+    if (th_process_port_close_all() != TH_OK && status == TH_OK)
+        status = th_cli_command_fail("run");
     th_runtime_stop(); /* the last destructors have run, and the last unload() ... */
-    th_interrupt_explain("run");
-    th_tracing_free(running->tracing); /* ... but for tracers', who write what they have left ... */
-    th_resource_reap();                /* ... and resources that were their states */
-    th_probe_lines_end();
+    th_cli_interrupt_explain("run");
+    th_trace_free(running->tracing); /* ... but for tracers', who write what they have left ... */
+    th_resource_reap();              /* ... and resources that were their states */
+    th_cli_probe_lines_end();
     th_crash_end();
     if (run->check && th_check_end() > 0 && status == TH_OK)
         status = TH_FAILED;
@@ -398,7 +398,7 @@ static enum th_status run_programs(const struct th_run_options *run, struct th_p
 
     if (running.values.size > 0)
         fwrite(running.values.data, 1, running.values.size, stdout);
-    th_command_flush();
+    th_cli_command_flush();
     if (running.exception.size > 0)
         fwrite(running.exception.data, 1, running.exception.size, stderr);
     th_buffer_free(&running.values);
@@ -406,26 +406,26 @@ static enum th_status run_programs(const struct th_run_options *run, struct th_p
     return status;
 }
 
-int th_command_run(int argc, char **argv)
+int th_cli_command_run(int argc, char **argv)
 {
     struct th_run_options run = {.duration = -1, .grace = TH_GRACE};
     struct th_program *programs;
     size_t count;
     enum th_status status;
 
-    th_trace_options_init(&run.trace, true);
-    th_command_parse(&th_run_usage, argc, argv, &run);
-    th_interrupt_install();
+    th_options_trace_options_init(&run.trace, true);
+    th_cli_command_parse(&th_options_run_usage, argc, argv, &run);
+    th_cli_interrupt_install();
     programs = th_alloc((run.arguments.text_count + 1) * sizeof *programs);
-    status = th_call_arguments_read(&run.arguments, programs, &count);
+    status = th_cli_call_arguments_read(&run.arguments, programs, &count);
     if (status == TH_OK)
         status = run_programs(&run, programs, count);
     else
-        th_command_fail("run");
+        th_cli_command_fail("run");
     for (size_t i = 0; i < count; i++)
         th_shell_program_free(&programs[i]);
     th_free(programs);
-    th_call_arguments_free(&run.arguments);
-    th_trace_options_free(&run.trace);
-    return th_interrupt_status(th_command_finish("run", status));
+    th_cli_call_arguments_free(&run.arguments);
+    th_options_trace_options_free(&run.trace);
+    return th_cli_interrupt_status(th_cli_command_finish("run", status));
 }

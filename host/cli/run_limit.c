@@ -36,7 +36,7 @@ static void stop(struct th_run_limit *limit)
 /* A function that runs is not interrupted. */
 static void tell_patience(const struct th_run_limit *limit)
 {
-    th_interrupt_uninstall();
+    th_cli_interrupt_uninstall();
     fprintf(stderr,
             "tracehost %s: waiting for functions that run to return; a signal ends it at once\n",
             limit->command);
@@ -46,7 +46,7 @@ static void tell_patience(const struct th_run_limit *limit)
 static bool ends_before(const struct th_run_limit *limit, int64_t deadline)
 {
     while (!has_ended(limit) && th_clock_real_monotonic() < deadline)
-        th_interrupt_wait(deadline);
+        th_cli_interrupt_wait(deadline);
     return has_ended(limit);
 }
 
@@ -77,14 +77,14 @@ static void *watch(void *context)
     int64_t deadline =
         limit->duration < 0 ? INT64_MAX : th_clock_real_monotonic() + limit->duration;
 
-    while (!has_passed(limit) && !th_interrupt_came() && th_clock_real_monotonic() < deadline)
-        th_interrupt_wait(deadline);
+    while (!has_passed(limit) && !th_cli_interrupt_came() && th_clock_real_monotonic() < deadline)
+        th_cli_interrupt_wait(deadline);
     stop(limit);
     watch_end(limit);
     return NULL;
 }
 
-enum th_status th_run_limit_begin(struct th_run_limit *limit)
+enum th_status th_cli_run_limit_begin(struct th_run_limit *limit)
 {
     int error;
 
@@ -96,7 +96,7 @@ enum th_status th_run_limit_begin(struct th_run_limit *limit)
     return th_error_raise(TH_FAILED, "cannot start a thread: %s", strerror(error));
 }
 
-bool th_run_limit_pass(struct th_run_limit *limit)
+bool th_cli_run_limit_pass(struct th_run_limit *limit)
 {
     bool stopped;
 
@@ -104,14 +104,14 @@ bool th_run_limit_pass(struct th_run_limit *limit)
     limit->passed = true;
     stopped = limit->stopped;
     pthread_mutex_unlock(&limit->lock);
-    th_interrupt_wake();
+    th_cli_interrupt_wake();
     return !stopped;
 }
 
-void th_run_limit_end(struct th_run_limit *limit)
+void th_cli_run_limit_end(struct th_run_limit *limit)
 {
     atomic_store_explicit(&limit->ended, true, memory_order_relaxed);
-    th_interrupt_wake();
+    th_cli_interrupt_wake();
     pthread_join(limit->thread, NULL);
     pthread_mutex_destroy(&limit->lock);
 }

@@ -1,11 +1,11 @@
 /*
  * What ends a run that does not end by itself: a time that has passed, or a signal.
  *
- *   th_run_limit_begin(&limit);
+ *   th_cli_run_limit_begin(&limit);
  *   ... the call ...
- *   if (!th_run_limit_pass(&limit))      it was stopped
+ *   if (!th_cli_run_limit_pass(&limit))      it was stopped
  *   ... others end ...
- *   th_run_limit_end(&limit);
+ *   th_cli_run_limit_end(&limit);
  */
 #ifndef TH_RUN_LIMIT_H
 #define TH_RUN_LIMIT_H
@@ -26,7 +26,7 @@ struct th_run_limit {
     const char *command; /* for messages */
     int64_t duration;    /* nanoseconds; below 0: none */
     /* Has the call end, soon: called at most once, by a thread of the limit's own, before
-     * th_run_limit_pass() returns. */
+     * th_cli_run_limit_pass() returns. */
     void (*stop)(void *context);
     /* From when it was stopped or has ended on, nanoseconds; below 0: for ever. Then, if not all
      * has ended, it is given up: called by the same thread, ends the program. */
@@ -38,17 +38,17 @@ struct th_run_limit {
     pthread_mutex_t
         lock; /* around the look at `passed` and `stop`, and the writing of both below */
     bool passed, stopped;
-    atomic_bool ended; /* relaxed: th_interrupt_wake() comes after it */
+    atomic_bool ended; /* relaxed: th_cli_interrupt_wake() comes after it */
 };
 
-/* Begins to wait, after th_interrupt_install(). TH_FAILED if there is no thread for it. */
-enum th_status th_run_limit_begin(struct th_run_limit *limit);
+/* Begins to wait, after th_cli_interrupt_install(). TH_FAILED if there is no thread for it. */
+enum th_status th_cli_run_limit_begin(struct th_run_limit *limit);
 
 /* The call has ended: it is not stopped any more. False if it was. */
-bool th_run_limit_pass(struct th_run_limit *limit);
+bool th_cli_run_limit_pass(struct th_run_limit *limit);
 
 /* All has ended. Until then, and for the time since the call was stopped or has ended, it says what
  * is waited for, if that is long; and gives it up. */
-void th_run_limit_end(struct th_run_limit *limit);
+void th_cli_run_limit_end(struct th_run_limit *limit);
 
 #endif

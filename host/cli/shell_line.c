@@ -70,7 +70,7 @@ static size_t take(struct reading *r, const char *text)
     return 1 + escapes;
 }
 
-void th_shell_line_read(struct th_shell_line *line, const char *text, const char *breaks)
+void th_cli_shell_line_read(struct th_shell_line *line, const char *text, const char *breaks)
 {
     struct reading r = {.line = line, .breaks = breaks};
 
@@ -92,14 +92,15 @@ void th_shell_line_read(struct th_shell_line *line, const char *text, const char
     th_buffer_free(&r.word);
 }
 
-void th_shell_line_free(struct th_shell_line *line)
+void th_cli_shell_line_free(struct th_shell_line *line)
 {
     for (size_t i = 0; i < line->count; i++)
         th_free(line->words[i]);
     th_free(line->words);
 }
 
-void th_shell_line_quote(const struct th_shell_line *line, const char *text, struct th_buffer *out)
+void th_cli_shell_line_quote(const struct th_shell_line *line, const char *text,
+                             struct th_buffer *out)
 {
     for (; *text; text++) {
         bool plain = isalnum((unsigned char)*text) || strchr("_-./:=,@%+", *text) || *text < 0;

@@ -17,10 +17,11 @@ struct th_shell_line {
 
 /* LINE ends at the cursor. BREAKS: the characters at which the shell begins to put in, but that do
  * not end a word ($COMP_WORDBREAKS); those among them that do are known. */
-void th_shell_line_read(struct th_shell_line *line, const char *text, const char *breaks);
-void th_shell_line_free(struct th_shell_line *line);
+void th_cli_shell_line_read(struct th_shell_line *line, const char *text, const char *breaks);
+void th_cli_shell_line_free(struct th_shell_line *line);
 
 /* TEXT as it is typed there, as a part of the last word. */
-void th_shell_line_quote(const struct th_shell_line *line, const char *text, struct th_buffer *out);
+void th_cli_shell_line_quote(const struct th_shell_line *line, const char *text,
+                             struct th_buffer *out);
 
 #endif

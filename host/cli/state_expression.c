@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-static th_term self_pid; /* see th_state_expressions_begin() */
+static th_term self_pid; /* see th_cli_state_expressions_begin() */
 
 struct caller {
     struct th_process *process; /* NULL: nothing was called yet */
@@ -22,30 +22,31 @@ static enum th_called call(void *context, th_term module, th_term function, size
                            const th_term arguments[], th_env *env, th_term *result)
 {
     struct caller *caller = context;
-    const struct th_export *entry = th_call_defined(module, function, count);
+    const struct th_export *entry = th_cli_call_defined(module, function, count);
 
     if (!entry)
         return TH_CALLED_UNDEFINED;
     if (!caller->process)
-        caller->process = th_run_start();
-    return th_called_of(th_run_call_export(caller->process, entry, arguments, env, result));
+        caller->process = th_runtime_run_start();
+    return th_cli_called_of(
+        th_runtime_run_call_export(caller->process, entry, arguments, env, result));
 }
 
 static bool receive(void *context, int64_t nanoseconds, th_env *env, th_term *message)
 {
-    return th_call_receive(((struct caller *)context)->process, nanoseconds, env, message);
+    return th_cli_call_receive(((struct caller *)context)->process, nanoseconds, env, message);
 }
 
 static bool interrupted(void *context)
 {
     (void)context;
-    return th_interrupt_came() != 0;
+    return th_cli_interrupt_came() != 0;
 }
 
 static th_term self(void *context)
 {
     (void)context;
-    return self_pid == TH_NONE ? th_console_pid() : self_pid;
+    return self_pid == TH_NONE ? th_process_console_pid() : self_pid;
 }
 
 /* The exception's lines in one; that of an evaluation that was stopped says nothing. */
@@ -55,7 +56,7 @@ static enum th_status raised(const struct th_evaluation *e)
     const char *from, *end;
 
     if (e->stopped)
-        return th_error_raise(TH_USAGE, "the state has no value: %s came", th_interrupt_name());
+        return th_error_raise(TH_USAGE, "the state has no value: %s came", th_cli_interrupt_name());
     th_shell_print_exception(e, &lines);
     from = th_buffer_text(&lines);
     for (from += strspn(from, "* "); *from; from = end + strspn(end, "\n ")) {
@@ -71,7 +72,7 @@ static enum th_status raised(const struct th_evaluation *e)
 static enum th_status evaluate(th_env *env, const struct th_program *program, th_term *state)
 {
     static const struct th_shell_host host = {
-        call, receive, interrupted, self, NULL, NULL, th_call_functions,
+        call, receive, interrupted, self, NULL, NULL, th_cli_call_functions,
     };
     struct caller caller = {0};
     struct th_evaluation e;
@@ -86,7 +87,7 @@ static enum th_status evaluate(th_env *env, const struct th_program *program, th
         *state = th_copy(env, value);
     th_shell_end(&e);
     if (caller.process)
-        th_run_exit(caller.process, TH_AM(normal));
+        th_runtime_run_exit(caller.process, TH_AM(normal));
     return status;
 }
 
@@ -105,7 +106,7 @@ static enum th_status read_state(th_env *env, const char *text, th_term *state)
     return status;
 }
 
-void th_state_expressions_begin(th_term pid)
+void th_cli_state_expressions_begin(th_term pid)
 {
     self_pid = pid;
     th_tracer_state_evaluate = read_state;

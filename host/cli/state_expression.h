@@ -6,6 +6,6 @@
 
 /* From now on the state of a tracer may be an expression (th_tracer_state_evaluate). SELF is what
  * self() in it gives, TH_NONE: the console. Before other threads read states. */
-void th_state_expressions_begin(th_term self);
+void th_cli_state_expressions_begin(th_term self);
 
 #endif

@@ -32,7 +32,7 @@ static enum th_status take_memory(const struct th_argument *argument, const char
     return status;
 }
 
-const struct th_argument th_stream_arguments[] = {
+const struct th_argument th_cli_stream_arguments[] = {
     TH_OPTION("allow-partial", NULL, FLAG, 90,
               "Exit with 0 though a stream is damaged or cut off (else 4)",
               TH_INTO(struct th_stream_options, allow_partial)),
@@ -56,7 +56,7 @@ const struct th_argument th_stream_arguments[] = {
     {0},
 };
 
-enum th_status th_limit_take(const struct th_argument *argument, const char *value, void *input)
+enum th_status th_cli_limit_take(const struct th_argument *argument, const char *value, void *input)
 {
     struct th_limit *limit = (struct th_limit *)((char *)input + argument->into);
     int64_t count;
@@ -67,15 +67,15 @@ enum th_status th_limit_take(const struct th_argument *argument, const char *val
     return status;
 }
 
-const struct th_argument th_limit_arguments[] = {
-    TH_OPTION("max-records", "N", NUMBER, 90, "Stop after N records", .take = th_limit_take,
+const struct th_argument th_cli_limit_arguments[] = {
+    TH_OPTION("max-records", "N", NUMBER, 90, "Stop after N records", .take = th_cli_limit_take,
               TH_INTO(struct th_stream_options, max_records)),
     TH_OPTION("max-events", "N", NUMBER, 90, "The same: each record is an event here",
-              .take = th_limit_take, TH_INTO(struct th_stream_options, max_records)),
+              .take = th_cli_limit_take, TH_INTO(struct th_stream_options, max_records)),
     {0},
 };
 
-const char *th_stream_title(const char *name)
+const char *th_cli_stream_title(const char *name)
 {
     return strcmp(name, "-") == 0 ? "stdin" : name;
 }
@@ -83,9 +83,10 @@ const char *th_stream_title(const char *name)
 /* A line on stderr. */
 static void say(struct th_stream *stream, const char *text)
 {
-    th_command_flush();
-    th_progress_hide(&stream->progress);
-    fprintf(stderr, "tracehost %s: %s: %s\n", stream->command, th_stream_title(stream->name), text);
+    th_cli_command_flush();
+    th_cli_progress_hide(&stream->progress);
+    fprintf(stderr, "tracehost %s: %s: %s\n", stream->command, th_cli_stream_title(stream->name),
+            text);
 }
 
 static void on_notice(void *context, const char *text)
@@ -100,27 +101,27 @@ static void on_wait(void *context)
 
     if (stream->idle)
         stream->idle(stream->idle_context);
-    th_command_flush();
+    th_cli_command_flush();
     fflush(NULL);
     if (stream->reader)
-        th_progress_look(&stream->progress, th_stream_title(stream->name),
-                         th_reader_info(stream->reader));
+        th_cli_progress_look(&stream->progress, th_cli_stream_title(stream->name),
+                             th_replay_reader_info(stream->reader));
 }
 
-enum th_status th_stream_check_stdout(const char *name)
+enum th_status th_cli_stream_check_stdout(const char *name)
 {
-    if (!th_reader_would_read(name, "-"))
+    if (!th_replay_reader_would_read(name, "-"))
         return TH_OK;
     th_error_raise(TH_USAGE, "stdout goes to the same file");
-    return th_error_context("cannot read %s", th_stream_title(name));
+    return th_error_context("cannot read %s", th_cli_stream_title(name));
 }
 
-int th_stream_open(struct th_stream *stream)
+int th_cli_stream_open(struct th_stream *stream)
 {
     struct th_reader_options how = {
         .scheduler_id = stream->options->scheduler_id,
         .max_memory = stream->options->max_memory,
-        .stop = &th_interrupted,
+        .stop = &th_cli_interrupted,
         .reconnect_ns = stream->options->reconnect_ns,
         .waiting = on_wait,
         .notice = on_notice,
@@ -131,12 +132,12 @@ int th_stream_open(struct th_stream *stream)
     stream->status = TH_OK;
     stream->skipped = stream->damages = 0;
     stream->reader = NULL;
-    th_progress_begin(&stream->progress, stream->options->progress);
-    if (th_stream_check_stdout(stream->name) != TH_OK ||
-        th_reader_open(stream->name, &how, &stream->reader) != TH_OK)
-        return th_command_fail(stream->command);
-    stream->live = th_reader_info(stream->reader)->live;
-    note = th_reader_info(stream->reader)->note;
+    th_cli_progress_begin(&stream->progress, stream->options->progress);
+    if (th_cli_stream_check_stdout(stream->name) != TH_OK ||
+        th_replay_reader_open(stream->name, &how, &stream->reader) != TH_OK)
+        return th_cli_command_fail(stream->command);
+    stream->live = th_replay_reader_info(stream->reader)->live;
+    note = th_replay_reader_info(stream->reader)->note;
     if (note)
         fprintf(stderr, "tracehost %s: %s\n", stream->command, note);
     return TH_OK;
@@ -145,17 +146,17 @@ int th_stream_open(struct th_stream *stream)
 /* The damage in one line with the causes under it. */
 static void tell_damage(struct th_stream *stream)
 {
-    const char *file = th_reader_info(stream->reader)->file;
+    const char *file = th_replay_reader_info(stream->reader)->file;
 
-    th_command_flush();
-    th_progress_hide(&stream->progress);
+    th_cli_command_flush();
+    th_cli_progress_hide(&stream->progress);
     fprintf(stderr, "tracehost %s: %s: %s\n", stream->command,
-            th_stream_title(file ? file : stream->name), th_error_link(0));
+            th_cli_stream_title(file ? file : stream->name), th_error_link(0));
     for (size_t i = 1; th_error_link(i); i++)
         fprintf(stderr, "  %s\n", th_error_link(i));
 }
 
-void th_stream_complain(struct th_stream *stream)
+void th_cli_stream_complain(struct th_stream *stream)
 {
     if (stream->skipped + stream->damages < TOLD)
         tell_damage(stream);
@@ -167,52 +168,52 @@ void th_stream_complain(struct th_stream *stream)
     stream->status = TH_PARTIAL;
 }
 
-void th_stream_malformed(struct th_stream *stream, const struct th_event *event)
+void th_cli_stream_malformed(struct th_stream *stream, const struct th_event *event)
 {
     th_error_context("record %llu at byte %llu was skipped", (unsigned long long)event->number,
                      (unsigned long long)event->position);
-    th_stream_complain(stream);
+    th_cli_stream_complain(stream);
 }
 
-void th_stream_check(struct th_stream *stream, struct th_event *event, th_env *env)
+void th_cli_stream_check(struct th_stream *stream, struct th_event *event, th_env *env)
 {
     struct th_mfa function;
 
-    if (th_stream_stats_look_into(event, env, &function) == TH_OK)
+    if (th_cli_stream_stats_look_into(event, env, &function) == TH_OK)
         return;
     th_error_raise(TH_PARTIAL, "%s", th_error_link(0));
     th_error_context("record %llu at byte %llu is damaged, and kept as it is",
                      (unsigned long long)event->number, (unsigned long long)event->position);
-    th_stream_complain(stream);
+    th_cli_stream_complain(stream);
 }
 
-void th_stream_step(struct th_stream *stream)
+void th_cli_stream_step(struct th_stream *stream)
 {
-    th_progress_step(&stream->progress, th_stream_title(stream->name),
-                     th_reader_info(stream->reader));
+    th_cli_progress_step(&stream->progress, th_cli_stream_title(stream->name),
+                         th_replay_reader_info(stream->reader));
 }
 
-bool th_stream_next(struct th_stream *stream, struct th_event *event)
+bool th_cli_stream_next(struct th_stream *stream, struct th_event *event)
 {
     const struct th_limit *limit = &stream->options->max_records;
 
     for (;;) {
-        if (th_interrupt_came() ||
-            (limit->set && th_reader_info(stream->reader)->records >= limit->count))
+        if (th_cli_interrupt_came() ||
+            (limit->set && th_replay_reader_info(stream->reader)->records >= limit->count))
             return false;
-        th_stream_step(stream);
-        switch (th_reader_next(stream->reader, event)) {
+        th_cli_stream_step(stream);
+        switch (th_replay_reader_next(stream->reader, event)) {
         case TH_OK:
             return true;
         case TH_END:
             return false;
         default:
-            th_stream_complain(stream);
+            th_cli_stream_complain(stream);
         }
     }
 }
 
-void th_stream_leave(struct th_stream *stream, const char *text)
+void th_cli_stream_leave(struct th_stream *stream, const char *text)
 {
     say(stream, text);
     stream->status = TH_PARTIAL;
@@ -220,21 +221,21 @@ void th_stream_leave(struct th_stream *stream, const char *text)
 
 static void tell_interrupt(const struct th_stream *stream)
 {
-    uint64_t records = th_reader_info(stream->reader)->records;
+    uint64_t records = th_replay_reader_info(stream->reader)->records;
 
     fprintf(stderr, "tracehost %s: %s: %s came after %llu record%s\n", stream->command,
-            th_stream_title(stream->name), th_interrupt_name(), (unsigned long long)records,
-            th_plural(records));
+            th_cli_stream_title(stream->name), th_cli_interrupt_name(), (unsigned long long)records,
+            th_log_plural(records));
 }
 
 static void tell_recovery(const struct th_stream *stream)
 {
-    uint64_t records = th_reader_info(stream->reader)->records;
+    uint64_t records = th_replay_reader_info(stream->reader)->records;
     uint64_t faults = stream->skipped + stream->damages;
 
     fprintf(stderr, "tracehost %s: %s: recovered %llu record%s", stream->command,
-            th_stream_title(stream->name), (unsigned long long)(records - stream->skipped),
-            th_plural(records - stream->skipped));
+            th_cli_stream_title(stream->name), (unsigned long long)(records - stream->skipped),
+            th_log_plural(records - stream->skipped));
     if (stream->skipped)
         fprintf(stderr, ", skipped %llu", (unsigned long long)stream->skipped);
     if (faults > TOLD)
@@ -242,15 +243,15 @@ static void tell_recovery(const struct th_stream *stream)
     fputc('\n', stderr);
 }
 
-int th_stream_close(struct th_stream *stream)
+int th_cli_stream_close(struct th_stream *stream)
 {
-    th_progress_hide(&stream->progress);
-    th_progress_last(th_stream_title(stream->name), th_reader_info(stream->reader));
-    th_command_flush();
+    th_cli_progress_hide(&stream->progress);
+    th_cli_progress_last(th_cli_stream_title(stream->name), th_replay_reader_info(stream->reader));
+    th_cli_command_flush();
     if (stream->status != TH_OK)
         tell_recovery(stream);
-    if (th_interrupt_came())
+    if (th_cli_interrupt_came())
         tell_interrupt(stream);
-    th_reader_close(stream->reader);
-    return th_interrupt_status(stream->options->allow_partial ? TH_OK : stream->status);
+    th_replay_reader_close(stream->reader);
+    return th_cli_interrupt_status(stream->options->allow_partial ? TH_OK : stream->status);
 }

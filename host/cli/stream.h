@@ -11,18 +11,19 @@ struct th_stream_options {
     bool scheduler_id;
     size_t max_memory;           /* see th_reader_options */
     int64_t reconnect_ns;        /* see th_reader_options */
-    struct th_limit max_records; /* for th_stream_next() */
+    struct th_limit max_records; /* for th_cli_stream_next() */
     enum th_progress_when progress;
 };
 
 /* The options that all commands on streams have: of a struct th_stream_options. */
-extern const struct th_argument th_stream_arguments[];
+extern const struct th_argument th_cli_stream_arguments[];
 
 /* --max-records, which is --max-events as well, for commands whose events are records. Likewise. */
-extern const struct th_argument th_limit_arguments[];
+extern const struct th_argument th_cli_limit_arguments[];
 
 /* Takes a number as a struct th_limit that is set, which ARGUMENT's member is. */
-enum th_status th_limit_take(const struct th_argument *argument, const char *value, void *input);
+enum th_status th_cli_limit_take(const struct th_argument *argument, const char *value,
+                                 void *input);
 
 struct th_stream {
     const char *command; /* for messages */
@@ -33,52 +34,53 @@ struct th_stream {
     void (*idle)(void *context); /* NULL, or called with idle_context before a wait for bytes: to
                                     pass on what has come; stdout is flushed anyhow */
     void *idle_context;
-    bool live;        /* as th_reader_info() says; good after the stream was closed, too */
+    bool live;        /* as th_replay_reader_info() says; good after the stream was closed, too */
     int status;       /* TH_OK or TH_PARTIAL so far */
     uint64_t skipped; /* records that were damaged within a sound frame */
     uint64_t damages; /* places where it is cut off or damaged otherwise */
 };
 
 /* TH_USAGE if stdout goes to the file that the stream NAME is read from. */
-enum th_status th_stream_check_stdout(const char *name);
+enum th_status th_cli_stream_check_stdout(const char *name);
 
-/* Opens STREAM->name, after th_stream_check_stdout(). Another status than TH_OK was told already.
+/* Opens STREAM->name, after th_cli_stream_check_stdout(). Another status than TH_OK was told
+ * already.
  */
-int th_stream_open(struct th_stream *stream);
+int th_cli_stream_open(struct th_stream *stream);
 
 /* The next sound record. Damage on the way is told on stderr and counted. False at the end, when
  * max_records were read, or when a signal came. */
-bool th_stream_next(struct th_stream *stream, struct th_event *event);
+bool th_cli_stream_next(struct th_stream *stream, struct th_event *event);
 
-/* The stream has come a little further: for those that do not use th_stream_next(). */
-void th_stream_step(struct th_stream *stream);
+/* The stream has come a little further: for those that do not use th_cli_stream_next(). */
+void th_cli_stream_step(struct th_stream *stream);
 
 /* EVENT's content turned out to be damaged: tells it from the chain, and counts it. */
-void th_stream_malformed(struct th_stream *stream, const struct th_event *event);
+void th_cli_stream_malformed(struct th_stream *stream, const struct th_event *event);
 
 /* Looks whether EVENT, which the command keeps as it is, is sound for who plays it; else counts it
  * as damage. Terms are decoded into ENV. */
-void th_stream_check(struct th_stream *stream, struct th_event *event, th_env *env);
+void th_cli_stream_check(struct th_stream *stream, struct th_event *event, th_env *env);
 
 /* Tells the damage that the thread's chain is about, as one of this stream; counts it by its
  * status, TH_MALFORMED or TH_PARTIAL. Of very many only the first are told. */
-void th_stream_complain(struct th_stream *stream);
+void th_cli_stream_complain(struct th_stream *stream);
 
 /* What follows is not read, as TEXT says: the stream is partial. */
-void th_stream_leave(struct th_stream *stream, const char *text);
+void th_cli_stream_leave(struct th_stream *stream, const char *text);
 
 /* Flushes stdout, closes the reader, sums up on stderr what went wrong, and returns the exit
  * status: TH_OK, TH_PARTIAL, or 128 and more if a signal came. */
-int th_stream_close(struct th_stream *stream);
+int th_cli_stream_close(struct th_stream *stream);
 
 /*
  * Writes the stream NAME anew, in FORMAT, to OUTPUT (NULL: stdout), for COMMAND. Returns the exit
  * status.
  */
-int th_rewrite(const char *command, const char *name, const struct th_stream_options *options,
-               const char *output, enum th_format format);
+int th_cli_rewrite(const char *command, const char *name, const struct th_stream_options *options,
+                   const char *output, enum th_format format);
 
 /* "stdin" for "-", else the name itself. */
-const char *th_stream_title(const char *name);
+const char *th_cli_stream_title(const char *name);
 
 #endif

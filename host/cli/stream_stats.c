@@ -20,7 +20,7 @@ static th_term atom_of(uint64_t index)
     return (index & ((1 << ATOM_BITS) - 1)) << 6 | TH_TAG_ATOM;
 }
 
-struct th_mfa th_stream_stats_function(uint64_t key)
+struct th_mfa th_cli_stream_stats_function(uint64_t key)
 {
     return (struct th_mfa){
         .module = atom_of((key >> (ATOM_BITS + ARITY_BITS)) - 1),
@@ -31,9 +31,9 @@ struct th_mfa th_stream_stats_function(uint64_t key)
 
 static void count_in(struct th_table *table, uint64_t key)
 {
-    uintptr_t count = (uintptr_t)th_table_get(table, key);
+    uintptr_t count = (uintptr_t)th_hash_table_get(table, key);
 
-    th_table_set(table, key, (void *)(count + 1)); /* a count, not an address */
+    th_hash_table_set(table, key, (void *)(count + 1)); /* a count, not an address */
 }
 
 static bool is_row(const struct th_stream_stats_row *row, const struct th_stream_stats_row *wanted)
@@ -61,15 +61,15 @@ static void count_row(struct th_stream_stats *census, struct th_stream_stats_row
 static th_term row_tag(const struct th_event *event)
 {
     if (event->kind != TH_EVENT_SEQ_TRACE)
-        return th_tag_atom(event->tag);
+        return th_trace_tag_atom(event->tag);
     if (!th_is_tuple(event->term) || th_tuple_arity(event->term) == 0 ||
         !th_is_atom(th_tuple_elements(event->term)[0]))
         return TH_AM(undefined);
     return th_tuple_elements(event->term)[0];
 }
 
-enum th_status th_stream_stats_look_into(struct th_event *event, th_env *env,
-                                         struct th_mfa *function)
+enum th_status th_cli_stream_stats_look_into(struct th_event *event, th_env *env,
+                                             struct th_mfa *function)
 {
     enum th_status status;
 
@@ -77,11 +77,11 @@ enum th_status th_stream_stats_look_into(struct th_event *event, th_env *env,
         return TH_OK;
     if (event->kind == TH_EVENT_OTHER)
         return th_error_raise(TH_MALFORMED, "it is no trace message");
-    status = th_event_decode(event, env);
+    status = th_trace_event_decode(event, env);
     if (status == TH_OK && event->tag == TH_TAG_call && event->kind != TH_EVENT_SEQ_TRACE)
         status = event->source->function(event, function);
     if (status == TH_OK)
-        status = th_event_time(event);
+        status = th_trace_event_time(event);
     return status;
 }
 
@@ -113,11 +113,11 @@ static void count_event(struct th_stream_stats *census, const struct th_event *e
     count_time(census, &event->time);
 }
 
-enum th_status th_stream_stats_add(struct th_stream_stats *census, struct th_event *event,
-                                   th_env *env)
+enum th_status th_cli_stream_stats_add(struct th_stream_stats *census, struct th_event *event,
+                                       th_env *env)
 {
     struct th_mfa function = {0};
-    enum th_status status = th_stream_stats_look_into(event, env, &function);
+    enum th_status status = th_cli_stream_stats_look_into(event, env, &function);
 
     census->other += event->kind == TH_EVENT_OTHER;
     if (status != TH_OK)
@@ -144,7 +144,7 @@ static int by_kind_and_tag(const void *a, const void *b)
     return (x->tuple_size > y->tuple_size) - (x->tuple_size < y->tuple_size);
 }
 
-void th_stream_stats_sort_rows(struct th_stream_stats *census)
+void th_cli_stream_stats_sort_rows(struct th_stream_stats *census)
 {
     if (census->row_count)
         qsort(census->rows, census->row_count, sizeof *census->rows, by_kind_and_tag);
@@ -154,7 +154,8 @@ void th_stream_stats_sort_rows(struct th_stream_stats *census)
 static int by_count_and_function(const void *a, const void *b)
 {
     const struct th_stream_stats_item *x = a, *y = b;
-    struct th_mfa f = th_stream_stats_function(x->key), g = th_stream_stats_function(y->key);
+    struct th_mfa f = th_cli_stream_stats_function(x->key),
+                  g = th_cli_stream_stats_function(y->key);
     int order = th_atom_compare(f.module, g.module);
 
     if (x->count != y->count)
@@ -180,32 +181,32 @@ static struct th_stream_stats_list list_of(const struct th_table *table,
     struct th_slot *slot;
     size_t position = 0;
 
-    while ((slot = th_table_next(table, &position)))
+    while ((slot = th_hash_table_next(table, &position)))
         list.items[list.count++] = (struct th_stream_stats_item){slot->key, (uintptr_t)slot->value};
     qsort(list.items, list.count, sizeof *list.items, order);
     return list;
 }
 
-struct th_stream_stats_list th_stream_stats_functions(const struct th_stream_stats *census)
+struct th_stream_stats_list th_cli_stream_stats_functions(const struct th_stream_stats *census)
 {
     return list_of(&census->functions, by_count_and_function);
 }
 
-struct th_stream_stats_list th_stream_stats_tracees(const struct th_stream_stats *census)
+struct th_stream_stats_list th_cli_stream_stats_tracees(const struct th_stream_stats *census)
 {
     return list_of(&census->tracees, by_count_and_id);
 }
 
-const char *th_stream_stats_kind(enum th_event_kind kind)
+const char *th_cli_stream_stats_kind(enum th_event_kind kind)
 {
     static const char *const names[] = {"trace", "trace_ts", "seq_trace", "drop", "other"};
 
     return names[kind];
 }
 
-void th_stream_stats_free(struct th_stream_stats *census)
+void th_cli_stream_stats_free(struct th_stream_stats *census)
 {
     th_free(census->rows);
-    th_table_free(&census->functions);
-    th_table_free(&census->tracees);
+    th_hash_table_free(&census->functions);
+    th_hash_table_free(&census->tracees);
 }

@@ -13,7 +13,7 @@ struct th_stream_stats_row {
 };
 
 struct th_stream_stats_item {
-    uint64_t key; /* a pid or port, or what th_stream_stats_function() takes apart */
+    uint64_t key; /* a pid or port, or what th_cli_stream_stats_function() takes apart */
     uint64_t count;
 };
 
@@ -40,22 +40,22 @@ struct th_stream_stats {
 
 /* Decodes all of EVENT into ENV, so that a record is damaged for all commands or for none. FUNCTION
  * is set for a call. TH_MALFORMED with the cause if it is damaged, or no trace message. */
-enum th_status th_stream_stats_look_into(struct th_event *event, th_env *env,
-                                         struct th_mfa *function);
+enum th_status th_cli_stream_stats_look_into(struct th_event *event, th_env *env,
+                                             struct th_mfa *function);
 
 /* Counts one event. TH_MALFORMED if its content is damaged: then it is not counted. */
-enum th_status th_stream_stats_add(struct th_stream_stats *census, struct th_event *event,
-                                   th_env *env);
+enum th_status th_cli_stream_stats_add(struct th_stream_stats *census, struct th_event *event,
+                                       th_env *env);
 
 /* Orders the rows by kind, tag and size; the lists by count, then by name. The caller frees items.
  */
-void th_stream_stats_sort_rows(struct th_stream_stats *census);
-struct th_stream_stats_list th_stream_stats_functions(const struct th_stream_stats *census);
-struct th_stream_stats_list th_stream_stats_tracees(const struct th_stream_stats *census);
+void th_cli_stream_stats_sort_rows(struct th_stream_stats *census);
+struct th_stream_stats_list th_cli_stream_stats_functions(const struct th_stream_stats *census);
+struct th_stream_stats_list th_cli_stream_stats_tracees(const struct th_stream_stats *census);
 
-struct th_mfa th_stream_stats_function(uint64_t key);
-const char *th_stream_stats_kind(enum th_event_kind kind);
+struct th_mfa th_cli_stream_stats_function(uint64_t key);
+const char *th_cli_stream_stats_kind(enum th_event_kind kind);
 
-void th_stream_stats_free(struct th_stream_stats *census);
+void th_cli_stream_stats_free(struct th_stream_stats *census);
 
 #endif

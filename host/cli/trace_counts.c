@@ -107,7 +107,7 @@ static void show_counted(struct th_buffer *out, const struct counts *counts,
     show_time(out, counts, one);
     show_memory(out, counts, one);
     th_buffer_add_text(out, "  ");
-    th_function_show(out, &one->name);
+    th_trace_function_show(out, &one->name);
     th_buffer_add_byte(out, '\n');
 }
 
@@ -118,10 +118,10 @@ static void show(const struct th_session *session, const struct counts *counts, 
     struct th_buffer out = {0};
     size_t shown = 0;
 
-    if (th_session_title(session))
-        th_buffer_printf(&out, "session '%s'\n", th_session_title(session));
+    if (th_trace_session_title(session))
+        th_buffer_printf(&out, "session '%s'\n", th_trace_session_title(session));
     else if (several)
-        th_buffer_printf(&out, "tracer '%s'\n", th_session_name(session));
+        th_buffer_printf(&out, "tracer '%s'\n", th_trace_session_name(session));
     th_buffer_add_text(&out, "       calls");
     th_buffer_add_text(&out, counts->kinds & TH_BP_TIME ? "       seconds" : "");
     th_buffer_add_text(&out, counts->kinds & TH_BP_MEMORY ? "         words" : "");
@@ -160,7 +160,7 @@ static json_t *json_counted(const struct counted *one)
     struct th_buffer name = {0};
     json_t *object;
 
-    th_function_print(&name, &one->name);
+    th_trace_function_print(&name, &one->name);
     object =
         json_pack("{s:s, s:I}", "function", th_buffer_text(&name), "calls", (json_int_t)one->calls);
     if (one->kinds & TH_BP_TIME)
@@ -177,8 +177,8 @@ static void show_json(const struct th_session *session, const struct counts *cou
 
     for (size_t i = 0; i < counts->count; i++)
         json_array_append_new(functions, json_counted(&counts->items[i]));
-    all = json_pack("{s:s?, s:s, s:o}", "session", th_session_title(session), "tracer",
-                    th_session_name(session), "functions", functions);
+    all = json_pack("{s:s?, s:s, s:o}", "session", th_trace_session_title(session), "tracer",
+                    th_trace_session_name(session), "functions", functions);
     json_dumpf(all, stdout, JSON_COMPACT);
     putchar('\n');
     json_decref(all);
@@ -191,15 +191,15 @@ static void free_counts(struct counts *counts)
     th_free(counts->items);
 }
 
-void th_trace_results(const struct th_tracing *tracing, bool json)
+void th_cli_trace_results(const struct th_tracing *tracing, bool json)
 {
-    size_t sessions = th_tracing_sessions(tracing);
+    size_t sessions = th_trace_sessions(tracing);
 
     for (size_t i = 0; i < sessions; i++) {
-        const struct th_session *session = th_tracing_session(tracing, i);
+        const struct th_session *session = th_trace_session(tracing, i);
         struct counts counts = {0};
 
-        th_session_functions(session, collect, &counts);
+        th_trace_session_functions(session, collect, &counts);
         if (counts.count)
             qsort(counts.items, counts.count, sizeof *counts.items, compare);
         if (counts.count && json)

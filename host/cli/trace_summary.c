@@ -47,15 +47,15 @@ static void tell(const char *command, const char *what, uint64_t count)
     if (count && command)
         fprintf(stderr, "tracehost %s: %s: %llu\n", command, what, (unsigned long long)count);
     else if (count)
-        th_trace_stats_row(count, what);
+        th_cli_trace_stats_row(count, what);
 }
 
 /* Whom a line is about: the tracer, and its session if that has a name. */
 static void show_name(const struct th_session *session)
 {
-    if (th_session_title(session))
-        fprintf(stderr, "session '%s', ", th_session_title(session));
-    fprintf(stderr, "tracer '%s'", th_session_name(session));
+    if (th_trace_session_title(session))
+        fprintf(stderr, "session '%s', ", th_trace_session_title(session));
+    fprintf(stderr, "tracer '%s'", th_trace_session_name(session));
 }
 
 static void remark_on(const char *command, const struct th_session *session, const char *what,
@@ -70,11 +70,11 @@ static void remark_on(const char *command, const struct th_session *session, con
 
 static void remark_on_session(const char *command, const struct th_session *session)
 {
-    struct th_session_counts counts = th_session_counts(session);
-    struct th_pattern_counts patterns = th_session_pattern_counts(session);
-    struct th_message_counts messages = th_session_message_counts(session);
+    struct th_session_counts counts = th_trace_session_counts(session);
+    struct th_pattern_counts patterns = th_trace_session_pattern_counts(session);
+    struct th_message_counts messages = th_trace_session_message_counts(session);
 
-    if (!th_session_attached(session) && !th_session_failed(session)) {
+    if (!th_trace_session_attached(session) && !th_trace_session_failed(session)) {
         fprintf(stderr, "tracehost %s: ", command);
         show_name(session);
         fputs(": " DETACHED "\n", stderr);
@@ -106,7 +106,7 @@ static void tell_waiting(void *context, const struct th_pattern *pattern)
     struct th_buffer text = {0};
     char *line;
 
-    th_pattern_show(&text, pattern);
+    th_trace_pattern_show(&text, pattern);
     line = th_printf("\n%s\n", th_buffer_text(&text));
     if (!waiting->told.size || !strstr(th_buffer_text(&waiting->told), line)) {
         th_buffer_printf(&waiting->told, "%s", line);
@@ -117,12 +117,12 @@ static void tell_waiting(void *context, const struct th_pattern *pattern)
     th_buffer_free(&text);
 }
 
-void th_trace_waiting(const char *command, const struct th_tracing *tracing)
+void th_cli_trace_waiting(const char *command, const struct th_tracing *tracing)
 {
     struct waiting waiting = {.command = command};
 
-    for (size_t i = 0; i < th_tracing_sessions(tracing); i++)
-        th_session_waiting(th_tracing_session(tracing, i), tell_waiting, &waiting);
+    for (size_t i = 0; i < th_trace_sessions(tracing); i++)
+        th_trace_session_waiting(th_trace_session(tracing, i), tell_waiting, &waiting);
     th_buffer_free(&waiting.told);
 }
 
@@ -145,23 +145,23 @@ static void tell_live(const char *command, struct th_live_counts counts)
     tell(command, STRANGERS, counts.strangers);
 }
 
-void th_trace_remarks(const char *command, const struct th_tracing *tracing)
+void th_cli_trace_remarks(const char *command, const struct th_tracing *tracing)
 {
-    struct th_execution_counts execution = th_tracing_execution_counts(tracing);
+    struct th_execution_counts execution = th_trace_execution_counts(tracing);
 
     if (!execution.wanted) /* nobody has asked for returns */
         execution.unmatched = execution.repaired = 0;
-    for (size_t i = 0; i < th_tracing_sessions(tracing); i++)
-        remark_on_session(command, th_tracing_session(tracing, i));
-    tell(command, FORGOTTEN, th_tracing_calls_forgotten(tracing));
+    for (size_t i = 0; i < th_trace_sessions(tracing); i++)
+        remark_on_session(command, th_trace_session(tracing, i));
+    tell(command, FORGOTTEN, th_trace_calls_forgotten(tracing));
     tell_execution(command, execution);
     tell_live(command, th_live_counts(tracing));
-    tell(command, UNREAD, th_mail_dropped());
+    tell(command, UNREAD, th_process_mail_dropped());
 }
 
 /* --- all --- */
 
-void th_trace_stats_row(uint64_t count, const char *what)
+void th_cli_trace_stats_row(uint64_t count, const char *what)
 {
     fprintf(stderr, "%12llu  %s\n", (unsigned long long)count, what);
 }
@@ -184,93 +184,93 @@ static void show_breakpoints(const struct th_session *session)
 {
     struct breakpoints breakpoints = {0};
 
-    th_session_functions(session, count_breakpoints, &breakpoints);
-    th_trace_stats_row(breakpoints.local, LOCAL);
-    th_trace_stats_row(breakpoints.global, GLOBAL);
+    th_trace_session_functions(session, count_breakpoints, &breakpoints);
+    th_cli_trace_stats_row(breakpoints.local, LOCAL);
+    th_cli_trace_stats_row(breakpoints.global, GLOBAL);
 }
 
 static void show_patterns(struct th_pattern_counts counts)
 {
-    th_trace_stats_row(counts.callers_unknown, CALLERS);
-    th_trace_stats_row(counts.lines_unknown, LINES);
-    th_trace_stats_row(counts.undecided, UNDECIDED);
-    th_trace_stats_row(counts.actions_unsure, UNSURE);
-    th_trace_stats_row(counts.external_unknown, EXTERNAL);
-    th_trace_stats_row(counts.untimed, UNTIMED);
-    th_trace_stats_row(counts.returns_unknown, UNTOLD);
+    th_cli_trace_stats_row(counts.callers_unknown, CALLERS);
+    th_cli_trace_stats_row(counts.lines_unknown, LINES);
+    th_cli_trace_stats_row(counts.undecided, UNDECIDED);
+    th_cli_trace_stats_row(counts.actions_unsure, UNSURE);
+    th_cli_trace_stats_row(counts.external_unknown, EXTERNAL);
+    th_cli_trace_stats_row(counts.untimed, UNTIMED);
+    th_cli_trace_stats_row(counts.returns_unknown, UNTOLD);
     if (counts.meta_removed)
-        th_trace_stats_row(counts.meta_removed, META_REMOVED);
+        th_cli_trace_stats_row(counts.meta_removed, META_REMOVED);
     if (counts.meta_untold)
-        th_trace_stats_row(counts.meta_untold, META_UNTOLD);
+        th_cli_trace_stats_row(counts.meta_untold, META_UNTOLD);
 }
 
 static void show_messages(struct th_message_counts counts)
 {
-    th_trace_stats_row(counts.unmatched, LEFT_OUT);
+    th_cli_trace_stats_row(counts.unmatched, LEFT_OUT);
     if (counts.silenced)
-        th_trace_stats_row(counts.silenced, SILENT);
-    th_trace_stats_row(counts.undecided, UNDECIDED_MESSAGES);
-    th_trace_stats_row(counts.actions_unsure, UNSURE);
+        th_cli_trace_stats_row(counts.silenced, SILENT);
+    th_cli_trace_stats_row(counts.undecided, UNDECIDED_MESSAGES);
+    th_cli_trace_stats_row(counts.actions_unsure, UNSURE);
 }
 
 static void show_callbacks(const struct th_session_counts *counts)
 {
-    th_trace_stats_row(counts->enabled, "calls of its enabled callbacks");
-    th_trace_stats_row(counts->traced, "calls of its trace callbacks");
-    th_trace_stats_row(counts->status, "calls for trace_status");
-    th_trace_stats_row(counts->discarded, "events that it discarded");
+    th_cli_trace_stats_row(counts->enabled, "calls of its enabled callbacks");
+    th_cli_trace_stats_row(counts->traced, "calls of its trace callbacks");
+    th_cli_trace_stats_row(counts->status, "calls for trace_status");
+    th_cli_trace_stats_row(counts->discarded, "events that it discarded");
 }
 
 static void show_meta_tracers(const struct th_session *session)
 {
     struct th_meta_tracer_counts meta;
 
-    for (size_t i = 0; th_session_meta_tracer(session, i, &meta); i++) {
+    for (size_t i = 0; th_trace_session_meta_tracer(session, i, &meta); i++) {
         show_name(session);
         fprintf(stderr, ", meta tracer '%s'\n", meta.name);
         show_callbacks(&meta.counts);
-        th_trace_stats_row(meta.counts.removed, META_LEFT);
+        th_cli_trace_stats_row(meta.counts.removed, META_LEFT);
     }
 }
 
 static void show_session(const struct th_session *session)
 {
-    struct th_session_counts counts = th_session_counts(session);
+    struct th_session_counts counts = th_trace_session_counts(session);
 
     show_name(session);
     fprintf(stderr, "%s\n",
-            th_session_failed(session)     ? ", " FAILED
-            : th_session_attached(session) ? ""
-                                           : ", " DETACHED);
+            th_trace_session_failed(session)     ? ", " FAILED
+            : th_trace_session_attached(session) ? ""
+                                                 : ", " DETACHED);
     show_callbacks(&counts);
-    th_trace_stats_row(counts.filtered, "events held back by --flags");
+    th_cli_trace_stats_row(counts.filtered, "events held back by --flags");
     if (counts.silenced)
-        th_trace_stats_row(counts.silenced, "calls held back, as their tracee was silent");
-    th_trace_stats_row(counts.untraced,
-                       counts.silenced
-                           ? "returns held back, as it had discarded the call or that was silent"
-                           : "returns held back, as it had discarded the call");
-    if (th_session_pattern_counts(session).returns_doubtful)
-        th_trace_stats_row(th_session_pattern_counts(session).returns_doubtful, DOUBTFUL);
-    th_trace_stats_row(counts.removed, REMOVED);
-    th_trace_stats_row(counts.kept, KEPT);
-    th_trace_stats_row(counts.refused, REFUSED);
-    if (th_session_patterned(session)) {
+        th_cli_trace_stats_row(counts.silenced, "calls held back, as their tracee was silent");
+    th_cli_trace_stats_row(
+        counts.untraced, counts.silenced
+                             ? "returns held back, as it had discarded the call or that was silent"
+                             : "returns held back, as it had discarded the call");
+    if (th_trace_session_pattern_counts(session).returns_doubtful)
+        th_cli_trace_stats_row(th_trace_session_pattern_counts(session).returns_doubtful, DOUBTFUL);
+    th_cli_trace_stats_row(counts.removed, REMOVED);
+    th_cli_trace_stats_row(counts.kept, KEPT);
+    th_cli_trace_stats_row(counts.refused, REFUSED);
+    if (th_trace_session_patterned(session)) {
         show_breakpoints(session);
-        show_patterns(th_session_pattern_counts(session));
+        show_patterns(th_trace_session_pattern_counts(session));
     }
-    if (th_session_message_patterned(session))
-        show_messages(th_session_message_counts(session));
+    if (th_trace_session_message_patterned(session))
+        show_messages(th_trace_session_message_counts(session));
     show_meta_tracers(session);
 }
 
-void th_trace_stats(const struct th_tracing *tracing)
+void th_cli_trace_stats(const struct th_tracing *tracing)
 {
-    th_trace_stats_row(th_tracing_calls_forgotten(tracing), FORGOTTEN);
-    tell_execution(NULL, th_tracing_execution_counts(tracing));
+    th_cli_trace_stats_row(th_trace_calls_forgotten(tracing), FORGOTTEN);
+    tell_execution(NULL, th_trace_execution_counts(tracing));
     tell_live(NULL, th_live_counts(tracing));
-    th_trace_stats_row(th_mail_dropped(), UNREAD);
-    for (size_t i = 0; i < th_tracing_sessions(tracing); i++)
-        if (th_session_has_tracer(th_tracing_session(tracing, i)))
-            show_session(th_tracing_session(tracing, i));
+    th_cli_trace_stats_row(th_process_mail_dropped(), UNREAD);
+    for (size_t i = 0; i < th_trace_sessions(tracing); i++)
+        if (th_trace_session_has_tracer(th_trace_session(tracing, i)))
+            show_session(th_trace_session(tracing, i));
 }

@@ -5,17 +5,17 @@
 #include "host/trace/trace.h"
 
 /* Shows what patterns have counted, on stdout: a table for each session, or a line of JSON. */
-void th_trace_results(const struct th_tracing *tracing, bool json);
+void th_cli_trace_results(const struct th_tracing *tracing, bool json);
 
 /* Tells on stderr, for COMMAND, what deserves a word: losses, and answers of tracers that are
  * perhaps not meant. */
-void th_trace_remarks(const char *command, const struct th_tracing *tracing);
+void th_cli_trace_remarks(const char *command, const struct th_tracing *tracing);
 
 /* Tells on stderr, for COMMAND, which patterns have waited in vain for functions to come. */
-void th_trace_waiting(const char *command, const struct th_tracing *tracing);
+void th_cli_trace_waiting(const char *command, const struct th_tracing *tracing);
 
 /* Tells on stderr what became of all events (--stats), behind rows of the command's own. */
-void th_trace_stats(const struct th_tracing *tracing);
-void th_trace_stats_row(uint64_t count, const char *what);
+void th_cli_trace_stats(const struct th_tracing *tracing);
+void th_cli_trace_stats_row(uint64_t count, const char *what);
 
 #endif

@@ -25,9 +25,10 @@ static void print_slots(const struct th_library *library)
     printf("\nslot                          filled by\n");
     for (enum th_tracer_slot slot = 0; slot < TH_SLOTS; slot++) {
         char name[64];
-        snprintf(name, sizeof name, "%s/%u", th_slot_name(slot), th_slot_arity(slot));
+        snprintf(name, sizeof name, "%s/%u", th_library_slot_name(slot),
+                 th_library_slot_arity(slot));
         if (slots->functions[slot])
-            printf("%-28s  %s/%u\n", name, slots->filled_by[slot], th_slot_arity(slot));
+            printf("%-28s  %s/%u\n", name, slots->filled_by[slot], th_library_slot_arity(slot));
         else
             printf("%-28s  nothing\n", name);
     }
@@ -42,7 +43,7 @@ static void print_settings(const struct th_library *library)
         return;
     printf("\nsetting       may be\n");
     for (; setting->name; setting++) {
-        char *values = th_setting_values(setting);
+        char *values = th_trace_setting_values(setting);
         printf("%-12s  %s", setting->name, values);
         if (setting->otherwise)
             printf(" (default: %s)", setting->otherwise);
@@ -59,7 +60,7 @@ static void print_tracer(const struct th_library *library)
     print_settings(library);
 }
 
-int th_command_tracers(int argc, char **argv)
+int th_cli_command_tracers(int argc, char **argv)
 {
     static const struct th_libraries_command command = {
         .kind = TH_SEARCH_TRACERS,
@@ -70,5 +71,5 @@ int th_command_tracers(int argc, char **argv)
         .check = th_library_check_tracer,
     };
 
-    return th_libraries_run(&command, argc, argv);
+    return th_cli_libraries_run(&command, argc, argv);
 }

@@ -13,8 +13,8 @@
  *
  * Thread: any thread prepares, calls, and asks for the permission. Finishing, deleting and purging
  * wait for the permission and for a grace period, in a thread that may do so
- * (th_permission_may_wait()). Callees and instances are found in a reader section (progress/), and
- * stay after that only if the instance was entered.
+ * (th_code_permission_may_wait()). Callees and instances are found in a reader section (progress/),
+ * and stay after that only if the instance was entered.
  */
 #ifndef TH_CODE_H
 #define TH_CODE_H

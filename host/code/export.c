@@ -12,12 +12,12 @@
 enum { FEWEST_BITS = 6 };
 
 /* The first table, which stays empty. */
-static struct th_exports none = {
+static struct th_code_exports none = {
     .mask = 1,
     .shift = TH_EXPORT_WORD_BITS - 1,
     .entries = {NULL, NULL},
 };
-struct th_exports *_Atomic th_exports = &none;
+struct th_code_exports *_Atomic th_code_exports = &none;
 
 /* Held by who adds an entry: guards that the table changes, not that it is read. The innermost. */
 static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
@@ -27,20 +27,20 @@ static size_t export_count;
 static struct th_table names;
 
 /* Puts ENTRY into a free place. Nobody else adds. */
-static void put(struct th_exports *in, struct th_export *entry)
+static void put(struct th_code_exports *in, struct th_export *entry)
 {
-    size_t i = th_export_place(in, entry->module, entry->function, entry->arity);
+    size_t i = th_code_export_place(in, entry->module, entry->function, entry->arity);
 
     while (atomic_load_explicit(&in->entries[i], memory_order_relaxed))
         i = (i + 1) & in->mask;
     atomic_store_explicit(&in->entries[i], entry, memory_order_release);
 }
 
-static struct th_exports *grow(struct th_exports *old)
+static struct th_code_exports *grow(struct th_code_exports *old)
 {
     unsigned bits = old == &none ? FEWEST_BITS : TH_EXPORT_WORD_BITS - old->shift + 1;
     size_t capacity = (size_t)1 << bits;
-    struct th_exports *larger =
+    struct th_code_exports *larger =
         th_alloc_zero(sizeof *larger + capacity * sizeof larger->entries[0]);
 
     larger->mask = capacity - 1;
@@ -51,14 +51,14 @@ static struct th_exports *grow(struct th_exports *old)
         if (entry)
             put(larger, entry);
     }
-    atomic_store_explicit(&th_exports, larger, memory_order_release);
+    atomic_store_explicit(&th_code_exports, larger, memory_order_release);
     return larger;
 }
 
 /* Under the lock. */
 static struct th_export *add_entry(th_term module, th_term function, unsigned arity)
 {
-    struct th_exports *now = atomic_load_explicit(&th_exports, memory_order_relaxed);
+    struct th_code_exports *now = atomic_load_explicit(&th_code_exports, memory_order_relaxed);
     struct th_export *entry = th_alloc_zero(sizeof *entry);
 
     entry->module = module;
@@ -72,23 +72,23 @@ static struct th_export *add_entry(th_term module, th_term function, unsigned ar
 }
 
 /* Who finds none looks again under the lock: another may have added it, or a larger table. */
-struct th_export *th_export_get(th_term module, th_term function, unsigned arity)
+struct th_export *th_code_export_get(th_term module, th_term function, unsigned arity)
 {
-    struct th_export *entry = th_export_find(module, function, arity);
+    struct th_export *entry = th_code_export_find(module, function, arity);
 
     if (entry)
         return entry;
     pthread_mutex_lock(&adding);
-    entry = th_export_find(module, function, arity);
+    entry = th_code_export_find(module, function, arity);
     if (!entry)
         entry = add_entry(module, function, arity);
     pthread_mutex_unlock(&adding);
     return entry;
 }
 
-size_t th_export_longest_search(void)
+size_t th_code_export_longest_search(void)
 {
-    const struct th_exports *in = atomic_load_explicit(&th_exports, memory_order_acquire);
+    const struct th_code_exports *in = atomic_load_explicit(&th_code_exports, memory_order_acquire);
     size_t run = 0, longest = 0;
 
     for (size_t i = 0; i <= 2 * in->mask; i++) {
@@ -112,17 +112,17 @@ static uint64_t number_of(th_term module, th_term function, unsigned arity)
            (arity + 1); /* never 0 */
 }
 
-const char *th_export_name(th_term module, th_term function, unsigned arity)
+const char *th_code_export_name(th_term module, th_term function, unsigned arity)
 {
     uint64_t number = number_of(module, function, arity);
     char *name;
 
     pthread_mutex_lock(&adding);
-    name = th_table_get(&names, number);
+    name = th_hash_table_get(&names, number);
     if (!name) {
         name =
             th_printf("%s:%s/%u", th_atom_name(module)->text, th_atom_name(function)->text, arity);
-        th_table_set(&names, number, name);
+        th_hash_table_set(&names, number, name);
     }
     pthread_mutex_unlock(&adding);
     return name;

@@ -40,7 +40,7 @@ struct th_callee {
     void *known;             /* the watcher's own (loading.h); written before the entry is armed */
 };
 
-static inline bool th_callee_is_local(const struct th_callee *callee)
+static inline bool th_code_callee_is_local(const struct th_callee *callee)
 {
     return !callee->function->fptr;
 }
@@ -63,47 +63,48 @@ struct th_export {
 };
 
 /* The entry, NULL if none was made. Any thread, without a lock. */
-static inline struct th_export *th_export_find(th_term module, th_term function, unsigned arity);
+static inline struct th_export *th_code_export_find(th_term module, th_term function,
+                                                    unsigned arity);
 
 /* The entry, made if there is none, of two atoms and at most TH_EXPORT_ARITY_MAX. Any thread; takes
  * a lock only to make one. An entry takes some 70 bytes, for ever. */
-struct th_export *th_export_get(th_term module, th_term function, unsigned arity);
+struct th_export *th_code_export_get(th_term module, th_term function, unsigned arity);
 
 /* For tests: of how many entries the longest row without a free place is, which a search may have
  * to go along. */
-size_t th_export_longest_search(void);
+size_t th_code_export_longest_search(void);
 
 /* What a name is called in reports, "module:function/arity"; it stays for ever, as atoms do. Any
  * thread. */
-const char *th_export_name(th_term module, th_term function, unsigned arity);
+const char *th_code_export_name(th_term module, th_term function, unsigned arity);
 
 /*
  * The word, 0 where there is no entry; and what a call that has read it reaches, NULL: nothing. In
  * a read section (progress/), at the end of which the callee may go, unless it was entered
- * (instance.h). th_export_word_in(): with the index that was read for several.
+ * (instance.h). th_code_export_word_in(): with the index that was read for several.
  */
-static inline uintptr_t th_export_word_in(const struct th_export *entry, unsigned index)
+static inline uintptr_t th_code_export_word_in(const struct th_export *entry, unsigned index)
 {
     return entry ? th_code_word(&entry->word, index) : 0;
 }
 
-static inline uintptr_t th_export_word(const struct th_export *entry)
+static inline uintptr_t th_code_export_word(const struct th_export *entry)
 {
-    return th_export_word_in(entry, th_code_index());
+    return th_code_export_word_in(entry, th_code_index());
 }
 
-static inline const struct th_callee *th_export_reached(uintptr_t word)
+static inline const struct th_callee *th_code_export_reached(uintptr_t word)
 {
     return (const struct th_callee *)(word & ~(uintptr_t)(TH_EXPORT_ARMED | TH_EXPORT_USUAL));
 }
 
-static inline const struct th_callee *th_export_callee(const struct th_export *entry)
+static inline const struct th_callee *th_code_export_callee(const struct th_export *entry)
 {
-    return th_export_reached(th_export_word(entry));
+    return th_code_export_reached(th_code_export_word(entry));
 }
 
 /* The word, not armed, by which CALLEE is reached; NULL: nothing is. */
-static inline uintptr_t th_export_word_of(const struct th_callee *callee)
+static inline uintptr_t th_code_export_word_of(const struct th_callee *callee)
 {
     bool usual = callee && callee->instance && callee->function->flags == 0;
 
@@ -114,7 +115,7 @@ static inline uintptr_t th_export_word_of(const struct th_callee *callee)
 
 /* Arms the entry, or disarms it. Whoever has the code modification permission. Release: what is
  * to be found then is there; who reads the word acquires. */
-static inline void th_export_arm(struct th_export *entry, bool armed)
+static inline void th_code_export_arm(struct th_export *entry, bool armed)
 {
     for (unsigned i = 0; i < TH_CODE_INDICES; i++)
         if (armed)
@@ -134,13 +135,14 @@ const struct th_callee *th_code_at(uintptr_t address);
 /* --- Inline parts ---------------------------------------------------------------------------- */
 
 /* The table: open addressing, read without a lock (export.c). */
-struct th_exports {
-    struct th_exports *smaller;          /* that it has replaced; somebody may read it yet */
+struct th_code_exports {
+    struct th_code_exports *smaller;          /* that it has replaced; somebody may read it yet */
     size_t mask;                         /* the places, a power of two, less 1; at most half used */
     unsigned shift;                      /* of a hash: its upper bits are the place */
     struct th_export *_Atomic entries[]; /* NULL: free. Release: the entry is complete; acquire. */
 };
-extern struct th_exports *_Atomic th_exports; /* never NULL; release: it is filled in; acquire */
+extern struct th_code_exports
+    *_Atomic th_code_exports; /* never NULL; release: it is filled in; acquire */
 
 /*
  * Where to begin to look. What tells three parts apart is in one word: the number of an atom stands
@@ -150,18 +152,19 @@ extern struct th_exports *_Atomic th_exports; /* never NULL; release: it is fill
  */
 enum { TH_EXPORT_WORD_BITS = 64 };
 _Static_assert(TH_ATOM_LIMIT <= 1 << 20 && TH_EXPORT_ARITY_MAX < 1 << 8, "they fit");
-static inline size_t th_export_place(const struct th_exports *in, th_term module, th_term function,
-                                     unsigned arity)
+static inline size_t th_code_export_place(const struct th_code_exports *in, th_term module,
+                                          th_term function, unsigned arity)
 {
     return (module << 22 ^ function << 2 ^ arity) * 0x9E3779B97F4A7C15u >> in->shift;
 }
 
-static inline struct th_export *th_export_find(th_term module, th_term function, unsigned arity)
+static inline struct th_export *th_code_export_find(th_term module, th_term function,
+                                                    unsigned arity)
 {
-    const struct th_exports *in = atomic_load_explicit(&th_exports, memory_order_acquire);
+    const struct th_code_exports *in = atomic_load_explicit(&th_code_exports, memory_order_acquire);
     struct th_export *entry;
 
-    for (size_t i = th_export_place(in, module, function, arity);; i = (i + 1) & in->mask) {
+    for (size_t i = th_code_export_place(in, module, function, arity);; i = (i + 1) & in->mask) {
         entry = atomic_load_explicit(&in->entries[i], memory_order_acquire);
         if (__builtin_expect(!entry || (entry->function == function && entry->module == module &&
                                         entry->arity == arity),

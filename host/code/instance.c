@@ -35,7 +35,7 @@ static void add_function(struct th_instance *instance, const ErlNifFunc *functio
         .library = instance->library,
         .instance = instance,
         .function = function,
-        .name = th_export_name(instance->module->name, called, function->arity),
+        .name = th_code_export_name(instance->module->name, called, function->arity),
         .entry = entry,
         .code = code,
     };
@@ -45,7 +45,8 @@ static void add_exported(struct th_instance *instance, const ErlNifFunc *functio
 {
     th_term called = atom_of(function->name);
     struct th_export *entry =
-        called == TH_NONE ? NULL : th_export_get(instance->module->name, called, function->arity);
+        called == TH_NONE ? NULL
+                          : th_code_export_get(instance->module->name, called, function->arity);
 
     add_function(instance, function, called, (void *)function->fptr, entry);
 }
@@ -89,7 +90,8 @@ static void find_starts(struct th_instance *instance)
     instance->start_count = kept;
 }
 
-const struct th_callee *th_instance_start(const struct th_instance *instance, uintptr_t address)
+const struct th_callee *th_code_instance_start(const struct th_instance *instance,
+                                               uintptr_t address)
 {
     size_t low = 0, high = instance->start_count;
 
@@ -107,7 +109,7 @@ const struct th_callee *th_instance_start(const struct th_instance *instance, ui
 
 /* --- Beginning and end ------------------------------------------------------------------------ */
 
-struct th_instance *th_instance_create(struct th_library *library)
+struct th_instance *th_code_instance_create(struct th_library *library)
 {
     const struct th_entry *entry = th_library_entry(library);
     const struct th_code_map *map = th_library_code_map(library);
@@ -116,7 +118,7 @@ struct th_instance *th_instance_create(struct th_library *library)
 
     memset(instance, 0, size);
     instance->library = library;
-    instance->module = th_module_get(th_library_name(library));
+    instance->module = th_code_module_get(th_library_name(library));
     instance->slots = slots;
     instance->serial = atomic_fetch_add_explicit(&serials, 1, memory_order_relaxed) + 1;
     instance->callees =
@@ -131,30 +133,30 @@ struct th_instance *th_instance_create(struct th_library *library)
     return instance;
 }
 
-void th_instance_free(struct th_instance *instance)
+void th_code_instance_free(struct th_instance *instance)
 {
     th_free(instance->callees);
     th_free(instance->locals);
     th_free(instance->starts);
-    th_symbols_free(&instance->functions);
+    th_debuginfo_symbols_free(&instance->functions);
     th_free(instance);
 }
 
 /* --- Counting --------------------------------------------------------------------------------- */
 
-void th_instance_enter_shared(struct th_instance *instance)
+void th_code_instance_enter_shared(struct th_instance *instance)
 {
     atomic_fetch_add_explicit(&instance->by_slot[0].entered, 1, memory_order_relaxed);
 }
 
-void th_instance_leave_shared(struct th_instance *instance)
+void th_code_instance_leave_shared(struct th_instance *instance)
 {
     atomic_fetch_add_explicit(&instance->by_slot[0].left, 1, memory_order_release);
 }
 
 /* Who has left first: whatever they did, coming in above all, is then seen by who looks how many
  * came in. So the difference is never too small. */
-uint64_t th_instance_users(const struct th_instance *instance)
+uint64_t th_code_instance_users(const struct th_instance *instance)
 {
     uint64_t left = 0, entered = 0;
 

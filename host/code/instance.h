@@ -47,23 +47,24 @@ struct th_instance {
 
 /* Of LIBRARY, which is open, with the export entries of its functions; nothing finds it yet.
  * Any thread. */
-struct th_instance *th_instance_create(struct th_library *library);
-void th_instance_free(struct th_instance *instance);
+struct th_instance *th_code_instance_create(struct th_library *library);
+void th_code_instance_free(struct th_instance *instance);
 
 /* The serial of CALLEE's instance; 0: it is of none. */
-static inline uint64_t th_callee_serial(const struct th_callee *callee)
+static inline uint64_t th_code_callee_serial(const struct th_callee *callee)
 {
     return callee->instance ? callee->instance->serial : 0;
 }
 
 /* CALLEE's instance has that serial. */
-static inline bool th_callee_is_of(const struct th_callee *callee, uint64_t serial)
+static inline bool th_code_callee_is_of(const struct th_callee *callee, uint64_t serial)
 {
     return callee->instance && callee->instance->serial == serial;
 }
 
 /* The callee that begins at ADDRESS, NULL if none does. */
-const struct th_callee *th_instance_start(const struct th_instance *instance, uintptr_t address);
+const struct th_callee *th_code_instance_start(const struct th_instance *instance,
+                                               uintptr_t address);
 
 /* The instance whose code is at ADDRESS; NULL: none. As th_code_at(). */
 const struct th_instance *th_code_instance_at(uintptr_t address);
@@ -85,7 +86,7 @@ bool th_code_place(uintptr_t address, struct th_code_place *place);
  * result is an upper bound. 0 is exact, and permanent, once no external call can reach INSTANCE and
  * a grace period has passed: after that only code that runs in INSTANCE can enter it again.
  */
-uint64_t th_instance_users(const struct th_instance *instance);
+uint64_t th_code_instance_users(const struct th_instance *instance);
 
 /* --- Counting --------------------------------------------------------------------------------- */
 
@@ -98,14 +99,14 @@ void th_code_slots(unsigned count);
 extern _Thread_local unsigned th_code_slot
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-void th_instance_enter_shared(struct th_instance *instance);
-void th_instance_leave_shared(struct th_instance *instance);
+void th_code_instance_enter_shared(struct th_instance *instance);
+void th_code_instance_leave_shared(struct th_instance *instance);
 
 /*
  * For who counts instructions: somebody comes in to INSTANCE, not NULL, if that takes no call. The
- * answer is for th_instance_leave_quickly(), on the same thread; NULL: nothing was done.
+ * answer is for th_code_instance_leave_quickly(), on the same thread; NULL: nothing was done.
  */
-static inline struct th_entered *th_instance_enter_quickly(struct th_instance *instance)
+static inline struct th_entered *th_code_instance_enter_quickly(struct th_instance *instance)
 {
     unsigned slot = th_code_slot;
     struct th_entered *own;
@@ -119,7 +120,7 @@ static inline struct th_entered *th_instance_enter_quickly(struct th_instance *i
     return own;
 }
 
-static inline void th_instance_leave_quickly(struct th_entered *own)
+static inline void th_code_instance_leave_quickly(struct th_entered *own)
 {
     atomic_store_explicit(&own->left, atomic_load_explicit(&own->left, memory_order_relaxed) + 1,
                           memory_order_release);
@@ -127,20 +128,20 @@ static inline void th_instance_leave_quickly(struct th_entered *own)
 
 /* Somebody comes in: in the read section in which the instance was found, or being in it already;
  * leaves. INSTANCE NULL: a callee of no module. */
-static inline void th_instance_enter(struct th_instance *instance)
+static inline void th_code_instance_enter(struct th_instance *instance)
 {
-    if (instance && !th_instance_enter_quickly(instance))
-        th_instance_enter_shared(instance);
+    if (instance && !th_code_instance_enter_quickly(instance))
+        th_code_instance_enter_shared(instance);
 }
 
-static inline void th_instance_leave(struct th_instance *instance)
+static inline void th_code_instance_leave(struct th_instance *instance)
 {
     if (__builtin_expect(!instance, 0))
         return;
     if (__builtin_expect(th_code_slot - 1 >= instance->slots - 1, 0))
-        th_instance_leave_shared(instance);
+        th_code_instance_leave_shared(instance);
     else
-        th_instance_leave_quickly(&instance->by_slot[th_code_slot]);
+        th_code_instance_leave_quickly(&instance->by_slot[th_code_slot]);
 }
 
 #endif

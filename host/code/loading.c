@@ -15,8 +15,8 @@ struct th_prepared {
 struct th_prepared *th_code_prepare(struct th_library *library)
 {
     struct th_prepared *prepared = th_alloc(sizeof *prepared);
-    struct th_instance *instance = th_instance_create(library);
-    const struct th_module_watcher *watcher = th_module_watcher();
+    struct th_instance *instance = th_code_instance_create(library);
+    const struct th_module_watcher *watcher = th_code_module_watcher();
 
     prepared->instance = instance;
     if (watcher && watcher->prepare)
@@ -24,25 +24,25 @@ struct th_prepared *th_code_prepare(struct th_library *library)
     return prepared;
 }
 
-void th_prepared_drop(struct th_prepared *prepared)
+void th_code_prepared_drop(struct th_prepared *prepared)
 {
     struct th_instance *instance = prepared->instance;
 
-    th_permission_wait();
-    if (th_module_watcher())
-        th_module_watcher()->end(instance->callees, instance->count);
-    th_permission_release();
+    th_code_permission_wait();
+    if (th_code_module_watcher())
+        th_code_module_watcher()->end(instance->callees, instance->count);
+    th_code_permission_release();
     th_library_release(instance->library);
-    th_instance_free(instance);
+    th_code_instance_free(instance);
     th_free(prepared);
 }
 
-th_term th_prepared_name(const struct th_prepared *prepared)
+th_term th_code_prepared_name(const struct th_prepared *prepared)
 {
     return prepared->instance->module->name;
 }
 
-struct th_library *th_prepared_library(const struct th_prepared *prepared)
+struct th_library *th_code_prepared_library(const struct th_prepared *prepared)
 {
     return prepared->instance->library;
 }
@@ -135,7 +135,7 @@ static enum th_status run_libraries(const struct changes *changes)
 {
     enum th_status status;
 
-    th_permission_begin();
+    th_code_permission_begin();
     status = run_loads(changes);
     if (status == TH_OK) {
         status = run_checks(changes);
@@ -144,7 +144,7 @@ static enum th_status run_libraries(const struct changes *changes)
         if (status != TH_OK)
             undo_loads(changes, changes->count);
     }
-    th_permission_end();
+    th_code_permission_end();
     return status;
 }
 
@@ -153,9 +153,9 @@ static enum th_status run_libraries(const struct changes *changes)
 /* What calls of ENTRY reach, whether it is armed or not. */
 static void stage_callee(struct th_export *entry, const struct th_callee *callee)
 {
-    uintptr_t armed = th_stage_read(&entry->word) & TH_EXPORT_ARMED;
+    uintptr_t armed = th_code_stage_read(&entry->word) & TH_EXPORT_ARMED;
 
-    th_stage_word(&entry->word, th_export_word_of(callee) | armed);
+    th_code_stage_word(&entry->word, th_code_export_word_of(callee) | armed);
 }
 
 /* Stages as undefined the exports of INSTANCE that its successor lacks. */
@@ -164,7 +164,7 @@ static void stage_undefined(const struct th_instance *instance)
     for (size_t i = 0; i < instance->count; i++) {
         struct th_export *entry = instance->callees[i].entry;
         const struct th_callee *staged =
-            entry ? th_export_reached(th_stage_read(&entry->word)) : NULL;
+            entry ? th_code_export_reached(th_code_stage_read(&entry->word)) : NULL;
         if (staged && staged->instance == instance)
             stage_callee(entry, NULL);
     }
@@ -173,17 +173,17 @@ static void stage_undefined(const struct th_instance *instance)
 /* Old code goes when the current code takes its place. A deleted module has none that would. */
 static void stage_change(struct change *change)
 {
-    change->purged = change->now ? th_old_stage_end(change->module) : NULL;
+    change->purged = change->now ? th_code_old_stage_end(change->module) : NULL;
     if (change->new) {
         change->new->generation = change->module->generations + 1;
         for (size_t i = 0; i < change->new->count; i++)
             if (change->new->callees[i].entry)
                 stage_callee(change->new->callees[i].entry, &change->new->callees[i]);
-        th_ranges_add(change->new);
+        th_code_ranges_add(change->new);
     }
     if (change->now)
         stage_undefined(change->now);
-    th_stage_word(&change->module->current, (uintptr_t)change->new);
+    th_code_stage_word(&change->module->current, (uintptr_t)change->new);
 }
 
 /* Old code goes first, so that of no module more than two have begun. */
@@ -191,11 +191,11 @@ static void tell(const struct changes *changes)
 {
     for (size_t i = 0; i < changes->count; i++)
         if (changes->items[i].now)
-            th_old_tell(changes->items[i].module);
-    for (size_t i = 0; th_module_watcher() && i < changes->count; i++) {
+            th_code_old_tell(changes->items[i].module);
+    for (size_t i = 0; th_code_module_watcher() && i < changes->count; i++) {
         const struct th_instance *new = changes->items[i].new;
         if (new)
-            th_module_watcher()->begin(new->callees, new->count);
+            th_code_module_watcher()->begin(new->callees, new->count);
     }
 }
 
@@ -203,17 +203,17 @@ static void tell(const struct changes *changes)
 static void make(struct changes *changes)
 {
     tell(changes);
-    th_stage_begin();
+    th_code_stage_begin();
     for (size_t i = 0; i < changes->count; i++)
         stage_change(&changes->items[i]);
     th_progress_wait();
     ++*changes->rounds;
-    th_stage_commit();
+    th_code_stage_commit();
     for (size_t i = 0; i < changes->count; i++) {
         struct change *change = &changes->items[i];
         change->module->generations += change->new != NULL;
         if (change->now)
-            th_old_begin(change->now);
+            th_code_old_begin(change->now);
     }
 }
 
@@ -223,7 +223,7 @@ static enum th_status check_old(const struct changes *changes)
 {
     for (size_t i = 0; i < changes->count; i++)
         if (changes->items[i].now &&
-            th_old_check(changes->items[i].module, changes->rounds) != TH_OK)
+            th_code_old_check(changes->items[i].module, changes->rounds) != TH_OK)
             return th_error_context("module %s was not loaded",
                                     th_atom_name(changes->items[i].module->name)->text);
     return TH_OK;
@@ -234,7 +234,7 @@ static void look_up(struct changes *changes)
     for (size_t i = 0; i < changes->count; i++) {
         struct change *change = &changes->items[i];
         const struct th_instance *before;
-        change->now = th_module_current(change->module, th_code_index());
+        change->now = th_code_module_current(change->module, th_code_index());
         before = change->now ? change->now : change->module->old;
         change->from = before ? before->library : NULL;
     }
@@ -243,7 +243,7 @@ static void look_up(struct changes *changes)
 static void free_purged(const struct changes *changes)
 {
     for (size_t i = 0; i < changes->count; i++)
-        th_old_free(changes->items[i].purged);
+        th_code_old_free(changes->items[i].purged);
 }
 
 /* Kills the processes that are in old code of the modules. */
@@ -252,13 +252,13 @@ static void kill_users(struct changes *changes)
     struct th_module **modules = th_alloc((changes->count + 1) * sizeof(struct th_module *));
     size_t count = 0;
 
-    th_permission_wait();
+    th_code_permission_wait();
     look_up(changes);
-    th_permission_release();
+    th_code_permission_release();
     for (size_t i = 0; i < changes->count; i++)
         if (changes->items[i].now)
             modules[count++] = changes->items[i].module;
-    th_old_kill(modules, count);
+    th_code_old_kill(modules, count);
     th_free(modules);
 }
 
@@ -278,9 +278,9 @@ static void delete_failed(struct changes *changes)
                 (struct change){.module = changes->items[i].module, .now = changes->items[i].now};
     if (failed.count > 0) {
         make(&failed);
-        th_permission_release();
+        th_code_permission_release();
         free_purged(&failed);
-        th_permission_wait();
+        th_code_permission_wait();
     }
     th_free(failed.items);
     th_error_restore(&error);
@@ -302,7 +302,7 @@ static enum th_status finish(struct changes *changes, struct th_finish *f)
     enum th_status status;
 
     f->refusal = TH_CODE_NOT_PURGED;
-    th_permission_wait();
+    th_code_permission_wait();
     look_up(changes);
     status = check_old(changes);
     if (status == TH_OK) {
@@ -315,7 +315,7 @@ static enum th_status finish(struct changes *changes, struct th_finish *f)
         delete_failed(changes);
     if (status == TH_OK)
         note(changes, f->finished);
-    th_permission_release();
+    th_code_permission_release();
     if (status == TH_OK)
         free_purged(changes);
     return status;
@@ -363,22 +363,22 @@ enum th_status th_code_finish(struct th_finish *f)
 enum th_status th_code_delete(th_term name, enum th_purge purge)
 {
     unsigned rounds = 0;
-    struct change change = {.module = th_module_known(name)};
+    struct change change = {.module = th_code_module_known(name)};
     struct changes changes = {.items = &change, .count = 1, .rounds = &rounds};
     enum th_status status = TH_OK;
 
     if (change.module && purge == TH_PURGE_HARD)
         kill_users(&changes);
-    th_permission_wait();
+    th_code_permission_wait();
     if (change.module)
         look_up(&changes);
     if (!change.now)
         status = th_error_raise(TH_USAGE, "no module %s is loaded", th_atom_name(name)->text);
-    else if (th_old_check(change.module, &rounds) != TH_OK)
+    else if (th_code_old_check(change.module, &rounds) != TH_OK)
         status = th_error_context("module %s was not deleted", th_atom_name(name)->text);
     else
         make(&changes);
-    th_permission_release();
+    th_code_permission_release();
     if (status == TH_OK)
         free_purged(&changes);
     return status;
@@ -389,33 +389,33 @@ static struct th_instance *purge_old(struct th_module *module)
 {
     struct th_instance *old;
 
-    th_old_tell(module);
-    th_stage_begin();
-    old = th_old_stage_end(module);
+    th_code_old_tell(module);
+    th_code_stage_begin();
+    old = th_code_old_stage_end(module);
     th_progress_wait();
-    th_stage_commit();
+    th_code_stage_commit();
     return old;
 }
 
 enum th_status th_code_purge(th_term name, enum th_purge purge, bool *had)
 {
-    struct th_module *module = th_module_known(name);
+    struct th_module *module = th_code_module_known(name);
     struct th_instance *old = NULL;
     enum th_status status = TH_OK;
     unsigned rounds = 0;
     bool there = false;
 
     if (module && purge == TH_PURGE_HARD)
-        th_old_kill(&module, 1);
-    th_permission_wait();
+        th_code_old_kill(&module, 1);
+    th_code_permission_wait();
     if (module) {
         there = module->old != NULL;
-        status = th_old_check(module, &rounds);
+        status = th_code_old_check(module, &rounds);
     }
     if (there && status == TH_OK)
         old = purge_old(module);
-    th_permission_release();
-    th_old_free(old);
+    th_code_permission_release();
+    th_code_old_free(old);
     if (had)
         *had = there;
     return status == TH_OK ? TH_OK
@@ -426,18 +426,19 @@ enum th_status th_code_purge(th_term name, enum th_purge purge, bool *had)
 static void remove_module(struct th_module *module, struct th_instance *removed[2])
 {
     unsigned rounds = 0;
-    struct change change = {.module = module, .now = th_module_current(module, th_code_index())};
+    struct change change = {.module = module,
+                            .now = th_code_module_current(module, th_code_index())};
     struct changes changes = {.items = &change, .count = 1, .rounds = &rounds};
 
     removed[0] = removed[1] = NULL;
     if (module->old)
-        th_old_await(module->old);
+        th_code_old_await(module->old);
     if (change.now) {
         make(&changes);
         removed[0] = change.purged;
     }
     if (module->old) {
-        th_old_await(module->old);
+        th_code_old_await(module->old);
         removed[1] = purge_old(module);
     }
 }
@@ -446,23 +447,23 @@ static void end_module(struct th_module *module)
 {
     struct th_instance *removed[2];
 
-    th_permission_wait();
+    th_code_permission_wait();
     remove_module(module, removed);
-    th_permission_release();
-    th_old_free(removed[0]);
-    th_old_free(removed[1]);
+    th_code_permission_release();
+    th_code_old_free(removed[0]);
+    th_code_old_free(removed[1]);
 }
 
 void th_code_end(void)
 {
-    struct th_module *module = atomic_load_explicit(&th_modules, memory_order_acquire);
+    struct th_module *module = atomic_load_explicit(&th_code_modules, memory_order_acquire);
 
     for (; module; module = module->next)
         end_module(module);
     th_progress_settle();
 }
 
-void th_module_add(struct th_library *library)
+void th_code_module_add(struct th_library *library)
 {
     struct th_prepared *prepared;
     struct th_finish add = {.prepared = &prepared, .count = 1, .info = TH_NIL};
@@ -473,7 +474,7 @@ void th_module_add(struct th_library *library)
         th_bug("%s cannot be added: %s", th_library_path(library), th_error_link(0));
 }
 
-void th_module_remove(struct th_library *library)
+void th_code_module_remove(struct th_library *library)
 {
-    end_module(th_module_get(th_library_name(library)));
+    end_module(th_code_module_get(th_library_name(library)));
 }

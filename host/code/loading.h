@@ -14,7 +14,7 @@
  * there for patterns.
  *
  * No thread is stopped. Preparing and finishing are done by threads that may wait
- * (th_permission_may_wait()): finishing takes the code modification permission, for which they
+ * (th_code_permission_may_wait()): finishing takes the code modification permission, for which they
  * queue, and waits for thread progress, once.
  *
  * (Erlang/OTP, "Non-Blocking Code Loading", with lists of modules.)
@@ -35,10 +35,10 @@ struct th_prepared;
 struct th_prepared *th_code_prepare(struct th_library *library);
 
 /* Frees PREPARED, which was not finished, and releases its library. */
-void th_prepared_drop(struct th_prepared *prepared);
+void th_code_prepared_drop(struct th_prepared *prepared);
 
-th_term th_prepared_name(const struct th_prepared *prepared);
-struct th_library *th_prepared_library(const struct th_prepared *prepared);
+th_term th_code_prepared_name(const struct th_prepared *prepared);
+struct th_library *th_code_prepared_library(const struct th_prepared *prepared);
 
 /* If processes are in old code that is to be purged: */
 enum th_purge {
@@ -91,8 +91,8 @@ struct th_finish {
  *
  * On TH_OK all of PREPARED are the modules' and gone. Else all are still the caller's, to be
  * dropped or finished once more, and what was there is there as before, but for what 5 says. Two of
- * one name: TH_USAGE, TH_CODE_DUPLICATE. Libraries' code runs in the calling thread, with the permission: what it
- * wants of breakpoints is done afterwards.
+ * one name: TH_USAGE, TH_CODE_DUPLICATE. Libraries' code runs in the calling thread, with the
+ * permission: what it wants of breakpoints is done afterwards.
  */
 enum th_status th_code_finish(struct th_finish *finish);
 
@@ -109,13 +109,13 @@ void th_code_end(void);
 
 /* The library that is the current code of the module NAME, NULL: none. By who knows that it stays.
  */
-struct th_library *th_module_find(th_term name);
+struct th_library *th_code_module_find(th_term name);
 
 /* The functions of LIBRARY, which is loaded, become the module's of its name, with no more ado; are
  * taken away, when nobody is in them. The library remains the caller's. For tests, and who has one
  * library for all its life. */
-void th_module_add(struct th_library *library);
-void th_module_remove(struct th_library *library);
+void th_code_module_add(struct th_library *library);
+void th_code_module_remove(struct th_library *library);
 
 /* --- What there is ---------------------------------------------------------------------------- */
 
@@ -156,7 +156,7 @@ struct th_module_watcher {
     void (*end)(struct th_callee callees[], size_t count);
 };
 /* While nothing is prepared and not finished. Waits for the permission. */
-void th_module_watch(const struct th_module_watcher *watcher);
+void th_code_module_watch(const struct th_module_watcher *watcher);
 
 /* Set by the room that has processes: has those that are in INSTANCE killed, in time. With the
  * permission; must not wait. */

@@ -11,22 +11,22 @@ static bool step(struct th_modification *self)
 {
     bool more;
 
-    th_permission_begin();
+    th_code_permission_begin();
     more = self->step(self);
-    th_permission_end();
+    th_code_permission_end();
     return more;
 }
 
 static void is_done(struct th_modification *self)
 {
-    th_permission_begin();
+    th_code_permission_begin();
     self->done(self);
-    th_permission_end();
+    th_code_permission_end();
 }
 
 static void end(struct th_modification *self)
 {
-    th_permission_release();
+    th_code_permission_release();
     is_done(self);
 }
 
@@ -61,17 +61,17 @@ static void begin(struct th_permission_request *request)
     done_at_once = done;
 }
 
-bool th_modification_start(struct th_modification *self)
+bool th_code_modification_start(struct th_modification *self)
 {
-    return th_permission_seize(&self->turn.request, begin) && done_at_once;
+    return th_code_permission_seize(&self->turn.request, begin) && done_at_once;
 }
 
 /* --- Being waited for ------------------------------------------------------------------------- */
 
-void th_modification_queue(struct th_modification *self)
+void th_code_modification_queue(struct th_modification *self)
 {
     self->queued = true;
-    th_permission_queue(&self->turn);
+    th_code_permission_queue(&self->turn);
 }
 
 static void take_all_steps(struct th_modification *self)
@@ -82,21 +82,21 @@ static void take_all_steps(struct th_modification *self)
     }
 }
 
-bool th_modification_run(struct th_modification *self)
+bool th_code_modification_run(struct th_modification *self)
 {
-    if (!self->queued && !th_permission_may_wait())
-        return th_modification_start(self);
+    if (!self->queued && !th_code_permission_may_wait())
+        return th_code_modification_start(self);
     if (!self->queued)
-        th_modification_queue(self);
-    th_permission_await(&self->turn);
+        th_code_modification_queue(self);
+    th_code_permission_await(&self->turn);
     take_all_steps(self);
     end(self);
     return true;
 }
 
-void th_modification_run_held(struct th_modification *self)
+void th_code_modification_run_held(struct th_modification *self)
 {
-    if (!th_permission_may_wait())
+    if (!th_code_permission_may_wait())
         th_bug("a modification is to be waited for in a read section or a continuation");
     take_all_steps(self);
     is_done(self);

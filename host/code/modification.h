@@ -26,21 +26,22 @@ struct th_modification {
 };
 
 /* Begins, and goes on by itself. Returns at once: true if it is done already. Any thread. */
-bool th_modification_start(struct th_modification *self);
+bool th_code_modification_start(struct th_modification *self);
 
 /*
  * The same, and waits until it is done; true. In that case it takes its steps in this thread, which
  * waits for progress itself: several times as fast. Where the thread may not wait
- * (th_permission_may_wait()) it is started; false if that leaves it pending.
+ * (th_code_permission_may_wait()) it is started; false if that leaves it pending.
  */
-bool th_modification_run(struct th_modification *self);
+bool th_code_modification_run(struct th_modification *self);
 
 /* The same for who has the permission already, and keeps it: it is done when this returns. Only
  * where the thread may wait. */
-void th_modification_run_held(struct th_modification *self);
+void th_code_modification_run_held(struct th_modification *self);
 
-/* Takes its place among the modifications now, th_modification_run() following soon: for who keeps
- * them in order by a lock that must not be held while waiting. Only where the thread may wait. */
-void th_modification_queue(struct th_modification *self);
+/* Takes its place among the modifications now, th_code_modification_run() following soon: for who
+ * keeps them in order by a lock that must not be held while waiting. Only where the thread may
+ * wait. */
+void th_code_modification_queue(struct th_modification *self);
 
 #endif

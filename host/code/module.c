@@ -9,9 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* --- By name ------------------------------------------------------------------------------------ */
+/* --- By name ------------------------------------------------------------------------------------
+ */
 
-struct th_module *_Atomic th_modules;
+struct th_module *_Atomic th_code_modules;
 
 /* Guards the table, and who adds a module. The innermost. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -22,28 +23,28 @@ static struct th_module *add_module(th_term name)
     struct th_module *module = th_alloc_zero(sizeof *module);
 
     module->name = name;
-    module->next = atomic_load_explicit(&th_modules, memory_order_relaxed);
-    th_table_set(&modules, name, module);
-    atomic_store_explicit(&th_modules, module, memory_order_release);
+    module->next = atomic_load_explicit(&th_code_modules, memory_order_relaxed);
+    th_hash_table_set(&modules, name, module);
+    atomic_store_explicit(&th_code_modules, module, memory_order_release);
     return module;
 }
 
-struct th_module *th_module_known(th_term name)
+struct th_module *th_code_module_known(th_term name)
 {
     struct th_module *module;
 
     pthread_mutex_lock(&lock);
-    module = th_table_get(&modules, name);
+    module = th_hash_table_get(&modules, name);
     pthread_mutex_unlock(&lock);
     return module;
 }
 
-struct th_module *th_module_get(th_term name)
+struct th_module *th_code_module_get(th_term name)
 {
     struct th_module *module;
 
     pthread_mutex_lock(&lock);
-    module = th_table_get(&modules, name);
+    module = th_hash_table_get(&modules, name);
     if (!module)
         module = add_module(name);
     pthread_mutex_unlock(&lock);
@@ -52,21 +53,21 @@ struct th_module *th_module_get(th_term name)
 
 /* --- Current code ----------------------------------------------------------------------------- */
 
-const struct th_module_watcher *_Atomic th_module_watching;
+const struct th_module_watcher *_Atomic th_code_module_watching;
 
 static struct th_instance *current_of(const struct th_module *module)
 {
-    return th_module_current(module, th_code_index());
+    return th_code_module_current(module, th_code_index());
 }
 
 static struct th_module *first_module(void)
 {
-    return atomic_load_explicit(&th_modules, memory_order_acquire);
+    return atomic_load_explicit(&th_code_modules, memory_order_acquire);
 }
 
-struct th_library *th_module_find(th_term name)
+struct th_library *th_code_module_find(th_term name)
 {
-    const struct th_module *module = th_module_known(name);
+    const struct th_module *module = th_code_module_known(name);
     const struct th_instance *current;
     struct th_library *library;
 
@@ -86,22 +87,22 @@ static void tell(void (*told)(struct th_callee callees[], size_t count),
         told(instance->callees, instance->count);
 }
 
-void th_module_watch(const struct th_module_watcher *watcher)
+void th_code_module_watch(const struct th_module_watcher *watcher)
 {
     const struct th_module_watcher *before;
 
-    th_permission_wait();
-    before = th_module_watcher();
+    th_code_permission_wait();
+    before = th_code_module_watcher();
     for (struct th_module *m = first_module(); before && m; m = m->next) {
         tell(before->end, m->old);
         tell(before->end, current_of(m));
     }
-    atomic_store_explicit(&th_module_watching, watcher, memory_order_release);
+    atomic_store_explicit(&th_code_module_watching, watcher, memory_order_release);
     for (struct th_module *m = first_module(); watcher && m; m = m->next) {
         tell(watcher->begin, m->old);
         tell(watcher->begin, current_of(m));
     }
-    th_permission_release();
+    th_code_permission_release();
 }
 
 /* --- The list --------------------------------------------------------------------------------- */
@@ -115,7 +116,7 @@ static bool is_outdated(const struct th_library *library)
 {
     const struct th_examination *facts = th_library_examination(library);
 
-    return access(facts->path, F_OK) == 0 && !th_examination_is_current(facts);
+    return access(facts->path, F_OK) == 0 && !th_library_examination_is_current(facts);
 }
 
 static void add(struct list *list, const struct th_instance *instance, bool old)
@@ -134,7 +135,7 @@ static void add(struct list *list, const struct th_instance *instance, bool old)
         .file = th_strdup(th_library_file(instance->library)),
         .exports = th_library_entry(instance->library)->function_count,
         .locals = map->local_count,
-        .users = th_instance_users(instance),
+        .users = th_code_instance_users(instance),
         .outdated = is_outdated(instance->library),
     };
 }
@@ -151,12 +152,12 @@ size_t th_code_list(struct th_module_code **items)
 {
     struct list list = {0};
 
-    th_permission_wait();
+    th_code_permission_wait();
     for (struct th_module *m = first_module(); m; m = m->next) {
         add(&list, current_of(m), false);
         add(&list, m->old, true);
     }
-    th_permission_release();
+    th_code_permission_release();
     if (list.count > 0)
         qsort(list.items, list.count, sizeof *list.items, by_name);
     *items = list.items;

@@ -24,7 +24,7 @@ static void settle(struct th_later *later)
     atomic_store_explicit(&of(later)->settled, true, memory_order_release);
 }
 
-void th_old_begin(struct th_instance *instance)
+void th_code_old_begin(struct th_instance *instance)
 {
     instance->module->old = instance;
     th_progress_later(&instance->later, settle);
@@ -36,10 +36,10 @@ static uint64_t users(struct th_instance *old, unsigned *rounds)
         th_progress_settle();
         ++*rounds;
     }
-    return th_instance_users(old);
+    return th_code_instance_users(old);
 }
 
-enum th_status th_old_check(const struct th_module *module, unsigned *rounds)
+enum th_status th_code_old_check(const struct th_module *module, unsigned *rounds)
 {
     uint64_t inside = module->old ? users(module->old, rounds) : 0;
     struct th_buffer who = {0};
@@ -51,7 +51,7 @@ enum th_status th_old_check(const struct th_module *module, unsigned *rounds)
     th_error_raise(TH_REFUSED,
                    "not_purged: %llu call%s or continuation%s of its old code, of %s, %s not "
                    "over%s%s; purge it hard, which kills the processes that are in it",
-                   (unsigned long long)inside, th_plural(inside), th_plural(inside),
+                   (unsigned long long)inside, th_log_plural(inside), th_log_plural(inside),
                    th_library_path(module->old->library), inside == 1 ? "is" : "are",
                    who.size ? ": " : "", th_buffer_text(&who));
     th_buffer_free(&who);
@@ -60,31 +60,31 @@ enum th_status th_old_check(const struct th_module *module, unsigned *rounds)
 
 /* --- Its end ---------------------------------------------------------------------------------- */
 
-struct th_instance *th_old_tell(const struct th_module *module)
+struct th_instance *th_code_old_tell(const struct th_module *module)
 {
     struct th_instance *old = module->old;
 
-    if (old && th_module_watcher())
-        th_module_watcher()->end(old->callees, old->count);
+    if (old && th_code_module_watcher())
+        th_code_module_watcher()->end(old->callees, old->count);
     return old;
 }
 
-struct th_instance *th_old_stage_end(struct th_module *module)
+struct th_instance *th_code_old_stage_end(struct th_module *module)
 {
     struct th_instance *old = module->old;
 
     if (old)
-        th_ranges_remove(old);
+        th_code_ranges_remove(old);
     module->old = NULL;
     return old;
 }
 
 static void free_instance(struct th_later *later)
 {
-    th_instance_free(of(later));
+    th_code_instance_free(of(later));
 }
 
-void th_old_free(struct th_instance *instance)
+void th_code_old_free(struct th_instance *instance)
 {
     if (!instance)
         return;
@@ -96,10 +96,10 @@ void th_old_free(struct th_instance *instance)
 
 enum { LOOKS = 5000, LOOK_NS = 1000000 };
 
-void th_old_await(struct th_instance *instance)
+void th_code_old_await(struct th_instance *instance)
 {
     th_progress_settle(); /* it may be freed */
-    for (int looks = 0; th_instance_users(instance) > 0 && looks < LOOKS; looks++)
+    for (int looks = 0; th_code_instance_users(instance) > 0 && looks < LOOKS; looks++)
         nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
 }
 
@@ -111,15 +111,15 @@ static bool look(const struct th_module *module, bool kills)
     unsigned rounds = 0;
     bool used;
 
-    th_permission_wait();
+    th_code_permission_wait();
     used = module->old && users(module->old, &rounds) > 0;
     if (used && kills && th_code_kill_users)
         th_code_kill_users(module->old);
-    th_permission_release();
+    th_code_permission_release();
     return used;
 }
 
-void th_old_kill(struct th_module *const modules[], size_t count)
+void th_code_old_kill(struct th_module *const modules[], size_t count)
 {
     int looks = 0;
 

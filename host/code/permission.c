@@ -21,26 +21,26 @@ static _Thread_local unsigned depth;
 static _Thread_local bool passing_on;
 static _Thread_local struct th_permission_request *due;
 
-void th_permission_begin(void)
+void th_code_permission_begin(void)
 {
     depth++;
 }
 
-void th_permission_end(void)
+void th_code_permission_end(void)
 {
     depth--;
 }
 
-bool th_permission_may_wait(void)
+bool th_code_permission_may_wait(void)
 {
     return depth == 0 && !th_progress_inside();
 }
 
 static void grant(struct th_permission_request *request)
 {
-    th_permission_begin();
+    th_code_permission_begin();
     request->granted(request);
-    th_permission_end();
+    th_code_permission_end();
 }
 
 static void enqueue(struct th_permission_request *request)
@@ -61,8 +61,8 @@ static struct th_permission_request *dequeue(void)
     return request;
 }
 
-bool th_permission_seize(struct th_permission_request *self,
-                         void (*granted)(struct th_permission_request *self))
+bool th_code_permission_seize(struct th_permission_request *self,
+                              void (*granted)(struct th_permission_request *self))
 {
     bool now;
 
@@ -89,7 +89,7 @@ static void call_who_is_due(void)
     passing_on = false;
 }
 
-void th_permission_release(void)
+void th_code_permission_release(void)
 {
     struct th_permission_request *next;
 
@@ -115,18 +115,19 @@ static void wake(struct th_permission_request *request)
 
 static void must_wait(void)
 {
-    if (!th_permission_may_wait())
-        th_bug("th_permission_wait() in a read section or a continuation would wait for itself");
+    if (!th_code_permission_may_wait())
+        th_bug(
+            "th_code_permission_wait() in a read section or a continuation would wait for itself");
 }
 
-void th_permission_queue(struct th_permission_turn *turn)
+void th_code_permission_queue(struct th_permission_turn *turn)
 {
     must_wait(); /* who has a turn keeps all others waiting */
     sem_init(&turn->granted, 0, 0);
-    th_permission_seize(&turn->request, wake);
+    th_code_permission_seize(&turn->request, wake);
 }
 
-void th_permission_await(struct th_permission_turn *turn)
+void th_code_permission_await(struct th_permission_turn *turn)
 {
     must_wait();
     while (sem_wait(&turn->granted) != 0)
@@ -134,10 +135,10 @@ void th_permission_await(struct th_permission_turn *turn)
     sem_destroy(&turn->granted);
 }
 
-void th_permission_wait(void)
+void th_code_permission_wait(void)
 {
     struct th_permission_turn turn;
 
-    th_permission_queue(&turn);
-    th_permission_await(&turn);
+    th_code_permission_queue(&turn);
+    th_code_permission_await(&turn);
 }

@@ -87,21 +87,21 @@ static void stage(struct th_instance *instance, bool removes)
 
     if (instance->low == instance->high)
         return; /* it has no code */
-    perform(th_stage_index(), &operation);
+    perform(th_code_stage_index(), &operation);
     note(&staged, &operation);
 }
 
-void th_ranges_add(struct th_instance *instance)
+void th_code_ranges_add(struct th_instance *instance)
 {
     stage(instance, false);
 }
 
-void th_ranges_remove(struct th_instance *instance)
+void th_code_ranges_remove(struct th_instance *instance)
 {
     stage(instance, true);
 }
 
-size_t th_ranges_catch_up(unsigned index)
+size_t th_code_ranges_catch_up(unsigned index)
 {
     size_t count = due[index].count;
 
@@ -111,7 +111,7 @@ size_t th_ranges_catch_up(unsigned index)
     return count;
 }
 
-void th_ranges_commit(unsigned index)
+void th_code_ranges_commit(unsigned index)
 {
     for (unsigned i = 0; i < TH_CODE_INDICES; i++)
         for (size_t k = 0; i != index && k < staged.count; k++)
@@ -119,7 +119,7 @@ void th_ranges_commit(unsigned index)
     staged.count = 0;
 }
 
-void th_ranges_drop(unsigned index)
+void th_code_ranges_drop(unsigned index)
 {
     while (staged.count > 0) {
         struct operation undo = staged.items[--staged.count];
@@ -143,7 +143,7 @@ bool th_code_place(uintptr_t address, struct th_code_place *place)
     const struct th_instance *instance = th_code_instance_at(address);
     uintptr_t offset = instance ? address - instance->base : 0;
     const struct th_symbol *symbol =
-        instance ? th_symbols_find(&instance->functions, offset) : NULL;
+        instance ? th_debuginfo_symbols_find(&instance->functions, offset) : NULL;
 
     *place = (struct th_code_place){
         .instance = instance,
@@ -157,5 +157,5 @@ const struct th_callee *th_code_at(uintptr_t address)
 {
     const struct th_instance *instance = th_code_instance_at(address);
 
-    return instance ? th_instance_start(instance, address) : NULL;
+    return instance ? th_code_instance_start(instance, address) : NULL;
 }

@@ -14,13 +14,13 @@ struct th_instance;
 
 /* In the staging index: INSTANCE is found by the addresses of its code; no more, and may be freed
  * after thread progress once that is committed. */
-void th_ranges_add(struct th_instance *instance);
-void th_ranges_remove(struct th_instance *instance);
+void th_code_ranges_add(struct th_instance *instance);
+void th_code_ranges_remove(struct th_instance *instance);
 
 /* For stage.c. Brings INDEX up to date: how many additions and removals that took; INDEX is going
  * to be active: the others will have to be brought up to date; what was staged there is undone. */
-size_t th_ranges_catch_up(unsigned index);
-void th_ranges_commit(unsigned index);
-void th_ranges_drop(unsigned index);
+size_t th_code_ranges_catch_up(unsigned index);
+void th_code_ranges_commit(unsigned index);
+void th_code_ranges_drop(unsigned index);
 
 #endif

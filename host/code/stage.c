@@ -40,38 +40,38 @@ static void write(struct th_code_word *word, unsigned index, uintptr_t value)
     atomic_store_explicit(&word->of[index], value, memory_order_relaxed);
 }
 
-unsigned th_stage_index(void)
+unsigned th_code_stage_index(void)
 {
     return (atomic_load_explicit(&th_code_active, memory_order_relaxed) + 1) % TH_CODE_INDICES;
 }
 
-void th_stage_begin(void)
+void th_code_stage_begin(void)
 {
-    unsigned active = th_code_index(), next = th_stage_index();
+    unsigned active = th_code_index(), next = th_code_stage_index();
     struct words *old = &stale[next];
 
     for (size_t i = 0; i < old->count; i++)
         write(old->items[i], next, th_code_word(old->items[i], active));
-    copied = old->count + th_ranges_catch_up(next);
+    copied = old->count + th_code_ranges_catch_up(next);
     old->count = 0;
 }
 
-void th_stage_word(struct th_code_word *word, uintptr_t value)
+void th_code_stage_word(struct th_code_word *word, uintptr_t value)
 {
-    write(word, th_stage_index(), value);
+    write(word, th_code_stage_index(), value);
     add(&staged, word);
 }
 
-uintptr_t th_stage_read(const struct th_code_word *word)
+uintptr_t th_code_stage_read(const struct th_code_word *word)
 {
-    return th_code_word(word, th_stage_index());
+    return th_code_word(word, th_code_stage_index());
 }
 
-void th_stage_commit(void)
+void th_code_stage_commit(void)
 {
-    unsigned next = th_stage_index();
+    unsigned next = th_code_stage_index();
 
-    th_ranges_commit(next);
+    th_code_ranges_commit(next);
     for (unsigned i = 0; i < TH_CODE_INDICES; i++)
         if (i != next)
             add_all(&stale[i], &staged);
@@ -79,16 +79,16 @@ void th_stage_commit(void)
     atomic_store_explicit(&th_code_active, next, memory_order_release);
 }
 
-void th_stage_drop(void)
+void th_code_stage_drop(void)
 {
-    unsigned next = th_stage_index();
+    unsigned next = th_code_stage_index();
 
-    th_ranges_drop(next);
+    th_code_ranges_drop(next);
     add_all(&stale[next], &staged);
     staged.count = 0;
 }
 
-unsigned long th_stage_copied(void)
+unsigned long th_code_stage_copied(void)
 {
     return copied;
 }

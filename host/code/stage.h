@@ -2,10 +2,11 @@
  * The staging index: the copies that a load writes (index.h). All with the code modification
  * permission. Inner header of code/.
  *
- *   th_stage_begin();
- *   th_stage_word(&module->current, instance);  ...
+ *   th_code_stage_begin();
+ *   th_code_stage_word(&module->current, instance);  ...
  *   th_progress_wait();
- *   th_stage_commit();                          or th_stage_drop(): as if nothing had been
+ *   th_code_stage_commit();                          or th_code_stage_drop(): as if nothing had
+ *   been
  */
 #ifndef TH_STAGE_H
 #define TH_STAGE_H
@@ -13,23 +14,23 @@
 #include "index.h"
 
 /* The next index is brought up to date, and can be written. */
-void th_stage_begin(void);
+void th_code_stage_begin(void);
 
 /* Its number. */
-unsigned th_stage_index(void);
+unsigned th_code_stage_index(void);
 
 /* What WORD is to be; what it is as staged so far. */
-void th_stage_word(struct th_code_word *word, uintptr_t value);
-uintptr_t th_stage_read(const struct th_code_word *word);
+void th_code_stage_word(struct th_code_word *word, uintptr_t value);
+uintptr_t th_code_stage_read(const struct th_code_word *word);
 
 /* It is the active one. */
-void th_stage_commit(void);
+void th_code_stage_commit(void);
 
 /* It never becomes active. */
-void th_stage_drop(void);
+void th_code_stage_drop(void);
 
-/* How many words and ranges the last th_stage_begin() has copied, for tests: those that the two
- * loads before have changed. */
-unsigned long th_stage_copied(void);
+/* How many words and ranges the last th_code_stage_begin() has copied, for tests: those that the
+ * two loads before have changed. */
+unsigned long th_code_stage_copied(void);
 
 #endif

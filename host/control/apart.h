@@ -45,7 +45,8 @@ bool th_control_task_is_done(const struct th_control_task *task);
 void th_control_task_end(struct th_control_apart *apart, struct th_control_task *task,
                          struct th_buffer *out);
 
-/* Nobody waits for the answer: it is freed by the first th_control_apart_sweep() that finds it done. */
+/* Nobody waits for the answer: it is freed by the first th_control_apart_sweep() that finds it
+ * done. */
 void th_control_task_abandon(struct th_control_task *task);
 void th_control_apart_sweep(struct th_control_apart *apart);
 

@@ -207,13 +207,13 @@ static enum th_status refuse_option(const struct words *words, const char *word)
 
     for (const struct th_argument *const *a = words->arguments; *a; a++)
         if ((*a)->name && !((*a)->how & TH_ARGUMENT_HIDDEN))
-            th_names_take(&names, th_printf("--%s", (*a)->name));
-    question = th_suggest_question(given, (const char *const *)names.items,
-                                   strlen(given) > 2 ? names.count : 0);
+            th_library_names_take(&names, th_printf("--%s", (*a)->name));
+    question = th_library_suggest_question(given, (const char *const *)names.items,
+                                           strlen(given) > 2 ? names.count : 0);
     th_error_raise(TH_USAGE, "this command has no option %.60s%s", word, question);
     th_free(question);
     th_free(given);
-    th_names_free(&names);
+    th_library_names_free(&names);
     return TH_USAGE;
 }
 

@@ -123,9 +123,9 @@ enum th_status th_control_argument_number(const struct th_argument *argument, co
 typedef enum th_status
 th_control_argument_visitor(void *context, const struct th_argument *argument, const char *value);
 
-/* Calls VISIT for each of COUNT WORDS, in their order, as ARGUMENTS, with NULL behind them, describe
- * them: --name=value, --name value, -xvalue, -x value; -- before words that begin with a dash.
- * TH_USAGE if there is no such argument, or VISIT's status. */
+/* Calls VISIT for each of COUNT WORDS, in their order, as ARGUMENTS, with NULL behind them,
+ * describe them: --name=value, --name value, -xvalue, -x value; -- before words that begin with a
+ * dash. TH_USAGE if there is no such argument, or VISIT's status. */
 enum th_status th_control_arguments_visit(const struct th_argument *const arguments[], int count,
                                           char *const words[], th_control_argument_visitor *visit,
                                           void *context);

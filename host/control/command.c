@@ -53,10 +53,10 @@ const char *th_control_nearest(const struct th_control_command *const commands[]
     const char *nearest;
 
     for (const struct th_control_command *const *c = commands; *c; c++)
-        th_names_add(&names, (*c)->name);
-    nearest = th_suggest_nearest(name, (const char *const *)names.items, names.count);
+        th_library_names_add(&names, (*c)->name);
+    nearest = th_library_suggest_nearest(name, (const char *const *)names.items, names.count);
     if (nearest)
         nearest = th_control_find(commands, nearest)->name;
-    th_names_free(&names);
+    th_library_names_free(&names);
     return nearest;
 }

@@ -64,7 +64,7 @@ static size_t signal_index(int number)
  */
 static const struct th_library_frame *lone_call(void)
 {
-    const struct th_callback *callback = &th_callback_current;
+    const struct th_callback *callback = &th_trace_callback_current;
     const struct th_library_frame *lone = th_library_running;
     const void *about = callback->event ? callback->event
                         : callback->end ? (const void *)callback->end
@@ -82,13 +82,13 @@ struct scene {
 
 static struct scene look_at_scene(void)
 {
-    const char *tracer = th_callback_tracer();
+    const char *tracer = th_trace_callback_tracer();
     const struct th_library_frame *lone = lone_call();
 
     return (struct scene){
         .kind = tracer ? "tracer" : kind,
         .name = tracer ? tracer : lone->library,
-        .function = lone ? lone->function : th_callback_name(),
+        .function = lone ? lone->function : th_trace_callback_name(),
     };
 }
 
@@ -113,7 +113,7 @@ static void tell_signal(int number, const siginfo_t *info)
 static void report_where(const struct th_event *event)
 {
     const char *name = stream ? *stream : NULL;
-    const char *title = th_callback_session();
+    const char *title = th_trace_callback_session();
 
     if (title)
         th_write_text(STDERR_FILENO, "  session '%s'\n", title);
@@ -179,7 +179,7 @@ static void begin_report(void)
  * hangs will not. */
 static _Noreturn void end_report(const void *context)
 {
-    struct th_event *event = th_callback_event();
+    struct th_event *event = th_trace_callback_event();
     const struct th_library_frame *lone = th_library_running;
 
     if (event)
@@ -195,7 +195,7 @@ static _Noreturn void end_report(const void *context)
 
 static bool in_tracer(void)
 {
-    return th_callback_current.attachment || th_library_running;
+    return th_trace_callback_current.attachment || th_library_running;
 }
 
 static void on_crash(int number, siginfo_t *info, void *context)
@@ -257,8 +257,8 @@ static bool is_still_in(uint64_t calls)
 {
     if (pthread_equal(pthread_self(), guarded))
         return in_tracer() && calls_begun() == calls;
-    return th_callback_current.attachment &&
-           atomic_load_explicit(&th_callback_current.sequence, memory_order_relaxed) == calls;
+    return th_trace_callback_current.attachment &&
+           atomic_load_explicit(&th_trace_callback_current.sequence, memory_order_relaxed) == calls;
 }
 
 /* What was seen to hang may have ended just before the signal came. */
@@ -302,7 +302,7 @@ void th_crash_install(void)
     guarded = pthread_self();
     guarded_id = gettid();
     th_crash_own_process();
-    watched_callbacks = &th_callback_current.sequence;
+    watched_callbacks = &th_trace_callback_current.sequence;
     watched_calls = &th_library_calls;
     armed = true;
     if (!told_at_exit)

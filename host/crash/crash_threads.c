@@ -13,7 +13,7 @@ static _Thread_local struct th_crash_thread own;
 void th_crash_threads_enter(void)
 {
     own = (struct th_crash_thread){
-        .thread = pthread_self(), .id = gettid(), .callback = &th_callback_current};
+        .thread = pthread_self(), .id = gettid(), .callback = &th_trace_callback_current};
     pthread_mutex_lock(&lock);
     own.next = threads;
     own.place = &threads;

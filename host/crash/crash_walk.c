@@ -41,7 +41,7 @@ static bool is_host(const Dl_info *info)
 {
     Dl_info own;
 
-    return dladdr(th_program_symbol, &own) && own.dli_fbase == info->dli_fbase;
+    return dladdr(th_library_program_symbol, &own) && own.dli_fbase == info->dli_fbase;
 }
 
 /* What has a module's name is a function of it; else it is one of the file's, or a handler. "" if
@@ -69,7 +69,7 @@ static void tell_crash_frame(int output, const struct frame *frame, const Dl_inf
     th_progress_enter();
     frame_name(frame, info, name);
     instance = th_code_instance_at(frame->at);
-    if (instance && th_module_current(instance->module, th_code_index()) != instance)
+    if (instance && th_code_module_current(instance->module, th_code_index()) != instance)
         snprintf(old, sizeof old, ", old code of generation %llu",
                  (unsigned long long)instance->generation);
     th_progress_leave();

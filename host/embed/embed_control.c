@@ -41,7 +41,7 @@ static enum th_status check(const tracehost_host *host, const struct tracehost_c
         return status;
     if (host->control)
         return th_error_raise(TH_USAGE, "the host has a control already");
-    if (!th_tracing_is_shared(host->tracing))
+    if (!th_trace_is_shared(host->tracing))
         return th_error_raise(TH_USAGE, "the host was not started as live");
     if (!setup->program || !*setup->program)
         return th_embed_missing("name of the program");
@@ -76,14 +76,15 @@ enum tracehost_status tracehost_control_open(tracehost_host *host,
 {
     struct tracehost_control_setup setup;
     struct control *control;
-    enum th_status status = th_sized_take(&setup, sizeof setup, given, "tracehost_control_setup");
+    enum th_status status =
+        th_embed_sized_take(&setup, sizeof setup, given, "tracehost_control_setup");
 
     if (status == TH_OK)
         status = check(host, &setup);
     if (status == TH_OK)
         status = th_embed_enter();
     if (status != TH_OK)
-        return th_answer(status);
+        return th_embed_answer(status);
     control = th_alloc_zero(sizeof *control);
     control->of = host;
     control->setup = setup;
@@ -107,7 +108,7 @@ enum tracehost_status tracehost_control_open(tracehost_host *host,
         host->control = &control->host;
     else
         free_control(control);
-    return th_answer(status);
+    return th_embed_answer(status);
 }
 
 enum tracehost_status tracehost_control_close(tracehost_host *host)
@@ -115,7 +116,7 @@ enum tracehost_status tracehost_control_close(tracehost_host *host)
     enum th_status status = th_embed_check_outside(host);
 
     if (status != TH_OK || !host->control)
-        return th_answer(status);
+        return th_embed_answer(status);
     th_control_host_end(host->control);
     free_control((struct control *)host->control);
     host->control = NULL;

@@ -35,8 +35,8 @@ enum th_status th_embed_check(const tracehost_host *host)
 
 static bool is_inside(void)
 {
-    return th_embed_inside || th_callback_current.attachment || th_callback_current.event ||
-           th_library_running;
+    return th_embed_inside || th_trace_callback_current.attachment ||
+           th_trace_callback_current.event || th_library_running;
 }
 
 enum th_status th_embed_enter(void)
@@ -64,7 +64,7 @@ enum th_status th_embed_session(const tracehost_host *host, tracehost_session se
 
     if (status != TH_OK)
         return status;
-    *found = th_session_find(host->tracing, session);
+    *found = th_trace_session_find(host->tracing, session);
     return *found ? TH_OK
                   : th_error_raise(TH_USAGE, "there is no session %llu any more",
                                    (unsigned long long)session);
@@ -116,33 +116,33 @@ enum tracehost_status tracehost_host_start(const struct tracehost_setup *given,
                                            tracehost_host **host)
 {
     struct tracehost_setup setup;
-    enum th_status status = th_sized_take(&setup, sizeof setup, given, "tracehost_setup")
+    enum th_status status = th_embed_sized_take(&setup, sizeof setup, given, "tracehost_setup")
                                 ?: th_embed_need(host, "result")
                                 ?: check_setup(&setup)
                                 ?: th_embed_enter()
                                 ?: start_threads();
 
     if (status != TH_OK)
-        return th_answer(status);
+        return th_embed_answer(status);
     th_library_halt_over();
     offer_functions();
-    failures_before = th_failures();
+    failures_before = th_trace_failures();
     running = th_alloc_zero(sizeof *running);
     pthread_mutex_init(&running->loading, NULL);
     pthread_mutex_init(&running->processes_lock, NULL);
-    running->tracing = th_tracing_create();
+    running->tracing = th_trace_create();
     if (setup.live)
-        th_tracing_share(running->tracing);
-    th_tracing_use_execution(running->tracing,
-                             &(struct th_execution_options){.frames = setup.frames});
+        th_trace_share(running->tracing);
+    th_trace_use_execution(running->tracing,
+                           &(struct th_execution_options){.frames = setup.frames});
     for (size_t i = 0; i < setup.folder_count; i++)
         add_search_folder(running, setup.folders[i]);
     if (setup.clock == TRACEHOST_CLOCK_WALL)
-        th_tracing_use_wall_clock(running->tracing);
+        th_trace_use_wall_clock(running->tracing);
     if (setup.recorded_callers)
-        th_tracing_use_recorded_callers(running->tracing);
+        th_trace_use_recorded_callers(running->tracing);
     if (setup.display)
-        th_tracing_use_display(running->tracing, setup.display);
+        th_trace_use_display(running->tracing, setup.display);
     running->guard = setup.guard;
     if (setup.guard) {
         th_crash_install();
@@ -163,10 +163,10 @@ enum tracehost_status tracehost_host_stop(tracehost_host *host)
     if (status == TH_OK && host && atomic_load_explicit(&host->live, memory_order_relaxed))
         status = th_error_raise(TH_USAGE, "live processes or functions have not ended");
     if (status != TH_OK || !host)
-        return th_answer(status);
+        return th_embed_answer(status);
     th_library_halt();
-    th_select_end(); /* what is selected keeps its tracer loaded */
-    th_tracing_free(host->tracing);
+    th_poll_select_end(); /* what is selected keeps its tracer loaded */
+    th_trace_free(host->tracing);
     if (host->guard)
         th_crash_remove();
     for (size_t i = 0; i < host->folders.count; i++)
@@ -176,14 +176,14 @@ enum tracehost_status tracehost_host_stop(tracehost_host *host)
     pthread_mutex_destroy(&host->loading);
     th_free(host);
     running = NULL;
-    return th_answer(th_failures_raise(failures_before));
+    return th_embed_answer(th_trace_failures_raise(failures_before));
 }
 
 /* --- where tracers are --- */
 
 void th_embed_search(const tracehost_host *host, struct th_search *search)
 {
-    th_search_init(search, TH_SEARCH_TRACERS, host->folders.items, host->folders.count);
+    th_library_search_init(search, TH_SEARCH_TRACERS, host->folders.items, host->folders.count);
     search->replaceable = host->control; /* by a client, or as its file changes */
 }
 
@@ -193,7 +193,7 @@ enum tracehost_status tracehost_host_add_folder(tracehost_host *host, const char
         th_embed_check(host) ?: th_embed_enter() ?: th_embed_need(folder, "folder");
 
     if (status != TH_OK)
-        return th_answer(status);
+        return th_embed_answer(status);
     pthread_mutex_lock(&host->loading);
     add_search_folder(host, folder);
     pthread_mutex_unlock(&host->loading);
@@ -211,11 +211,11 @@ tracehost_host_visit_tracers(tracehost_host *host,
         th_embed_check(host) ?: th_embed_enter() ?: th_embed_need(visit, "function that visits");
 
     if (status != TH_OK)
-        return th_answer(status);
+        return th_embed_answer(status);
     pthread_mutex_lock(&host->loading);
     th_embed_search(host, &search);
     pthread_mutex_unlock(&host->loading);
-    th_search_list(&search, &list);
+    th_library_search_list(&search, &list);
     th_embed_inside++;
     for (size_t i = 0; i < list.count; i++) {
         const struct tracehost_found found = {
@@ -227,8 +227,8 @@ tracehost_host_visit_tracers(tracehost_host *host,
         visit(context, &found);
     }
     th_embed_inside--;
-    th_found_list_free(&list);
-    th_search_free(&search);
+    th_library_found_list_free(&list);
+    th_library_search_free(&search);
     return TRACEHOST_OK;
 }
 
@@ -239,18 +239,19 @@ enum tracehost_status tracehost_host_get_counts(tracehost_host *host,
 {
     struct th_execution_counts execution;
     struct tracehost_host_counts known;
-    enum th_status status = th_embed_check(host) ?: th_sized_check(counts, "tracehost_host_counts");
+    enum th_status status =
+        th_embed_check(host) ?: th_embed_sized_check(counts, "tracehost_host_counts");
 
     if (status != TH_OK)
-        return th_answer(status);
-    execution = th_tracing_execution_counts(host->tracing);
+        return th_embed_answer(status);
+    execution = th_trace_execution_counts(host->tracing);
     known = (struct tracehost_host_counts){
-        .sessions = th_tracing_sessions(host->tracing),
-        .calls_forgotten = th_tracing_calls_forgotten(host->tracing),
+        .sessions = th_trace_sessions(host->tracing),
+        .calls_forgotten = th_trace_calls_forgotten(host->tracing),
         .returns_not_kept = execution.not_kept + execution.lost,
-        .mail_dropped = th_mail_dropped(),
+        .mail_dropped = th_process_mail_dropped(),
     };
-    th_sized_give(counts, &known, sizeof known);
+    th_embed_sized_give(counts, &known, sizeof known);
     return TRACEHOST_OK;
 }
 
@@ -277,7 +278,7 @@ enum tracehost_status tracehost_host_delivered(tracehost_host *host, ERL_NIF_TER
     struct delivery *delivery;
 
     if (status != TH_OK)
-        return th_answer(status);
+        return th_embed_answer(status);
     delivery = th_alloc(sizeof *delivery);
     *delivery = (struct delivery){done, context};
     th_trace_delivered(host->tracing, tracee, delivered, delivery);

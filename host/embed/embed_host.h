@@ -49,7 +49,7 @@ uint32_t th_embed_flags(uint32_t flags);
 /* Reads TEXT, Erlang text or a name that dbg knows, as a match specification in ENV. */
 enum th_status th_embed_read_specification(th_env *env, const char *text, th_term *specification);
 
-/* Where tracers are looked for; th_search_free() ends it. While loading is locked. */
+/* Where tracers are looked for; th_library_search_free() ends it. While loading is locked. */
 void th_embed_search(const tracehost_host *host, struct th_search *search);
 
 #endif

@@ -30,7 +30,7 @@ static enum th_status check_live(const tracehost_host *host)
 {
     enum th_status status = th_embed_check(host);
 
-    if (status == TH_OK && !th_tracing_is_shared(host->tracing))
+    if (status == TH_OK && !th_trace_is_shared(host->tracing))
         return th_error_raise(TH_USAGE, "the host was not started as live");
     return status;
 }
@@ -52,13 +52,13 @@ enum tracehost_status tracehost_live_begin(tracehost_host *host,
     tracehost_live_process *made;
     enum th_status status = check_live(host)
                                 ?: th_embed_enter()
-                                ?: th_sized_take(&setup, sizeof setup, given,
+                                ?: th_embed_sized_take(&setup, sizeof setup, given,
                                                  "tracehost_live_setup")
                                 ?: th_embed_need(setup.process, "process")
                                 ?: th_embed_need(live, "result");
 
     if (status != TH_OK)
-        return th_answer(status);
+        return th_embed_answer(status);
     made = th_alloc_zero(sizeof *made);
     made->host = host;
     made->words = setup.words;
@@ -129,19 +129,20 @@ enum tracehost_status tracehost_live_event(tracehost_live_process *live, const c
                                 ?: th_embed_need(term != TH_NONE, "term");
 
     if (status != TH_OK)
-        return th_answer(status);
-    kind = th_tag_of(th_atom(tag));
-    if (!is_event_tag(kind) || th_tag_has_extra(kind) != (extra != TH_NONE))
-        return th_answer(th_error_raise(TH_USAGE, "there is no event '%s' of a process%s", tag,
-                                        !is_event_tag(kind) ? ""
-                                        : extra != TH_NONE  ? " with a further term"
-                                                            : " without a further term"));
+        return th_embed_answer(status);
+    kind = th_trace_tag_of(th_atom(tag));
+    if (!is_event_tag(kind) || th_trace_tag_has_extra(kind) != (extra != TH_NONE))
+        return th_embed_answer(th_error_raise(TH_USAGE, "there is no event '%s' of a process%s",
+                                              tag,
+                                              !is_event_tag(kind) ? ""
+                                              : extra != TH_NONE  ? " with a further term"
+                                                                  : " without a further term"));
     th_live_event_init(&event, &live->process, kind);
     event.event.term = term;
     event.event.extra = extra;
     status = th_live_trace(&event);
     if (status == TH_MALFORMED)
-        return th_answer(th_error_raise(TH_USAGE, "a process has no event '%s'", tag));
+        return th_embed_answer(th_error_raise(TH_USAGE, "a process has no event '%s'", tag));
     return TRACEHOST_OK; /* TH_END: no session is there */
 }
 
@@ -158,17 +159,17 @@ enum tracehost_status tracehost_live_function_begin(tracehost_host *host, const 
                                 ?: th_embed_need(function, "function")
                                 ?: th_embed_need(made, "result");
 
-    if (status == TH_OK && (!th_pattern_parse(function, &name) || name.arity == TH_ANY_ARITY))
+    if (status == TH_OK && (!th_trace_pattern_parse(function, &name) || name.arity == TH_ANY_ARITY))
         status = th_error_raise(TH_USAGE, "a function is M:F/A, not '%s'", function);
     if (status != TH_OK)
-        return th_answer(status);
+        return th_embed_answer(status);
     *made = th_alloc_zero(sizeof **made);
     (*made)->host = host;
     begun = &(*made)->function;
     begun->function.name = (struct th_mfa){name.module, name.function, (uint32_t)name.arity};
-    th_permission_wait();
+    th_code_permission_wait();
     th_live_functions_begin(host->tracing, &begun, 1);
-    th_permission_release();
+    th_code_permission_release();
     atomic_fetch_add_explicit(&host->live, 1, memory_order_relaxed);
     return TRACEHOST_OK;
 }
@@ -179,11 +180,11 @@ enum tracehost_status tracehost_live_function_end(tracehost_live_function *funct
     enum th_status status = function ? th_embed_check_outside(function->host) : TH_OK;
 
     if (status != TH_OK || !function)
-        return th_answer(status);
+        return th_embed_answer(status);
     ended = &function->function;
-    th_permission_wait();
+    th_code_permission_wait();
     th_live_functions_end(function->host->tracing, &ended, 1);
-    th_permission_release();
+    th_code_permission_release();
     atomic_fetch_sub_explicit(&function->host->live, 1, memory_order_relaxed);
     th_free(function);
     return TRACEHOST_OK;
@@ -260,12 +261,13 @@ enum tracehost_status tracehost_live_get_counts(tracehost_host *host,
 {
     struct th_live_counts of;
     struct tracehost_live_counts known;
-    enum th_status status = th_embed_check(host) ?: th_sized_check(counts, "tracehost_live_counts");
+    enum th_status status =
+        th_embed_check(host) ?: th_embed_sized_check(counts, "tracehost_live_counts");
 
     if (status != TH_OK)
-        return th_answer(status);
+        return th_embed_answer(status);
     of = th_live_counts(host->tracing);
     known = (struct tracehost_live_counts){.suppressed = of.suppressed, .strangers = of.strangers};
-    th_sized_give(counts, &known, sizeof known);
+    th_embed_sized_give(counts, &known, sizeof known);
     return TRACEHOST_OK;
 }

@@ -63,7 +63,8 @@ tracehost_match_compile(enum tracehost_match_kind kind, ERL_NIF_TERM specificati
     enum th_status status;
 
     if ((unsigned)kind > TRACEHOST_MATCH_RECEIVE)
-        return th_answer(th_error_raise(TH_USAGE, "there is no kind %d of matching", (int)kind));
+        return th_embed_answer(
+            th_error_raise(TH_USAGE, "there is no kind %d of matching", (int)kind));
     status = th_embed_need(match, "result")
                  ?: th_embed_need(specification != TH_NONE, "match specification")
                  ?: th_embed_enter()
@@ -76,7 +77,7 @@ tracehost_match_compile(enum tracehost_match_kind kind, ERL_NIF_TERM specificati
         tell_faults(&faults, fault, context);
     }
     th_match_faults_free(&faults);
-    return th_answer(status);
+    return th_embed_answer(status);
 }
 
 enum tracehost_status tracehost_match_compile_text(
@@ -85,14 +86,14 @@ enum tracehost_status tracehost_match_compile_text(
     tracehost_match **match)
 {
     enum tracehost_status status =
-        th_answer(th_embed_need(text, "match specification") ?: th_embed_enter());
+        th_embed_answer(th_embed_need(text, "match specification") ?: th_embed_enter());
     th_env env;
     th_term specification;
 
     if (status != TRACEHOST_OK)
         return status;
     th_env_init(&env, TH_ENV_PLAIN);
-    status = th_answer(th_embed_read_specification(&env, text, &specification));
+    status = th_embed_answer(th_embed_read_specification(&env, text, &specification));
     if (status == TRACEHOST_OK)
         status = tracehost_match_compile(kind, specification, fault, context, match);
     th_env_release(&env);
@@ -147,7 +148,7 @@ static enum th_status begin_trial(struct trial *trial, const tracehost_match *ma
     struct tracehost_match_subject subject;
     enum th_status status =
         th_embed_need(match, "match specification")
-            ?: th_sized_take(&subject, sizeof subject, given, "tracehost_match_subject")
+            ?: th_embed_sized_take(&subject, sizeof subject, given, "tracehost_match_subject")
             ?: check_target(match->kind, &subject);
 
     if (status == TH_OK && subject.self != TH_NONE && !th_is_pid(subject.self))
@@ -174,10 +175,10 @@ enum tracehost_status tracehost_match_run(const tracehost_match *match, ErlNifEn
     enum th_status status = begin_trial(&trial, match, subject)
                                 ?: th_embed_enter()
                                 ?: th_embed_need(env, "environment")
-                                ?: th_sized_check(result, "tracehost_match_result");
+                                ?: th_embed_sized_check(result, "tracehost_match_result");
 
     if (status != TH_OK)
-        return th_answer(status);
+        return th_embed_answer(status);
     th_match_run(match->spec, &trial.subject, &trial.surroundings, env, &of);
     th_buffer_free(&trial.trial.doings);
     known = (struct tracehost_match_result){
@@ -191,7 +192,7 @@ enum tracehost_status tracehost_match_run(const tracehost_match *match, ErlNifEn
         known.callers_unknown = of.callers_unknown;
         known.unsure = of.unsure;
     }
-    th_sized_give(result, &known, sizeof known);
+    th_embed_sized_give(result, &known, sizeof known);
     return TRACEHOST_OK;
 }
 
@@ -225,7 +226,7 @@ enum tracehost_status tracehost_match_explain(const tracehost_match *match,
         begin_trial(&trial, match, subject) ?: th_embed_enter() ?: th_embed_need(text, "result");
 
     if (status != TH_OK)
-        return th_answer(status);
+        return th_embed_answer(status);
     th_env_init(&env, TH_ENV_PLAIN);
     *text = report_trial(match->spec, &trial, &env);
     th_env_release(&env);

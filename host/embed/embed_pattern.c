@@ -60,7 +60,7 @@ static enum th_status read_pattern_function(const struct tracehost_pattern *give
         return th_error_raise(TH_USAGE, "a pattern has a function, either as text or as a term");
     if (given->function_term != TH_NONE)
         status = read_function_term(given->function_term, pattern);
-    else if (!th_pattern_parse(given->function, pattern))
+    else if (!th_trace_pattern_parse(given->function, pattern))
         status = no_pattern();
     pattern->on_load |= given->on_load;
     return status;
@@ -89,18 +89,18 @@ enum tracehost_status tracehost_session_set_pattern(tracehost_host *host, traceh
     th_term match;
     enum th_status status = th_embed_session(host, session, &found)
                                 ?: th_embed_enter()
-                                ?: th_sized_take(&known, sizeof known, given, "tracehost_pattern")
+                                ?: th_embed_sized_take(&known, sizeof known, given, "tracehost_pattern")
                                 ?: read_pattern_function(&known, &pattern);
 
     if (status != TH_OK)
-        return th_answer(status);
+        return th_embed_answer(status);
     th_env_init(&env, TH_ENV_PLAIN);
     status = read_match(&known, &env, &match)
                  ?: th_embed_find_copy(match)
-                 ?: th_session_function(found, &pattern, match,
+                 ?: th_trace_session_function(found, &pattern, match,
                                         known.kinds ? known.kinds : TH_BP_LOCAL, matched);
     th_env_release(&env);
-    return th_answer(status);
+    return th_embed_answer(status);
 }
 
 /* --- asking --- */
@@ -126,7 +126,7 @@ static enum th_status collect_named(const char *text, struct functions *function
     const struct th_bp_info nothing = {0};
     struct th_pattern pattern;
 
-    if (!th_pattern_parse(text, &pattern) || pattern.arity == TH_ANY_ARITY)
+    if (!th_trace_pattern_parse(text, &pattern) || pattern.arity == TH_ANY_ARITY)
         return th_error_raise(TH_USAGE, "a function is M:F/A, not '%s'", text);
     collect_function(functions,
                      &(struct th_mfa){pattern.module, pattern.function, (uint32_t)pattern.arity},
@@ -164,13 +164,13 @@ static void show_function(const struct visitor *visitor, const struct th_mfa *na
         .arity = name->arity,
         .kinds = info->kinds,
         .active = info->active,
-        .match_spec =
-            th_pattern_spec_source(info->kinds & TH_PATTERN_EITHER ? info->spec : info->meta_spec),
+        .match_spec = th_trace_pattern_spec_source(
+            info->kinds & TH_PATTERN_EITHER ? info->spec : info->meta_spec),
         .calls = info->calls,
         .usage_count = info->time_count,
         .words_usage_count = info->memory_count,
         .meta_match_spec =
-            info->kinds & TH_BP_META ? th_pattern_spec_source(info->meta_spec) : TH_NONE,
+            info->kinds & TH_BP_META ? th_trace_pattern_spec_source(info->meta_spec) : TH_NONE,
     };
 
     function.usage = times =
@@ -190,10 +190,10 @@ static void visit_function(const struct th_session *session, const struct th_mfa
     struct th_bp_info info;
 
     th_embed_inside++;
-    if (function ? th_session_function_info(session, function, &info)
-                 : th_session_on_load_info(session, &info))
+    if (function ? th_trace_session_function_info(session, function, &info)
+                 : th_trace_session_on_load_info(session, &info))
         show_function(visitor, function ? function : &any, &info);
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
     th_embed_inside--;
 }
 
@@ -213,12 +213,13 @@ enum tracehost_status tracehost_session_visit_functions(
     else if (status == TH_OK && function)
         status = collect_named(function, &functions);
     else if (status == TH_OK)
-        th_session_functions(found, collect_function, &functions);
+        th_trace_session_functions(found, collect_function, &functions);
     for (size_t i = 0; i < functions.count; i++) {
-        found = th_session_find(host->tracing, session); /* the visitor may have destroyed it */
+        found =
+            th_trace_session_find(host->tracing, session); /* the visitor may have destroyed it */
         if (found)
             visit_function(found, &functions.items[i], &visitor);
     }
     th_free(functions.items);
-    return th_answer(status);
+    return th_embed_answer(status);
 }

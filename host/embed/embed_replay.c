@@ -36,7 +36,7 @@ static enum th_status read_replay_options(tracehost_replay *replay,
 {
     struct tracehost_replay_options *options = &replay->options;
     enum th_status status =
-        th_sized_take(options, sizeof *options, given, "tracehost_replay_options")
+        th_embed_sized_take(options, sizeof *options, given, "tracehost_replay_options")
             ?: read_bound(&options->from, &replay->play.from)
             ?: read_bound(&options->to, &replay->play.to);
 
@@ -58,20 +58,21 @@ enum tracehost_status tracehost_replay_begin(tracehost_host *host, tracehost_str
         status = th_error_raise(TH_USAGE, "another replay has not ended");
     status = status ?: th_embed_enter();
     if (status != TH_OK)
-        return th_answer(status);
+        return th_embed_answer(status);
     made = th_alloc_zero(sizeof *made);
     status = read_replay_options(made, options);
     if (status != TH_OK) {
         th_free(made);
-        return th_answer(status);
+        return th_embed_answer(status);
     }
     made->host = host;
     made->stream = stream;
-    made->player = th_player_begin(host->tracing, stream->reader, &made->play, &made->counts);
+    made->player =
+        th_replay_player_begin(host->tracing, stream->reader, &made->play, &made->counts);
     host->replay = made;
     stream->replayed = true;
     if (host->guard)
-        th_crash_set_stream(&th_reader_info(stream->reader)->file);
+        th_crash_set_stream(&th_replay_reader_info(stream->reader)->file);
     *replay = made;
     return TRACEHOST_OK;
 }
@@ -81,13 +82,13 @@ enum tracehost_status tracehost_replay_end(tracehost_replay *replay)
     enum th_status status = replay ? th_embed_check_outside(replay->host) : TH_OK;
 
     if (status != TH_OK || !replay)
-        return th_answer(status);
+        return th_embed_answer(status);
     if (replay->host->guard)
         th_crash_set_stream(NULL);
     replay->stream->replayed = false;
     replay->stream->latest = NULL;
     replay->host->replay = NULL;
-    th_player_end(replay->player);
+    th_replay_player_end(replay->player);
     th_free(replay);
     return TRACEHOST_OK;
 }
@@ -105,9 +106,9 @@ static enum th_status step_replay(tracehost_replay *replay, struct th_event **ev
 {
     enum th_status status;
 
-    if (th_stream_stopped(replay->stream))
+    if (th_embed_stream_stopped(replay->stream))
         return TH_END;
-    status = th_player_step(replay->player, event);
+    status = th_replay_player_step(replay->player, event);
     if (__builtin_expect(th_memory_refused, 0))
         status = th_embed_refused(status);
     else if (__builtin_expect(th_memory_is_short(), 0) && status != TH_END)
@@ -123,13 +124,13 @@ enum tracehost_status tracehost_replay_step(tracehost_replay *replay,
     enum th_status status = begin_step(replay);
 
     if (status == TH_OK && record)
-        status = th_sized_check(record, "tracehost_record");
+        status = th_embed_sized_check(record, "tracehost_record");
     if (status != TH_OK)
-        return th_answer(status);
+        return th_embed_answer(status);
     status = step_replay(replay, &event);
     if (status == TH_OK && record)
-        th_record_give(record, event);
-    return th_answer(status);
+        th_embed_record_give(record, event);
+    return th_embed_answer(status);
 }
 
 static void call_program(tracehost_replay *replay,
@@ -173,7 +174,7 @@ enum tracehost_status tracehost_replay_play(tracehost_replay *replay)
     enum th_status status = begin_step(replay);
 
     if (status != TH_OK)
-        return th_answer(status);
+        return th_embed_answer(status);
     while ((status = step_replay(replay, &event)) != TH_END && status != TH_FAILED) {
         if (status != TH_OK)
             note_damage(replay, &first);
@@ -183,7 +184,7 @@ enum tracehost_status tracehost_replay_play(tracehost_replay *replay)
     if (status == TH_END)
         status = first.size ? sum_up_damage(replay, &first) : TH_OK;
     th_buffer_free(&first);
-    return th_answer(status);
+    return th_embed_answer(status);
 }
 
 enum tracehost_status tracehost_replay_get_counts(const tracehost_replay *replay,
@@ -191,10 +192,10 @@ enum tracehost_status tracehost_replay_get_counts(const tracehost_replay *replay
 {
     struct tracehost_replay_counts known;
     enum th_status status =
-        th_embed_need(replay, "replay") ?: th_sized_check(counts, "tracehost_replay_counts");
+        th_embed_need(replay, "replay") ?: th_embed_sized_check(counts, "tracehost_replay_counts");
 
     if (status != TH_OK)
-        return th_answer(status);
+        return th_embed_answer(status);
     known = (struct tracehost_replay_counts){
         .records = replay->counts.records,
         .played = replay->counts.played,
@@ -204,6 +205,6 @@ enum tracehost_status tracehost_replay_get_counts(const tracehost_replay *replay
         .malformed = replay->counts.malformed,
         .damages = replay->counts.damages,
     };
-    th_sized_give(counts, &known, sizeof known);
+    th_embed_sized_give(counts, &known, sizeof known);
     return TRACEHOST_OK;
 }

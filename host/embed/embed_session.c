@@ -12,9 +12,9 @@ static enum th_status read_session_state(const struct tracehost_session_setup *s
     if (given > 1)
         return th_error_raise(TH_USAGE, "there is more than one state");
     if (setup->state_text)
-        return th_tracer_state_parse(env, setup->state_text, state);
+        return th_trace_tracer_state_parse(env, setup->state_text, state);
     if (setup->state_options)
-        return th_tracer_settings_parse(env, setup->state_options, state);
+        return th_trace_tracer_settings_parse(env, setup->state_options, state);
     if (!given)
         *state = th_make_map(env, NULL, NULL, 0, true);
     return TH_OK;
@@ -28,8 +28,8 @@ static enum th_status load_tracer(tracehost_host *host, const char *name,
 
     pthread_mutex_lock(&host->loading);
     th_embed_search(host, &search);
-    status = th_tracer_load(&search, name, library);
-    th_search_free(&search);
+    status = th_trace_tracer_load(&search, name, library);
+    th_library_search_free(&search);
     pthread_mutex_unlock(&host->loading);
     return status;
 }
@@ -45,8 +45,8 @@ static enum th_status create_session(tracehost_host *host,
 
     if (status != TH_OK)
         return status;
-    return flags ? th_session_attach(host->tracing, &inner, session)
-                 : th_session_create(host->tracing, &inner, session);
+    return flags ? th_trace_session_attach(host->tracing, &inner, session)
+                 : th_trace_session_create(host->tracing, &inner, session);
 }
 
 enum tracehost_status tracehost_session_create(tracehost_host *host,
@@ -60,34 +60,34 @@ enum tracehost_status tracehost_session_create(tracehost_host *host,
     enum th_status status =
         th_embed_check(host)
             ?: th_embed_enter()
-            ?: th_sized_take(&setup, sizeof setup, given, "tracehost_session_setup")
+            ?: th_embed_sized_take(&setup, sizeof setup, given, "tracehost_session_setup")
             ?: th_embed_need(setup.tracer, "name of a tracer")
             ?: th_embed_need(session, "result")
             ?: th_embed_check_flags(setup.recorded_flags);
 
     if (status != TH_OK)
-        return th_answer(status);
+        return th_embed_answer(status);
     th_env_init(&env, TH_ENV_PLAIN);
     status = read_session_state(&setup, &env, &state)
                  ?: th_embed_find_copy(state)
                  ?: create_session(host, &setup, state, &made);
     th_env_release(&env);
     if (status == TH_OK)
-        *session = th_session_id_of(made);
-    return th_answer(status);
+        *session = th_trace_session_id_of(made);
+    return th_embed_answer(status);
 }
 
 enum tracehost_status tracehost_session_destroy(tracehost_host *host, tracehost_session session)
 {
     struct th_session *found;
     enum th_status status = th_embed_session(host, session, &found);
-    unsigned long failures = th_failures();
+    unsigned long failures = th_trace_failures();
 
     if (status == TH_OK) {
-        th_session_destroy(found);
-        status = th_failures_raise(failures);
+        th_trace_session_destroy(found);
+        status = th_trace_failures_raise(failures);
     }
-    return th_answer(status);
+    return th_embed_answer(status);
 }
 
 /* --- asking --- */
@@ -101,7 +101,7 @@ enum tracehost_session_state tracehost_session_get_state(tracehost_host *host,
                    "states are handed on as they are");
     if (th_embed_check(host) != TH_OK)
         return TRACEHOST_SESSION_DEAD;
-    return (enum tracehost_session_state)th_session_state(host->tracing, session);
+    return (enum tracehost_session_state)th_trace_session_state(host->tracing, session);
 }
 
 enum tracehost_status tracehost_session_ask_status(tracehost_host *host, tracehost_session session,
@@ -112,8 +112,8 @@ enum tracehost_status tracehost_session_ask_status(tracehost_host *host, traceho
         th_embed_session(host, session, &found) ?: th_embed_need(attached, "result");
 
     if (status == TH_OK)
-        *attached = th_session_status(found);
-    return th_answer(status);
+        *attached = th_trace_session_status(found);
+    return th_embed_answer(status);
 }
 
 enum tracehost_status tracehost_session_get_counts(tracehost_host *host, tracehost_session session,
@@ -125,13 +125,13 @@ enum tracehost_status tracehost_session_get_counts(tracehost_host *host, traceho
     struct th_message_counts messages;
     struct tracehost_session_counts known;
     enum th_status status = th_embed_session(host, session, &found)
-                                ?: th_sized_check(counts, "tracehost_session_counts");
+                                ?: th_embed_sized_check(counts, "tracehost_session_counts");
 
     if (status != TH_OK)
-        return th_answer(status);
-    of = th_session_counts(found);
-    patterns = th_session_pattern_counts(found);
-    messages = th_session_message_counts(found);
+        return th_embed_answer(status);
+    of = th_trace_session_counts(found);
+    patterns = th_trace_session_pattern_counts(found);
+    messages = th_trace_session_message_counts(found);
     known = (struct tracehost_session_counts){
         .enabled = of.enabled,
         .traced = of.traced,
@@ -156,7 +156,7 @@ enum tracehost_status tracehost_session_get_counts(tracehost_host *host, traceho
         .messages_unsure = messages.actions_unsure,
         .returns_doubtful = patterns.returns_doubtful,
     };
-    th_sized_give(counts, &known, sizeof known);
+    th_embed_sized_give(counts, &known, sizeof known);
     return TRACEHOST_OK;
 }
 
@@ -165,19 +165,19 @@ enum tracehost_status tracehost_session_get_info(tracehost_host *host, tracehost
 {
     struct th_session *found;
     struct tracehost_session_info known;
-    enum th_status status =
-        th_embed_session(host, session, &found) ?: th_sized_check(info, "tracehost_session_info");
+    enum th_status status = th_embed_session(host, session, &found)
+                                ?: th_embed_sized_check(info, "tracehost_session_info");
 
     if (status != TH_OK)
-        return th_answer(status);
+        return th_embed_answer(status);
     known = (struct tracehost_session_info){
-        .name = th_session_title(found),
-        .tracer = th_session_name(found),
-        .state = th_session_state_term(found),
-        .attached = th_session_attached(found),
-        .patterned = th_session_patterned(found),
+        .name = th_trace_session_title(found),
+        .tracer = th_trace_session_name(found),
+        .state = th_trace_session_state_term(found),
+        .attached = th_trace_session_attached(found),
+        .patterned = th_trace_session_patterned(found),
     };
-    th_sized_give(info, &known, sizeof known);
+    th_embed_sized_give(info, &known, sizeof known);
     return TRACEHOST_OK;
 }
 
@@ -189,7 +189,7 @@ size_t tracehost_session_list(tracehost_host *host, ERL_NIF_TERM tracee,
 
     if (th_embed_check(host) != TH_OK)
         return 0;
-    count = th_sessions_of(host->tracing, tracee, ids);
+    count = th_trace_sessions_of(host->tracing, tracee, ids);
     for (size_t i = 0; i < count && i < room; i++)
         sessions[i] = ids[i];
     return count;

@@ -33,7 +33,7 @@ static enum th_status no_size(const char *name)
     return th_error_raise(TH_USAGE, "the size of a struct %s is not set", name);
 }
 
-enum th_status th_sized_take(void *known, size_t size, const void *given, const char *name)
+enum th_status th_embed_sized_take(void *known, size_t size, const void *given, const char *name)
 {
     size_t there = given ? given_size(given) : 0;
 
@@ -49,14 +49,14 @@ enum th_status th_sized_take(void *known, size_t size, const void *given, const 
     return TH_OK;
 }
 
-enum th_status th_sized_check(const void *result, const char *name)
+enum th_status th_embed_sized_check(const void *result, const char *name)
 {
     if (!result)
         return th_error_raise(TH_USAGE, "there is no struct %s to fill", name);
     return given_size(result) < sizeof(size_t) ? no_size(name) : TH_OK;
 }
 
-void th_sized_give(void *result, const void *known, size_t size)
+void th_embed_sized_give(void *result, const void *known, size_t size)
 {
     size_t room = given_size(result);
 

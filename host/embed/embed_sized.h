@@ -11,13 +11,13 @@
  * becomes 0, all of it if GIVEN is NULL. TH_USAGE if its size is not set, or if it has more than is
  * known and that is not 0.
  */
-enum th_status th_sized_take(void *known, size_t size, const void *given, const char *name);
+enum th_status th_embed_sized_take(void *known, size_t size, const void *given, const char *name);
 
 /* TH_USAGE unless RESULT is a struct NAME that can be filled. */
-enum th_status th_sized_check(const void *result, const char *name);
+enum th_status th_embed_sized_check(const void *result, const char *name);
 
 /* Fills RESULT, which was checked, from KNOWN, of SIZE bytes, as far as it goes; its size stays. */
-void th_sized_give(void *result, const void *known, size_t size);
+void th_embed_sized_give(void *result, const void *known, size_t size);
 
 /* Begins a call that needs memory, whose arguments were checked. TH_FAILED if there is too little.
  */
@@ -32,7 +32,7 @@ enum th_status th_embed_find_copy(ERL_NIF_TERM term);
  * is no more. */
 enum th_status th_embed_refused(enum th_status status);
 
-static inline enum tracehost_status th_answer(enum th_status status)
+static inline enum tracehost_status th_embed_answer(enum th_status status)
 {
     if (__builtin_expect(th_memory_refused, 0) && status != TH_OK && status != TH_END)
         status = th_embed_refused(status);

@@ -9,7 +9,7 @@ static enum th_status begin_stream(const struct tracehost_stream_options *given,
 {
     struct tracehost_stream_options known;
     enum th_status status =
-        th_sized_take(&known, sizeof known, given, "tracehost_stream_options")
+        th_embed_sized_take(&known, sizeof known, given, "tracehost_stream_options")
             ?: th_embed_need(name, "name")
             ?: th_embed_need(stream, "result");
 
@@ -29,7 +29,7 @@ static enum th_status begin_stream(const struct tracehost_stream_options *given,
 
 static void free_stream(tracehost_stream *stream)
 {
-    th_reader_close(stream->reader);
+    th_replay_reader_close(stream->reader);
     th_free(stream->name);
     th_free(stream);
 }
@@ -41,7 +41,7 @@ static enum tracehost_status finish_stream(tracehost_stream *made, enum th_statu
         *stream = made;
     else
         free_stream(made);
-    return th_answer(status);
+    return th_embed_answer(status);
 }
 
 enum tracehost_status tracehost_stream_open(const char *name,
@@ -53,8 +53,8 @@ enum tracehost_status tracehost_stream_open(const char *name,
     enum th_status status = begin_stream(given, name, stream ? &made : NULL, &options);
 
     if (status != TH_OK)
-        return th_answer(status);
-    return finish_stream(made, th_reader_open(name, &options, &made->reader), stream);
+        return th_embed_answer(status);
+    return finish_stream(made, th_replay_reader_open(name, &options, &made->reader), stream);
 }
 
 enum tracehost_status tracehost_stream_open_fd(int fd, const char *name,
@@ -67,15 +67,15 @@ enum tracehost_status tracehost_stream_open_fd(int fd, const char *name,
 
     if (status != TH_OK) {
         close(fd);
-        return th_answer(status);
+        return th_embed_answer(status);
     }
-    return finish_stream(made, th_reader_attach(fd, name, &options, &made->reader), stream);
+    return finish_stream(made, th_replay_reader_attach(fd, name, &options, &made->reader), stream);
 }
 
 enum tracehost_status tracehost_stream_close(tracehost_stream *stream)
 {
     if (stream && stream->replayed)
-        return th_answer(th_error_raise(TH_USAGE, "a replay of the stream has not ended"));
+        return th_embed_answer(th_error_raise(TH_USAGE, "a replay of the stream has not ended"));
     if (stream)
         free_stream(stream);
     return TRACEHOST_OK;
@@ -110,7 +110,7 @@ static enum tracehost_record_kind record_kind_of(const struct th_event *event)
     }
 }
 
-void th_record_give(struct tracehost_record *record, struct th_event *event)
+void th_embed_record_give(struct tracehost_record *record, struct th_event *event)
 {
     enum tracehost_record_kind kind = record_kind_of(event);
     struct tracehost_record known = {
@@ -121,18 +121,18 @@ void th_record_give(struct tracehost_record *record, struct th_event *event)
     };
 
     if (kind == TRACEHOST_RECORD_TRACE)
-        known.tag = th_atom_name(th_tag_atom(event->tag))->text;
+        known.tag = th_atom_name(th_trace_tag_atom(event->tag))->text;
     if (th_is_local_pid(event->tracee) || th_is_local_port(event->tracee))
         known.tracee = event->tracee;
     if (kind > TRACEHOST_RECORD_SEQ_TRACE)
         ; /* has no time */
-    else if (th_event_time(event) == TH_OK) {
+    else if (th_trace_event_time(event) == TH_OK) {
         known.time_kind = (enum tracehost_time_kind)event->time.kind;
         known.time = event->time.ns;
     } else {
         th_error_clear(); /* a damaged time; tracehost_stream_get_term() tells */
     }
-    th_sized_give(record, &known, sizeof known);
+    th_embed_sized_give(record, &known, sizeof known);
 }
 
 enum tracehost_status tracehost_stream_next(tracehost_stream *stream,
@@ -141,18 +141,18 @@ enum tracehost_status tracehost_stream_next(tracehost_stream *stream,
     enum th_status status = th_embed_need(stream, "stream") ?: th_embed_enter();
 
     if (status == TH_OK && record)
-        status = th_sized_check(record, "tracehost_record");
+        status = th_embed_sized_check(record, "tracehost_record");
     if (status != TH_OK)
-        return th_answer(status);
-    if (th_stream_stopped(stream))
+        return th_embed_answer(status);
+    if (th_embed_stream_stopped(stream))
         return TRACEHOST_END;
-    status = th_reader_next(stream->reader, &stream->event);
+    status = th_replay_reader_next(stream->reader, &stream->event);
     if (th_memory_refused)
         status = th_embed_refused(status);
     stream->latest = status == TH_OK ? &stream->event : NULL;
     if (status == TH_OK && record)
-        th_record_give(record, &stream->event);
-    return th_answer(status);
+        th_embed_record_give(record, &stream->event);
+    return th_embed_answer(status);
 }
 
 enum tracehost_status tracehost_stream_get_term(tracehost_stream *stream, ErlNifEnv *env,
@@ -169,7 +169,7 @@ enum tracehost_status tracehost_stream_get_term(tracehost_stream *stream, ErlNif
                     ?: stream->latest->source->whole(stream->latest, env, &whole);
     if (status == TH_OK)
         *term = whole;
-    return th_answer(status);
+    return th_embed_answer(status);
 }
 
 /* --- the whole --- */
@@ -180,11 +180,11 @@ enum tracehost_status tracehost_stream_get_info(const tracehost_stream *stream,
     const struct th_reader_info *of;
     struct tracehost_stream_info known;
     enum th_status status =
-        th_embed_need(stream, "stream") ?: th_sized_check(info, "tracehost_stream_info");
+        th_embed_need(stream, "stream") ?: th_embed_sized_check(info, "tracehost_stream_info");
 
     if (status != TH_OK)
-        return th_answer(status);
-    of = th_reader_info(stream->reader);
+        return th_embed_answer(status);
+    of = th_replay_reader_info(stream->reader);
     known = (struct tracehost_stream_info){
         .format = of->format,
         .file = of->file,
@@ -197,6 +197,6 @@ enum tracehost_status tracehost_stream_get_info(const tracehost_stream *stream,
         .bytes = of->bytes,
         .all_bytes = of->size,
     };
-    th_sized_give(info, &known, sizeof known);
+    th_embed_sized_give(info, &known, sizeof known);
     return TRACEHOST_OK;
 }

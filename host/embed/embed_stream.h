@@ -15,12 +15,12 @@ struct tracehost_stream {
     bool replayed; /* a replay has begun and not ended */
 };
 
-static inline bool th_stream_stopped(const tracehost_stream *stream)
+static inline bool th_embed_stream_stopped(const tracehost_stream *stream)
 {
     return __atomic_load_n(&stream->stop, __ATOMIC_RELAXED);
 }
 
 /* Fills RECORD, which was checked. */
-void th_record_give(struct tracehost_record *record, struct th_event *event);
+void th_embed_record_give(struct tracehost_record *record, struct th_event *event);
 
 #endif

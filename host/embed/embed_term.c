@@ -23,7 +23,7 @@ enum tracehost_status tracehost_term_parse(ErlNifEnv *env, const char *text, ERL
 
     if (status == TH_OK)
         *term = parsed;
-    return th_answer(status);
+    return th_embed_answer(status);
 }
 
 char *tracehost_term_to_text(ERL_NIF_TERM term)

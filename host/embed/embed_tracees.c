@@ -34,11 +34,11 @@ enum tracehost_status tracehost_flags_parse(const char *list, uint32_t *flags)
     uint32_t parsed;
     enum th_status status = th_embed_need(list, "text")
                                 ?: th_embed_need(flags, "result")
-                                ?: th_flags_parse(list, &parsed);
+                                ?: th_trace_flags_parse(list, &parsed);
 
     if (status == TH_OK)
         *flags = flags_of_program(parsed);
-    return th_answer(status);
+    return th_embed_answer(status);
 }
 
 /* --- setting --- */
@@ -78,10 +78,10 @@ enum tracehost_status tracehost_session_trace(tracehost_host *host, tracehost_se
 {
     struct th_session *found;
 
-    return th_answer(
+    return th_embed_answer(
         begin_change(host, session, flags, &found)
             ?: check_group(which)
-            ?: th_session_trace(found, (enum th_tracees)which, on, th_embed_flags(flags)));
+            ?: th_trace_session_trace(found, (enum th_tracees)which, on, th_embed_flags(flags)));
 }
 
 enum tracehost_status tracehost_session_trace_one(tracehost_host *host, tracehost_session session,
@@ -89,9 +89,9 @@ enum tracehost_status tracehost_session_trace_one(tracehost_host *host, tracehos
 {
     struct th_session *found;
 
-    return th_answer(begin_change(host, session, flags, &found)
+    return th_embed_answer(begin_change(host, session, flags, &found)
                          ?: check_tracee(tracee)
-                         ?: th_session_trace_one(found, tracee, on, th_embed_flags(flags)));
+                         ?: th_trace_session_trace_one(found, tracee, on, th_embed_flags(flags)));
 }
 
 enum tracehost_status tracehost_session_expect(tracehost_host *host, tracehost_session session,
@@ -99,9 +99,9 @@ enum tracehost_status tracehost_session_expect(tracehost_host *host, tracehost_s
 {
     struct th_session *found;
 
-    return th_answer(begin_change(host, session, flags, &found)
+    return th_embed_answer(begin_change(host, session, flags, &found)
                          ?: (th_is_atom(who) ? TH_OK : check_tracee(who))
-                         ?: th_session_expect(found, who, th_embed_flags(flags)));
+                         ?: th_trace_session_expect(found, who, th_embed_flags(flags)));
 }
 
 /* --- asking --- */
@@ -115,8 +115,8 @@ enum tracehost_status tracehost_session_get_flags(tracehost_host *host, tracehos
                                 ?: th_embed_need(flags, "result");
 
     if (status == TH_OK)
-        *flags = flags_of_program(th_session_flags(found, tracee));
-    return th_answer(status);
+        *flags = flags_of_program(th_trace_session_flags(found, tracee));
+    return th_embed_answer(status);
 }
 
 enum tracehost_status tracehost_session_get_default_flags(tracehost_host *host,
@@ -130,6 +130,6 @@ enum tracehost_status tracehost_session_get_default_flags(tracehost_host *host,
                                 ?: th_embed_need(flags, "result");
 
     if (status == TH_OK)
-        *flags = flags_of_program(th_session_default_flags(found, (enum th_tracees)which));
-    return th_answer(status);
+        *flags = flags_of_program(th_trace_session_default_flags(found, (enum th_tracees)which));
+    return th_embed_answer(status);
 }

@@ -36,7 +36,7 @@ void th_file_carry_out(struct th_file_operation *operation)
         is_closed(operation) ? EBADF : th_file_rows[operation->command].carry_out(operation);
     if (operation->error)
         operation->result = th_make_tuple_of(&operation->env, TH_AM(error),
-                                             th_atom(th_errno_name(operation->error)));
+                                             th_atom(th_base_errno_name(operation->error)));
 }
 
 th_term th_file_term_of(th_env *env, struct th_binary *binary, size_t size)

@@ -13,7 +13,8 @@
 
 struct stat;
 
-/* --- Open files, and the ports of operations (open_file.c) ------------------------------------- */
+/* --- Open files, and the ports of operations (open_file.c) -------------------------------------
+ */
 
 struct th_file {
     th_term port;            /* constant */
@@ -54,7 +55,8 @@ void th_file_list(struct th_file *file, struct th_file_owner *owner);
  * has none. */
 struct th_file *th_file_take(struct th_file_owner *owner);
 
-/* --- The pool (pool.c) ------------------------------------------------------------------------- */
+/* --- The pool (pool.c) -------------------------------------------------------------------------
+ */
 
 /* A member that has the least to do. */
 unsigned th_file_pool_choose(void);
@@ -67,7 +69,8 @@ void th_file_pool_add(struct th_file_operation *operation);
  * there. TH_FILE_DONE: it was carried out. */
 enum th_file_state th_file_pool_abandon(struct th_file_operation *operation);
 
-/* --- Carrying out, by a thread of the pool (carry_out*.c) -------------------------------------- */
+/* --- Carrying out, by a thread of the pool (carry_out*.c) --------------------------------------
+ */
 
 /* What a system call that returned RESULT answers: 0 or an errno. */
 static inline int th_file_outcome(int result)

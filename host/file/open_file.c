@@ -14,7 +14,7 @@ struct th_file *th_file_begin(th_term process)
 {
     struct th_file *file = th_alloc_zero(sizeof *file);
 
-    file->port = th_port_begin(TH_FILE_PORT, process);
+    file->port = th_process_port_begin(TH_FILE_PORT, process);
     atomic_store_explicit(&file->shares, 1, memory_order_relaxed);
     atomic_store_explicit(&file->fd, -1, memory_order_relaxed);
     atomic_store_explicit(&file->ahead_limit, AHEAD, memory_order_relaxed);
@@ -38,7 +38,7 @@ void th_file_drop(struct th_file *file)
 /* Nobody finds FILE any more. Under the lock. */
 static void strike_file(struct th_file *file)
 {
-    th_table_remove(&files, file->port);
+    th_hash_table_remove(&files, file->port);
     *file->place = file->next;
     if (file->next)
         file->next->place = file->place;
@@ -50,7 +50,7 @@ struct th_file *th_file_find(th_term port, bool closes)
     struct th_file *file;
 
     pthread_mutex_lock(&lock);
-    file = th_table_get(&files, port);
+    file = th_hash_table_get(&files, port);
     if (file && closes)
         strike_file(file); /* its share is the caller's now */
     else if (file)
@@ -64,7 +64,7 @@ void th_file_list(struct th_file *file, struct th_file_owner *owner)
     keep_file(file);
     owner->has_opened = true;
     pthread_mutex_lock(&lock);
-    th_table_set(&files, file->port, file);
+    th_hash_table_set(&files, file->port, file);
     file->next = owner->first;
     file->place = &owner->first;
     if (file->next)

@@ -108,10 +108,10 @@ static bool add_data(struct th_file_operation *operation, th_term term)
 {
     size_t size;
 
-    if (!th_iodata_size(term, &size))
+    if (!th_term_iodata_size(term, &size))
         return false;
     operation->data = th_realloc(operation->data, operation->size + size + 1);
-    th_iodata_copy(term, operation->data + operation->size);
+    th_term_iodata_copy(term, operation->data + operation->size);
     operation->size += size;
     return true;
 }
@@ -131,7 +131,7 @@ static bool set_piece(struct th_file_operation *operation, struct th_file_piece 
     const th_term *parts;
     size_t before = operation->size;
 
-    if (!th_is(term, TH_TUPLE) || th_tuple_arity(term) != 2)
+    if (!th_term_is(term, TH_TUPLE) || th_tuple_arity(term) != 2)
         return false;
     parts = th_tuple_elements(term);
     *piece = (struct th_file_piece){.offset = before};
@@ -282,7 +282,7 @@ void th_file_settle(struct th_file_operation *operation, struct th_file_owner *o
     TH_PROBE(efile_drv__return, operation->thread, operation->tag, operation->user_tag,
              (int)operation->command, operation->error == 0, operation->error);
     if (ends)
-        th_port_end(file->port, TH_FILE_PORT, TH_AM(normal));
+        th_process_port_end(file->port, TH_FILE_PORT, TH_AM(normal));
     atomic_fetch_sub_explicit(&operations, 1, memory_order_relaxed);
 }
 

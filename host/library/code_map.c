@@ -22,14 +22,14 @@ static const void *content_of(const struct th_memory *memory, const struct th_ex
 {
     uintptr_t address = memory->base + extent->address;
 
-    return th_memory_after(memory, address, TH_MEMORY_READABLE) >= extent->size
+    return th_library_memory_after(memory, address, TH_MEMORY_READABLE) >= extent->size
                ? (const void *)address
                : NULL;
 }
 
 static bool is_code(const struct th_memory *memory, uintptr_t address)
 {
-    return th_memory_after(memory, address, TH_MEMORY_EXECUTABLE) > 0;
+    return th_library_memory_after(memory, address, TH_MEMORY_EXECUTABLE) > 0;
 }
 
 /* --- Entries with room for a breakpoint ------------------------------------------------------ */
@@ -88,9 +88,10 @@ static void read_patchable(struct th_code_map *map, const struct th_memory *memo
     }
     sort_addresses(map);
     if (wrong > 0)
-        th_names_take(remarks, th_printf("its section %s is damaged: %zu of its addresses are not "
-                                         "of its code, and ignored",
-                                         TH_SECTION_PATCHABLE, wrong));
+        th_library_names_take(remarks,
+                              th_printf("its section %s is damaged: %zu of its addresses are not "
+                                        "of its code, and ignored",
+                                        TH_SECTION_PATCHABLE, wrong));
 }
 
 /* --- Functions that only the library calls --------------------------------------------------- */
@@ -98,7 +99,7 @@ static void read_patchable(struct th_code_map *map, const struct th_memory *memo
 /* True if it can become an atom. */
 static bool is_name(const struct th_memory *memory, const char *name)
 {
-    size_t most = th_memory_after(memory, (uintptr_t)name, TH_MEMORY_READABLE);
+    size_t most = th_library_memory_after(memory, (uintptr_t)name, TH_MEMORY_READABLE);
     size_t length, characters;
 
     if (most > TH_ATOM_BYTES + 1)
@@ -136,9 +137,10 @@ static void add_locals(struct th_code_map *map, const struct th_memory *memory,
             locals[i].name, (unsigned)locals[i].arity, (void *)(uintptr_t)locals[i].code};
     }
     if (wrong > 0)
-        th_names_take(remarks, th_printf("its section %s is damaged: %zu of its functions are "
-                                         "ignored, the first %s",
-                                         TH_SECTION_LOCALS, wrong, first));
+        th_library_names_take(remarks,
+                              th_printf("its section %s is damaged: %zu of its functions are "
+                                        "ignored, the first %s",
+                                        TH_SECTION_LOCALS, wrong, first));
 }
 
 /* By name, arity and place, so that of those that are alike the first comes first. */
@@ -172,10 +174,10 @@ static void drop_empty(struct th_code_map *map)
 static void remark_twins(const struct th_local *first, size_t count, struct th_names *remarks)
 {
     if (count > 0)
-        th_names_take(remarks,
-                      th_printf("it has local functions of the same name, of which one can be "
-                                "traced (give them different names): %s/%u%s",
-                                first->name, first->arity, count > 1 ? " and others" : ""));
+        th_library_names_take(
+            remarks, th_printf("it has local functions of the same name, of which one can be "
+                               "traced (give them different names): %s/%u%s",
+                               first->name, first->arity, count > 1 ? " and others" : ""));
 }
 
 static void drop_twins(struct th_code_map *map, struct th_names *remarks)
@@ -201,16 +203,17 @@ static void drop_twins(struct th_code_map *map, struct th_names *remarks)
     drop_empty(map);
 }
 
-void th_code_map_yield(struct th_code_map *map, const struct th_entry *entry,
-                       struct th_names *remarks)
+void th_library_code_map_yield(struct th_code_map *map, const struct th_entry *entry,
+                               struct th_names *remarks)
 {
     for (size_t i = 0; i < map->local_count; i++) {
         struct th_local *local = &map->locals[i];
-        if (!th_entry_function(entry, local->name, local->arity))
+        if (!th_library_entry_function(entry, local->name, local->arity))
             continue;
-        th_names_take(remarks, th_printf("its local function %s/%u cannot be traced: its table has "
-                                         "one of that name",
-                                         local->name, local->arity));
+        th_library_names_take(remarks,
+                              th_printf("its local function %s/%u cannot be traced: its table has "
+                                        "one of that name",
+                                        local->name, local->arity));
         local->code = NULL;
     }
     drop_empty(map);
@@ -218,8 +221,8 @@ void th_code_map_yield(struct th_code_map *map, const struct th_entry *entry,
 
 /* --- The whole ------------------------------------------------------------------------------- */
 
-void th_code_map_read(struct th_code_map *map, const struct th_memory *memory,
-                      const struct th_examination *facts, struct th_names *remarks)
+void th_library_code_map_read(struct th_code_map *map, const struct th_memory *memory,
+                              const struct th_examination *facts, struct th_names *remarks)
 {
     read_patchable(map, memory, &facts->patchable, remarks);
     for (size_t i = 0; i < facts->locals.count; i++) {
@@ -231,14 +234,14 @@ void th_code_map_read(struct th_code_map *map, const struct th_memory *memory,
     drop_twins(map, remarks);
 }
 
-void th_code_map_free(struct th_code_map *map)
+void th_library_code_map_free(struct th_code_map *map)
 {
     th_free(map->locals);
     th_free(map->patchable);
     *map = (struct th_code_map){0};
 }
 
-bool th_code_map_lists(const struct th_code_map *map, uintptr_t first_nop)
+bool th_library_code_map_lists(const struct th_code_map *map, uintptr_t first_nop)
 {
     return map->patchable_count > 0 && bsearch(&first_nop, map->patchable, map->patchable_count,
                                                sizeof *map->patchable, compare_addresses);
@@ -258,8 +261,8 @@ void th_library_watch_opened(void (*opened)(const struct th_library *library))
 
 void th_library_map(struct th_library *library, bool threads_started)
 {
-    th_memory_of(&library->memory, library->handle);
-    th_code_map_read(&library->code, &library->memory, &library->facts, &library->remarks);
+    th_library_memory_of(&library->memory, library->handle);
+    th_library_code_map_read(&library->code, &library->memory, &library->facts, &library->remarks);
     library->code.threads_started = threads_started;
     if (!watcher)
         return;
@@ -275,12 +278,13 @@ const struct th_code_map *th_library_code_map(const struct th_library *library)
 
 bool th_library_executes(const struct th_library *library, uintptr_t address, size_t size)
 {
-    return size > 0 && th_memory_after(&library->memory, address, TH_MEMORY_EXECUTABLE) >= size;
+    return size > 0 &&
+           th_library_memory_after(&library->memory, address, TH_MEMORY_EXECUTABLE) >= size;
 }
 
 int th_library_protection(const struct th_library *library, uintptr_t address, size_t size)
 {
-    const struct th_memory_part *part = th_memory_part_at(&library->memory, address);
+    const struct th_memory_part *part = th_library_memory_part_at(&library->memory, address);
 
     if (!part || part->size - (address - part->start) < size ||
         !(part->rights & TH_MEMORY_EXECUTABLE))

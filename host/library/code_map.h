@@ -47,7 +47,7 @@ struct th_code_map {
 const struct th_code_map *th_library_code_map(const struct th_library *library);
 
 /* True if the compiler says that FIRST_NOP is one. */
-bool th_code_map_lists(const struct th_code_map *map, uintptr_t first_nop);
+bool th_library_code_map_lists(const struct th_code_map *map, uintptr_t first_nop);
 
 /* True if SIZE bytes from ADDRESS on are executable memory of LIBRARY itself. */
 bool th_library_executes(const struct th_library *library, uintptr_t address, size_t size);

@@ -9,13 +9,13 @@
 static enum th_status check_texts(const struct th_memory *memory,
                                   const struct th_tracer_setting *setting)
 {
-    enum th_status status = th_memory_check_text(memory, "name", setting->name);
+    enum th_status status = th_library_memory_check_text(memory, "name", setting->name);
 
     if (!status)
-        status = th_memory_check_text(memory, "words", setting->words);
+        status = th_library_memory_check_text(memory, "words", setting->words);
     if (!status)
-        status = th_memory_check_text(memory, "otherwise", setting->otherwise);
-    return status ? status : th_memory_check_text(memory, "help", setting->help);
+        status = th_library_memory_check_text(memory, "otherwise", setting->otherwise);
+    return status ? status : th_library_memory_check_text(memory, "help", setting->help);
 }
 
 static enum th_status check_row(const struct th_memory *memory,
@@ -39,7 +39,7 @@ static enum th_status check_table(const struct th_memory *memory,
 {
     size_t count = size / sizeof *settings;
 
-    if (th_memory_check(memory, "table", settings, size))
+    if (th_library_memory_check(memory, "table", settings, size))
         return th_error_status();
     for (size_t i = 0; i < count; i++) {
         if (!settings[i].name)
@@ -51,13 +51,13 @@ static enum th_status check_table(const struct th_memory *memory,
                           "its th_tracer_settings has no end: none of its %zu rows is {0}", count);
 }
 
-enum th_status th_declared_check(const struct th_tracer_setting *settings, size_t size)
+enum th_status th_library_declared_check(const struct th_tracer_setting *settings, size_t size)
 {
     struct th_memory memory = {0};
     enum th_status status;
 
-    th_memory_of_process(&memory);
+    th_library_memory_of_process(&memory);
     status = check_table(&memory, settings, size);
-    th_memory_free(&memory);
+    th_library_memory_free(&memory);
     return status;
 }

@@ -10,6 +10,6 @@
  * row of it is the end, or if a row has no name that an atom can be, an unknown type, or the type
  * TH_SETTING_WORD and no words.
  */
-enum th_status th_declared_check(const struct th_tracer_setting *settings, size_t size);
+enum th_status th_library_declared_check(const struct th_tracer_setting *settings, size_t size);
 
 #endif

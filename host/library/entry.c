@@ -35,18 +35,18 @@ static bool is_at_least(const ErlNifEntry *from, int major, int minor)
 static enum th_status check_readable(const struct reading *reading, const char *name,
                                      const void *address, size_t size)
 {
-    return th_memory_check(&reading->memory, name, address, size);
+    return th_library_memory_check(&reading->memory, name, address, size);
 }
 
 static enum th_status check_text(const struct reading *reading, const char *name, const char *text)
 {
-    return th_memory_check_text(&reading->memory, name, text);
+    return th_library_memory_check_text(&reading->memory, name, text);
 }
 
 static enum th_status check_code(const struct reading *reading, const char *name, uintptr_t address)
 {
     return address == 0 || reading->memory.count == 0 ||
-                   th_memory_after(&reading->memory, address, TH_MEMORY_EXECUTABLE) > 0
+                   th_library_memory_after(&reading->memory, address, TH_MEMORY_EXECUTABLE) > 0
                ? TH_OK
                : th_error_raise(TH_REFUSED, "its %s would be at %p, where there is no code", name,
                                 (const void *)address);
@@ -242,27 +242,28 @@ static enum th_status read_entry(const struct reading *reading)
     return read_functions(reading);
 }
 
-enum th_status th_entry_read(const ErlNifEntry *from, struct th_entry *entry)
+enum th_status th_library_entry_read(const ErlNifEntry *from, struct th_entry *entry)
 {
     struct reading reading = {.from = from, .entry = entry};
     enum th_status status;
 
     *entry = (struct th_entry){0};
-    th_memory_of_process(&reading.memory);
+    th_library_memory_of_process(&reading.memory);
     status = read_entry(&reading);
-    th_memory_free(&reading.memory);
+    th_library_memory_free(&reading.memory);
     if (status)
-        th_entry_free(entry);
+        th_library_entry_free(entry);
     return status;
 }
 
-void th_entry_free(struct th_entry *entry)
+void th_library_entry_free(struct th_entry *entry)
 {
     th_free(entry->functions);
     *entry = (struct th_entry){0};
 }
 
-const ErlNifFunc *th_entry_function(const struct th_entry *entry, const char *name, unsigned arity)
+const ErlNifFunc *th_library_entry_function(const struct th_entry *entry, const char *name,
+                                            unsigned arity)
 {
     for (size_t i = 0; i < entry->function_count; i++) {
         const ErlNifFunc *function = &entry->functions[i];

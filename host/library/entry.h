@@ -29,12 +29,13 @@ struct th_entry {
  * Reads and checks what nif_init() returned. TH_REFUSED where a BEAM of NIF version 2.18 refuses:
  * a version that is newer, older than 2.0, or 2.5; another vm_variant; a function without name or
  * code, with more than 255 arguments or unknown flags, or there twice. Also if a pointer in it
- * leads to no memory or to no code, where a BEAM crashes. th_entry_free() ends it.
+ * leads to no memory or to no code, where a BEAM crashes. th_library_entry_free() ends it.
  */
-enum th_status th_entry_read(const ErlNifEntry *from, struct th_entry *entry);
-void th_entry_free(struct th_entry *entry);
+enum th_status th_library_entry_read(const ErlNifEntry *from, struct th_entry *entry);
+void th_library_entry_free(struct th_entry *entry);
 
 /* The function NAME of ARITY, NULL if there is none. */
-const ErlNifFunc *th_entry_function(const struct th_entry *entry, const char *name, unsigned arity);
+const ErlNifFunc *th_library_entry_function(const struct th_entry *entry, const char *name,
+                                            unsigned arity);
 
 #endif

@@ -55,7 +55,7 @@ static bool is_doubtful(const char *name)
         if (strcmp(rest, tags[i]) == 0)
             return true;
     for (size_t i = 0; rest && i < TH_SLOTS; i++)
-        if (th_suggest_distance(name, slot_names[i]) <= 2)
+        if (th_library_suggest_distance(name, slot_names[i]) <= 2)
             return true;
     return false;
 }
@@ -81,7 +81,7 @@ static void note_function(struct th_examination *e, const char *name)
     else if (strcmp(name, "th_upgrade_check") == 0)
         e->upgrade_check = true;
     else if (is_doubtful(name))
-        th_names_add(&e->doubtful, name);
+        th_library_names_add(&e->doubtful, name);
 }
 
 /* --- All symbols ----------------------------------------------------------------------------- */
@@ -98,7 +98,7 @@ static void note_symbol(struct th_examination *e, const GElf_Sym *symbol, const 
 {
     if (symbol->st_shndx == SHN_UNDEF) {
         if (GELF_ST_BIND(symbol->st_info) != STB_LOCAL)
-            th_import_add(e, name, GELF_ST_BIND(symbol->st_info) == STB_WEAK);
+            th_elf_import_add(e, name, GELF_ST_BIND(symbol->st_info) == STB_WEAK);
         return;
     }
     if (!is_exported(symbol))
@@ -110,8 +110,8 @@ static void note_symbol(struct th_examination *e, const GElf_Sym *symbol, const 
     if (GELF_ST_BIND(symbol->st_info) == STB_GNU_UNIQUE && !e->unique)
         e->unique = th_strdup(name);
     if (overridable && GELF_ST_VISIBILITY(symbol->st_other) == STV_DEFAULT &&
-        th_program_symbol(name))
-        th_names_add(&e->overridden, name);
+        th_library_program_symbol(name))
+        th_library_names_add(&e->overridden, name);
 }
 
 static int compare_imports(const void *a, const void *b)
@@ -159,7 +159,7 @@ static void note_dynamic(struct th_examination *e, const struct th_elf *elf)
         e->constructors = value / sizeof(void *);
     for (size_t i = 0; i < elf->dynamic_count; i++)
         if (gelf_getdyn(elf->dynamic, (int)i, &entry) && entry.d_tag == DT_NEEDED)
-            th_names_add(&e->needed, th_elf_string(elf, entry.d_un.d_val));
+            th_library_names_add(&e->needed, th_elf_string(elf, entry.d_un.d_val));
 }
 
 /* --- The verdict ----------------------------------------------------------------------------- */
@@ -217,7 +217,7 @@ static void note_sections(struct th_examination *e, const struct th_elf *elf, co
         e->nameless_sections = true;
     if (found == TH_ELF_WRONG) {
         extents->count = 0;
-        th_names_add(&e->damaged, name);
+        th_library_names_add(&e->damaged, name);
     }
 }
 
@@ -249,14 +249,14 @@ static enum th_status examine(struct th_examination *e, struct th_elf *elf)
     note_dynamic(e, elf);
     note_places(e, elf);
     note_symbols(e, elf);
-    th_imports_note(e);
+    th_elf_imports_note(e);
     note_sections(e, elf, TH_SECTION_PATCHABLE, sizeof(uint64_t), &e->patchable);
     note_sections(e, elf, TH_SECTION_LOCALS, sizeof(struct th_local_function), &e->locals);
     if (!status)
         status = check_needed(e);
     if (!status)
         status = check_form(e, elf);
-    return status ? status : th_imports_check(e);
+    return status ? status : th_elf_imports_check(e);
 }
 
 /* COPY, or PATH itself; ORIGINAL NULL: what is found there. */
@@ -283,18 +283,18 @@ static enum th_status examine_file(const char *path, const char *copy, const str
     return status ? th_error_context("%s was refused", path) : TH_OK;
 }
 
-enum th_status th_examine(const char *path, struct th_examination *result)
+enum th_status th_library_examine(const char *path, struct th_examination *result)
 {
     return examine_file(path, NULL, NULL, result);
 }
 
-enum th_status th_examine_copy(const char *path, const char *copy, const struct stat *original,
-                               struct th_examination *result)
+enum th_status th_library_examine_copy(const char *path, const char *copy,
+                                       const struct stat *original, struct th_examination *result)
 {
     return examine_file(path, copy, original, result);
 }
 
-void th_examination_free(struct th_examination *e)
+void th_library_examination_free(struct th_examination *e)
 {
     for (size_t i = 0; i < e->import_count; i++)
         th_free(e->imports[i].name);
@@ -306,55 +306,60 @@ void th_examination_free(struct th_examination *e)
     th_free(e->places);
     th_free(e->unique);
     th_free(e->leaves);
-    th_names_free(&e->damaged);
-    th_names_free(&e->doubtful);
-    th_names_free(&e->needed);
-    th_names_free(&e->overridden);
+    th_library_names_free(&e->damaged);
+    th_library_names_free(&e->doubtful);
+    th_library_names_free(&e->needed);
+    th_library_names_free(&e->overridden);
     *e = (struct th_examination){0};
 }
 
-bool th_examination_is_of(const struct th_examination *e, const struct stat *file)
+bool th_library_examination_is_of(const struct th_examination *e, const struct stat *file)
 {
     return file->st_dev == e->device && file->st_ino == e->inode && file->st_size == e->size &&
            file->st_mtim.tv_sec == e->changed.tv_sec && file->st_mtim.tv_nsec == e->changed.tv_nsec;
 }
 
-bool th_examination_is_current(const struct th_examination *e)
+bool th_library_examination_is_current(const struct th_examination *e)
 {
     struct stat st;
 
-    return stat(e->path, &st) == 0 && th_examination_is_of(e, &st);
+    return stat(e->path, &st) == 0 && th_library_examination_is_of(e, &st);
 }
 
-void th_examination_remarks(const struct th_examination *e, struct th_names *remarks)
+void th_library_examination_remarks(const struct th_examination *e, struct th_names *remarks)
 {
     if (e->unique)
-        th_names_take(remarks, th_printf("cannot be unloaded: %s is a unique symbol (compile C++ "
-                                         "with -fno-gnu-unique)",
-                                         e->unique));
+        th_library_names_take(remarks,
+                              th_printf("cannot be unloaded: %s is a unique symbol (compile C++ "
+                                        "with -fno-gnu-unique)",
+                                        e->unique));
     if (e->no_delete)
-        th_names_add(remarks, "cannot be unloaded: it was linked with -z nodelete");
+        th_library_names_add(remarks, "cannot be unloaded: it was linked with -z nodelete");
     if (e->static_tls)
-        th_names_add(remarks, "its thread-local variables take early memory, of which there is "
-                              "little (compile with -fPIC, without -ftls-model=initial-exec)");
+        th_library_names_add(remarks,
+                             "its thread-local variables take early memory, of which there is "
+                             "little (compile with -fPIC, without -ftls-model=initial-exec)");
     if (e->executable_stack)
-        th_names_add(remarks, "makes the stacks of the process executable (link with -z "
-                              "noexecstack)");
+        th_library_names_add(remarks, "makes the stacks of the process executable (link with -z "
+                                      "noexecstack)");
     if (e->text_relocations)
-        th_names_add(remarks, "its code is changed while it is loaded (compile with -fPIC)");
+        th_library_names_add(remarks,
+                             "its code is changed while it is loaded (compile with -fPIC)");
     if (e->nameless_sections)
-        th_names_add(remarks, "its local functions are not known, nor where breakpoints can be: it "
-                              "was stripped of the names of its sections");
+        th_library_names_add(remarks,
+                             "its local functions are not known, nor where breakpoints can be: it "
+                             "was stripped of the names of its sections");
     for (size_t i = 0; i < e->damaged.count; i++)
-        th_names_take(remarks,
-                      th_printf("its section %s is damaged, and ignored", e->damaged.items[i]));
+        th_library_names_take(
+            remarks, th_printf("its section %s is damaged, and ignored", e->damaged.items[i]));
     for (size_t i = 0; i < e->overridden.count; i++)
-        th_names_take(remarks, th_printf("its own %s gives way to the program's of that name "
-                                         "(make it static, or link with -Bsymbolic)",
-                                         e->overridden.items[i]));
+        th_library_names_take(remarks,
+                              th_printf("its own %s gives way to the program's of that name "
+                                        "(make it static, or link with -Bsymbolic)",
+                                        e->overridden.items[i]));
     if (e->form != TH_LIBRARY_PLAIN)
         return;
     for (size_t i = 0; i < e->doubtful.count; i++)
-        th_names_take(remarks, th_printf("%s is never called: there is no such callback",
-                                         e->doubtful.items[i]));
+        th_library_names_take(remarks, th_printf("%s is never called: there is no such callback",
+                                                 e->doubtful.items[i]));
 }

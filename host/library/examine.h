@@ -97,33 +97,33 @@ struct th_examination {
 /*
  * Examines the file PATH. TH_REFUSED if it cannot be loaded or is neither tracer nor plugin; the
  * chain says what is wrong and what would mend it, PATH being in it. RESULT then holds what was
- * found up to there. th_examination_free() ends it in both cases. Any thread.
+ * found up to there. th_library_examination_free() ends it in both cases. Any thread.
  */
-enum th_status th_examine(const char *path, struct th_examination *result);
-void th_examination_free(struct th_examination *e);
+enum th_status th_library_examine(const char *path, struct th_examination *result);
+void th_library_examination_free(struct th_examination *e);
 
 /* Likewise, of COPY, a private copy of the file PATH when it was as ORIGINAL says. Messages name
  * PATH. */
-enum th_status th_examine_copy(const char *path, const char *copy, const struct stat *original,
-                               struct th_examination *result);
+enum th_status th_library_examine_copy(const char *path, const char *copy,
+                                       const struct stat *original, struct th_examination *result);
 
 /* True if FILE, of fstat(), is what was examined, and was not written to since. */
-bool th_examination_is_of(const struct th_examination *e, const struct stat *file);
+bool th_library_examination_is_of(const struct th_examination *e, const struct stat *file);
 
 /* False if another file lies at the path now, or that one was written to. */
-bool th_examination_is_current(const struct th_examination *e);
+bool th_library_examination_is_current(const struct th_examination *e);
 
 /* The first of its imports that came last to the NIF API, NULL if it has none of known age. */
-const struct th_import *th_examination_newest(const struct th_examination *e);
+const struct th_import *th_library_examination_newest(const struct th_examination *e);
 
 /* Appends what is remarkable, a sentence each. */
-void th_examination_remarks(const struct th_examination *e, struct th_names *remarks);
+void th_library_examination_remarks(const struct th_examination *e, struct th_names *remarks);
 
 /*
  * The address of a symbol that the program, or a library that it was started with, gives to the
  * libraries it opens; NULL if there is none. Of the NIF API the program exports exactly what it
  * implements.
  */
-void *th_program_symbol(const char *name);
+void *th_library_program_symbol(const char *name);
 
 #endif

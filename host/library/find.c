@@ -15,12 +15,12 @@
 
 /* --- The folders --------------------------------------------------------------------------- */
 
-const char *th_search_kind_text(enum th_search_kind kind)
+const char *th_library_search_kind_text(enum th_search_kind kind)
 {
     return kind == TH_SEARCH_PLUGINS ? "plugins" : "tracers";
 }
 
-const char *th_search_origin_text(enum th_search_origin origin)
+const char *th_library_search_origin_text(enum th_search_origin origin)
 {
     switch (origin) {
     case TH_SEARCH_OPTION:
@@ -61,7 +61,7 @@ static const char *own_library(void)
     Dl_info info;
     struct link_map *map;
 
-    if (!dladdr1((void *)(uintptr_t)&th_search_built_in_folder, &info, (void **)&map,
+    if (!dladdr1((void *)(uintptr_t)&th_library_search_built_in_folder, &info, (void **)&map,
                  RTLD_DL_LINKMAP) ||
         !map->l_name[0])
         return NULL;
@@ -78,7 +78,7 @@ static char *libraries_below(const char *prefix)
     return th_printf("%s/%s", prefix, installed ? TH_LIBDIR : "lib");
 }
 
-char *th_search_built_in_folder(enum th_search_kind kind)
+char *th_library_search_built_in_folder(enum th_search_kind kind)
 {
     const char *library = own_library();
     char *path = library ? realpath(library, NULL) : own_program();
@@ -90,7 +90,7 @@ char *th_search_built_in_folder(enum th_search_kind kind)
     if (!library)
         to_folder(path); /* of PREFIX/bin/tracehost; the library lies in PREFIX/LIBDIR */
     libraries = library ? th_strdup(path) : libraries_below(path);
-    folder = th_printf("%s/tracehost/%s", libraries, th_search_kind_text(kind));
+    folder = th_printf("%s/tracehost/%s", libraries, th_library_search_kind_text(kind));
     th_free(libraries);
     th_free(path);
     return folder;
@@ -120,11 +120,11 @@ static void add_folder(struct th_search *search, const char *path, size_t length
     };
 }
 
-void th_search_init(struct th_search *search, enum th_search_kind kind, const char *const *folders,
-                    size_t count)
+void th_library_search_init(struct th_search *search, enum th_search_kind kind,
+                            const char *const *folders, size_t count)
 {
     const char *rest = getenv("TRACEHOST_PATH");
-    char *built_in = th_search_built_in_folder(kind);
+    char *built_in = th_library_search_built_in_folder(kind);
 
     *search = (struct th_search){.kind = kind};
     for (size_t i = 0; i < count; i++)
@@ -139,7 +139,7 @@ void th_search_init(struct th_search *search, enum th_search_kind kind, const ch
     th_free(built_in);
 }
 
-void th_search_free(struct th_search *search)
+void th_library_search_free(struct th_search *search)
 {
     for (size_t i = 0; i < search->count; i++)
         th_free(search->folders[i].path);
@@ -201,7 +201,7 @@ static void sort_by_name(struct th_found *items, size_t count)
     }
 }
 
-void th_search_list(const struct th_search *search, struct th_found_list *list)
+void th_library_search_list(const struct th_search *search, struct th_found_list *list)
 {
     *list = (struct th_found_list){0};
     for (size_t i = 0; i < search->count; i++)
@@ -211,7 +211,7 @@ void th_search_list(const struct th_search *search, struct th_found_list *list)
         list->items[i].shadowed = strcmp(list->items[i - 1].name, list->items[i].name) == 0;
 }
 
-void th_found_list_free(struct th_found_list *list)
+void th_library_found_list_free(struct th_found_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
         th_free(list->items[i].name);
@@ -231,13 +231,13 @@ static char *nearest_found(const struct th_search *search, const char *name)
     const char *nearest;
     char *copy;
 
-    th_search_list(search, &list);
+    th_library_search_list(search, &list);
     for (size_t i = 0; i < list.count; i++)
-        th_names_add(&names, list.items[i].name);
-    nearest = th_suggest_nearest(name, (const char *const *)names.items, names.count);
+        th_library_names_add(&names, list.items[i].name);
+    nearest = th_library_suggest_nearest(name, (const char *const *)names.items, names.count);
     copy = nearest ? th_strdup(nearest) : NULL;
-    th_names_free(&names);
-    th_found_list_free(&list);
+    th_library_names_free(&names);
+    th_library_found_list_free(&list);
     return copy;
 }
 
@@ -254,7 +254,7 @@ static void raise_remedy(const struct th_search *search, const char *name)
         th_error_raise(TH_REFUSED,
                        "add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a "
                        "'/'; `tracehost %s` lists what is found",
-                       th_search_kind_text(search->kind));
+                       th_library_search_kind_text(search->kind));
     th_free(nearest);
 }
 
@@ -265,12 +265,13 @@ static enum th_status refuse_missing(const struct th_search *search, const char 
 
     raise_remedy(search, name);
     for (size_t i = 0; i < search->count; i++)
-        th_names_take(&places, th_printf("%s (%s)", search->folders[i].path,
-                                         th_search_origin_text(search->folders[i].origin)));
-    joined = th_names_join(&places, places.count);
+        th_library_names_take(&places,
+                              th_printf("%s (%s)", search->folders[i].path,
+                                        th_library_search_origin_text(search->folders[i].origin)));
+    joined = th_library_names_join(&places, places.count);
     th_error_context("looked for %s.so in %s", name, places.count ? joined : "no folder at all");
     th_free(joined);
-    th_names_free(&places);
+    th_library_names_free(&places);
     return th_error_context("no library '%s' was found", name);
 }
 
@@ -286,7 +287,7 @@ static enum th_status find_path(const char *name, char **path)
     return TH_OK;
 }
 
-enum th_status th_search_find(const struct th_search *search, const char *name, char **path)
+enum th_status th_library_search_find(const struct th_search *search, const char *name, char **path)
 {
     if (strchr(name, '/'))
         return find_path(name, path);

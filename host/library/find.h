@@ -30,11 +30,11 @@ struct th_search {
 /*
  * Makes the list of folders: the COUNT folders of the command line, what $TRACEHOST_PATH says now,
  * the built-in folder. Empty entries are left out. Folders need not exist. End with
- * th_search_free().
+ * th_library_search_free().
  */
-void th_search_init(struct th_search *search, enum th_search_kind kind, const char *const *folders,
-                    size_t count);
-void th_search_free(struct th_search *search);
+void th_library_search_init(struct th_search *search, enum th_search_kind kind,
+                            const char *const *folders, size_t count);
+void th_library_search_free(struct th_search *search);
 
 /*
  * The folder of the tracers or plugins that ship with the host, which the caller frees. It is found
@@ -43,22 +43,24 @@ void th_search_free(struct th_search *search);
  * PREFIX/LIBDIR/tracehost/tracers. LIBDIR is what the build was given ("lib" by default); in a
  * build tree it is always "lib".
  */
-char *th_search_built_in_folder(enum th_search_kind kind);
+char *th_library_search_built_in_folder(enum th_search_kind kind);
 
 /* How they are called: "tracers", "plugins". */
-const char *th_search_kind_text(enum th_search_kind kind);
+const char *th_library_search_kind_text(enum th_search_kind kind);
 
 /* How the folders of ORIGIN are told: "-L", "$TRACEHOST_PATH" or "built in". */
-const char *th_search_origin_text(enum th_search_origin origin);
+const char *th_library_search_origin_text(enum th_search_origin origin);
 
 /*
  * The path of the library NAME, which the caller frees. TH_REFUSED if there is none: the chain says
  * which places were looked at and what may have been meant. Of a NAME with a '/' only that it is
  * there is checked.
  */
-enum th_status th_search_find(const struct th_search *search, const char *name, char **path);
+enum th_status th_library_search_find(const struct th_search *search, const char *name,
+                                      char **path);
 
-/* Every NAME.so of every folder, by name; of one name first the one that th_search_find() finds. */
+/* Every NAME.so of every folder, by name; of one name first the one that th_library_search_find()
+ * finds. */
 struct th_found_list {
     struct th_found {
         char *name;
@@ -69,7 +71,7 @@ struct th_found_list {
     size_t count;
     size_t capacity;
 };
-void th_search_list(const struct th_search *search, struct th_found_list *list);
-void th_found_list_free(struct th_found_list *list);
+void th_library_search_list(const struct th_search *search, struct th_found_list *list);
+void th_library_found_list_free(struct th_found_list *list);
 
 #endif

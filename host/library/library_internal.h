@@ -23,7 +23,7 @@ struct th_library {
     struct th_library *next;     /* in the list of all, guarded by the lock in registry.c */
     size_t users;                /* guarded by the same lock; 0: on its way out, never used again */
     bool retired, warned;        /* guarded by the same lock: it is pinned, and that was said */
-    bool replaceable;            /* opened as such: th_registry_find_file() finds it. Constant */
+    bool replaceable; /* opened as such: th_library_registry_find_file() finds it. Constant */
 
     /*
      * What keeps the library from being closed: one share for all users together, one for each
@@ -97,11 +97,11 @@ void th_library_retire(struct th_library *library);
  * REMARKS what is wrong with it. Then without what the table ENTRY has. Its own memory is all that
  * is read, whatever is in it.
  */
-void th_code_map_read(struct th_code_map *map, const struct th_memory *memory,
-                      const struct th_examination *facts, struct th_names *remarks);
-void th_code_map_yield(struct th_code_map *map, const struct th_entry *entry,
-                       struct th_names *remarks);
-void th_code_map_free(struct th_code_map *map);
+void th_library_code_map_read(struct th_code_map *map, const struct th_memory *memory,
+                              const struct th_examination *facts, struct th_names *remarks);
+void th_library_code_map_yield(struct th_code_map *map, const struct th_entry *entry,
+                               struct th_names *remarks);
+void th_library_code_map_free(struct th_code_map *map);
 
 /* What th_library_line() has read; NULL is allowed. */
 void th_library_lines_free(struct th_library_lines *lines);
@@ -110,30 +110,30 @@ void th_library_lines_free(struct th_library_lines *lines);
 void th_library_map(struct th_library *library, bool threads_started);
 
 /* The list of all instances that are open, and who uses them. */
-void th_registry_add(struct th_library *library);
-void th_registry_remove(struct th_library *library);
+void th_library_registry_add(struct th_library *library);
+void th_library_registry_remove(struct th_library *library);
 
 /* LIBRARY, which need not be in the list, stays there for ever: it is pinned. */
-void th_registry_pin(struct th_library *library);
+void th_library_registry_pin(struct th_library *library);
 
 /* One user less: true if it was the last. */
-bool th_registry_leave(struct th_library *library);
+bool th_library_registry_leave(struct th_library *library);
 
 /* All loaded instances that have a user, the latest first, in an array that the caller frees; each
  * has one user more. */
-size_t th_registry_keep_all(struct th_library ***libraries);
+size_t th_library_registry_keep_all(struct th_library ***libraries);
 
 /* The instance whose handle the loader has also given for WANTED, which is not in the list; NULL if
  * there is none. It gets one user more; if it has none any more, it is returned with *IN_USE false.
  */
-struct th_library *th_registry_find(const struct th_library *wanted, bool *in_use);
+struct th_library *th_library_registry_find(const struct th_library *wanted, bool *in_use);
 
 /* The path of FACTS is, for the loader, that of an instance which is pinned, or of another file. */
-bool th_registry_is_taken(const struct th_examination *facts);
+bool th_library_registry_is_taken(const struct th_examination *facts);
 
 /* The latest instance that was opened of FILE as replaceable, and has a user; it gets one more.
  * NULL: there is none. */
-struct th_library *th_registry_find_file(const struct stat *file);
+struct th_library *th_library_registry_find_file(const struct stat *file);
 
 /* Calls the callback that it has set for that on the scheduler threads, before unload(). */
 void th_library_leave_threads(struct th_library *library);

@@ -25,8 +25,9 @@ void th_library_init_env(th_env *env, struct th_library *library)
 
 enum th_status th_library_check_tracer(const struct th_library *library)
 {
-    return th_slots_check(&library->slots) ? th_error_context("%s was refused", library->facts.path)
-                                           : TH_OK;
+    return th_library_slots_check(&library->slots)
+               ? th_error_context("%s was refused", library->facts.path)
+               : TH_OK;
 }
 
 /* --- Calling --------------------------------------------------------------------------------- */
@@ -45,7 +46,7 @@ static bool is_loaded(const struct th_library *library)
     return atomic_load_explicit(&library->state, memory_order_acquire) == TH_LIBRARY_LOADED;
 }
 
-/* Release: who sees it loaded sees all that load() has left (th_registry_keep_all()). */
+/* Release: who sees it loaded sees all that load() has left (th_library_registry_keep_all()). */
 static void set_state(struct th_library *library, enum th_library_state state)
 {
     atomic_store_explicit(&library->state, state, memory_order_release);

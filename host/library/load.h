@@ -45,8 +45,9 @@ struct th_library;
 /*
  * Examines and opens the file PATH: its constructors run, then nif_init() if it has one. The
  * caller is a user of the result. If another file that was opened at PATH is in memory, as is one
- * that was not closed (unload.c), it is opened as by th_library_open_replaceable(). TH_REFUSED as th_examine() and th_entry_read(); also if the file
- * is open and was written to since, or if another is put at its path meanwhile.
+ * that was not closed (unload.c), it is opened as by th_library_open_replaceable(). TH_REFUSED as
+ * th_library_examine() and th_library_entry_read(); also if the file is open and was written to
+ * since, or if another is put at its path meanwhile.
  */
 enum th_status th_library_open(const char *path, struct th_library **library);
 
@@ -55,8 +56,8 @@ enum th_status th_library_open(const char *path, struct th_library **library);
  * program; always a new instance, also of a file that is open. So versions of one module are open
  * at once, and whatever happens to PATH from now on does not matter: that it is written to, cut
  * short, replaced or removed. The copy lies in a folder of the program's own, below $TMPDIR, /tmp
- * or $XDG_RUNTIME_DIR (private_copy.c), where debuggers find it as long as the library is open; that
- * folder is removed when the program exits, or by the next host if this one is killed.
+ * or $XDG_RUNTIME_DIR (private_copy.c), where debuggers find it as long as the library is open;
+ * that folder is removed when the program exits, or by the next host if this one is killed.
  *
  * Messages and th_library_path() name PATH, th_library_file() the copy. What dladdr() tells the
  * library about itself is the copy, too. Libraries that it needs, and looks for beside itself
@@ -76,7 +77,8 @@ enum th_status th_library_open_copy(const char *path, struct th_library **librar
 enum th_status th_library_open_replaceable(const char *path, bool again,
                                            struct th_library **library);
 
-/* th_search_find() and th_library_open(), or th_library_open_replaceable() if SEARCH says so. */
+/* th_library_search_find() and th_library_open(), or th_library_open_replaceable() if SEARCH says
+ * so. */
 enum th_status th_library_find(const struct th_search *search, const char *name,
                                struct th_library **library);
 

@@ -44,7 +44,7 @@ __attribute__((no_sanitize("thread"))) static int add_parts(struct dl_phdr_info 
     return 1;
 }
 
-void th_memory_of(struct th_memory *memory, void *handle)
+void th_library_memory_of(struct th_memory *memory, void *handle)
 {
     struct link_map *library;
     struct question question = {.memory = memory};
@@ -70,7 +70,7 @@ static void add_mapping(struct th_memory *memory, struct th_memory_part mapping)
 
 #define NO_MAPPINGS "cannot list what memory is mapped"
 
-void th_memory_of_process(struct th_memory *memory)
+void th_library_memory_of_process(struct th_memory *memory)
 {
     FILE *maps = fopen("/proc/self/maps", "re");
     char *line = NULL;
@@ -99,13 +99,14 @@ void th_memory_of_process(struct th_memory *memory)
     fclose(maps);
 }
 
-void th_memory_free(struct th_memory *memory)
+void th_library_memory_free(struct th_memory *memory)
 {
     th_free(memory->parts);
     *memory = (struct th_memory){0};
 }
 
-const struct th_memory_part *th_memory_part_at(const struct th_memory *memory, uintptr_t address)
+const struct th_memory_part *th_library_memory_part_at(const struct th_memory *memory,
+                                                       uintptr_t address)
 {
     for (size_t i = 0; i < memory->count; i++) {
         const struct th_memory_part *part = &memory->parts[i];
@@ -115,21 +116,22 @@ const struct th_memory_part *th_memory_part_at(const struct th_memory *memory, u
     return NULL;
 }
 
-size_t th_memory_after(const struct th_memory *memory, uintptr_t address, unsigned rights)
+size_t th_library_memory_after(const struct th_memory *memory, uintptr_t address, unsigned rights)
 {
-    const struct th_memory_part *part = th_memory_part_at(memory, address);
+    const struct th_memory_part *part = th_library_memory_part_at(memory, address);
 
     return part && (part->rights & rights) == rights ? part->size - (address - part->start) : 0;
 }
 
 static size_t readable_at(const struct th_memory *memory, const void *address)
 {
-    return memory->count > 0 ? th_memory_after(memory, (uintptr_t)address, TH_MEMORY_READABLE)
-                             : SIZE_MAX;
+    return memory->count > 0
+               ? th_library_memory_after(memory, (uintptr_t)address, TH_MEMORY_READABLE)
+               : SIZE_MAX;
 }
 
-enum th_status th_memory_check(const struct th_memory *memory, const char *name,
-                               const void *address, size_t size)
+enum th_status th_library_memory_check(const struct th_memory *memory, const char *name,
+                                       const void *address, size_t size)
 {
     return readable_at(memory, address) >= size
                ? TH_OK
@@ -139,11 +141,12 @@ enum th_status th_memory_check(const struct th_memory *memory, const char *name,
                                 name, address);
 }
 
-enum th_status th_memory_check_text(const struct th_memory *memory, const char *name,
-                                    const char *text)
+enum th_status th_library_memory_check_text(const struct th_memory *memory, const char *name,
+                                            const char *text)
 {
     size_t most = text ? readable_at(memory, text) : 0;
 
-    return !text || strnlen(text, most) < most ? TH_OK
-                                               : th_memory_check(memory, name, text, SIZE_MAX);
+    return !text || strnlen(text, most) < most
+               ? TH_OK
+               : th_library_memory_check(memory, name, text, SIZE_MAX);
 }

@@ -4,18 +4,18 @@
 
 #include <string.h>
 
-void th_names_take(struct th_names *names, char *name)
+void th_library_names_take(struct th_names *names, char *name)
 {
     TH_ARRAY_GROW(names->items, names->count, names->capacity);
     names->items[names->count++] = name;
 }
 
-void th_names_add(struct th_names *names, const char *name)
+void th_library_names_add(struct th_names *names, const char *name)
 {
-    th_names_take(names, th_strdup(name));
+    th_library_names_take(names, th_strdup(name));
 }
 
-bool th_names_contain(const struct th_names *names, const char *name)
+bool th_library_names_contain(const struct th_names *names, const char *name)
 {
     for (size_t i = 0; i < names->count; i++)
         if (strcmp(names->items[i], name) == 0)
@@ -23,7 +23,7 @@ bool th_names_contain(const struct th_names *names, const char *name)
     return false;
 }
 
-char *th_names_join(const struct th_names *names, size_t limit)
+char *th_library_names_join(const struct th_names *names, size_t limit)
 {
     struct th_buffer text = {0};
     size_t shown = names->count > limit ? limit : names->count;
@@ -39,7 +39,7 @@ char *th_names_join(const struct th_names *names, size_t limit)
     return (char *)text.data;
 }
 
-void th_names_free(struct th_names *names)
+void th_library_names_free(struct th_names *names)
 {
     for (size_t i = 0; i < names->count; i++)
         th_free(names->items[i]);

@@ -16,17 +16,17 @@ struct th_names {
 };
 
 /* Appends a copy of NAME. */
-void th_names_add(struct th_names *names, const char *name);
+void th_library_names_add(struct th_names *names, const char *name);
 
 /* Appends NAME itself, which th_free() will free: for what th_printf() made. */
-void th_names_take(struct th_names *names, char *name);
+void th_library_names_take(struct th_names *names, char *name);
 
-bool th_names_contain(const struct th_names *names, const char *name);
+bool th_library_names_contain(const struct th_names *names, const char *name);
 
 /* "a, b and c"; the caller frees it. At most LIMIT names, then "and N more". */
-char *th_names_join(const struct th_names *names, size_t limit);
+char *th_library_names_join(const struct th_names *names, size_t limit);
 
 /* Frees the strings; NAMES is empty and can be used again. */
-void th_names_free(struct th_names *names);
+void th_library_names_free(struct th_names *names);
 
 #endif

@@ -152,7 +152,7 @@ static enum th_status read_entry(struct th_library *library)
     th_library_end(&call);
     if (!entry)
         return th_error_raise(TH_REFUSED, "its %s() returned NULL", library->facts.init);
-    return th_entry_read(entry, &library->entry);
+    return th_library_entry_read(entry, &library->entry);
 }
 
 static uintptr_t own_symbol(struct th_library *library, bool defined, const char *name)
@@ -185,10 +185,10 @@ static void make_entry(struct th_library *library)
         .functions = th_alloc(TH_SLOTS * sizeof *entry->functions),
     };
     for (enum th_tracer_slot i = 0; i < TH_SLOTS; i++) {
-        uintptr_t code = own_symbol(library, facts->plain[i], th_slot_name(i));
+        uintptr_t code = own_symbol(library, facts->plain[i], th_library_slot_name(i));
         if (code)
-            entry->functions[entry->function_count++] =
-                (ErlNifFunc){th_slot_name(i), th_slot_arity(i), (th_slot_function *)code, 0};
+            entry->functions[entry->function_count++] = (ErlNifFunc){
+                th_library_slot_name(i), th_library_slot_arity(i), (th_slot_function *)code, 0};
     }
     entry->load =
         (int (*)(ErlNifEnv *, void **, ERL_NIF_TERM))own_symbol(library, facts->load, "load");
@@ -208,7 +208,7 @@ static enum th_status set_name(struct th_library *library)
     if (library->name == TH_NONE)
         library->name = th_atom_latin1(name, strlen(name));
     if (library->name != TH_NONE && strcmp(name, stem) != 0)
-        th_names_take(&library->remarks, th_printf("the module in it is called %s", name));
+        th_library_names_take(&library->remarks, th_printf("the module in it is called %s", name));
     th_free(stem);
     return library->name != TH_NONE
                ? TH_OK
@@ -218,14 +218,14 @@ static enum th_status set_name(struct th_library *library)
 /* A library that says less than it needs is taken by hosts that lack something, and fails there. */
 static void remark_version(struct th_library *library)
 {
-    const struct th_import *newest = th_examination_newest(&library->facts);
+    const struct th_import *newest = th_library_examination_newest(&library->facts);
     int version = 100 * library->entry.major + library->entry.minor;
 
     if (newest && newest->since > version)
-        th_names_take(&library->remarks,
-                      th_printf("it says that it needs NIF %d.%d, but %s is from %d.%d",
-                                version / 100, version % 100, newest->name, newest->since / 100,
-                                newest->since % 100));
+        th_library_names_take(&library->remarks,
+                              th_printf("it says that it needs NIF %d.%d, but %s is from %d.%d",
+                                        version / 100, version % 100, newest->name,
+                                        newest->since / 100, newest->since % 100));
 }
 
 static enum th_status fill_in(struct th_library *library)
@@ -237,17 +237,17 @@ static enum th_status fill_in(struct th_library *library)
     else
         make_entry(library);
     if (!status && library->facts.settings)
-        status = th_declared_check(th_library_settings(library), library->facts.settings);
+        status = th_library_declared_check(th_library_settings(library), library->facts.settings);
     if (!status)
         status = set_name(library);
     if (status)
         return status;
-    th_code_map_yield(&library->code, &library->entry, &library->remarks);
+    th_library_code_map_yield(&library->code, &library->entry, &library->remarks);
     remark_version(library);
-    th_slots_fill(&library->slots, &library->entry);
-    th_examination_remarks(&library->facts, &library->remarks);
+    th_library_slots_fill(&library->slots, &library->entry);
+    th_library_examination_remarks(&library->facts, &library->remarks);
     if (library->slots.functions[TH_SLOT_enabled] || library->slots.functions[TH_SLOT_trace])
-        th_slots_remarks(&library->entry, &library->remarks);
+        th_library_slots_remarks(&library->entry, &library->remarks);
     return TH_OK;
 }
 
@@ -280,7 +280,7 @@ static enum th_status begin_use(struct th_library *library, bool busy)
     th_library_note_pinned(library);
     status = fill_in(library);
     if (!status)
-        th_registry_add(library);
+        th_library_registry_add(library);
     return status;
 }
 
@@ -291,15 +291,15 @@ static enum th_status open_or_find(struct th_library *library, struct th_library
     bool in_use, busy;
     enum th_status status;
 
-    if (!th_examination_is_current(&library->facts))
+    if (!th_library_examination_is_current(&library->facts))
         return th_error_raise(TH_REFUSED, other);
     status = open_handle(library, &busy);
     if (status)
         return status;
-    *result = th_registry_find(library, &in_use);
+    *result = th_library_registry_find(library, &in_use);
     if (*result)
         return check_opened(*result, in_use, &library->facts);
-    if (!th_examination_is_current(&library->facts))
+    if (!th_library_examination_is_current(&library->facts))
         return th_error_raise(TH_REFUSED, other);
     status = begin_use(library, busy);
     if (!status)
@@ -335,7 +335,7 @@ static enum th_status open_needs(struct th_library *library)
     enum th_status status;
 
     th_library_begin(&call, library->facts.path, "a constructor of a library that it needs");
-    status = th_origin_open(&library->facts, &library->needs);
+    status = th_library_origin_open(&library->facts, &library->needs);
     th_library_end(&call);
     return status;
 }
@@ -359,11 +359,11 @@ static enum th_status open_copy(const char *path, bool replaceable, struct th_li
     enum th_status status;
     char *copy;
 
-    if (th_copy_make(path, &copy, &original))
+    if (th_library_copy_make(path, &copy, &original))
         return th_error_context("%s was refused", path);
     library = new_instance();
     library->replaceable = replaceable;
-    status = th_examine_copy(path, copy, &original, &library->facts);
+    status = th_library_examine_copy(path, copy, &original, &library->facts);
     th_free(copy);
     library->head.path = library->facts.path;
     if (!status)
@@ -396,7 +396,7 @@ enum th_status th_library_open_replaceable(const char *path, bool again, struct 
     status = begin_opening(&opening, &facts);
     if (status)
         return th_error_context("%s was refused", path);
-    *result = again ? NULL : th_registry_find_file(&file);
+    *result = again ? NULL : th_library_registry_find_file(&file);
     if (!*result)
         status = open_copy(path, true, result);
     end_opening(&opening);
@@ -415,10 +415,10 @@ static enum th_status open_in_place(struct th_library *library, struct th_librar
     const char *path = library->facts.path;
     struct stat file;
 
-    if (stat(path, &file) == 0 && (*result = th_registry_find_file(&file)))
+    if (stat(path, &file) == 0 && (*result = th_library_registry_find_file(&file)))
         return TH_OK;
-    return th_registry_is_taken(&library->facts) ? open_copy(path, true, result)
-                                                 : open_or_find(library, result);
+    return th_library_registry_is_taken(&library->facts) ? open_copy(path, true, result)
+                                                         : open_or_find(library, result);
 }
 
 /* Of two that open one file the second must find what the first has made. */
@@ -437,7 +437,7 @@ static enum th_status open_alone(struct th_library *library, struct th_library *
 enum th_status th_library_open(const char *path, struct th_library **result)
 {
     struct th_library *library = new_instance();
-    enum th_status status = th_examine(path, &library->facts);
+    enum th_status status = th_library_examine(path, &library->facts);
 
     library->head.path = library->facts.path;
     if (!status) {
@@ -454,7 +454,7 @@ enum th_status th_library_find(const struct th_search *search, const char *name,
                                struct th_library **library)
 {
     char *path;
-    enum th_status status = th_search_find(search, name, &path);
+    enum th_status status = th_library_search_find(search, name, &path);
 
     if (status)
         return status;

@@ -108,7 +108,7 @@ bool th_library_halting(void)
 void th_library_halt(void)
 {
     struct th_library **libraries;
-    size_t count = th_registry_keep_all(&libraries);
+    size_t count = th_library_registry_keep_all(&libraries);
 
     atomic_store_explicit(&halting, true, memory_order_seq_cst);
     for (size_t i = 0; i < count; i++)

@@ -179,7 +179,7 @@ static enum th_status open_carrier(const struct th_examination *facts, const cha
     if (!read_header(facts->copy, &like))
         return th_error_raise(TH_FAILED, "its private copy %s cannot be read", facts->copy);
     make_carrier(facts, places, &like, &file);
-    status = th_copy_write(path, file.data, file.size);
+    status = th_library_copy_write(path, file.data, file.size);
     th_buffer_free(&file);
     if (status)
         return status;
@@ -213,21 +213,21 @@ static enum th_status open_for(const struct th_examination *facts, const char *f
     if (status)
         return status;
     places = spell_out(facts->places, folder);
-    path = th_origin_file(facts);
+    path = th_library_origin_file(facts);
     status = open_carrier(facts, places, path, handle);
     if (status)
-        th_copy_remove(path);
+        th_library_copy_remove(path);
     th_free(path);
     th_free(places);
     return status;
 }
 
-char *th_origin_file(const struct th_examination *facts)
+char *th_library_origin_file(const struct th_examination *facts)
 {
     return th_printf("%s.needs", facts->copy);
 }
 
-enum th_status th_origin_open(const struct th_examination *facts, void **handle)
+enum th_status th_library_origin_open(const struct th_examination *facts, void **handle)
 {
     enum th_status status;
     char *folder;

@@ -21,9 +21,9 @@
  * dlopen(): to be closed after the copy. TH_REFUSED if something is missing, or the folder of the
  * original has a name that the loader cannot be told.
  */
-enum th_status th_origin_open(const struct th_examination *facts, void **handle);
+enum th_status th_library_origin_open(const struct th_examination *facts, void **handle);
 
 /* The carrier's file, which goes with the copy; the caller frees it. */
-char *th_origin_file(const struct th_examination *facts);
+char *th_library_origin_file(const struct th_examination *facts);
 
 #endif

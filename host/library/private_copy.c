@@ -182,17 +182,17 @@ static enum th_status settle(void)
         if (folder.path)
             break;
         if (wrong)
-            th_names_take(&refused, wrong);
+            th_library_names_take(&refused, wrong);
     }
     if (!folder.path) {
-        all = th_names_join(&refused, refused.count);
+        all = th_library_names_join(&refused, refused.count);
         th_error_raise(TH_FAILED,
                        "there is no place for private copies of libraries, tried %s; set $TMPDIR "
                        "to a folder that is not mounted noexec",
                        all);
         th_free(all);
     }
-    th_names_free(&refused);
+    th_library_names_free(&refused);
     return folder.path ? TH_OK : TH_FAILED;
 }
 
@@ -237,7 +237,7 @@ static enum th_status find_folder(char **path)
     return status;
 }
 
-void th_copy_remove(const char *copy)
+void th_library_copy_remove(const char *copy)
 {
     size_t length;
 
@@ -352,7 +352,7 @@ static enum th_status finish(int to, const char *copy, enum th_status status)
     return status;
 }
 
-enum th_status th_copy_write(const char *copy, const void *bytes, size_t size)
+enum th_status th_library_copy_write(const char *copy, const void *bytes, size_t size)
 {
     int to;
     enum th_status status = create(copy, &to);
@@ -401,13 +401,13 @@ static enum th_status copy_file(const char *path, int from, const struct stat *o
     th_free(folder);
     status = copy_unchanged(from, original, *copy);
     if (status) {
-        th_copy_remove(*copy);
+        th_library_copy_remove(*copy);
         th_free(*copy);
     }
     return status;
 }
 
-enum th_status th_copy_make(const char *path, char **copy, struct stat *original)
+enum th_status th_library_copy_make(const char *path, char **copy, struct stat *original)
 {
     int from;
     enum th_status status = th_elf_open_file(path, &from, original);

@@ -25,12 +25,12 @@
  * copied. TH_REFUSED if PATH cannot be read, changes meanwhile, or has not the header of a library
  * of this machine; TH_FAILED if there is no room for copies.
  */
-enum th_status th_copy_make(const char *path, char **copy, struct stat *original);
+enum th_status th_library_copy_make(const char *path, char **copy, struct stat *original);
 
 /* Writes a file COPY of SIZE bytes, which must be below the folder of copies. TH_FAILED. */
-enum th_status th_copy_write(const char *copy, const void *bytes, size_t size);
+enum th_status th_library_copy_write(const char *copy, const void *bytes, size_t size);
 
 /* Removes the file, of which the loader may still have the content. */
-void th_copy_remove(const char *copy);
+void th_library_copy_remove(const char *copy);
 
 #endif

@@ -42,21 +42,21 @@ static bool take_out(struct th_library *library)
     return true;
 }
 
-void th_registry_add(struct th_library *library)
+void th_library_registry_add(struct th_library *library)
 {
     pthread_mutex_lock(&lock);
     put_in(library);
     pthread_mutex_unlock(&lock);
 }
 
-void th_registry_remove(struct th_library *library)
+void th_library_registry_remove(struct th_library *library)
 {
     pthread_mutex_lock(&lock);
     take_out(library);
     pthread_mutex_unlock(&lock);
 }
 
-void th_registry_pin(struct th_library *library)
+void th_library_registry_pin(struct th_library *library)
 {
     char *warning;
 
@@ -79,7 +79,7 @@ void th_library_keep(struct th_library *library)
     pthread_mutex_unlock(&lock);
 }
 
-bool th_registry_leave(struct th_library *library)
+bool th_library_registry_leave(struct th_library *library)
 {
     bool last;
 
@@ -101,7 +101,7 @@ bool th_library_is_open(const char *path)
     return library != NULL;
 }
 
-size_t th_registry_keep_all(struct th_library ***libraries)
+size_t th_library_registry_keep_all(struct th_library ***libraries)
 {
     size_t count = 0, capacity = 0;
 
@@ -129,7 +129,7 @@ static bool is_meant(const struct th_library *library, const struct th_library *
                                    library->facts.inode == wanted->facts.inode));
 }
 
-struct th_library *th_registry_find(const struct th_library *wanted, bool *in_use)
+struct th_library *th_library_registry_find(const struct th_library *wanted, bool *in_use)
 {
     struct th_library *library;
 
@@ -143,7 +143,7 @@ struct th_library *th_registry_find(const struct th_library *wanted, bool *in_us
     return library;
 }
 
-bool th_registry_is_taken(const struct th_examination *facts)
+bool th_library_registry_is_taken(const struct th_examination *facts)
 {
     bool taken = false;
 
@@ -156,14 +156,14 @@ bool th_registry_is_taken(const struct th_examination *facts)
     return taken;
 }
 
-struct th_library *th_registry_find_file(const struct stat *file)
+struct th_library *th_library_registry_find_file(const struct stat *file)
 {
     struct th_library *library;
 
     pthread_mutex_lock(&lock);
     for (library = all; library; library = library->next)
         if (library->replaceable && library->users > 0 &&
-            th_examination_is_of(&library->facts, file))
+            th_library_examination_is_of(&library->facts, file))
             break;
     if (library)
         library->users++;

@@ -11,12 +11,12 @@ static const struct slot {
 #undef SLOT
 };
 
-const char *th_slot_name(enum th_tracer_slot slot)
+const char *th_library_slot_name(enum th_tracer_slot slot)
 {
     return table[slot].name;
 }
 
-unsigned th_slot_arity(enum th_tracer_slot slot)
+unsigned th_library_slot_arity(enum th_tracer_slot slot)
 {
     return table[slot].arity;
 }
@@ -27,22 +27,23 @@ static enum th_tracer_slot generic_of(size_t slot)
     return slot % 2;
 }
 
-bool th_slots_has_own(const struct th_slots *slots, enum th_tracer_slot slot)
+bool th_library_slots_has_own(const struct th_slots *slots, enum th_tracer_slot slot)
 {
     return slots->filled_by[slot] == table[slot].name;
 }
 
-void th_slots_fill(struct th_slots *slots, const struct th_entry *entry)
+void th_library_slots_fill(struct th_slots *slots, const struct th_entry *entry)
 {
     *slots = (struct th_slots){0};
     for (size_t i = 0; i < TH_SLOTS; i++) {
-        const ErlNifFunc *function = th_entry_function(entry, table[i].name, table[i].arity);
+        const ErlNifFunc *function =
+            th_library_entry_function(entry, table[i].name, table[i].arity);
         slots->functions[i] = function ? function->fptr : slots->functions[generic_of(i)];
         slots->filled_by[i] = function ? table[i].name : slots->filled_by[generic_of(i)];
     }
 }
 
-enum th_status th_slots_check(const struct th_slots *slots)
+enum th_status th_library_slots_check(const struct th_slots *slots)
 {
     bool enabled = slots->functions[TH_SLOT_enabled] != NULL;
     bool trace = slots->functions[TH_SLOT_trace] != NULL;
@@ -71,17 +72,18 @@ static bool looks_like_callback(const ErlNifFunc *function)
            (function->arity == 5 && strncmp(function->name, "trace_", 6) == 0);
 }
 
-void th_slots_remarks(const struct th_entry *entry, struct th_names *remarks)
+void th_library_slots_remarks(const struct th_entry *entry, struct th_names *remarks)
 {
     for (size_t i = 0; i < entry->function_count; i++) {
         const ErlNifFunc *function = &entry->functions[i];
         const struct slot *slot = find_slot(function->name);
         if (slot && slot->arity != function->arity)
-            th_names_take(remarks,
-                          th_printf("%s/%u is never called: the callback is %s/%u", function->name,
-                                    function->arity, slot->name, slot->arity));
+            th_library_names_take(remarks, th_printf("%s/%u is never called: the callback is %s/%u",
+                                                     function->name, function->arity, slot->name,
+                                                     slot->arity));
         else if (!slot && looks_like_callback(function))
-            th_names_take(remarks, th_printf("%s/%u is never called: there is no such callback",
-                                             function->name, function->arity));
+            th_library_names_take(remarks,
+                                  th_printf("%s/%u is never called: there is no such callback",
+                                            function->name, function->arity));
     }
 }

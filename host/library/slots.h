@@ -24,20 +24,20 @@ struct th_slots {
 };
 
 /* The name and the number of arguments of a slot: "enabled_call", 3. */
-const char *th_slot_name(enum th_tracer_slot slot);
-unsigned th_slot_arity(enum th_tracer_slot slot);
+const char *th_library_slot_name(enum th_tracer_slot slot);
+unsigned th_library_slot_arity(enum th_tracer_slot slot);
 
 /* True if the library has a callback of its own for SLOT. */
-bool th_slots_has_own(const struct th_slots *slots, enum th_tracer_slot slot);
+bool th_library_slots_has_own(const struct th_slots *slots, enum th_tracer_slot slot);
 
 /* Fills the slots from ENTRY's functions. Missing generic callbacks leave slots empty. */
-void th_slots_fill(struct th_slots *slots, const struct th_entry *entry);
+void th_library_slots_fill(struct th_slots *slots, const struct th_entry *entry);
 
 /* TH_REFUSED if a generic callback is missing: then it is no tracer. */
-enum th_status th_slots_check(const struct th_slots *slots);
+enum th_status th_library_slots_check(const struct th_slots *slots);
 
 /* Appends a sentence for each function that looks like a callback but will never be called: an
  * unknown name, or a known one with another arity. */
-void th_slots_remarks(const struct th_entry *entry, struct th_names *remarks);
+void th_library_slots_remarks(const struct th_entry *entry, struct th_names *remarks);
 
 #endif

@@ -24,7 +24,7 @@ static void fill_row(const char *a, size_t i, const char *b, size_t b_length, si
     }
 }
 
-size_t th_suggest_distance(const char *a, const char *b)
+size_t th_library_suggest_distance(const char *a, const char *b)
 {
     size_t rows[3][TH_SUGGEST_MAX + 1];
     size_t a_length = strlen(a);
@@ -47,13 +47,13 @@ static int begins_alike(const char *a, const char *b)
     return length >= 3 && memcmp(a, b, length) == 0;
 }
 
-const char *th_suggest_nearest(const char *name, const char *const *names, size_t count)
+const char *th_library_suggest_nearest(const char *name, const char *const *names, size_t count)
 {
     const char *nearest = NULL;
     size_t best = strlen(name) / 3 + 1;
 
     for (size_t i = 0; i < count; i++) {
-        size_t distance = th_suggest_distance(name, names[i]);
+        size_t distance = th_library_suggest_distance(name, names[i]);
         if (distance <= TH_SUGGEST_MAX && strcasecmp(name, names[i]) == 0)
             distance = 0;
         else if (distance <= TH_SUGGEST_MAX && begins_alike(name, names[i]))
@@ -66,9 +66,9 @@ const char *th_suggest_nearest(const char *name, const char *const *names, size_
     return nearest;
 }
 
-char *th_suggest_question(const char *name, const char *const *names, size_t count)
+char *th_library_suggest_question(const char *name, const char *const *names, size_t count)
 {
-    const char *nearest = th_suggest_nearest(name, names, count);
+    const char *nearest = th_library_suggest_nearest(name, names, count);
 
     return nearest ? th_printf("; did you mean '%s'?", nearest) : th_strdup("");
 }

@@ -42,7 +42,7 @@ void th_library_drop(struct th_library *library)
 
 void th_library_release(struct th_library *library)
 {
-    if (!th_registry_leave(library))
+    if (!th_library_registry_leave(library))
         return;
     th_resource_types_orphan(library);
     th_resource_reap();
@@ -60,7 +60,7 @@ void th_library_note_pinned(struct th_library *library)
     else if (facts->leaves)
         library->pinned = th_strdup(facts->leaves);
     else
-        library->pinned = th_imports_brought(facts);
+        library->pinned = th_elf_imports_brought(facts);
 }
 
 /* Acquire, with the release in th_library_thread_ends(): closing comes after what they did. */
@@ -80,11 +80,11 @@ void th_library_remove_files(const struct th_library *library)
     if (!library->facts.copy)
         return;
     if (library->needs) {
-        carrier = th_origin_file(&library->facts);
-        th_copy_remove(carrier);
+        carrier = th_library_origin_file(&library->facts);
+        th_library_copy_remove(carrier);
         th_free(carrier);
     }
-    th_copy_remove(library->facts.copy);
+    th_library_copy_remove(library->facts.copy);
 }
 
 void th_library_close(struct th_library *library)
@@ -101,12 +101,12 @@ void th_library_close(struct th_library *library)
 
 void th_library_free(struct th_library *library)
 {
-    th_entry_free(&library->entry);
-    th_examination_free(&library->facts);
-    th_names_free(&library->remarks);
-    th_code_map_free(&library->code);
+    th_library_entry_free(&library->entry);
+    th_library_examination_free(&library->facts);
+    th_library_names_free(&library->remarks);
+    th_library_code_map_free(&library->code);
     th_library_lines_free(library->lines);
-    th_memory_free(&library->memory);
+    th_library_memory_free(&library->memory);
     th_resource_types_settle(library);
     th_free(library->pinned);
     th_free(library);
@@ -116,12 +116,12 @@ void th_library_retire(struct th_library *library)
 {
     note_threads(library);
     if (library->pinned) {
-        th_registry_pin(library);
+        th_library_registry_pin(library);
         return;
     }
     th_library_close(library);
     /* Not before it is closed, so that nobody takes its handle for that of a new one. */
-    th_registry_remove(library);
+    th_library_registry_remove(library);
     th_library_remove_files(library);
     th_library_free(library);
 }

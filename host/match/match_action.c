@@ -3,7 +3,7 @@
 
 static bool not_known(const struct th_match_run *run, th_term value)
 {
-    return !th_value_known(value) || th_match_is_partial(run, value);
+    return !th_match_value_known(value) || th_match_is_partial(run, value);
 }
 
 /* The answer of the surroundings to ASK, which may be NULL. */
@@ -203,7 +203,7 @@ static th_term change_flag(struct th_match_run *run, bool enable)
     if (is_left_out(run))
         return TH_VALUE_UNKNOWN;
     changed = set_tracee_flags(run, tracee, enable ? TH_NIL : list, enable ? list : TH_NIL);
-    return th_value_known(changed) ? TH_AM(true) : changed;
+    return th_match_value_known(changed) ? TH_AM(true) : changed;
 }
 
 th_term th_match_enable_trace(struct th_match_run *run)

@@ -15,7 +15,7 @@ static th_term compare_partial(th_term a, th_term b, bool exactly)
 
     for (; a != b && th_is_list(a) && th_is_list(b); a = th_cell(a)[1], b = th_cell(b)[1]) {
         th_term left = th_cell(a)[0], right = th_cell(b)[0];
-        if (!th_value_known(left) || !th_value_known(right))
+        if (!th_match_value_known(left) || !th_match_value_known(right))
             maybe = true;
         else if (!are_same(left, right, exactly))
             return TH_AM(false);
@@ -31,12 +31,12 @@ static th_term equal_operands(const struct th_match_run *run, bool exactly)
 
     if (th_match_is_partial(run, a) || th_match_is_partial(run, b))
         return compare_partial(a, b, exactly);
-    return th_value_truth(are_same(a, b, exactly));
+    return th_match_value_truth(are_same(a, b, exactly));
 }
 
 static th_term opposite_truth(th_term truth)
 {
-    return truth == TH_VALUE_MAYBE ? truth : th_value_truth(truth == TH_AM(false));
+    return truth == TH_VALUE_MAYBE ? truth : th_match_value_truth(truth == TH_AM(false));
 }
 
 th_term th_match_equal(struct th_match_run *run)
@@ -72,22 +72,22 @@ static inline int order_operands(const struct th_match_run *run)
 
 th_term th_match_less(struct th_match_run *run)
 {
-    return th_value_truth(order_operands(run) < 0);
+    return th_match_value_truth(order_operands(run) < 0);
 }
 
 th_term th_match_at_most(struct th_match_run *run)
 {
-    return th_value_truth(order_operands(run) <= 0);
+    return th_match_value_truth(order_operands(run) <= 0);
 }
 
 th_term th_match_greater(struct th_match_run *run)
 {
-    return th_value_truth(order_operands(run) > 0);
+    return th_match_value_truth(order_operands(run) > 0);
 }
 
 th_term th_match_at_least(struct th_match_run *run)
 {
-    return th_value_truth(order_operands(run) >= 0);
+    return th_match_value_truth(order_operands(run) >= 0);
 }
 
 /* Of two that are equal, as 1 and 1.0, the first. */

@@ -55,7 +55,7 @@ th_term th_match_is_map_key(struct th_match_run *run)
 {
     th_term map = TH_OPERAND(run, 1);
 
-    return th_is_map(map) ? th_value_truth(th_map_get(map, TH_OPERAND(run, 0)) != TH_NONE)
+    return th_is_map(map) ? th_match_value_truth(th_map_get(map, TH_OPERAND(run, 0)) != TH_NONE)
                           : TH_VALUE_RAISED;
 }
 

@@ -135,10 +135,10 @@ static th_term hindrance(const struct th_match_function *f, const struct th_matc
 {
     bool looks_into = !(f->traits & TH_TRAIT_SHALLOW);
 
-    if (th_value_known(operand) && !(looks_into && th_match_is_partial(run, operand)))
+    if (th_match_value_known(operand) && !(looks_into && th_match_is_partial(run, operand)))
         return TH_VALUE_RAISED;
-    return f->traits & TH_TRAIT_TRUTH && !th_value_may_raise(operand) ? TH_VALUE_MAYBE
-                                                                      : TH_VALUE_UNSURE;
+    return f->traits & TH_TRAIT_TRUTH && !th_match_value_may_raise(operand) ? TH_VALUE_MAYBE
+                                                                            : TH_VALUE_UNSURE;
 }
 
 th_term th_match_function_call(const struct th_match_function *f, struct th_match_run *run)

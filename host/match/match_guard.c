@@ -2,10 +2,10 @@
 #include "match_function.h"
 
 /* What TEST says of the only operand. */
-#define TYPE_TEST(name, test)                            \
-    th_term th_match_##name(struct th_match_run *run)    \
-    {                                                    \
-        return th_value_truth(test(TH_OPERAND(run, 0))); \
+#define TYPE_TEST(name, test)                                  \
+    th_term th_match_##name(struct th_match_run *run)          \
+    {                                                          \
+        return th_match_value_truth(test(TH_OPERAND(run, 0))); \
     }
 
 static bool is_boolean(th_term t)
@@ -46,11 +46,12 @@ th_term th_match_is_function_of(struct th_match_run *run)
 {
     th_term t = TH_OPERAND(run, 0), arity = TH_OPERAND(run, 1);
 
-    if (th_value_known(arity) && (!th_is_integer(arity) || th_compare(arity, th_small(0)) < 0))
+    if (th_match_value_known(arity) &&
+        (!th_is_integer(arity) || th_compare(arity, th_small(0)) < 0))
         return TH_VALUE_RAISED;
-    if (!th_value_known(arity) || th_value_may_raise(t))
+    if (!th_match_value_known(arity) || th_match_value_may_raise(t))
         return TH_VALUE_UNSURE;
-    return th_value_known(t) ? th_value_truth(th_is_fun_of(t, arity)) : TH_VALUE_MAYBE;
+    return th_match_value_known(t) ? th_match_value_truth(th_is_fun_of(t, arity)) : TH_VALUE_MAYBE;
 }
 
 /* {is_record, Term, Name, Size}: an unknown term may be one if name and size make sense. */
@@ -58,15 +59,16 @@ th_term th_match_is_record(struct th_match_run *run)
 {
     th_term t = TH_OPERAND(run, 0), name = TH_OPERAND(run, 1), size = TH_OPERAND(run, 2);
 
-    if ((th_value_known(name) && !th_is_atom(name)) || (th_value_known(size) && !th_is_small(size)))
+    if ((th_match_value_known(name) && !th_is_atom(name)) ||
+        (th_match_value_known(size) && !th_is_small(size)))
         return TH_VALUE_RAISED;
-    if (!th_value_known(name) || !th_value_known(size) || th_value_may_raise(t))
+    if (!th_match_value_known(name) || !th_match_value_known(size) || th_match_value_may_raise(t))
         return TH_VALUE_UNSURE;
-    if (!th_value_known(t))
+    if (!th_match_value_known(t))
         return TH_VALUE_MAYBE;
-    return th_value_truth(th_is_tuple(t) && th_tuple_arity(t) > 0 &&
-                          (int64_t)th_tuple_arity(t) == th_small_value(size) &&
-                          th_tuple_elements(t)[0] == name);
+    return th_match_value_truth(th_is_tuple(t) && th_tuple_arity(t) > 0 &&
+                                (int64_t)th_tuple_arity(t) == th_small_value(size) &&
+                                th_tuple_elements(t)[0] == name);
 }
 
 /* --- Truth values ----------------------------------------------------------------------------- */
@@ -76,8 +78,8 @@ th_term th_match_not(struct th_match_run *run)
     th_term t = TH_OPERAND(run, 0);
 
     if (is_boolean(t))
-        return th_value_truth(t == TH_AM(false));
-    if (th_value_known(t))
+        return th_match_value_truth(t == TH_AM(false));
+    if (th_match_value_known(t))
         return TH_VALUE_RAISED;
     return t == TH_VALUE_MAYBE ? TH_VALUE_MAYBE : TH_VALUE_UNSURE;
 }
@@ -100,7 +102,7 @@ static struct operands survey(const struct th_match_run *run)
         o.maybe |= t == TH_VALUE_MAYBE;
         o.unknown |= t == TH_VALUE_UNKNOWN || t == TH_VALUE_UNSURE;
         o.not_true |= t == TH_VALUE_NOT_TRUE;
-        o.other |= th_value_known(t) && !is_boolean(t);
+        o.other |= th_match_value_known(t) && !is_boolean(t);
     }
     o.uncertain = o.unknown || o.not_true;
     return o;
@@ -114,7 +116,7 @@ th_term th_match_xor(struct th_match_run *run)
         return TH_VALUE_RAISED;
     if (o.uncertain)
         return TH_VALUE_UNSURE;
-    return o.maybe ? TH_VALUE_MAYBE : th_value_truth(o.is_true && o.is_false);
+    return o.maybe ? TH_VALUE_MAYBE : th_match_value_truth(o.is_true && o.is_false);
 }
 
 /* All operands are computed, and must be truth values. */
@@ -128,7 +130,7 @@ th_term th_match_and(struct th_match_run *run)
         return o.is_false || o.not_true ? TH_VALUE_NOT_TRUE : TH_VALUE_UNSURE;
     if (o.maybe && !o.is_false)
         return TH_VALUE_MAYBE;
-    return th_value_truth(!o.is_false);
+    return th_match_value_truth(!o.is_false);
 }
 
 th_term th_match_or(struct th_match_run *run)
@@ -141,7 +143,7 @@ th_term th_match_or(struct th_match_run *run)
         return o.is_true || o.maybe || o.unknown ? TH_VALUE_UNSURE : TH_VALUE_NOT_TRUE;
     if (o.maybe && !o.is_true)
         return TH_VALUE_MAYBE;
-    return th_value_truth(o.is_true);
+    return th_match_value_truth(o.is_true);
 }
 
 static bool may_be_true(th_term t)
@@ -150,7 +152,7 @@ static bool may_be_true(th_term t)
 }
 
 /* LEFT may be true, and false: MAYBE; or else, too: an exception. */
-th_term th_value_andalso(th_term left, th_term right)
+th_term th_match_value_andalso(th_term left, th_term right)
 {
     if (left == TH_AM(true))
         return right;
@@ -163,7 +165,7 @@ th_term th_value_andalso(th_term left, th_term right)
     return right == TH_VALUE_UNKNOWN ? TH_VALUE_UNKNOWN : TH_VALUE_MAYBE;
 }
 
-th_term th_value_orelse(th_term left, th_term right)
+th_term th_match_value_orelse(th_term left, th_term right)
 {
     if (left == TH_AM(false))
         return right;
@@ -171,7 +173,8 @@ th_term th_value_orelse(th_term left, th_term right)
         return TH_VALUE_NOT_TRUE;
     if (left != TH_VALUE_MAYBE)
         return TH_VALUE_UNSURE;
-    if (th_value_is_truth(right))
+    if (th_match_value_is_truth(right))
         return right == TH_AM(true) ? right : TH_VALUE_MAYBE;
-    return th_value_known(right) || right == TH_VALUE_UNKNOWN ? TH_VALUE_UNKNOWN : TH_VALUE_UNSURE;
+    return th_match_value_known(right) || right == TH_VALUE_UNKNOWN ? TH_VALUE_UNKNOWN
+                                                                    : TH_VALUE_UNSURE;
 }

@@ -62,7 +62,7 @@ static enum verdict compare_variable(struct th_match_run *run, size_t pc, th_ter
 {
     th_term bound = run->variables[run->spec->code[pc].operand];
 
-    if (th_value_known(bound))
+    if (th_match_value_known(bound))
         return th_identical(t, bound) ? GOES_ON : FAILED;
     doubt_clause(run, pc);
     return GOES_ON;
@@ -86,7 +86,7 @@ static enum verdict match_head(struct th_match_run *run, size_t *pc)
             break;
         case TH_CODE_ARGUMENT:
             t = run_argument(run, i->level);
-            if (!th_value_known(t)) {
+            if (!th_match_value_known(t)) {
                 doubt_clause(run, *pc);
                 *pc = i->operand - 1;
             }
@@ -140,9 +140,9 @@ static th_term unmade(const struct th_match_run *run, size_t count)
 
     for (size_t i = 0; i < count; i++) {
         th_term value = TH_OPERAND(run, i);
-        if (th_value_may_raise(value))
+        if (th_match_value_may_raise(value))
             return TH_VALUE_UNSURE;
-        if (!th_value_known(value) || th_match_is_partial(run, value))
+        if (!th_match_value_known(value) || th_match_is_partial(run, value))
             what = TH_VALUE_UNKNOWN;
     }
     return what;
@@ -203,7 +203,7 @@ static th_term target_list(struct th_match_run *run)
     for (size_t i = 0; i < run->count; i++) {
         cells[2 * i] = run_argument(run, i);
         cells[2 * i + 1] = th_listed(cells + 2 * i + 2);
-        all &= th_value_known(cells[2 * i]);
+        all &= th_match_value_known(cells[2 * i]);
     }
     cells[2 * run->count - 1] = TH_NIL;
     if (!all) {
@@ -253,9 +253,9 @@ static enum verdict begin_right(struct th_match_run *run, size_t *pc, th_term st
 
     if (left == stop || (left == TH_VALUE_NOT_TRUE && stop == TH_AM(false))) {
         *pc = join;
-    } else if (!th_value_known(left)) {
+    } else if (!th_match_value_known(left)) {
         run->frames[run->depth++] = (uint64_t)join << 32 | (uint64_t)(run->top - run->stack);
-    } else if (!th_value_is_truth(left)) {
+    } else if (!th_match_value_is_truth(left)) {
         *run->top = TH_VALUE_RAISED;
         *pc = join;
         return raise_in_clause(run, pc);
@@ -267,9 +267,10 @@ static void end_right(struct th_match_run *run, bool andalso)
 {
     th_term right = run->top[0], left = run->top[-1];
 
-    if (!th_value_known(left))
+    if (!th_match_value_known(left))
         run->depth--;
-    replace_values(run, 2, andalso ? th_value_andalso(left, right) : th_value_orelse(left, right));
+    replace_values(
+        run, 2, andalso ? th_match_value_andalso(left, right) : th_match_value_orelse(left, right));
 }
 
 /* A guard's value is on top. */
@@ -279,7 +280,7 @@ static enum verdict test_guard(struct th_match_run *run, size_t pc)
 
     if (value == TH_AM(true))
         return GOES_ON;
-    if (!th_value_known(value) && value != TH_VALUE_NOT_TRUE) {
+    if (!th_match_value_known(value) && value != TH_VALUE_NOT_TRUE) {
         doubt_clause(run, pc);
         return GOES_ON;
     }
@@ -320,7 +321,7 @@ static enum verdict evaluate_until(struct th_match_run *run, size_t *pc, enum th
             break;
         case TH_CODE_ANDALSO:
         case TH_CODE_ORELSE:
-            verdict = begin_right(run, pc, th_value_truth(i->code == TH_CODE_ORELSE));
+            verdict = begin_right(run, pc, th_match_value_truth(i->code == TH_CODE_ORELSE));
             break;
         case TH_CODE_JOIN_ANDALSO:
         case TH_CODE_JOIN_ORELSE:

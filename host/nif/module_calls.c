@@ -11,19 +11,19 @@
 ERL_NIF_TERM th_call(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int argc,
                      const ERL_NIF_TERM argv[])
 {
-    return th_call_nested(env, module, function, argc, argv, __builtin_return_address(0));
+    return th_runtime_call_nested(env, module, function, argc, argv, __builtin_return_address(0));
 }
 
 const ThExport *th_export_entry(ERL_NIF_TERM module, ERL_NIF_TERM function, int arity)
 {
     if (!th_is_atom(module) || !th_is_atom(function) || arity < 0 || arity > TH_EXPORT_ARITY_MAX)
         return NULL;
-    return th_export_get(module, function, (unsigned)arity);
+    return th_code_export_get(module, function, (unsigned)arity);
 }
 
 ERL_NIF_TERM th_call_export(ErlNifEnv *env, const ThExport *entry, const ERL_NIF_TERM argv[])
 {
-    return th_call_nested_entry(env, entry, argv, __builtin_return_address(0));
+    return th_runtime_call_nested_entry(env, entry, argv, __builtin_return_address(0));
 }
 
 static const ERL_NIF_TERM classes[] = {
@@ -36,21 +36,21 @@ int th_catch(ErlNifEnv *env, ERL_NIF_TERM *class_, ERL_NIF_TERM *reason, ERL_NIF
 {
     struct th_exception_raised exception;
 
-    if (!th_call_catch(env, &exception))
+    if (!th_runtime_call_catch(env, &exception))
         return 0;
     if (class_)
         *class_ = classes[exception.class];
     if (reason)
         *reason = exception.reason;
     if (stacktrace)
-        *stacktrace = th_call_stack(env, &exception);
+        *stacktrace = th_runtime_call_stack(env, &exception);
     return 1;
 }
 
 ERL_NIF_TERM th_tail_call(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int argc,
                           const ERL_NIF_TERM argv[])
 {
-    return th_call_tail(env, module, function, argc, argv);
+    return th_runtime_call_tail(env, module, function, argc, argv);
 }
 
 ERL_NIF_TERM th_call_then(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int argc,
@@ -61,7 +61,7 @@ ERL_NIF_TERM th_call_then(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM func
     struct th_call_then next = {
         .code = then, .kept = kept, .terms = terms, .catches = flags & TH_THEN_CATCHES};
 
-    return th_call_and_then(env, module, function, argc, argv, &next);
+    return th_runtime_call_and_then(env, module, function, argc, argv, &next);
 }
 
 ERL_NIF_TERM th_raise(ErlNifEnv *env, ERL_NIF_TERM class_, ERL_NIF_TERM reason,
@@ -72,17 +72,17 @@ ERL_NIF_TERM th_raise(ErlNifEnv *env, ERL_NIF_TERM class_, ERL_NIF_TERM reason,
     for (enum th_raised class = TH_RAISED_ERROR; class <= TH_RAISED_THROW; class ++)
         if (classes[class] == class_)
             exception.class = class;
-    return th_call_pass(env, &exception);
+    return th_runtime_call_pass(env, &exception);
 }
 
 ERL_NIF_TERM th_throw(ErlNifEnv *env, ERL_NIF_TERM reason)
 {
-    return th_call_raise_at(env, TH_RAISED_THROW, reason, __builtin_return_address(0));
+    return th_runtime_call_raise_at(env, TH_RAISED_THROW, reason, __builtin_return_address(0));
 }
 
 ERL_NIF_TERM th_exit(ErlNifEnv *env, ERL_NIF_TERM reason)
 {
-    return th_call_raise_at(env, TH_RAISED_EXIT, reason, __builtin_return_address(0));
+    return th_runtime_call_raise_at(env, TH_RAISED_EXIT, reason, __builtin_return_address(0));
 }
 
 /* --- What functions that run may ask of the host ---------------------------------------------- */
@@ -101,7 +101,7 @@ ERL_NIF_TERM th_load_code(ErlNifEnv *env, ERL_NIF_TERM paths, ERL_NIF_TERM load_
     struct th_call_then next = {.code = then, .kept = kept, .terms = terms};
     struct th_code_request request = {TH_CODE_LOAD, paths, load_info, purge_of(flags)};
 
-    return th_call_code(env, &request, &next);
+    return th_runtime_call_code(env, &request, &next);
 }
 
 ERL_NIF_TERM th_purge_code(ErlNifEnv *env, ERL_NIF_TERM module, ThCodeFlags flags,
@@ -110,7 +110,7 @@ ERL_NIF_TERM th_purge_code(ErlNifEnv *env, ERL_NIF_TERM module, ThCodeFlags flag
     struct th_call_then next = {.code = then, .kept = kept, .terms = terms};
     struct th_code_request request = {TH_CODE_PURGE, module, TH_NIL, purge_of(flags)};
 
-    return th_call_code(env, &request, &next);
+    return th_runtime_call_code(env, &request, &next);
 }
 
 ERL_NIF_TERM th_delete_code(ErlNifEnv *env, ERL_NIF_TERM module, ThCodeFlags flags,
@@ -119,7 +119,7 @@ ERL_NIF_TERM th_delete_code(ErlNifEnv *env, ERL_NIF_TERM module, ThCodeFlags fla
     struct th_call_then next = {.code = then, .kept = kept, .terms = terms};
     struct th_code_request request = {TH_CODE_DELETE, module, TH_NIL, purge_of(flags)};
 
-    return th_call_code(env, &request, &next);
+    return th_runtime_call_code(env, &request, &next);
 }
 
 /* --- What functions that run may ask of the host ---------------------------------------------- */
@@ -132,10 +132,10 @@ ERL_NIF_TERM th_await(ErlNifEnv *env,
 {
     struct th_call_then next = {.code = then, .kept = kept, .terms = terms};
 
-    return th_call_await(env, &next, milliseconds);
+    return th_runtime_call_await(env, &next, milliseconds);
 }
 
 ERL_NIF_TERM th_skip(ErlNifEnv *env)
 {
-    return th_call_skip(env);
+    return th_runtime_call_skip(env);
 }

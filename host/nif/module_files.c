@@ -21,7 +21,7 @@ static ERL_NIF_TERM ask_operation(ErlNifEnv *env, struct th_file_operation *oper
         th_file_operation_drop(operation);
         return th_nif_raise(env, TH_AM(badarg));
     }
-    return th_call_file(env, operation, &next);
+    return th_runtime_call_file(env, operation, &next);
 }
 
 static bool set_path(ErlNifEnv *env, struct th_file_operation *operation, int which,
@@ -264,14 +264,14 @@ ERL_NIF_TERM th_file_fadvise(ErlNifEnv *env, ERL_NIF_TERM file, ErlNifSInt64 off
 
 int th_file_last(ErlNifEnv *env, ThFileLast *last)
 {
-    struct th_call *call = th_call_of(env);
+    struct th_call *call = th_runtime_call_of(env);
     struct th_file_last known;
 
     if (!call) {
         th_nif_raise(env, TH_AM(badarg));
         return 0;
     }
-    known = th_call_last_file(call);
+    known = th_runtime_call_last_file(call);
     *last = (ThFileLast){(int)known.command, known.thread, known.tag, known.error};
     return known.command != 0;
 }

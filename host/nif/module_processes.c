@@ -11,7 +11,7 @@
 /* The call of ENV; badarg is raised if there is none. */
 static struct th_call *call_of(ErlNifEnv *env)
 {
-    struct th_call *call = th_call_of(env);
+    struct th_call *call = th_runtime_call_of(env);
 
     if (!call)
         th_nif_raise(env, TH_AM(badarg));
@@ -21,7 +21,7 @@ static struct th_call *call_of(ErlNifEnv *env)
 int th_spawn(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int argc,
              const ERL_NIF_TERM argv[], ThSpawnFlags options, ErlNifPid *pid, ERL_NIF_TERM *monitor)
 {
-    struct th_call *call = th_call_of(env);
+    struct th_call *call = th_runtime_call_of(env);
     ERL_NIF_TERM reference = TH_NONE;
     ERL_NIF_TERM copies[255];
     th_term spawned;
@@ -32,10 +32,10 @@ int th_spawn(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int arg
     }
     for (int i = 0; i < argc; i++)
         copies[i] = th_check_term(env, argv[i], "th_spawn");
-    spawned = th_process_spawn(call, module, function, argc, copies,
-                               (options & TH_SPAWN_LINK ? TH_PROCESS_LINK : 0) |
-                                   (options & TH_SPAWN_MONITOR ? TH_PROCESS_MONITOR : 0),
-                               &reference);
+    spawned = th_runtime_process_spawn(call, module, function, argc, copies,
+                                       (options & TH_SPAWN_LINK ? TH_PROCESS_LINK : 0) |
+                                           (options & TH_SPAWN_MONITOR ? TH_PROCESS_MONITOR : 0),
+                                       &reference);
     if (spawned == TH_NONE) {
         th_nif_raise(env, th_atom("system_limit"));
         return 0;
@@ -51,7 +51,7 @@ int th_link(ErlNifEnv *env, const ErlNifPid *pid)
 {
     struct th_call *call = call_of(env);
 
-    return call && th_process_link(call, pid->pid);
+    return call && th_runtime_process_link(call, pid->pid);
 }
 
 int th_unlink(ErlNifEnv *env, const ErlNifPid *pid)
@@ -60,7 +60,7 @@ int th_unlink(ErlNifEnv *env, const ErlNifPid *pid)
 
     if (!call)
         return 0;
-    th_process_unlink(call, pid->pid);
+    th_runtime_process_unlink(call, pid->pid);
     return 1;
 }
 
@@ -68,14 +68,14 @@ ERL_NIF_TERM th_monitor(ErlNifEnv *env, const ErlNifPid *pid)
 {
     struct th_call *call = call_of(env);
 
-    return call ? th_process_monitor(call, pid->pid) : TH_NONE;
+    return call ? th_runtime_process_monitor(call, pid->pid) : TH_NONE;
 }
 
 int th_demonitor(ErlNifEnv *env, ERL_NIF_TERM monitor, ThDemonitorFlags flags)
 {
     struct th_call *call = call_of(env);
 
-    return call && th_process_demonitor(call, monitor, flags & TH_DEMONITOR_FLUSH);
+    return call && th_runtime_process_demonitor(call, monitor, flags & TH_DEMONITOR_FLUSH);
 }
 
 int th_exit_signal(ErlNifEnv *env, const ErlNifPid *to, ERL_NIF_TERM reason)
@@ -84,7 +84,7 @@ int th_exit_signal(ErlNifEnv *env, const ErlNifPid *to, ERL_NIF_TERM reason)
 
     if (!call)
         return 0;
-    th_process_exit_signal(call, to->pid, th_check_term(env, reason, "th_exit_signal"));
+    th_runtime_process_exit_signal(call, to->pid, th_check_term(env, reason, "th_exit_signal"));
     return 1;
 }
 
@@ -92,17 +92,17 @@ int th_trap_exit(ErlNifEnv *env, int on)
 {
     struct th_call *call = call_of(env);
 
-    return call && th_process_trap_exit(call, on);
+    return call && th_runtime_process_trap_exit(call, on);
 }
 
 int th_register(ErlNifEnv *env, ERL_NIF_TERM name, const ErlNifPid *pid)
 {
-    return call_of(env) && th_is_local_pid(pid->pid) && th_name_register(name, pid->pid);
+    return call_of(env) && th_is_local_pid(pid->pid) && th_process_name_register(name, pid->pid);
 }
 
 int th_unregister(ErlNifEnv *env, ERL_NIF_TERM name)
 {
-    return call_of(env) && th_is_atom(name) && th_name_unregister(name);
+    return call_of(env) && th_is_atom(name) && th_process_name_unregister(name);
 }
 
 /* --- What functions that run may ask of the host ---------------------------------------------- */
@@ -116,26 +116,26 @@ static ERL_NIF_TERM or_badarg(ErlNifEnv *env, ERL_NIF_TERM term)
 
 ERL_NIF_TERM th_seq_set_token(ErlNifEnv *env, ERL_NIF_TERM component, ERL_NIF_TERM value)
 {
-    struct th_call *call = th_call_of(env);
+    struct th_call *call = th_runtime_call_of(env);
 
-    return or_badarg(
-        env, call ? th_seq_set(call, component, th_check_term(env, value, "th_seq_set_token"))
-                  : TH_NONE);
+    return or_badarg(env, call ? th_runtime_seq_set(call, component,
+                                                    th_check_term(env, value, "th_seq_set_token"))
+                               : TH_NONE);
 }
 
 ERL_NIF_TERM th_seq_get_token(ErlNifEnv *env, ERL_NIF_TERM component)
 {
-    struct th_call *call = th_call_of(env);
+    struct th_call *call = th_runtime_call_of(env);
 
-    return or_badarg(env, call ? th_seq_get(call, component) : TH_NONE);
+    return or_badarg(env, call ? th_runtime_seq_get(call, component) : TH_NONE);
 }
 
 int th_seq_reset_token(ErlNifEnv *env)
 {
-    struct th_call *call = th_call_of(env);
+    struct th_call *call = th_runtime_call_of(env);
 
     if (call)
-        th_seq_reset(call);
+        th_runtime_seq_reset(call);
     else
         th_nif_raise(env, TH_AM(badarg));
     return call != NULL;
@@ -143,11 +143,11 @@ int th_seq_reset_token(ErlNifEnv *env)
 
 int th_seq_print(ErlNifEnv *env, ERL_NIF_TERM label, ERL_NIF_TERM info)
 {
-    struct th_call *call = th_call_of(env);
+    struct th_call *call = th_runtime_call_of(env);
 
     if (!call)
         th_nif_raise(env, TH_AM(badarg));
-    return call && th_seq_print_label(call, label, info);
+    return call && th_runtime_seq_print_label(call, label, info);
 }
 
 /* --- What functions that run may ask of the host ---------------------------------------------- */
@@ -156,36 +156,37 @@ int th_seq_print(ErlNifEnv *env, ERL_NIF_TERM label, ERL_NIF_TERM info)
 
 ERL_NIF_TERM th_put_tag(ErlNifEnv *env, ERL_NIF_TERM tag)
 {
-    struct th_call *call = th_call_of(env);
+    struct th_call *call = th_runtime_call_of(env);
 
-    return or_badarg(env, call ? th_tag_put(call, th_check_term(env, tag, "th_put_tag")) : TH_NONE);
+    return or_badarg(env, call ? th_runtime_tag_put(call, th_check_term(env, tag, "th_put_tag"))
+                               : TH_NONE);
 }
 
 ERL_NIF_TERM th_get_tag(ErlNifEnv *env)
 {
-    struct th_call *call = th_call_of(env);
+    struct th_call *call = th_runtime_call_of(env);
 
-    return or_badarg(env, call ? th_tag_get(call) : TH_NONE);
+    return or_badarg(env, call ? th_runtime_tag_get(call) : TH_NONE);
 }
 
 ERL_NIF_TERM th_get_tag_data(ErlNifEnv *env)
 {
-    struct th_call *call = th_call_of(env);
+    struct th_call *call = th_runtime_call_of(env);
 
-    return or_badarg(env, call ? th_tag_get_data(call) : TH_NONE);
+    return or_badarg(env, call ? th_runtime_tag_get_data(call) : TH_NONE);
 }
 
 ERL_NIF_TERM th_spread_tag(ErlNifEnv *env, int spreads)
 {
-    struct th_call *call = th_call_of(env);
+    struct th_call *call = th_runtime_call_of(env);
 
-    return or_badarg(env, call ? th_tag_spread(call, spreads) : TH_NONE);
+    return or_badarg(env, call ? th_runtime_tag_spread(call, spreads) : TH_NONE);
 }
 
 int th_restore_tag(ErlNifEnv *env, ERL_NIF_TERM state)
 {
-    struct th_call *call = th_call_of(env);
-    bool good = call && th_tag_restore(call, th_check_term(env, state, "th_restore_tag"));
+    struct th_call *call = th_runtime_call_of(env);
+    bool good = call && th_runtime_tag_restore(call, th_check_term(env, state, "th_restore_tag"));
 
     if (!good)
         th_nif_raise(env, TH_AM(badarg));

@@ -12,23 +12,23 @@
 
 int th_disarm(ErlNifEnv *env)
 {
-    return th_callback_disarm(env);
+    return th_trace_callback_disarm(env);
 }
 
 ERL_NIF_TERM th_recordings(ErlNifEnv *env)
 {
-    return th_recordings_list(env);
+    return th_recorded_streams_list(env);
 }
 
 int th_recordings_begun(ErlNifEnv *env)
 {
     (void)env;
-    return th_recordings_count();
+    return th_recorded_recordings_count();
 }
 
 void th_tracer_failed(ErlNifEnv *env, const char *reason)
 {
-    th_callback_failed(env, reason);
+    th_trace_callback_failed(env, reason);
 }
 
 int th_file_unfinished(const char *path, int unfinished)
@@ -42,7 +42,7 @@ int th_file_unfinished(const char *path, int unfinished)
 int th_attach_pending(ErlNifEnv *env)
 {
     (void)env;
-    return th_callback_is_pending();
+    return th_trace_callback_is_pending();
 }
 
 int th_call_fact(ErlNifEnv *env, ThCallFact fact)
@@ -50,9 +50,9 @@ int th_call_fact(ErlNifEnv *env, ThCallFact fact)
     (void)env;
     switch (fact) {
     case TH_CALL_EXTERNAL:
-        return (int)th_callback_external() - TH_NO;
+        return (int)th_trace_callback_external() - TH_NO;
     case TH_CALL_TAIL:
-        return (int)th_callback_tail() - TH_NO;
+        return (int)th_trace_callback_tail() - TH_NO;
     default:
         return -1;
     }
@@ -60,13 +60,13 @@ int th_call_fact(ErlNifEnv *env, ThCallFact fact)
 
 ERL_NIF_TERM th_call_callers(ErlNifEnv *env)
 {
-    return th_callback_callers(env);
+    return th_trace_callback_callers(env);
 }
 
 int th_recorded_unique(ErlNifEnv *env, ErlNifSInt64 *unique)
 {
     int64_t found;
-    bool is_there = th_callback_unique(&found);
+    bool is_there = th_trace_callback_unique(&found);
 
     (void)env;
     if (is_there)

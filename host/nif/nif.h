@@ -26,7 +26,8 @@ _Static_assert(_Generic((ERL_NIF_TERM *)0, th_term * : 1, default : 0), "terms a
 /* Raises REASON in ENV; what the function that raises returns. */
 ERL_NIF_TERM th_nif_raise(ErlNifEnv *env, ERL_NIF_TERM reason);
 
-/* --- Binaries (nif_binaries.c) ----------------------------------------------------------------- */
+/* --- Binaries (nif_binaries.c) -----------------------------------------------------------------
+ */
 
 enum th_nif_binary_taker {
     TH_NIF_REALLOC_BINARY,
@@ -43,7 +44,8 @@ void th_nif_binary_set(ErlNifBinary *bin, size_t size, unsigned char *data, void
  * that it must not: then nothing is to be done. */
 bool th_nif_binary_take(ErlNifBinary *bin, enum th_nif_binary_taker taker);
 
-/* --- Locks and threads (nif_locks.c) ----------------------------------------------------------- */
+/* --- Locks and threads (nif_locks.c) -----------------------------------------------------------
+ */
 
 /* A lock's name lies behind it, in the same memory. */
 struct ErlDrvMutex_ {
@@ -53,6 +55,6 @@ struct ErlDrvMutex_ {
 
 /* Memory for a thing of SIZE bytes and, behind it, a copy of NAME; NULL if
  * there is none. What has no name is called "unknown", as in a BEAM. */
-void *th_named_create(size_t size, const char *name);
+void *th_nif_named_create(size_t size, const char *name);
 
 #endif

@@ -190,10 +190,10 @@ static int inspect_list(ErlNifEnv *env, th_term list, ErlNifBinary *bin)
     unsigned char *data;
     size_t size;
 
-    if (!th_iodata_size(list, &size))
+    if (!th_term_iodata_size(list, &size))
         return th_check_misread(list, "enif_inspect_iolist_as_binary");
     th_make_heap_binary(env, size * 8, &data);
-    th_iodata_copy(list, data);
+    th_term_iodata_copy(list, data);
     th_nif_binary_set(bin, size, data, NULL);
     return 1;
 }
@@ -209,7 +209,7 @@ int enif_inspect_iolist_as_binary(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifBinar
 
 int enif_term_to_binary(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifBinary *bin)
 {
-    struct th_etf_options options = {.here = th_world_node(), .saving = th_resource_save};
+    struct th_etf_options options = {.here = th_process_world_node(), .saving = th_resource_save};
     struct th_buffer bytes = {0};
     int done;
 
@@ -227,7 +227,7 @@ size_t enif_binary_to_term(ErlNifEnv *env, const unsigned char *data, size_t sz,
                            unsigned int opts)
 {
     struct th_etf_options options = {
-        .here = th_world_node(),
+        .here = th_process_world_node(),
         .safe = opts & ERL_NIF_BIN2TERM_SAFE,
         .finding = th_resource_find,
     };

@@ -113,7 +113,7 @@ int enif_get_tuple(ErlNifEnv *env, ERL_NIF_TERM tpl, int *arity, const ERL_NIF_T
     (void)env;
     if (__builtin_expect(!th_is_boxed(tpl), 0))
         return 0;
-    if (__builtin_expect(th_subtag(tpl) != TH_TUPLE, 0))
+    if (__builtin_expect(th_term_subtag(tpl) != TH_TUPLE, 0))
         return th_check_misread_boxed(tpl, "enif_get_tuple");
     *arity = (int)th_tuple_arity(tpl);
     *array = th_tuple_elements(tpl);
@@ -123,7 +123,7 @@ int enif_get_tuple(ErlNifEnv *env, ERL_NIF_TERM tpl, int *arity, const ERL_NIF_T
 /* Is called last, so that no register is saved without it. */
 static __attribute__((cold, noinline)) th_term look_at_elements(th_term tuple, const char *function)
 {
-    th_check_parts(th_box(tuple) + 1, th_tuple_arity(tuple), 1, function);
+    th_check_parts(th_term_box(tuple) + 1, th_tuple_arity(tuple), 1, function);
     return tuple;
 }
 

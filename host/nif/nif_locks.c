@@ -48,7 +48,7 @@ static int init_rwlock(pthread_rwlock_t *lock)
 
 ErlNifRWLock *enif_rwlock_create(char *name)
 {
-    ErlNifRWLock *rwlck = th_named_create(sizeof *rwlck, name);
+    ErlNifRWLock *rwlck = th_nif_named_create(sizeof *rwlck, name);
 
     return lock_created(rwlck, rwlck ? init_rwlock(&rwlck->lock) : 0, name, "enif_rwlock_create");
 }
@@ -110,7 +110,7 @@ char *enif_rwlock_name(ErlNifRWLock *rwlck)
 
 /* --- Mutexes, and names ----------------------------------------------------------------------- */
 
-void *th_named_create(size_t size, const char *name)
+void *th_nif_named_create(size_t size, const char *name)
 {
     char *thing;
 
@@ -124,7 +124,7 @@ void *th_named_create(size_t size, const char *name)
 
 ErlNifMutex *enif_mutex_create(char *name)
 {
-    ErlNifMutex *mtx = th_named_create(sizeof *mtx, name);
+    ErlNifMutex *mtx = th_nif_named_create(sizeof *mtx, name);
 
     return lock_created(mtx, mtx ? pthread_mutex_init(&mtx->lock, NULL) : 0, name,
                         "enif_mutex_create");
@@ -173,7 +173,7 @@ struct ErlDrvCond_ {
 
 ErlNifCond *enif_cond_create(char *name)
 {
-    ErlNifCond *cnd = th_named_create(sizeof *cnd, name);
+    ErlNifCond *cnd = th_nif_named_create(sizeof *cnd, name);
 
     return lock_created(cnd, cnd ? pthread_cond_init(&cnd->condition, NULL) : 0, name,
                         "enif_cond_create");

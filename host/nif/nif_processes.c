@@ -66,7 +66,7 @@ int enif_is_process_alive(ErlNifEnv *env, ErlNifPid *pid)
 
 int enif_is_current_process_alive(ErlNifEnv *env)
 {
-    return env && env->self != TH_NONE && th_call_process_alive(env);
+    return env && env->self != TH_NONE && th_runtime_call_process_alive(env);
 }
 
 int enif_is_port_alive(ErlNifEnv *env, ErlNifPort *port_id)
@@ -77,7 +77,7 @@ int enif_is_port_alive(ErlNifEnv *env, ErlNifPort *port_id)
 
 static int whereis_kind(ERL_NIF_TERM name, bool (*is_kind)(th_term), th_term *id)
 {
-    th_term found = th_whereis(name);
+    th_term found = th_process_whereis(name);
 
     if (!is_kind(found))
         return 0;
@@ -100,7 +100,7 @@ int enif_whereis_port(ErlNifEnv *env, ERL_NIF_TERM name, ErlNifPort *port)
 /* A callback must not send to its tracee. */
 static bool is_refused(th_term receiver, const char *function)
 {
-    bool is_tracee = th_callback_refuses(receiver);
+    bool is_tracee = th_trace_callback_refuses(receiver);
 
     if (is_tracee && th_check_on())
         th_check_blame(function, "to the tracee, which is refused");
@@ -113,7 +113,7 @@ int enif_send(ErlNifEnv *env, const ErlNifPid *to_pid, ErlNifEnv *msg_env, ERL_N
 {
     if (msg_env)
         msg = th_check_term(msg_env, msg, "enif_send");
-    if (is_refused(to_pid->pid, "enif_send") || !th_process_send(env, to_pid->pid, msg))
+    if (is_refused(to_pid->pid, "enif_send") || !th_runtime_process_send(env, to_pid->pid, msg))
         return 0;
     if (msg_env)
         enif_clear_env(msg_env);
@@ -128,7 +128,7 @@ int enif_port_command(ErlNifEnv *env, const ErlNifPort *to_port, ErlNifEnv *msg_
     if (msg_env)
         msg = th_check_term(msg_env, msg, "enif_port_command");
     if (is_refused(to_port->port_id, "enif_port_command") ||
-        !th_port_command(to_port->port_id, msg))
+        !th_process_port_command(to_port->port_id, msg))
         return 0;
     if (msg_env)
         enif_clear_env(msg_env);

@@ -103,7 +103,7 @@ int enif_select_x(ErlNifEnv *env, ErlNifEvent e, enum ErlNifSelectFlags flags, v
         .ref = custom ? TH_NONE : sent,
         .message = custom ? sent : TH_NONE,
     };
-    int result = th_select(e, flags, obj, &to);
+    int result = th_poll_select(e, flags, obj, &to);
 
     if (result >= 0 && msg_env)
         enif_clear_env(msg_env);

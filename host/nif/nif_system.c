@@ -142,7 +142,7 @@ int enif_getenv(const char *key, char *value, size_t *value_size)
 
 char *erl_errno_id(int error)
 {
-    return (char *)th_errno_name(error); /* nobody is to write there */
+    return (char *)th_base_errno_name(error); /* nobody is to write there */
 }
 
 /* --- Calls of one library's code by another, through a resource ------------------------------- */

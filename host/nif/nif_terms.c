@@ -45,7 +45,7 @@ int enif_compare(ERL_NIF_TERM lhs, ERL_NIF_TERM rhs)
 
 static ErlNifTermType boxed_type(ERL_NIF_TERM term)
 {
-    switch (th_subtag(term)) {
+    switch (th_term_subtag(term)) {
     case TH_TUPLE:
         return ERL_NIF_TERM_TYPE_TUPLE;
     case TH_POS_BIG:

@@ -125,7 +125,7 @@ int enif_thread_create(char *name, ErlNifTid *tid, void *(*func)(void *), void *
 
     if (!tid || !func)
         return EINVAL;
-    made = th_named_create(sizeof *made, name);
+    made = th_nif_named_create(sizeof *made, name);
     if (!made)
         return ENOMEM;
     made->function = func;

@@ -41,7 +41,7 @@
         PROBE(name, TH_PROBE_EACH(NAME, __VA_ARGS__));                                 \
         if ((watcher = th_probe_watcher_now())) {                                      \
             const union th_probe_value values[] = {TH_PROBE_EACH(VALUE, __VA_ARGS__)}; \
-            watcher(&th_probes[TH_PROBE_##name], values);                              \
+            watcher(&th_probe_probes[TH_PROBE_##name], values);                        \
         }                                                                              \
     }
 
@@ -65,4 +65,4 @@ TH_PROBES(ARGUMENTS)
      TH_PROBE_COUNT(__VA_ARGS__),    \
      arguments_of_##name,            \
      &erlang_##name##_semaphore},
-const struct th_probe th_probes[TH_PROBE_COUNT_OF_ALL] = {TH_PROBES(ROW)};
+const struct th_probe th_probe_probes[TH_PROBE_COUNT_OF_ALL] = {TH_PROBES(ROW)};

@@ -102,7 +102,7 @@ struct th_probe {
     unsigned short *semaphore;
 };
 
-extern const struct th_probe th_probes[TH_PROBE_COUNT_OF_ALL];
+extern const struct th_probe th_probe_probes[TH_PROBE_COUNT_OF_ALL];
 
 /* The row of a NAME as it stands in notes; NULL: there is none. */
 const struct th_probe *th_probe_find(const char *name);

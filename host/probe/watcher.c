@@ -28,8 +28,8 @@ bool th_probe_matches(const struct th_probe *probe, const char *pattern)
 const struct th_probe *th_probe_find(const char *name)
 {
     for (size_t i = 0; i < TH_PROBE_COUNT_OF_ALL; i++)
-        if (strcmp(th_probes[i].name, name) == 0)
-            return &th_probes[i];
+        if (strcmp(th_probe_probes[i].name, name) == 0)
+            return &th_probe_probes[i];
     return NULL;
 }
 

@@ -34,13 +34,13 @@ static void print_message(void *context, th_term message)
     pthread_mutex_unlock(&lock);
 }
 
-void th_console_write(th_term iodata)
+void th_process_console_write(th_term iodata)
 {
     size_t size = 0;
 
-    th_iodata_size(iodata, &size);
+    th_term_iodata_size(iodata, &size);
     pthread_mutex_lock(&lock);
-    th_iodata_copy(iodata, th_buffer_reserve(&line, size));
+    th_term_iodata_copy(iodata, th_buffer_reserve(&line, size));
     line.size = size;
     write_console_line();
     fflush(output ? output : stdout);
@@ -49,16 +49,16 @@ void th_console_write(th_term iodata)
 
 static void start_console_process(void)
 {
-    console = th_host_process_start(print_message, NULL);
+    console = th_process_start(print_message, NULL);
 }
 
-th_term th_console_pid(void)
+th_term th_process_console_pid(void)
 {
     pthread_once(&once, start_console_process);
-    return th_host_process_pid(console);
+    return th_process_pid(console);
 }
 
-void th_console_set_output(FILE *out)
+void th_process_console_set_output(FILE *out)
 {
     pthread_mutex_lock(&lock);
     output = out;

@@ -20,7 +20,7 @@ static uint64_t length_of_queue(const struct th_mailbox *slot)
            (slot->kept ? atomic_load_explicit(slot->kept, memory_order_relaxed) : 0);
 }
 
-uint64_t th_host_process_queue(struct th_mailbox *process)
+uint64_t th_process_queue(struct th_mailbox *process)
 {
     uint64_t length;
 
@@ -34,7 +34,7 @@ uint64_t th_host_process_queue(struct th_mailbox *process)
 static __attribute__((cold, noinline)) void tell_queued(const struct th_mailbox *slot, th_term id,
                                                         const struct th_message *message)
 {
-    struct th_message_numbers numbers = th_message_numbers(message);
+    struct th_message_numbers numbers = th_process_message_numbers(message);
     char receiver[TH_PROBE_TEXT];
 
     if (message->kind == 0 && message->from != id)
@@ -60,18 +60,18 @@ static bool put_into_mailbox(struct th_mailbox *slot, th_term id, struct th_mess
     }
     pthread_mutex_unlock(&slot->lock);
     if (!here)
-        th_message_free(message);
+        th_process_message_free(message);
     return here;
 }
 
-bool th_host_process_post(th_term pid, struct th_message *message)
+bool th_process_post(th_term pid, struct th_message *message)
 {
-    struct th_mailbox *slot = th_host_slot_of(pid);
+    struct th_mailbox *slot = th_process_slot_of(pid);
 
-    if (th_host_life(pid) == TH_HOST_RUNNING &&
+    if (th_process_host_life(pid) == TH_HOST_RUNNING &&
         atomic_load_explicit(&slot->has_mailbox, memory_order_relaxed))
         return put_into_mailbox(slot, pid, message);
-    th_message_free(message);
+    th_process_message_free(message);
     return false;
 }
 
@@ -87,26 +87,26 @@ static bool receive_at(struct th_mailbox *slot, th_term id, th_term message)
     return here;
 }
 
-bool th_host_process_deliver(th_term id, th_term message, th_term from)
+bool th_process_deliver(th_term id, th_term message, th_term from)
 {
-    struct th_mailbox *slot = th_host_slot_of(id);
+    struct th_mailbox *slot = th_process_slot_of(id);
 
-    if (th_host_life(id) != TH_HOST_RUNNING)
+    if (th_process_host_life(id) != TH_HOST_RUNNING)
         return false;
     if (atomic_load_explicit(&slot->has_mailbox, memory_order_relaxed)) {
-        struct th_message *copy = th_message_create(message);
+        struct th_message *copy = th_process_message_create(message);
         copy->from = from;
         return put_into_mailbox(slot, id, copy);
     }
     return receive_at(slot, id, message);
 }
 
-bool th_host_port_takes(th_term id)
+bool th_process_host_port_takes(th_term id)
 {
-    struct th_mailbox *slot = th_host_slot_of(id);
+    struct th_mailbox *slot = th_process_slot_of(id);
     bool takes;
 
-    if (!th_is_local_port(id) || th_host_life(id) != TH_HOST_RUNNING)
+    if (!th_is_local_port(id) || th_process_host_life(id) != TH_HOST_RUNNING)
         return false;
     pthread_mutex_lock(&slot->lock);
     takes = is_here(slot, id) && slot->receive;
@@ -125,9 +125,9 @@ static struct th_message *take_mailbox(struct th_mailbox *slot)
     return first;
 }
 
-uint64_t th_host_process_mail(th_term pid)
+uint64_t th_process_mail(th_term pid)
 {
-    return th_host_slot_of(pid)->mail_count;
+    return th_process_slot_of(pid)->mail_count;
 }
 
 static struct th_mailbox *start_in_slot(enum th_host_kind kind,
@@ -135,7 +135,7 @@ static struct th_mailbox *start_in_slot(enum th_host_kind kind,
                                         th_host_arrived *arrived, void *context,
                                         const _Atomic uint64_t *kept)
 {
-    struct th_mailbox *slot = th_host_slot_take();
+    struct th_mailbox *slot = th_process_slot_take();
 
     pthread_mutex_lock(&slot->lock);
     slot->receive = receive;
@@ -145,43 +145,42 @@ static struct th_mailbox *start_in_slot(enum th_host_kind kind,
     slot->attended = false;
     take_mailbox(slot);
     atomic_store_explicit(&slot->has_mailbox, arrived != NULL, memory_order_relaxed);
-    atomic_store_explicit(&slot->id, th_host_slot_next_id(slot, kind), memory_order_release);
+    atomic_store_explicit(&slot->id, th_process_slot_next_id(slot, kind), memory_order_release);
     pthread_mutex_unlock(&slot->lock);
     return slot;
 }
 
-struct th_mailbox *th_host_process_start(void (*receive)(void *context, th_term message),
-                                         void *context)
+struct th_mailbox *th_process_start(void (*receive)(void *context, th_term message), void *context)
 {
     return start_in_slot(TH_HOST_PROCESS, receive, NULL, context, NULL);
 }
 
-struct th_mailbox *th_host_process_start_mailbox(th_host_arrived *arrived, void *context,
-                                                 const _Atomic uint64_t *kept)
+struct th_mailbox *th_process_start_mailbox(th_host_arrived *arrived, void *context,
+                                            const _Atomic uint64_t *kept)
 {
     return start_in_slot(TH_HOST_PROCESS, NULL, arrived, context, kept);
 }
 
-struct th_mailbox *th_host_port_start(void (*receive)(void *context, th_term command),
-                                      void *context)
+struct th_mailbox *th_process_host_port_start(void (*receive)(void *context, th_term command),
+                                              void *context)
 {
     return start_in_slot(TH_HOST_PORT, receive, NULL, context, NULL);
 }
 
-th_term th_host_process_pid(const struct th_mailbox *process)
+th_term th_process_pid(const struct th_mailbox *process)
 {
     return atomic_load_explicit(&process->id, memory_order_relaxed);
 }
 
-bool th_host_process_attend(th_term id)
+bool th_process_attend(th_term id)
 {
-    enum th_host_life life = th_host_life(id);
+    enum th_host_life life = th_process_host_life(id);
     struct th_mailbox *slot;
     bool here;
 
     if (life != TH_HOST_RUNNING)
         return life == TH_HOST_NEVER;
-    slot = th_host_slot_of(id);
+    slot = th_process_slot_of(id);
     pthread_mutex_lock(&slot->lock);
     here = is_here(slot, id);
     if (here)
@@ -190,7 +189,7 @@ bool th_host_process_attend(th_term id)
     return here;
 }
 
-struct th_message *th_host_process_take(struct th_mailbox *process)
+struct th_message *th_process_take(struct th_mailbox *process)
 {
     struct th_message *mail;
 
@@ -200,8 +199,8 @@ struct th_message *th_host_process_take(struct th_mailbox *process)
     return mail;
 }
 
-bool th_host_process_take_or(struct th_mailbox *process, struct th_message **mail,
-                             bool (*wait)(void *context))
+bool th_process_take_or(struct th_mailbox *process, struct th_message **mail,
+                        bool (*wait)(void *context))
 {
     bool waits = false;
 
@@ -213,32 +212,32 @@ bool th_host_process_take_or(struct th_mailbox *process, struct th_message **mai
     return waits;
 }
 
-const struct th_message *th_host_process_first(const struct th_mailbox *process)
+const struct th_message *th_process_first(const struct th_mailbox *process)
 {
     return process->first;
 }
 
-void th_host_process_with(struct th_mailbox *process, void (*called)(void *context), void *context)
+void th_process_with(struct th_mailbox *process, void (*called)(void *context), void *context)
 {
     pthread_mutex_lock(&process->lock);
     called(context);
     pthread_mutex_unlock(&process->lock);
 }
 
-void th_host_process_each(th_host_arrived *arrived,
-                          void (*seen)(void *context, void *what, th_term pid), void *context)
+void th_process_each(th_host_arrived *arrived, void (*seen)(void *context, void *what, th_term pid),
+                     void *context)
 {
     struct th_mailbox *slot;
 
-    for (uint32_t index = 0; (slot = th_host_slot_at(index)); index++) {
+    for (uint32_t index = 0; (slot = th_process_slot_at(index)); index++) {
         pthread_mutex_lock(&slot->lock);
         if (!is_here(slot, TH_NONE) && slot->arrived == arrived)
-            seen(context, slot->context, th_host_process_pid(slot));
+            seen(context, slot->context, th_process_pid(slot));
         pthread_mutex_unlock(&slot->lock);
     }
 }
 
-th_term th_host_process_die(struct th_mailbox *process, struct th_host_remains *remains)
+th_term th_process_die(struct th_mailbox *process, struct th_host_remains *remains)
 {
     th_term id;
 
@@ -248,59 +247,59 @@ th_term th_host_process_die(struct th_mailbox *process, struct th_host_remains *
     remains->mail = take_mailbox(process);
     remains->attended = process->attended;
     pthread_mutex_unlock(&process->lock);
-    remains->name = remains->attended ? th_names_end(id) : TH_NONE;
-    th_host_slot_give(process);
+    remains->name = remains->attended ? th_process_names_end(id) : TH_NONE;
+    th_process_slot_give(process);
     return id;
 }
 
-void th_host_process_leave(struct th_mailbox *process, th_term reason,
-                           struct th_host_remains *remains)
+void th_process_leave(struct th_mailbox *process, th_term reason, struct th_host_remains *remains)
 {
-    th_term id = th_host_process_die(process, remains);
+    th_term id = th_process_die(process, remains);
 
     if (remains->attended)
-        th_monitors_fire(id, reason);
+        th_process_monitors_fire(id, reason);
 }
 
-void th_host_process_exit(struct th_mailbox *process, th_term reason)
+void th_process_exit(struct th_mailbox *process, th_term reason)
 {
     struct th_host_remains remains;
 
-    th_host_process_leave(process, reason, &remains);
+    th_process_leave(process, reason, &remains);
     while (remains.mail) {
         struct th_message *next = remains.mail->next;
-        th_message_free(remains.mail);
+        th_process_message_free(remains.mail);
         remains.mail = next;
     }
 }
 
-void th_host_process_stop(struct th_mailbox *process)
+void th_process_stop(struct th_mailbox *process)
 {
-    th_host_process_exit(process, TH_AM(normal));
+    th_process_exit(process, TH_AM(normal));
 }
 
-/* --- Mail: nobody reads what goes to recorded processes ---------------------------------------- */
+/* --- Mail: nobody reads what goes to recorded processes ----------------------------------------
+ */
 
 static _Atomic uint64_t dropped; /* relaxed: a count, read when all is done */
 
-bool th_mail_send_from(th_term pid, th_term message, th_term from)
+bool th_process_mail_send_from(th_term pid, th_term message, th_term from)
 {
     if (!th_is_local_pid(pid))
         return false;
-    if (th_host_life(pid) != TH_HOST_NEVER)
-        return th_host_process_deliver(pid, message, from);
-    if (th_life_ended(pid))
+    if (th_process_host_life(pid) != TH_HOST_NEVER)
+        return th_process_deliver(pid, message, from);
+    if (th_process_life_ended(pid))
         return false;
     atomic_fetch_add_explicit(&dropped, 1, memory_order_relaxed);
     return true;
 }
 
-bool th_mail_send(th_term pid, th_term message)
+bool th_process_mail_send(th_term pid, th_term message)
 {
-    return th_mail_send_from(pid, message, TH_NONE);
+    return th_process_mail_send_from(pid, message, TH_NONE);
 }
 
-uint64_t th_mail_dropped(void)
+uint64_t th_process_mail_dropped(void)
 {
     return atomic_load_explicit(&dropped, memory_order_relaxed);
 }

@@ -2,14 +2,14 @@
 
 _Static_assert((TH_HOST_SERIAL & (TH_HOST_SERIAL - 1)) == 0, "some bits tell later serials");
 
-struct th_mailbox *_Atomic th_host_pages[TH_HOST_MOST / TH_HOST_PAGE];
+struct th_mailbox *_Atomic th_process_host_pages[TH_HOST_MOST / TH_HOST_PAGE];
 
 /* Guards the free slots and making new ones; nothing else is locked while it is held. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t slot_count;
 static struct th_mailbox *free_slots;
 
-th_term th_host_slot_next_id(struct th_mailbox *slot, enum th_host_kind kind)
+th_term th_process_slot_next_id(struct th_mailbox *slot, enum th_host_kind kind)
 {
     uint32_t serial = atomic_load_explicit(&slot->serial, memory_order_relaxed);
 
@@ -31,16 +31,17 @@ static struct th_mailbox *new_host_slot(void)
         th_bug("more than %d processes and ports of the host", TH_HOST_MOST);
     if (index % TH_HOST_PAGE == 0) {
         page = th_alloc_zero(TH_HOST_PAGE * sizeof *page);
-        atomic_store_explicit(&th_host_pages[index / TH_HOST_PAGE], page, memory_order_release);
+        atomic_store_explicit(&th_process_host_pages[index / TH_HOST_PAGE], page,
+                              memory_order_release);
     }
-    page = atomic_load_explicit(&th_host_pages[index / TH_HOST_PAGE], memory_order_relaxed);
+    page = atomic_load_explicit(&th_process_host_pages[index / TH_HOST_PAGE], memory_order_relaxed);
     slot = &page[index % TH_HOST_PAGE];
     pthread_mutex_init(&slot->lock, NULL);
     slot->index = index;
     return slot;
 }
 
-struct th_mailbox *th_host_slot_take(void)
+struct th_mailbox *th_process_slot_take(void)
 {
     struct th_mailbox *slot;
 
@@ -54,7 +55,7 @@ struct th_mailbox *th_host_slot_take(void)
     return slot;
 }
 
-void th_host_slot_give(struct th_mailbox *slot)
+void th_process_slot_give(struct th_mailbox *slot)
 {
     if (atomic_load_explicit(&slot->serial, memory_order_relaxed) == UINT32_MAX)
         return; /* no identifier is ever given twice */
@@ -64,7 +65,7 @@ void th_host_slot_give(struct th_mailbox *slot)
     pthread_mutex_unlock(&lock);
 }
 
-struct th_mailbox *th_host_slot_at(uint32_t index)
+struct th_mailbox *th_process_slot_at(uint32_t index)
 {
     struct th_mailbox *page;
     bool there;
@@ -74,6 +75,6 @@ struct th_mailbox *th_host_slot_at(uint32_t index)
     pthread_mutex_unlock(&lock);
     if (!there)
         return NULL;
-    page = atomic_load_explicit(&th_host_pages[index / TH_HOST_PAGE], memory_order_acquire);
+    page = atomic_load_explicit(&th_process_host_pages[index / TH_HOST_PAGE], memory_order_acquire);
     return &page[index % TH_HOST_PAGE];
 }

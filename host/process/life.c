@@ -17,7 +17,7 @@ struct places {
     struct th_life_page *_Atomic pages[];
 };
 
-struct th_life_page *_Atomic th_life_direct[2][TH_LIFE_DIRECT];
+struct th_life_page *_Atomic th_process_life_direct[2][TH_LIFE_DIRECT];
 
 static struct places *_Atomic places; /* written by the world's thread only, as what follows */
 static size_t place_count;            /* pages found by hash */
@@ -33,7 +33,7 @@ static uint64_t life_key(struct th_life_place place)
 static struct th_life_page *_Atomic *find_life_place(struct places *table, uint64_t key,
                                                      struct th_life_page **page)
 {
-    for (size_t i = th_mix(key) & table->mask;; i = (i + 1) & table->mask) {
+    for (size_t i = th_hash_mix(key) & table->mask;; i = (i + 1) & table->mask) {
         *page = atomic_load_explicit(&table->pages[i], memory_order_acquire);
         if (!*page || (*page)->key == key)
             return &table->pages[i];
@@ -66,7 +66,7 @@ static struct th_life_page *_Atomic *need_place(struct th_life_place place)
     struct th_life_page *page;
 
     if (place.page < TH_LIFE_DIRECT)
-        return &th_life_direct[place.port][place.page];
+        return &th_process_life_direct[place.port][place.page];
     if (!table || 4 * place_count >= 3 * (table->mask + 1))
         table = grow_places(table);
     found = find_life_place(table, life_key(place), &page);
@@ -74,9 +74,9 @@ static struct th_life_page *_Atomic *need_place(struct th_life_place place)
     return found;
 }
 
-bool th_life_note(th_term id, enum th_life fact)
+bool th_process_life_note(th_term id, enum th_life fact)
 {
-    struct th_life_place place = th_life_place(id);
+    struct th_life_place place = th_process_life_place(id);
     struct th_life_page *_Atomic *where = need_place(place);
     struct th_life_page *page = atomic_load_explicit(where, memory_order_relaxed);
     uint64_t mask = (uint64_t)1 << place.bit % 64;
@@ -96,7 +96,7 @@ bool th_life_note(th_term id, enum th_life fact)
     return !(old & mask);
 }
 
-const struct th_life_page *th_life_find(struct th_life_place place)
+const struct th_life_page *th_process_life_find(struct th_life_place place)
 {
     struct places *table = atomic_load_explicit(&places, memory_order_acquire);
     struct th_life_page *page = NULL;
@@ -106,7 +106,7 @@ const struct th_life_page *th_life_find(struct th_life_place place)
     return page;
 }
 
-void th_life_reset(void)
+void th_process_life_reset(void)
 {
     for (struct th_life_page *page = all; page; page = page->next) {
         for (size_t word = 0; word < TH_LIFE_PAGE_BITS / 64; word++) {

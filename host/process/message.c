@@ -16,7 +16,7 @@ static th_term copy_to(struct th_message *message, th_term *words, size_t count,
     return count ? th_copy_into(words, count, &message->offheap, term) : term;
 }
 
-struct th_message *th_message_create_with(th_term term, th_term token)
+struct th_message *th_process_message_create_with(th_term term, th_term token)
 {
     size_t words = message_words(term);
     size_t more = token == TH_NONE ? 0 : message_words(token);
@@ -30,12 +30,12 @@ struct th_message *th_message_create_with(th_term term, th_term token)
     return message;
 }
 
-struct th_message *th_message_create(th_term term)
+struct th_message *th_process_message_create(th_term term)
 {
-    return th_message_create_with(term, TH_NONE);
+    return th_process_message_create_with(term, TH_NONE);
 }
 
-void th_message_free(struct th_message *message)
+void th_process_message_free(struct th_message *message)
 {
     struct th_offheap *share = message->offheap;
 
@@ -56,14 +56,14 @@ static int probe_number_of(th_term t)
     return (int)number;
 }
 
-struct th_message_numbers th_message_numbers_of(th_term term, th_term token)
+struct th_message_numbers th_process_message_numbers_of(th_term term, th_term token)
 {
     struct th_message_numbers numbers = {.words = (uint32_t)message_words(term)};
 
     /* With a user tag that spreads it is {Tag, Token}. */
-    if (token != TH_NONE && th_is(token, TH_TUPLE) && th_tuple_arity(token) == 2)
+    if (token != TH_NONE && th_term_is(token, TH_TUPLE) && th_tuple_arity(token) == 2)
         token = th_tuple_elements(token)[1];
-    if (token != TH_NONE && th_is(token, TH_TUPLE) && th_tuple_arity(token) == 5) {
+    if (token != TH_NONE && th_term_is(token, TH_TUPLE) && th_tuple_arity(token) == 5) {
         const th_term *parts = th_tuple_elements(token);
 
         numbers.label = th_is_small(parts[1]) ? probe_number_of(parts[1]) : 0;
@@ -73,7 +73,7 @@ struct th_message_numbers th_message_numbers_of(th_term term, th_term token)
     return numbers;
 }
 
-struct th_message_numbers th_message_numbers(const struct th_message *message)
+struct th_message_numbers th_process_message_numbers(const struct th_message *message)
 {
-    return th_message_numbers_of(message->term, message->token);
+    return th_process_message_numbers_of(message->term, message->token);
 }

@@ -3,7 +3,7 @@
  *
  * Starting a monitor takes the lock, then checks whether the process is alive. Ending a process
  * publishes its death, then takes the lock. So one of the two always sees the other. (The end of a
- * process that was never attended, th_host_process_attend(), takes no lock: a monitor that starts
+ * process that was never attended, th_process_attend(), takes no lock: a monitor that starts
  * later finds the process dead.) Monitors that fire are moved to a list of the firing thread, under
  * the lock, and taken off that one by one: those that are left in it can still be stopped.
  */
@@ -37,7 +37,7 @@ static void unlink_monitor(struct th_monitor *monitor)
 
 static struct th_monitor **monitors_of(th_term id)
 {
-    return &lists[th_mix(id) & (list_count - 1)];
+    return &lists[th_hash_mix(id) & (list_count - 1)];
 }
 
 /* As many lists as there are monitors, so that a list has one, as a rule. */
@@ -58,9 +58,9 @@ static void grow_monitors(void)
     th_free(old);
 }
 
-bool th_monitor_start(struct th_monitor *monitor, th_term id)
+bool th_process_monitor_start(struct th_monitor *monitor, th_term id)
 {
-    bool alive = th_host_process_attend(id);
+    bool alive = th_process_attend(id);
 
     pthread_mutex_lock(&lock);
     monitor->watched = id;
@@ -76,7 +76,7 @@ bool th_monitor_start(struct th_monitor *monitor, th_term id)
     return alive;
 }
 
-bool th_monitor_stop(struct th_monitor *monitor)
+bool th_process_monitor_stop(struct th_monitor *monitor)
 {
     bool was_there;
 
@@ -95,7 +95,7 @@ static bool is_about(const struct th_monitor *monitor, th_term id)
 {
     if (id != TH_NONE)
         return monitor->watched == id;
-    return th_host_life(monitor->watched) == TH_HOST_NEVER;
+    return th_process_host_life(monitor->watched) == TH_HOST_NEVER;
 }
 
 static void move_watchers(struct th_monitor *list, th_term id, struct th_monitor **firing)
@@ -123,7 +123,7 @@ static void call_all(struct th_monitor **firing, th_term reason)
     }
 }
 
-void th_monitors_fire(th_term id, th_term reason)
+void th_process_monitors_fire(th_term id, th_term reason)
 {
     struct th_monitor *firing = NULL;
 
@@ -134,7 +134,7 @@ void th_monitors_fire(th_term id, th_term reason)
     pthread_mutex_unlock(&lock);
 }
 
-void th_monitors_fire_recorded(th_term reason)
+void th_process_monitors_fire_recorded(th_term reason)
 {
     struct th_monitor *firing = NULL;
 

@@ -33,7 +33,7 @@ static void free_places(struct th_later *later)
 /* The place that has NAME, or the free one where it would stand. */
 static struct place *find_name_place(struct th_name_places *in, th_term name)
 {
-    for (size_t i = th_mix(name);; i++) {
+    for (size_t i = th_hash_mix(name);; i++) {
         struct place *place = &in->places[i & (in->count - 1)];
         th_term found = atomic_load_explicit(&place->name, memory_order_acquire);
         if (found == name || found == TH_NONE)
@@ -47,7 +47,7 @@ static th_term id_at(const struct place *place)
 }
 
 /* A place that was free when it was found may have become another name's. */
-th_term th_name_table_get(const struct th_name_table *table, th_term name)
+th_term th_process_name_table_get(const struct th_name_table *table, th_term name)
 {
     struct th_name_places *places = atomic_load_explicit(&table->places, memory_order_acquire);
     const struct place *place;
@@ -105,7 +105,7 @@ static struct th_name_places *move_names(struct th_name_places *old)
     return places;
 }
 
-void th_name_table_set(struct th_name_table *table, th_term name, th_term id)
+void th_process_name_table_set(struct th_name_table *table, th_term name, th_term id)
 {
     struct th_name_places *places = atomic_load_explicit(&table->places, memory_order_relaxed);
 
@@ -118,7 +118,7 @@ void th_name_table_set(struct th_name_table *table, th_term name, th_term id)
     fill_name_place(places, find_name_place(places, name), name, id);
 }
 
-void th_name_table_clear(struct th_name_table *table)
+void th_process_name_table_clear(struct th_name_table *table)
 {
     if (atomic_load_explicit(&table->places, memory_order_relaxed))
         publish_names(table, NULL);

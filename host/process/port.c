@@ -1,6 +1,6 @@
 /*
- * Ports of the host: processes of a kind that receive commands (process_internal.h), which are written
- * under their own lock, so that closing waits for the command that is being written.
+ * Ports of the host: processes of a kind that receive commands (process_internal.h), which are
+ * written under their own lock, so that closing waits for the command that is being written.
  */
 #include "process_internal.h"
 
@@ -29,9 +29,9 @@ static void write_command(void *context, th_term iodata)
     struct port *port = context;
     size_t size = 0;
 
-    th_iodata_size(iodata, &size);
+    th_term_iodata_size(iodata, &size);
     port->line.size = 0;
-    th_iodata_copy(iodata, th_buffer_reserve(&port->line, size));
+    th_term_iodata_copy(iodata, th_buffer_reserve(&port->line, size));
     th_output_write(&port->out, port->line.data, size);
     if (port->line.capacity > KEEP)
         th_buffer_free(&port->line);
@@ -45,7 +45,7 @@ static void tell_opened(th_term id, const char *what, th_term owner)
         watcher->port_opened(id, what, owner);
 }
 
-enum th_status th_port_open_file(const char *path, th_term *id)
+enum th_status th_process_port_open_file(const char *path, th_term *id)
 {
     struct port *port = th_alloc_zero(sizeof *port);
     enum th_status status = th_output_open(&port->out, path);
@@ -54,8 +54,8 @@ enum th_status th_port_open_file(const char *path, th_term *id)
         th_free(port);
         return status;
     }
-    port->process = th_host_port_start(write_command, port);
-    port->id = th_host_process_pid(port->process);
+    port->process = th_process_host_port_start(write_command, port);
+    port->id = th_process_pid(port->process);
     *id = port->id;
     port->what = th_strdup(path);
     pthread_mutex_lock(&lock);
@@ -69,21 +69,21 @@ enum th_status th_port_open_file(const char *path, th_term *id)
 static void write_to_console(void *context, th_term iodata)
 {
     (void)context;
-    th_console_write(iodata);
+    th_process_console_write(iodata);
 }
 
 static void start_console(void)
 {
-    struct th_mailbox *started = th_host_port_start(write_to_console, NULL);
+    struct th_mailbox *started = th_process_host_port_start(write_to_console, NULL);
 
     atomic_store_explicit(&console, started, memory_order_release);
-    tell_opened(th_host_process_pid(started), "console", TH_NONE);
+    tell_opened(th_process_pid(started), "console", TH_NONE);
 }
 
-th_term th_port_console(void)
+th_term th_process_port_console(void)
 {
     pthread_once(&once, start_console);
-    return th_host_process_pid(atomic_load_explicit(&console, memory_order_acquire));
+    return th_process_pid(atomic_load_explicit(&console, memory_order_acquire));
 }
 
 static void tell_port_takes(th_term id, th_term iodata, bool written)
@@ -94,23 +94,23 @@ static void tell_port_takes(th_term id, th_term iodata, bool written)
         watcher->port_commanded(id, iodata, written);
 }
 
-bool th_port_command(th_term id, th_term iodata)
+bool th_process_port_command(th_term id, th_term iodata)
 {
     bool delivered;
     size_t size;
 
-    if (!th_host_port_takes(id) || !th_iodata_size(iodata, &size))
+    if (!th_process_host_port_takes(id) || !th_term_iodata_size(iodata, &size))
         return false;
     tell_port_takes(id, iodata, false);
-    delivered = th_host_process_deliver(id, iodata, TH_NONE);
+    delivered = th_process_deliver(id, iodata, TH_NONE);
     tell_port_takes(id, iodata, true);
     return delivered;
 }
 
-const char *th_port_what(th_term id, char *text, size_t size)
+const char *th_process_port_what(th_term id, char *text, size_t size)
 {
     const struct th_mailbox *started = atomic_load_explicit(&console, memory_order_acquire);
-    const char *what = started && th_host_process_pid(started) == id ? "console" : "";
+    const char *what = started && th_process_pid(started) == id ? "console" : "";
 
     pthread_mutex_lock(&lock);
     for (const struct port *port = ports; port; port = port->next)
@@ -144,7 +144,7 @@ static void tell_closed(th_term id, const char *what, th_term reason, th_term na
 
     if (watcher)
         watcher->port_closed(id, what, reason, name);
-    th_monitors_fire(id, reason);
+    th_process_monitors_fire(id, reason);
 }
 
 /* Those who watch it are told when the file is there. */
@@ -153,7 +153,7 @@ static enum th_status close_file(struct port *port)
     struct th_host_remains remains;
     enum th_status status;
 
-    th_host_process_die(port->process, &remains);
+    th_process_die(port->process, &remains);
     status = th_output_commit(&port->out);
     tell_closed(port->id, port->what, TH_AM(normal), remains.name);
     th_buffer_free(&port->line);
@@ -162,7 +162,7 @@ static enum th_status close_file(struct port *port)
     return status;
 }
 
-enum th_status th_port_close(th_term id)
+enum th_status th_process_port_close(th_term id)
 {
     struct port *port = take_port(id);
 
@@ -173,7 +173,7 @@ enum th_status th_port_close(th_term id)
 
 /* The chain that is left is the last one; which it is does not matter to who sees that one failed.
  */
-enum th_status th_port_close_all(void)
+enum th_status th_process_port_close_all(void)
 {
     enum th_status status = TH_OK;
     struct port *port;
@@ -187,18 +187,18 @@ enum th_status th_port_close_all(void)
 
 /* --- For other rooms -------------------------------------------------------------------------- */
 
-th_term th_port_begin(const char *what, th_term owner)
+th_term th_process_port_begin(const char *what, th_term owner)
 {
-    th_term id = th_host_process_pid(th_host_port_start(NULL, NULL));
+    th_term id = th_process_pid(th_process_host_port_start(NULL, NULL));
 
     tell_opened(id, what, owner);
     return id;
 }
 
-void th_port_end(th_term id, const char *what, th_term reason)
+void th_process_port_end(th_term id, const char *what, th_term reason)
 {
     struct th_host_remains remains;
 
-    th_host_process_die(th_host_slot_of(id), &remains);
+    th_process_die(th_process_slot_of(id), &remains);
     tell_closed(id, what, reason, remains.name);
 }

@@ -47,28 +47,28 @@ struct th_mailbox {
     void *context;
     struct th_message *first, **last; /* the mailbox; `last` is where the next message goes */
     uint64_t mail_count;              /* messages in it */
-    const _Atomic uint64_t *kept;     /* see th_host_process_start_mailbox(); NULL: none */
-    bool attended;                    /* see th_host_process_attend() */
+    const _Atomic uint64_t *kept;     /* see th_process_start_mailbox(); NULL: none */
+    bool attended;                    /* see th_process_attend() */
     uint32_t index;                   /* constant */
     struct th_mailbox *next_free;     /* under the lock of the free slots */
 };
 
 /* A slot that nobody else uses; back again. */
-struct th_mailbox *th_host_slot_take(void);
-void th_host_slot_give(struct th_mailbox *slot);
+struct th_mailbox *th_process_slot_take(void);
+void th_process_slot_give(struct th_mailbox *slot);
 
 /* The slot of that index; NULL from the first on that was never taken. */
-struct th_mailbox *th_host_slot_at(uint32_t index);
+struct th_mailbox *th_process_slot_at(uint32_t index);
 
 /* The slot's next identifier: no one ever had it. Under the slot's lock. */
-th_term th_host_slot_next_id(struct th_mailbox *slot, enum th_host_kind kind);
+th_term th_process_slot_next_id(struct th_mailbox *slot, enum th_host_kind kind);
 
 /* Release: the page is clear; acquire. */
-extern struct th_mailbox *_Atomic th_host_pages[TH_HOST_MOST / TH_HOST_PAGE];
+extern struct th_mailbox *_Atomic th_process_host_pages[TH_HOST_MOST / TH_HOST_PAGE];
 
 /* Whether ID, a local pid or port, is of those that are the host's. (For a pid: the bits of its
  * word that the serial has from TH_HOST_SERIAL on.) */
-static inline bool th_host_slot_may_have(th_term id)
+static inline bool th_process_slot_may_have(th_term id)
 {
     const th_term serial_bits = th_local_pid(0, ~(uint32_t)(TH_HOST_SERIAL - 1)) ^ TH_TAG_PID;
 
@@ -76,7 +76,7 @@ static inline bool th_host_slot_may_have(th_term id)
 }
 
 /* The slot that an identifier names that may be the host's; NULL: there is none. */
-static inline struct th_mailbox *th_host_slot_of(th_term id)
+static inline struct th_mailbox *th_process_slot_of(th_term id)
 {
     uint32_t index = th_is_local_port(id) ? th_local_port_id(id) & (TH_HOST_MOST - 1)
                                           : th_local_pid_number(id) - 1;
@@ -84,7 +84,7 @@ static inline struct th_mailbox *th_host_slot_of(th_term id)
 
     if (index >= TH_HOST_MOST)
         return NULL;
-    page = atomic_load_explicit(&th_host_pages[index / TH_HOST_PAGE], memory_order_acquire);
+    page = atomic_load_explicit(&th_process_host_pages[index / TH_HOST_PAGE], memory_order_acquire);
     return page ? &page[index % TH_HOST_PAGE] : NULL;
 }
 
@@ -93,13 +93,13 @@ enum th_host_life { TH_HOST_NEVER, TH_HOST_STOPPED, TH_HOST_RUNNING };
 /* Whether ID is one of the host's. One that it has not given out yet counts as one that has
  * stopped: no recording has it. Never, for what is no local pid or port. Pids that live go straight
  * through. */
-static inline enum th_host_life th_host_life(th_term id)
+static inline enum th_host_life th_process_host_life(th_term id)
 {
     const struct th_mailbox *slot;
 
-    if (__builtin_expect(!th_host_slot_may_have(id), 0))
+    if (__builtin_expect(!th_process_slot_may_have(id), 0))
         return TH_HOST_NEVER;
-    slot = th_host_slot_of(id);
+    slot = th_process_slot_of(id);
     if (__builtin_expect(slot && atomic_load_explicit(&slot->id, memory_order_acquire) == id, 1))
         return TH_HOST_RUNNING;
     return th_is_local_pid(id) || th_is_local_port(id) ? TH_HOST_STOPPED : TH_HOST_NEVER;
@@ -109,15 +109,15 @@ static inline enum th_host_life th_host_life(th_term id)
 
 /* Gives MESSAGE of FROM (TH_NONE: nobody) to ID, a local pid or port. False if that is none of the
  * host, or runs no more. */
-bool th_host_process_deliver(th_term id, th_term message, th_term from);
+bool th_process_deliver(th_term id, th_term message, th_term from);
 
-/* Starts a port: as th_host_process_start(), but what is sent are commands. RECEIVE may be NULL: it
+/* Starts a port: as th_process_start(), but what is sent are commands. RECEIVE may be NULL: it
  * takes none. */
-struct th_mailbox *th_host_port_start(void (*receive)(void *context, th_term command),
-                                      void *context);
+struct th_mailbox *th_process_host_port_start(void (*receive)(void *context, th_term command),
+                                              void *context);
 
 /* Whether ID is a port of the host that runs and takes commands. */
-bool th_host_port_takes(th_term id);
+bool th_process_host_port_takes(th_term id);
 
 /*
  * ID is about to get a name, or to be watched, if it still lives then. False: it is one of the
@@ -125,11 +125,11 @@ bool th_host_port_takes(th_term id);
  * came before; and most processes have neither. What is not the host's is left alone. Any thread,
  * with no lock held that is taken while a process receives.
  */
-bool th_host_process_attend(th_term id);
+bool th_process_attend(th_term id);
 
-/* The first half of th_host_process_exit(): all but telling those who watch it. The identifier that
+/* The first half of th_process_exit(): all but telling those who watch it. The identifier that
  * it had; REMAINS is what it leaves behind. */
-th_term th_host_process_die(struct th_mailbox *process, struct th_host_remains *remains);
+th_term th_process_die(struct th_mailbox *process, struct th_host_remains *remains);
 
 /* --- Who was ever seen, and who has ended (life.c) ------------------------------------------- */
 
@@ -154,7 +154,7 @@ struct th_life_page {
 };
 
 /* Of pids, and of ports. Release: the page is clear; acquire. */
-extern struct th_life_page *_Atomic th_life_direct[2][TH_LIFE_DIRECT];
+extern struct th_life_page *_Atomic th_process_life_direct[2][TH_LIFE_DIRECT];
 
 /* Where the bits of an identifier are. */
 struct th_life_place {
@@ -165,7 +165,7 @@ struct th_life_place {
 
 /* ID is a local pid or port. The number and serial of a pid, where no bits but the usual are in
  * use, lie side by side in its word; where others are, the place is beyond the direct ones. */
-static inline struct th_life_place th_life_place(th_term id)
+static inline struct th_life_place th_process_life_place(th_term id)
 {
     bool port = th_is_local_port(id);
     uint64_t number = port ? th_local_port_id(id) : id >> 35 | (id & 0x7FFFFFFF0) << 28;
@@ -174,21 +174,22 @@ static inline struct th_life_place th_life_place(th_term id)
 }
 
 /* Notes FACT of ID, a local pid or port. True if it is new. */
-bool th_life_note(th_term id, enum th_life fact);
+bool th_process_life_note(th_term id, enum th_life fact);
 
 /* The page of a place that is not direct; NULL: there is none. Any thread. */
-const struct th_life_page *th_life_find(struct th_life_place place);
+const struct th_life_page *th_process_life_find(struct th_life_place place);
 
 /* Whether ID, a local pid or port, is known to have ended. Any thread. */
-static inline bool th_life_ended(th_term id)
+static inline bool th_process_life_ended(th_term id)
 {
-    struct th_life_place place = th_life_place(id);
+    struct th_life_place place = th_process_life_place(id);
     const struct th_life_page *page;
 
     if (__builtin_expect(place.page < TH_LIFE_DIRECT, 1))
-        page = atomic_load_explicit(&th_life_direct[place.port][place.page], memory_order_acquire);
+        page = atomic_load_explicit(&th_process_life_direct[place.port][place.page],
+                                    memory_order_acquire);
     else
-        page = th_life_find(place);
+        page = th_process_life_find(place);
     return page &&
            atomic_load_explicit(&page->bits[TH_LIFE_ENDED][place.bit / 64], memory_order_relaxed) >>
                    place.bit % 64 &
@@ -196,7 +197,7 @@ static inline bool th_life_ended(th_term id)
 }
 
 /* Forgets everything. */
-void th_life_reset(void);
+void th_process_life_reset(void);
 
 /* --- Tables of names (name_table.c) ---------------------------------------------------------- */
 
@@ -211,35 +212,35 @@ struct th_name_table {
 };
 
 /* Who has NAME, TH_NONE: nobody. In a read section (progress/), or by who writes. */
-th_term th_name_table_get(const struct th_name_table *table, th_term name);
+th_term th_process_name_table_get(const struct th_name_table *table, th_term name);
 
 /* Gives NAME, an atom, to ID; to nobody if that is TH_NONE. */
-void th_name_table_set(struct th_name_table *table, th_term name, th_term id);
+void th_process_name_table_set(struct th_name_table *table, th_term name, th_term id);
 
 /* Forgets all names. */
-void th_name_table_clear(struct th_name_table *table);
+void th_process_name_table_clear(struct th_name_table *table);
 
 /* --- Names (process_names.c) ----------------------------------------------------------------- */
 
 /* The names of the recording. Written by the world's thread only. */
-extern struct th_name_table th_names_recorded;
+extern struct th_name_table th_process_names_recorded;
 
 /* ID, a process or port of the host, is dead; so is its name, which is returned (TH_NONE: none). */
-th_term th_names_end(th_term id);
+th_term th_process_names_end(th_term id);
 
 /* --- Monitors (monitor.c) -------------------------------------------------------------------- */
 
 /* Both call DOWN, in the calling thread: no lock may be held. */
 
 /* ID is dead, which everyone who asks is told already: fires those who watch it. */
-void th_monitors_fire(th_term id, th_term reason);
+void th_process_monitors_fire(th_term id, th_term reason);
 
 /* Fires those who watch what was recorded. */
-void th_monitors_fire_recorded(th_term reason);
+void th_process_monitors_fire_recorded(th_term reason);
 
 /* --- The console (console.c) ----------------------------------------------------------------- */
 
 /* Writes the bytes of IODATA where the console prints, in one piece, and flushes. Any thread. */
-void th_console_write(th_term iodata);
+void th_process_console_write(th_term iodata);
 
 #endif

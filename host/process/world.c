@@ -44,17 +44,17 @@ static uint64_t process_key(th_term id)
 static void forget_name(struct th_recorded_process *process)
 {
     if (process->name != TH_NONE)
-        th_name_table_set(&th_names_recorded, process->name, TH_NONE);
+        th_process_name_table_set(&th_process_names_recorded, process->name, TH_NONE);
     process->name = TH_NONE;
 }
 
-void th_world_each(void (*seen)(void *context, const struct th_recorded_process *process),
-                   void *context)
+void th_process_world_each(void (*seen)(void *context, const struct th_recorded_process *process),
+                           void *context)
 {
     struct th_slot *slot;
     size_t position = 0;
 
-    while ((slot = th_table_next(&world.processes, &position)))
+    while ((slot = th_hash_table_next(&world.processes, &position)))
         seen(context, slot->value);
 }
 
@@ -81,12 +81,12 @@ static void sweep_processes(void)
     size_t position = 0;
     size_t count = 0;
 
-    while ((slot = th_table_next(&world.processes, &position))) {
+    while ((slot = th_hash_table_next(&world.processes, &position))) {
         if (is_process_idle(slot->value))
             idle[count++] = slot->key;
     }
     for (size_t i = 0; i < count; i++)
-        drop_process(th_table_remove(&world.processes, idle[i]));
+        drop_process(th_hash_table_remove(&world.processes, idle[i]));
     th_free(idle);
     world.sweeps++;
     world.last_id = TH_NONE; /* so that the next look marks it as seen since this sweep */
@@ -112,21 +112,21 @@ static struct th_recorded_process *add_world_process(th_term id, uint64_t key)
         .seen = world.sweeps,
         .expected = true,
     };
-    th_table_set(&world.processes, key, process);
+    th_hash_table_set(&world.processes, key, process);
     return process;
 }
 
 static void note_seen(struct th_recorded_process *process, th_term id)
 {
     process->expected = false;
-    if (process->id == TH_NONE || th_life_note(id, TH_LIFE_SEEN))
+    if (process->id == TH_NONE || th_process_life_note(id, TH_LIFE_SEEN))
         world.seen++;
 }
 
 static __attribute__((noinline)) struct th_recorded_process *see_another(th_term id)
 {
     uint64_t key = process_key(id);
-    struct th_recorded_process *process = th_table_get(&world.processes, key);
+    struct th_recorded_process *process = th_hash_table_get(&world.processes, key);
 
     if (!process)
         process = add_world_process(id, key);
@@ -140,41 +140,41 @@ static __attribute__((noinline)) struct th_recorded_process *see_another(th_term
     return process;
 }
 
-struct th_recorded_process *th_world_see(th_term id)
+struct th_recorded_process *th_process_world_see(th_term id)
 {
     if (__builtin_expect(id == world.last_id, 1))
         return world.last;
     return see_another(id);
 }
 
-struct th_recorded_process *th_world_expect(th_term id)
+struct th_recorded_process *th_process_world_expect(th_term id)
 {
     uint64_t key = process_key(id);
-    struct th_recorded_process *process = th_table_get(&world.processes, key);
+    struct th_recorded_process *process = th_hash_table_get(&world.processes, key);
 
     return process ? process : add_world_process(id, key);
 }
 
-struct th_recorded_process *th_world_find(th_term id)
+struct th_recorded_process *th_process_world_find(th_term id)
 {
-    return th_table_get(&world.processes, process_key(id));
+    return th_hash_table_get(&world.processes, process_key(id));
 }
 
-void th_world_end(th_term id)
+void th_process_world_end(th_term id)
 {
-    struct th_recorded_process *process = th_table_remove(&world.processes, process_key(id));
+    struct th_recorded_process *process = th_hash_table_remove(&world.processes, process_key(id));
     bool immediate = is_immediate_id(id);
 
     if (process) {
         forget_name(process);
         drop_process(process);
     }
-    if (immediate && th_life_note(id, TH_LIFE_SEEN))
+    if (immediate && th_process_life_note(id, TH_LIFE_SEEN))
         world.seen++;
-    if (!immediate || th_life_note(id, TH_LIFE_ENDED))
+    if (!immediate || th_process_life_note(id, TH_LIFE_ENDED))
         world.ended++;
     if (immediate)
-        th_monitors_fire(id, TH_AM(noproc));
+        th_process_monitors_fire(id, TH_AM(noproc));
 }
 
 static void free_processes(void (*drop)(struct th_recorded_process *process))
@@ -182,7 +182,7 @@ static void free_processes(void (*drop)(struct th_recorded_process *process))
     struct th_slot *slot;
     size_t position = 0;
 
-    while ((slot = th_table_next(&world.processes, &position))) {
+    while ((slot = th_hash_table_next(&world.processes, &position))) {
         struct th_recorded_process *process = slot->value;
         if (process->tracing && drop)
             drop(process);
@@ -195,54 +195,54 @@ static void free_processes(void (*drop)(struct th_recorded_process *process))
     }
 }
 
-void th_world_reset(void (*drop)(struct th_recorded_process *process))
+void th_process_world_reset(void (*drop)(struct th_recorded_process *process))
 {
     free_processes(drop);
-    th_table_free(&world.processes);
-    th_name_table_clear(&th_names_recorded);
+    th_hash_table_free(&world.processes);
+    th_process_name_table_clear(&th_process_names_recorded);
     memset(&world, 0, sizeof world);
     world.sweep_at = FIRST_SWEEP;
     world.drop = drop;
-    th_life_reset();
-    th_world_set_node((struct th_etf_node){0});
-    th_monitors_fire_recorded(th_atom("noconnection"));
+    th_process_life_reset();
+    th_process_world_set_node((struct th_etf_node){0});
+    th_process_monitors_fire_recorded(th_atom("noconnection"));
 }
 
-void th_world_register(th_term id, th_term name)
+void th_process_world_register(th_term id, th_term name)
 {
-    struct th_recorded_process *process = th_world_see(id);
+    struct th_recorded_process *process = th_process_world_see(id);
 
     if (process->name == name)
         return;
-    th_world_unregister(name);
+    th_process_world_unregister(name);
     forget_name(process);
     if (process->id == TH_NONE)
         return; /* a name is for identifiers that can be told */
     process->name = name;
-    th_name_table_set(&th_names_recorded, name, id);
+    th_process_name_table_set(&th_process_names_recorded, name, id);
 }
 
-void th_world_unregister(th_term name)
+void th_process_world_unregister(th_term name)
 {
-    th_term id = th_name_table_get(&th_names_recorded, name);
+    th_term id = th_process_name_table_get(&th_process_names_recorded, name);
 
     if (id != TH_NONE)
-        forget_name(th_world_find(id));
+        forget_name(th_process_world_find(id));
 }
 
-struct th_world_counts th_world_counts(void)
+struct th_world_counts th_process_world_counts(void)
 {
     return (struct th_world_counts){world.processes.count, world.seen, world.ended};
 }
 
-void th_world_set_node(struct th_etf_node node)
+void th_process_world_set_node(struct th_etf_node node)
 {
     uint64_t index = node.node ? th_atom_index(node.node) : 0; /* 0 is `false`, no node's name */
 
     atomic_store_explicit(&world_node, index << 32 | node.creation, memory_order_relaxed);
 }
 
-struct th_etf_node th_world_node(void)
+struct th_etf_node th_process_world_node(void)
 {
     uint64_t packed = atomic_load_explicit(&world_node, memory_order_relaxed);
     th_term index = packed >> 32;
@@ -253,12 +253,12 @@ struct th_etf_node th_world_node(void)
 /* A function of its own, for which th_process_alive() need not save registers. */
 __attribute__((noinline)) static bool is_recorded_alive(th_term id)
 {
-    return is_immediate_id(id) && !th_life_ended(id);
+    return is_immediate_id(id) && !th_process_life_ended(id);
 }
 
 bool th_process_alive(th_term id)
 {
-    enum th_host_life life = th_host_life(id);
+    enum th_host_life life = th_process_host_life(id);
 
     return life == TH_HOST_NEVER ? is_recorded_alive(id) : life == TH_HOST_RUNNING;
 }

@@ -13,17 +13,17 @@ static enum th_status connect_once(struct th_reader *reader, int limit_ms)
     const struct th_reader_options *options = &reader->options;
     int fd;
     enum th_status status =
-        th_tcp_connect(&reader->connection->address, options->stop, limit_ms, &fd);
+        th_replay_tcp_connect(&reader->connection->address, options->stop, limit_ms, &fd);
 
     if (status == TH_MALFORMED)
         return status;
-    th_reader_take_input(reader, fd);
+    th_replay_reader_take_input(reader, fd);
     if (status == TH_END) {
         reader->input.ended = reader->input.stopped = true;
         return TH_END;
     }
     reader->connection->sought = false;
-    reader->format = &th_live_port_format;
+    reader->format = &th_replay_live_port_format;
     return TH_OK;
 }
 
@@ -32,17 +32,17 @@ static int connect_limit(const struct th_reader *reader)
     return reader->options.connect_ms ? reader->options.connect_ms : TH_TCP_CONNECT_MS;
 }
 
-enum th_status th_connection_open(struct th_reader *reader, const char *name)
+enum th_status th_replay_connection_open(struct th_reader *reader, const char *name)
 {
     enum th_status status;
 
     reader->connection = th_alloc_zero(sizeof *reader->connection);
     reader->info.live = true;
     reader->info.nodes = 1;
-    reader->format = &th_live_port_format;
+    reader->format = &th_replay_live_port_format;
     reader->info.format = reader->format->name;
     reader->input = (struct th_input){.fd = -1, .ended = true};
-    status = th_tcp_parse(name, &reader->connection->address);
+    status = th_replay_tcp_parse(name, &reader->connection->address);
     if (status == TH_OK)
         status = connect_once(reader, connect_limit(reader));
     return status == TH_MALFORMED ? status : reader->format->begin(reader);
@@ -70,7 +70,7 @@ static bool pause_for(const struct th_reader *reader, int64_t deadline)
     while (th_clock_real_monotonic() < deadline) {
         if (options->waiting)
             options->waiting(options->context);
-        if (!th_tcp_pause(options->stop, deadline))
+        if (!th_replay_tcp_pause(options->stop, deadline))
             return false;
     }
     return true;
@@ -105,11 +105,11 @@ static void begin_attempts(struct th_reader *reader)
     connection->pause = FIRST_PAUSE_MS * MS;
     tell_notice(reader,
                 "the connection was %s after %llu record%s; trying for %g s to take it up again",
-                connection->lost ? "lost" : "closed", records, th_plural(records),
+                connection->lost ? "lost" : "closed", records, th_log_plural(records),
                 (double)reader->options.reconnect_ns / SECOND);
 }
 
-enum th_status th_connection_again(struct th_reader *reader)
+enum th_status th_replay_connection_again(struct th_reader *reader)
 {
     struct th_connection *connection = reader->connection;
     enum th_status status;
@@ -129,7 +129,7 @@ enum th_status th_connection_again(struct th_reader *reader)
     return TH_OK;
 }
 
-enum th_status th_connection_resume(struct th_reader *reader)
+enum th_status th_replay_connection_resume(struct th_reader *reader)
 {
     struct th_connection *connection = reader->connection;
     double seconds = (double)(th_clock_real_monotonic() - connection->ended) / SECOND;
@@ -146,10 +146,10 @@ enum th_status th_connection_resume(struct th_reader *reader)
                           seconds);
 }
 
-void th_connection_free(struct th_connection *connection)
+void th_replay_connection_free(struct th_connection *connection)
 {
     if (!connection)
         return;
-    th_tcp_free(&connection->address);
+    th_replay_tcp_free(&connection->address);
     th_free(connection);
 }

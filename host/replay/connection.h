@@ -46,16 +46,16 @@ struct th_connection {
 
 /* Connects for the first time, and gives the reader its input. TH_MALFORMED with the cause, which
  * does not tell the address. If *stop came the input is at its end. */
-enum th_status th_connection_open(struct th_reader *reader, const char *name);
+enum th_status th_replay_connection_open(struct th_reader *reader, const char *name);
 
 /* The connection has ended. Takes it up again: TH_OK if it has; TH_END if that is not wanted, or
  * was tried for long enough, or *stop came. */
-enum th_status th_connection_again(struct th_reader *reader);
+enum th_status th_replay_connection_again(struct th_reader *reader);
 
 /* The first record has come of one that was taken up again: says so. TH_PARTIAL where nobody was
  * told before that something is lost. */
-enum th_status th_connection_resume(struct th_reader *reader);
+enum th_status th_replay_connection_resume(struct th_reader *reader);
 
-void th_connection_free(struct th_connection *connection);
+void th_replay_connection_free(struct th_connection *connection);
 
 #endif

@@ -33,7 +33,7 @@ static const char *probe_function_text(struct text *text, th_term t)
     struct th_mfa f;
     struct text module, name;
 
-    if (!th_event_function_from_term(t, &f))
+    if (!th_trace_event_function_from_term(t, &f))
         return probe_text(text, t);
     snprintf(text->bytes, sizeof text->bytes, "%s:%s/%u", probe_text(&module, f.module),
              probe_text(&name, f.function), f.arity);
@@ -52,7 +52,7 @@ static int gc_words(th_term list)
         th_term pair = th_cell(list)[0];
         int64_t words;
 
-        if (th_is(pair, TH_TUPLE) && th_tuple_arity(pair) == 2 &&
+        if (th_term_is(pair, TH_TUPLE) && th_tuple_arity(pair) == 2 &&
             th_tuple_elements(pair)[0] == th_atom("wordsize") &&
             th_get_int64(th_tuple_elements(pair)[1], &words))
             return (int)words;
@@ -109,13 +109,13 @@ static enum th_probe_id probe_of(const struct th_event *event)
 /* {Process, {command, Data}}, or {Process, close} and the like. */
 static void tell_port_command(const char *port, th_term message)
 {
-    const th_term *parts = th_is(message, TH_TUPLE) && th_tuple_arity(message) == 2
+    const th_term *parts = th_term_is(message, TH_TUPLE) && th_tuple_arity(message) == 2
                                ? th_tuple_elements(message)
                                : NULL;
     struct text process, type;
     th_term command = parts ? parts[1] : message;
 
-    if (th_is(command, TH_TUPLE) && th_tuple_arity(command) > 0)
+    if (th_term_is(command, TH_TUPLE) && th_tuple_arity(command) > 0)
         command = th_tuple_elements(command)[0];
     TH_PROBE(port__command, probe_text(&process, parts ? parts[0] : TH_NONE), port, "",
              probe_text(&type, command));
@@ -125,7 +125,7 @@ static void tell_trace(const struct th_event *event, const char *tracee)
 {
     struct text tag, term, extra;
 
-    TH_PROBE(trace, tracee, probe_text(&tag, th_tag_atom(event->tag)), "",
+    TH_PROBE(trace, tracee, probe_text(&tag, th_trace_tag_atom(event->tag)), "",
              probe_text(&term, event->term), probe_text(&extra, event->extra));
 }
 
@@ -201,16 +201,16 @@ static void fire_probe(enum th_probe_id probe, const struct th_event *event, con
     }
 }
 
-enum th_status th_event_probe(struct th_event *event, th_env *env)
+enum th_status th_replay_event_probe(struct th_event *event, th_env *env)
 {
     enum th_probe_id probe = probe_of(event);
     struct text tracee;
     enum th_status status;
 
     /* Relaxed: see probe.h. */
-    if (!__atomic_load_n(th_probes[probe].semaphore, __ATOMIC_RELAXED))
+    if (!__atomic_load_n(th_probe_probes[probe].semaphore, __ATOMIC_RELAXED))
         return TH_OK;
-    status = th_event_decode(event, env);
+    status = th_trace_event_decode(event, env);
     if (status == TH_OK)
         fire_probe(probe, event, probe_text(&tracee, event->tracee));
     return status;

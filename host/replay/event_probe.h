@@ -12,6 +12,6 @@
 
 /* EVENT has happened. If its probe is watched it is decoded, in ENV. TH_MALFORMED if it is damaged.
  */
-enum th_status th_event_probe(struct th_event *event, th_env *env);
+enum th_status th_replay_event_probe(struct th_event *event, th_env *env);
 
 #endif

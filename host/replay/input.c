@@ -11,13 +11,13 @@ enum {
     LOOK_UP_MS = 500
 };
 
-enum th_status th_input_open(struct th_input *input, const char *name)
+enum th_status th_replay_input_open(struct th_input *input, const char *name)
 {
     struct stat about;
     int fd;
 
     if (strcmp(name, "-") == 0) {
-        th_input_attach(input, STDIN_FILENO, "stdin");
+        th_replay_input_attach(input, STDIN_FILENO, "stdin");
         return TH_OK;
     }
     *input = (struct th_input){.fd = -1, .ended = true};
@@ -29,16 +29,16 @@ enum th_status th_input_open(struct th_input *input, const char *name)
         close(fd);
         return th_error_raise(TH_MALFORMED, "it is a folder");
     }
-    th_input_attach(input, fd, name);
+    th_replay_input_attach(input, fd, name);
     return TH_OK;
 }
 
-void th_input_attach(struct th_input *input, int fd, const char *name)
+void th_replay_input_attach(struct th_input *input, int fd, const char *name)
 {
     *input = (struct th_input){.fd = fd, .name = th_strdup(name)};
 }
 
-void th_input_close(struct th_input *input)
+void th_replay_input_close(struct th_input *input)
 {
     if (input->fd > STDIN_FILENO)
         close(input->fd);
@@ -51,7 +51,7 @@ void th_input_close(struct th_input *input)
  * there is no memory for that. */
 static bool make_input_room(struct th_input *input, size_t wanted)
 {
-    size_t there = th_input_there(input);
+    size_t there = th_replay_input_there(input);
     size_t most = wanted > input->most ? wanted : input->most;
     size_t capacity = FIRST_CAPACITY;
     unsigned char *data;
@@ -115,9 +115,9 @@ static bool may_read_again(struct th_input *input)
     return false;
 }
 
-void th_input_fill(struct th_input *input, size_t wanted)
+void th_replay_input_fill(struct th_input *input, size_t wanted)
 {
-    while (th_input_there(input) < wanted && !input->ended) {
+    while (th_replay_input_there(input) < wanted && !input->ended) {
         ssize_t got;
         if (!wait_for_input(input)) {
             input->ended = true;
@@ -136,12 +136,12 @@ void th_input_fill(struct th_input *input, size_t wanted)
     }
 }
 
-bool th_input_skip(struct th_input *input, uint64_t size)
+bool th_replay_input_skip(struct th_input *input, uint64_t size)
 {
-    while (size > 0 && th_input_have(input, 1)) {
-        size_t there = th_input_there(input);
+    while (size > 0 && th_replay_input_have(input, 1)) {
+        size_t there = th_replay_input_there(input);
         size_t taken = there < size ? there : (size_t)size;
-        th_input_take(input, taken);
+        th_replay_input_take(input, taken);
         size -= taken;
     }
     return size == 0;

@@ -36,49 +36,49 @@ struct th_input {
 
 /* Opens the file NAME, "-": stdin. TH_MALFORMED with the cause, which does not tell the name; then
  * the input is at its end. */
-enum th_status th_input_open(struct th_input *input, const char *name);
+enum th_status th_replay_input_open(struct th_input *input, const char *name);
 
 /* The same for an open file descriptor, which is closed with the input (stdin is not). */
-void th_input_attach(struct th_input *input, int fd, const char *name);
+void th_replay_input_attach(struct th_input *input, int fd, const char *name);
 
 /* Closes; it is at its end then. An input of zeros is allowed. */
-void th_input_close(struct th_input *input);
+void th_replay_input_close(struct th_input *input);
 
 /* Reads until WANTED bytes are there, or the end. Waits no longer than for these. */
-void th_input_fill(struct th_input *input, size_t wanted);
+void th_replay_input_fill(struct th_input *input, size_t wanted);
 
 /* Takes SIZE bytes as they come. False if it ends before: then all were taken. */
-bool th_input_skip(struct th_input *input, uint64_t size);
+bool th_replay_input_skip(struct th_input *input, uint64_t size);
 
 /* Bytes that are there. */
-static inline size_t th_input_there(const struct th_input *input)
+static inline size_t th_replay_input_there(const struct th_input *input)
 {
     return input->end - input->begin;
 }
 
 /* True if WANTED bytes are there, or have come now. */
-static inline bool th_input_have(struct th_input *input, size_t wanted)
+static inline bool th_replay_input_have(struct th_input *input, size_t wanted)
 {
-    if (__builtin_expect(th_input_there(input) >= wanted, 1))
+    if (__builtin_expect(th_replay_input_there(input) >= wanted, 1))
         return true;
-    th_input_fill(input, wanted);
-    return th_input_there(input) >= wanted;
+    th_replay_input_fill(input, wanted);
+    return th_replay_input_there(input) >= wanted;
 }
 
-/* The next byte; valid until the next call of th_input_fill(). */
-static inline const unsigned char *th_input_bytes(const struct th_input *input)
+/* The next byte; valid until the next call of th_replay_input_fill(). */
+static inline const unsigned char *th_replay_input_bytes(const struct th_input *input)
 {
     return input->data + input->begin;
 }
 
 /* Where the next byte stands in the file. */
-static inline uint64_t th_input_position(const struct th_input *input)
+static inline uint64_t th_replay_input_position(const struct th_input *input)
 {
     return input->offset + input->begin;
 }
 
 /* Takes SIZE bytes that are there. */
-static inline void th_input_take(struct th_input *input, size_t size)
+static inline void th_replay_input_take(struct th_input *input, size_t size)
 {
     input->begin += size;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const th_json_time_kinds[] = {
+const char *const th_replay_json_time_kinds[] = {
     [TH_TIME_NONE] = "",
     [TH_TIME_TIMESTAMP] = "timestamp",
     [TH_TIME_CPU] = "cpu_timestamp",
@@ -25,13 +25,13 @@ static const struct {
 
 static const struct th_event_source source;
 
-void th_json_event_init(struct th_json_event *json)
+void th_replay_json_event_init(struct th_json_event *json)
 {
     *json = (struct th_json_event){0};
     th_env_init(&json->scratch, TH_ENV_PLAIN);
 }
 
-void th_json_event_release(struct th_json_event *json)
+void th_replay_json_event_release(struct th_json_event *json)
 {
     json_decref(json->root);
     th_env_release(&json->scratch);
@@ -81,7 +81,7 @@ static enum th_status take_json_tag(struct th_json_event *json, struct th_event 
     if (!json_is_string(value))
         return field_is_wrong(TH_JSON_FIELD_tag, "it is no string");
     event->tag =
-        th_tag_of(th_atom_existing_utf8(json_string_value(value), json_string_length(value)));
+        th_trace_tag_of(th_atom_existing_utf8(json_string_value(value), json_string_length(value)));
     if (event->tag > TH_TAG_seq_trace)
         return field_is_wrong(TH_JSON_FIELD_tag, "there is no such tag");
     return TH_OK;
@@ -97,7 +97,7 @@ static enum th_status take_time_kind(struct th_json_event *json, struct th_event
     if (!json_is_string(value))
         return field_is_wrong(TH_JSON_FIELD_ts_kind, "it is no string");
     for (int kind = TH_TIME_TIMESTAMP; kind <= TH_TIME_STRICT_MONOTONIC; kind++)
-        if (strcmp(json_string_value(value), th_json_time_kinds[kind]) == 0) {
+        if (strcmp(json_string_value(value), th_replay_json_time_kinds[kind]) == 0) {
             event->time.kind = (enum th_time_kind)kind;
             return TH_OK;
         }
@@ -109,8 +109,9 @@ static unsigned shape_of_tag(enum th_tracer_tag tag)
 {
     if (tag == TH_TAG_seq_trace)
         return TH_JSON_SEQ_TRACE;
-    return TH_JSON_TRACE | (th_tag_has_extra(tag) ? TH_JSON_EXTRA : 0) |
-           (th_tag_has_result(tag) ? TH_JSON_RESULT : 0) | (tag == TH_TAG_call ? TH_JSON_CALL : 0);
+    return TH_JSON_TRACE | (th_trace_tag_has_extra(tag) ? TH_JSON_EXTRA : 0) |
+           (th_trace_tag_has_result(tag) ? TH_JSON_RESULT : 0) |
+           (tag == TH_TAG_call ? TH_JSON_CALL : 0);
 }
 
 /* Kind and tag of EVENT, and the shape of the line. */
@@ -314,20 +315,21 @@ static enum th_status take_message(struct th_json_event *json, struct th_event *
     return json->shape & TH_JSON_TRACE ? take_tracee(json, event) : TH_OK;
 }
 
-void th_json_event_drop(struct th_json_event *json)
+void th_replay_json_event_drop(struct th_json_event *json)
 {
     json_decref(json->root);
     json->root = NULL;
     th_env_clear(&json->scratch);
 }
 
-enum th_status th_json_event_begin(struct th_json_event *json, json_t *root, struct th_event *event)
+enum th_status th_replay_json_event_begin(struct th_json_event *json, json_t *root,
+                                          struct th_event *event)
 {
-    th_json_event_drop(json);
+    th_replay_json_event_drop(json);
     json->root = root;
     event->source = &source;
     event->reader = json;
-    th_event_begin(event, TH_EVENT_OTHER);
+    th_trace_event_begin(event, TH_EVENT_OTHER);
     event->timed = true;
     if (take_fields(json) != TH_OK || take_shape(json, event) != TH_OK ||
         check_fields(json) != TH_OK)
@@ -379,10 +381,10 @@ static enum th_status function_of_json(struct th_event *event, struct th_mfa *fu
     struct th_json_event *json = event->reader;
     th_term term = event->term;
 
-    if (th_tag_has_function(event->tag)) {
+    if (th_trace_tag_has_function(event->tag)) {
         if (!event->decoded && take_term(json, TH_JSON_FIELD_term, &json->scratch, &term) != TH_OK)
             return TH_MALFORMED;
-        if (th_event_function_from_term(term, function))
+        if (th_trace_event_function_from_term(term, function))
             return TH_OK;
     }
     return th_error_raise(TH_MALFORMED, "it tells no module, function and arity");
@@ -397,7 +399,7 @@ static th_term actor_of_json(struct th_event *event)
         th_error_clear(); /* whoever wants the terms will meet the damage again */
         return TH_NONE;
     }
-    return th_event_actor_from_info(info);
+    return th_trace_event_actor_from_info(info);
 }
 
 static enum th_status whole_of_json(struct th_event *event, th_env *env, th_term *tuple)
@@ -407,7 +409,7 @@ static enum th_status whole_of_json(struct th_event *event, th_env *env, th_term
 
     if (decode_json(here, env) != TH_OK)
         return TH_MALFORMED;
-    *tuple = th_event_to_tuple(here, env);
+    *tuple = th_trace_event_to_tuple(here, env);
     return TH_OK;
 }
 

@@ -55,7 +55,7 @@ enum th_json_field {
 };
 
 /* The names of time kinds, by enum th_time_kind; monotonic is understood where there is none. */
-extern const char *const th_json_time_kinds[];
+extern const char *const th_replay_json_time_kinds[];
 
 /* The version of the format, in the first line: {"tracehost":1,"node":...}. */
 enum { TH_JSON_VERSION = 1 };
@@ -74,28 +74,29 @@ struct th_json_event {
     th_env scratch;
 };
 
-void th_json_event_init(struct th_json_event *json);
-void th_json_event_release(struct th_json_event *json);
+void th_replay_json_event_init(struct th_json_event *json);
+void th_replay_json_event_release(struct th_json_event *json);
 
 /* Gives up the event at hand, and what was made of it here. */
-void th_json_event_drop(struct th_json_event *json);
+void th_replay_json_event_drop(struct th_json_event *json);
 
 /*
  * Begins EVENT, whose number and position are set, with the object ROOT, whose reference it takes
  * over. TH_MALFORMED, naming the field, if a field is missing, unknown or out of place, or the
  * kind, tag, tracee or time is wrong; terms are looked at later.
  */
-enum th_status th_json_event_begin(struct th_json_event *json, json_t *root,
-                                   struct th_event *event);
+enum th_status th_replay_json_event_begin(struct th_json_event *json, json_t *root,
+                                          struct th_event *event);
 
 /* --- Writing, the way back (json_writer.c) --------------------------------------------------- */
 
 /* Appends the first line, which tells the node and the encoding of atoms. */
-void th_json_write_header(struct th_buffer *out, const struct th_etf_node *here, bool utf8_atoms);
+void th_replay_json_write_header(struct th_buffer *out, const struct th_etf_node *here,
+                                 bool utf8_atoms);
 
 /* Appends a line. TH_MALFORMED if the event's content is damaged, TH_FAILED if the line is longer
  * than TH_JSON_LINE_LIMIT: then nothing was appended. */
-enum th_status th_json_write_event(struct th_buffer *out, struct th_event *event, th_env *env,
-                                   const struct th_etf_node *here);
+enum th_status th_replay_json_write_event(struct th_buffer *out, struct th_event *event,
+                                          th_env *env, const struct th_etf_node *here);
 
 #endif

@@ -19,7 +19,8 @@ static void put_field(json_t *root, const char *name, json_t *value)
     json_object_set_new_nocheck(root, name, value);
 }
 
-void th_json_write_header(struct th_buffer *out, const struct th_etf_node *here, bool utf8_atoms)
+void th_replay_json_write_header(struct th_buffer *out, const struct th_etf_node *here,
+                                 bool utf8_atoms)
 {
     const struct th_atom_name *node = th_atom_name(here->node);
     json_t *root = json_object();
@@ -39,7 +40,7 @@ static void put_time(json_t *root, const struct th_event_time *time)
     if (time->kind == TH_TIME_NONE)
         return;
     put_field(root, "ts", json_integer(time->ns));
-    put_field(root, "ts_kind", json_string(th_json_time_kinds[time->kind]));
+    put_field(root, "ts_kind", json_string(th_replay_json_time_kinds[time->kind]));
     if (time->kind == TH_TIME_STRICT_MONOTONIC)
         put_field(root, "ts_unique", json_integer(time->unique));
 }
@@ -63,7 +64,7 @@ static json_t *message_object(const struct th_event *event, const struct th_etf_
 
     put_time(root, &event->time);
     put_term_field(root, "tracee", event->tracee, here);
-    put_field(root, "tag", json_string(th_atom_name(th_tag_atom(event->tag))->text));
+    put_field(root, "tag", json_string(th_atom_name(th_trace_tag_atom(event->tag))->text));
     put_term_field(root, "label", event->label, here);
     put_term_field(root, event->kind == TH_EVENT_SEQ_TRACE ? "info" : "term", event->term, here);
     put_term_field(root, "extra", event->extra, here);
@@ -79,8 +80,8 @@ static json_t *message_object(const struct th_event *event, const struct th_etf_
 /* True if EVENT is a trace message that is sound in all its parts; then they are decoded. */
 static bool is_sound(struct th_event *event, th_env *env)
 {
-    return event->kind != TH_EVENT_OTHER && th_event_decode(event, env) == TH_OK &&
-           th_event_time(event) == TH_OK;
+    return event->kind != TH_EVENT_OTHER && th_trace_event_decode(event, env) == TH_OK &&
+           th_trace_event_time(event) == TH_OK;
 }
 
 static json_t *json_object_of(struct th_event *event, th_env *env, const struct th_etf_node *here)
@@ -100,8 +101,8 @@ static json_t *json_object_of(struct th_event *event, th_env *env, const struct 
     return root;
 }
 
-enum th_status th_json_write_event(struct th_buffer *out, struct th_event *event, th_env *env,
-                                   const struct th_etf_node *here)
+enum th_status th_replay_json_write_event(struct th_buffer *out, struct th_event *event,
+                                          th_env *env, const struct th_etf_node *here)
 {
     size_t before = out->size;
     json_t *root = json_object_of(event, env, here);

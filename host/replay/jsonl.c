@@ -46,14 +46,14 @@ static enum th_status get_line(struct th_reader *reader, struct line *line)
 
     input->most = longest + 1;
     for (;;) {
-        p = th_input_bytes(input);
-        there = th_input_there(input);
+        p = th_replay_input_bytes(input);
+        there = th_replay_input_there(input);
         if (there > jsonl->searched)
             end = memchr(p + jsonl->searched, '\n', there - jsonl->searched);
         jsonl->searched = end ? 0 : there;
         if (end || input->ended || there > longest)
             break;
-        th_input_fill(input, there + 1);
+        th_replay_input_fill(input, there + 1);
     }
     *line = (struct line){(const char *)p, end ? (size_t)(end - p) : there, end != NULL};
     if (line->size <= longest)
@@ -71,11 +71,11 @@ static void pass_line(struct th_reader *reader)
 
     jsonl->searched = 0;
     jsonl->line++;
-    while (!end && th_input_have(input, 1)) {
-        const unsigned char *p = th_input_bytes(input);
-        size_t there = th_input_there(input);
+    while (!end && th_replay_input_have(input, 1)) {
+        const unsigned char *p = th_replay_input_bytes(input);
+        size_t there = th_replay_input_there(input);
         end = memchr(p, '\n', there);
-        th_input_take(input, end ? (size_t)(end + 1 - p) : there);
+        th_replay_input_take(input, end ? (size_t)(end + 1 - p) : there);
     }
 }
 
@@ -83,7 +83,7 @@ static void take_json_line(struct th_reader *reader, const struct line *line)
 {
     struct jsonl *jsonl = reader->state;
 
-    th_input_take(&reader->input, line->size + line->complete);
+    th_replay_input_take(&reader->input, line->size + line->complete);
     jsonl->searched = 0;
     jsonl->line++;
 }
@@ -155,8 +155,8 @@ static enum th_status read_json_header(struct th_reader *reader, json_t *root)
 /* It is not of this format if it has lines, and none of the first is an object. */
 static enum th_status examine_lines(const struct th_reader *reader)
 {
-    const char *p = (const char *)th_input_bytes(&reader->input);
-    const char *end = p + th_input_there(&reader->input);
+    const char *p = (const char *)th_replay_input_bytes(&reader->input);
+    const char *end = p + th_replay_input_there(&reader->input);
     const char *line_end;
     int examined = 0;
 
@@ -185,10 +185,10 @@ static enum th_status begin_jsonl(struct th_reader *reader)
     json_t *root;
 
     reader->state = jsonl;
-    th_json_event_init(&jsonl->event);
+    th_replay_json_event_init(&jsonl->event);
     for (;;) {
         if (get_line(reader, &line) != TH_OK) {
-            th_error_clear(); /* th_jsonl_format.next_of_jsonl() meets it again */
+            th_error_clear(); /* th_replay_jsonl_format.next_of_jsonl() meets it again */
             return TH_OK;
         }
         if (!line.complete || !is_blank_line(&line))
@@ -213,7 +213,7 @@ static void end_jsonl(struct th_reader *reader)
 {
     struct jsonl *jsonl = reader->state;
 
-    th_json_event_release(&jsonl->event);
+    th_replay_json_event_release(&jsonl->event);
     th_free(jsonl);
 }
 
@@ -225,21 +225,21 @@ static enum th_status line_damaged(const struct th_reader *reader, const struct 
 {
     const struct jsonl *jsonl = reader->state;
 
-    return th_error_context("record %llu at byte %llu (line %llu) is %s", th_reader_number(reader),
-                            (unsigned long long)event->position, (unsigned long long)jsonl->line,
-                            how);
+    return th_error_context("record %llu at byte %llu (line %llu) is %s",
+                            th_replay_reader_number(reader), (unsigned long long)event->position,
+                            (unsigned long long)jsonl->line, how);
 }
 
 /* The next line that is not blank. */
 static enum th_status next_line(struct th_reader *reader, struct th_event *event, struct line *line)
 {
     do {
-        event->position = th_input_position(&reader->input);
+        event->position = th_replay_input_position(&reader->input);
         if (get_line(reader, line) != TH_OK) {
             pass_line(reader);
             return line_damaged(reader, event, "damaged");
         }
-        if (!line->complete && th_reader_check_input(reader) != TH_OK)
+        if (!line->complete && th_replay_reader_check_input(reader) != TH_OK)
             return TH_PARTIAL;
         if (!line->complete && (line->size == 0 || reader->input.stopped))
             return TH_END;
@@ -265,12 +265,12 @@ static enum th_status meet_header(struct th_reader *reader, const struct th_even
     reader->info.utf8_atoms = utf8_atoms;
     if (status != TH_OK)
         return line_damaged(reader, event, "damaged");
-    if (!th_recording_other_node(&node, &met))
+    if (!th_recorded_streams_other_node(&node, &met))
         return TH_OK;
     th_error_raise(TH_PARTIAL, "what follows is of another %s %s",
                    met.node == node.node ? "start of the node" : "node,",
                    th_atom_name(met.node)->text);
-    th_reader_skip_file(reader);
+    th_replay_reader_skip_file(reader);
     return line_damaged(reader, event, "a header: it and the rest are lost");
 }
 
@@ -285,7 +285,7 @@ static enum th_status next_of_jsonl(struct th_reader *reader, struct th_event *e
         status = next_line(reader, event, &line);
         if (status != TH_OK)
             return status;
-        th_json_event_drop(&jsonl->event); /* before as much memory is taken once more */
+        th_replay_json_event_drop(&jsonl->event); /* before as much memory is taken once more */
         root = parse_line(&line);
         if (!root || __builtin_expect(!json_object_get(root, "tracehost"), 1))
             break;
@@ -298,12 +298,12 @@ static enum th_status next_of_jsonl(struct th_reader *reader, struct th_event *e
         th_error_raise(TH_PARTIAL, "%s; the line has no end", th_error_link(0));
         return line_damaged(reader, event, "cut off");
     }
-    if (!root || th_json_event_begin(&jsonl->event, root, event) != TH_OK)
+    if (!root || th_replay_json_event_begin(&jsonl->event, root, event) != TH_OK)
         return line_damaged(reader, event, "damaged");
     return TH_OK;
 }
 
-const struct th_reader_format th_jsonl_format = {
+const struct th_reader_format th_replay_jsonl_format = {
     .name = "jsonl",
     .begin = begin_jsonl,
     .next = next_of_jsonl,

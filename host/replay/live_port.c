@@ -18,7 +18,7 @@ enum {
 
 static bool is_message(const unsigned char *p)
 {
-    return th_etf_get32(p + 1) <= TH_PORT_LONGEST && th_trace_port_shows_message(p);
+    return th_etf_get32(p + 1) <= TH_PORT_LONGEST && th_replay_trace_port_shows_message(p);
 }
 
 /* True if there is a message, perhaps behind drops; *AT gets its place. Not if its first bytes do
@@ -26,8 +26,8 @@ static bool is_message(const unsigned char *p)
 static bool find_message(struct th_input *input, size_t *at)
 {
     *at = 0;
-    for (int drops = 0; drops <= DROPS && th_input_have(input, *at + SHOWN); drops++) {
-        const unsigned char *p = th_input_bytes(input) + *at;
+    for (int drops = 0; drops <= DROPS && th_replay_input_have(input, *at + SHOWN); drops++) {
+        const unsigned char *p = th_replay_input_bytes(input) + *at;
         if (is_message(p))
             return true;
         if (p[0] != TH_PORT_DROP)
@@ -40,13 +40,13 @@ static bool find_message(struct th_input *input, size_t *at)
 /* Passes over what is no message, as far as it is there. */
 static void search_message(struct th_input *input)
 {
-    const unsigned char *begin = th_input_bytes(input);
-    const unsigned char *end = begin + th_input_there(input) - SHOWN + 1;
+    const unsigned char *begin = th_replay_input_bytes(input);
+    const unsigned char *end = begin + th_replay_input_there(input) - SHOWN + 1;
     const unsigned char *p = begin + 1;
 
     while (p < end && (p = memchr(p, TH_PORT_MESSAGE, (size_t)(end - p))) && !is_message(p))
         p++;
-    th_input_take(input, (size_t)((p ? p : end) - begin));
+    th_replay_input_take(input, (size_t)((p ? p : end) - begin));
 }
 
 /* The node, or somebody else, has closed before a byte came. TH_PARTIAL once. */
@@ -63,9 +63,9 @@ static enum th_status closed_at_once(const struct th_reader *reader)
 static enum th_status at_end_of_connection(struct th_reader *reader)
 {
     struct th_input *input = &reader->input;
-    bool empty = th_input_position(input) + th_input_there(input) == 0;
+    bool empty = th_replay_input_position(input) + th_replay_input_there(input) == 0;
 
-    if (th_reader_check_input(reader) != TH_OK)
+    if (th_replay_reader_check_input(reader) != TH_OK)
         return TH_PARTIAL;
     if (input->stopped || reader->connection->given_up)
         return TH_END;
@@ -73,7 +73,7 @@ static enum th_status at_end_of_connection(struct th_reader *reader)
         return closed_at_once(reader);
     if (!reader->connection->sought)
         return empty ? TH_END : TH_OK;
-    th_reader_skip_file(reader);
+    th_replay_reader_skip_file(reader);
     return TH_END;
 }
 
@@ -84,7 +84,7 @@ static enum th_status seek_record(struct th_reader *reader)
     size_t at, size;
 
     while (!find_message(input, &at)) {
-        if (th_input_there(input) < at + SHOWN && input->ended)
+        if (th_replay_input_there(input) < at + SHOWN && input->ended)
             return at_end_of_connection(reader);
         if (!reader->connection->sought) {
             reader->connection->sought = true;
@@ -92,13 +92,13 @@ static enum th_status seek_record(struct th_reader *reader)
                                        "it is no trace port's");
             return th_error_context("the connection begins with byte %u, and not with a record: "
                                     "what comes before the next one is lost",
-                                    *th_input_bytes(&reader->input));
+                                    *th_replay_input_bytes(&reader->input));
         }
         search_message(input);
     }
-    size = th_etf_get32(th_input_bytes(input) + at + 1);
+    size = th_etf_get32(th_replay_input_bytes(input) + at + 1);
     if (size <= reader->options.max_memory)
-        th_input_have(input, at + TH_PORT_HEAD + size);
+        th_replay_input_have(input, at + TH_PORT_HEAD + size);
     return TH_OK;
 }
 
@@ -107,13 +107,13 @@ static enum th_status resume_connection(struct th_reader *reader)
 {
     const struct th_etf_node before = reader->info.node, *now = &reader->info.node;
 
-    th_trace_port_end(reader);
-    th_trace_port_begin(reader);
-    th_trace_port_look_for_node(reader);
+    th_replay_trace_port_end(reader);
+    th_replay_trace_port_begin(reader);
+    th_replay_trace_port_look_for_node(reader);
     /* Nodes without a name have no creation, that would tell one from the next. */
     if (now->node != before.node || now->creation != before.creation || now->creation == 0)
         reader->info.nodes++;
-    return th_connection_resume(reader);
+    return th_replay_connection_resume(reader);
 }
 
 static enum th_status next_of_connection(struct th_reader *reader, struct th_event *event)
@@ -127,24 +127,24 @@ static enum th_status next_of_connection(struct th_reader *reader, struct th_eve
         return status;
     if (connection->gap) {
         connection->gap = false;
-        event->position = th_input_position(&reader->input);
-        return th_trace_port_drop(reader, event, 0);
+        event->position = th_replay_input_position(&reader->input);
+        return th_replay_trace_port_drop(reader, event, 0);
     }
     if (reader->info.node.node == TH_NONE)
-        th_trace_port_look_for_node(reader);
+        th_replay_trace_port_look_for_node(reader);
     reader->format = &th_trace_port_format;
     return reader->format->next(reader, event);
 }
 
-void th_live_port_lose(struct th_reader *reader)
+void th_replay_live_port_lose(struct th_reader *reader)
 {
     reader->connection->sought = reader->connection->gap = true;
-    reader->format = &th_live_port_format;
+    reader->format = &th_replay_live_port_format;
 }
 
-const struct th_reader_format th_live_port_format = {
+const struct th_reader_format th_replay_live_port_format = {
     .name = "trace-port",
-    .begin = th_trace_port_begin,
+    .begin = th_replay_trace_port_begin,
     .next = next_of_connection,
-    .end = th_trace_port_end,
+    .end = th_replay_trace_port_end,
 };

@@ -33,7 +33,7 @@ static void release_question(struct question *question)
         freeaddrinfo(question->found);
     if (question->bell >= 0)
         close(question->bell);
-    th_tcp_free(&question->address);
+    th_replay_tcp_free(&question->address);
     th_free(question);
 }
 
@@ -79,9 +79,9 @@ static bool await_answer(struct question *question, const volatile int *stop, in
     struct pollfd wait = {.fd = question->bell, .events = POLLIN};
 
     while (!atomic_load_explicit(&question->answered, memory_order_acquire)) {
-        if (th_tcp_stopped(stop) || th_clock_real_monotonic() >= deadline)
+        if (th_replay_tcp_stopped(stop) || th_clock_real_monotonic() >= deadline)
             return false;
-        poll(&wait, 1, th_tcp_patience(deadline));
+        poll(&wait, 1, th_replay_tcp_patience(deadline));
     }
     return true;
 }
@@ -111,8 +111,8 @@ static int ask_resolver(const struct th_tcp_address *address, const struct addri
     return error;
 }
 
-enum th_status th_lookup(const struct th_tcp_address *address, const volatile int *stop,
-                         int64_t deadline, struct addrinfo **found)
+enum th_status th_replay_lookup(const struct th_tcp_address *address, const volatile int *stop,
+                                int64_t deadline, struct addrinfo **found)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
                              .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
@@ -124,7 +124,7 @@ enum th_status th_lookup(const struct th_tcp_address *address, const volatile in
     }
     if (!error)
         return TH_OK;
-    if (error == EAI_INPROGRESS && th_tcp_stopped(stop))
+    if (error == EAI_INPROGRESS && th_replay_tcp_stopped(stop))
         return TH_END;
     return th_error_raise(TH_MALFORMED, "the address of %s is not known: %s", address->host,
                           error == EAI_INPROGRESS ? "it could not be looked up in time"

@@ -13,7 +13,7 @@ struct th_player {
     struct th_player_counts *counts;
     struct th_recording *recording; /* the same of this stream, for tracers */
     uint64_t read;                  /* records of this stream */
-    uint32_t nodes;                 /* th_reader_info.nodes of the world at hand */
+    uint32_t nodes;                 /* th_replay_reader_info.nodes of the world at hand */
     bool placed;                    /* the node is known, and is that of the streams before */
     bool deserted;                  /* no session is left, or none may see the stream */
     struct origin {
@@ -28,7 +28,7 @@ struct th_player {
 static __attribute__((cold)) enum th_status malformed(struct th_player *player)
 {
     player->counts->malformed++;
-    th_recording_count(&player->recording->damaged, 1);
+    th_recorded_streams_count(&player->recording->damaged, 1);
     th_error_context("record %llu at byte %llu was skipped",
                      (unsigned long long)player->event.number,
                      (unsigned long long)player->event.position);
@@ -55,10 +55,10 @@ static inline void note_time(struct th_player *player, const struct th_event *ev
 
     if (!event->timed || event->time.kind == TH_TIME_NONE)
         return;
-    origin = &player->origins[th_time_clock(event->time.kind)];
+    origin = &player->origins[th_trace_time_clock(event->time.kind)];
     if (__builtin_expect(origin->known, 1))
         return;
-    zero = th_recordings_zero(&event->time);
+    zero = th_recorded_streams_zero(&event->time);
     *origin = (struct origin){true, player->options->part ? zero : event->time.ns};
 }
 
@@ -87,7 +87,7 @@ static bool in_time(struct th_player *player, struct th_event *event, enum th_st
 
     if (!from->set && !to->set)
         return true;
-    *status = th_event_time(event);
+    *status = th_trace_event_time(event);
     if (*status != TH_OK)
         return true;
     if (event->time.kind == TH_TIME_NONE) {
@@ -96,7 +96,7 @@ static bool in_time(struct th_player *player, struct th_event *event, enum th_st
     }
     ns = event->time.ns;
     note_time(player, event);
-    origin = &player->origins[th_time_clock(event->time.kind)];
+    origin = &player->origins[th_trace_time_clock(event->time.kind)];
     inside = (!from->set || on_scale(from, origin, ns) >= from->ns) &&
              (!to->set || on_scale(to, origin, ns) <= to->ns);
     if (!inside)
@@ -118,13 +118,13 @@ static enum th_status world_before(struct th_player *player, struct th_event *ev
 
     if (event->tag == TH_TAG_exit || event->tag == TH_TAG_closed)
         return TH_OK;
-    status = th_event_decode(event, &player->env);
+    status = th_trace_event_decode(event, &player->env);
     if (status != TH_OK)
         return status;
     if (event->tag == TH_TAG_register && th_is_atom(event->term))
-        th_world_register(event->tracee, event->term);
+        th_process_world_register(event->tracee, event->term);
     else if (event->tag == TH_TAG_unregister && th_is_atom(event->term))
-        th_world_unregister(event->term);
+        th_process_world_unregister(event->term);
     return TH_OK;
 }
 
@@ -133,15 +133,15 @@ static void world_after(struct th_player *player, const struct th_event *event)
 {
     if (event->tag != TH_TAG_exit && event->tag != TH_TAG_closed)
         return;
-    th_world_end(event->tracee);
+    th_process_world_end(event->tracee);
     th_trace_ended(player->tracing, event->tracee);
 }
 
 static enum th_status verify(struct th_player *player, struct th_event *event)
 {
-    enum th_status status = th_event_decode(event, &player->env);
+    enum th_status status = th_trace_event_decode(event, &player->env);
 
-    return status == TH_OK ? th_event_time(event) : status;
+    return status == TH_OK ? th_trace_event_time(event) : status;
 }
 
 static bool changes_world(const struct th_event *event)
@@ -168,14 +168,14 @@ static enum th_status skip(struct th_player *player, struct th_event *event)
 
 static void end_world(struct th_player *player)
 {
-    player->counts->tracees += th_world_counts().seen;
+    player->counts->tracees += th_process_world_counts().seen;
 }
 
 /* The node is known from the first record on. */
 static void tell_node(struct th_player *player)
 {
-    player->nodes = th_reader_info(player->reader)->nodes;
-    th_world_set_node(th_reader_info(player->reader)->node);
+    player->nodes = th_replay_reader_info(player->reader)->nodes;
+    th_process_world_set_node(th_replay_reader_info(player->reader)->node);
 }
 
 /* The stream goes on, perhaps with another node: what was known of processes and names may not hold
@@ -183,13 +183,13 @@ static void tell_node(struct th_player *player)
  * tables by these identifiers, so the stream ends here. */
 static __attribute__((cold)) enum th_status change_node(struct th_player *player)
 {
-    const struct th_etf_node before = th_world_node();
-    const struct th_etf_node *node = &th_reader_info(player->reader)->node;
+    const struct th_etf_node before = th_process_world_node();
+    const struct th_etf_node *node = &th_replay_reader_info(player->reader)->node;
 
-    if (th_recording_other_node(&before, node)) {
+    if (th_recorded_streams_other_node(&before, node)) {
         player->deserted = true;
         player->counts->damages++;
-        th_recording_count(&player->recording->damaged, 1);
+        th_recorded_streams_count(&player->recording->damaged, 1);
         return th_error_raise(TH_PARTIAL,
                               "it goes on with another %s %s, whose identifiers stand for other "
                               "processes: the rest is not played",
@@ -197,8 +197,8 @@ static __attribute__((cold)) enum th_status change_node(struct th_player *player
                               th_atom_name(node->node)->text);
     }
     end_world(player);
-    th_tracing_new_world(player->tracing);
-    th_recordings_forget_clocks();
+    th_trace_new_world(player->tracing);
+    th_recorded_streams_forget_clocks();
     player->origins[TH_CLOCK_CPU].known = player->origins[TH_CLOCK_MONOTONIC].known = false;
     tell_node(player);
     return TH_OK;
@@ -214,10 +214,10 @@ static enum th_status play_other(struct th_player *player, struct th_event *even
     player->counts->drops++;
     player->counts->lost += event->dropped;
     player->counts->gaps += event->dropped == 0;
-    th_recording_count(&player->recording->lost, event->dropped);
-    th_recording_count(&player->recording->gaps, event->dropped == 0);
+    th_recorded_streams_count(&player->recording->lost, event->dropped);
+    th_recorded_streams_count(&player->recording->gaps, event->dropped == 0);
     th_trace_aside(player->tracing, event);
-    if (th_reader_info(player->reader)->nodes != player->nodes)
+    if (th_replay_reader_info(player->reader)->nodes != player->nodes)
         return change_node(player);
     return TH_OK;
 }
@@ -236,7 +236,7 @@ static enum th_status play(struct th_player *player, struct th_event *event)
     if (player->options->verify && status == TH_OK)
         status = verify(player, event);
     if (player->options->probes && status == TH_OK)
-        status = th_event_probe(event, &player->env);
+        status = th_replay_event_probe(event, &player->env);
     if (status == TH_OK)
         status = th_trace(player->tracing, event);
     if (status == TH_END && player->options->stays)
@@ -250,13 +250,13 @@ static enum th_status play(struct th_player *player, struct th_event *event)
 /* An event counts once as told, however many callbacks are about it. */
 static enum th_status play_event(struct th_player *player, struct th_event *event)
 {
-    uint64_t before = th_callback_current.told;
+    uint64_t before = th_trace_callback_current.told;
     enum th_status status;
 
     if (event->kind > TH_EVENT_SEQ_TRACE)
         return play_other(player, event);
     status = play(player, event);
-    player->counts->told += th_callback_current.told != before;
+    player->counts->told += th_trace_callback_current.told != before;
     th_env_clear(&player->env);
     if (__builtin_expect(status == TH_OK, 1))
         return TH_OK;
@@ -274,14 +274,14 @@ static bool is_reached(const struct th_limit *limit, uint64_t count)
 /* The node becomes known, mostly before the first record is played. */
 static __attribute__((cold)) enum th_status place(struct th_player *player)
 {
-    const struct th_etf_node *node = &th_reader_info(player->reader)->node;
+    const struct th_etf_node *node = &th_replay_reader_info(player->reader)->node;
     enum th_status status = TH_OK;
 
     if (node->node == TH_NONE)
         return TH_OK;
     player->placed = true;
     if (player->options->part)
-        status = th_recording_set_node(player->recording, node);
+        status = th_recorded_streams_set_node(player->recording, node);
     player->deserted |= status != TH_OK;
     return status;
 }
@@ -293,14 +293,14 @@ static inline enum th_status step(struct th_player *player)
     if (is_reached(&player->options->max_records, player->read) ||
         is_reached(&player->options->max_events, player->counts->told) || player->deserted)
         return TH_END;
-    status = th_reader_next(player->reader, &player->event);
+    status = th_replay_reader_next(player->reader, &player->event);
     if (__builtin_expect(status == TH_OK, 1)) {
         if (__builtin_expect(!player->placed, 0) && place(player) != TH_OK)
             return TH_USAGE;
         if (player->read++ == 0)
             tell_node(player);
         player->counts->records++;
-        th_recording_count(&player->recording->records, 1);
+        th_recorded_streams_count(&player->recording->records, 1);
         note_time(player, &player->event);
         return play_event(player, &player->event);
     }
@@ -308,25 +308,25 @@ static inline enum th_status step(struct th_player *player)
         player->read++;
         player->counts->records++;
         player->counts->malformed++;
-        th_recording_count(&player->recording->records, 1);
-        th_recording_count(&player->recording->damaged, 1);
+        th_recorded_streams_count(&player->recording->records, 1);
+        th_recorded_streams_count(&player->recording->damaged, 1);
     } else if (status != TH_END) {
         player->counts->damages++;
-        th_recording_count(&player->recording->damaged, 1);
+        th_recorded_streams_count(&player->recording->damaged, 1);
     }
     return status;
 }
 
 static void begin(struct th_player *player)
 {
-    th_tracing_new_world(player->tracing);
-    player->recording = th_recording_begin(th_reader_info(player->reader)->name);
+    th_trace_new_world(player->tracing);
+    player->recording = th_recorded_streams_begin(th_replay_reader_info(player->reader)->name);
     th_env_init(&player->env, TH_ENV_PLAIN);
 }
 
-void th_play(struct th_tracing *tracing, struct th_reader *reader,
-             const struct th_player_options *options, const volatile int *stop,
-             void (*complain)(void *context), void *context, struct th_player_counts *counts)
+void th_replay_play(struct th_tracing *tracing, struct th_reader *reader,
+                    const struct th_player_options *options, const volatile int *stop,
+                    void (*complain)(void *context), void *context, struct th_player_counts *counts)
 {
     struct th_player player = {
         .tracing = tracing, .reader = reader, .options = options, .counts = counts};
@@ -345,7 +345,7 @@ void th_play(struct th_tracing *tracing, struct th_reader *reader,
     }
     if (stop && __atomic_load_n(stop, __ATOMIC_RELAXED)) { /* the reader, too, ends by it */
         counts->interrupted++;
-        th_recording_count(&player.recording->interrupted, 1);
+        th_recorded_streams_count(&player.recording->interrupted, 1);
     }
     end_world(&player);
     th_env_release(&player.env);
@@ -353,9 +353,9 @@ void th_play(struct th_tracing *tracing, struct th_reader *reader,
 
 /* --- record by record --- */
 
-struct th_player *th_player_begin(struct th_tracing *tracing, struct th_reader *reader,
-                                  const struct th_player_options *options,
-                                  struct th_player_counts *counts)
+struct th_player *th_replay_player_begin(struct th_tracing *tracing, struct th_reader *reader,
+                                         const struct th_player_options *options,
+                                         struct th_player_counts *counts)
 {
     struct th_player *player = th_alloc_zero(sizeof *player);
 
@@ -367,14 +367,14 @@ struct th_player *th_player_begin(struct th_tracing *tracing, struct th_reader *
     return player;
 }
 
-enum th_status th_player_step(struct th_player *player, struct th_event **event)
+enum th_status th_replay_player_step(struct th_player *player, struct th_event **event)
 {
     if (event)
         *event = &player->event;
     return step(player);
 }
 
-void th_player_end(struct th_player *player)
+void th_replay_player_end(struct th_player *player)
 {
     if (!player)
         return;

@@ -56,31 +56,33 @@ struct th_player_counts {
  * Plays READER's stream to its end. COMPLAIN is told of each damage and of each malformed record,
  * the chain saying what it is (it may be NULL). *STOP is looked at between events: another thread
  * or a signal handler may set it. Damage is no failure: COUNTS say what happened. Begins a new
- * world, and another where the stream may go on with another node (th_reader_info.nodes). If that
- * is known to be another, the stream ends there, as one that is damaged.
+ * world, and another where the stream may go on with another node (th_replay_reader_info.nodes). If
+ * that is known to be another, the stream ends there, as one that is damaged.
  */
-void th_play(struct th_tracing *tracing, struct th_reader *reader,
-             const struct th_player_options *options, const volatile int *stop,
-             void (*complain)(void *context), void *context, struct th_player_counts *counts);
+void th_replay_play(struct th_tracing *tracing, struct th_reader *reader,
+                    const struct th_player_options *options, const volatile int *stop,
+                    void (*complain)(void *context), void *context,
+                    struct th_player_counts *counts);
 
 /*
  * The same, a record at a time.
  *
- * th_player_begin() begins a new world; what it is given must stay until th_player_end(), which
- * frees the player. th_player_step() takes the next record:
+ * th_replay_player_begin() begins a new world; what it is given must stay until
+ * th_replay_player_end(), which frees the player. th_replay_player_step() takes the next record:
  *   TH_OK         it has happened: *EVENT (NULL: not wanted) is good until the next step
  *   TH_END        there are no more, max_records were read, max_events were told, or no session is
  *                 left
  *   TH_USAGE      the stream is of another node than those before it; it ends before this record
- *   TH_MALFORMED, TH_PARTIAL   as th_reader_next(), also for a record that turned out to be damaged
+ *   TH_MALFORMED, TH_PARTIAL   as th_replay_reader_next(), also for a record that turned out to be
+ *   damaged
  *                 when a tracer wanted it; go on
  * The progress function is not called.
  */
 struct th_player;
-struct th_player *th_player_begin(struct th_tracing *tracing, struct th_reader *reader,
-                                  const struct th_player_options *options,
-                                  struct th_player_counts *counts);
-enum th_status th_player_step(struct th_player *player, struct th_event **event);
-void th_player_end(struct th_player *player);
+struct th_player *th_replay_player_begin(struct th_tracing *tracing, struct th_reader *reader,
+                                         const struct th_player_options *options,
+                                         struct th_player_counts *counts);
+enum th_status th_replay_player_step(struct th_player *player, struct th_event **event);
+void th_replay_player_end(struct th_player *player);
 
 #endif

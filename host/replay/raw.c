@@ -16,8 +16,8 @@ static const unsigned char *big(const unsigned char *p, const unsigned char *end
     return p + 3 + count;
 }
 
-const unsigned char *th_raw_integer(const unsigned char *p, const unsigned char *end,
-                                    int64_t *value)
+const unsigned char *th_replay_raw_integer(const unsigned char *p, const unsigned char *end,
+                                           int64_t *value)
 {
     if (end - p < 2)
         return NULL;
@@ -37,7 +37,7 @@ const unsigned char *th_raw_integer(const unsigned char *p, const unsigned char 
     }
 }
 
-bool th_raw_node(const unsigned char *p, const unsigned char *end, struct th_etf_node *node)
+bool th_replay_raw_node(const unsigned char *p, const unsigned char *end, struct th_etf_node *node)
 {
     /* Bytes between the node's name and the creation, and bytes of the creation. */
     static const struct {
@@ -54,15 +54,15 @@ bool th_raw_node(const unsigned char *p, const unsigned char *end, struct th_etf
         return false;
     numbers = layouts[*p].numbers;
     creation = layouts[*p].creation;
-    p = th_raw_atom(p + 1, end, &name);
-    if (!p || end - p < numbers + creation || !(atom = th_raw_intern(&name)))
+    p = th_replay_raw_atom(p + 1, end, &name);
+    if (!p || end - p < numbers + creation || !(atom = th_replay_raw_intern(&name)))
         return false;
     node->node = atom;
     node->creation = creation == 1 ? p[numbers] : th_etf_get32(p + numbers);
     return true;
 }
 
-bool th_raw_length(const unsigned char *p, const unsigned char *end, int64_t *length)
+bool th_replay_raw_length(const unsigned char *p, const unsigned char *end, int64_t *length)
 {
     if (end - p >= 1 && p[0] == TH_ETF_NIL)
         *length = 0;

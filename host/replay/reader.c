@@ -42,16 +42,16 @@ static enum th_status find_stream_format(struct th_reader *reader)
     struct th_input *input = &reader->input;
     const unsigned char *p;
 
-    th_input_fill(input, 1);
-    p = th_input_bytes(input);
+    th_replay_input_fill(input, 1);
+    p = th_replay_input_bytes(input);
     if (input->error)
         return th_error_raise(TH_MALFORMED, "it cannot be read: %s", strerror(input->error));
-    if (th_input_there(input) == 0 || *p <= 1)
+    if (th_replay_input_there(input) == 0 || *p <= 1)
         reader->format = &th_trace_port_format;
     else if (strchr("{ \t\r\n", *p)) /* never at the 0 */
-        reader->format = &th_jsonl_format;
+        reader->format = &th_replay_jsonl_format;
     else
-        return no_format(p, th_input_there(input));
+        return no_format(p, th_replay_input_there(input));
     reader->info.format = reader->format->name;
     return reader->format->begin(reader);
 }
@@ -111,24 +111,24 @@ static enum th_status finish_opening(struct th_reader *made, const char *name,
     *reader = status == TH_OK ? made : NULL;
     if (status == TH_OK)
         return TH_OK;
-    th_reader_close(made);
+    th_replay_reader_close(made);
     return th_error_context("cannot read %s", strcmp(name, "-") == 0 ? "stdin" : name);
 }
 
-enum th_status th_reader_open(const char *name, const struct th_reader_options *options,
-                              struct th_reader **reader)
+enum th_status th_replay_reader_open(const char *name, const struct th_reader_options *options,
+                                     struct th_reader **reader)
 {
     struct th_reader *made = create_reader(name, options);
     enum th_status status;
 
-    if (th_tcp_is_address(name)) {
-        th_wrap_single(name, &made->set);
+    if (th_replay_tcp_is_address(name)) {
+        th_replay_wrap_single(name, &made->set);
         made->info.file = made->set.names[0];
-        return finish_opening(made, name, th_connection_open(made, name), reader);
+        return finish_opening(made, name, th_replay_connection_open(made, name), reader);
     }
-    status = th_wrap_find(name, &made->set);
+    status = th_replay_wrap_find(name, &made->set);
     if (status == TH_OK)
-        status = begin_reading(made, th_input_open(&made->input, made->set.names[0]));
+        status = begin_reading(made, th_replay_input_open(&made->input, made->set.names[0]));
     return finish_opening(made, name, status, reader);
 }
 
@@ -139,16 +139,16 @@ static bool is_read_once(const char *name)
     struct stat about;
     bool once;
 
-    if (th_tcp_is_address(name) || strcmp(name, "-") == 0)
+    if (th_replay_tcp_is_address(name) || strcmp(name, "-") == 0)
         return true;
-    once = th_wrap_find(name, &set) == TH_OK && stat(set.names[0], &about) == 0 &&
+    once = th_replay_wrap_find(name, &set) == TH_OK && stat(set.names[0], &about) == 0 &&
            !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
-    th_wrap_free(&set);
+    th_replay_wrap_free(&set);
     th_error_clear();
     return once;
 }
 
-enum th_status th_reader_peek(const char *name, struct th_etf_node *node)
+enum th_status th_replay_reader_peek(const char *name, struct th_etf_node *node)
 {
     struct th_reader *reader;
     enum th_status status;
@@ -156,10 +156,10 @@ enum th_status th_reader_peek(const char *name, struct th_etf_node *node)
     *node = (struct th_etf_node){0};
     if (is_read_once(name))
         return TH_OK;
-    status = th_reader_open(name, NULL, &reader);
+    status = th_replay_reader_open(name, NULL, &reader);
     if (status == TH_OK)
         *node = reader->info.node;
-    th_reader_close(reader);
+    th_replay_reader_close(reader);
     return status;
 }
 
@@ -169,40 +169,41 @@ static bool stat_named(const char *name, int standard, struct stat *about)
     return (strcmp(name, "-") == 0 ? fstat(standard, about) : stat(name, about)) == 0;
 }
 
-bool th_reader_would_read(const char *name, const char *file)
+bool th_replay_reader_would_read(const char *name, const char *file)
 {
     struct th_wrap_set set = {0};
     struct stat there, read;
     bool found = false;
 
-    if (th_tcp_is_address(name) || !stat_named(file, STDOUT_FILENO, &there) ||
+    if (th_replay_tcp_is_address(name) || !stat_named(file, STDOUT_FILENO, &there) ||
         !S_ISREG(there.st_mode))
         return false;
-    if (th_wrap_find(name, &set) != TH_OK)
+    if (th_replay_wrap_find(name, &set) != TH_OK)
         th_error_clear();
     for (size_t i = 0; i < set.count && !found; i++)
         found = stat_named(set.names[i], STDIN_FILENO, &read) && read.st_dev == there.st_dev &&
                 read.st_ino == there.st_ino;
-    th_wrap_free(&set);
+    th_replay_wrap_free(&set);
     return found;
 }
 
-enum th_status th_reader_attach(int fd, const char *name, const struct th_reader_options *options,
-                                struct th_reader **reader)
+enum th_status th_replay_reader_attach(int fd, const char *name,
+                                       const struct th_reader_options *options,
+                                       struct th_reader **reader)
 {
     struct th_reader *made = create_reader(name, options);
 
-    th_wrap_single(name, &made->set);
-    th_input_attach(&made->input, fd, name);
+    th_replay_wrap_single(name, &made->set);
+    th_replay_input_attach(&made->input, fd, name);
     return finish_opening(made, name, begin_reading(made, TH_OK), reader);
 }
 
-void th_reader_take_input(struct th_reader *reader, int fd)
+void th_replay_reader_take_input(struct th_reader *reader, int fd)
 {
-    reader->bytes_before += th_input_position(&reader->input);
-    th_input_close(&reader->input);
+    reader->bytes_before += th_replay_input_position(&reader->input);
+    th_replay_input_close(&reader->input);
     if (fd >= 0)
-        th_input_attach(&reader->input, fd, reader->info.file);
+        th_replay_input_attach(&reader->input, fd, reader->info.file);
     listen_to_options(reader);
 }
 
@@ -210,13 +211,13 @@ void th_reader_take_input(struct th_reader *reader, int fd)
 static enum th_status next_file(struct th_reader *reader)
 {
     if (reader->connection)
-        return th_connection_again(reader);
+        return th_replay_connection_again(reader);
     if (reader->input.stopped || reader->file + 1 >= reader->set.count)
         return TH_END;
-    reader->bytes_before += th_input_position(&reader->input);
-    th_input_close(&reader->input);
+    reader->bytes_before += th_replay_input_position(&reader->input);
+    th_replay_input_close(&reader->input);
     reader->info.file = reader->set.names[++reader->file];
-    if (th_input_open(&reader->input, reader->info.file) != TH_OK) {
+    if (th_replay_input_open(&reader->input, reader->info.file) != TH_OK) {
         th_error_raise(TH_PARTIAL, "%s", th_error_link(0));
         return th_error_context("a file of the wrap set cannot be read");
     }
@@ -224,20 +225,20 @@ static enum th_status next_file(struct th_reader *reader)
     return TH_OK;
 }
 
-enum th_status th_reader_check_input(struct th_reader *reader)
+enum th_status th_replay_reader_check_input(struct th_reader *reader)
 {
     int error = reader->input.error;
-    unsigned long long position = th_input_position(&reader->input);
+    unsigned long long position = th_replay_input_position(&reader->input);
 
     if (!error)
         return TH_OK;
     reader->input.error = 0;
-    th_reader_skip_file(reader);
+    th_replay_reader_skip_file(reader);
     th_error_raise(error == ENOMEM ? TH_FAILED : TH_PARTIAL, "%s: %s",
                    reader->connection ? "the connection was lost" : "it cannot be read",
                    strerror(error));
     return th_error_context("record %llu at byte %llu, and what follows it, is lost",
-                            th_reader_number(reader), position);
+                            th_replay_reader_number(reader), position);
 }
 
 static enum th_status count_record(struct th_reader *reader, const struct th_event *event,
@@ -245,7 +246,7 @@ static enum th_status count_record(struct th_reader *reader, const struct th_eve
 {
     struct th_reader_info *info = &reader->info;
 
-    info->bytes = reader->bytes_before + th_input_position(&reader->input);
+    info->bytes = reader->bytes_before + th_replay_input_position(&reader->input);
     if (status == TH_OK || status == TH_MALFORMED)
         info->records++;
     if (status == TH_OK && event->kind == TH_EVENT_DROP) {
@@ -259,7 +260,7 @@ static enum th_status count_record(struct th_reader *reader, const struct th_eve
     return status;
 }
 
-enum th_status th_reader_next(struct th_reader *reader, struct th_event *event)
+enum th_status th_replay_reader_next(struct th_reader *reader, struct th_event *event)
 {
     enum th_status status;
 
@@ -277,21 +278,21 @@ enum th_status th_reader_next(struct th_reader *reader, struct th_event *event)
     return count_record(reader, event, status);
 }
 
-const struct th_reader_info *th_reader_info(const struct th_reader *reader)
+const struct th_reader_info *th_replay_reader_info(const struct th_reader *reader)
 {
     return &reader->info;
 }
 
-void th_reader_close(struct th_reader *reader)
+void th_replay_reader_close(struct th_reader *reader)
 {
     if (!reader)
         return;
     th_memory_begin(SIZE_MAX);
     if (reader->state)
         reader->format->end(reader);
-    th_input_close(&reader->input);
-    th_wrap_free(&reader->set);
-    th_connection_free(reader->connection);
+    th_replay_input_close(&reader->input);
+    th_replay_wrap_free(&reader->set);
+    th_replay_connection_free(reader->connection);
     th_free(reader->name);
     th_free(reader);
 }

@@ -19,7 +19,7 @@ enum {
 };
 
 struct th_reader_options {
-    bool scheduler_id;        /* see th_event_from_tuple() */
+    bool scheduler_id;        /* see th_trace_event_from_tuple() */
     size_t max_memory;        /* bytes that an event may take, from its record to its terms; what
                                  takes more is damaged. TH_READER_LEAST_MEMORY or more;
                                  0: TH_READER_MEMORY */
@@ -42,21 +42,22 @@ struct th_reader_options {
  * the set follow each other, the oldest first; tcp://HOST:PORT, the trace port of a running node.
  * OPTIONS may be NULL. TH_MALFORMED with the cause: not there, a folder, no such format, refused...
  */
-enum th_status th_reader_open(const char *name, const struct th_reader_options *options,
-                              struct th_reader **reader);
+enum th_status th_replay_reader_open(const char *name, const struct th_reader_options *options,
+                                     struct th_reader **reader);
 
 /* The same for an open file descriptor, which the reader will close; NAME is for messages. */
-enum th_status th_reader_attach(int fd, const char *name, const struct th_reader_options *options,
-                                struct th_reader **reader);
+enum th_status th_replay_reader_attach(int fd, const char *name,
+                                       const struct th_reader_options *options,
+                                       struct th_reader **reader);
 
-/* Whether th_reader_open() of NAME succeeds, and the node, as far as the beginning of the stream
- * tells it; else NODE 0. A stream that can be read only once is not touched: TH_OK, NODE 0. Errors:
- * those of th_reader_open(). */
-enum th_status th_reader_peek(const char *name, struct th_etf_node *node);
+/* Whether th_replay_reader_open() of NAME succeeds, and the node, as far as the beginning of the
+ * stream tells it; else NODE 0. A stream that can be read only once is not touched: TH_OK, NODE 0.
+ * Errors: those of th_replay_reader_open(). */
+enum th_status th_replay_reader_peek(const char *name, struct th_etf_node *node);
 
-/* Whether th_reader_open() of NAME would read the regular file FILE, by any name. FILE "-" is what
- * stdout is redirected to. */
-bool th_reader_would_read(const char *name, const char *file);
+/* Whether th_replay_reader_open() of NAME would read the regular file FILE, by any name. FILE "-"
+ * is what stdout is redirected to. */
+bool th_replay_reader_would_read(const char *name, const char *file);
 
 /*
  * The next event. It is valid until the next call.
@@ -66,11 +67,12 @@ bool th_reader_would_read(const char *name, const char *file);
  *   TH_PARTIAL    the stream is cut off or damaged here: the chain says where. A further call goes
  *                 on behind the damage if there is anything that can be trusted (the next file of a
  *                 wrap set), else it returns TH_END
- * The chain does not tell the file: that is in th_reader_info().
+ * The chain does not tell the file: that is in th_replay_reader_info().
  */
-enum th_status th_reader_next(struct th_reader *reader, struct th_event *event);
+enum th_status th_replay_reader_next(struct th_reader *reader, struct th_event *event);
 
-/* What is known of the whole stream; counts are up to date after each call of th_reader_next(). */
+/* What is known of the whole stream; counts are up to date after each call of
+ * th_replay_reader_next(). */
 struct th_reader_info {
     const char *format;      /* "trace-port", "jsonl" */
     const char *name;        /* as it was given */
@@ -91,8 +93,8 @@ struct th_reader_info {
     uint32_t nodes; /* counts up when what comes from now on may be of another node than before, of
                        the same name perhaps, whose identifiers stand for others */
 };
-const struct th_reader_info *th_reader_info(const struct th_reader *reader);
+const struct th_reader_info *th_replay_reader_info(const struct th_reader *reader);
 
-void th_reader_close(struct th_reader *reader);
+void th_replay_reader_close(struct th_reader *reader);
 
 #endif

@@ -18,7 +18,7 @@ struct th_reader_format {
     enum th_status (*begin)(struct th_reader *reader);
 
     /*
-     * As th_reader_next(), for the file at hand; fills in all of EVENT but its number. After
+     * As th_replay_reader_next(), for the file at hand; fills in all of EVENT but its number. After
      * TH_PARTIAL the input stands where reading can go on, perhaps at its end. Records that are
      * passed over (TH_MALFORMED) must have been taken from the input.
      */
@@ -27,14 +27,15 @@ struct th_reader_format {
     void (*end)(struct th_reader *reader);
 };
 
-extern const struct th_reader_format th_trace_port_format, th_jsonl_format;
+extern const struct th_reader_format th_trace_port_format, th_replay_jsonl_format;
 
 /* For connections: until it stands at a record, from where th_trace_port_format goes on. */
-extern const struct th_reader_format th_live_port_format;
+extern const struct th_reader_format th_replay_live_port_format;
 
-/* The reader of a connection does not stand at a record any more: th_live_port_format takes over.
+/* The reader of a connection does not stand at a record any more: th_replay_live_port_format takes
+ * over.
  */
-void th_live_port_lose(struct th_reader *reader);
+void th_replay_live_port_lose(struct th_reader *reader);
 
 struct th_reader {
     const struct th_reader_format *format;
@@ -50,22 +51,22 @@ struct th_reader {
 };
 
 /* The number of the record that is next, or being read: for messages. */
-static inline unsigned long long th_reader_number(const struct th_reader *reader)
+static inline unsigned long long th_replay_reader_number(const struct th_reader *reader)
 {
     return reader->info.records + 1;
 }
 
 /* Reading the input failed: TH_PARTIAL once. TH_OK if it did not fail. */
-enum th_status th_reader_check_input(struct th_reader *reader);
+enum th_status th_replay_reader_check_input(struct th_reader *reader);
 
 /* Goes on with the input FD (-1: none) instead of the one at hand. */
-void th_reader_take_input(struct th_reader *reader, int fd);
+void th_replay_reader_take_input(struct th_reader *reader, int fd);
 
 /* Gives up what is left of the file at hand. */
-static inline void th_reader_skip_file(struct th_reader *reader)
+static inline void th_replay_reader_skip_file(struct th_reader *reader)
 {
     reader->input.ended = true;
-    th_input_take(&reader->input, th_input_there(&reader->input));
+    th_replay_input_take(&reader->input, th_replay_input_there(&reader->input));
 }
 
 #endif

@@ -7,7 +7,7 @@ static enum th_status too_long(const struct th_record *record, const unsigned ch
     return th_error_raise(TH_MALFORMED, "%td bytes follow its term", record->end - p);
 }
 
-enum th_status th_record_whole(struct th_record *record, th_env *env, th_term *tuple)
+enum th_status th_replay_record_whole(struct th_record *record, th_env *env, th_term *tuple)
 {
     size_t size = (size_t)(record->end - record->data);
     size_t used;
@@ -19,14 +19,15 @@ enum th_status th_record_whole(struct th_record *record, th_env *env, th_term *t
     return used < size ? too_long(record, record->data + used) : TH_OK;
 }
 
-void th_record_from_tuple(const struct th_record *record, struct th_event *event, th_term tuple)
+void th_replay_record_from_tuple(const struct th_record *record, struct th_event *event,
+                                 th_term tuple)
 {
-    if (th_event_from_tuple(event, tuple, record->scheduler_id) != TH_OK)
+    if (th_trace_event_from_tuple(event, tuple, record->scheduler_id) != TH_OK)
         th_error_clear();
     if (event->kind != TH_EVENT_DROP)
         return;
     /* What the recorder drops is no term in the stream: this is one that looks like it. */
-    th_event_begin(event, TH_EVENT_OTHER);
+    th_trace_event_begin(event, TH_EVENT_OTHER);
     event->term = tuple;
     event->decoded = true;
     event->timed = true;
@@ -49,7 +50,7 @@ static enum th_status decode_element(const struct th_record *record, th_env *env
 static enum th_status trace_terms(struct th_record *record, struct th_event *event, th_env *env,
                                   const unsigned char **p)
 {
-    uint32_t fixed = 1 + th_tag_has_extra(event->tag);
+    uint32_t fixed = 1 + th_trace_tag_has_extra(event->tag);
     th_term optional[2] = {TH_NONE, TH_NONE};
 
     if (decode_element(record, env, p, &event->term) != TH_OK)
@@ -61,7 +62,7 @@ static enum th_status trace_terms(struct th_record *record, struct th_event *eve
     for (uint32_t i = 0; i < record->elements - fixed; i++)
         if (decode_element(record, env, p, &optional[i]) != TH_OK)
             return TH_MALFORMED;
-    return th_event_take_optional(event, optional[0], optional[1], record->scheduler_id);
+    return th_trace_event_take_optional(event, optional[0], optional[1], record->scheduler_id);
 }
 
 static enum th_status decode_record(struct th_event *event, th_env *env)
@@ -73,7 +74,7 @@ static enum th_status decode_record(struct th_event *event, th_env *env)
     if (record->whole != TH_NONE) {
         if (!th_env_room(env, th_term_words(record->whole)))
             return th_error_status();
-        th_record_from_tuple(record, event, th_copy(env, record->whole));
+        th_replay_record_from_tuple(record, event, th_copy(env, record->whole));
         return TH_OK;
     }
     switch (event->kind) {
@@ -87,7 +88,7 @@ static enum th_status decode_record(struct th_event *event, th_env *env)
             status = decode_element(record, env, &p, &event->term);
         break;
     case TH_EVENT_OTHER:
-        status = th_record_whole(record, env, &event->term);
+        status = th_replay_record_whole(record, env, &event->term);
         p = record->end;
         break;
     case TH_EVENT_DROP:
@@ -112,8 +113,9 @@ static inline bool quick_clock(const unsigned char *p, const unsigned char *end,
     if (end - p != 2 + 3 * 5 || p[0] != TH_ETF_SMALL_TUPLE || p[1] != 3 || p[2] != TH_ETF_INTEGER ||
         p[7] != TH_ETF_INTEGER || p[12] != TH_ETF_INTEGER)
         return false;
-    return th_event_time_from_clock((int32_t)th_etf_get32(p + 3), (int32_t)th_etf_get32(p + 8),
-                                    (int32_t)th_etf_get32(p + 13), time);
+    return th_trace_event_time_from_clock((int32_t)th_etf_get32(p + 3),
+                                          (int32_t)th_etf_get32(p + 8),
+                                          (int32_t)th_etf_get32(p + 13), time);
 }
 
 /* The usual encodings; returns where it ends, NULL if it is something else. */
@@ -125,16 +127,16 @@ static const unsigned char *raw_time(const unsigned char *p, const unsigned char
 
     if (p < end && *p != TH_ETF_SMALL_TUPLE) {
         *time = (struct th_event_time){.kind = TH_TIME_MONOTONIC};
-        return th_raw_integer(p, end, &time->ns);
+        return th_replay_raw_integer(p, end, &time->ns);
     }
-    p = th_raw_tuple(p, end, &count);
+    p = th_replay_raw_tuple(p, end, &count);
     if (!p || (count != 2 && count != 3))
         return NULL;
     for (uint32_t i = 0; i < count; i++)
-        if (!(p = th_raw_integer(p, end, &parts[i])))
+        if (!(p = th_replay_raw_integer(p, end, &parts[i])))
             return NULL;
     if (count == 3)
-        return th_event_time_from_clock(parts[0], parts[1], parts[2], time) ? p : NULL;
+        return th_trace_event_time_from_clock(parts[0], parts[1], parts[2], time) ? p : NULL;
     *time = (struct th_event_time){TH_TIME_STRICT_MONOTONIC, parts[0], parts[1]};
     return p;
 }
@@ -147,7 +149,7 @@ static enum th_status unusual_time(struct th_record *record, struct th_event_tim
 
     if (decode_element(record, &record->scratch, &p, &term) != TH_OK)
         return TH_MALFORMED;
-    if (!th_event_time_from_term(term, time))
+    if (!th_trace_event_time_from_term(term, time))
         return th_error_raise(TH_MALFORMED, "its last element is no time");
     return p < record->end ? too_long(record, p) : TH_OK;
 }
@@ -196,26 +198,28 @@ static bool raw_function(const struct th_record *record, struct th_mfa *function
     uint32_t elements;
     int64_t arity;
 
-    p = th_raw_tuple(p, record->end, &elements);
-    if (!p || elements != 3 || !(p = th_raw_atom(p, record->end, &module)) ||
-        !(p = th_raw_atom(p, record->end, &name)))
+    p = th_replay_raw_tuple(p, record->end, &elements);
+    if (!p || elements != 3 || !(p = th_replay_raw_atom(p, record->end, &module)) ||
+        !(p = th_replay_raw_atom(p, record->end, &name)))
         return false;
-    if (!th_raw_integer(p, record->end, &arity) && !th_raw_length(p, record->end, &arity))
+    if (!th_replay_raw_integer(p, record->end, &arity) &&
+        !th_replay_raw_length(p, record->end, &arity))
         return false;
     if (arity < 0 || arity > TH_FUNCTION_ARITY_MAX)
         return false;
     function->arity = (uint32_t)arity;
-    function->module = th_raw_intern(&module);
-    function->function = th_raw_intern(&name);
+    function->module = th_replay_raw_intern(&module);
+    function->function = th_replay_raw_intern(&name);
     return function->module != TH_NONE && function->function != TH_NONE;
 }
 
 static enum th_status function_of_record(struct th_event *event, struct th_mfa *function)
 {
     const struct th_record *record = event->reader;
-    bool found = th_tag_has_function(event->tag) &&
-                 (record->whole == TH_NONE ? raw_function(record, function)
-                                           : th_event_function_from_term(event->term, function));
+    bool found =
+        th_trace_tag_has_function(event->tag) &&
+        (record->whole == TH_NONE ? raw_function(record, function)
+                                  : th_trace_event_function_from_term(event->term, function));
 
     return found ? TH_OK : th_error_raise(TH_MALFORMED, "it tells no module, function and arity");
 }
@@ -229,9 +233,9 @@ static th_term actor_of_record(struct th_event *event)
     th_term id;
 
     if (record->whole != TH_NONE)
-        return th_event_actor_from_info(th_tuple_elements(record->whole)[2]);
+        return th_trace_event_actor_from_info(th_tuple_elements(record->whole)[2]);
     label = th_etf_skip(p, (size_t)(record->end - p));
-    p = label ? th_record_actor(p + label, record->end) : NULL;
+    p = label ? th_replay_record_actor(p + label, record->end) : NULL;
     if (!p)
         return TH_NONE;
     if (decode_element(record, &record->scratch, &p, &id) != TH_OK) {
@@ -247,15 +251,15 @@ static enum th_status whole_of_record(struct th_event *event, th_env *env, th_te
 {
     if (event->kind == TH_EVENT_DROP ||
         (event->kind != TH_EVENT_OTHER && !event->decoded && decode_record(event, env) == TH_OK &&
-         th_event_time(event) == TH_OK)) {
-        *tuple = th_event_to_tuple(event, env);
+         th_trace_event_time(event) == TH_OK)) {
+        *tuple = th_trace_event_to_tuple(event, env);
         return TH_OK;
     }
     th_error_clear();
-    return th_record_whole(event->reader, env, tuple);
+    return th_replay_record_whole(event->reader, env, tuple);
 }
 
-const struct th_event_source th_record_source = {
+const struct th_event_source th_replay_record_source = {
     .decode = decode_record,
     .time = time_of_record,
     .function = function_of_record,
@@ -275,14 +279,14 @@ static inline enum th_time_clock clock_by_looks(const unsigned char *end)
     return TH_CLOCKS;
 }
 
-void th_record_meet_clock(struct th_record *record, struct th_event *event)
+void th_replay_record_meet_clock(struct th_record *record, struct th_event *event)
 {
     if (event->timed || !record->timed || event->kind == TH_EVENT_OTHER ||
         event->kind == TH_EVENT_TRACE ||
         (record->end - record->data >= 24 && record->clocks >> clock_by_looks(record->end) & 1))
         return;
-    if (th_event_time(event) == TH_OK)
-        record->clocks |= 1U << th_time_clock(event->time.kind);
+    if (th_trace_event_time(event) == TH_OK)
+        record->clocks |= 1U << th_trace_time_clock(event->time.kind);
     else
         th_error_clear();
 }

@@ -25,7 +25,7 @@ struct th_record {
     /* Of the stream. here: the node of its first tracee; utf8_atoms: as its first atom. */
     struct th_etf_options etf;
     bool begun;        /* utf8_atoms is known */
-    bool scheduler_id; /* see th_event_from_tuple() */
+    bool scheduler_id; /* see th_trace_event_from_tuple() */
     unsigned clocks;   /* that had a record's time so far: a bit for each enum th_time_clock */
     struct th_record_prefix {
         size_t bytes; /* 0: free */
@@ -54,41 +54,42 @@ struct th_record {
     th_term whole;             /* all of it in scratch if it is compressed, else TH_NONE */
 };
 
-void th_record_init(struct th_record *record, bool scheduler_id);
-void th_record_release(struct th_record *record);
+void th_replay_record_init(struct th_record *record, bool scheduler_id);
+void th_replay_record_release(struct th_record *record);
 
 /*
  * Begins EVENT, whose number and position are set, with SIZE bytes at DATA: finds kind, tag and
  * tracee. DATA must stay until the next record; TH_RECORD_SLACK more bytes must be readable. A term
  * that is no trace message is TH_EVENT_OTHER. TH_MALFORMED if this much shows that it is damaged.
  */
-enum th_status th_record_skim(struct th_record *record, const unsigned char *data, size_t size,
-                              struct th_event *event);
+enum th_status th_replay_record_skim(struct th_record *record, const unsigned char *data,
+                                     size_t size, struct th_event *event);
 
 /* For events whose reader is a th_record; drops, too. */
-extern const struct th_event_source th_record_source;
+extern const struct th_event_source th_replay_record_source;
 
 /*
  * Reads the time of EVENT, the latest record, if no record before it had one by its clock. So the
- * zero of each clock is known (th_recordings_zero()), whatever filters let pass: it is the first
- * time of all streams that are replayed together, and tracers show the same times with and without
- * a filter. Damage is left to whoever reads the time again.
+ * zero of each clock is known (th_recorded_streams_zero()), whatever filters let pass: it is the
+ * first time of all streams that are replayed together, and tracers show the same times with and
+ * without a filter. Damage is left to whoever reads the time again.
  *
  * The clock shows in the last bytes: a BEAM writes monotonic times as integers of eight bytes,
  * alone or last of a pair, and system times as tuples of three integers of four. Its CPU times, and
  * pairs that end in a small integer, look otherwise and are read each time, as they are rare.
  */
-void th_record_meet_clock(struct th_record *record, struct th_event *event);
+void th_replay_record_meet_clock(struct th_record *record, struct th_event *event);
 
 /* Decodes the whole record into ENV; TH_MALFORMED if it is not exactly one term. */
-enum th_status th_record_whole(struct th_record *record, th_env *env, th_term *tuple);
+enum th_status th_replay_record_whole(struct th_record *record, th_env *env, th_term *tuple);
 
-/* Where the actor stands in the info of a seq_trace message (th_event_actor_from_info()) that
+/* Where the actor stands in the info of a seq_trace message (th_trace_event_actor_from_info()) that
  * begins at P; NULL if it is no such thing. */
-const unsigned char *th_record_actor(const unsigned char *p, const unsigned char *end);
+const unsigned char *th_replay_record_actor(const unsigned char *p, const unsigned char *end);
 
 /* The event of a compressed record, whose term is TUPLE. */
-void th_record_from_tuple(const struct th_record *record, struct th_event *event, th_term tuple);
+void th_replay_record_from_tuple(const struct th_record *record, struct th_event *event,
+                                 th_term tuple);
 
 /* --- External terms in their bytes (raw.c) ---------------------------------------------------- */
 
@@ -105,8 +106,8 @@ struct th_raw_name {
     bool utf8;
 };
 
-static inline const unsigned char *th_raw_atom(const unsigned char *p, const unsigned char *end,
-                                               struct th_raw_name *name)
+static inline const unsigned char *
+th_replay_raw_atom(const unsigned char *p, const unsigned char *end, struct th_raw_name *name)
 {
     bool small;
 
@@ -121,20 +122,20 @@ static inline const unsigned char *th_raw_atom(const unsigned char *p, const uns
     return (size_t)(end - name->text) < name->bytes ? NULL : name->text + name->bytes;
 }
 
-static inline bool th_raw_is(const struct th_raw_name *name, const char *text)
+static inline bool th_replay_raw_is(const struct th_raw_name *name, const char *text)
 {
     return name->bytes == strlen(text) && memcmp(name->text, text, name->bytes) == 0;
 }
 
 /* The atom of a name; TH_NONE if it has none. */
-static inline th_term th_raw_intern(const struct th_raw_name *name)
+static inline th_term th_replay_raw_intern(const struct th_raw_name *name)
 {
     return name->utf8 ? th_atom_utf8((const char *)name->text, name->bytes)
                       : th_atom_latin1((const char *)name->text, name->bytes);
 }
 
-static inline const unsigned char *th_raw_tuple(const unsigned char *p, const unsigned char *end,
-                                                uint32_t *arity)
+static inline const unsigned char *th_replay_raw_tuple(const unsigned char *p,
+                                                       const unsigned char *end, uint32_t *arity)
 {
     if (end - p >= 2 && p[0] == TH_ETF_SMALL_TUPLE) {
         *arity = p[1];
@@ -148,14 +149,14 @@ static inline const unsigned char *th_raw_tuple(const unsigned char *p, const un
 }
 
 /* Integers of 64 bits; NULL for those that need more. */
-const unsigned char *th_raw_integer(const unsigned char *p, const unsigned char *end,
-                                    int64_t *value);
+const unsigned char *th_replay_raw_integer(const unsigned char *p, const unsigned char *end,
+                                           int64_t *value);
 
 /* The node of a pid or port in any encoding. */
-bool th_raw_node(const unsigned char *p, const unsigned char *end, struct th_etf_node *node);
+bool th_replay_raw_node(const unsigned char *p, const unsigned char *end, struct th_etf_node *node);
 
 /* The number of elements of a list, as the argument list of a call; neither they nor the tail are
  * looked at. */
-bool th_raw_length(const unsigned char *p, const unsigned char *end, int64_t *length);
+bool th_replay_raw_length(const unsigned char *p, const unsigned char *end, int64_t *length);
 
 #endif

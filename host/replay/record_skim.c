@@ -33,7 +33,7 @@ static inline size_t tag_slot(uint64_t head, size_t bytes)
 
 static const char *tag_text(enum th_tracer_tag tag)
 {
-    return th_atom_name(th_tag_atom(tag))->text;
+    return th_atom_name(th_trace_tag_atom(tag))->text;
 }
 
 /* NULL: no tag has that name. */
@@ -56,7 +56,7 @@ static inline const struct th_record_tag *find_tag(const struct th_record *recor
 
 static void remember_tag(struct th_record *record, enum th_tracer_tag tag)
 {
-    const struct th_atom_name *name = th_atom_name(th_tag_atom(tag));
+    const struct th_atom_name *name = th_atom_name(th_trace_tag_atom(tag));
     unsigned char text[TH_ATOM_BYTES + 8] = {0};
     size_t i;
 
@@ -69,12 +69,12 @@ static void remember_tag(struct th_record *record, enum th_tracer_tag tag)
         .tail = name_tail(text, name->bytes),
         .bytes = (uint8_t)name->bytes,
         .tag = (uint8_t)tag,
-        .least = 1 + th_tag_has_extra(tag),
-        .most = 2 + th_tag_has_extra(tag) + th_tag_has_result(tag),
+        .least = 1 + th_trace_tag_has_extra(tag),
+        .most = 2 + th_trace_tag_has_extra(tag) + th_trace_tag_has_result(tag),
     };
 }
 
-void th_record_init(struct th_record *record, bool scheduler_id)
+void th_replay_record_init(struct th_record *record, bool scheduler_id)
 {
     *record = (struct th_record){.scheduler_id = scheduler_id};
     record->etf.inflate_limit = INFLATE_LIMIT;
@@ -83,7 +83,7 @@ void th_record_init(struct th_record *record, bool scheduler_id)
         remember_tag(record, (enum th_tracer_tag)tag);
 }
 
-void th_record_release(struct th_record *record)
+void th_replay_record_release(struct th_record *record)
 {
     th_env_release(&record->scratch);
 }
@@ -98,7 +98,7 @@ static inline bool skim_tag(struct th_record *record, struct th_event *event,
     const struct th_record_tag *tag;
     struct th_raw_name name;
 
-    p = th_raw_atom(p, record->end, &name);
+    p = th_replay_raw_atom(p, record->end, &name);
     if (!p)
         return false;
     tag = find_tag(record, &name);
@@ -202,7 +202,7 @@ static enum th_status other(const struct th_record *record, struct th_event *eve
     size_t size = (size_t)(record->end - record->data) - 1;
     size_t used = th_etf_skip(record->data + 1, size);
 
-    th_event_begin(event, TH_EVENT_OTHER);
+    th_trace_event_begin(event, TH_EVENT_OTHER);
     if (used == 0)
         return record_damaged("its term is damaged or cut off");
     if (used < size)
@@ -215,23 +215,23 @@ static enum th_status compressed(struct th_record *record, struct th_event *even
     enum th_status status;
 
     th_env_clear(&record->scratch);
-    status = th_record_whole(record, &record->scratch, &record->whole);
+    status = th_replay_record_whole(record, &record->scratch, &record->whole);
     if (status != TH_OK)
         return status;
-    th_record_from_tuple(record, event, record->whole);
+    th_replay_record_from_tuple(record, event, record->whole);
     event->decoded = false; /* into scratch only; the time stays known */
     return TH_OK;
 }
 
-const unsigned char *th_record_actor(const unsigned char *p, const unsigned char *end)
+const unsigned char *th_replay_record_actor(const unsigned char *p, const unsigned char *end)
 {
     struct th_raw_name action;
     uint32_t arity;
 
-    p = th_raw_tuple(p, end, &arity);
-    if (!p || arity != 5 || !(p = th_raw_atom(p, end, &action)))
+    p = th_replay_raw_tuple(p, end, &arity);
+    if (!p || arity != 5 || !(p = th_replay_raw_atom(p, end, &action)))
         return NULL;
-    for (int skips = th_raw_is(&action, "receive") ? 2 : 1; skips > 0; skips--) {
+    for (int skips = th_replay_raw_is(&action, "receive") ? 2 : 1; skips > 0; skips--) {
         size_t skipped = th_etf_skip(p, (size_t)(end - p));
         if (skipped == 0)
             return NULL;
@@ -244,7 +244,7 @@ const unsigned char *th_record_actor(const unsigned char *p, const unsigned char
 static void learn_node(struct th_record *record, const unsigned char *p)
 {
     if (p && record->etf.here.node == TH_NONE)
-        th_raw_node(p, record->end, &record->etf.here);
+        th_replay_raw_node(p, record->end, &record->etf.here);
 }
 
 /* Remembers the beginning of a record whose tracee stands at P. */
@@ -254,7 +254,7 @@ static void learn_prefix(struct th_record *record, const struct th_event *event,
     struct th_record_prefix *prefix = &record->prefixes[record->overwrites];
     const unsigned char *text = record->data + 3;
     struct th_raw_name name;
-    const unsigned char *numbers = th_raw_atom(p + 1, record->end, &name);
+    const unsigned char *numbers = th_replay_raw_atom(p + 1, record->end, &name);
 
     if (record->data[1] != TH_ETF_SMALL_TUPLE || !th_is_immediate(event->tracee) ||
         (*p != TH_ETF_NEW_PID && *p != TH_ETF_NEW_PORT && *p != TH_ETF_V4_PORT) ||
@@ -296,7 +296,7 @@ static enum th_status skim_seq_trace(struct th_record *record, struct th_event *
     if (label == 0)
         return record_damaged("its label is damaged or cut off");
     if (record->etf.here.node == TH_NONE)
-        learn_node(record, th_record_actor(p + label, record->end));
+        learn_node(record, th_replay_record_actor(p + label, record->end));
     th_env_clear(&record->scratch);
     event->kind = TH_EVENT_SEQ_TRACE;
     event->tag = TH_TAG_seq_trace;
@@ -320,25 +320,25 @@ static enum th_status skim_slowly(struct th_record *record, struct th_event *eve
                               *p, TH_ETF_VERSION);
     if (record->end - p > 1 && p[1] == TH_ETF_COMPRESSED)
         return compressed(record, event);
-    p = th_raw_tuple(p + 1, record->end, &arity);
-    if (!p || !(p = th_raw_atom(p, record->end, &kind)))
+    p = th_replay_raw_tuple(p + 1, record->end, &arity);
+    if (!p || !(p = th_replay_raw_atom(p, record->end, &kind)))
         return other(record, event);
     if (!record->begun)
         record->etf.utf8_atoms = kind.utf8;
     record->begun = true;
-    if (th_raw_is(&kind, "trace"))
+    if (th_replay_raw_is(&kind, "trace"))
         event->kind = TH_EVENT_TRACE;
-    else if (th_raw_is(&kind, "trace_ts"))
+    else if (th_replay_raw_is(&kind, "trace_ts"))
         event->kind = TH_EVENT_TRACE_TS;
-    else if (th_raw_is(&kind, "seq_trace") && (arity == 3 || arity == 4))
+    else if (th_replay_raw_is(&kind, "seq_trace") && (arity == 3 || arity == 4))
         return skim_seq_trace(record, event, p, arity);
     else
         return other(record, event);
     return skim_trace(record, event, p, arity);
 }
 
-enum th_status th_record_skim(struct th_record *record, const unsigned char *data, size_t size,
-                              struct th_event *event)
+enum th_status th_replay_record_skim(struct th_record *record, const unsigned char *data,
+                                     size_t size, struct th_event *event)
 {
     record->data = data;
     record->end = data + size;
@@ -347,11 +347,11 @@ enum th_status th_record_skim(struct th_record *record, const unsigned char *dat
         record->whole = TH_NONE;
         th_env_clear(&record->scratch); /* before as much memory is taken once more */
     }
-    event->source = &th_record_source;
+    event->source = &th_replay_record_source;
     event->reader = record;
-    th_event_begin(event, TH_EVENT_OTHER);
+    th_trace_event_begin(event, TH_EVENT_OTHER);
     if (skim_quickly(record, event))
         return TH_OK;
-    th_event_begin(event, TH_EVENT_OTHER);
+    th_trace_event_begin(event, TH_EVENT_OTHER);
     return skim_slowly(record, event);
 }

@@ -26,12 +26,12 @@ enum {
     KEEP_COUNT = 4      /* ... of which so many may go unanswered */
 };
 
-bool th_tcp_is_address(const char *name)
+bool th_replay_tcp_is_address(const char *name)
 {
     return strncasecmp(name, scheme, strlen(scheme)) == 0;
 }
 
-void th_tcp_free(struct th_tcp_address *address)
+void th_replay_tcp_free(struct th_tcp_address *address)
 {
     th_free(address->host);
     th_free(address->port);
@@ -46,7 +46,7 @@ static bool is_port(const char *text)
     return digits > 0 && digits <= 5 && text[digits] == 0 && port > 0 && port <= HIGHEST_PORT;
 }
 
-enum th_status th_tcp_parse(const char *name, struct th_tcp_address *address)
+enum th_status th_replay_tcp_parse(const char *name, struct th_tcp_address *address)
 {
     const char *host = name + strlen(scheme);
     bool bracket = *host == '[';
@@ -66,18 +66,18 @@ enum th_status th_tcp_parse(const char *name, struct th_tcp_address *address)
     return TH_OK;
 }
 
-int th_tcp_patience(int64_t deadline)
+int th_replay_tcp_patience(int64_t deadline)
 {
     int64_t left = (deadline - th_clock_real_monotonic() + MS - 1) / MS;
 
     return left < 0 ? 0 : left < LOOK_UP_MS ? (int)left : LOOK_UP_MS;
 }
 
-bool th_tcp_pause(const volatile int *stop, int64_t deadline)
+bool th_replay_tcp_pause(const volatile int *stop, int64_t deadline)
 {
-    if (!th_tcp_stopped(stop))
-        poll(NULL, 0, th_tcp_patience(deadline));
-    return !th_tcp_stopped(stop);
+    if (!th_replay_tcp_stopped(stop))
+        poll(NULL, 0, th_replay_tcp_patience(deadline));
+    return !th_replay_tcp_stopped(stop);
 }
 
 /* --- connecting ------------------------------------------------------------------------------- */
@@ -89,8 +89,8 @@ static int await_connection(int fd, const volatile int *stop, int64_t deadline)
     socklen_t size = sizeof(int);
     int error = 0, unread = 0;
 
-    while (poll(&wait, 1, th_tcp_patience(deadline)) <= 0) {
-        if (th_tcp_stopped(stop))
+    while (poll(&wait, 1, th_replay_tcp_patience(deadline)) <= 0) {
+        if (th_replay_tcp_stopped(stop))
             return EINPROGRESS;
         if (th_clock_real_monotonic() >= deadline)
             return ETIMEDOUT;
@@ -193,12 +193,12 @@ static enum th_status try_all(const struct th_tcp_address *address, const struct
     return error == EINPROGRESS ? TH_END : error ? TH_MALFORMED : TH_OK;
 }
 
-enum th_status th_tcp_connect(const struct th_tcp_address *address, const volatile int *stop,
-                              int milliseconds, int *fd)
+enum th_status th_replay_tcp_connect(const struct th_tcp_address *address, const volatile int *stop,
+                                     int milliseconds, int *fd)
 {
     int64_t deadline = th_clock_real_monotonic() + (int64_t)milliseconds * MS;
     struct addrinfo *found = NULL;
-    enum th_status status = th_lookup(address, stop, deadline, &found);
+    enum th_status status = th_replay_lookup(address, stop, deadline, &found);
 
     *fd = -1;
     if (status != TH_OK)

@@ -26,15 +26,15 @@ enum { TH_PORT_MESSAGE = 0, TH_PORT_DROP = 1, TH_PORT_HEAD = 5 /* bytes of op an
 
 /* TH_PORT_SHOWN bytes from P on are how a message begins: op, size, a tuple whose first element is
  * trace, trace_ts or seq_trace. */
-bool th_trace_port_shows_message(const unsigned char *p);
+bool th_replay_trace_port_shows_message(const unsigned char *p);
 
 /* For connections. A reader that knows nothing of the node yet; what it knows from the messages
  * that have come, if they begin where its input stands; a drop of DROPPED events there, for which
  * nothing is taken from the input. */
-enum th_status th_trace_port_begin(struct th_reader *reader);
-void th_trace_port_end(struct th_reader *reader);
-void th_trace_port_look_for_node(struct th_reader *reader);
-enum th_status th_trace_port_drop(struct th_reader *reader, struct th_event *event,
-                                  uint32_t dropped);
+enum th_status th_replay_trace_port_begin(struct th_reader *reader);
+void th_replay_trace_port_end(struct th_reader *reader);
+void th_replay_trace_port_look_for_node(struct th_reader *reader);
+enum th_status th_replay_trace_port_drop(struct th_reader *reader, struct th_event *event,
+                                         uint32_t dropped);
 
 #endif

@@ -165,20 +165,20 @@ static bool measure_file(const char *name, uint64_t *size, uint64_t *last)
     bool whole = true;
 
     *size = *last = 0;
-    if (th_input_open(&input, name) != TH_OK) {
+    if (th_replay_input_open(&input, name) != TH_OK) {
         th_error_clear();
         return false;
     }
-    while (whole && th_input_have(&input, TH_PORT_HEAD)) {
-        const unsigned char *p = th_input_bytes(&input);
+    while (whole && th_replay_input_have(&input, TH_PORT_HEAD)) {
+        const unsigned char *p = th_replay_input_bytes(&input);
         size_t bytes = TH_PORT_HEAD + (p[0] == TH_PORT_MESSAGE ? th_etf_get32(p + 1) : 0);
-        whole = p[0] <= TH_PORT_DROP && th_input_skip(&input, bytes);
+        whole = p[0] <= TH_PORT_DROP && th_replay_input_skip(&input, bytes);
         if (whole)
             *last = bytes;
     }
-    *size = th_input_position(&input);
-    whole = whole && th_input_there(&input) == 0;
-    th_input_close(&input);
+    *size = th_replay_input_position(&input);
+    whole = whole && th_replay_input_there(&input) == 0;
+    th_replay_input_close(&input);
     return whole;
 }
 
@@ -234,20 +234,20 @@ static void find_set_of(const char *name, struct family *family, struct th_wrap_
     uint32_t own;
 
     if (!find_family(name, family, &own)) {
-        th_wrap_single(name, set);
+        th_replay_wrap_single(name, set);
     } else if ((own == 0 || own == family->numbers[family->oldest]) &&
                family->count > CLOSED_FILES && were_closed_alike(family)) {
         take_family(set, family);
         set->note = th_printf("the wrap set %s%s*%s is read: %zu files, %s first", family->folder,
                               family->name, family->tail, family->count, set->names[0]);
     } else {
-        th_wrap_single(name, set);
+        th_replay_wrap_single(name, set);
         set->note = th_printf("%s alone is read; if it belongs to a wrap set, give '%s%s*%s'", name,
                               family->folder, family->name, family->tail);
     }
 }
 
-enum th_status th_wrap_find(const char *name, struct th_wrap_set *set)
+enum th_status th_replay_wrap_find(const char *name, struct th_wrap_set *set)
 {
     struct family family = {0};
     struct stat about;
@@ -260,18 +260,18 @@ enum th_status th_wrap_find(const char *name, struct th_wrap_set *set)
     else if (!exists && strchr(base_name(name), '*'))
         status = find_pattern(name, &family, set);
     else
-        th_wrap_single(name, set);
+        th_replay_wrap_single(name, set);
     free_family(&family);
     return status;
 }
 
-void th_wrap_single(const char *name, struct th_wrap_set *set)
+void th_replay_wrap_single(const char *name, struct th_wrap_set *set)
 {
     *set = (struct th_wrap_set){.names = th_alloc(sizeof *set->names), .count = 1};
     set->names[0] = th_strdup(name);
 }
 
-void th_wrap_free(struct th_wrap_set *set)
+void th_replay_wrap_free(struct th_wrap_set *set)
 {
     for (size_t i = 0; i < set->count; i++)
         th_free(set->names[i]);

@@ -29,11 +29,11 @@ struct th_wrap_set {
 
 /* The file or files that NAME stands for: at least one, that need not exist. TH_MALFORMED if it is
  * a pattern and there is no file for it, or they are no wrap set; the cause does not tell NAME. */
-enum th_status th_wrap_find(const char *name, struct th_wrap_set *set);
+enum th_status th_replay_wrap_find(const char *name, struct th_wrap_set *set);
 
 /* Just NAME. */
-void th_wrap_single(const char *name, struct th_wrap_set *set);
+void th_replay_wrap_single(const char *name, struct th_wrap_set *set);
 
-void th_wrap_free(struct th_wrap_set *set);
+void th_replay_wrap_free(struct th_wrap_set *set);
 
 #endif

@@ -14,8 +14,8 @@ struct th_writer {
     uint64_t plain;          /* calls of which more is known than the format has room for */
 };
 
-enum th_status th_writer_open(const char *file, const struct th_writer_options *options,
-                              struct th_writer **writer)
+enum th_status th_replay_writer_open(const char *file, const struct th_writer_options *options,
+                                     struct th_writer **writer)
 {
     struct th_writer *made = th_alloc_zero(sizeof *made);
 
@@ -26,7 +26,7 @@ enum th_status th_writer_open(const char *file, const struct th_writer_options *
     }
     made->options = *options;
     if (options->format == TH_FORMAT_JSONL)
-        th_json_write_header(&made->buffer, &options->here, options->utf8_atoms);
+        th_replay_json_write_header(&made->buffer, &options->here, options->utf8_atoms);
     *writer = made;
     return TH_OK;
 }
@@ -80,12 +80,12 @@ static enum th_status add_message(struct th_writer *writer, struct th_event *eve
     return TH_OK;
 }
 
-enum th_status th_writer_add(struct th_writer *writer, struct th_event *event, th_env *env)
+enum th_status th_replay_writer_add(struct th_writer *writer, struct th_event *event, th_env *env)
 {
     enum th_status status = TH_OK;
 
     if (writer->options.format == TH_FORMAT_JSONL)
-        status = th_json_write_event(&writer->buffer, event, env, &writer->options.here);
+        status = th_replay_json_write_event(&writer->buffer, event, env, &writer->options.here);
     else if (event->kind == TH_EVENT_DROP && event->dropped > UINT32_MAX)
         status =
             th_error_raise(TH_FAILED, "a record can tell of at most %u dropped events", UINT32_MAX);
@@ -100,12 +100,12 @@ enum th_status th_writer_add(struct th_writer *writer, struct th_event *event, t
     return status == TH_OK && writer->buffer.size >= FLUSH_AT ? flush_writer(writer) : status;
 }
 
-uint64_t th_writer_plain(const struct th_writer *writer)
+uint64_t th_replay_writer_plain(const struct th_writer *writer)
 {
     return writer->plain;
 }
 
-enum th_status th_writer_flush(struct th_writer *writer)
+enum th_status th_replay_writer_flush(struct th_writer *writer)
 {
     enum th_status status = flush_writer(writer);
 
@@ -118,7 +118,7 @@ static void free_writer(struct th_writer *writer)
     th_free(writer);
 }
 
-enum th_status th_writer_commit(struct th_writer *writer)
+enum th_status th_replay_writer_commit(struct th_writer *writer)
 {
     enum th_status status = flush_writer(writer);
 
@@ -130,7 +130,7 @@ enum th_status th_writer_commit(struct th_writer *writer)
     return status;
 }
 
-void th_writer_abandon(struct th_writer *writer)
+void th_replay_writer_abandon(struct th_writer *writer)
 {
     th_output_abandon(&writer->out);
     free_writer(writer);

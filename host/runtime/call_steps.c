@@ -22,7 +22,7 @@
 
 enum { ARGUMENTS_BYTES = 4096 /* of their text in a report */ };
 
-_Thread_local struct th_call *th_call_current __attribute__((tls_model("initial-exec")));
+_Thread_local struct th_call *th_runtime_call_current __attribute__((tls_model("initial-exec")));
 
 /* --- Environments ---------------------------------------------------------------------------- */
 
@@ -137,25 +137,26 @@ static void conclude(struct th_process *process, th_term outcome)
  */
 static bool hands_on(const struct th_process *process, size_t frames)
 {
-    return th_step_is_code(process->next.step) || process->next.step == TH_STEP_SKIP ||
+    return th_runtime_step_is_code(process->next.step) || process->next.step == TH_STEP_SKIP ||
            process->frame_count > frames;
 }
 
-void th_steps_drop(struct th_process *process)
+void th_runtime_steps_drop(struct th_process *process)
 {
-    if (th_step_is_code(process->next.step))
-        th_instance_leave(process->next.callee->instance);
+    if (th_runtime_step_is_code(process->next.step))
+        th_code_instance_leave(process->next.callee->instance);
     for (size_t i = 0; i < process->frame_count; i++)
-        th_instance_leave(process->frames[i].then.callee->instance);
+        th_code_instance_leave(process->frames[i].then.callee->instance);
     process->frame_count = 0;
 }
 
-bool th_steps_are_in(const struct th_process *process, uint64_t instance)
+bool th_runtime_steps_are_in(const struct th_process *process, uint64_t instance)
 {
     for (size_t i = 0; i < process->frame_count; i++)
-        if (th_callee_is_of(process->frames[i].then.callee, instance))
+        if (th_code_callee_is_of(process->frames[i].then.callee, instance))
             return true;
-    return th_step_is_code(process->next.step) && th_callee_is_of(process->next.callee, instance);
+    return th_runtime_step_is_code(process->next.step) &&
+           th_code_callee_is_of(process->next.callee, instance);
 }
 
 /* What the external call NOW reaches, which is entered; NULL: nothing. */
@@ -164,11 +165,11 @@ static const struct th_callee *reach(const struct th_continuation *now, uintptr_
     const struct th_callee *callee = now->callee;
 
     th_progress_enter();
-    *word = th_export_word(callee ? callee->entry : th_step_reach(now));
+    *word = th_code_export_word(callee ? callee->entry : th_runtime_step_reach(now));
     if (!callee)
-        callee = th_export_reached(*word);
+        callee = th_code_export_reached(*word);
     if (callee)
-        th_instance_enter(callee->instance);
+        th_code_instance_enter(callee->instance);
     th_progress_leave();
     return callee;
 }
@@ -179,22 +180,22 @@ static void resolve(struct th_process *process, struct th_call *outer)
     struct th_continuation now = process->next;
     uintptr_t word;
     const struct th_callee *callee = reach(&now, &word);
-    int here = th_scheduler_current->type;
+    int here = th_runtime_scheduler_current->type;
 
     if (!callee) {
-        th_exception_of_callee(process, outer, TH_AM(undef), &now);
+        th_runtime_exception_of_callee(process, outer, TH_AM(undef), &now);
         conclude(process, TH_NONE);
         return;
     }
     enter(process, callee, now.argv);
     if (outer && process->next.where != ERL_NIF_THR_NORMAL_SCHEDULER &&
         process->next.where != here) {
-        th_exception_of_callee(process, outer, th_atom("nested_dirty"), &now);
+        th_runtime_exception_of_callee(process, outer, th_atom("nested_dirty"), &now);
         conclude(process, TH_NONE);
-        th_instance_leave(callee->instance);
+        th_code_instance_leave(callee->instance);
         return;
     }
-    th_probed_external(process, callee, outer);
+    th_traced_probed_external(process, callee, outer);
     if (__builtin_expect(word & TH_EXPORT_ARMED, 0))
         th_traced_call(process, callee, now.argv, outer);
 }
@@ -217,10 +218,10 @@ static void interpret(struct th_process *process, struct th_call *call, th_term 
              process->next.step == TH_STEP_NONE && !call->passed.class)
         own = raised_by_host(call, TH_AM(badarg));
     if (own.class != TH_RAISED_NOTHING) {
-        th_exception_of_call(process, call, own.class, own.reason);
+        th_runtime_exception_of_call(process, call, own.class, own.reason);
         conclude(process, TH_NONE);
     } else if (answer != TH_NONE) {
-        th_probed_return(call);
+        th_traced_probed_return(call);
         conclude(process, answer);
     } else if (process->next.step == TH_STEP_NONE) {
         process->raised = call->passed;
@@ -235,7 +236,7 @@ static void interpret(struct th_process *process, struct th_call *call, th_term 
 /* For the report of a crash: what was called, with its arguments. */
 static void tell_call(int output, const struct th_library_frame *self)
 {
-    const struct th_call *call = th_call_current;
+    const struct th_call *call = th_runtime_call_current;
     struct th_buffer text = {0};
 
     (void)self;
@@ -266,7 +267,7 @@ call_code(ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL_NIF_TERM[]), struct t
     th_term answer;
 
     call->env->library = library;
-    th_call_current = call;
+    th_runtime_call_current = call;
     th_library_enter(library);
     th_library_begin_telling(&running, th_library_path(library), callee->name, tell_call);
     if (checked) {
@@ -275,15 +276,15 @@ call_code(ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL_NIF_TERM[]), struct t
     }
     call->code = (const void *)(uintptr_t)code;
     call->sp = th_stack_pointer();
-    th_probed_enter(call);
+    th_traced_probed_enter(call);
     answer = code(call->env, call->argc, call->argv);
     if (checked)
         answer = th_check_answer(&watched, answer,
                                  call->process->next.step != TH_STEP_NONE || call->passed.class);
-    th_probed_leave(call);
+    th_traced_probed_leave(call);
     th_library_end(&running);
     th_library_leave(library);
-    th_call_current = outer;
+    th_runtime_call_current = outer;
     return answer;
 }
 
@@ -319,11 +320,11 @@ static __attribute__((noinline)) void interpret_all(struct surroundings *s, stru
     left.argv = argv;
     interpret(call->process, &left, answer, own);
     if (!hands_on(call->process, frames))
-        th_instance_leave(call->callee->instance);
+        th_code_instance_leave(call->callee->instance);
 }
 
-void th_step_run(struct th_process *process, struct th_call *outer,
-                 const struct th_continuation *now)
+void th_runtime_step_run(struct th_process *process, struct th_call *outer,
+                         const struct th_continuation *now)
 {
     struct surroundings s;
     th_term answer;
@@ -343,26 +344,26 @@ void th_step_run(struct th_process *process, struct th_call *outer,
 
     if (s.own)
         call.argv = copy_terms(s.own, now->argc, now->argv);
-    call.env->thread = (unsigned char)th_scheduler_current->type;
+    call.env->thread = (unsigned char)th_runtime_scheduler_current->type;
     process->raised.class = TH_RAISED_NOTHING;
     clear_next(process, TH_STEP_NONE);
     process->reductions--;
     if (!outer) {
-        th_thread_runs(now->callee->name);
+        th_runtime_thread_runs(now->callee->name);
         atomic_store_explicit(&process->shown.function, now->callee->name, memory_order_relaxed);
-        th_shown_set(&process->shown.code, th_callee_serial(now->callee));
+        th_runtime_shown_set(&process->shown.code, th_code_callee_serial(now->callee));
     }
     answer = call_code(now->code, &call, th_check_on());
     if (!outer)
-        th_thread_runs(NULL);
+        th_runtime_thread_runs(NULL);
     if (s.own)
         leave(&s, process, &call, &answer);
     if (just_returns(call.env, answer)) {
         give_back(&s);
         process->then_is_set = false;
-        th_probed_return(&call);
+        th_traced_probed_return(&call);
         conclude(process, answer);
-        th_instance_leave(now->callee->instance);
+        th_code_instance_leave(now->callee->instance);
     } else {
         interpret_all(&s, &call, now->argv, answer);
     }
@@ -370,18 +371,18 @@ void th_step_run(struct th_process *process, struct th_call *outer,
         th_check_retire(s.own);
 }
 
-th_term th_step_nested(struct th_call *outer, uintptr_t word, const th_term *argv,
-                       struct th_entered *own)
+th_term th_runtime_step_nested(struct th_call *outer, uintptr_t word, const th_term *argv,
+                               struct th_entered *own)
 {
     struct th_process *process = outer->process;
-    const struct th_callee *callee = th_export_reached(word);
+    const struct th_callee *callee = th_code_export_reached(word);
     th_env *env = outer->env;
     void *library = env->library;
     struct th_call call; /* set one by one: what is passed is not looked at unless it has a class */
     th_term answer;
 
     process->base = process->frame_count;
-    th_probed_external(process, callee, outer);
+    th_traced_probed_external(process, callee, outer);
     if (__builtin_expect(word & TH_EXPORT_ARMED, 0))
         th_traced_call(process, callee, argv, outer);
     call.process = process;
@@ -403,11 +404,11 @@ th_term th_step_nested(struct th_call *outer, uintptr_t word, const th_term *arg
     if (!just_returns(env, answer)) {
         interpret_all(&(struct surroundings){.keeps = env, .library = library}, &call, argv,
                       answer);
-        return th_nested_end(outer, outer->frames);
+        return th_runtime_nested_end(outer, outer->frames);
     }
     env->library = library;
-    th_probed_return(&call);
-    th_instance_leave_quickly(own);
+    th_traced_probed_return(&call);
+    th_code_instance_leave_quickly(own);
     if (__builtin_expect(process->next.step != TH_STEP_NONE, 0)) {
         clear_next(process, TH_STEP_NONE); /* a term counts more */
         process->then_is_set = false;
@@ -429,17 +430,17 @@ static void unwind(struct th_process *process, const struct th_call *outer)
         const struct th_frame_kept *frame = &process->frames[--process->frame_count];
         if (process->outcome != TH_NONE || frame->catches) {
             if (__builtin_expect(th_live_is_returning(&process->live), 0))
-                th_caught_by(process, frame->then.callee);
+                th_traced_caught_by(process, frame->then.callee);
             process->next = frame->then;
             process->next.argv[0] = process->outcome;
             return;
         }
-        th_instance_leave(frame->then.callee->instance);
+        th_code_instance_leave(frame->then.callee->instance);
         th_traced_frame_over(process, outer);
     }
 }
 
-void th_step_take(struct th_process *process, struct th_call *outer)
+void th_runtime_step_take(struct th_process *process, struct th_call *outer)
 {
     struct th_continuation now;
 
@@ -447,7 +448,7 @@ void th_step_take(struct th_process *process, struct th_call *outer)
         resolve(process, outer);
     } else {
         now = process->next;
-        th_step_run(process, outer, &now);
+        th_runtime_step_run(process, outer, &now);
     }
     if (process->next.step == TH_STEP_CONCLUDE)
         unwind(process, outer);

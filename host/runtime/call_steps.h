@@ -7,38 +7,38 @@
 /* Takes the next step, a call of code or an external call; in a nested call, which OUTER made, or
  * at depth 0, with OUTER NULL. What is over then goes on with the frame that waits for it; there
  * being none above `base`, the next step is TH_STEP_CONCLUDE, with `outcome` and `raised`. */
-void th_step_take(struct th_process *process, struct th_call *outer);
+void th_runtime_step_take(struct th_process *process, struct th_call *outer);
 
 /* The export entry of the external call NEXT, NULL if there is none. Its word tells what code it
  * reaches, and if that has to be told first (th_traced_call()). */
-static inline struct th_export *th_step_reach(const struct th_continuation *next)
+static inline struct th_export *th_runtime_step_reach(const struct th_continuation *next)
 {
-    return th_export_find(next->module, next->function, (unsigned)next->argc);
+    return th_code_export_find(next->module, next->function, (unsigned)next->argc);
 }
 
 /* Runs the code of NOW and stores its outcome, or its next continuation, in PROCESS. Pops no
  * frames. */
-void th_step_run(struct th_process *process, struct th_call *outer,
-                 const struct th_continuation *now);
+void th_runtime_step_run(struct th_process *process, struct th_call *outer,
+                         const struct th_continuation *now);
 
 /*
  * A nested call that OUTER makes, of an entry whose WORD is TH_EXPORT_USUAL, and whose instance was
- * entered with OWN as the answer: its result, or what th_nested_end() says. For the usual case:
- * OUTER has nothing to be done after itself and has raised nothing, and the checker is off.
+ * entered with OWN as the answer: its result, or what th_runtime_nested_end() says. For the usual
+ * case: OUTER has nothing to be done after itself and has raised nothing, and the checker is off.
  */
-th_term th_step_nested(struct th_call *outer, uintptr_t word, const th_term *argv,
-                       struct th_entered *own);
+th_term th_runtime_step_nested(struct th_call *outer, uintptr_t word, const th_term *argv,
+                               struct th_entered *own);
 
 /* PROCESS has ended, with steps that are left: it is in their code no more. */
-void th_steps_drop(struct th_process *process);
+void th_runtime_steps_drop(struct th_process *process);
 
 /* What PROCESS does next, or a frame that it keeps, is code of the instance with that serial. */
-bool th_steps_are_in(const struct th_process *process, uint64_t instance);
+bool th_runtime_steps_are_in(const struct th_process *process, uint64_t instance);
 
 /* --- Nested calls (nested.c) --- */
 
 /* The code that OUTER has called has run, or is next: goes on with what is next until the call is
  * over. Its result, or TH_NONE: an exception was passed to OUTER. BASE is the `base` of OUTER. */
-th_term th_nested_end(struct th_call *outer, size_t base);
+th_term th_runtime_nested_end(struct th_call *outer, size_t base);
 
 #endif

@@ -23,7 +23,7 @@ static struct {
 
 /* --- Orders ----------------------------------------------------------------------------------- */
 
-struct th_code_order *th_code_order_create(enum th_code_command command, th_term process)
+struct th_code_order *th_runtime_code_order_create(enum th_code_command command, th_term process)
 {
     struct th_code_order *order = th_alloc_zero(sizeof *order);
 
@@ -37,7 +37,7 @@ struct th_code_order *th_code_order_create(enum th_code_command command, th_term
 static void drop_prepared(struct th_code_order *order)
 {
     while (order->count > 0)
-        th_prepared_drop(order->prepared[--order->count]);
+        th_code_prepared_drop(order->prepared[--order->count]);
 }
 
 static void free_order(struct th_code_order *order)
@@ -63,7 +63,7 @@ static th_term error_texts(th_env *env)
     return th_make_list(env, texts, count);
 }
 
-void th_code_order_fail(struct th_code_order *order, enum th_code_refusal refusal)
+void th_runtime_code_order_fail(struct th_code_order *order, enum th_code_refusal refusal)
 {
     static const char *const words[] = {
         [TH_CODE_FAILED] = "failed",         [TH_CODE_REFUSED] = "refused",
@@ -101,12 +101,12 @@ static void finish(struct th_code_order *order)
     enum th_status status = th_code_finish(&f);
 
     for (size_t i = 0; status == TH_OK && th_runtime_tracing() && i < order->count; i++)
-        th_tracing_warn_of_losses(th_runtime_tracing(), finished[i].name);
+        th_trace_warn_of_losses(th_runtime_tracing(), finished[i].name);
     if (status == TH_OK) {
         order->answer = finished_list(&order->env, finished, order->count);
         order->count = 0; /* they are the modules' */
     } else {
-        th_code_order_fail(order, f.refusal);
+        th_runtime_code_order_fail(order, f.refusal);
     }
     th_free(finished);
 }
@@ -118,7 +118,7 @@ static void purge(struct th_code_order *order)
     if (th_code_purge(order->module, order->purge, &had) == TH_OK)
         order->answer = had ? TH_AM(true) : TH_AM(false);
     else
-        th_code_order_fail(order, TH_CODE_NOT_PURGED);
+        th_runtime_code_order_fail(order, TH_CODE_NOT_PURGED);
 }
 
 static void delete_module(struct th_code_order *order)
@@ -128,7 +128,8 @@ static void delete_module(struct th_code_order *order)
     if (status == TH_OK)
         order->answer = TH_AM(true);
     else
-        th_code_order_fail(order, status == TH_USAGE ? TH_CODE_NOT_LOADED : TH_CODE_NOT_PURGED);
+        th_runtime_code_order_fail(order,
+                                   status == TH_USAGE ? TH_CODE_NOT_LOADED : TH_CODE_NOT_PURGED);
 }
 
 static void carry_out(struct th_code_order *order)
@@ -144,11 +145,11 @@ static void carry_out(struct th_code_order *order)
 /* What is not to be loaded is gone when the process goes on. */
 static void answer(struct th_code_order *order)
 {
-    struct th_message *signal = th_message_create(order->answer);
+    struct th_message *signal = th_process_message_create(order->answer);
 
     signal->kind = TH_SIGNAL_CODE;
     drop_prepared(order);
-    th_host_process_post(order->process, signal);
+    th_process_post(order->process, signal);
 }
 
 /* --- The thread ------------------------------------------------------------------------------- */
@@ -192,14 +193,14 @@ static void *run(void *unused)
 /* Under the lock. */
 static bool start(void)
 {
-    int error = loader.running ? 0 : th_thread_create(&loader.thread, run, NULL);
+    int error = loader.running ? 0 : th_runtime_thread_create(&loader.thread, run, NULL);
 
     loader.running = !error;
     errno = error;
     return loader.running;
 }
 
-void th_loader_submit(struct th_code_order *order)
+void th_runtime_loader_submit(struct th_code_order *order)
 {
     bool started;
 
@@ -215,13 +216,13 @@ void th_loader_submit(struct th_code_order *order)
     if (started)
         return;
     th_error_raise(TH_FAILED, "the thread that loads code cannot be started: %s", strerror(errno));
-    th_code_order_fail(order, TH_CODE_FAILED);
+    th_runtime_code_order_fail(order, TH_CODE_FAILED);
     th_error_clear();
     answer(order);
     free_order(order);
 }
 
-size_t th_loader_orders(void)
+size_t th_runtime_loader_orders(void)
 {
     size_t orders;
 
@@ -231,7 +232,7 @@ size_t th_loader_orders(void)
     return orders;
 }
 
-void th_loader_end(void)
+void th_runtime_loader_end(void)
 {
     bool running;
 

@@ -29,19 +29,19 @@ struct th_code_order {
     th_env env;
 };
 
-struct th_code_order *th_code_order_create(enum th_code_command command, th_term process);
+struct th_code_order *th_runtime_code_order_create(enum th_code_command command, th_term process);
 
 /* The answer of ORDER is {error, {Why, Texts}}: REFUSAL, and what the thread's error chain says. */
-void th_code_order_fail(struct th_code_order *order, enum th_code_refusal refusal);
+void th_runtime_code_order_fail(struct th_code_order *order, enum th_code_refusal refusal);
 
 /* Takes ORDER over. What a process has ordered that is dead when it is its turn is dropped. Any
  * thread. */
-void th_loader_submit(struct th_code_order *order);
+void th_runtime_loader_submit(struct th_code_order *order);
 
 /* How many orders there are that were not carried out to the end. Any thread. */
-size_t th_loader_orders(void);
+size_t th_runtime_loader_orders(void);
 
 /* Ends the thread, having carried out what there is. */
-void th_loader_end(void);
+void th_runtime_loader_end(void);
 
 #endif

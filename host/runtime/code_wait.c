@@ -1,7 +1,7 @@
 /*
  * Processes that wait for code to be loaded, purged or deleted.
  *
- * A function asks for it by a continuation (th_call_code()). When it has returned,
+ * A function asks for it by a continuation (th_runtime_call_code()). When it has returned,
  *
  *  1. a dirty thread prepares the libraries, as part of the process' turn: so any number of
  *     processes prepare at once, up to the number of those threads. There is no such step where
@@ -21,7 +21,7 @@
 #include "host/base/base.h"
 #include "host/file/file.h"
 
-/* What th_call_code() has put in the place of the answer. */
+/* What th_runtime_call_code() has put in the place of the answer. */
 static struct th_code_request request_of(const struct th_process *process)
 {
     const th_term *parts = th_tuple_elements(process->next.argv[0]);
@@ -57,7 +57,7 @@ static void prepare(struct th_code_order *order, const struct th_code_request *r
     for (th_term list = request->what; status == TH_OK && th_is_list(list); list = th_cell(list)[1])
         status = prepare_one(order, th_cell(list)[0]);
     if (status != TH_OK)
-        th_code_order_fail(order, status == TH_REFUSED ? TH_CODE_REFUSED : TH_CODE_FAILED);
+        th_runtime_code_order_fail(order, status == TH_REFUSED ? TH_CODE_REFUSED : TH_CODE_FAILED);
     th_error_clear();
 }
 
@@ -65,7 +65,7 @@ static void prepare(struct th_code_order *order, const struct th_code_request *r
 static void order(struct th_process *process)
 {
     struct th_code_request request = request_of(process);
-    struct th_code_order *made = th_code_order_create(request.command, process->pid);
+    struct th_code_order *made = th_runtime_code_order_create(request.command, process->pid);
 
     made->purge = request.purge;
     if (request.command == TH_CODE_LOAD)
@@ -75,18 +75,18 @@ static void order(struct th_process *process)
     process->next.argv[0] = TH_NONE;
     process->next.where = ERL_NIF_THR_NORMAL_SCHEDULER;
     process->code_ordered = true;
-    th_loader_submit(made);
+    th_runtime_loader_submit(made);
 }
 
 /* The thread is shown to run the function that has asked. */
 static void order_here(struct th_process *process)
 {
-    th_thread_runs(process->next.callee->name);
+    th_runtime_thread_runs(process->next.callee->name);
     order(process);
-    th_thread_runs(NULL);
+    th_runtime_thread_runs(NULL);
 }
 
-void th_code_arrived(struct th_process *process, struct th_message *signal)
+void th_runtime_code_arrived(struct th_process *process, struct th_message *signal)
 {
     signal->next = NULL;
     process->code_answer = signal;
@@ -99,14 +99,14 @@ static void go_on(struct th_process *process)
 
     process->code_ordered = false;
     process->code_answer = NULL;
-    th_mailbox_answered(process, signal);
+    th_runtime_mailbox_answered(process, signal);
 }
 
-bool th_code_step(struct th_process *process)
+bool th_runtime_code_step(struct th_process *process)
 {
     if (!process->code_ordered) {
         order_here(process);
         return true;
     }
-    return th_mailbox_await(process, &process->code_answer, go_on);
+    return th_runtime_mailbox_await(process, &process->code_answer, go_on);
 }

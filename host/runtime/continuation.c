@@ -12,9 +12,9 @@ enum {
     MILLION = 1000000
 };
 
-th_term th_call_raise(th_env *env, enum th_raised class, th_term reason)
+th_term th_runtime_call_raise(th_env *env, enum th_raised class, th_term reason)
 {
-    struct th_call *call = th_call_of(env);
+    struct th_call *call = th_runtime_call_of(env);
 
     env->exception = reason;
     env->exception_class = (unsigned char)(class - TH_RAISED_ERROR);
@@ -25,12 +25,12 @@ th_term th_call_raise(th_env *env, enum th_raised class, th_term reason)
 
 static th_term refuse(th_env *env)
 {
-    return th_call_raise(env, TH_RAISED_ERROR, TH_AM(badarg));
+    return th_runtime_call_raise(env, TH_RAISED_ERROR, TH_AM(badarg));
 }
 
-bool th_call_pending(const th_env *env, th_term *reason)
+bool th_runtime_call_pending(const th_env *env, th_term *reason)
 {
-    const struct th_call *call = th_call_of(env);
+    const struct th_call *call = th_runtime_call_of(env);
     bool passed = env->exception == TH_NONE && call && call->passed.class;
 
     if (env->exception == TH_NONE && !passed)
@@ -39,9 +39,9 @@ bool th_call_pending(const th_env *env, th_term *reason)
     return true;
 }
 
-bool th_call_consume(th_env *env, int percent)
+bool th_runtime_call_consume(th_env *env, int percent)
 {
-    struct th_call *call = th_call_of(env);
+    struct th_call *call = th_runtime_call_of(env);
     int share = percent < 1 ? 1 : percent > 100 ? 100 : percent;
 
     if (!call || env->thread != ERL_NIF_THR_NORMAL_SCHEDULER)
@@ -71,9 +71,9 @@ static void set_next(struct th_call *call, const struct th_continuation *next)
     call->process->next = *next;
 }
 
-th_term th_call_pass(th_env *env, const struct th_exception_raised *exception)
+th_term th_runtime_call_pass(th_env *env, const struct th_exception_raised *exception)
 {
-    struct th_call *call = th_call_of(env);
+    struct th_call *call = th_runtime_call_of(env);
     size_t length;
 
     if (!call || exception->class == TH_RAISED_NOTHING ||
@@ -100,11 +100,11 @@ static int thread_of(int flags)
                                               : ERL_NIF_THR_DIRTY_CPU_SCHEDULER;
 }
 
-th_term th_call_schedule(th_env *env, const char *function, int flags,
-                         ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL_NIF_TERM[]), int argc,
-                         const th_term argv[])
+th_term th_runtime_call_schedule(th_env *env, const char *function, int flags,
+                                 ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL_NIF_TERM[]),
+                                 int argc, const th_term argv[])
 {
-    struct th_call *call = th_call_of(env);
+    struct th_call *call = th_runtime_call_of(env);
     int where = thread_of(flags);
     th_term name = TH_NONE;
 
@@ -113,7 +113,7 @@ th_term th_call_schedule(th_env *env, const char *function, int flags,
     if (name == TH_NONE)
         return refuse(env);
     if (call->outer && where != ERL_NIF_THR_NORMAL_SCHEDULER && where != env->thread)
-        return th_call_raise(env, TH_RAISED_ERROR, th_atom("nested_dirty"));
+        return th_runtime_call_raise(env, TH_RAISED_ERROR, th_atom("nested_dirty"));
     set_next(call, &(struct th_continuation){
                        .step = TH_STEP_RUN,
                        .where = where,
@@ -146,9 +146,10 @@ static struct th_continuation external(th_env *env, th_term module, th_term func
     };
 }
 
-th_term th_call_tail(th_env *env, th_term module, th_term function, int argc, const th_term argv[])
+th_term th_runtime_call_tail(th_env *env, th_term module, th_term function, int argc,
+                             const th_term argv[])
 {
-    struct th_call *call = th_call_of(env);
+    struct th_call *call = th_runtime_call_of(env);
     struct th_continuation next;
 
     if (!is_call(call, module, function, argc))
@@ -180,10 +181,10 @@ static bool can_keep(const struct th_call_then *then)
     return then->code && then->kept >= 0 && then->kept < TH_MOST_ARGUMENTS;
 }
 
-th_term th_call_and_then(th_env *env, th_term module, th_term function, int argc,
-                         const th_term argv[], const struct th_call_then *then)
+th_term th_runtime_call_and_then(th_env *env, th_term module, th_term function, int argc,
+                                 const th_term argv[], const struct th_call_then *then)
 {
-    struct th_call *call = th_call_of(env);
+    struct th_call *call = th_runtime_call_of(env);
     struct th_continuation next;
 
     if (!is_call(call, module, function, argc) || !can_keep(then))
@@ -220,10 +221,10 @@ static bool can_be_asked(const struct th_code_request *request)
 
 /* Until it is the process' next step, the request is a term that the process keeps, in the place of
  * the answer: so it goes with the function's next word on what is to be done. */
-th_term th_call_code(th_env *env, const struct th_code_request *request,
-                     const struct th_call_then *then)
+th_term th_runtime_call_code(th_env *env, const struct th_code_request *request,
+                             const struct th_call_then *then)
 {
-    struct th_call *call = th_call_of(env);
+    struct th_call *call = th_runtime_call_of(env);
     struct th_code_request asked = *request;
     struct th_continuation next;
 
@@ -234,7 +235,7 @@ th_term th_call_code(th_env *env, const struct th_code_request *request,
     if (!can_be_asked(&asked))
         return refuse(env);
     if (call->outer)
-        return th_call_raise(env, TH_RAISED_ERROR, th_atom("nested_await"));
+        return th_runtime_call_raise(env, TH_RAISED_ERROR, th_atom("nested_await"));
     next = place_of(call, then, "th_load_code");
     next.step = TH_STEP_CODE;
     if (asked.command == TH_CODE_LOAD)
@@ -251,18 +252,18 @@ static int64_t deadline_in(int64_t milliseconds)
 {
     if (milliseconds <= 0)
         return milliseconds < 0 ? -1 : 0;
-    return milliseconds < INT64_MAX / MILLION ? th_timer_in(milliseconds * MILLION) : -1;
+    return milliseconds < INT64_MAX / MILLION ? th_runtime_timer_in(milliseconds * MILLION) : -1;
 }
 
-th_term th_call_await(th_env *env, const struct th_call_then *then, int64_t milliseconds)
+th_term th_runtime_call_await(th_env *env, const struct th_call_then *then, int64_t milliseconds)
 {
-    struct th_call *call = th_call_of(env);
+    struct th_call *call = th_runtime_call_of(env);
     struct th_continuation next;
 
     if (!call || !can_keep(then))
         return refuse(env);
     if (call->outer)
-        return th_call_raise(env, TH_RAISED_ERROR, th_atom("nested_await"));
+        return th_runtime_call_raise(env, TH_RAISED_ERROR, th_atom("nested_await"));
     next = place_of(call, then, "th_await");
     next.step = TH_STEP_AWAIT;
     next.argv[0] = TH_NONE;
@@ -271,9 +272,9 @@ th_term th_call_await(th_env *env, const struct th_call_then *then, int64_t mill
     return TH_NONE;
 }
 
-th_term th_call_skip(th_env *env)
+th_term th_runtime_call_skip(th_env *env)
 {
-    struct th_call *call = th_call_of(env);
+    struct th_call *call = th_runtime_call_of(env);
 
     if (!call || call->outer || !call->process->offered)
         return refuse(env);
@@ -297,17 +298,17 @@ static void release_operation(struct th_offheap *self)
 /* An operation is submitted only after the function has returned; until then it is a reference term
  * on the process' heap. So the last request of the function counts, and an operation that was not
  * submitted is freed with the heap. */
-th_term th_call_file(th_env *env, struct th_file_operation *operation,
-                     const struct th_call_then *then)
+th_term th_runtime_call_file(th_env *env, struct th_file_operation *operation,
+                             const struct th_call_then *then)
 {
-    struct th_call *call = th_call_of(env);
+    struct th_call *call = th_runtime_call_of(env);
     struct th_continuation next;
     th_term kept;
 
     if (!call || !can_keep(then) || call->outer) {
         th_file_operation_drop(operation);
         if (call && call->outer)
-            return th_call_raise(env, TH_RAISED_ERROR, th_atom("nested_await"));
+            return th_runtime_call_raise(env, TH_RAISED_ERROR, th_atom("nested_await"));
         return refuse(env);
     }
     kept = th_make_magic(env, operation, keep_operation, release_operation, (uint32_t[3]){0});

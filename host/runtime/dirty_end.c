@@ -31,7 +31,7 @@
 static void claim(struct th_process *process)
 {
     atomic_store_explicit(&process->dirty, TH_DIRTY_ENDS, memory_order_relaxed);
-    th_run_queue_add(process);
+    th_runtime_run_queue_add(process);
 }
 
 static enum th_dirty state_of(const struct th_process *process)
@@ -39,11 +39,11 @@ static enum th_dirty state_of(const struct th_process *process)
     return atomic_load_explicit(&process->dirty, memory_order_relaxed);
 }
 
-void th_dirty_arrived(struct th_process *process, const struct th_message *signal)
+void th_runtime_dirty_arrived(struct th_process *process, const struct th_message *signal)
 {
     if (state_of(process) == TH_DIRTY_LET_GO &&
         (signal->kind == TH_SIGNAL_EXIT || signal->kind == TH_SIGNAL_EXIT_LINKED) &&
-        th_signal_ends(process, signal))
+        th_runtime_signal_ends(process, signal))
         claim(process);
 }
 
@@ -54,14 +54,14 @@ static void let_go(void *context)
     atomic_store_explicit(&process->dirty, TH_DIRTY_LET_GO, memory_order_relaxed);
     if (!atomic_load_explicit(&process->end_arrived, memory_order_relaxed))
         return;
-    for (const struct th_message *m = th_host_process_first(process->mailbox);
+    for (const struct th_message *m = th_process_first(process->mailbox);
          m && state_of(process) == TH_DIRTY_LET_GO; m = m->next)
-        th_dirty_arrived(process, m);
+        th_runtime_dirty_arrived(process, m);
 }
 
-void th_dirty_let_go_at_last(struct th_process *process)
+void th_runtime_dirty_let_go_at_last(struct th_process *process)
 {
-    th_host_process_with(process->mailbox, let_go, process);
+    th_process_with(process->mailbox, let_go, process);
 }
 
 static void take_back(void *context)
@@ -74,25 +74,25 @@ static void take_back(void *context)
     process->takes = 1;
 }
 
-bool th_dirty_take_back(struct th_process *process)
+bool th_runtime_dirty_take_back(struct th_process *process)
 {
-    if (th_dirty_is_over(process))
+    if (th_runtime_dirty_is_over(process))
         return false;
-    th_host_process_with(process->mailbox, take_back, process);
+    th_process_with(process->mailbox, take_back, process);
     return state_of(process) == TH_DIRTY_HELD;
 }
 
 /* The scheduler and the dirty thread meet here. The later one of the two sees all that the earlier
  * one has done: acquire and release. */
 
-void th_dirty_over(struct th_process *process)
+void th_runtime_dirty_over(struct th_process *process)
 {
     if (atomic_exchange_explicit(&process->dirty, TH_DIRTY_RETURNED, memory_order_acq_rel) ==
         TH_DIRTY_ENDED)
-        th_run_queue_add(process);
+        th_runtime_run_queue_add(process);
 }
 
-bool th_dirty_goes_on(struct th_process *process)
+bool th_runtime_dirty_goes_on(struct th_process *process)
 {
     enum th_dirty ends = TH_DIRTY_ENDS;
 

@@ -24,11 +24,11 @@ static struct errand {
 /* The calling thread's part of the runtime, NULL if it has none. */
 static struct th_scheduler_thread *own_thread(struct th_queue **queue)
 {
-    const struct th_scheduler *self = th_scheduler_current;
+    const struct th_scheduler *self = th_runtime_scheduler_current;
 
     if (!self)
         return NULL;
-    *queue = &th_queues[self->type];
+    *queue = &th_runtime_queues[self->type];
     return &(*queue)->threads[self->number - (*queue)->threads[0].self.number];
 }
 
@@ -62,7 +62,7 @@ static void do_part(void)
     pthread_mutex_unlock(&lock);
 }
 
-void th_errand_do(void)
+void th_runtime_errand_do(void)
 {
     if (take_part())
         do_part();
@@ -72,7 +72,7 @@ void th_errand_do(void)
 static void announce(void)
 {
     for (int type = ERL_NIF_THR_NORMAL_SCHEDULER; type < TH_QUEUES; type++) {
-        struct th_queue *queue = &th_queues[type];
+        struct th_queue *queue = &th_runtime_queues[type];
 
         pthread_mutex_lock(&queue->lock);
         queue->errands++;
@@ -80,10 +80,10 @@ static void announce(void)
         pthread_cond_broadcast(&queue->work);
         pthread_mutex_unlock(&queue->lock);
     }
-    th_queue_poke_schedulers();
+    th_runtime_queue_poke_schedulers();
 }
 
-void th_errand(void (*function)(void *argument), void *argument)
+void th_runtime_errand(void (*function)(void *argument), void *argument)
 {
     pthread_mutex_lock(&lock);
     while (current.function) {
@@ -98,7 +98,7 @@ void th_errand(void (*function)(void *argument), void *argument)
     current = (struct errand){function, argument, 0};
     announce();
     pthread_mutex_unlock(&lock);
-    th_errand_do();
+    th_runtime_errand_do();
     pthread_mutex_lock(&lock);
     while (current.left > 0)
         pthread_cond_wait(&ended, &lock);

@@ -21,7 +21,7 @@
 enum { DEPTH = 8 /* entries, as in a BEAM */ };
 
 /* The atom of a C name, which is UTF-8 or Latin-1 and was looked at before. */
-th_term th_name_atom(const char *name)
+th_term th_runtime_name_atom(const char *name)
 {
     th_term atom = th_atom_utf8(name, strlen(name));
 
@@ -41,7 +41,7 @@ static void add(struct trace *trace, th_term module, th_term function, th_term a
 {
     if (trace->count < DEPTH)
         trace->entries[trace->count++] =
-            th_make_tuple_of(trace->env, module, function, arguments, th_source_due(at));
+            th_make_tuple_of(trace->env, module, function, arguments, th_runtime_source_due(at));
 }
 
 /* A function that waits, as it was called. */
@@ -49,7 +49,7 @@ static void add_waiting(struct trace *trace, const struct th_callee *callee, con
                         bool goes_on, int argc, uintptr_t at)
 {
     add(trace, th_library_name(callee->library),
-        th_name_atom(goes_on ? callee->function->name : name),
+        th_runtime_name_atom(goes_on ? callee->function->name : name),
         th_small(goes_on ? (int)callee->function->arity : argc), at);
 }
 
@@ -89,8 +89,8 @@ static th_term stack_of(struct trace *trace)
     return th_make_list(trace->env, trace->entries, trace->count);
 }
 
-void th_exception_of_call(struct th_process *process, const struct th_call *call,
-                          enum th_raised class, th_term reason)
+void th_runtime_exception_of_call(struct th_process *process, const struct th_call *call,
+                                  enum th_raised class, th_term reason)
 {
     struct trace trace = {.env = call->env};
     uintptr_t at = place_in(call, call->raised_at);
@@ -98,14 +98,14 @@ void th_exception_of_call(struct th_process *process, const struct th_call *call
     if (call->goes_on)
         add_waiting(&trace, call->callee, NULL, true, 0, at);
     else
-        add(&trace, th_library_name(call->callee->library), th_name_atom(call->function),
+        add(&trace, th_library_name(call->callee->library), th_runtime_name_atom(call->function),
             th_make_list(call->env, call->argv, (size_t)call->argc), at);
     add_outer(&trace, process, call->frames, call->outer);
     process->raised = (struct th_exception_raised){class, true, reason, stack_of(&trace)};
 }
 
-void th_exception_of_callee(struct th_process *process, struct th_call *outer, th_term error,
-                            const struct th_continuation *callee)
+void th_runtime_exception_of_callee(struct th_process *process, struct th_call *outer,
+                                    th_term error, const struct th_continuation *callee)
 {
     th_env *env = outer ? outer->env : process->env;
     struct trace trace = {.env = env};
@@ -116,14 +116,15 @@ void th_exception_of_callee(struct th_process *process, struct th_call *outer, t
     process->raised = (struct th_exception_raised){TH_RAISED_ERROR, true, error, stack_of(&trace)};
 }
 
-th_term th_call_stack(th_env *env, const struct th_exception_raised *exception)
+th_term th_runtime_call_stack(th_env *env, const struct th_exception_raised *exception)
 {
-    return exception->lines_due ? th_source_locate_all(env, exception->stack) : exception->stack;
+    return exception->lines_due ? th_runtime_source_locate_all(env, exception->stack)
+                                : exception->stack;
 }
 
 /* --- Ends of processes ----------------------------------------------------------------------- */
 
-th_term th_exception_exit_reason(th_env *env, const struct th_exception_raised *exception)
+th_term th_runtime_exception_exit_reason(th_env *env, const struct th_exception_raised *exception)
 {
     th_term reason = exception->reason;
 
@@ -131,7 +132,7 @@ th_term th_exception_exit_reason(th_env *env, const struct th_exception_raised *
         return reason;
     if (exception->class == TH_RAISED_THROW)
         reason = th_make_tuple_of(env, TH_AM(nocatch), reason);
-    return th_make_tuple_of(env, reason, th_call_stack(env, exception));
+    return th_make_tuple_of(env, reason, th_runtime_call_stack(env, exception));
 }
 
 static _Atomic bool reports = true; /* relaxed: a setting */
@@ -141,7 +142,7 @@ void th_runtime_set_reports(bool wanted)
     atomic_store_explicit(&reports, wanted, memory_order_relaxed);
 }
 
-void th_exception_report(const struct th_process *process, th_term reason)
+void th_runtime_exception_report(const struct th_process *process, th_term reason)
 {
     enum { MOST = 8192 /* bytes of the reason's text */ };
     struct th_buffer pid = {0};

@@ -1,10 +1,10 @@
 /*
  * Processes that wait for operations on files.
  *
- * A function asks for an operation by a continuation (th_call_file()). When it has returned, a
- * scheduler submits the operation, and the process waits without a thread, as for a message.
- * Whoever carries it out sends a signal with the result, which is no message: so it comes in order,
- * and a signal that ends the process meanwhile does.
+ * A function asks for an operation by a continuation (th_runtime_call_file()). When it has
+ * returned, a scheduler submits the operation, and the process waits without a thread, as for a
+ * message. Whoever carries it out sends a signal with the result, which is no message: so it comes
+ * in order, and a signal that ends the process meanwhile does.
  *
  * A process that ends while it waits abandons the operation. If that was carried out, the signal is
  * in its mailbox, or will find it dead: then the operation is settled by who finds that.
@@ -16,7 +16,7 @@
 
 #include "host/base/base.h"
 
-struct th_file_last th_call_last_file(const struct th_call *call)
+struct th_file_last th_runtime_call_last_file(const struct th_call *call)
 {
     return call->process->last_operation;
 }
@@ -26,7 +26,7 @@ static struct th_file_operation *operation_of(const struct th_message *signal)
     return (struct th_file_operation *)(uintptr_t)signal->number;
 }
 
-void th_file_unwanted(const struct th_message *signal)
+void th_runtime_file_unwanted(const struct th_message *signal)
 {
     th_file_settle(operation_of(signal), NULL);
     th_file_operation_drop(operation_of(signal));
@@ -35,11 +35,11 @@ void th_file_unwanted(const struct th_message *signal)
 /* By a thread of the pool. */
 static void tell_over(struct th_file_operation *operation)
 {
-    struct th_message *signal = th_message_create(operation->result);
+    struct th_message *signal = th_process_message_create(operation->result);
 
     signal->kind = TH_SIGNAL_FILE;
     signal->number = (uint64_t)(uintptr_t)operation;
-    if (th_host_process_post(operation->process, signal))
+    if (th_process_post(operation->process, signal))
         return;
     th_file_settle(operation, NULL);
     th_file_operation_drop(operation);
@@ -50,17 +50,18 @@ static void submit(struct th_process *process)
     struct th_file_operation *operation = th_magic_object(process->next.argv[0]);
     struct th_buffer tag = {0};
 
-    th_tag_text(process, &tag);
+    th_runtime_tag_text(process, &tag);
     process->next.argv[0] = TH_NONE;
     th_file_operation_keep(operation); /* the term's share goes with the heap */
     process->operation = operation;
     operation->done = tell_over;
-    th_file_submit(operation, &(struct th_file_submission){.thread = th_scheduler_current->number,
-                                                           .user_tag = th_buffer_text(&tag)});
+    th_file_submit(operation,
+                   &(struct th_file_submission){.thread = th_runtime_scheduler_current->number,
+                                                .user_tag = th_buffer_text(&tag)});
     th_buffer_free(&tag);
 }
 
-void th_file_arrived(struct th_process *process, struct th_message *signal)
+void th_runtime_file_arrived(struct th_process *process, struct th_message *signal)
 {
     signal->next = NULL;
     process->operation_over = signal;
@@ -80,26 +81,26 @@ static void go_on(struct th_process *process)
                                                     .error = operation->error};
     th_file_settle(operation, &process->files);
     th_file_operation_drop(operation);
-    th_mailbox_answered(process, signal);
+    th_runtime_mailbox_answered(process, signal);
 }
 
-bool th_file_step(struct th_process *process)
+bool th_runtime_file_step(struct th_process *process)
 {
     if (!process->operation)
         submit(process);
-    return th_mailbox_await(process, &process->operation_over, go_on);
+    return th_runtime_mailbox_await(process, &process->operation_over, go_on);
 }
 
-void th_file_end(struct th_process *process)
+void th_runtime_file_end(struct th_process *process)
 {
     if (process->operation_over) {
-        th_file_unwanted(process->operation_over);
-        th_message_free(process->operation_over);
+        th_runtime_file_unwanted(process->operation_over);
+        th_process_message_free(process->operation_over);
         process->operation_over = NULL;
     } else if (process->operation) {
         th_file_abandon(process->operation);
     }
     process->operation = NULL;
     if (process->files.has_opened)
-        th_file_owner_end(&process->files, th_scheduler_current->number);
+        th_file_owner_end(&process->files, th_runtime_scheduler_current->number);
 }

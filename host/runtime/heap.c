@@ -22,7 +22,7 @@
 
 enum { LEAST = 16 * 1024 /* bytes: less is not worth collecting */ };
 
-void th_heap_start(struct th_process *process)
+void th_runtime_heap_start(struct th_process *process)
 {
     process->collect_at = LEAST;
     process->collected = NULL;
@@ -41,7 +41,7 @@ static size_t size_of(struct th_process *process)
 static void collect_later(struct th_process *process, size_t size, size_t before)
 {
     process->collect_at = 2 * size > LEAST ? 2 * size : LEAST;
-    th_probed_room(process, before, process->collect_at);
+    th_traced_probed_room(process, before, process->collect_at);
 }
 
 /* --- What is needed -------------------------------------------------------------------------- */
@@ -91,7 +91,7 @@ static void free_fragments(struct th_process *process)
 {
     while (process->fragments) {
         struct th_message *next = process->fragments->next;
-        th_message_free(process->fragments);
+        th_process_message_free(process->fragments);
         process->fragments = next;
     }
     process->fragment_words = 0;
@@ -110,23 +110,23 @@ static void renew(struct th_process *process)
     size_t before = th_env_used(old) + process->fragment_words;
 
     if (TH_PROBE_ENABLED(gc_major__start))
-        th_probed_tell_gc_start(process);
-    th_tracepoint_gc(process, TH_TAG_gc_major_start, 0);
+        th_traced_probe_gc_start(process);
+    th_traced_tracepoint_gc(process, TH_TAG_gc_major_start, 0);
     fresh->self = old->self;
     fresh->library = old->library;
     each_root(process, move, fresh);
     process->env = fresh;
     process->recent = th_env_used(fresh);
     process->left_behind += th_env_used(old) - process->recent;
-    th_heap_start(process);
+    th_runtime_heap_start(process);
     free_fragments(process);
     th_check_retire(old);
-    th_tracepoint_gc(process, TH_TAG_gc_major_end, reclaimed(before, process));
+    th_traced_tracepoint_gc(process, TH_TAG_gc_major_end, reclaimed(before, process));
     if (TH_PROBE_ENABLED(gc_major__end))
-        th_probed_tell_gc_end(process, reclaimed(before, process));
+        th_traced_probe_gc_end(process, reclaimed(before, process));
 }
 
-void th_heap_collect(struct th_process *process)
+void th_runtime_heap_collect(struct th_process *process)
 {
     size_t size = th_check_on() ? SIZE_MAX : size_of(process);
     struct sum sum = {.most = size / sizeof(th_term)};
@@ -143,10 +143,10 @@ void th_heap_collect(struct th_process *process)
     collect_later(process, size_of(process), before);
 }
 
-void th_heap_end(struct th_process *process)
+void th_runtime_heap_end(struct th_process *process)
 {
     free_fragments(process);
-    if (th_tracepoint_is_there(process))
+    if (th_traced_tracepoint_is_there(process))
         process->left_behind += th_env_used(process->env);
     if (!th_check_on()) {
         th_env_clear(process->env);
@@ -157,10 +157,10 @@ void th_heap_end(struct th_process *process)
 }
 
 /* While the checker is on, the function had a copy. */
-void th_heap_attach(struct th_process *process, struct th_message *message)
+void th_runtime_heap_attach(struct th_process *process, struct th_message *message)
 {
     if (th_check_on() || th_is_immediate(message->term)) {
-        th_message_free(message);
+        th_process_message_free(message);
         return;
     }
     message->next = process->fragments;
@@ -169,15 +169,15 @@ void th_heap_attach(struct th_process *process, struct th_message *message)
 }
 
 /* A nested call goes on in the process' heap with an environment of its own. */
-uint64_t th_heap_words(const struct th_process *process)
+uint64_t th_runtime_heap_words(const struct th_process *process)
 {
-    const struct th_call *call = th_call_current;
+    const struct th_call *call = th_runtime_call_current;
     const th_env *env = call && call->process == process ? call->env : process->env;
 
     return process->left_behind + th_env_used(env);
 }
 
-struct th_heap_sizes th_heap_sizes(const struct th_process *process)
+struct th_heap_sizes th_runtime_heap_sizes(const struct th_process *process)
 {
     struct th_heap_sizes sizes = {
         .heap_block_size = th_env_footprint(process->env) / sizeof(th_term),

@@ -26,8 +26,8 @@ static void wake(struct th_process *process)
 {
     if (process->waiting) {
         process->waiting = false;
-        th_shown_doing(&process->shown, TH_PROCESS_QUEUED);
-        th_queue_add(process);
+        th_runtime_shown_doing(&process->shown, TH_PROCESS_QUEUED);
+        th_runtime_queue_add(process);
     }
 }
 
@@ -37,19 +37,19 @@ static bool may_end(const struct th_message *message)
            message->kind == TH_SIGNAL_PURGE || message->kind == TH_SIGNAL_END;
 }
 
-void th_mailbox_arrived(void *context, const struct th_message *message)
+void th_runtime_mailbox_arrived(void *context, const struct th_message *message)
 {
     struct th_process *process = context;
 
     if (may_end(message))
         atomic_store_explicit(&process->end_arrived, true, memory_order_relaxed);
     atomic_store_explicit(&process->mail, true, memory_order_relaxed);
-    th_dirty_arrived(process, message);
+    th_runtime_dirty_arrived(process, message);
     wake(process);
 }
 
 /* Under the mailbox's lock. */
-void th_mailbox_timed_out(void *context)
+void th_runtime_mailbox_timed_out(void *context)
 {
     struct th_process *process = context;
 
@@ -57,20 +57,20 @@ void th_mailbox_timed_out(void *context)
     wake(process);
 }
 
-void th_inbox_add(struct th_process *process, struct th_message *message)
+void th_runtime_inbox_add(struct th_process *process, struct th_message *message)
 {
     message->next = NULL;
     *process->inbox_end = message;
     process->inbox_end = &message->next;
-    th_shown_add(&process->shown.inbox, 1);
+    th_runtime_shown_add(&process->shown.inbox, 1);
 }
 
 /* What `mail` stands for is taken after it is cleared, so that nothing is missed. */
-void th_mailbox_look(struct th_process *process)
+void th_runtime_mailbox_look(struct th_process *process)
 {
     atomic_store_explicit(&process->mail, false, memory_order_relaxed);
     atomic_store_explicit(&process->end_arrived, false, memory_order_relaxed);
-    th_signals_take(process, th_host_process_take(process->mailbox));
+    th_runtime_signals_take(process, th_process_take(process->mailbox));
 }
 
 struct fate {
@@ -83,26 +83,26 @@ static void look_for_end(void *context)
 {
     struct fate *fate = context;
 
-    for (const struct th_message *m = th_host_process_first(fate->process->mailbox);
-         m && !fate->ends; m = m->next)
-        fate->ends = th_signal_ends(fate->process, m);
+    for (const struct th_message *m = th_process_first(fate->process->mailbox); m && !fate->ends;
+         m = m->next)
+        fate->ends = th_runtime_signal_ends(fate->process, m);
 }
 
 /* On a normal scheduler signals wait for the function's end, as in a BEAM: there the answer is that
  * of before. */
-bool th_call_process_alive(const th_env *env)
+bool th_runtime_call_process_alive(const th_env *env)
 {
-    struct th_process *process = th_call_current ? th_call_current->process : NULL;
+    struct th_process *process = th_runtime_call_current ? th_runtime_call_current->process : NULL;
     struct fate fate = {process, false};
 
     if (!process || process->pid != env->self ||
-        th_scheduler_current->type == ERL_NIF_THR_NORMAL_SCHEDULER)
+        th_runtime_scheduler_current->type == ERL_NIF_THR_NORMAL_SCHEDULER)
         return th_process_alive(env->self);
-    if (!th_dirty_take(process))
+    if (!th_runtime_dirty_take(process))
         return false;
     if (atomic_load_explicit(&process->end_arrived, memory_order_relaxed))
-        th_host_process_with(process->mailbox, look_for_end, &fate);
-    th_dirty_let_go(process);
+        th_process_with(process->mailbox, look_for_end, &fate);
+    th_runtime_dirty_let_go(process);
     return !fate.ends;
 }
 
@@ -115,15 +115,15 @@ static struct th_message *take_out(struct th_process *process, struct th_message
     if (process->inbox_end == &message->next)
         process->inbox_end = place;
     message->next = NULL;
-    th_shown_add(&process->shown.inbox, (uint64_t)-1);
+    th_runtime_shown_add(&process->shown.inbox, (uint64_t)-1);
     return message;
 }
 
-void th_inbox_drop(struct th_process *process, struct th_message **place)
+void th_runtime_inbox_drop(struct th_process *process, struct th_message **place)
 {
     if (process->offer == &(*place)->next)
         process->offer = place;
-    th_message_free(take_out(process, place));
+    th_process_message_free(take_out(process, place));
 }
 
 /* --- Waiting --------------------------------------------------------------------------------- */
@@ -135,7 +135,7 @@ static bool begin_to_wait(void *context)
 
     process->waiting = !process->timed_out;
     if (process->waiting)
-        th_shown_doing(&process->shown, TH_PROCESS_WAITING);
+        th_runtime_shown_doing(&process->shown, TH_PROCESS_WAITING);
     return process->waiting;
 }
 
@@ -145,27 +145,27 @@ static inline bool waits(struct th_process *process)
 {
     struct th_message *mail;
 
-    th_tracepoint_out(process);
-    th_process_show(process);
+    th_traced_tracepoint_out(process);
+    th_runtime_process_show(process);
     atomic_store_explicit(&process->mail, false, memory_order_relaxed);
     atomic_store_explicit(&process->end_arrived, false, memory_order_relaxed);
-    if (th_host_process_take_or(process->mailbox, &mail, begin_to_wait))
+    if (th_process_take_or(process->mailbox, &mail, begin_to_wait))
         return true;
-    th_tracepoint_in(process);
-    th_signals_take(process, mail);
+    th_traced_tracepoint_in(process);
+    th_runtime_signals_take(process, mail);
     return false;
 }
 
-bool th_mailbox_wait(struct th_process *process)
+bool th_runtime_mailbox_wait(struct th_process *process)
 {
     return !waits(process);
 }
 
-bool th_mailbox_await(struct th_process *process, struct th_message *const *signal,
-                      void (*go_on)(struct th_process *process))
+bool th_runtime_mailbox_await(struct th_process *process, struct th_message *const *signal,
+                              void (*go_on)(struct th_process *process))
 {
     while (!*signal) {
-        if (!th_mailbox_wait(process))
+        if (!th_runtime_mailbox_wait(process))
             return false;
         if (process->ending)
             return true;
@@ -174,11 +174,11 @@ bool th_mailbox_await(struct th_process *process, struct th_message *const *sign
     return true;
 }
 
-void th_mailbox_answered(struct th_process *process, struct th_message *signal)
+void th_runtime_mailbox_answered(struct th_process *process, struct th_message *signal)
 {
     process->next.step = TH_STEP_RUN;
     process->next.argv[0] = th_check_on() ? th_copy(process->env, signal->term) : signal->term;
-    th_heap_attach(process, signal);
+    th_runtime_heap_attach(process, signal);
 }
 
 /* --- Offering -------------------------------------------------------------------------------- */
@@ -188,7 +188,7 @@ static struct th_message *receive(struct th_process *process)
 {
     struct th_message *message = take_out(process, process->offer);
 
-    th_probed_receive(process, message);
+    th_traced_probed_receive(process, message);
     process->receive_probed = false;
     return message;
 }
@@ -206,14 +206,14 @@ static void offer(struct th_process *process)
         if (process->offered)
             process->request->message = receive(process);
         process->offered = NULL;
-        th_request_finish(process, TH_CALL_RETURNED, TH_NONE);
+        th_runtime_request_finish(process, TH_CALL_RETURNED, TH_NONE);
         return;
     }
     process->offered_to = *next;
     process->receive_probed = false;
     next->step = TH_STEP_RUN;
     if (!process->offered) {
-        th_tracepoint_receive(process, TH_AM(clock_service), TH_AM(timeout));
+        th_traced_tracepoint_receive(process, TH_AM(clock_service), TH_AM(timeout));
         return;
     }
     next->argv[0] =
@@ -223,29 +223,29 @@ static void offer(struct th_process *process)
     if (process->seq_changed) {
         process->seq_before = process->seq;
         process->seq.label = NULL;
-        process->seq.tag = th_tag_copy(&process->seq_before);
-        th_seq_receive(process, process->offered->token);
+        process->seq.tag = th_runtime_tag_copy(&process->seq_before);
+        th_runtime_seq_receive(process, process->offered->token);
         process->seq_untold = process->seq.set;
     }
 }
 
 static bool is_over(const struct th_continuation *next)
 {
-    return next->deadline >= 0 && (next->deadline == 0 || next->deadline <= th_timer_now());
+    return next->deadline >= 0 && (next->deadline == 0 || next->deadline <= th_runtime_timer_now());
 }
 
-bool th_mailbox_offer(struct th_process *process)
+bool th_runtime_mailbox_offer(struct th_process *process)
 {
     struct th_continuation *next = &process->next;
 
-    th_timer_stop(process);
+    th_runtime_timer_stop(process);
     if (!*process->offer && atomic_load_explicit(&process->mail, memory_order_relaxed))
-        th_mailbox_look(process);
+        th_runtime_mailbox_look(process);
     if (process->ending)
         return true;
     if (!*process->offer && !process->timed_out && !is_over(next)) {
         if (next->deadline > 0)
-            th_timer_start(process, next->deadline);
+            th_runtime_timer_start(process, next->deadline);
         return !waits(process);
     }
     offer(process);
@@ -259,20 +259,20 @@ static void settle_token(struct th_process *process, bool taken)
         return;
     process->seq_changed = false;
     if (taken) {
-        th_seq_release(&process->seq_before);
+        th_runtime_seq_release(&process->seq_before);
     } else {
-        th_seq_release(&process->seq);
+        th_runtime_seq_release(&process->seq);
         process->seq = process->seq_before;
     }
 }
 
-void th_mailbox_offered(struct th_process *process)
+void th_runtime_mailbox_offered(struct th_process *process)
 {
     struct th_message *message = process->offered;
     bool skipped = process->next.step == TH_STEP_SKIP;
 
     if (!skipped)
-        th_seq_taken(process);
+        th_runtime_seq_taken(process);
     process->seq_untold = false;
     process->offered = NULL;
     settle_token(process, !skipped);
@@ -282,6 +282,6 @@ void th_mailbox_offered(struct th_process *process)
         process->offer = &message->next;
         return;
     }
-    th_heap_attach(process, receive(process));
+    th_runtime_heap_attach(process, receive(process));
     process->offer = &process->inbox;
 }

@@ -21,8 +21,8 @@ static inline bool stack_is_low(void)
     if (__builtin_expect(here >= lowest, 1))
         return false;
     if (th_check_on())
-        return here < th_thread_stack()->lowest;
-    lowest = th_thread_stack()->lowest;
+        return here < th_runtime_thread_stack()->lowest;
+    lowest = th_runtime_thread_stack()->lowest;
     return here < lowest;
 }
 
@@ -39,14 +39,14 @@ static th_term *checked(th_env *env, int argc, const th_term argv[])
     return copies;
 }
 
-th_term th_nested_end(struct th_call *outer, size_t base)
+th_term th_runtime_nested_end(struct th_call *outer, size_t base)
 {
     struct th_process *process = outer->process;
 
     if (process->next.step == TH_STEP_CONCLUDE)
         th_traced_frame_over(process, outer);
     while (process->next.step != TH_STEP_CONCLUDE || process->frame_count > process->base)
-        th_step_take(process, outer);
+        th_runtime_step_take(process, outer);
     process->base = base;
     if (process->outcome == TH_NONE) {
         outer->passed = process->raised;
@@ -82,11 +82,11 @@ static th_term call_any(struct th_call *call, th_term module, th_term function, 
     process->base = process->frame_count;
     process->next = external;
     if (stack_is_low()) {
-        th_exception_of_callee(process, call, th_atom("system_limit"), &external);
+        th_runtime_exception_of_callee(process, call, th_atom("system_limit"), &external);
         process->outcome = TH_NONE;
         process->next.step = TH_STEP_CONCLUDE;
     }
-    if (th_nested_end(call, base) == TH_NONE)
+    if (th_runtime_nested_end(call, base) == TH_NONE)
         return TH_NONE;
     process->next = asked;
     process->then_is_set = waits;
@@ -99,7 +99,7 @@ static th_term call_any(struct th_call *call, th_term module, th_term function, 
 static inline struct th_entered *enter_usual(uintptr_t word)
 {
     return __builtin_expect(word & TH_EXPORT_USUAL, TH_EXPORT_USUAL)
-               ? th_instance_enter_quickly(th_export_reached(word)->instance)
+               ? th_code_instance_enter_quickly(th_code_export_reached(word)->instance)
                : NULL;
 }
 
@@ -113,11 +113,11 @@ call_entry(struct th_call *call, const struct th_export *entry, const th_term ar
     if (call->process->next.step == TH_STEP_NONE && call->env->exception == TH_NONE &&
         !th_check_on() && !stack_is_low()) {
         th_progress_enter();
-        word = th_export_word(entry);
+        word = th_code_export_word(entry);
         own = enter_usual(word);
         th_progress_leave();
         if (own)
-            return th_step_nested(call, word, argv, own);
+            return th_runtime_step_nested(call, word, argv, own);
     }
     return call_any(call, entry->module, entry->function, (int)entry->arity, argv);
 }
@@ -129,7 +129,7 @@ static __attribute__((noinline, cold)) th_term wake_and_call(struct th_call *cal
                                                              const struct th_export *entry)
 {
     th_progress_wake();
-    return own ? th_step_nested(call, word, argv, own) : call_entry(call, entry, argv);
+    return own ? th_runtime_step_nested(call, word, argv, own) : call_entry(call, entry, argv);
 }
 
 /*
@@ -155,22 +155,22 @@ static inline __attribute__((always_inline)) th_term call_usual(struct th_call *
     section = th_progress_enter_quickly();
     if (__builtin_expect(!section, 0))
         return call_entry(call, entry, argv);
-    word = th_export_word(entry);
+    word = th_code_export_word(entry);
     own = enter_usual(word);
     if (th_progress_leave_awaited(section))
         return wake_and_call(call, word, argv, own, entry);
     if (__builtin_expect(!own, 0))
         return call_entry(call, entry, argv);
-    return th_step_nested(call, word, argv, own);
+    return th_runtime_step_nested(call, word, argv, own);
 }
 
-th_term th_call_nested_entry(th_env *env, const struct th_export *entry, const th_term argv[],
-                             const void *at)
+th_term th_runtime_call_nested_entry(th_env *env, const struct th_export *entry,
+                                     const th_term argv[], const void *at)
 {
-    struct th_call *call = th_call_of(env);
+    struct th_call *call = th_runtime_call_of(env);
 
     if (__builtin_expect(!call || !entry, 0))
-        return th_call_raise(env, TH_RAISED_ERROR, TH_AM(badarg));
+        return th_runtime_call_raise(env, TH_RAISED_ERROR, TH_AM(badarg));
     return call_usual(call, entry, argv, at);
 }
 
@@ -178,36 +178,36 @@ th_term th_call_nested_entry(th_env *env, const struct th_export *entry, const t
 static __attribute__((cold)) th_term call_unknown(th_env *env, th_term module, th_term function,
                                                   int argc, const th_term argv[], const void *at)
 {
-    struct th_call *call = th_call_of(env);
+    struct th_call *call = th_runtime_call_of(env);
 
     if (!call || !th_is_atom(module) || !th_is_atom(function) || argc < 0 ||
         argc > TH_MOST_ARGUMENTS)
-        return th_call_raise(env, TH_RAISED_ERROR, TH_AM(badarg));
+        return th_runtime_call_raise(env, TH_RAISED_ERROR, TH_AM(badarg));
     call->calls_at = (uintptr_t)at;
     call->passed.class = TH_RAISED_NOTHING;
     return call_any(call, module, function, argc, argv);
 }
 
 /* What has an entry are names, and argc is its arity. */
-th_term th_call_nested(th_env *env, th_term module, th_term function, int argc,
-                       const th_term argv[], const void *at)
+th_term th_runtime_call_nested(th_env *env, th_term module, th_term function, int argc,
+                               const th_term argv[], const void *at)
 {
-    const struct th_export *entry = th_export_find(module, function, (unsigned)argc);
-    struct th_call *call = th_call_of(env);
+    const struct th_export *entry = th_code_export_find(module, function, (unsigned)argc);
+    struct th_call *call = th_runtime_call_of(env);
 
     if (__builtin_expect(!entry || !call, 0))
         return call_unknown(env, module, function, argc, argv, at);
     return call_usual(call, entry, argv, at);
 }
 
-bool th_call_catch(th_env *env, struct th_exception_raised *exception)
+bool th_runtime_call_catch(th_env *env, struct th_exception_raised *exception)
 {
-    struct th_call *call = th_call_of(env);
+    struct th_call *call = th_runtime_call_of(env);
 
     if (!call || !call->passed.class)
         return false;
     if (__builtin_expect(th_live_is_returning(&call->process->live), 0))
-        th_caught_by_caller(call->process, TH_FROM_HERE);
+        th_traced_caught_by_caller(call->process, TH_FROM_HERE);
     *exception = call->passed;
     call->passed = (struct th_exception_raised){0};
     return true;

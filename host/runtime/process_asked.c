@@ -8,7 +8,7 @@
 
 static struct th_process *of(void *context)
 {
-    return th_process_of_live(context);
+    return th_runtime_process_of_live(context);
 }
 
 /* --- Sequential tokens ----------------------------------------------------------------------- */
@@ -22,10 +22,10 @@ static th_term get_seq_token(void *context, th_env *env)
 {
     th_term token;
 
-    if (!th_dirty_take(of(context)))
+    if (!th_runtime_dirty_take(of(context)))
         return TH_NONE;
-    token = th_seq_token(of(context), env);
-    th_dirty_let_go(of(context));
+    token = th_runtime_seq_token(of(context), env);
+    th_runtime_dirty_let_go(of(context));
     return token;
 }
 
@@ -33,10 +33,10 @@ static th_term set_seq_token(void *context, th_env *env, th_term component, th_t
 {
     th_term before;
 
-    if (!th_dirty_take(of(context)))
+    if (!th_runtime_dirty_take(of(context)))
         return TH_MATCH_RAISED;
-    before = th_seq_set_in(of(context), env, component, value);
-    th_dirty_let_go(of(context));
+    before = th_runtime_seq_set_in(of(context), env, component, value);
+    th_runtime_dirty_let_go(of(context));
     return before == TH_NONE ? TH_MATCH_RAISED : before;
 }
 
@@ -58,7 +58,7 @@ static void print_links(struct th_buffer *text, const struct th_process *process
     const char *separator = "";
 
     th_buffer_add_text(text, "Link list: [");
-    while ((slot = th_table_next(&process->links, &position))) {
+    while ((slot = th_hash_table_next(&process->links, &position))) {
         if (slot->value != TH_LINKED)
             continue;
         th_buffer_add_text(text, separator);
@@ -76,9 +76,9 @@ static th_term process_dump(void *context, th_env *env)
     struct th_buffer text = {0};
     th_term dump;
 
-    if (!th_dirty_take(process))
+    if (!th_runtime_dirty_take(process))
         return TH_NONE;
-    sizes = th_heap_sizes(process);
+    sizes = th_runtime_heap_sizes(process);
     th_buffer_printf(&text, "State: Running\nMessage queue length: %zu\n",
                      count_of(process->inbox));
     th_buffer_printf(&text, "Heap fragment data: %zu\n", sizes.mbuf_size);
@@ -86,14 +86,14 @@ static th_term process_dump(void *context, th_env *env)
     th_buffer_printf(&text, "Stack+heap: %zu\nHeap unused: %zu\n",
                      sizes.heap_block_size + sizes.stack_size,
                      sizes.heap_block_size - sizes.heap_size);
-    th_stack_dump(process, th_traced_from(), &text);
-    th_dirty_let_go(process);
+    th_runtime_stack_dump(process, th_traced_from(), &text);
+    th_runtime_dirty_let_go(process);
     dump = th_make_binary(env, text.data, text.size);
     th_buffer_free(&text);
     return dump;
 }
 
-const struct th_match_operations th_process_asked = {
+const struct th_match_operations th_traced_process_asked = {
     .caller = th_traced_caller,
     .caller_line = th_traced_caller_line,
     .is_external = th_traced_is_external,

@@ -32,14 +32,14 @@ enum th_step {
     TH_STEP_SKIP,    /* as before: the message that was offered stays */
     TH_STEP_FILE,    /* CODE goes on with the result of an operation on a file, as argv[0] */
     TH_STEP_CODE,    /* CODE goes on with what became of loading that was asked for, as argv[0] */
-    TH_STEP_RECEIVE, /* hands the next message to who waits for th_run_receive() */
+    TH_STEP_RECEIVE, /* hands the next message to who waits for th_runtime_run_receive() */
     /* Its call is over. Only a normal scheduler says so, also of a dirty function: destructors run
      * there, as in a BEAM, before the caller goes on. */
     TH_STEP_CONCLUDE
 };
 
 /* CODE of CALLEE goes on, now or when there is what it waits for. */
-static inline bool th_step_is_code(enum th_step step)
+static inline bool th_runtime_step_is_code(enum th_step step)
 {
     return step == TH_STEP_RUN || step == TH_STEP_AWAIT || step == TH_STEP_FILE ||
            step == TH_STEP_CODE;
@@ -156,8 +156,8 @@ struct th_process {
     struct th_continuation offered_to; /* its step, to be repeated */
     struct th_seq seq_before;          /* the token before that message, if `seq_changed` */
     bool seq_changed;
-    bool seq_untold;     /* see th_seq_taken() */
-    bool receive_probed; /* see th_probed_taken() */
+    bool seq_untold;     /* see th_runtime_seq_taken() */
+    bool receive_probed; /* see th_traced_probed_taken() */
 
     /* Operations on files; see file_wait.c. */
     struct th_file_owner files;
@@ -180,9 +180,9 @@ struct th_process {
     struct th_seq seq;
 
     /* Of a driven process. */
-    bool told;                      /* it is one */
-    struct th_request *request;     /* what it does */
-    _Atomic bool yields;            /* th_run_yield(). Relaxed: a request follows in the mailbox */
+    bool told;                  /* it is one */
+    struct th_request *request; /* what it does */
+    _Atomic bool yields; /* th_runtime_run_yield(). Relaxed: a request follows in the mailbox */
     struct th_message *end_message; /* once it has ended: its term is the reason */
     sem_t over;                     /* nobody uses it any more but who told it */
 
@@ -211,7 +211,7 @@ struct th_process {
     int64_t timer_due;
 };
 
-static inline struct th_process *th_process_of_live(const struct th_live_tracee *live)
+static inline struct th_process *th_runtime_process_of_live(const struct th_live_tracee *live)
 {
     return (struct th_process *)((char *)live - offsetof(struct th_process, live));
 }

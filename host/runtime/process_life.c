@@ -28,9 +28,9 @@ size_t th_runtime_processes(void)
     return atomic_load_explicit(&process_count, memory_order_relaxed);
 }
 
-struct th_process *th_process_create(bool told, struct th_process *parent, bool linked)
+struct th_process *th_runtime_process_create(bool told, struct th_process *parent, bool linked)
 {
-    struct th_process *process = th_process_memory_take();
+    struct th_process *process = th_runtime_process_memory_take();
 
     atomic_fetch_add_explicit(&process_count, 1, memory_order_relaxed);
     process->inbox_end = &process->inbox;
@@ -40,13 +40,13 @@ struct th_process *th_process_create(bool told, struct th_process *parent, bool 
     process->takes = 1;
     process->reductions = TH_TURN;
     process->waiting = told;
-    th_shown_doing(&process->shown, told ? TH_PROCESS_WAITING : TH_PROCESS_QUEUED);
+    th_runtime_shown_doing(&process->shown, told ? TH_PROCESS_WAITING : TH_PROCESS_QUEUED);
     process->mailbox =
-        th_host_process_start_mailbox(th_mailbox_arrived, process, &process->shown.inbox);
-    process->pid = th_host_process_pid(process->mailbox);
+        th_process_start_mailbox(th_runtime_mailbox_arrived, process, &process->shown.inbox);
+    process->pid = th_process_pid(process->mailbox);
     process->env->self = process->pid;
-    th_heap_start(process);
-    th_tracepoint_begin(process, parent, linked);
+    th_runtime_heap_start(process);
+    th_traced_tracepoint_begin(process, parent, linked);
     return process;
 }
 
@@ -67,27 +67,28 @@ static void join(struct th_call *call, struct th_process *child, int options, th
     struct th_process *parent = call->process;
 
     if (options & TH_PROCESS_LINK) {
-        th_table_set(&parent->links, child->pid, TH_LINKED);
-        th_table_set(&child->links, parent->pid, TH_LINKED);
+        th_hash_table_set(&parent->links, child->pid, TH_LINKED);
+        th_hash_table_set(&child->links, parent->pid, TH_LINKED);
     }
     if (options & TH_PROCESS_MONITOR) {
         uint64_t number;
         *monitor = th_make_new_reference(call->env);
         number = th_reference_number(*monitor);
-        th_table_set(&parent->monitors, number, (void *)(uintptr_t)child->pid);
-        th_table_set(&child->watchers, number, (void *)(uintptr_t)parent->pid);
+        th_hash_table_set(&parent->monitors, number, (void *)(uintptr_t)child->pid);
+        th_hash_table_set(&child->watchers, number, (void *)(uintptr_t)parent->pid);
     }
 }
 
-th_term th_process_spawn(struct th_call *call, th_term module, th_term function, int argc,
-                         const th_term argv[], int options, th_term *monitor)
+th_term th_runtime_process_spawn(struct th_call *call, th_term module, th_term function, int argc,
+                                 const th_term argv[], int options, th_term *monitor)
 {
     struct th_process *child;
     th_term pid;
 
-    if (th_runtime_processes() >= th_runtime_threads().processes || !th_dirty_take(call->process))
+    if (th_runtime_processes() >= th_runtime_threads().processes ||
+        !th_runtime_dirty_take(call->process))
         return TH_NONE;
-    child = th_process_create(false, call->process, options & TH_PROCESS_LINK);
+    child = th_runtime_process_create(false, call->process, options & TH_PROCESS_LINK);
     pid = child->pid;
     child->next = (struct th_continuation){
         .step = TH_STEP_CALL,
@@ -98,12 +99,12 @@ th_term th_process_spawn(struct th_call *call, th_term module, th_term function,
         .argv = copy_arguments(child->env, argc, argv),
     };
     child->home = call->process->home;
-    th_seq_spawn(call->process, child);
+    th_runtime_seq_spawn(call->process, child);
     join(call, child, options, monitor);
-    th_probed_spawn(child, call->process);
-    th_tracepoint_spawn(call->process, child, options & TH_PROCESS_LINK);
-    th_dirty_let_go(call->process);
-    th_queue_add(child); /* from here on others may have it */
+    th_traced_probed_spawn(child, call->process);
+    th_traced_tracepoint_spawn(call->process, child, options & TH_PROCESS_LINK);
+    th_runtime_dirty_let_go(call->process);
+    th_runtime_queue_add(child); /* from here on others may have it */
     return pid;
 }
 
@@ -115,11 +116,11 @@ static void end_of_itself(struct th_process *process)
     th_term reason = TH_AM(normal);
 
     if (process->outcome == TH_NONE) {
-        reason = th_exception_exit_reason(process->env, &process->raised);
+        reason = th_runtime_exception_exit_reason(process->env, &process->raised);
         if (process->raised.class != TH_RAISED_EXIT)
-            th_exception_report(process, reason);
+            th_runtime_exception_report(process, reason);
     }
-    th_process_end(process, reason);
+    th_runtime_process_end(process, reason);
 }
 
 /* What was asked of it is done. True: it goes on. */
@@ -138,9 +139,9 @@ static bool conclude(struct th_process *process)
     atomic_store_explicit(&process->shown.function, NULL,
                           memory_order_relaxed); /* it has returned */
     if (process->outcome != TH_NONE)
-        th_request_finish(process, TH_CALL_RETURNED, process->outcome);
+        th_runtime_request_finish(process, TH_CALL_RETURNED, process->outcome);
     else
-        th_request_finish(process, ends[process->raised.class], process->raised.reason);
+        th_runtime_request_finish(process, ends[process->raised.class], process->raised.reason);
     return true;
 }
 
@@ -148,9 +149,9 @@ static bool conclude(struct th_process *process)
  * thread's any more. */
 static bool is_back(struct th_process *process)
 {
-    if (process->told || th_dirty_take(process))
+    if (process->told || th_runtime_dirty_take(process))
         return true;
-    th_dirty_over(process);
+    th_runtime_dirty_over(process);
     return false;
 }
 
@@ -158,18 +159,18 @@ static bool is_back(struct th_process *process)
  * process has ended meanwhile, and is not this thread's any more. */
 static bool run(struct th_process *process)
 {
-    bool dirty = th_scheduler_current->type != ERL_NIF_THR_NORMAL_SCHEDULER;
+    bool dirty = th_runtime_scheduler_current->type != ERL_NIF_THR_NORMAL_SCHEDULER;
 
     if (dirty && !process->told)
-        th_dirty_let_go(process);
-    if (!th_dirty_is_over(process))
-        th_step_take(process, NULL);
+        th_runtime_dirty_let_go(process);
+    if (!th_runtime_dirty_is_over(process))
+        th_runtime_step_take(process, NULL);
     if (dirty && !is_back(process))
         return false;
     if (process->offered)
-        th_mailbox_offered(process);
+        th_runtime_mailbox_offered(process);
     if (process->next.step != TH_STEP_CONCLUDE)
-        th_heap_collect(process);
+        th_runtime_heap_collect(process);
     if (!dirty)
         th_resource_reap();
     return true;
@@ -184,15 +185,15 @@ static bool step(struct th_process *process)
         return run(process);
     case TH_STEP_AWAIT:
     case TH_STEP_RECEIVE:
-        return th_mailbox_offer(process);
+        return th_runtime_mailbox_offer(process);
     case TH_STEP_FILE:
-        return th_file_step(process);
+        return th_runtime_file_step(process);
     case TH_STEP_CODE:
-        return th_code_step(process);
+        return th_runtime_code_step(process);
     case TH_STEP_CONCLUDE:
         return conclude(process);
     default:
-        return th_mailbox_wait(process);
+        return th_runtime_mailbox_wait(process);
     }
 }
 
@@ -200,10 +201,10 @@ static bool step(struct th_process *process)
 static bool is_ended(struct th_process *process)
 {
     if (!process->ending && atomic_load_explicit(&process->mail, memory_order_relaxed))
-        th_mailbox_look(process);
+        th_runtime_mailbox_look(process);
     if (!process->ending)
         return false;
-    th_process_end(process, process->ending->term);
+    th_runtime_process_end(process, process->ending->term);
     return true;
 }
 
@@ -218,7 +219,8 @@ static uint64_t code_of(const struct th_process *process)
 {
     const struct th_continuation *next = &process->next;
 
-    return th_step_is_code(next->step) && next->callee ? th_callee_serial(next->callee) : 0;
+    return th_runtime_step_is_code(next->step) && next->callee ? th_code_callee_serial(next->callee)
+                                                               : 0;
 }
 
 enum { OLDEST_FRAMES = 4 }; /* that are looked at: of many it would take long */
@@ -228,25 +230,25 @@ static uint64_t kept_code_of(const struct th_process *process)
     uint64_t oldest = 0;
 
     for (size_t i = 0; i < process->frame_count && i < OLDEST_FRAMES; i++) {
-        uint64_t serial = th_callee_serial(process->frames[i].then.callee);
+        uint64_t serial = th_code_callee_serial(process->frames[i].then.callee);
         if (serial && (!oldest || serial < oldest))
             oldest = serial;
     }
     return oldest;
 }
 
-void th_process_show(struct th_process *process)
+void th_runtime_process_show(struct th_process *process)
 {
     struct th_process_shown *shown = &process->shown;
 
-    th_shown_set(&shown->code, code_of(process));
-    th_shown_set(&shown->kept, kept_code_of(process));
-    th_shown_set(&shown->reductions, reductions_of(process));
-    th_shown_set(&shown->words, th_env_used(process->env) + process->fragment_words);
-    th_shown_set(&shown->links, process->links.count);
+    th_runtime_shown_set(&shown->code, code_of(process));
+    th_runtime_shown_set(&shown->kept, kept_code_of(process));
+    th_runtime_shown_set(&shown->reductions, reductions_of(process));
+    th_runtime_shown_set(&shown->words, th_env_used(process->env) + process->fragment_words);
+    th_runtime_shown_set(&shown->links, process->links.count);
 }
 
-void th_process_begin_turn(struct th_process *process)
+void th_runtime_process_begin_turn(struct th_process *process)
 {
     process->reductions_before = reductions_of(process);
     process->reductions = TH_TURN;
@@ -262,29 +264,29 @@ static bool goes_on(const struct th_process *process)
 static void end_meanwhile(struct th_process *process);
 
 /* A function that is to go on somewhere else, or when the turn is used up, waits in a queue. */
-void th_process_turn(struct th_process *process)
+void th_runtime_process_turn(struct th_process *process)
 {
-    int here = th_scheduler_current->type;
+    int here = th_runtime_scheduler_current->type;
 
     if (here != ERL_NIF_THR_NORMAL_SCHEDULER) {
         if (!is_back(process))
             return;
-    } else if (th_dirty_is_over(process)) {
+    } else if (th_runtime_dirty_is_over(process)) {
         end_meanwhile(process);
         return;
     }
     if (!goes_on(process))
-        th_process_begin_turn(process);
-    th_shown_doing(&process->shown, TH_PROCESS_RUNNING);
-    th_tracepoint_in(process);
+        th_runtime_process_begin_turn(process);
+    th_runtime_shown_doing(&process->shown, TH_PROCESS_RUNNING);
+    th_traced_tracepoint_in(process);
     do {
         if (here == ERL_NIF_THR_NORMAL_SCHEDULER && is_ended(process))
             return;
         if (process->next.where != here || process->reductions <= 0) {
-            th_tracepoint_out(process);
-            th_process_show(process);
-            th_shown_doing(&process->shown, TH_PROCESS_QUEUED);
-            th_queue_add(process);
+            th_traced_tracepoint_out(process);
+            th_runtime_process_show(process);
+            th_runtime_shown_doing(&process->shown, TH_PROCESS_QUEUED);
+            th_runtime_queue_add(process);
             return;
         }
     } while (step(process));
@@ -296,7 +298,7 @@ static void free_all(struct th_message *messages)
 {
     while (messages) {
         struct th_message *next = messages->next;
-        th_message_free(messages);
+        th_process_message_free(messages);
         messages = next;
     }
 }
@@ -310,14 +312,14 @@ static void release(struct th_process *process)
     process->ending = NULL;
     free_all(process->code_answer);
     process->code_answer = NULL;
-    th_table_free(&process->links);
-    th_table_free(&process->monitors);
-    th_table_free(&process->watchers);
-    th_heap_end(process);
-    th_steps_drop(process);
+    th_hash_table_free(&process->links);
+    th_hash_table_free(&process->monitors);
+    th_hash_table_free(&process->watchers);
+    th_runtime_heap_end(process);
+    th_runtime_steps_drop(process);
     th_free(process->frames);
     process->frames = NULL;
-    th_seq_release(&process->seq);
+    th_runtime_seq_release(&process->seq);
 }
 
 /* Guards waiting for the last processes to end. Nothing else is locked under it. */
@@ -340,38 +342,38 @@ static void leave(struct th_process *process, th_term reason)
 {
     struct th_host_remains remains;
 
-    th_probed_exit(process, reason);
-    th_tracepoint_about(process, TH_TAG_exit, reason);
-    th_timer_stop(process); /* no timer may meet who has the mailbox next */
-    th_file_end(process);
+    th_traced_probed_exit(process, reason);
+    th_traced_tracepoint_about(process, TH_TAG_exit, reason);
+    th_runtime_timer_stop(process); /* no timer may meet who has the mailbox next */
+    th_runtime_file_end(process);
     if (process->told)
-        process->end_message = th_message_create(reason);
-    th_host_process_leave(process->mailbox, reason, &remains);
-    th_signals_end(process, &remains, reason);
+        process->end_message = th_process_message_create(reason);
+    th_process_leave(process->mailbox, reason, &remains);
+    th_runtime_signals_end(process, &remains, reason);
 }
 
 /* Ends the part of the process that others do not see. No code runs for the process any more. */
 static void finish(struct th_process *process)
 {
     th_traced_open_drop_all(process);
-    th_probed_out(process);
-    th_tracepoint_end(process);
+    th_traced_probed_out(process);
+    th_traced_tracepoint_end(process);
     release(process);
     th_resource_reap();
     note_end();
     if (process->told)
         sem_post(&process->over);
     else
-        th_process_memory_give(process);
+        th_runtime_process_memory_give(process);
 }
 
-void th_process_end(struct th_process *process, th_term reason)
+void th_runtime_process_end(struct th_process *process, th_term reason)
 {
     struct th_request *request = process->request;
 
     leave(process, reason);
     if (request)
-        th_request_end(request, reason);
+        th_runtime_request_end(request, reason);
     finish(process);
 }
 
@@ -380,11 +382,11 @@ void th_process_end(struct th_process *process, th_term reason)
 static void end_meanwhile(struct th_process *process)
 {
     if (!process->ending) {
-        th_mailbox_look(process);
+        th_runtime_mailbox_look(process);
         leave(process, process->ending->term);
-        th_tracepoint_leave(process);
+        th_traced_tracepoint_leave(process);
         th_resource_reap();
-        if (th_dirty_goes_on(process))
+        if (th_runtime_dirty_goes_on(process))
             return;
     }
     finish(process);
@@ -432,12 +434,12 @@ void th_runtime_kill_all(void)
     atomic_store_explicit(&ends_awaited, true, memory_order_relaxed);
     for (;;) {
         census.count = census.told = 0;
-        th_host_process_each(th_mailbox_arrived, note_process, &census);
+        th_process_each(th_runtime_mailbox_arrived, note_process, &census);
         if (census.count == 0 && th_runtime_processes() <= census.told &&
-            th_file_pool_operations() == 0 && th_loader_orders() == 0)
+            th_file_pool_operations() == 0 && th_runtime_loader_orders() == 0)
             break;
         for (size_t i = 0; i < census.count; i++)
-            th_signal_send(census.pids[i], TH_SIGNAL_EXIT, TH_NONE, 0, TH_AM(kill));
+            th_runtime_signal_send(census.pids[i], TH_SIGNAL_EXIT, TH_NONE, 0, TH_AM(kill));
         wait_a_little();
     }
     atomic_store_explicit(&ends_awaited, false, memory_order_relaxed);

@@ -27,7 +27,7 @@ static void see(void *context, void *what, th_term pid)
         .function = atomic_load_explicit(&process->shown.function, memory_order_relaxed),
         .code = shown(&process->shown.code),
         .kept = shown(&process->shown.kept),
-        .messages = shown(&process->shown.inbox) + th_host_process_mail(pid),
+        .messages = shown(&process->shown.inbox) + th_process_mail(pid),
         .reductions = shown(&process->shown.reductions),
         .words = shown(&process->shown.words),
         .links = shown(&process->shown.links),
@@ -38,9 +38,9 @@ size_t th_runtime_list(struct th_process_seen **processes)
 {
     struct list list = {0};
 
-    th_host_process_each(th_mailbox_arrived, see, &list);
+    th_process_each(th_runtime_mailbox_arrived, see, &list);
     for (size_t i = 0; i < list.count; i++)
-        list.items[i].name = th_name_of(list.items[i].pid);
+        list.items[i].name = th_process_name_of(list.items[i].pid);
     *processes = list.items;
     return list.count;
 }
@@ -62,14 +62,14 @@ static void note_pid(void *context, void *what, th_term pid)
 }
 
 /* Each looks itself, between two functions. */
-void th_processes_purge(const struct th_instance *instance)
+void th_runtime_processes_purge(const struct th_instance *instance)
 {
     struct pids pids = {0};
 
-    th_host_process_each(th_mailbox_arrived, note_pid, &pids);
+    th_process_each(th_runtime_mailbox_arrived, note_pid, &pids);
     for (size_t i = 0; i < pids.count; i++)
-        th_signal_send(pids.items[i], TH_SIGNAL_PURGE, TH_NONE, instance->serial,
-                       th_atom("killed"));
+        th_runtime_signal_send(pids.items[i], TH_SIGNAL_PURGE, TH_NONE, instance->serial,
+                               th_atom("killed"));
     th_free(pids.items);
 }
 
@@ -90,7 +90,7 @@ static void show_user(const struct th_process_seen *seen, uint64_t code, struct 
         th_buffer_printf(text, " waiting for %s", seen->function ? seen->function : "a call");
 }
 
-void th_processes_show_inside(const struct th_instance *instance, struct th_buffer *text)
+void th_runtime_processes_show_inside(const struct th_instance *instance, struct th_buffer *text)
 {
     struct th_process_seen *processes;
     size_t count = th_runtime_list(&processes), shown = 0;

@@ -90,13 +90,13 @@ static struct th_process *new_process(void)
     return process;
 }
 
-struct th_process *th_process_memory_take(void)
+struct th_process *th_runtime_process_memory_take(void)
 {
     struct th_process *process;
     struct spare *spare;
     th_env *env;
 
-    if (!th_scheduler_current || th_check_on())
+    if (!th_runtime_scheduler_current || th_check_on())
         return new_process();
     if (!own.first) {
         own.first = own.full ? own.full : fetch();
@@ -120,7 +120,7 @@ static bool is_kept(const struct th_process *process)
     (void)process;
     return false;
 #else
-    return th_scheduler_current && process->env && !th_check_on();
+    return th_runtime_scheduler_current && process->env && !th_check_on();
 #endif
 }
 
@@ -136,7 +136,7 @@ static th_env *emptied(th_env *env)
     return env;
 }
 
-void th_process_memory_give(struct th_process *process)
+void th_runtime_process_memory_give(struct th_process *process)
 {
     struct spare *spare = (struct spare *)process;
     th_env *env = process->env;
@@ -159,14 +159,14 @@ void th_process_memory_give(struct th_process *process)
     own.count++;
 }
 
-void th_process_memory_leave(void)
+void th_runtime_process_memory_leave(void)
 {
     free_list(own.first);
     free_list(own.full);
     own = (struct spares){0};
 }
 
-void th_process_memory_end(void)
+void th_runtime_process_memory_end(void)
 {
     struct spare *list;
 

@@ -14,16 +14,16 @@
 #include "host/runtime/traced/probed.h"
 #include "process_memory.h"
 
-struct th_process *th_run_start(void)
+struct th_process *th_runtime_run_start(void)
 {
-    struct th_process *process = th_process_create(true, NULL, false);
+    struct th_process *process = th_runtime_process_create(true, NULL, false);
 
-    th_probed_spawn(process, NULL);
+    th_traced_probed_spawn(process, NULL);
     sem_init(&process->over, 0, 0); /* nobody knows the pid yet, to end it */
     return process;
 }
 
-th_term th_run_pid(const struct th_process *process)
+th_term th_runtime_run_pid(const struct th_process *process)
 {
     return process->pid;
 }
@@ -42,7 +42,8 @@ static bool ask(struct th_process *process, struct th_request *request)
     bool asked;
 
     sem_init(&request->done, 0, 0);
-    asked = th_signal_send(process->pid, TH_SIGNAL_REQUEST, TH_NONE, (uintptr_t)request, TH_NIL);
+    asked = th_runtime_signal_send(process->pid, TH_SIGNAL_REQUEST, TH_NONE, (uintptr_t)request,
+                                   TH_NIL);
     if (asked)
         wait_for(&request->done);
     sem_destroy(&request->done);
@@ -61,25 +62,27 @@ static enum th_call_end ask_call(struct th_process *process, struct th_request *
     return request->end;
 }
 
-enum th_call_end th_run_call(struct th_process *process, const struct th_callee *callee,
-                             const th_term argv[], th_env *env, th_term *result)
+enum th_call_end th_runtime_run_call(struct th_process *process, const struct th_callee *callee,
+                                     const th_term argv[], th_env *env, th_term *result)
 {
     struct th_request request = {.callee = callee, .argv = argv, .env = env};
 
     return ask_call(process, &request, result);
 }
 
-enum th_call_end th_run_call_export(struct th_process *process, const struct th_export *entry,
-                                    const th_term argv[], th_env *env, th_term *result)
+enum th_call_end th_runtime_run_call_export(struct th_process *process,
+                                            const struct th_export *entry, const th_term argv[],
+                                            th_env *env, th_term *result)
 {
     struct th_exception_raised raised;
 
-    return th_run_call_raising(process, entry, argv, env, result, &raised);
+    return th_runtime_run_call_raising(process, entry, argv, env, result, &raised);
 }
 
-enum th_call_end th_run_call_raising(struct th_process *process, const struct th_export *entry,
-                                     const th_term argv[], th_env *env, th_term *result,
-                                     struct th_exception_raised *raised)
+enum th_call_end th_runtime_run_call_raising(struct th_process *process,
+                                             const struct th_export *entry, const th_term argv[],
+                                             th_env *env, th_term *result,
+                                             struct th_exception_raised *raised)
 {
     struct th_request request = {.entry = entry, .argv = argv, .env = env};
     enum th_call_end end = ask_call(process, &request, result);
@@ -88,34 +91,34 @@ enum th_call_end th_run_call_raising(struct th_process *process, const struct th
     return end;
 }
 
-struct th_message *th_run_receive(struct th_process *process, int64_t nanoseconds)
+struct th_message *th_runtime_run_receive(struct th_process *process, int64_t nanoseconds)
 {
     struct th_request request = {.what = TH_REQUEST_RECEIVE, .deadline = nanoseconds};
 
     if (nanoseconds > 0)
-        request.deadline = th_timer_in(nanoseconds);
+        request.deadline = th_runtime_timer_in(nanoseconds);
     ask(process, &request);
     return request.message;
 }
 
-void th_run_yield(struct th_process *process)
+void th_runtime_run_yield(struct th_process *process)
 {
     atomic_store_explicit(&process->yields, true, memory_order_relaxed);
 }
 
-void th_run_kill(const struct th_process *process)
+void th_runtime_run_kill(const struct th_process *process)
 {
-    th_signal_send(process->pid, TH_SIGNAL_EXIT, TH_NONE, 0, TH_AM(kill));
+    th_runtime_signal_send(process->pid, TH_SIGNAL_EXIT, TH_NONE, 0, TH_AM(kill));
 }
 
 /* Whether it has ended before or does so now, it has said so when nothing uses it any more. */
-void th_run_exit(struct th_process *process, th_term reason)
+void th_runtime_run_exit(struct th_process *process, th_term reason)
 {
-    th_signal_send(process->pid, TH_SIGNAL_END, TH_NONE, 0, reason);
+    th_runtime_signal_send(process->pid, TH_SIGNAL_END, TH_NONE, 0, reason);
     wait_for(&process->over);
     sem_destroy(&process->over);
-    th_message_free(process->end_message);
-    th_process_memory_give(process);
+    th_process_message_free(process->end_message);
+    th_runtime_process_memory_give(process);
 }
 
 /* --- Doing; by a scheduler ------------------------------------------------------------------- */
@@ -130,22 +133,22 @@ static void begin_call(struct th_process *process, const struct th_request *requ
     for (int i = 0; i < argc; i++)
         argv[i] = th_copy(process->env, request->argv[i]);
     process->env->self = process->pid;
-    th_heap_start(process);
+    th_runtime_heap_start(process);
     process->next = (struct th_continuation){
         .step = TH_STEP_CALL,
         .where = ERL_NIF_THR_NORMAL_SCHEDULER,
         .callee = callee,
         .module = callee ? th_library_name(callee->library) : entry->module,
-        .function = callee ? th_name_atom(callee->function->name) : entry->function,
+        .function = callee ? th_runtime_name_atom(callee->function->name) : entry->function,
         .argc = argc,
         .argv = argv};
 }
 
-void th_request_begin(struct th_process *process, struct th_request *request)
+void th_runtime_request_begin(struct th_process *process, struct th_request *request)
 {
     process->request = request;
     if (atomic_exchange_explicit(&process->yields, false, memory_order_relaxed))
-        th_process_begin_turn(process);
+        th_runtime_process_begin_turn(process);
     if (request->what == TH_REQUEST_CALL) {
         begin_call(process, request);
     } else {
@@ -160,7 +163,7 @@ void th_request_begin(struct th_process *process, struct th_request *request)
  * What the call let go of is destroyed before whoever waits hears of its end, so that a caller
  * meets the effects of destructors in order.
  */
-void th_request_finish(struct th_process *process, enum th_call_end end, th_term outcome)
+void th_runtime_request_finish(struct th_process *process, enum th_call_end end, th_term outcome)
 {
     struct th_request *request = process->request;
 
@@ -172,7 +175,7 @@ void th_request_finish(struct th_process *process, enum th_call_end end, th_term
         request->raised.reason = request->result;
         request->raised.stack = th_copy(request->env, process->raised.stack);
     }
-    th_heap_end(process);
+    th_runtime_heap_end(process);
     th_resource_reap();
     process->raised = (struct th_exception_raised){0};
     process->request = NULL;
@@ -180,7 +183,7 @@ void th_request_finish(struct th_process *process, enum th_call_end end, th_term
     sem_post(&request->done);
 }
 
-void th_request_end(struct th_request *request, th_term reason)
+void th_runtime_request_end(struct th_request *request, th_term reason)
 {
     request->end = TH_CALL_ENDED;
     if (request->what == TH_REQUEST_CALL)

@@ -5,12 +5,12 @@
 #include "process_internal.h"
 
 /* Begins what a signal asks for. */
-void th_request_begin(struct th_process *process, struct th_request *request);
+void th_runtime_request_begin(struct th_process *process, struct th_request *request);
 
 /* The call that was asked for is over. */
-void th_request_finish(struct th_process *process, enum th_call_end end, th_term outcome);
+void th_runtime_request_finish(struct th_process *process, enum th_call_end end, th_term outcome);
 
 /* The process has ended with REASON: so has what was asked of it. */
-void th_request_end(struct th_request *request, th_term reason);
+void th_runtime_request_end(struct th_request *request, th_term reason);
 
 #endif

@@ -24,18 +24,19 @@ struct th_process_shown {
     _Atomic uint64_t reductions, words, links;
 };
 
-static inline void th_shown_set(_Atomic uint64_t *shown, uint64_t value)
+static inline void th_runtime_shown_set(_Atomic uint64_t *shown, uint64_t value)
 {
     atomic_store_explicit(shown, value, memory_order_relaxed);
 }
 
 /* One thread at a time writes it: no atomic addition. */
-static inline void th_shown_add(_Atomic uint64_t *shown, uint64_t more)
+static inline void th_runtime_shown_add(_Atomic uint64_t *shown, uint64_t more)
 {
-    th_shown_set(shown, atomic_load_explicit(shown, memory_order_relaxed) + more);
+    th_runtime_shown_set(shown, atomic_load_explicit(shown, memory_order_relaxed) + more);
 }
 
-static inline void th_shown_doing(struct th_process_shown *shown, enum th_process_doing doing)
+static inline void th_runtime_shown_doing(struct th_process_shown *shown,
+                                          enum th_process_doing doing)
 {
     atomic_store_explicit(&shown->doing, (uint32_t)doing, memory_order_relaxed);
 }
@@ -43,9 +44,9 @@ static inline void th_shown_doing(struct th_process_shown *shown, enum th_proces
 /* --- Purging (process_list.c) --- */
 
 /* Has the processes killed that are in INSTANCE's code, once they are between two functions. */
-void th_processes_purge(const struct th_instance *instance);
+void th_runtime_processes_purge(const struct th_instance *instance);
 
 /* Adds to TEXT which processes they are, the first of many: those that are seen to be. */
-void th_processes_show_inside(const struct th_instance *instance, struct th_buffer *text);
+void th_runtime_processes_show_inside(const struct th_instance *instance, struct th_buffer *text);
 
 #endif

@@ -27,19 +27,20 @@ enum th_signal {
 #define TH_LINKED ((void *)1)
 
 /* False if TO is dead. */
-bool th_signal_send(th_term to, enum th_signal kind, th_term from, uint64_t number, th_term term);
+bool th_runtime_signal_send(th_term to, enum th_signal kind, th_term from, uint64_t number,
+                            th_term term);
 
 /* Messages of MAIL go to the inbox, signals are acted on. PROCESS->ending is set if one ends the
  * process; then what comes behind it goes to the inbox as it is. */
-void th_signals_take(struct th_process *process, struct th_message *mail);
+void th_runtime_signals_take(struct th_process *process, struct th_message *mail);
 
 /* SIGNAL, which is in the mailbox, will end the process, as far as what comes before it in the
  * mailbox does not. Under the mailbox's lock, while links and the like stay as they are. */
-bool th_signal_ends(const struct th_process *process, const struct th_message *signal);
+bool th_runtime_signal_ends(const struct th_process *process, const struct th_message *signal);
 
 /* The process has ended: tells those who are linked with it or watch it, and answers what the rest
  * of the mailbox, which is in REMAINS, asks. Frees that. */
-void th_signals_end(struct th_process *process, const struct th_host_remains *remains,
-                    th_term reason);
+void th_runtime_signals_end(struct th_process *process, const struct th_host_remains *remains,
+                            th_term reason);
 
 #endif

@@ -14,10 +14,10 @@ struct th_scheduler_thread {
 };
 
 /* The calling thread, one of these, runs that now. */
-static inline void th_thread_runs(const char *function)
+static inline void th_runtime_thread_runs(const char *function)
 {
     struct th_scheduler_thread *self =
-        (struct th_scheduler_thread *)th_scheduler_current; /* its first member */
+        (struct th_scheduler_thread *)th_runtime_scheduler_current; /* its first member */
 
     atomic_store_explicit(&self->runs, function, memory_order_relaxed);
 }
@@ -41,22 +41,22 @@ struct th_queue {
 enum {
     TH_QUEUES = ERL_NIF_THR_DIRTY_IO_SCHEDULER + 1
 }; /* by type of thread; 0 is no scheduler's */
-extern struct th_queue th_queues[TH_QUEUES];
+extern struct th_queue th_runtime_queues[TH_QUEUES];
 
 /* Puts PROCESS at the end of a queue of its next thread type. */
-void th_queue_add(struct th_process *process);
+void th_runtime_queue_add(struct th_process *process);
 
 /* A thread that takes no signals from outside, with a stack that is guarded (errno, or 0). */
-int th_thread_create(pthread_t *thread, void *(*run)(void *context), void *context);
+int th_runtime_thread_create(pthread_t *thread, void *(*run)(void *context), void *context);
 
 /* Has each normal scheduler look whether it is to end, or has an errand to do. */
-void th_queue_poke_schedulers(void);
+void th_runtime_queue_poke_schedulers(void);
 
 /* Calls FUNCTION(ARGUMENT) once on each thread that there is, at once, and returns when all have
  * returned. Any thread; no lock may be held. */
-void th_errand(void (*function)(void *argument), void *argument);
+void th_runtime_errand(void (*function)(void *argument), void *argument);
 
-/* Does what th_errand() of another thread asks of this one. */
-void th_errand_do(void);
+/* Does what th_runtime_errand() of another thread asks of this one. */
+void th_runtime_errand_do(void);
 
 #endif

@@ -48,7 +48,7 @@ static unsigned queue_count;
 static pthread_mutex_t sleepers = PTHREAD_MUTEX_INITIALIZER; /* the innermost */
 static _Atomic unsigned asleep, looking, watching;           /* seq_cst, see above */
 
-void th_run_queues_open(unsigned count)
+void th_runtime_run_queues_open(unsigned count)
 {
     queues = th_alloc_aligned(_Alignof(struct run_queue), count * sizeof *queues);
     memset(queues, 0, count * sizeof *queues);
@@ -61,7 +61,7 @@ void th_run_queues_open(unsigned count)
     }
 }
 
-void th_run_queues_close(void)
+void th_runtime_run_queues_close(void)
 {
     for (unsigned i = 0; i < queue_count; i++) {
         pthread_mutex_destroy(&queues[i].lock);
@@ -73,7 +73,7 @@ void th_run_queues_close(void)
     queue_count = 0;
 }
 
-unsigned th_run_queue_length(unsigned own)
+unsigned th_runtime_run_queue_length(unsigned own)
 {
     return atomic_load(&queues[own].length);
 }
@@ -189,7 +189,7 @@ static void watch(struct run_queue *own)
         take_post(own);
 }
 
-void th_run_queue_poke(unsigned own)
+void th_runtime_run_queue_poke(unsigned own)
 {
     atomic_store(&queues[own].poked, true);
     pthread_mutex_lock(&sleepers);
@@ -197,7 +197,7 @@ void th_run_queue_poke(unsigned own)
     pthread_mutex_unlock(&sleepers);
 }
 
-bool th_run_queue_poked(unsigned own)
+bool th_runtime_run_queue_poked(unsigned own)
 {
     return atomic_load(&queues[own].poked) && atomic_exchange(&queues[own].poked, false);
 }
@@ -218,9 +218,9 @@ static unsigned append(struct run_queue *queue, struct th_process *first, struct
     return before;
 }
 
-void th_run_queue_add(struct th_process *process)
+void th_runtime_run_queue_add(struct th_process *process)
 {
-    const struct th_scheduler *self = th_scheduler_current;
+    const struct th_scheduler *self = th_runtime_scheduler_current;
     bool own = self && self->type == ERL_NIF_THR_NORMAL_SCHEDULER;
     unsigned at = own ? self->number - 1 : process->home % queue_count;
     unsigned before;
@@ -378,7 +378,7 @@ static struct th_process *balance(struct run_queue *own)
     return NULL;
 }
 
-struct th_process *th_run_queue_next(unsigned number)
+struct th_process *th_runtime_run_queue_next(unsigned number)
 {
     struct run_queue *own = &queues[number];
     struct th_process *process = NULL;

@@ -12,22 +12,22 @@
 
 #include "process_internal.h"
 
-void th_run_queues_open(unsigned count);
-void th_run_queues_close(void);
+void th_runtime_run_queues_open(unsigned count);
+void th_runtime_run_queues_close(void);
 
-void th_run_queue_add(struct th_process *process);
+void th_runtime_run_queue_add(struct th_process *process);
 
 /* The next process for scheduler OWN, from 0; waits for one. NULL: there is something else to do
- * (th_run_queue_poke()), or it is to be asked again. */
-struct th_process *th_run_queue_next(unsigned own);
+ * (th_runtime_run_queue_poke()), or it is to be asked again. */
+struct th_process *th_runtime_run_queue_next(unsigned own);
 
-/* Has scheduler OWN's th_run_queue_next() return NULL once, soon. Any thread. */
-void th_run_queue_poke(unsigned own);
+/* Has scheduler OWN's th_runtime_run_queue_next() return NULL once, soon. Any thread. */
+void th_runtime_run_queue_poke(unsigned own);
 
-/* True once after th_run_queue_poke(OWN). */
-bool th_run_queue_poked(unsigned own);
+/* True once after th_runtime_run_queue_poke(OWN). */
+bool th_runtime_run_queue_poked(unsigned own);
 
 /* How many wait in it: for tests. */
-unsigned th_run_queue_length(unsigned own);
+unsigned th_runtime_run_queue_length(unsigned own);
 
 #endif

@@ -2,9 +2,9 @@
  * The face of runtime/: threads that run functions of libraries on behalf of processes.
  *
  *   th_runtime_start(&setup);
- *   process = th_run_start();                                 a driven process
- *   end = th_run_call(process, &callee, argv, env, &result);  waits; a scheduler runs the function
- *   th_run_exit(process, TH_AM(normal));
+ *   process = th_runtime_run_start();                                 a driven process
+ *   end = th_runtime_run_call(process, &callee, argv, env, &result);  waits; a scheduler runs the
+ *   function th_runtime_run_exit(process, TH_AM(normal));
  *   th_runtime_stop();
  *
  * There is one runtime in the program. A scheduler thread takes a process that can run from its run
@@ -39,7 +39,7 @@ struct th_runtime_setup {
     unsigned dirty_io;   /* 0: ten, as in a BEAM */
     unsigned async;      /* threads that operations on files wait in; 0: ten, as in a BEAM */
     size_t processes;    /* the most that functions may spawn; 0: 1,048,576, as in a BEAM */
-    /* What happens to processes is traced in it. It is shared (th_tracing_share()), and stays until
+    /* What happens to processes is traced in it. It is shared (th_trace_share()), and stays until
      * the runtime is stopped. NULL: nothing is traced. */
     struct th_tracing *tracing;
     /* The most calls of a process whose ends tracers wait for; 0: a million. Of more, the oldest
@@ -55,8 +55,8 @@ void th_runtime_start(const struct th_runtime_setup *setup);
 void th_runtime_stop(void);
 
 /* Has `kill` sent to all processes, and to those that they start, until there are none but those of
- * th_run_start(). Waits for functions that run to return, and for operations on files and changes
- * of code that they asked for to be made. Before libraries are released. */
+ * th_runtime_run_start(). Waits for functions that run to return, and for operations on files and
+ * changes of code that they asked for to be made. Before libraries are released. */
 void th_runtime_kill_all(void);
 
 /* Calls EACH for what each thread of the runtime runs for a process now, "module:function/arity",
@@ -91,34 +91,35 @@ struct th_scheduler {
     unsigned number; /* from 1; dirty threads count on after the schedulers */
 };
 /* NULL: no scheduler. (Initial-exec, as the next: looking is no call in libtracehost.so either.) */
-extern _Thread_local const struct th_scheduler *th_scheduler_current
+extern _Thread_local const struct th_scheduler *th_runtime_scheduler_current
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* --- Driven processes ------------------------------------------------------------------------- */
 
 /*
  * A driven process makes the calls that a thread outside of the runtime asks for, and waits between
- * them. It lives until th_run_exit(), or until a signal ends it: then each call answers
+ * them. It lives until th_runtime_run_exit(), or until a signal ends it: then each call answers
  * TH_CALL_ENDED. One thread at a time drives it, which is no scheduler; a scheduler runs it.
  */
 struct th_process;
-struct th_process *th_run_start(void);
-th_term th_run_pid(const struct th_process *process);
+struct th_process *th_runtime_run_start(void);
+th_term th_runtime_run_pid(const struct th_process *process);
 
 /* The next call begins with a whole time slice. Calls without this between them share one until it
  * is used up (enif_consume_timeslice()), as calls of one function do in a BEAM. */
-void th_run_yield(struct th_process *process);
+void th_runtime_run_yield(struct th_process *process);
 
-/* As exit/2 with `kill`: what it is doing is not over, and th_run_call() returns TH_CALL_ENDED once
- * the function that runs has returned. Any thread, before th_run_exit(). */
-void th_run_kill(const struct th_process *process);
+/* As exit/2 with `kill`: what it is doing is not over, and th_runtime_run_call() returns
+ * TH_CALL_ENDED once the function that runs has returned. Any thread, before th_runtime_run_exit().
+ */
+void th_runtime_run_kill(const struct th_process *process);
 
 /* Ends it, if it has not ended, and frees it. */
-void th_run_exit(struct th_process *process, th_term reason);
+void th_runtime_run_exit(struct th_process *process, th_term reason);
 
 /* The next message, the caller's to free; waits NANOSECONDS for it at most (0: not at all, below 0:
  * for ever). NULL: none came, or the process has ended. */
-struct th_message *th_run_receive(struct th_process *process, int64_t nanoseconds);
+struct th_message *th_runtime_run_receive(struct th_process *process, int64_t nanoseconds);
 
 enum th_call_end {
     TH_CALL_RETURNED,
@@ -139,26 +140,28 @@ enum th_call_end {
  * returned while the checker is on). What is still to go on when the program ends
  * (th_library_halting()) does not run: the call raises `halting`.
  */
-enum th_call_end th_run_call(struct th_process *process, const struct th_callee *callee,
-                             const th_term argv[], th_env *env, th_term *result);
+enum th_call_end th_runtime_run_call(struct th_process *process, const struct th_callee *callee,
+                                     const th_term argv[], th_env *env, th_term *result);
 
 /* The same, an external call: of what ENTRY reaches when the process comes to it. Raises `undef` if
  * that is nothing. */
-enum th_call_end th_run_call_export(struct th_process *process, const struct th_export *entry,
-                                    const th_term argv[], th_env *env, th_term *result);
+enum th_call_end th_runtime_run_call_export(struct th_process *process,
+                                            const struct th_export *entry, const th_term argv[],
+                                            th_env *env, th_term *result);
 
 /* Likewise; *RAISED is the exception that was raised, with terms of ENV. */
 struct th_exception_raised;
-enum th_call_end th_run_call_raising(struct th_process *process, const struct th_export *entry,
-                                     const th_term argv[], th_env *env, th_term *result,
-                                     struct th_exception_raised *raised);
+enum th_call_end th_runtime_run_call_raising(struct th_process *process,
+                                             const struct th_export *entry, const th_term argv[],
+                                             th_env *env, th_term *result,
+                                             struct th_exception_raised *raised);
 
 /* --- Functions that run ----------------------------------------------------------------------- */
 
 enum th_raised { TH_RAISED_NOTHING, TH_RAISED_ERROR, TH_RAISED_EXIT, TH_RAISED_THROW };
 
 /* STACK is a list of {Module, Function, Arity or arguments, Location}; until somebody looks at it
- * it may have something else for the locations (th_call_stack()). */
+ * it may have something else for the locations (th_runtime_call_stack()). */
 struct th_exception_raised {
     enum th_raised class;
     bool lines_due;
@@ -189,13 +192,13 @@ struct th_call {
     struct th_exception_raised passed; /* by what it called, until it is taken */
     bool goes_on;                      /* it is a continuation: ARGV are not its arguments */
 };
-extern _Thread_local struct th_call *th_call_current
+extern _Thread_local struct th_call *th_runtime_call_current
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* The call that ENV belongs to, NULL if it is another than that the thread is in. */
-static inline struct th_call *th_call_of(const th_env *env)
+static inline struct th_call *th_runtime_call_of(const th_env *env)
 {
-    struct th_call *call = th_call_current;
+    struct th_call *call = th_runtime_call_current;
 
     return call && call->env == env ? call : NULL;
 }
@@ -207,9 +210,9 @@ static inline struct th_call *th_call_of(const th_env *env)
  * arguments; and, where a BEAM crashes, fewer than 0, or an ENV that is not that of the thread's
  * call. In a nested call, FLAGS for another thread than this raise `nested_dirty`.
  */
-th_term th_call_schedule(th_env *env, const char *function, int flags,
-                         ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL_NIF_TERM[]), int argc,
-                         const th_term argv[]);
+th_term th_runtime_call_schedule(th_env *env, const char *function, int flags,
+                                 ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL_NIF_TERM[]),
+                                 int argc, const th_term argv[]);
 
 /*
  * For enif_consume_timeslice(): uses up PERCENT (1 to 100, others count as the nearer) of the turn,
@@ -217,22 +220,24 @@ th_term th_call_schedule(th_env *env, const char *function, int flags,
  * waits for the other processes. False, and nothing happens, on dirty threads, and where ENV is not
  * that of the thread's call.
  */
-bool th_call_consume(th_env *env, int percent);
+bool th_runtime_call_consume(th_env *env, int percent);
 
 /* For enif_is_current_process_alive(). False for a dirty function whose process is to end, also
  * before the function has returned and others see the end. */
-bool th_call_process_alive(const th_env *env);
+bool th_runtime_call_process_alive(const th_env *env);
 
 /* For the functions of nif_module.h that have such names, with the contracts that these have in
  * nif_module.h. AT: the return address of who calls. */
-th_term th_call_nested(th_env *env, th_term module, th_term function, int argc,
-                       const th_term argv[], const void *at);
-th_term th_call_nested_entry(th_env *env, const struct th_export *entry, const th_term argv[],
-                             const void *at);
-bool th_call_catch(th_env *env, struct th_exception_raised *exception);
-th_term th_call_stack(th_env *env, const struct th_exception_raised *exception);
-th_term th_call_pass(th_env *env, const struct th_exception_raised *exception); /* th_raise() */
-th_term th_call_tail(th_env *env, th_term module, th_term function, int argc, const th_term argv[]);
+th_term th_runtime_call_nested(th_env *env, th_term module, th_term function, int argc,
+                               const th_term argv[], const void *at);
+th_term th_runtime_call_nested_entry(th_env *env, const struct th_export *entry,
+                                     const th_term argv[], const void *at);
+bool th_runtime_call_catch(th_env *env, struct th_exception_raised *exception);
+th_term th_runtime_call_stack(th_env *env, const struct th_exception_raised *exception);
+th_term th_runtime_call_pass(th_env *env,
+                             const struct th_exception_raised *exception); /* th_raise() */
+th_term th_runtime_call_tail(th_env *env, th_term module, th_term function, int argc,
+                             const th_term argv[]);
 
 /* What goes on in a function's place, with terms that it keeps. */
 struct th_call_then {
@@ -241,22 +246,22 @@ struct th_call_then {
     const th_term *terms;
     bool catches;
 };
-th_term th_call_and_then(th_env *env, th_term module, th_term function, int argc,
-                         const th_term argv[], const struct th_call_then *then);
-th_term th_call_await(th_env *env, const struct th_call_then *then, int64_t milliseconds);
-th_term th_call_skip(th_env *env);
+th_term th_runtime_call_and_then(th_env *env, th_term module, th_term function, int argc,
+                                 const th_term argv[], const struct th_call_then *then);
+th_term th_runtime_call_await(th_env *env, const struct th_call_then *then, int64_t milliseconds);
+th_term th_runtime_call_skip(th_env *env);
 
 /* OPERATION, of which this takes the share, is submitted when the function has returned; then goes
  * on with its result. */
-th_term th_call_file(th_env *env, struct th_file_operation *operation,
-                     const struct th_call_then *then);
+th_term th_runtime_call_file(th_env *env, struct th_file_operation *operation,
+                             const struct th_call_then *then);
 
 /* What is known of the operation whose result the process got last. `command` is 0 at first. */
 struct th_file_last {
     enum th_file_command command;
     int thread, tag, error;
 };
-struct th_file_last th_call_last_file(const struct th_call *call);
+struct th_file_last th_runtime_call_last_file(const struct th_call *call);
 
 /* What processes ask of code/; WHAT is a list of paths, or the name of a module. It is done when
  * the function has returned; then goes on with what became of it. */
@@ -266,26 +271,26 @@ struct th_code_request {
     th_term what, info;
     enum th_purge purge;
 };
-th_term th_call_code(th_env *env, const struct th_code_request *request,
-                     const struct th_call_then *then);
+th_term th_runtime_call_code(th_env *env, const struct th_code_request *request,
+                             const struct th_call_then *then);
 
 /* Raises REASON in ENV; TH_NONE. */
-th_term th_call_raise(th_env *env, enum th_raised class, th_term reason);
+th_term th_runtime_call_raise(th_env *env, enum th_raised class, th_term reason);
 
 /* The same by a function that code of a library has called from AT, a return address. */
-static inline th_term th_call_raise_at(th_env *env, enum th_raised class, th_term reason,
-                                       const void *at)
+static inline th_term th_runtime_call_raise_at(th_env *env, enum th_raised class, th_term reason,
+                                               const void *at)
 {
-    struct th_call *call = th_call_of(env);
+    struct th_call *call = th_runtime_call_of(env);
 
-    th_call_raise(env, class, reason);
+    th_runtime_call_raise(env, class, reason);
     if (call)
         call->raised_at = (uintptr_t)at;
     return TH_NONE;
 }
 
 /* What is pending in ENV: raised by the function itself, or passed by what it called. */
-bool th_call_pending(const th_env *env, th_term *reason);
+bool th_runtime_call_pending(const th_env *env, th_term *reason);
 
 /* --- What a process that runs does to others -------------------------------------------------- */
 
@@ -293,32 +298,32 @@ enum { TH_PROCESS_LINK = 1, TH_PROCESS_MONITOR = 2 };
 
 /* CALL is of the process that does it. The contracts are those of nif_module.h. */
 /* TH_NONE: there are as many as may be. */
-th_term th_process_spawn(struct th_call *call, th_term module, th_term function, int argc,
-                         const th_term argv[], int options, th_term *monitor);
-bool th_process_link(struct th_call *call, th_term pid);
-void th_process_unlink(struct th_call *call, th_term pid);
-th_term th_process_monitor(struct th_call *call, th_term pid);
-bool th_process_demonitor(struct th_call *call, th_term monitor, bool flush);
-void th_process_exit_signal(struct th_call *call, th_term pid, th_term reason);
-bool th_process_trap_exit(struct th_call *call, bool traps);
+th_term th_runtime_process_spawn(struct th_call *call, th_term module, th_term function, int argc,
+                                 const th_term argv[], int options, th_term *monitor);
+bool th_runtime_process_link(struct th_call *call, th_term pid);
+void th_runtime_process_unlink(struct th_call *call, th_term pid);
+th_term th_runtime_process_monitor(struct th_call *call, th_term pid);
+bool th_runtime_process_demonitor(struct th_call *call, th_term monitor, bool flush);
+void th_runtime_process_exit_signal(struct th_call *call, th_term pid, th_term reason);
+bool th_runtime_process_trap_exit(struct th_call *call, bool traps);
 
 /* Sends MESSAGE to PID, by the process that runs with ENV, if there is one: with its sequential
- * token. Else as th_mail_send(). */
-bool th_process_send(th_env *env, th_term pid, th_term message);
+ * token. Else as th_process_mail_send(). */
+bool th_runtime_process_send(th_env *env, th_term pid, th_term message);
 
 /* Sequential tokens; TH_NONE where nif_module.h says badarg. */
-th_term th_seq_set(struct th_call *call, th_term component, th_term value);
-th_term th_seq_get(struct th_call *call, th_term component);
-void th_seq_reset(struct th_call *call);
-bool th_seq_print_label(struct th_call *call, th_term label, th_term info);
+th_term th_runtime_seq_set(struct th_call *call, th_term component, th_term value);
+th_term th_runtime_seq_get(struct th_call *call, th_term component);
+void th_runtime_seq_reset(struct th_call *call);
+bool th_runtime_seq_print_label(struct th_call *call, th_term label, th_term info);
 
-/* User tags; see nif_module.h. ITEM is a binary or `undefined`, STATE what th_tag_spread()
+/* User tags; see nif_module.h. ITEM is a binary or `undefined`, STATE what th_runtime_tag_spread()
  * has returned; TH_NONE, or false, for what is none. */
-th_term th_tag_put(struct th_call *call, th_term item);
-th_term th_tag_get(struct th_call *call);
-th_term th_tag_get_data(struct th_call *call);
-th_term th_tag_spread(struct th_call *call, bool spreads);
-bool th_tag_restore(struct th_call *call, th_term state);
+th_term th_runtime_tag_put(struct th_call *call, th_term item);
+th_term th_runtime_tag_get(struct th_call *call);
+th_term th_runtime_tag_get_data(struct th_call *call);
+th_term th_runtime_tag_spread(struct th_call *call, bool spreads);
+bool th_runtime_tag_restore(struct th_call *call, th_term state);
 
 /* --- Heaps ------------------------------------------------------------------------------------ */
 
@@ -332,6 +337,6 @@ struct th_heap_sizes {
     size_t recent_size;     /* that survived the last collection */
     size_t bin_vheap_size;  /* of binaries outside of the heap */
 };
-struct th_heap_sizes th_heap_sizes(const struct th_process *process);
+struct th_heap_sizes th_runtime_heap_sizes(const struct th_process *process);
 
 #endif

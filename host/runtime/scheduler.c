@@ -38,13 +38,13 @@ enum {
         .name = (text), .lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER \
     }
 
-struct th_queue th_queues[TH_QUEUES] = {
+struct th_queue th_runtime_queues[TH_QUEUES] = {
     [ERL_NIF_THR_NORMAL_SCHEDULER] = QUEUE("scheduler"),
     [ERL_NIF_THR_DIRTY_CPU_SCHEDULER] = QUEUE("dirty cpu"),
     [ERL_NIF_THR_DIRTY_IO_SCHEDULER] = QUEUE("dirty io"),
 };
 
-_Thread_local const struct th_scheduler *th_scheduler_current;
+_Thread_local const struct th_scheduler *th_runtime_scheduler_current;
 
 /* Written by th_runtime_start() before there are threads, and by th_runtime_stop() after. Read by
  * code of libraries that these run. */
@@ -63,8 +63,8 @@ static bool has_work(const struct th_queue *queue, const struct th_scheduler_thr
 static void do_duties(struct th_queue *queue)
 {
     pthread_mutex_unlock(&queue->lock);
-    th_errand_do();
-    if (th_scheduler_current->type == ERL_NIF_THR_NORMAL_SCHEDULER)
+    th_runtime_errand_do();
+    if (th_runtime_scheduler_current->type == ERL_NIF_THR_NORMAL_SCHEDULER)
         th_resource_reap();
     pthread_mutex_lock(&queue->lock);
 }
@@ -119,7 +119,7 @@ static bool do_normal_duties(struct th_queue *queue)
 
 static void take_turn(struct th_process *process)
 {
-    th_process_turn(process);
+    th_runtime_process_turn(process);
     if (__builtin_expect(th_traced_busy == TH_FORKED, false))
         th_crash_end_child();
 }
@@ -131,10 +131,10 @@ static void run_normal(struct th_queue *queue, const struct th_scheduler_thread 
     bool ends = false;
 
     while (!ends) {
-        process = th_run_queue_next(own);
+        process = th_runtime_run_queue_next(own);
         if (process)
             take_turn(process);
-        if (th_run_queue_poked(own))
+        if (th_runtime_run_queue_poked(own))
             ends = do_normal_duties(queue);
     }
 }
@@ -142,21 +142,21 @@ static void run_normal(struct th_queue *queue, const struct th_scheduler_thread 
 static void *run_thread(void *context)
 {
     struct th_scheduler_thread *thread = context;
-    struct th_queue *queue = &th_queues[thread->self.type];
+    struct th_queue *queue = &th_runtime_queues[thread->self.type];
     struct th_process *process;
     char name[NAME_BYTES];
 
     snprintf(name, sizeof name, "%s %u", queue->name, (unsigned)(thread - queue->threads) + 1);
     pthread_setname_np(pthread_self(), name);
     th_crash_thread_begin();
-    th_scheduler_current = &thread->self;
+    th_runtime_scheduler_current = &thread->self;
     th_code_slot = thread->self.number;
     if (thread->self.type == ERL_NIF_THR_NORMAL_SCHEDULER)
         run_normal(queue, thread);
     else
         while ((process = next_dirty(queue, thread)))
             take_turn(process);
-    th_process_memory_leave();
+    th_runtime_process_memory_leave();
     th_crash_thread_end();
     return NULL;
 }
@@ -164,7 +164,7 @@ static void *run_thread(void *context)
 /* A thread that takes no signals from outside. Its stack has room for native frames, besides what
  * the system gives to threads: so who is traced has as much as who is not. What lies below it is
  * out of bounds for more than a page, so that large frames do not step over it. */
-int th_thread_create(pthread_t *thread, void *(*run)(void *context), void *context)
+int th_runtime_thread_create(pthread_t *thread, void *(*run)(void *context), void *context)
 {
     pthread_attr_t attributes;
     size_t size;
@@ -172,7 +172,7 @@ int th_thread_create(pthread_t *thread, void *(*run)(void *context), void *conte
 
     pthread_attr_init(&attributes);
     pthread_attr_getstacksize(&attributes, &size);
-    pthread_attr_setstacksize(&attributes, size + th_native_stack());
+    pthread_attr_setstacksize(&attributes, size + th_traced_native_stack());
     pthread_attr_setguardsize(&attributes, GUARD_BYTES);
     error = th_thread_start(thread, &attributes, run, context);
     pthread_attr_destroy(&attributes);
@@ -186,7 +186,7 @@ static void add_thread(struct th_queue *queue)
     int error;
 
     thread->errands = queue->errands;
-    error = th_thread_create(&thread->id, run_thread, thread);
+    error = th_runtime_thread_create(&thread->id, run_thread, thread);
     if (!error) {
         queue->count++;
         queue->running++;
@@ -198,17 +198,17 @@ static void add_thread(struct th_queue *queue)
     }
 }
 
-void th_queue_add(struct th_process *process)
+void th_runtime_queue_add(struct th_process *process)
 {
-    struct th_queue *queue = &th_queues[process->next.where];
+    struct th_queue *queue = &th_runtime_queues[process->next.where];
 
     if (process->next.where == ERL_NIF_THR_NORMAL_SCHEDULER) {
-        th_run_queue_add(process);
+        th_runtime_run_queue_add(process);
         return;
     }
     process->behind_dirty = NULL;
     if (!process->told)
-        th_dirty_let_go(process);
+        th_runtime_dirty_let_go(process);
     pthread_mutex_lock(&queue->lock);
     *queue->end = process;
     queue->end = &process->behind_dirty;
@@ -224,15 +224,16 @@ void th_queue_add(struct th_process *process)
  * any other thread, one of them has to be woken. */
 static void on_due(void)
 {
-    if (!th_scheduler_current || th_scheduler_current->type != ERL_NIF_THR_NORMAL_SCHEDULER)
-        th_run_queue_poke(0);
+    if (!th_runtime_scheduler_current ||
+        th_runtime_scheduler_current->type != ERL_NIF_THR_NORMAL_SCHEDULER)
+        th_runtime_run_queue_poke(0);
 }
 
 /* --- The runtime ----------------------------------------------------------------------------- */
 
 static void open_queue(int type, unsigned limit, unsigned number)
 {
-    struct th_queue *queue = &th_queues[type];
+    struct th_queue *queue = &th_runtime_queues[type];
 
     queue->end = &queue->first;
     queue->limit = limit;
@@ -243,10 +244,10 @@ static void open_queue(int type, unsigned limit, unsigned number)
         queue->threads[i].self = (struct th_scheduler){type, number + i};
 }
 
-void th_queue_poke_schedulers(void)
+void th_runtime_queue_poke_schedulers(void)
 {
     for (unsigned i = 0; i < threads.schedulers; i++)
-        th_run_queue_poke(i);
+        th_runtime_run_queue_poke(i);
 }
 
 static void close_queue(struct th_queue *queue)
@@ -255,8 +256,8 @@ static void close_queue(struct th_queue *queue)
     queue->ending = true;
     pthread_cond_broadcast(&queue->work);
     pthread_mutex_unlock(&queue->lock);
-    if (queue == &th_queues[ERL_NIF_THR_NORMAL_SCHEDULER])
-        th_queue_poke_schedulers();
+    if (queue == &th_runtime_queues[ERL_NIF_THR_NORMAL_SCHEDULER])
+        th_runtime_queue_poke_schedulers();
     for (unsigned i = 0; i < queue->count; i++)
         pthread_join(queue->threads[i].id, NULL);
     th_free(queue->threads);
@@ -272,7 +273,7 @@ static unsigned processors(void)
 
 void th_runtime_start(const struct th_runtime_setup *setup)
 {
-    struct th_queue *normal = &th_queues[ERL_NIF_THR_NORMAL_SCHEDULER];
+    struct th_queue *normal = &th_runtime_queues[ERL_NIF_THR_NORMAL_SCHEDULER];
 
     if (started)
         th_bug("the runtime is started twice");
@@ -287,12 +288,12 @@ void th_runtime_start(const struct th_runtime_setup *setup)
     if (!threads.dirty_io)
         threads.dirty_io = DIRTY_IO;
     th_code_slots(1 + threads.schedulers + threads.dirty_cpu + threads.dirty_io);
-    th_code_kill_users = th_processes_purge;
-    th_code_show_users = th_processes_show_inside;
+    th_code_kill_users = th_runtime_processes_purge;
+    th_code_show_users = th_runtime_processes_show_inside;
     if (!threads.async)
         threads.async = ASYNC;
     th_file_pool_start(threads.async);
-    th_run_queues_open(threads.schedulers);
+    th_runtime_run_queues_open(threads.schedulers);
     open_queue(ERL_NIF_THR_NORMAL_SCHEDULER, threads.schedulers, 1);
     open_queue(ERL_NIF_THR_DIRTY_CPU_SCHEDULER, threads.dirty_cpu, 1 + threads.schedulers);
     open_queue(ERL_NIF_THR_DIRTY_IO_SCHEDULER, threads.dirty_io,
@@ -303,28 +304,28 @@ void th_runtime_start(const struct th_runtime_setup *setup)
         add_thread(normal);
     pthread_mutex_unlock(&normal->lock);
     atomic_store_explicit(&th_resource_on_dying, on_due, memory_order_release);
-    th_library_on_schedulers = th_errand;
-    th_process_watch(&th_tracepoint_watcher);
+    th_library_on_schedulers = th_runtime_errand;
+    th_process_watch(&th_traced_tracepoint_watcher);
     th_traced_calls_begin(setup);
 }
 
 /* Dirty threads first, as what they have run is finished by normal ones. */
 void th_runtime_stop(void)
 {
-    th_loader_end();
+    th_runtime_loader_end();
     th_traced_calls_end();
-    th_select_end();
+    th_poll_select_end();
     atomic_store_explicit(&th_resource_on_dying, NULL, memory_order_release);
-    close_queue(&th_queues[ERL_NIF_THR_DIRTY_CPU_SCHEDULER]);
-    close_queue(&th_queues[ERL_NIF_THR_DIRTY_IO_SCHEDULER]);
-    close_queue(&th_queues[ERL_NIF_THR_NORMAL_SCHEDULER]);
-    th_process_memory_end();
+    close_queue(&th_runtime_queues[ERL_NIF_THR_DIRTY_CPU_SCHEDULER]);
+    close_queue(&th_runtime_queues[ERL_NIF_THR_DIRTY_IO_SCHEDULER]);
+    close_queue(&th_runtime_queues[ERL_NIF_THR_NORMAL_SCHEDULER]);
+    th_runtime_process_memory_end();
     th_file_pool_stop();
-    th_timers_end();
-    th_run_queues_close();
+    th_runtime_timers_end();
+    th_runtime_run_queues_close();
     th_library_on_schedulers = NULL;
     th_process_watch(NULL);
-    th_tracepoint_ports_end();
+    th_traced_tracepoint_ports_end();
     threads = (struct th_runtime_setup){1, 1, 1, 1, 0, NULL, 0};
     started = false;
     th_resource_reap(); /* what nobody was woken for */
@@ -333,7 +334,7 @@ void th_runtime_stop(void)
 void th_runtime_each_running(void (*each)(void *context, const char *function), void *context)
 {
     for (int type = 1; type < TH_QUEUES; type++) {
-        struct th_queue *queue = &th_queues[type];
+        struct th_queue *queue = &th_runtime_queues[type];
         unsigned count;
         pthread_mutex_lock(&queue->lock);
         count = queue->count; /* threads are not taken away before the runtime stops */
@@ -345,7 +346,7 @@ void th_runtime_each_running(void (*each)(void *context, const char *function), 
         }
     }
     th_file_pool_each_running(each, context);
-    if (th_loader_orders() > 0)
+    if (th_runtime_loader_orders() > 0)
         each(context, "changes of code");
 }
 

@@ -39,32 +39,32 @@ static th_term label_of(const struct th_seq *seq)
     return seq->label ? seq->label->term : th_small(0);
 }
 
-void th_seq_end(struct th_seq *seq)
+void th_runtime_seq_end(struct th_seq *seq)
 {
     if (seq->label)
-        th_message_free(seq->label);
+        th_process_message_free(seq->label);
     seq->label = NULL;
     seq->set = false;
 }
 
-void th_seq_release(struct th_seq *seq)
+void th_runtime_seq_release(struct th_seq *seq)
 {
-    th_seq_end(seq);
-    th_tag_end(seq);
+    th_runtime_seq_end(seq);
+    th_runtime_tag_end(seq);
 }
 
 static void set_label(struct th_seq *seq, th_term label)
 {
-    struct th_message *copy = th_message_create(label);
+    struct th_message *copy = th_process_message_create(label);
 
     if (seq->label)
-        th_message_free(seq->label);
+        th_process_message_free(seq->label);
     seq->label = copy;
 }
 
 /* --- Being told ------------------------------------------------------------------------------ */
 
-enum th_time_kind th_seq_time(const struct th_seq *seq)
+enum th_time_kind th_runtime_seq_time(const struct th_seq *seq)
 {
     if (seq->flags & flag_of(TH_AM(timestamp)))
         return TH_TIME_TIMESTAMP;
@@ -76,18 +76,18 @@ enum th_time_kind th_seq_time(const struct th_seq *seq)
 /* ACTION, which is a flag of the token as well, is to be told. */
 static bool is_told(const struct th_process *process, th_term action)
 {
-    return th_tracepoint_is_wanted(process, TH_TAG_seq_trace) &&
+    return th_traced_tracepoint_is_wanted(process, TH_TAG_seq_trace) &&
            process->seq.flags & flag_of(action);
 }
 
-void th_seq_taken(struct th_process *process)
+void th_runtime_seq_taken(struct th_process *process)
 {
     if (!process->seq_untold)
         return;
     process->seq_untold = false;
     if (is_told(process, TH_AM(receive)))
-        th_tracepoint_seq(process, &process->seq, TH_AM(receive), process->seq.from, process->pid,
-                          process->offered->term);
+        th_traced_tracepoint_seq(process, &process->seq, TH_AM(receive), process->seq.from,
+                                 process->pid, process->offered->term);
 }
 
 /* --- Travelling ------------------------------------------------------------------------------ */
@@ -97,13 +97,13 @@ static void count_up(struct th_process *process)
 {
     struct th_seq *seq = &process->seq;
 
-    th_seq_taken(process);
+    th_runtime_seq_taken(process);
     seq->from = process->pid;
     seq->serial = ++seq->clock;
     seq->previous = seq->last;
 }
 
-th_term th_seq_token(const struct th_process *process, th_env *env)
+th_term th_runtime_seq_token(const struct th_process *process, th_env *env)
 {
     const struct th_seq *seq = &process->seq;
 
@@ -114,24 +114,24 @@ th_term th_seq_token(const struct th_process *process, th_env *env)
                             th_make_int64(env, seq->previous));
 }
 
-th_term th_seq_send(struct th_process *process, th_env *env, th_term to, th_term message)
+th_term th_runtime_seq_send(struct th_process *process, th_env *env, th_term to, th_term message)
 {
     if (!process->seq.set)
-        return th_tag_send(&process->seq, env, TH_NONE);
+        return th_runtime_tag_send(&process->seq, env, TH_NONE);
     count_up(process);
     if (is_told(process, TH_AM(send)))
-        th_tracepoint_seq(process, &process->seq, TH_AM(send), process->pid, to, message);
-    return th_tag_send(&process->seq, env, th_seq_token(process, env));
+        th_traced_tracepoint_seq(process, &process->seq, TH_AM(send), process->pid, to, message);
+    return th_runtime_tag_send(&process->seq, env, th_runtime_seq_token(process, env));
 }
 
-void th_seq_receive(struct th_process *process, th_term token)
+void th_runtime_seq_receive(struct th_process *process, th_term token)
 {
     struct th_seq *seq = &process->seq;
     const th_term *parts;
 
-    token = th_tag_receive(seq, token);
+    token = th_runtime_tag_receive(seq, token);
     if (token == TH_NONE) {
-        th_seq_end(seq);
+        th_runtime_seq_end(seq);
         return;
     }
     parts = th_tuple_elements(token);
@@ -146,7 +146,7 @@ void th_seq_receive(struct th_process *process, th_term token)
         seq->clock = seq->last;
 }
 
-void th_seq_spawn(struct th_process *parent, struct th_process *child)
+void th_runtime_seq_spawn(struct th_process *parent, struct th_process *child)
 {
     if (!parent->seq.set)
         return;
@@ -161,7 +161,7 @@ void th_seq_spawn(struct th_process *parent, struct th_process *child)
 }
 
 /* It is told as the message that it is for who traps exits. */
-void th_seq_exit(struct th_process *process, th_term to, th_term reason)
+void th_runtime_seq_exit(struct th_process *process, th_term to, th_term reason)
 {
     struct th_message *signal;
     th_term message = TH_NIL;
@@ -170,18 +170,19 @@ void th_seq_exit(struct th_process *process, th_term to, th_term reason)
     th_env_init(&env, TH_ENV_PLAIN);
     if (process->seq.set)
         message = th_make_tuple_of(&env, TH_AM(EXIT), process->pid, reason);
-    signal = th_message_create_with(reason, th_seq_send(process, &env, to, message));
+    signal =
+        th_process_message_create_with(reason, th_runtime_seq_send(process, &env, to, message));
     th_env_release(&env);
     signal->kind = TH_SIGNAL_EXIT_LINKED;
     signal->from = process->pid;
-    th_probed_exit_signal(process->pid, to, reason);
-    th_host_process_post(to, signal);
+    th_traced_probed_exit_signal(process->pid, to, reason);
+    th_process_post(to, signal);
 }
 
 /* By a process; and by a callback, which is no event. */
 static struct th_process *sender_of(const th_env *env)
 {
-    struct th_call *call = env ? th_call_of(env) : NULL;
+    struct th_call *call = env ? th_runtime_call_of(env) : NULL;
 
     return call ? call->process : NULL;
 }
@@ -189,8 +190,8 @@ static struct th_process *sender_of(const th_env *env)
 /* What a callback sends while a function runs would be that function's: it is counted. */
 static void suppress(th_term pid, th_term message)
 {
-    if (__builtin_expect(th_call_current && th_callback_current.attachment, 0))
-        th_tracepoint_send(th_call_current->process, pid, message);
+    if (__builtin_expect(th_runtime_call_current && th_trace_callback_current.attachment, 0))
+        th_traced_tracepoint_send(th_runtime_call_current->process, pid, message);
 }
 
 static bool send_from(struct th_process *process, th_env *env, th_term pid, th_term message)
@@ -198,29 +199,29 @@ static bool send_from(struct th_process *process, th_env *env, th_term pid, th_t
     struct th_message *copy;
     th_term token;
 
-    th_tracepoint_send(process, pid, message);
-    token = th_seq_send(process, env, pid, message);
-    th_probed_send(process, pid, message);
+    th_traced_tracepoint_send(process, pid, message);
+    token = th_runtime_seq_send(process, env, pid, message);
+    th_traced_probed_send(process, pid, message);
     if (token == TH_NONE)
-        return th_mail_send_from(pid, message, process->pid);
-    copy = th_message_create_with(message, token);
+        return th_process_mail_send_from(pid, message, process->pid);
+    copy = th_process_message_create_with(message, token);
     copy->from = process->pid;
-    return th_host_process_post(pid, copy) || th_mail_send(pid, message);
+    return th_process_post(pid, copy) || th_process_mail_send(pid, message);
 }
 
-bool th_process_send(th_env *env, th_term pid, th_term message)
+bool th_runtime_process_send(th_env *env, th_term pid, th_term message)
 {
     struct th_process *process = sender_of(env);
     bool sent;
 
     if (!process) {
         suppress(pid, message);
-        return th_mail_send(pid, message);
+        return th_process_mail_send(pid, message);
     }
-    if (!th_dirty_take(process))
+    if (!th_runtime_dirty_take(process))
         return false;
     sent = send_from(process, env, pid, message);
-    th_dirty_let_go(process);
+    th_runtime_dirty_let_go(process);
     return sent;
 }
 
@@ -257,7 +258,7 @@ static bool set_value(struct th_seq *seq, th_term component, th_term value)
         seq->flags = value == TH_AM(true) ? seq->flags | flag : seq->flags & ~flag;
         return true;
     }
-    if (!th_is(value, TH_TUPLE) || th_tuple_arity(value) != 2 ||
+    if (!th_term_is(value, TH_TUPLE) || th_tuple_arity(value) != 2 ||
         !th_get_int64(th_tuple_elements(value)[0], &previous) ||
         !th_get_int64(th_tuple_elements(value)[1], &serial))
         return false;
@@ -280,7 +281,8 @@ static void begin(struct th_process *process)
     seq->from = process->pid;
 }
 
-th_term th_seq_set_in(struct th_process *process, th_env *env, th_term component, th_term value)
+th_term th_runtime_seq_set_in(struct th_process *process, th_env *env, th_term component,
+                              th_term value)
 {
     struct th_seq *seq = &process->seq;
     bool was_set = seq->set;
@@ -288,7 +290,7 @@ th_term th_seq_set_in(struct th_process *process, th_env *env, th_term component
 
     if (!flag_of(component) && component != TH_AM(label) && component != TH_AM(serial))
         return TH_NONE;
-    th_seq_taken(process);
+    th_runtime_seq_taken(process);
     begin(process);
     before = was_set || component != TH_AM(serial)
                  ? value_of(seq, env, component)
@@ -296,57 +298,58 @@ th_term th_seq_set_in(struct th_process *process, th_env *env, th_term component
     if (set_value(seq, component, value))
         return before;
     if (!was_set)
-        th_seq_end(seq);
+        th_runtime_seq_end(seq);
     return TH_NONE;
 }
 
-th_term th_seq_set(struct th_call *call, th_term component, th_term value)
+th_term th_runtime_seq_set(struct th_call *call, th_term component, th_term value)
 {
     th_term before;
 
-    if (!th_dirty_take(call->process))
+    if (!th_runtime_dirty_take(call->process))
         return TH_NONE;
-    before = th_seq_set_in(call->process, call->env, component, value);
-    th_dirty_let_go(call->process);
+    before = th_runtime_seq_set_in(call->process, call->env, component, value);
+    th_runtime_dirty_let_go(call->process);
     return before;
 }
 
-th_term th_seq_get(struct th_call *call, th_term component)
+th_term th_runtime_seq_get(struct th_call *call, th_term component)
 {
     const struct th_seq *seq = &call->process->seq;
     th_term value;
 
-    if (!th_dirty_take(call->process))
+    if (!th_runtime_dirty_take(call->process))
         return TH_NONE;
     value = value_of(seq, call->env, component);
     if (value != TH_NONE)
         value = seq->set ? th_make_tuple_of(call->env, component, value) : TH_NIL;
-    th_dirty_let_go(call->process);
+    th_runtime_dirty_let_go(call->process);
     return value;
 }
 
-void th_seq_reset(struct th_call *call)
+void th_runtime_seq_reset(struct th_call *call)
 {
-    if (!th_dirty_take(call->process))
+    if (!th_runtime_dirty_take(call->process))
         return;
-    th_seq_taken(call->process);
-    th_seq_end(&call->process->seq);
-    th_dirty_let_go(call->process);
+    th_runtime_seq_taken(call->process);
+    th_runtime_seq_end(&call->process->seq);
+    th_runtime_dirty_let_go(call->process);
 }
 
-bool th_seq_print_label(struct th_call *call, th_term label, th_term info)
+bool th_runtime_seq_print_label(struct th_call *call, th_term label, th_term info)
 {
     struct th_seq *seq = &call->process->seq;
     bool prints;
 
-    if (!th_dirty_take(call->process))
+    if (!th_runtime_dirty_take(call->process))
         return false;
     prints = seq->set && th_identical(label_of(seq), label);
     if (prints) {
         count_up(call->process);
         if (is_told(call->process, TH_AM(print)))
-            th_tracepoint_seq(call->process, seq, TH_AM(print), call->process->pid, TH_NIL, info);
+            th_traced_tracepoint_seq(call->process, seq, TH_AM(print), call->process->pid, TH_NIL,
+                                     info);
     }
-    th_dirty_let_go(call->process);
+    th_runtime_dirty_let_go(call->process);
     return prints;
 }

@@ -5,10 +5,10 @@
 #include "process_internal.h"
 
 /* The token for MESSAGE, which the process sends now, in ENV; TH_NONE: it has none. */
-th_term th_seq_send(struct th_process *process, th_env *env, th_term to, th_term message);
+th_term th_runtime_seq_send(struct th_process *process, th_env *env, th_term to, th_term message);
 
 /* It has received what carried TOKEN, TH_NONE: none. */
-void th_seq_receive(struct th_process *process, th_term token);
+void th_runtime_seq_receive(struct th_process *process, th_term token);
 
 /*
  * The message that is offered is taken, as far as its token goes: that is told, unless it was
@@ -16,35 +16,36 @@ void th_seq_receive(struct th_process *process, th_term token);
  * or does something else that is told, so that the order is a BEAM's. One that skips the message
  * after that is told to have received it.
  */
-void th_seq_taken(struct th_process *process);
+void th_runtime_seq_taken(struct th_process *process);
 
 /* Sends the exit signal with REASON over the link to TO. */
-void th_seq_exit(struct th_process *process, th_term to, th_term reason);
+void th_runtime_seq_exit(struct th_process *process, th_term to, th_term reason);
 
 /* The time stamp that the token asks for. */
-enum th_time_kind th_seq_time(const struct th_seq *seq);
+enum th_time_kind th_runtime_seq_time(const struct th_seq *seq);
 
-/* The token as it is, [] if there is none, in ENV. Sets a part of it, as th_seq_set(). */
-th_term th_seq_token(const struct th_process *process, th_env *env);
-th_term th_seq_set_in(struct th_process *process, th_env *env, th_term component, th_term value);
+/* The token as it is, [] if there is none, in ENV. Sets a part of it, as th_runtime_seq_set(). */
+th_term th_runtime_seq_token(const struct th_process *process, th_env *env);
+th_term th_runtime_seq_set_in(struct th_process *process, th_env *env, th_term component,
+                              th_term value);
 
 /* CHILD was spawned. */
-void th_seq_spawn(struct th_process *parent, struct th_process *child);
-void th_seq_end(struct th_seq *seq);
+void th_runtime_seq_spawn(struct th_process *parent, struct th_process *child);
+void th_runtime_seq_end(struct th_seq *seq);
 
 /* All of it goes, the user tag too. */
-void th_seq_release(struct th_seq *seq);
+void th_runtime_seq_release(struct th_seq *seq);
 
 /* --- User tags (user_tag.c) --- */
 
 /* What travels with a message, in ENV: the tag, if it spreads, with TOKEN (TH_NONE: none). TH_NONE
  * if that is neither. And back: what travelled is received, and its token returned. */
-th_term th_tag_send(const struct th_seq *seq, th_env *env, th_term token);
-th_term th_tag_receive(struct th_seq *seq, th_term travelled);
-struct th_message *th_tag_copy(const struct th_seq *seq);
-void th_tag_end(struct th_seq *seq);
+th_term th_runtime_tag_send(const struct th_seq *seq, th_env *env, th_term token);
+th_term th_runtime_tag_receive(struct th_seq *seq, th_term travelled);
+struct th_message *th_runtime_tag_copy(const struct th_seq *seq);
+void th_runtime_tag_end(struct th_seq *seq);
 
 /* The tag as text, "" if there is none; appended to TEXT. */
-void th_tag_text(const struct th_process *process, struct th_buffer *text);
+void th_runtime_tag_text(const struct th_process *process, struct th_buffer *text);
 
 #endif

@@ -40,16 +40,17 @@ static void *mark(uint64_t number)
     return (void *)(uintptr_t)(number << 1);
 }
 
-bool th_signal_send(th_term to, enum th_signal kind, th_term from, uint64_t number, th_term term)
+bool th_runtime_signal_send(th_term to, enum th_signal kind, th_term from, uint64_t number,
+                            th_term term)
 {
-    struct th_message *signal = th_message_create(term);
+    struct th_message *signal = th_process_message_create(term);
 
     signal->kind = kind;
     signal->from = from;
     signal->number = number;
     if (kind == TH_SIGNAL_EXIT || kind == TH_SIGNAL_EXIT_LINKED)
-        th_probed_exit_signal(from, to, term);
-    return th_host_process_post(to, signal);
+        th_traced_probed_exit_signal(from, to, term);
+    return th_process_post(to, signal);
 }
 
 /* What `number` of an exit signal over a link is where there was nobody to link with. */
@@ -65,21 +66,21 @@ static bool is_eternal(th_term pid)
 
 static void link_with(struct th_process *self, th_term pid)
 {
-    th_tracepoint_about(self, TH_TAG_link, pid);
-    if (pid == self->pid || is_active(th_table_get(&self->links, pid)))
+    th_traced_tracepoint_about(self, TH_TAG_link, pid);
+    if (pid == self->pid || is_active(th_hash_table_get(&self->links, pid)))
         return;
-    th_table_set(&self->links, pid, TH_LINKED);
-    if (!th_signal_send(pid, TH_SIGNAL_LINK, self->pid, 0, TH_NIL) && !is_eternal(pid))
-        th_signal_send(self->pid, TH_SIGNAL_EXIT_LINKED, pid, NOBODY, TH_AM(noproc));
+    th_hash_table_set(&self->links, pid, TH_LINKED);
+    if (!th_runtime_signal_send(pid, TH_SIGNAL_LINK, self->pid, 0, TH_NIL) && !is_eternal(pid))
+        th_runtime_signal_send(self->pid, TH_SIGNAL_EXIT_LINKED, pid, NOBODY, TH_AM(noproc));
 }
 
-bool th_process_link(struct th_call *call, th_term pid)
+bool th_runtime_process_link(struct th_call *call, th_term pid)
 {
     if (!th_is_local_pid(pid))
         return false;
-    if (th_dirty_take(call->process)) {
+    if (th_runtime_dirty_take(call->process)) {
         link_with(call->process, pid);
-        th_dirty_let_go(call->process);
+        th_runtime_dirty_let_go(call->process);
     }
     return true;
 }
@@ -88,44 +89,44 @@ static void unlink_from(struct th_process *self, th_term pid)
 {
     uint64_t number;
 
-    th_tracepoint_about(self, TH_TAG_unlink, pid);
-    if (!is_active(th_table_get(&self->links, pid)))
+    th_traced_tracepoint_about(self, TH_TAG_unlink, pid);
+    if (!is_active(th_hash_table_get(&self->links, pid)))
         return;
     number = ++self->unlinked;
-    th_table_set(&self->links, pid, mark(number));
-    if (!th_signal_send(pid, TH_SIGNAL_UNLINK, self->pid, number, TH_NIL))
-        th_table_remove(&self->links, pid); /* what it has sent is older: it finds no link */
+    th_hash_table_set(&self->links, pid, mark(number));
+    if (!th_runtime_signal_send(pid, TH_SIGNAL_UNLINK, self->pid, number, TH_NIL))
+        th_hash_table_remove(&self->links, pid); /* what it has sent is older: it finds no link */
 }
 
-void th_process_unlink(struct th_call *call, th_term pid)
+void th_runtime_process_unlink(struct th_call *call, th_term pid)
 {
-    if (!th_dirty_take(call->process))
+    if (!th_runtime_dirty_take(call->process))
         return;
     unlink_from(call->process, pid);
-    th_dirty_let_go(call->process);
+    th_runtime_dirty_let_go(call->process);
 }
 
 static void on_link(struct th_process *self, const struct th_message *signal)
 {
-    if (th_table_get(&self->links, signal->from))
+    if (th_hash_table_get(&self->links, signal->from))
         return;
-    th_table_set(&self->links, signal->from, TH_LINKED);
-    th_tracepoint_about(self, TH_TAG_getting_linked, signal->from);
+    th_hash_table_set(&self->links, signal->from, TH_LINKED);
+    th_traced_tracepoint_about(self, TH_TAG_getting_linked, signal->from);
 }
 
 static void on_unlink(struct th_process *self, const struct th_message *signal)
 {
-    if (is_active(th_table_get(&self->links, signal->from))) {
-        th_table_remove(&self->links, signal->from);
-        th_tracepoint_about(self, TH_TAG_getting_unlinked, signal->from);
+    if (is_active(th_hash_table_get(&self->links, signal->from))) {
+        th_hash_table_remove(&self->links, signal->from);
+        th_traced_tracepoint_about(self, TH_TAG_getting_unlinked, signal->from);
     }
-    th_signal_send(signal->from, TH_SIGNAL_UNLINKED, self->pid, signal->number, TH_NIL);
+    th_runtime_signal_send(signal->from, TH_SIGNAL_UNLINKED, self->pid, signal->number, TH_NIL);
 }
 
 static void on_unlinked(struct th_process *self, const struct th_message *signal)
 {
-    if (th_table_get(&self->links, signal->from) == mark(signal->number))
-        th_table_remove(&self->links, signal->from);
+    if (th_hash_table_get(&self->links, signal->from) == mark(signal->number))
+        th_hash_table_remove(&self->links, signal->from);
 }
 
 /* --- Exits ----------------------------------------------------------------------------------- */
@@ -133,8 +134,9 @@ static void on_unlinked(struct th_process *self, const struct th_message *signal
 /* MESSAGE has come into the process' own hands: it is received, as tracing understands it. */
 static inline void receive(struct th_process *self, th_term sender, struct th_message *message)
 {
-    th_tracepoint_receive(self, sender == TH_NONE ? TH_AM(undefined) : sender, message->term);
-    th_inbox_add(self, message);
+    th_traced_tracepoint_receive(self, sender == TH_NONE ? TH_AM(undefined) : sender,
+                                 message->term);
+    th_runtime_inbox_add(self, message);
 }
 
 static bool was_nobody(const struct th_message *signal)
@@ -149,20 +151,20 @@ static void trap(struct th_process *self, const struct th_message *signal)
 
     th_env_init(&env, TH_ENV_PLAIN);
     receive(self, was_nobody(signal) ? TH_AM(system) : signal->from,
-            th_message_create_with(th_make_tuple_of(&env, TH_AM(EXIT), signal->from, signal->term),
-                                   signal->token));
+            th_process_message_create_with(
+                th_make_tuple_of(&env, TH_AM(EXIT), signal->from, signal->term), signal->token));
     th_env_release(&env);
 }
 
 /* True: SIGNAL ends the process. */
 static bool on_exit_linked(struct th_process *self, const struct th_message *signal)
 {
-    if (!is_active(th_table_remove(&self->links, signal->from)))
+    if (!is_active(th_hash_table_remove(&self->links, signal->from)))
         return false;
     if (!self->traps_exits && signal->term != TH_AM(normal))
         return true;
     if (!was_nobody(signal))
-        th_tracepoint_about(self, TH_TAG_getting_unlinked, signal->from);
+        th_traced_tracepoint_about(self, TH_TAG_getting_unlinked, signal->from);
     if (self->traps_exits)
         trap(self, signal);
     return false;
@@ -180,23 +182,23 @@ static bool on_exit_signal(struct th_process *self, struct th_message *signal)
     return false;
 }
 
-void th_process_exit_signal(struct th_call *call, th_term pid, th_term reason)
+void th_runtime_process_exit_signal(struct th_call *call, th_term pid, th_term reason)
 {
-    if (!th_dirty_take(call->process))
+    if (!th_runtime_dirty_take(call->process))
         return;
-    th_signal_send(pid, TH_SIGNAL_EXIT, call->process->pid, 0, reason);
-    th_dirty_let_go(call->process);
+    th_runtime_signal_send(pid, TH_SIGNAL_EXIT, call->process->pid, 0, reason);
+    th_runtime_dirty_let_go(call->process);
 }
 
-bool th_process_trap_exit(struct th_call *call, bool traps)
+bool th_runtime_process_trap_exit(struct th_call *call, bool traps)
 {
     bool before;
 
-    if (!th_dirty_take(call->process))
+    if (!th_runtime_dirty_take(call->process))
         return false;
     before = call->process->traps_exits;
     call->process->traps_exits = traps;
-    th_dirty_let_go(call->process);
+    th_runtime_dirty_let_go(call->process);
     return before;
 }
 
@@ -204,21 +206,22 @@ bool th_process_trap_exit(struct th_call *call, bool traps)
 
 static void send_down(th_term to, th_term from, uint64_t number, th_term reason)
 {
-    th_signal_send(to, TH_SIGNAL_DOWN, from, number, reason);
+    th_runtime_signal_send(to, TH_SIGNAL_DOWN, from, number, reason);
 }
 
-th_term th_process_monitor(struct th_call *call, th_term pid)
+th_term th_runtime_process_monitor(struct th_call *call, th_term pid)
 {
     struct th_process *self = call->process;
     th_term reference = th_make_new_reference(call->env);
     uint64_t number = th_reference_number(reference);
 
-    if (!th_dirty_take(self))
+    if (!th_runtime_dirty_take(self))
         return reference;
-    th_table_set(&self->monitors, number, (void *)(uintptr_t)pid);
-    if (!th_signal_send(pid, TH_SIGNAL_MONITOR, self->pid, number, TH_NIL) && !is_eternal(pid))
+    th_hash_table_set(&self->monitors, number, (void *)(uintptr_t)pid);
+    if (!th_runtime_signal_send(pid, TH_SIGNAL_MONITOR, self->pid, number, TH_NIL) &&
+        !is_eternal(pid))
         send_down(self->pid, pid, number, TH_AM(noproc));
-    th_dirty_let_go(self);
+    th_runtime_dirty_let_go(self);
     return reference;
 }
 
@@ -227,35 +230,35 @@ static void flush(struct th_process *self, th_term monitor)
 {
     struct th_message **place = &self->inbox;
 
-    th_mailbox_look(self);
+    th_runtime_mailbox_look(self);
     while (*place) {
         th_term term = (*place)->term;
-        bool is_it = *place != self->offered && th_is(term, TH_TUPLE) &&
+        bool is_it = *place != self->offered && th_term_is(term, TH_TUPLE) &&
                      th_tuple_arity(term) == 5 && th_tuple_elements(term)[0] == TH_AM(DOWN) &&
                      th_identical(th_tuple_elements(term)[1], monitor);
         if (is_it) {
-            th_inbox_drop(self, place);
+            th_runtime_inbox_drop(self, place);
             return;
         }
         place = &(*place)->next;
     }
 }
 
-bool th_process_demonitor(struct th_call *call, th_term monitor, bool flushes)
+bool th_runtime_process_demonitor(struct th_call *call, th_term monitor, bool flushes)
 {
     struct th_process *self = call->process;
     uint64_t number = th_reference_number(monitor);
     th_term pid = TH_NONE;
 
-    if (!th_dirty_take(self))
+    if (!th_runtime_dirty_take(self))
         return false;
     if (number)
-        pid = (th_term)(uintptr_t)th_table_remove(&self->monitors, number);
+        pid = (th_term)(uintptr_t)th_hash_table_remove(&self->monitors, number);
     if (pid != TH_NONE)
-        th_signal_send(pid, TH_SIGNAL_DEMONITOR, self->pid, number, TH_NIL);
+        th_runtime_signal_send(pid, TH_SIGNAL_DEMONITOR, self->pid, number, TH_NIL);
     else if (flushes)
         flush(self, monitor);
-    th_dirty_let_go(self);
+    th_runtime_dirty_let_go(self);
     return pid != TH_NONE;
 }
 
@@ -263,13 +266,13 @@ static void on_down(struct th_process *self, const struct th_message *signal)
 {
     th_env env;
 
-    if (!th_table_remove(&self->monitors, signal->number))
+    if (!th_hash_table_remove(&self->monitors, signal->number))
         return; /* it was stopped */
     th_env_init(&env, TH_ENV_PLAIN);
     receive(self, signal->from,
-            th_message_create(th_make_tuple_of(&env, TH_AM(DOWN),
-                                               th_make_numbered_reference(&env, signal->number),
-                                               TH_AM(process), signal->from, signal->term)));
+            th_process_message_create(th_make_tuple_of(
+                &env, TH_AM(DOWN), th_make_numbered_reference(&env, signal->number), TH_AM(process),
+                signal->from, signal->term)));
     th_env_release(&env);
 }
 
@@ -293,22 +296,22 @@ static bool act(struct th_process *self, struct th_message *signal)
     case TH_SIGNAL_EXIT:
         return on_exit_signal(self, signal);
     case TH_SIGNAL_MONITOR:
-        th_table_set(&self->watchers, signal->number, (void *)(uintptr_t)signal->from);
+        th_hash_table_set(&self->watchers, signal->number, (void *)(uintptr_t)signal->from);
         return false;
     case TH_SIGNAL_DEMONITOR:
-        th_table_remove(&self->watchers, signal->number);
+        th_hash_table_remove(&self->watchers, signal->number);
         return false;
     case TH_SIGNAL_DOWN:
         on_down(self, signal);
         return false;
     case TH_SIGNAL_NAMED:
-        th_tracepoint_about(self, (enum th_tracer_tag)signal->number, signal->term);
+        th_traced_tracepoint_about(self, (enum th_tracer_tag)signal->number, signal->term);
         return false;
     case TH_SIGNAL_REQUEST:
-        th_request_begin(self, (struct th_request *)(uintptr_t)signal->number);
+        th_runtime_request_begin(self, (struct th_request *)(uintptr_t)signal->number);
         return false;
     case TH_SIGNAL_PURGE: /* while a function has the steps, another signal ends the process */
-        return !th_dirty_is_over(self) && th_steps_are_in(self, signal->number);
+        return !th_runtime_dirty_is_over(self) && th_runtime_steps_are_in(self, signal->number);
     default:
         return true; /* TH_SIGNAL_END */
     }
@@ -316,8 +319,8 @@ static bool act(struct th_process *self, struct th_message *signal)
 
 static bool runs_in(uint64_t instance)
 {
-    for (const struct th_call *call = th_call_current; call; call = call->outer)
-        if (th_callee_is_of(call->callee, instance))
+    for (const struct th_call *call = th_runtime_call_current; call; call = call->outer)
+        if (th_code_callee_is_of(call->callee, instance))
             return true;
     return false;
 }
@@ -325,8 +328,8 @@ static bool runs_in(uint64_t instance)
 /* The link that the process will have when SIGNAL's turn comes, as the functions above do it. */
 static const void *link_before(const struct th_process *self, const struct th_message *signal)
 {
-    const void *link = th_table_get(&self->links, signal->from);
-    const struct th_message *m = th_host_process_first(self->mailbox);
+    const void *link = th_hash_table_get(&self->links, signal->from);
+    const struct th_message *m = th_process_first(self->mailbox);
 
     for (; m != signal; m = m->next) {
         if (m->from != signal->from)
@@ -341,7 +344,7 @@ static const void *link_before(const struct th_process *self, const struct th_me
     return link;
 }
 
-bool th_signal_ends(const struct th_process *self, const struct th_message *signal)
+bool th_runtime_signal_ends(const struct th_process *self, const struct th_message *signal)
 {
     switch ((enum th_signal)signal->kind) {
     case TH_SIGNAL_EXIT:
@@ -351,7 +354,7 @@ bool th_signal_ends(const struct th_process *self, const struct th_message *sign
         return !self->traps_exits && signal->term != TH_AM(normal) &&
                is_active(link_before(self, signal));
     case TH_SIGNAL_PURGE:
-        return th_steps_are_in(self, signal->number) || runs_in(signal->number);
+        return th_runtime_steps_are_in(self, signal->number) || runs_in(signal->number);
     case TH_SIGNAL_END:
         return true;
     default:
@@ -359,23 +362,23 @@ bool th_signal_ends(const struct th_process *self, const struct th_message *sign
     }
 }
 
-/* What comes behind the end stays, for th_signals_end(). */
-void th_signals_take(struct th_process *process, struct th_message *mail)
+/* What comes behind the end stays, for th_runtime_signals_end(). */
+void th_runtime_signals_take(struct th_process *process, struct th_message *mail)
 {
     while (mail) {
         struct th_message *next = mail->next;
         if (process->ending)
-            th_inbox_add(process, mail);
+            th_runtime_inbox_add(process, mail);
         else if (mail->kind == TH_SIGNAL_MESSAGE)
             receive(process, mail->from, mail);
         else if (mail->kind == TH_SIGNAL_FILE)
-            th_file_arrived(process, mail);
+            th_runtime_file_arrived(process, mail);
         else if (mail->kind == TH_SIGNAL_CODE)
-            th_code_arrived(process, mail);
+            th_runtime_code_arrived(process, mail);
         else if (act(process, mail))
             process->ending = mail;
         else
-            th_message_free(mail);
+            th_process_message_free(mail);
         mail = next;
     }
     if (process->ending)
@@ -388,13 +391,13 @@ void th_signals_take(struct th_process *process, struct th_message *mail)
 static void answer(const struct th_process *self, const struct th_message *signal, th_term reason)
 {
     if (signal->kind == TH_SIGNAL_LINK)
-        th_signal_send(signal->from, TH_SIGNAL_EXIT_LINKED, self->pid, 0, TH_AM(noproc));
+        th_runtime_signal_send(signal->from, TH_SIGNAL_EXIT_LINKED, self->pid, 0, TH_AM(noproc));
     else if (signal->kind == TH_SIGNAL_MONITOR)
         send_down(signal->from, self->pid, signal->number, TH_AM(noproc));
     else if (signal->kind == TH_SIGNAL_FILE)
-        th_file_unwanted(signal);
+        th_runtime_file_unwanted(signal);
     else if (signal->kind == TH_SIGNAL_REQUEST)
-        th_request_end((struct th_request *)(uintptr_t)signal->number, reason);
+        th_runtime_request_end((struct th_request *)(uintptr_t)signal->number, reason);
 }
 
 static void answer_all(const struct th_process *self, struct th_message *rest, th_term reason)
@@ -411,14 +414,14 @@ static void obey_last(struct th_process *self, const struct th_message *rest)
         if (rest->kind == TH_SIGNAL_UNLINK)
             on_unlink(self, rest);
         else if (rest->kind == TH_SIGNAL_NAMED)
-            th_tracepoint_about(self, (enum th_tracer_tag)rest->number, rest->term);
+            th_traced_tracepoint_about(self, (enum th_tracer_tag)rest->number, rest->term);
         else if (rest->kind == TH_SIGNAL_DEMONITOR)
-            th_table_remove(&self->watchers, rest->number);
+            th_hash_table_remove(&self->watchers, rest->number);
     }
 }
 
-void th_signals_end(struct th_process *process, const struct th_host_remains *remains,
-                    th_term reason)
+void th_runtime_signals_end(struct th_process *process, const struct th_host_remains *remains,
+                            th_term reason)
 {
     struct th_message *rest = remains->mail;
     const struct th_slot *slot;
@@ -427,22 +430,22 @@ void th_signals_end(struct th_process *process, const struct th_host_remains *re
     obey_last(process, process->inbox);
     obey_last(process, rest);
     if (remains->name != TH_NONE)
-        th_tracepoint_about(process, TH_TAG_unregister, remains->name);
-    while ((slot = th_table_next(&process->links, &position)))
+        th_traced_tracepoint_about(process, TH_TAG_unregister, remains->name);
+    while ((slot = th_hash_table_next(&process->links, &position)))
         if (is_active(slot->value))
-            th_seq_exit(process, slot->key, reason);
+            th_runtime_seq_exit(process, slot->key, reason);
     position = 0;
-    while ((slot = th_table_next(&process->watchers, &position)))
+    while ((slot = th_hash_table_next(&process->watchers, &position)))
         send_down((th_term)(uintptr_t)slot->value, process->pid, slot->key, reason);
     position = 0;
-    while ((slot = th_table_next(&process->monitors, &position)))
-        th_signal_send((th_term)(uintptr_t)slot->value, TH_SIGNAL_DEMONITOR, process->pid,
-                       slot->key, TH_NIL);
+    while ((slot = th_hash_table_next(&process->monitors, &position)))
+        th_runtime_signal_send((th_term)(uintptr_t)slot->value, TH_SIGNAL_DEMONITOR, process->pid,
+                               slot->key, TH_NIL);
     answer_all(process, process->inbox, reason);
     answer_all(process, rest, reason);
     while (rest) {
         struct th_message *next = rest->next;
-        th_message_free(rest);
+        th_process_message_free(rest);
         rest = next;
     }
 }

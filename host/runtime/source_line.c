@@ -25,7 +25,7 @@ static bool find(struct th_library *library, uintptr_t address, struct th_line *
     return address && th_library_line(library, address, line) && line->file;
 }
 
-th_term th_source_place(th_env *env, struct th_library *library, uintptr_t address)
+th_term th_runtime_source_place(th_env *env, struct th_library *library, uintptr_t address)
 {
     struct th_line line;
 
@@ -34,7 +34,7 @@ th_term th_source_place(th_env *env, struct th_library *library, uintptr_t addre
     return th_make_tuple_of(env, string_of(env, line.file), th_small((int64_t)line.line));
 }
 
-th_term th_source_location(th_env *env, struct th_library *library, uintptr_t address)
+th_term th_runtime_source_location(th_env *env, struct th_library *library, uintptr_t address)
 {
     struct th_line line;
     th_term both[2];
@@ -58,12 +58,12 @@ static th_term locate(th_env *env, th_term due)
     library = th_library_at((uintptr_t)th_small_value(due));
     if (!library)
         return TH_NIL;
-    location = th_source_location(env, library, (uintptr_t)th_small_value(due));
+    location = th_runtime_source_location(env, library, (uintptr_t)th_small_value(due));
     th_library_release(library);
     return location;
 }
 
-th_term th_source_locate_all(th_env *env, th_term stack)
+th_term th_runtime_source_locate_all(th_env *env, th_term stack)
 {
     size_t length = 0;
     th_term *entries;

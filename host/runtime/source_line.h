@@ -10,20 +10,20 @@
 #include "process_internal.h"
 
 /* {File, Line} as caller_line gives, `undefined` if it is not known. LIBRARY is in use. */
-th_term th_source_place(th_env *env, struct th_library *library, uintptr_t address);
+th_term th_runtime_source_place(th_env *env, struct th_library *library, uintptr_t address);
 
 /* [{file, File}, {line, Line}] as in stack traces; [] if it is not known. */
-th_term th_source_location(th_env *env, struct th_library *library, uintptr_t address);
+th_term th_runtime_source_location(th_env *env, struct th_library *library, uintptr_t address);
 
 /*
  * A stack trace of which the lines are due: where an entry's location is to be, it has what
- * th_source_due() made, which costs nothing. (An address is a small integer.) The list is made anew
- * in ENV; its entries' libraries may be gone.
+ * th_runtime_source_due() made, which costs nothing. (An address is a small integer.) The list is
+ * made anew in ENV; its entries' libraries may be gone.
  */
-static inline th_term th_source_due(uintptr_t address)
+static inline th_term th_runtime_source_due(uintptr_t address)
 {
     return address ? th_small((int64_t)address) : TH_NIL;
 }
-th_term th_source_locate_all(th_env *env, th_term stack);
+th_term th_runtime_source_locate_all(th_env *env, th_term stack);
 
 #endif

@@ -86,10 +86,10 @@ static void print_kept(struct th_buffer *text, const struct th_frame_kept *frame
     th_buffer_add_byte(text, '\n');
 }
 
-void th_stack_dump(const struct th_process *process, uintptr_t from, struct th_buffer *text)
+void th_runtime_stack_dump(const struct th_process *process, uintptr_t from, struct th_buffer *text)
 {
     struct th_waiter waiters[MOST_FRAMES];
-    size_t count = th_callers_find(process, from, waiters, MOST_FRAMES);
+    size_t count = th_traced_callers_find(process, from, waiters, MOST_FRAMES);
 
     th_buffer_add_text(text, "Stack dump:\n");
     for (size_t i = 0; i < count; i++) {

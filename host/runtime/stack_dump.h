@@ -20,7 +20,8 @@
 
 #include "host/runtime/traced/caller.h"
 
-/* By the thread that runs PROCESS, in one of its calls. FROM as for th_callers_find(). */
-void th_stack_dump(const struct th_process *process, uintptr_t from, struct th_buffer *text);
+/* By the thread that runs PROCESS, in one of its calls. FROM as for th_traced_callers_find(). */
+void th_runtime_stack_dump(const struct th_process *process, uintptr_t from,
+                           struct th_buffer *text);
 
 #endif

@@ -6,11 +6,11 @@
 #include <pthread.h>
 #include <stddef.h>
 
-_Thread_local struct th_thread_stack th_thread_stack_own;
+_Thread_local struct th_thread_stack th_runtime_thread_stack_own;
 
 void th_thread_stack_find(void)
 {
-    struct th_thread_stack *own = &th_thread_stack_own;
+    struct th_thread_stack *own = &th_runtime_thread_stack_own;
     pthread_attr_t attributes;
     void *stack = NULL;
     size_t size = 0, guard = 0;

@@ -16,14 +16,14 @@ struct th_thread_stack {
 };
 
 /* Found when it is first asked for. (Initial-exec: looking is no call.) */
-extern _Thread_local struct th_thread_stack th_thread_stack_own
+extern _Thread_local struct th_thread_stack th_runtime_thread_stack_own
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 __attribute__((cold)) void th_thread_stack_find(void);
-static inline const struct th_thread_stack *th_thread_stack(void)
+static inline const struct th_thread_stack *th_runtime_thread_stack(void)
 {
-    if (__builtin_expect(!th_thread_stack_own.known, 0))
+    if (__builtin_expect(!th_runtime_thread_stack_own.known, 0))
         th_thread_stack_find();
-    return &th_thread_stack_own;
+    return &th_runtime_thread_stack_own;
 }
 
 /* The stack pointer of the function that this is a part of: what it is wherever that calls, as long

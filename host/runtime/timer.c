@@ -22,7 +22,7 @@ static struct {
     pthread_t thread;
 } timers = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-int64_t th_timer_now(void)
+int64_t th_runtime_timer_now(void)
 {
     struct timespec now;
 
@@ -30,9 +30,9 @@ int64_t th_timer_now(void)
     return now.tv_sec * (int64_t)BILLION + now.tv_nsec;
 }
 
-int64_t th_timer_in(int64_t nanoseconds)
+int64_t th_runtime_timer_in(int64_t nanoseconds)
 {
-    int64_t now = th_timer_now();
+    int64_t now = th_runtime_timer_now();
 
     return nanoseconds < INT64_MAX - now ? now + nanoseconds : -1;
 }
@@ -104,11 +104,11 @@ static void *run(void *unused)
         struct th_process *first = timers.count ? timers.heap[1] : NULL;
         if (!first) {
             pthread_cond_wait(&timers.changed, &timers.lock);
-        } else if (first->timer_due > th_timer_now()) {
+        } else if (first->timer_due > th_runtime_timer_now()) {
             sleep_until(first->timer_due);
         } else {
             take_out(first);
-            th_host_process_with(first->mailbox, th_mailbox_timed_out, first);
+            th_process_with(first->mailbox, th_runtime_mailbox_timed_out, first);
         }
     }
     pthread_mutex_unlock(&timers.lock);
@@ -125,13 +125,13 @@ static void start_thread(void)
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&timers.changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    error = th_thread_create(&timers.thread, run, NULL);
+    error = th_runtime_thread_create(&timers.thread, run, NULL);
     if (error)
         th_give_up("cannot start a thread: %s", strerror(error));
     timers.started = true;
 }
 
-void th_timer_start(struct th_process *process, int64_t due)
+void th_runtime_timer_start(struct th_process *process, int64_t due)
 {
     pthread_mutex_lock(&timers.lock);
     if (!timers.started)
@@ -149,7 +149,7 @@ void th_timer_start(struct th_process *process, int64_t due)
     pthread_mutex_unlock(&timers.lock);
 }
 
-void th_timer_stop(struct th_process *process)
+void th_runtime_timer_stop(struct th_process *process)
 {
     if (!process->has_timer)
         return;
@@ -160,7 +160,7 @@ void th_timer_stop(struct th_process *process)
     pthread_mutex_unlock(&timers.lock);
 }
 
-void th_timers_end(void)
+void th_runtime_timers_end(void)
 {
     pthread_mutex_lock(&timers.lock);
     if (!timers.started) {

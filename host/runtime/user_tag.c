@@ -14,33 +14,33 @@
 
 #include "host/base/base.h"
 
-enum { STAYS = 1, SPREADS = 2 }; /* in the state of th_tag_spread(), as in a BEAM */
+enum { STAYS = 1, SPREADS = 2 }; /* in the state of th_runtime_tag_spread(), as in a BEAM */
 
-void th_tag_end(struct th_seq *seq)
+void th_runtime_tag_end(struct th_seq *seq)
 {
     if (seq->tag)
-        th_message_free(seq->tag);
+        th_process_message_free(seq->tag);
     seq->tag = NULL;
     seq->tag_stays = seq->tag_spreads = false;
 }
 
-struct th_message *th_tag_copy(const struct th_seq *seq)
+struct th_message *th_runtime_tag_copy(const struct th_seq *seq)
 {
-    return seq->tag ? th_message_create(seq->tag->term) : NULL;
+    return seq->tag ? th_process_message_create(seq->tag->term) : NULL;
 }
 
 static void set(struct th_seq *seq, th_term tag)
 {
-    struct th_message *copy = th_message_create(tag);
+    struct th_message *copy = th_process_message_create(tag);
 
     if (seq->tag)
-        th_message_free(seq->tag);
+        th_process_message_free(seq->tag);
     seq->tag = copy;
 }
 
 /* --- Travelling ------------------------------------------------------------------------------- */
 
-th_term th_tag_send(const struct th_seq *seq, th_env *env, th_term token)
+th_term th_runtime_tag_send(const struct th_seq *seq, th_env *env, th_term token)
 {
     if (!seq->tag || !seq->tag_spreads)
         return token;
@@ -50,11 +50,11 @@ th_term th_tag_send(const struct th_seq *seq, th_env *env, th_term token)
 static void receive_none(struct th_seq *seq)
 {
     if (!seq->tag_stays)
-        th_tag_end(seq);
+        th_runtime_tag_end(seq);
     seq->tag_spreads = false;
 }
 
-th_term th_tag_receive(struct th_seq *seq, th_term travelled)
+th_term th_runtime_tag_receive(struct th_seq *seq, th_term travelled)
 {
     const th_term *parts;
 
@@ -71,16 +71,16 @@ th_term th_tag_receive(struct th_seq *seq, th_term travelled)
 
 /* --- For functions that run ------------------------------------------------------------------- */
 
-th_term th_tag_get_data(struct th_call *call)
+th_term th_runtime_tag_get_data(struct th_call *call)
 {
     const struct th_seq *seq = &call->process->seq;
 
     return seq->tag ? th_copy(call->env, seq->tag->term) : TH_AM(undefined);
 }
 
-th_term th_tag_get(struct th_call *call)
+th_term th_runtime_tag_get(struct th_call *call)
 {
-    return call->process->seq.tag_stays ? th_tag_get_data(call) : TH_AM(undefined);
+    return call->process->seq.tag_stays ? th_runtime_tag_get_data(call) : TH_AM(undefined);
 }
 
 static bool is_binary(th_term term)
@@ -91,38 +91,38 @@ static bool is_binary(th_term term)
     return th_get_bytes(term, &bytes, &size);
 }
 
-th_term th_tag_put(struct th_call *call, th_term item)
+th_term th_runtime_tag_put(struct th_call *call, th_term item)
 {
     struct th_seq *seq = &call->process->seq;
-    th_term before = th_tag_get_data(call);
+    th_term before = th_runtime_tag_get_data(call);
 
-    if ((item != TH_AM(undefined) && !is_binary(item)) || !th_dirty_take(call->process))
+    if ((item != TH_AM(undefined) && !is_binary(item)) || !th_runtime_dirty_take(call->process))
         return TH_NONE;
     if (item == TH_AM(undefined)) {
-        th_tag_end(seq);
+        th_runtime_tag_end(seq);
     } else {
         set(seq, item);
         seq->tag_stays = true;
     }
-    th_dirty_let_go(call->process);
+    th_runtime_dirty_let_go(call->process);
     return before;
 }
 
-th_term th_tag_spread(struct th_call *call, bool spreads)
+th_term th_runtime_tag_spread(struct th_call *call, bool spreads)
 {
     struct th_seq *seq = &call->process->seq;
     int state = (seq->tag_stays ? STAYS : 0) | (seq->tag_spreads ? SPREADS : 0);
     th_term before = th_make_tuple_of(call->env, th_small(state),
                                       seq->tag ? th_copy(call->env, seq->tag->term) : TH_NIL);
 
-    if (th_dirty_take(call->process)) {
+    if (th_runtime_dirty_take(call->process)) {
         seq->tag_spreads = spreads && seq->tag;
-        th_dirty_let_go(call->process);
+        th_runtime_dirty_let_go(call->process);
     }
     return before;
 }
 
-bool th_tag_restore(struct th_call *call, th_term state)
+bool th_runtime_tag_restore(struct th_call *call, th_term state)
 {
     struct th_seq *seq = &call->process->seq;
     const th_term *parts;
@@ -130,24 +130,25 @@ bool th_tag_restore(struct th_call *call, th_term state)
 
     if (state == TH_AM(true)) /* what spread_tag/1 says where there are no tags */
         return true;
-    if (!th_is(state, TH_TUPLE) || th_tuple_arity(state) != 2)
+    if (!th_term_is(state, TH_TUPLE) || th_tuple_arity(state) != 2)
         return false;
     parts = th_tuple_elements(state);
     if (!th_get_int64(parts[0], &flags) || flags < 0 || flags > (STAYS | SPREADS) ||
-        (parts[1] == TH_NIL ? flags != 0 : !is_binary(parts[1])) || !th_dirty_take(call->process))
+        (parts[1] == TH_NIL ? flags != 0 : !is_binary(parts[1])) ||
+        !th_runtime_dirty_take(call->process))
         return false;
     if (parts[1] == TH_NIL)
-        th_tag_end(seq);
+        th_runtime_tag_end(seq);
     else
         set(seq, parts[1]);
     seq->tag_stays = flags & STAYS;
     seq->tag_spreads = flags & SPREADS;
-    th_dirty_let_go(call->process);
+    th_runtime_dirty_let_go(call->process);
     return true;
 }
 
 /* A byte 0 ends a text for whoever reads it from outside. */
-void th_tag_text(const struct th_process *process, struct th_buffer *text)
+void th_runtime_tag_text(const struct th_process *process, struct th_buffer *text)
 {
     const unsigned char *bytes;
     size_t size;

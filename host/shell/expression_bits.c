@@ -30,9 +30,9 @@ static struct th_node *parse_segment(struct th_expression_parser *p)
     *spec = (struct th_spec){.place = value->at};
     if (th_shell_skip(p, ":"))
         size = parse_size(p, spec);
-    if (th_shell_at(p, "/") && th_spec_read_types(&p->scanner, spec) != TH_OK)
+    if (th_shell_at(p, "/") && th_text_spec_read_types(&p->scanner, spec) != TH_OK)
         return th_shell_stop(p);
-    wrong = th_spec_complete(spec);
+    wrong = th_text_spec_complete(spec);
     if (wrong)
         return th_shell_fail(p, value->at, "expected %s", wrong);
     segment =
@@ -99,12 +99,12 @@ static const char *put_value(struct th_segments *built, const struct th_node *se
 
     *got = value;
     if (!segment->exact)
-        return th_segment_put(built, spec, value);
+        return th_text_segment_put(built, spec, value);
     if (spec->type == TH_SEGMENT_BINARY || spec->type == TH_SEGMENT_BITSTRING)
         return "a binary";
     for (; !wrong && th_is_list(value); value = th_cell(value)[1]) {
         *got = th_cell(value)[0];
-        wrong = th_segment_put(built, spec, *got);
+        wrong = th_text_segment_put(built, spec, *got);
     }
     return wrong;
 }

@@ -89,7 +89,7 @@ static bool add_bits(struct th_evaluation *e, struct comprehension *c, th_term t
         e->exception.construction = true;
         return false;
     }
-    if (!th_segment_put(&c->bits, &whole, t))
+    if (!th_text_segment_put(&c->bits, &whole, t))
         return true;
     th_shell_raise_limit(e, "a bit string takes more than a quarter of a gigabyte");
     return false;

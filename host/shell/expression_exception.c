@@ -42,7 +42,7 @@ th_term th_shell_raise_limit(struct th_evaluation *e, const char *note)
 th_term th_shell_raise_unbound(struct th_evaluation *e, const struct th_node *variable)
 {
     th_shell_raise_pair(e, "unbound", variable->value);
-    e->exception.unbound = th_scan_place(e->source->text, variable->at);
+    e->exception.unbound = th_text_scan_place(e->source->text, variable->at);
     return TH_NONE;
 }
 

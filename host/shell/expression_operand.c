@@ -144,7 +144,7 @@ struct th_node *th_shell_parse_bare(struct th_expression_parser *p)
     case TH_TOKEN_TERM:
         return th_shell_parse_constant(p, s->value);
     case TH_TOKEN_STRING:
-        return th_shell_parse_constant(p, th_scan_list(s));
+        return th_shell_parse_constant(p, th_text_scan_list(s));
     case TH_TOKEN_VARIABLE:
         return th_shell_parse_variable(p);
     case '#':

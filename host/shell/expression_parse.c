@@ -1,8 +1,8 @@
 /*
  * Reads forms: tokens, and operators by their precedence.
  *
- * Recursion follows the nesting of the text and is bounded by the parser's depth. After an error the
- * text is at its end for everyone, so that no function looks whether another has failed.
+ * Recursion follows the nesting of the text and is bounded by the parser's depth. After an error
+ * the text is at its end for everyone, so that no function looks whether another has failed.
  */
 #include "expression.h"
 
@@ -38,7 +38,7 @@ struct th_node *th_shell_stop(struct th_expression_parser *p)
 
 void th_shell_advance(struct th_expression_parser *p)
 {
-    if (!p->failed && th_scan_next(&p->scanner) != TH_OK)
+    if (!p->failed && th_text_scan_next(&p->scanner) != TH_OK)
         th_shell_stop(p);
 }
 
@@ -62,7 +62,7 @@ struct th_node *th_shell_fail(struct th_expression_parser *p, const char *at, co
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
     if (!p->failed)
-        th_scan_fail(&p->scanner, at, "%s", message);
+        th_text_scan_fail(&p->scanner, at, "%s", message);
     return th_shell_stop(p);
 }
 
@@ -268,11 +268,11 @@ enum th_status th_shell_parse(struct th_program *program, const char *text, size
     memcpy(source->text, text, size);
     th_env_init(&source->env, TH_ENV_PLAIN);
     *program = (struct th_program){.source = source};
-    p.scanner = th_scanner(&source->env, source->text, size);
+    p.scanner = th_text_scanner(&source->env, source->text, size);
     th_shell_advance(&p);
     while (p.scanner.token != TH_TOKEN_END)
         parse_form(&p, program, open);
-    th_scanner_free(&p.scanner);
+    th_text_scanner_free(&p.scanner);
     th_free(p.parts);
     return p.failed ? th_error_status() : TH_OK;
 }
@@ -280,18 +280,18 @@ enum th_status th_shell_parse(struct th_program *program, const char *text, size
 enum th_typed th_shell_typed(const char *text, size_t size)
 {
     th_env env;
-    struct th_scanner s = th_scanner(&env, text, size);
+    struct th_scanner s = th_text_scanner(&env, text, size);
     enum th_typed typed = TH_TYPED_NOTHING;
     enum th_status status;
 
     th_env_init(&env, TH_ENV_PLAIN);
-    while ((status = th_scan_next(&s)) == TH_OK && s.token != TH_TOKEN_END)
+    while ((status = th_text_scan_next(&s)) == TH_OK && s.token != TH_TOKEN_END)
         typed = s.token == TH_TOKEN_DOT ? TH_TYPED_FORMS : TH_TYPED_PART;
     if (status != TH_OK) {
         typed = s.unclosed ? TH_TYPED_PART : TH_TYPED_FORMS;
         th_error_clear();
     }
-    th_scanner_free(&s);
+    th_text_scanner_free(&s);
     th_env_release(&env);
     return typed;
 }

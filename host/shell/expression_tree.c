@@ -302,10 +302,10 @@ static void check_expression(struct check *c, const struct th_node *node)
 enum th_status th_shell_check(const struct th_source *source, const struct th_node *form)
 {
     struct check c = {0};
-    struct th_scanner s = th_scanner(NULL, source->text, source->size);
+    struct th_scanner s = th_text_scanner(NULL, source->text, source->size);
 
     check_expression(&c, form);
-    return c.wrong ? th_scan_fail(&s, c.wrong->at, "expected %s", c.wanted) : TH_OK;
+    return c.wrong ? th_text_scan_fail(&s, c.wrong->at, "expected %s", c.wanted) : TH_OK;
 }
 
 bool th_shell_is_test(const struct th_node *node)

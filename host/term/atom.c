@@ -180,11 +180,11 @@ static inline uint64_t word_of(const char *text, size_t bytes)
                             (uint64_t)(unsigned char)text[bytes - 1] << 16;
 }
 
-/* A word that has bytes twice has them in both halves, which th_mix() alone would fold to nothing:
- * so it is multiplied first. */
+/* A word that has bytes twice has them in both halves, which th_hash_mix() alone would fold to
+ * nothing: so it is multiplied first. */
 static inline uint64_t mix_in(uint64_t hash, uint64_t word)
 {
-    return th_mix((hash ^ word) * 0xD6E8FEB86659FD93u);
+    return th_hash_mix((hash ^ word) * 0xD6E8FEB86659FD93u);
 }
 
 static uint64_t hash_name(const char *text, size_t bytes)

@@ -5,7 +5,8 @@
 
 #include <math.h>
 
-int th_big_compare_magnitudes(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count)
+int th_term_big_compare_magnitudes(const uint64_t *a, size_t a_count, const uint64_t *b,
+                                   size_t b_count)
 {
     if (a_count != b_count)
         return a_count < b_count ? -1 : 1;
@@ -61,7 +62,7 @@ static int compare_magnitude_float(const uint64_t *limbs, size_t count, double d
     return any_bit_below(limbs, bits - 53);
 }
 
-int th_big_compare_float(th_term integer, double d)
+int th_term_big_compare_float(th_term integer, double d)
 {
     uint64_t scratch;
     const uint64_t *limbs;

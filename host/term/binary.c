@@ -6,7 +6,7 @@ enum { BITS = 1, DATA = 2, SHARE = 3, SHARED_BINARY = 5, WHOLE = 3 };
 
 th_term th_make_heap_binary(th_env *env, size_t bits, unsigned char **data)
 {
-    size_t size = th_heap_binary_words(bits);
+    size_t size = th_term_heap_binary_words(bits);
     th_term *words = th_env_take(env, size);
 
     words[0] = th_header(TH_HEAP_BINARY, size - 1);
@@ -52,7 +52,7 @@ th_term th_make_shared_binary(th_env *env, struct th_binary *binary, const unsig
 
 struct th_binary *th_shared_binary_of(th_term t)
 {
-    return th_is(t, TH_SHARED_BINARY) ? binary_of(th_box(t)) : NULL;
+    return th_term_is(t, TH_SHARED_BINARY) ? binary_of(th_term_box(t)) : NULL;
 }
 
 size_t th_binary_held(const th_env *env, const struct th_offheap *end)
@@ -83,10 +83,10 @@ th_term th_make_sub_binary(th_env *env, th_term whole, size_t position, size_t b
 
     th_get_bits(whole, &data, &bits);
     data += position;
-    if (th_is(whole, TH_SHARED_BINARY))
-        return th_make_shared_binary(env, binary_of(th_box(whole)), data, 8 * bytes);
-    if (th_is(whole, TH_SUB_BINARY))
-        whole = th_box(whole)[WHOLE];
+    if (th_term_is(whole, TH_SHARED_BINARY))
+        return th_make_shared_binary(env, binary_of(th_term_box(whole)), data, 8 * bytes);
+    if (th_term_is(whole, TH_SUB_BINARY))
+        whole = th_term_box(whole)[WHOLE];
     return make_sub(env, whole, data, 8 * bytes);
 }
 
@@ -96,16 +96,16 @@ bool th_get_bits(th_term t, const unsigned char **data, size_t *bits)
 
     if (!th_is_bitstring(t))
         return false;
-    words = th_box(t);
+    words = th_term_box(t);
     *bits = words[BITS];
-    *data = th_subtag(t) == TH_HEAP_BINARY ? (const unsigned char *)(words + 2)
-                                           : (const unsigned char *)(uintptr_t)words[DATA];
+    *data = th_term_subtag(t) == TH_HEAP_BINARY ? (const unsigned char *)(words + 2)
+                                                : (const unsigned char *)(uintptr_t)words[DATA];
     return true;
 }
 
 bool th_get_bytes(th_term t, const unsigned char **data, size_t *bytes)
 {
-    if (!th_is_bitstring(t) || th_box(t)[BITS] % 8 != 0)
+    if (!th_is_bitstring(t) || th_term_box(t)[BITS] % 8 != 0)
         return false;
     th_get_bits(t, data, bytes);
     *bytes /= 8;

@@ -46,7 +46,7 @@ static enum rank rank_of(th_term t)
     };
 
     if (th_is_boxed(t))
-        return (enum rank)boxed[th_subtag(t) >> 2];
+        return (enum rank)boxed[th_term_subtag(t) >> 2];
     if (th_is_list(t))
         return LIST;
     if (th_is_small(t))
@@ -87,7 +87,7 @@ static int compare_integers(th_term a, th_term b)
     th_get_limbs(b, &b_scratch, &b_limbs, &b_count, &b_negative);
     if (a_negative != b_negative)
         return a_negative ? -1 : 1;
-    order = th_big_compare_magnitudes(a_limbs, a_count, b_limbs, b_count);
+    order = th_term_big_compare_magnitudes(a_limbs, a_count, b_limbs, b_count);
     return a_negative ? -order : order;
 }
 
@@ -102,8 +102,8 @@ static int compare_numbers(th_term a, th_term b, bool exact)
         return compare_integers(a, b);
     if (exact)
         return a_float ? 1 : -1;
-    return a_float ? -th_big_compare_float(b, th_float_value(a))
-                   : th_big_compare_float(a, th_float_value(b));
+    return a_float ? -th_term_big_compare_float(b, th_float_value(a))
+                   : th_term_big_compare_float(a, th_float_value(b));
 }
 
 /* Nodes by name, then creation; 0, this node, as compare.h says. */
@@ -154,8 +154,8 @@ static int compare_pids(th_term a, th_term b)
 
 static int compare_exports(th_term a, th_term b)
 {
-    const th_term *x = th_box(a) + 1;
-    const th_term *y = th_box(b) + 1;
+    const th_term *x = th_term_box(a) + 1;
+    const th_term *y = th_term_box(b) + 1;
     int order = th_atom_compare(x[0], y[0]);
 
     if (order == 0)
@@ -169,10 +169,10 @@ static int compare_funs(struct walk *walk, th_term a, th_term b, bool exact)
     struct th_fun_parts x, y;
     int order;
 
-    if (th_is(a, TH_EXPORT) || th_is(b, TH_EXPORT))
-        return th_is(a, TH_EXPORT) && th_is(b, TH_EXPORT) ? compare_exports(a, b)
-               : th_is(a, TH_EXPORT)                      ? 1
-                                                          : -1;
+    if (th_term_is(a, TH_EXPORT) || th_term_is(b, TH_EXPORT))
+        return th_term_is(a, TH_EXPORT) && th_term_is(b, TH_EXPORT) ? compare_exports(a, b)
+               : th_term_is(a, TH_EXPORT)                           ? 1
+                                                                    : -1;
     th_get_fun(a, &x);
     th_get_fun(b, &y);
     order = th_atom_compare(x.module, y.module);
@@ -356,7 +356,7 @@ static inline int compare_quickly(th_term a, th_term b, bool exact)
     while (a != b && !are_simple(a, b, &order)) {
         struct th_rest rest;
 
-        if (!th_rest_of(a, b, &rest))
+        if (!th_term_rest_of(a, b, &rest))
             return compare(a, b, exact);
         if (rest.count == 0)
             return 0;

@@ -51,9 +51,9 @@ static th_term copy_list(struct walk *walk, th_term t)
 
 static th_term *copy_words(struct walk *walk, th_term t)
 {
-    size_t words = th_header_words(*th_box(t)) + 1;
+    size_t words = th_header_words(*th_term_box(t)) + 1;
 
-    return memcpy(th_env_take(walk->env, words), th_box(t), words * sizeof(th_term));
+    return memcpy(th_env_take(walk->env, words), th_term_box(t), words * sizeof(th_term));
 }
 
 /* The bytes of a sub binary, no longer as a part of anything. */
@@ -98,7 +98,7 @@ static void copy_pairs(struct walk *walk, th_term *words)
 
 static th_term copy_boxed(struct walk *walk, th_term t)
 {
-    enum th_subtag subtag = th_subtag(t);
+    enum th_subtag subtag = th_term_subtag(t);
     th_term *words;
 
     if (subtag == TH_SHARED_BINARY)

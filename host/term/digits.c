@@ -113,7 +113,7 @@ static bool put_long(struct th_buffer *out, bool negative, const uint64_t *limbs
     unsigned char *place, *at;
     size_t used;
 
-    if (!th_positions_convert(&decimal))
+    if (!th_term_positions_convert(&decimal))
         return false;
     for (used = decimal.count; used > 1 && decimal.digits[used - 1] == 0;)
         used--;
@@ -145,7 +145,7 @@ static void put_number(struct th_buffer *out, bool negative, uint64_t *limbs, si
     memmove(place, first, (size_t)(place + room - first));
 }
 
-void th_big_to_decimal(struct th_buffer *out, th_term integer)
+void th_term_big_to_decimal(struct th_buffer *out, th_term integer)
 {
     uint64_t one = 0;
     uint64_t *copy;
@@ -274,7 +274,7 @@ static size_t read_long(uint64_t *limbs, const struct long_text *text)
                                   .of = text};
     size_t most = text->count / text->step + 1, used = 0;
 
-    if (!th_positions_convert(&binary))
+    if (!th_term_positions_convert(&binary))
         return 0;
     for (size_t i = 0; i < most && PARTS * i < binary.count; i++) {
         const uint32_t *parts = binary.digits + PARTS * i;
@@ -285,8 +285,8 @@ static size_t read_long(uint64_t *limbs, const struct long_text *text)
     return used;
 }
 
-th_term th_big_from_digits(th_env *env, bool negative, const char *digits, size_t count,
-                           unsigned radix)
+th_term th_term_big_from_digits(th_env *env, bool negative, const char *digits, size_t count,
+                                unsigned radix)
 {
     size_t step = digits_per_limb(radix);
     uint64_t one;

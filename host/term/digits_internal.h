@@ -31,7 +31,7 @@ struct th_positions {
 /* Makes DIGITS, which the caller frees with free(), from the other fields. False if there is no
  * memory, or the number is too long for the products to be exact: from 2^24 digits of base 10^6 on.
  */
-bool th_positions_convert(struct th_positions *positions);
+bool th_term_positions_convert(struct th_positions *positions);
 
 /*
  * Products of many digits in less than quadratic time: number-theoretic transforms modulo the prime
@@ -49,15 +49,16 @@ struct th_transform {
 };
 
 /* For transforms of up to SIZE values, a power of two from 2 on. False if there is no memory. */
-bool th_transform_begin(struct th_transform *transform, size_t size);
-void th_transform_end(struct th_transform *transform);
+bool th_term_transform_begin(struct th_transform *transform, size_t size);
+void th_term_transform_end(struct th_transform *transform);
 
 /* Transforms COUNT values in place: from values in their order to transformed ones in an order of
- * their own, and back. COUNT is a power of two up to the SIZE of th_transform_begin(). */
-void th_transform_forward(const struct th_transform *transform, uint64_t *values, size_t count);
-void th_transform_back(const struct th_transform *transform, uint64_t *values, size_t count);
+ * their own, and back. COUNT is a power of two up to the SIZE of th_term_transform_begin(). */
+void th_term_transform_forward(const struct th_transform *transform, uint64_t *values,
+                               size_t count);
+void th_term_transform_back(const struct th_transform *transform, uint64_t *values, size_t count);
 
 /* A[i] *= B[i], of transformed values. A may be B. */
-void th_transform_multiply(uint64_t *a, const uint64_t *b, size_t count);
+void th_term_transform_multiply(uint64_t *a, const uint64_t *b, size_t count);
 
 #endif

@@ -148,7 +148,7 @@ static enum th_status write_pointed(struct nesting *n, th_term t, struct frame *
         status = open_tuple(e, t, f);
     else if (th_is_map(t))
         status = open_map(e, t, f);
-    else if (th_is(t, TH_FUN))
+    else if (th_term_is(t, TH_FUN))
         status = open_fun(e, t, f);
     else
         return th_etf_write_boxed(e, t);

@@ -152,7 +152,7 @@ static const unsigned char *read_binary(struct th_etf_decoder *d, const unsigned
 
     if (th_etf_left(d, tag + 5) < bytes)
         return th_etf_cut_off(d, tag);
-    if (!th_env_room(d->env, th_heap_binary_words(8 * bytes)))
+    if (!th_env_room(d->env, th_term_heap_binary_words(8 * bytes)))
         return NULL;
     *term = th_make_binary(d->env, tag + 5, bytes);
     return tag + 5 + bytes;
@@ -170,7 +170,7 @@ static const unsigned char *read_bits(struct th_etf_decoder *d, const unsigned c
         return th_etf_cut_off(d, tag);
     if (last > 8 || (last == 0) != (bytes == 0))
         return th_etf_fault(d, tag, "%zu bytes cannot have %u bits in the last one", bytes, last);
-    if (!th_env_room(d->env, th_heap_binary_words(8 * bytes)))
+    if (!th_env_room(d->env, th_term_heap_binary_words(8 * bytes)))
         return NULL;
     *term = th_make_heap_binary(d->env, bytes ? 8 * (bytes - 1) + last : 0, &place);
     if (bytes > 0) {

@@ -213,7 +213,7 @@ enum th_status th_etf_write_boxed(struct th_etf_encoder *e, th_term t)
 {
     if (!th_is_boxed(t))
         return no_term(t);
-    switch (th_subtag(t)) {
+    switch (th_term_subtag(t)) {
     case TH_POS_BIG:
     case TH_NEG_BIG:
         return write_big(e, t);

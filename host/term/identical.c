@@ -65,8 +65,8 @@ static bool open_both(struct walk *walk, th_term a, th_term b, struct th_rest *i
         *inside = (struct th_rest){th_cell(a), th_cell(b), 2};
     if (!th_is_boxed(a) || !th_is_boxed(b))
         return inside->count > 0;
-    x = th_box(a);
-    y = th_box(b);
+    x = th_term_box(a);
+    y = th_term_box(b);
     if (*x != *y && !may_differ_in_header(a))
         return false;
     if (th_is_tuple(a)) {
@@ -130,13 +130,14 @@ __attribute__((noinline)) static bool walk_both(struct th_rest run)
 /* Whether A and B are leaves of one kind and size whose words tell whether they are identical. */
 static inline bool are_bare_words(th_term a, th_term b)
 {
-    return th_is_boxed(a) && th_is_boxed(b) && *th_box(a) == *th_box(b) &&
-           (th_subtag(a) == TH_HEAP_BINARY || th_is_big(a));
+    return th_is_boxed(a) && th_is_boxed(b) && *th_term_box(a) == *th_term_box(b) &&
+           (th_term_subtag(a) == TH_HEAP_BINARY || th_is_big(a));
 }
 
 static bool have_same_words(th_term a, th_term b)
 {
-    return memcmp(th_box(a) + 1, th_box(b) + 1, th_header_words(*th_box(a)) * sizeof a) == 0;
+    return memcmp(th_term_box(a) + 1, th_term_box(b) + 1,
+                  th_header_words(*th_term_box(a)) * sizeof a) == 0;
 }
 
 /* Neither tuples of one size nor lists: what is seldom asked for. */
@@ -152,7 +153,7 @@ bool th_identical_slow(th_term a, th_term b)
     do {
         struct th_rest rest;
 
-        if (!th_rest_of(a, b, &rest))
+        if (!th_term_rest_of(a, b, &rest))
             return are_others_identical(a, b);
         if (rest.count == 0)
             return true;

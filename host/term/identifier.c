@@ -47,12 +47,12 @@ bool th_get_pid(th_term t, struct th_pid_parts *parts)
         *parts = (struct th_pid_parts){TH_NONE, 0, th_local_pid_number(t), th_local_pid_serial(t)};
         return true;
     }
-    if (!th_is(t, TH_EXTERNAL_PID))
+    if (!th_term_is(t, TH_EXTERNAL_PID))
         return false;
-    parts->node = th_box(t)[1];
-    parts->creation = (uint32_t)th_box(t)[2];
-    parts->number = (uint32_t)th_box(t)[3];
-    parts->serial = (uint32_t)(th_box(t)[3] >> 32);
+    parts->node = th_term_box(t)[1];
+    parts->creation = (uint32_t)th_term_box(t)[2];
+    parts->number = (uint32_t)th_term_box(t)[3];
+    parts->serial = (uint32_t)(th_term_box(t)[3] >> 32);
     return true;
 }
 
@@ -62,9 +62,10 @@ bool th_get_port(th_term t, struct th_port_parts *parts)
         *parts = (struct th_port_parts){TH_NONE, 0, th_local_port_id(t)};
         return true;
     }
-    if (!th_is(t, TH_EXTERNAL_PORT))
+    if (!th_term_is(t, TH_EXTERNAL_PORT))
         return false;
-    *parts = (struct th_port_parts){th_box(t)[1], (uint32_t)th_box(t)[2], th_box(t)[3]};
+    *parts =
+        (struct th_port_parts){th_term_box(t)[1], (uint32_t)th_term_box(t)[2], th_term_box(t)[3]};
     return true;
 }
 
@@ -132,7 +133,7 @@ bool th_get_ref(th_term t, struct th_ref_parts *parts)
 
     if (!th_is_ref(t))
         return false;
-    words = th_box(t);
+    words = th_term_box(t);
     parts->node = words[REF_NODE];
     parts->creation = (uint32_t)words[REF_FACTS];
     parts->count = words[REF_FACTS] >> 32 & 0xFF;
@@ -156,13 +157,13 @@ th_term th_make_magic(th_env *env, void *object, void (*keep)(void *object),
 
 static bool is_magic(th_term t)
 {
-    return th_is_ref(t) && th_header_words(*th_box(t)) == MAGIC_REF;
+    return th_is_ref(t) && th_header_words(*th_term_box(t)) == MAGIC_REF;
 }
 
 th_term th_magic_share(th_env *env, th_term t)
 {
     struct th_ref_parts parts;
-    const th_term *words = th_box(t);
+    const th_term *words = th_term_box(t);
     void (*keep)(void *object) = (void (*)(void *))(uintptr_t)words[REF_KEEP];
     const struct th_offheap *share = (const struct th_offheap *)(words + REF_SHARE);
 
@@ -173,7 +174,7 @@ th_term th_magic_share(th_env *env, th_term t)
 
 void *th_magic_object(th_term t)
 {
-    return is_magic(t) ? (void *)(uintptr_t)th_box(t)[REF_OBJECT] : NULL;
+    return is_magic(t) ? (void *)(uintptr_t)th_term_box(t)[REF_OBJECT] : NULL;
 }
 
 void *th_magic_object_of(th_term t, void (*release)(struct th_offheap *self))
@@ -182,7 +183,7 @@ void *th_magic_object_of(th_term t, void (*release)(struct th_offheap *self))
 
     if (!is_magic(t))
         return NULL;
-    share = (const struct th_offheap *)(th_box(t) + REF_SHARE);
+    share = (const struct th_offheap *)(th_term_box(t) + REF_SHARE);
     return share->release == release ? th_magic_object(t) : NULL;
 }
 

@@ -46,12 +46,12 @@ bool th_get_int64(th_term t, int64_t *i)
         *i = th_small_value(t);
         return true;
     }
-    if (!th_is_big(t) || th_header_words(*th_box(t)) != 1)
+    if (!th_is_big(t) || th_header_words(*th_term_box(t)) != 1)
         return false;
-    limb = th_box(t)[1];
-    if (limb > (uint64_t)INT64_MAX + (th_subtag(t) == TH_NEG_BIG))
+    limb = th_term_box(t)[1];
+    if (limb > (uint64_t)INT64_MAX + (th_term_subtag(t) == TH_NEG_BIG))
         return false;
-    *i = (int64_t)(th_subtag(t) == TH_NEG_BIG ? -limb : limb);
+    *i = (int64_t)(th_term_subtag(t) == TH_NEG_BIG ? -limb : limb);
     return true;
 }
 
@@ -59,8 +59,8 @@ bool th_get_uint64(th_term t, uint64_t *i)
 {
     if (th_is_small(t) && th_small_value(t) >= 0)
         *i = (uint64_t)th_small_value(t);
-    else if (th_is(t, TH_POS_BIG) && th_header_words(*th_box(t)) == 1)
-        *i = th_box(t)[1];
+    else if (th_term_is(t, TH_POS_BIG) && th_header_words(*th_term_box(t)) == 1)
+        *i = th_term_box(t)[1];
     else
         return false;
     return true;
@@ -78,8 +78,8 @@ bool th_get_limbs(th_term t, uint64_t *scratch, const uint64_t **limbs, size_t *
     }
     if (!th_is_big(t))
         return false;
-    *limbs = th_box(t) + 1;
-    *count = th_header_words(*th_box(t));
-    *negative = th_subtag(t) == TH_NEG_BIG;
+    *limbs = th_term_box(t) + 1;
+    *count = th_header_words(*th_term_box(t));
+    *negative = th_term_subtag(t) == TH_NEG_BIG;
     return true;
 }

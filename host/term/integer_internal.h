@@ -1,4 +1,5 @@
-/* Integers of any size, inside term/: limbs.c has the steps of arithmetic, big.c order, digits.c text. */
+/* Integers of any size, inside term/: limbs.c has the steps of arithmetic, big.c order, digits.c
+ * text. */
 #ifndef TH_INTEGER_INTERNAL_H
 #define TH_INTEGER_INTERNAL_H
 
@@ -20,32 +21,33 @@ struct th_limbs {
 };
 
 /* T must be an integer. L must not be moved while it is in use. */
-static inline void th_limbs_of(th_term t, struct th_limbs *l)
+static inline void th_term_limbs_of(th_term t, struct th_limbs *l)
 {
     th_get_limbs(t, &l->scratch, &l->limbs, &l->count, &l->negative);
 }
 
 /* A's magnitude has no fewer limbs than B's. SUM has room for one more than A. */
-void th_limbs_add(uint64_t *sum, const struct th_limbs *a, const struct th_limbs *b);
+void th_term_limbs_add(uint64_t *sum, const struct th_limbs *a, const struct th_limbs *b);
 
 /* A's magnitude is not below B's. DIFFERENCE has room for as many as A. */
-void th_limbs_subtract(uint64_t *difference, const struct th_limbs *a, const struct th_limbs *b);
+void th_term_limbs_subtract(uint64_t *difference, const struct th_limbs *a,
+                            const struct th_limbs *b);
 
 /* PRODUCT has room for as many as A and B together. */
-void th_limbs_multiply(uint64_t *product, const struct th_limbs *a, const struct th_limbs *b);
+void th_term_limbs_multiply(uint64_t *product, const struct th_limbs *a, const struct th_limbs *b);
 
 /*
  * Divides A's magnitude by B's, which is not 0 and has no more limbs. QUOTIENT has room for A's
  * limbs less B's and one. REST has room for A's and one: the remainder is in its first B's.
  * DIVISOR has room for B's.
  */
-void th_limbs_divide(uint64_t *quotient, uint64_t *rest, uint64_t *divisor,
-                     const struct th_limbs *a, const struct th_limbs *b);
+void th_term_limbs_divide(uint64_t *quotient, uint64_t *rest, uint64_t *divisor,
+                          const struct th_limbs *a, const struct th_limbs *b);
 
 /* The magnitude SHIFT bits up or down; down, true if a bit that is not 0 was lost. Room up: SHIFT /
  * 64 + 1 more than A; down: that many less SHIFT / 64, which is below A's count. */
-void th_limbs_up(uint64_t *to, const struct th_limbs *a, size_t shift);
-bool th_limbs_down(uint64_t *to, const struct th_limbs *a, size_t shift);
+void th_term_limbs_up(uint64_t *to, const struct th_limbs *a, size_t shift);
+bool th_term_limbs_down(uint64_t *to, const struct th_limbs *a, size_t shift);
 
 /*
  * Integers of any size: their magnitudes as limbs, and their digits.
@@ -56,19 +58,20 @@ bool th_limbs_down(uint64_t *to, const struct th_limbs *a, size_t shift);
  */
 
 /* The order of two magnitudes without zero limbs at their ends: below, equal to or above 0. */
-int th_big_compare_magnitudes(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count);
+int th_term_big_compare_magnitudes(const uint64_t *a, size_t a_count, const uint64_t *b,
+                                   size_t b_count);
 
 /* The order of any integer and a finite float, by their exact values. */
-int th_big_compare_float(th_term integer, double d);
+int th_term_big_compare_float(th_term integer, double d);
 
 /* Appends any integer in decimal, with '-' in front where it is negative. */
-void th_big_to_decimal(struct th_buffer *out, th_term integer);
+void th_term_big_to_decimal(struct th_buffer *out, th_term integer);
 
 /*
  * The integer that COUNT digits in RADIX (2 to 36; letters of either case) stand for, negative if
  * NEGATIVE. TH_NONE if COUNT is 0 or a character is no digit of the radix.
  */
-th_term th_big_from_digits(th_env *env, bool negative, const char *digits, size_t count,
-                           unsigned radix);
+th_term th_term_big_from_digits(th_env *env, bool negative, const char *digits, size_t count,
+                                unsigned radix);
 
 #endif

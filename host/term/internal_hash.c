@@ -37,7 +37,7 @@ static void push(struct walk *walk, const th_term *terms, const uint32_t *order,
 
 static void add(struct walk *walk, uint64_t word)
 {
-    walk->state = th_mix(walk->state ^ word);
+    walk->state = th_hash_mix(walk->state ^ word);
 }
 
 static void add_bits(struct walk *walk, th_term t)
@@ -109,11 +109,11 @@ static void add_map(struct walk *walk, th_term t)
 
 static void add_boxed(struct walk *walk, th_term t)
 {
-    size_t words = th_header_words(*th_box(t));
+    size_t words = th_header_words(*th_term_box(t));
 
-    switch (th_subtag(t)) {
+    switch (th_term_subtag(t)) {
     case TH_TUPLE:
-        add(walk, *th_box(t));
+        add(walk, *th_term_box(t));
         push(walk, th_tuple_elements(t), NULL, words);
         break;
     case TH_POS_BIG:
@@ -121,7 +121,7 @@ static void add_boxed(struct walk *walk, th_term t)
     case TH_EXPORT:
     case TH_EXTERNAL_PID:
     case TH_EXTERNAL_PORT:
-        add_words(walk, th_box(t), words + 1);
+        add_words(walk, th_term_box(t), words + 1);
         break;
     case TH_REF:
         add_ref(walk, t);
@@ -189,7 +189,7 @@ uint64_t th_internal_hash(th_term t, uint64_t salt)
 {
     struct walk walk;
 
-    begin(&walk, th_mix(salt));
+    begin(&walk, th_hash_mix(salt));
     do
         add_term(&walk, t);
     while (take(&walk, &t));

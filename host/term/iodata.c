@@ -70,7 +70,7 @@ static bool add_all(struct walk *walk, th_term t)
     return good;
 }
 
-bool th_iodata_size(th_term t, size_t *size)
+bool th_term_iodata_size(th_term t, size_t *size)
 {
     struct walk walk;
 
@@ -81,7 +81,7 @@ bool th_iodata_size(th_term t, size_t *size)
     return true;
 }
 
-void th_iodata_copy(th_term t, unsigned char *to)
+void th_term_iodata_copy(th_term t, unsigned char *to)
 {
     struct walk walk;
 

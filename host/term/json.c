@@ -106,7 +106,7 @@ static enum th_status to_term(th_env *env, const json_t *value, const struct th_
 
 static enum th_status to_binary(th_env *env, const char *text, size_t size, th_term *term)
 {
-    if (!th_env_room(env, th_heap_binary_words(8 * size)))
+    if (!th_env_room(env, th_term_heap_binary_words(8 * size)))
         return th_error_status();
     *term = th_make_binary(env, text, size);
     return TH_OK;

@@ -1,7 +1,7 @@
 /* Magnitudes of integers: adding, multiplying, dividing, shifting. */
 #include "integer_internal.h"
 
-void th_limbs_add(uint64_t *sum, const struct th_limbs *a, const struct th_limbs *b)
+void th_term_limbs_add(uint64_t *sum, const struct th_limbs *a, const struct th_limbs *b)
 {
     unsigned __int128 carry = 0;
 
@@ -13,7 +13,8 @@ void th_limbs_add(uint64_t *sum, const struct th_limbs *a, const struct th_limbs
     sum[a->count] = (uint64_t)carry;
 }
 
-void th_limbs_subtract(uint64_t *difference, const struct th_limbs *a, const struct th_limbs *b)
+void th_term_limbs_subtract(uint64_t *difference, const struct th_limbs *a,
+                            const struct th_limbs *b)
 {
     bool borrow = false;
 
@@ -25,7 +26,7 @@ void th_limbs_subtract(uint64_t *difference, const struct th_limbs *a, const str
     }
 }
 
-void th_limbs_multiply(uint64_t *product, const struct th_limbs *a, const struct th_limbs *b)
+void th_term_limbs_multiply(uint64_t *product, const struct th_limbs *a, const struct th_limbs *b)
 {
     memset(product, 0, (a->count + b->count) * sizeof *product);
     for (size_t i = 0; i < a->count; i++) {
@@ -62,7 +63,7 @@ static void move_down(uint64_t *to, const uint64_t *from, size_t count, uint64_t
     }
 }
 
-void th_limbs_up(uint64_t *to, const struct th_limbs *a, size_t shift)
+void th_term_limbs_up(uint64_t *to, const struct th_limbs *a, size_t shift)
 {
     size_t whole = shift / 64;
 
@@ -70,7 +71,7 @@ void th_limbs_up(uint64_t *to, const struct th_limbs *a, size_t shift)
     to[whole + a->count] = move_up(to + whole, a->limbs, a->count, shift % 64);
 }
 
-bool th_limbs_down(uint64_t *to, const struct th_limbs *a, size_t shift)
+bool th_term_limbs_down(uint64_t *to, const struct th_limbs *a, size_t shift)
 {
     size_t whole = shift / 64;
     uint64_t lost = shift % 64 ? a->limbs[whole] << (64 - shift % 64) : 0;
@@ -140,8 +141,8 @@ static uint64_t estimate(const uint64_t *rest, const uint64_t *divisor, size_t c
  * moved up until its highest bit is set; then an estimate from two limbs by one is at most two too
  * large, which is seen when the rest goes below 0.
  */
-void th_limbs_divide(uint64_t *quotient, uint64_t *rest, uint64_t *divisor,
-                     const struct th_limbs *a, const struct th_limbs *b)
+void th_term_limbs_divide(uint64_t *quotient, uint64_t *rest, uint64_t *divisor,
+                          const struct th_limbs *a, const struct th_limbs *b)
 {
     size_t count = b->count;
     unsigned bits = (unsigned)__builtin_clzll(b->limbs[count - 1]);

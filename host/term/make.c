@@ -84,9 +84,9 @@ bool th_get_fun(th_term t, struct th_fun_parts *parts)
 {
     const th_term *words;
 
-    if (!th_is(t, TH_FUN))
+    if (!th_term_is(t, TH_FUN))
         return false;
-    words = th_box(t);
+    words = th_term_box(t);
     parts->module = words[FUN_MODULE];
     parts->arity = (uint32_t)words[FUN_NUMBERS];
     parts->index = (uint32_t)(words[FUN_NUMBERS] >> 32);
@@ -112,11 +112,11 @@ th_term th_make_export(th_env *env, th_term module, th_term function, uint32_t a
 
 bool th_get_export(th_term t, th_term *module, th_term *function, uint32_t *arity)
 {
-    if (!th_is(t, TH_EXPORT))
+    if (!th_term_is(t, TH_EXPORT))
         return false;
-    *module = th_box(t)[1];
-    *function = th_box(t)[2];
-    *arity = (uint32_t)th_small_value(th_box(t)[3]);
+    *module = th_term_box(t)[1];
+    *function = th_term_box(t)[2];
+    *arity = (uint32_t)th_small_value(th_term_box(t)[3]);
     return true;
 }
 

@@ -23,7 +23,7 @@ static inline th_term th_make_uint64(th_env *env, uint64_t i)
 }
 static inline th_term th_make_int64(th_env *env, int64_t i)
 {
-    return th_fits_small(i) ? th_small(i) : th_make_big_int64(env, i);
+    return th_term_fits_small(i) ? th_small(i) : th_make_big_int64(env, i);
 }
 
 /* An integer of COUNT limbs, least significant first, with zero limbs at the end or not: a small
@@ -53,7 +53,7 @@ static inline double th_float_value(th_term t)
 {
     double d;
 
-    memcpy(&d, &th_box(t)[1], sizeof d);
+    memcpy(&d, &th_term_box(t)[1], sizeof d);
     return d;
 }
 
@@ -99,7 +99,7 @@ th_term th_make_tuple(th_env *env, const th_term *elements, size_t count);
 th_term th_make_heap_binary(th_env *env, size_t bits, unsigned char **data);
 
 /* The words that it takes. */
-static inline size_t th_heap_binary_words(size_t bits)
+static inline size_t th_term_heap_binary_words(size_t bits)
 {
     return 2 + bits / 64 + (bits % 64 != 0);
 }
@@ -207,9 +207,9 @@ bool th_is_fun_of(th_term t, th_term arity);
  */
 
 /* How many bytes T stands for. False, with *SIZE as it was, if it is no I/O data. */
-bool th_iodata_size(th_term t, size_t *size);
+bool th_term_iodata_size(th_term t, size_t *size);
 
 /* The bytes of T, which is I/O data, at TO, where there is room for them. */
-void th_iodata_copy(th_term t, unsigned char *to);
+void th_term_iodata_copy(th_term t, unsigned char *to);
 
 #endif

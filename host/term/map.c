@@ -33,7 +33,7 @@ static bool is_ascending(const th_term *keys, size_t count)
 static th_term small_in_order(th_env *env, const th_term *keys, const th_term *values, size_t count)
 {
     th_term map = new_small(env, count);
-    th_term *to = th_box(map) + 2;
+    th_term *to = th_term_box(map) + 2;
 
     if (count > 0) {
         memcpy(to, keys, count * sizeof *keys);
@@ -279,7 +279,7 @@ static th_term replace_small(th_env *env, th_term map, size_t position, th_term 
     size_t count = th_map_size(map);
     th_term *words = th_env_take(env, 2 + 2 * count);
 
-    memcpy(words, th_box(map), (2 + 2 * count) * sizeof *words);
+    memcpy(words, th_term_box(map), (2 + 2 * count) * sizeof *words);
     words[2 + count + position] = value;
     return th_boxed(words);
 }
@@ -297,7 +297,7 @@ static th_term put_small(th_env *env, th_term map, th_term key, th_term value)
         return make_with(env, map, key, value);
     position = find_rank(th_map_keys(map), NULL, count, key, &found);
     result = new_small(env, count + 1);
-    copy_with_pair(th_box(result) + 2, th_box(map) + 2, count, position, key, value);
+    copy_with_pair(th_term_box(result) + 2, th_term_box(map) + 2, count, position, key, value);
     return result;
 }
 
@@ -357,14 +357,14 @@ static th_term remove_small(th_env *env, th_term map, th_term key)
 {
     size_t count = th_map_size(map);
     size_t position = find_small(map, key);
-    const th_term *from = th_box(map) + 2;
+    const th_term *from = th_term_box(map) + 2;
     th_term result;
     th_term *to;
 
     if (position == count)
         return map;
     result = new_small(env, count - 1);
-    to = th_box(result) + 2;
+    to = th_term_box(result) + 2;
     memcpy(to, from, position * sizeof *to);
     memcpy(to + position, from + position + 1, (count - 1) * sizeof *to);
     memcpy(to + position + count - 1, from + position + count + 1,

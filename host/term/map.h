@@ -30,18 +30,18 @@ struct th_map_table {
 
 static inline size_t th_map_size(th_term map)
 {
-    return th_box(map)[1];
+    return th_term_box(map)[1];
 }
 
 /* Of a map of more than TH_MAP_SMALL pairs. */
 static inline struct th_map_table *th_map_table(th_term map)
 {
-    return (struct th_map_table *)(uintptr_t)th_box(map)[2];
+    return (struct th_map_table *)(uintptr_t)th_term_box(map)[2];
 }
 
 static inline const th_term *th_map_keys(th_term map)
 {
-    return th_map_size(map) > TH_MAP_SMALL ? th_map_table(map)->words : th_box(map) + 2;
+    return th_map_size(map) > TH_MAP_SMALL ? th_map_table(map)->words : th_term_box(map) + 2;
 }
 
 /* How far behind its key the value of a pair is. */
@@ -62,7 +62,7 @@ static inline const th_term *th_map_values(th_term map)
 const th_term *th_map_find_any(th_term map, th_term key);
 static inline const th_term *th_map_find(th_term map, th_term key)
 {
-    const th_term *place = th_box(map) + 2;
+    const th_term *place = th_term_box(map) + 2;
     size_t count = th_map_size(map);
 
     if (__builtin_expect(count > TH_MAP_SMALL, 0))

@@ -20,7 +20,7 @@ static double to_double(th_term t)
         return th_float_value(t);
     if (th_is_small(t))
         return (double)th_small_value(t);
-    th_limbs_of(t, &n);
+    th_term_limbs_of(t, &n);
     if (n.count > 16)
         return n.negative ? -INFINITY : INFINITY;
     for (size_t i = 0; i < n.count; i++)
@@ -36,19 +36,19 @@ static th_term add_integers(th_env *env, th_term x, th_term y, bool minus)
     struct th_limbs first, second, *a = &first, *b = &second;
     uint64_t *limbs;
 
-    th_limbs_of(x, a);
-    th_limbs_of(y, b);
+    th_term_limbs_of(x, a);
+    th_term_limbs_of(y, b);
     b->negative ^= minus;
-    if (th_big_compare_magnitudes(a->limbs, a->count, b->limbs, b->count) < 0) {
+    if (th_term_big_compare_magnitudes(a->limbs, a->count, b->limbs, b->count) < 0) {
         a = &second;
         b = &first;
     }
     limbs = th_env_take(env, a->count + 1);
     limbs[a->count] = 0;
     if (a->negative == b->negative)
-        th_limbs_add(limbs, a, b);
+        th_term_limbs_add(limbs, a, b);
     else
-        th_limbs_subtract(limbs, a, b);
+        th_term_limbs_subtract(limbs, a, b);
     return th_make_integer(env, a->negative, limbs, a->count + 1);
 }
 
@@ -81,7 +81,7 @@ th_term th_number_negate(th_env *env, th_term a)
 
 th_term th_number_absolute(th_env *env, th_term a)
 {
-    bool negative = th_is_small(a) ? th_small_value(a) < 0 : th_is(a, TH_NEG_BIG);
+    bool negative = th_is_small(a) ? th_small_value(a) < 0 : th_term_is(a, TH_NEG_BIG);
 
     if (th_is_float(a))
         return th_make_float(env, fabs(th_float_value(a)));
@@ -101,12 +101,12 @@ static th_term multiply_integers(th_env *env, th_term x, th_term y)
     if (th_is_small(x) && th_is_small(y) &&
         !__builtin_mul_overflow(th_small_value(x), th_small_value(y), &product))
         return th_make_int64(env, product);
-    th_limbs_of(x, &a);
-    th_limbs_of(y, &b);
+    th_term_limbs_of(x, &a);
+    th_term_limbs_of(y, &b);
     if (a.count + b.count > TH_NUMBER_LIMBS && a.count > 0 && b.count > 0)
         return TH_NUMBER_LARGE;
     limbs = th_env_take(env, a.count + b.count + 1);
-    th_limbs_multiply(limbs, &a, &b);
+    th_term_limbs_multiply(limbs, &a, &b);
     return th_make_integer(env, a.negative != b.negative, limbs, a.count + b.count);
 }
 
@@ -138,15 +138,15 @@ static th_term divide_integers(th_env *env, th_term x, th_term y, bool rest)
     uint64_t *limbs;
     size_t quotient;
 
-    th_limbs_of(x, &a);
-    th_limbs_of(y, &b);
-    if (th_big_compare_magnitudes(a.limbs, a.count, b.limbs, b.count) < 0)
+    th_term_limbs_of(x, &a);
+    th_term_limbs_of(y, &b);
+    if (th_term_big_compare_magnitudes(a.limbs, a.count, b.limbs, b.count) < 0)
         return rest ? x : th_small(0);
     if (a.count > TH_NUMBER_LIMBS)
         return TH_NUMBER_LARGE;
     quotient = a.count - b.count + 1;
     limbs = th_env_take(env, quotient + a.count + 1 + b.count);
-    th_limbs_divide(limbs, limbs + quotient, limbs + quotient + a.count + 1, &a, &b);
+    th_term_limbs_divide(limbs, limbs + quotient, limbs + quotient + a.count + 1, &a, &b);
     return rest ? th_make_integer(env, a.negative, limbs + quotient, b.count)
                 : th_make_integer(env, a.negative != b.negative, limbs, quotient);
 }
@@ -203,7 +203,7 @@ static th_term integer_of(th_env *env, double d)
     if (fabs(d) < 0x1p62)
         return th_make_int64(env, (int64_t)d);
     fraction = (uint64_t)ldexp(frexp(fabs(d), &exponent), 53);
-    th_limbs_up(limbs, &whole, (size_t)exponent - 53);
+    th_term_limbs_up(limbs, &whole, (size_t)exponent - 53);
     return th_make_integer(env, d < 0, limbs, LIMBS);
 }
 

@@ -16,7 +16,7 @@ struct complement {
 
 static void begin(struct complement *c, th_term t)
 {
-    th_limbs_of(t, &c->n);
+    th_term_limbs_of(t, &c->n);
     c->carry = c->n.negative;
 }
 
@@ -106,7 +106,7 @@ static th_term shift_up(th_env *env, const struct th_limbs *a, uint64_t count)
     if (room > TH_NUMBER_LIMBS)
         return TH_NUMBER_LARGE;
     limbs = th_env_take(env, room);
-    th_limbs_up(limbs, a, count);
+    th_term_limbs_up(limbs, a, count);
     return th_make_integer(env, a->negative, limbs, room);
 }
 
@@ -121,7 +121,7 @@ static th_term shift_down(th_env *env, const struct th_limbs *a, uint64_t count)
         return th_small(a->negative ? -1 : 0);
     room = a->count - count / 64;
     limbs = th_env_take(env, room + 1);
-    lost = th_limbs_down(limbs, a, count);
+    lost = th_term_limbs_down(limbs, a, count);
     limbs[room] = 0;
     for (size_t i = 0; a->negative && lost; i++)
         lost = ++limbs[i] == 0;
@@ -135,8 +135,8 @@ static th_term shift(th_env *env, th_term t, th_term by, bool up)
 
     if (!th_is_integer(t) || !th_is_integer(by))
         return TH_NONE;
-    th_limbs_of(t, &a);
-    th_limbs_of(by, &count);
+    th_term_limbs_of(t, &a);
+    th_term_limbs_of(by, &count);
     bits = count.count == 0 ? 0 : count.count == 1 ? count.limbs[0] : UINT64_MAX;
     return up != count.negative ? shift_up(env, &a, bits) : shift_down(env, &a, bits);
 }

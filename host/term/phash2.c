@@ -1,9 +1,9 @@
 /*
  * erlang:phash2/1, which is the same on all nodes and in all releases.
  *
- * The 32 bits of state are mixed with each atomic part of the term, in a fixed order; the salts tell
- * the types apart. A map is hashed pair by pair, each from zero, and the pairs' hashes are combined
- * without regard to order.
+ * The 32 bits of state are mixed with each atomic part of the term, in a fixed order; the salts
+ * tell the types apart. A map is hashed pair by pair, each from zero, and the pairs' hashes are
+ * combined without regard to order.
  */
 #include "compare.h"
 
@@ -44,8 +44,9 @@ static uint32_t word_of(const unsigned char *bytes, size_t count)
     return word;
 }
 
-/* The hash of bytes, twelve of which are mixed in at a time. AB and C are what the words start with.
- * In what remains after the last twelve, the third word leaves its lowest byte to the length. */
+/* The hash of bytes, twelve of which are mixed in at a time. AB and C are what the words start
+ * with. In what remains after the last twelve, the third word leaves its lowest byte to the length.
+ */
 static uint32_t jenkins_bytes(const unsigned char *bytes, size_t count, uint32_t ab, uint32_t c)
 {
     struct jenkins words = {ab, ab, c};
@@ -284,7 +285,7 @@ static void add_map(struct walk *walk, th_term t)
 
 static void add_boxed(struct walk *walk, th_term t)
 {
-    switch (th_subtag(t)) {
+    switch (th_term_subtag(t)) {
     case TH_TUPLE:
         add(walk, (uint32_t)th_tuple_arity(t), SALT_TUPLE);
         push(walk, (struct item){.terms = th_tuple_elements(t), .count = th_tuple_arity(t)});

@@ -38,17 +38,17 @@ static void carry_all(uint32_t base, uint32_t *digits, size_t low, const uint64_
 static void join(struct rounds *rounds, uint32_t *digits, size_t width)
 {
     load(rounds->values, digits + width, width);
-    th_transform_forward(&rounds->transform, rounds->values, 2 * width);
-    th_transform_multiply(rounds->values, rounds->power, 2 * width);
-    th_transform_back(&rounds->transform, rounds->values, 2 * width);
+    th_term_transform_forward(&rounds->transform, rounds->values, 2 * width);
+    th_term_transform_multiply(rounds->values, rounds->power, 2 * width);
+    th_term_transform_back(&rounds->transform, rounds->values, 2 * width);
     carry_all(rounds->positions->base, digits, width, rounds->values, 2 * width);
 }
 
 /* The power becomes that of neighbours which are twice as wide. */
 static void square(struct rounds *rounds, size_t width)
 {
-    th_transform_multiply(rounds->power, rounds->power, 2 * width);
-    th_transform_back(&rounds->transform, rounds->power, 2 * width);
+    th_term_transform_multiply(rounds->power, rounds->power, 2 * width);
+    th_term_transform_back(&rounds->transform, rounds->power, 2 * width);
     carry_all(rounds->positions->base, rounds->power_digits, 0, rounds->power, 2 * width);
 }
 
@@ -62,7 +62,7 @@ static void join_rounds(struct rounds *rounds)
     positions->read(positions, positions->blocks, rounds->power_digits);
     for (size_t width = TH_POSITIONS_BLOCK; width < positions->count; width *= 2) {
         load(rounds->power, rounds->power_digits, width);
-        th_transform_forward(&rounds->transform, rounds->power, 2 * width);
+        th_term_transform_forward(&rounds->transform, rounds->power, 2 * width);
         for (size_t at = 0; at + width < used; at += 2 * width)
             join(rounds, positions->digits + at, width);
         if (2 * width < positions->count)
@@ -70,7 +70,7 @@ static void join_rounds(struct rounds *rounds)
     }
 }
 
-bool th_positions_convert(struct th_positions *positions)
+bool th_term_positions_convert(struct th_positions *positions)
 {
     struct rounds rounds = {.positions = positions};
     size_t count = TH_POSITIONS_BLOCK;
@@ -86,10 +86,10 @@ bool th_positions_convert(struct th_positions *positions)
     rounds.power = malloc(count * sizeof *rounds.power);
     rounds.values = malloc(count * sizeof *rounds.values);
     good = positions->digits && rounds.power_digits && rounds.power && rounds.values &&
-           th_transform_begin(&rounds.transform, count);
+           th_term_transform_begin(&rounds.transform, count);
     if (good)
         join_rounds(&rounds);
-    th_transform_end(&rounds.transform);
+    th_term_transform_end(&rounds.transform);
     free(rounds.values);
     free(rounds.power);
     free(rounds.power_digits);

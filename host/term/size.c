@@ -57,15 +57,15 @@ static void add_map(struct walk *walk, th_term t)
 
 static void add_boxed(struct walk *walk, th_term t)
 {
-    const th_term *words = th_box(t);
+    const th_term *words = th_term_box(t);
     const th_term *end = words + th_header_words(words[0]) + 1;
-    enum th_subtag subtag = th_subtag(t);
+    enum th_subtag subtag = th_term_subtag(t);
     const unsigned char *data;
     size_t bits;
 
     if (subtag == TH_SUB_BINARY) {
         th_get_bits(t, &data, &bits);
-        walk->words += th_heap_binary_words(bits);
+        walk->words += th_term_heap_binary_words(bits);
         return;
     }
     walk->words += (size_t)(end - words);

@@ -37,7 +37,7 @@ static void add_identifier(struct printer *p, th_term t)
 {
     size_t start = p->out->size;
 
-    th_leaf_identifier(p->out, t);
+    th_text_leaf_identifier(p->out, t);
     count_digits(p, start);
 }
 
@@ -142,7 +142,7 @@ static void add_fun(struct printer *p, th_term t)
     th_buffer_add_text(p->out, "#Fun<");
     th_buffer_add(p->out, name->text, name->bytes);
     start = p->out->size;
-    th_leaf_fun_numbers(p->out, &fun);
+    th_text_leaf_fun_numbers(p->out, &fun);
     count_digits(p, start);
 }
 
@@ -231,7 +231,7 @@ static bool begin_boxed(struct printer *p, th_term t)
 {
     char number[32];
 
-    switch (th_subtag(t)) {
+    switch (th_term_subtag(t)) {
     case TH_TUPLE:
     case TH_MAP:
         th_text_walk_open(&p->walk, t);
@@ -242,7 +242,7 @@ static bool begin_boxed(struct printer *p, th_term t)
         break;
     case TH_POS_BIG:
     case TH_NEG_BIG:
-        th_leaf_integer(p->out, t, SIZE_MAX);
+        th_text_leaf_integer(p->out, t, SIZE_MAX);
         break;
     case TH_HEAP_BINARY:
     case TH_SHARED_BINARY:
@@ -270,7 +270,7 @@ static bool begin(struct printer *p, th_term t)
         return false;
     }
     if (th_is_small(t)) {
-        th_leaf_integer(p->out, t, SIZE_MAX);
+        th_text_leaf_integer(p->out, t, SIZE_MAX);
         p->numbers += p->out->size - start;
     } else if (th_is_atom(t)) {
         p->left -= add_atom(p, t);

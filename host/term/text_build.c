@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-void th_builder_init(struct th_builder *b, th_env *env, size_t length)
+void th_text_builder_init(struct th_builder *b, th_env *env, size_t length)
 {
     b->env = env; /* the rest is not cleared: most of it is room */
     b->segments = (struct th_segments){.left = TH_TEXT_BITS(length)};
@@ -19,7 +19,7 @@ void th_builder_init(struct th_builder *b, th_env *env, size_t length)
     b->capacity = TH_FEW_TERMS;
 }
 
-void th_builder_free(struct th_builder *b)
+void th_text_builder_free(struct th_builder *b)
 {
     th_buffer_free(&b->segments.bytes);
     if (b->brackets != b->few_brackets)
@@ -44,7 +44,7 @@ static void *grow(void *items, const void *few, size_t *capacity, size_t size)
     return grown;
 }
 
-bool th_builder_open(struct th_builder *b, enum th_bracket_kind kind, const char *place)
+bool th_text_builder_open(struct th_builder *b, enum th_bracket_kind kind, const char *place)
 {
     struct th_segments *segments = &b->segments;
     void *grown = b->brackets;
@@ -63,7 +63,7 @@ bool th_builder_open(struct th_builder *b, enum th_bracket_kind kind, const char
     return true;
 }
 
-bool th_builder_add(struct th_builder *b, th_term t)
+bool th_text_builder_add(struct th_builder *b, th_term t)
 {
     void *grown = b->terms;
 
@@ -73,14 +73,14 @@ bool th_builder_add(struct th_builder *b, th_term t)
         return false;
     b->terms = grown;
     b->terms[b->count++] = t;
-    th_builder_top(b)->fresh = false;
+    th_text_builder_top(b)->fresh = false;
     return true;
 }
 
 /* Takes the innermost bracket and its terms away; they stay readable until the next one comes. */
 static const th_term *pop(struct th_builder *b, size_t *count)
 {
-    size_t first = th_builder_top(b)->first;
+    size_t first = th_text_builder_top(b)->first;
 
     *count = b->count - first;
     b->count = first;
@@ -88,7 +88,7 @@ static const th_term *pop(struct th_builder *b, size_t *count)
     return b->terms + first;
 }
 
-th_term th_builder_list(struct th_builder *b, th_term tail)
+th_term th_text_builder_list(struct th_builder *b, th_term tail)
 {
     size_t count;
     const th_term *terms = pop(b, &count);
@@ -106,7 +106,7 @@ th_term th_builder_list(struct th_builder *b, th_term tail)
     return th_listed(cells);
 }
 
-th_term th_builder_tuple(struct th_builder *b)
+th_term th_text_builder_tuple(struct th_builder *b)
 {
     size_t count;
     const th_term *terms = pop(b, &count);
@@ -114,7 +114,7 @@ th_term th_builder_tuple(struct th_builder *b)
     return th_env_room(b->env, count + 1) ? th_make_tuple(b->env, terms, count) : TH_NONE;
 }
 
-th_term th_builder_map(struct th_builder *b)
+th_term th_text_builder_map(struct th_builder *b)
 {
     size_t count;
     const th_term *terms = pop(b, &count);
@@ -136,15 +136,15 @@ th_term th_builder_map(struct th_builder *b)
     return map;
 }
 
-th_term th_builder_bits(struct th_builder *b)
+th_term th_text_builder_bits(struct th_builder *b)
 {
     struct th_segments *segments = &b->segments;
-    const struct th_bracket *bracket = th_builder_top(b);
+    const struct th_bracket *bracket = th_text_builder_top(b);
     size_t bytes = segments->bytes.size - segments->start;
     unsigned char *data;
     th_term t;
 
-    if (!th_env_room(b->env, th_heap_binary_words(segments->bits)))
+    if (!th_env_room(b->env, th_term_heap_binary_words(segments->bits)))
         return TH_NONE;
     t = th_make_heap_binary(b->env, segments->bits, &data);
     if (bytes > 0)

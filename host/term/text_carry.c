@@ -74,7 +74,7 @@ static bool carries_port(th_term t)
 /* A limb has at most 20 digits. */
 static bool carries_big(th_term t)
 {
-    return th_header_words(*th_box(t)) <= TH_TEXT_DIGITS / 20;
+    return th_header_words(*th_term_box(t)) <= TH_TEXT_DIGITS / 20;
 }
 
 static struct span span_of_map(th_term t)
@@ -86,7 +86,7 @@ static struct span span_of_map(th_term t)
 
 static bool visit_boxed(struct walk *w, th_term t)
 {
-    switch (th_subtag(t)) {
+    switch (th_term_subtag(t)) {
     case TH_TUPLE:
         return push(w, (struct span){.next = th_tuple_elements(t), .left = th_tuple_arity(t)});
     case TH_MAP:

@@ -12,7 +12,7 @@ enum {
 };
 
 /* clang-format off: a range a line */
-const unsigned char th_char_classes[256] = {
+const unsigned char th_text_char_classes[256] = {
     [0 ... 7] = SPACE,       [8 ... 13] = SPACE | SHOWN,
     [14 ... 26] = SPACE,     [27] = SPACE | SHOWN,
     [28 ... 31] = SPACE,     [' '] = SPACE | SHOWN,
@@ -36,7 +36,7 @@ const unsigned char th_char_classes[256] = {
 };
 /* clang-format on */
 
-const char th_char_escapes[128] = {
+const char th_text_char_escapes[128] = {
     ['\b'] = 'b', ['\t'] = 't',   ['\n'] = 'n',  ['\v'] = 'v',   ['\f'] = 'f',
     ['\r'] = 'r', ['\x1B'] = 'e', ['\\'] = '\\', ['\x7F'] = 'd',
 };

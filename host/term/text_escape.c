@@ -24,12 +24,12 @@ static enum th_status scan_hexadecimal(struct th_scanner *s, uint32_t *c)
         if (*c < 0x110000)
             *c = *c << 4 | (uint32_t)hexadecimal(s, s->at);
     if (s->at == from || (!braces && s->at != from + 2))
-        return th_scan_fail(s, s->at, "expected a hexadecimal digit");
+        return th_text_scan_fail(s, s->at, "expected a hexadecimal digit");
     if (braces && (s->at == s->end || *s->at != '}'))
-        return th_scan_fail(s, s->at, "expected '}'");
+        return th_text_scan_fail(s, s->at, "expected '}'");
     s->at += braces;
     if (!th_utf8_valid(*c))
-        return th_scan_fail(s, from, "expected the number of a character");
+        return th_text_scan_fail(s, from, "expected the number of a character");
     return TH_OK;
 }
 
@@ -45,7 +45,7 @@ static void scan_octal(struct th_scanner *s, uint32_t *c)
 static enum th_status scan_control(struct th_scanner *s, uint32_t *c)
 {
     const char *from = s->at;
-    enum th_status status = th_scan_character(s, c);
+    enum th_status status = th_text_scan_character(s, c);
 
     if (status != TH_OK)
         return status;
@@ -54,7 +54,7 @@ static enum th_status scan_control(struct th_scanner *s, uint32_t *c)
     else if ((*c >= '@' && *c <= '_') || (*c >= 'a' && *c <= 'z'))
         *c &= 0x1F;
     else
-        return th_scan_fail(s, from, "expected a letter behind \\^");
+        return th_text_scan_fail(s, from, "expected a letter behind \\^");
     return TH_OK;
 }
 
@@ -64,7 +64,7 @@ static enum th_status scan_escape(struct th_scanner *s, uint32_t *c)
         {'n', '\n'}, {'t', '\t'}, {'r', '\r'},   {'s', ' '},    {'b', '\b'},
         {'v', '\v'}, {'f', '\f'}, {'e', '\x1B'}, {'d', '\x7F'},
     };
-    enum th_status status = th_scan_character(s, c);
+    enum th_status status = th_text_scan_character(s, c);
 
     if (status != TH_OK)
         return status;
@@ -85,10 +85,10 @@ static enum th_status scan_escape(struct th_scanner *s, uint32_t *c)
     return TH_OK;
 }
 
-enum th_status th_scan_quoted(struct th_scanner *s, bool verbatim, uint32_t *c)
+enum th_status th_text_scan_quoted(struct th_scanner *s, bool verbatim, uint32_t *c)
 {
     if (verbatim || s->at == s->end || *s->at != '\\')
-        return th_scan_character(s, c);
+        return th_text_scan_character(s, c);
     s->at++;
     return scan_escape(s, c);
 }

@@ -16,13 +16,13 @@ static uint64_t node_number(th_term node)
 static void add_part(struct th_buffer *out, uint64_t n)
 {
     th_buffer_add_byte(out, '.');
-    th_add_unsigned(out, n);
+    th_text_add_unsigned(out, n);
 }
 
 static void add_pid(struct th_buffer *out, const struct th_pid_parts *pid)
 {
     th_buffer_add_byte(out, '<');
-    th_add_unsigned(out, node_number(pid->node));
+    th_text_add_unsigned(out, node_number(pid->node));
     add_part(out, pid->number);
     add_part(out, pid->serial);
 }
@@ -30,7 +30,7 @@ static void add_pid(struct th_buffer *out, const struct th_pid_parts *pid)
 static void add_port(struct th_buffer *out, const struct th_port_parts *port)
 {
     th_buffer_add_text(out, "#Port<");
-    th_add_unsigned(out, node_number(port->node));
+    th_text_add_unsigned(out, node_number(port->node));
     add_part(out, port->id);
 }
 
@@ -38,14 +38,14 @@ static void add_port(struct th_buffer *out, const struct th_port_parts *port)
 static void add_ref(struct th_buffer *out, const struct th_ref_parts *ref)
 {
     th_buffer_add_text(out, "#Ref<");
-    th_add_unsigned(out, node_number(ref->node));
+    th_text_add_unsigned(out, node_number(ref->node));
     for (size_t i = ref->count; i < 3 && ref->node == TH_NONE; i++)
         add_part(out, 0);
     for (size_t i = ref->count; i > 0; i--)
         add_part(out, ref->words[i - 1]);
 }
 
-void th_leaf_identifier(struct th_buffer *out, th_term t)
+void th_text_leaf_identifier(struct th_buffer *out, th_term t)
 {
     struct th_pid_parts pid;
     struct th_port_parts port;
@@ -78,7 +78,7 @@ static bool is_bare_in_fun(const struct th_atom_name *name)
 
     for (size_t at = 0; at < name->bytes; wanted = TH_CHAR_NAME) {
         at += th_utf8_get(name->text + at, name->bytes - at, &c);
-        if (!th_char_is(c, wanted) || c == '@')
+        if (!th_text_char_is(c, wanted) || c == '@')
             return false;
     }
     return name->bytes > 0;
@@ -103,9 +103,9 @@ static void add_export_name(struct th_buffer *out, th_term atom)
         if (c > 0x9F || c == 0x7F)
             to = put_bytes_as_latin1(to, name->text + at, used);
         else if (c == 0x1B)
-            to = th_put_octal(to, c);
+            to = th_text_put_octal(to, c);
         else
-            to = th_put_quoted(to, c, '\'');
+            to = th_text_put_quoted(to, c, '\'');
     }
     if (!bare)
         *to++ = '\'';
@@ -126,12 +126,12 @@ static int32_t low_word(th_term integer)
     return (int32_t)(negative ? -low : low);
 }
 
-void th_leaf_fun_numbers(struct th_buffer *out, const struct th_fun_parts *fun)
+void th_text_leaf_fun_numbers(struct th_buffer *out, const struct th_fun_parts *fun)
 {
     th_buffer_add_byte(out, '.');
-    th_add_signed(out, low_word(fun->old_index));
+    th_text_add_signed(out, low_word(fun->old_index));
     th_buffer_add_byte(out, '.');
-    th_add_signed(out, low_word(fun->old_unique));
+    th_text_add_signed(out, low_word(fun->old_unique));
     th_buffer_add_byte(out, '>');
 }
 
@@ -144,10 +144,10 @@ static void add_fun(struct th_buffer *out, const struct th_fun_parts *fun)
     to = (char *)th_buffer_reserve(out, 2 * (size_t)name->bytes);
     to = put_bytes_as_latin1(to, name->text, name->bytes);
     out->size = (size_t)(to - (char *)out->data);
-    th_leaf_fun_numbers(out, fun);
+    th_text_leaf_fun_numbers(out, fun);
 }
 
-void th_leaf_fun(struct th_buffer *out, th_term t)
+void th_text_leaf_fun(struct th_buffer *out, th_term t)
 {
     struct th_fun_parts fun;
     th_term module, function;
@@ -161,6 +161,6 @@ void th_leaf_fun(struct th_buffer *out, th_term t)
         th_buffer_add_byte(out, ':');
         add_export_name(out, function);
         th_buffer_add_byte(out, '/');
-        th_add_unsigned(out, arity);
+        th_text_add_unsigned(out, arity);
     }
 }

@@ -25,29 +25,29 @@ enum th_leaf {
 };
 
 /* ENCODING says which characters are written as they are, where that may be (text.h). */
-void th_leaf_atom(struct th_buffer *out, th_term atom, enum th_text_encoding encoding);
+void th_text_leaf_atom(struct th_buffer *out, th_term atom, enum th_text_encoding encoding);
 
 /* An integer of any size. A large one that would overstep ROOM by far is left out: its first digits
  * cost as much as all. */
-enum th_leaf th_leaf_integer(struct th_buffer *out, th_term integer, size_t room);
-void th_leaf_float(struct th_buffer *out, th_term t);
+enum th_leaf th_text_leaf_integer(struct th_buffer *out, th_term integer, size_t room);
+void th_text_leaf_float(struct th_buffer *out, th_term t);
 
 /* A pid, port or reference. */
-void th_leaf_identifier(struct th_buffer *out, th_term t);
+void th_text_leaf_identifier(struct th_buffer *out, th_term t);
 
 /* A fun or an export. */
-void th_leaf_fun(struct th_buffer *out, th_term t);
+void th_text_leaf_fun(struct th_buffer *out, th_term t);
 
 /* Of a fun that is no export, what stands behind its module: ".0.17>". */
 struct th_fun_parts;
-void th_leaf_fun_numbers(struct th_buffer *out, const struct th_fun_parts *fun);
+void th_text_leaf_fun_numbers(struct th_buffer *out, const struct th_fun_parts *fun);
 
-enum th_leaf th_leaf_bits(struct th_buffer *out, th_term t, size_t room,
-                          enum th_text_encoding encoding);
+enum th_leaf th_text_leaf_bits(struct th_buffer *out, th_term t, size_t room,
+                               enum th_text_encoding encoding);
 
 /* A list that is a string. */
-enum th_leaf th_leaf_string(struct th_buffer *out, th_term list, size_t room,
-                            enum th_text_encoding encoding);
+enum th_leaf th_text_leaf_string(struct th_buffer *out, th_term list, size_t room,
+                                 enum th_text_encoding encoding);
 
 /*
  * What the characters of Latin-1 are to Erlang text. One table, so that the printer quotes just
@@ -63,14 +63,14 @@ enum {
     TH_CHAR_SINGLE = 32     /* a token by itself, whatever follows */
 };
 
-extern const unsigned char th_char_classes[256];
+extern const unsigned char th_text_char_classes[256];
 
 /* The letter that stands for an ASCII character behind a backslash (n for a new line), or 0. */
-extern const char th_char_escapes[128];
+extern const char th_text_char_escapes[128];
 
-static inline bool th_char_is(uint32_t c, unsigned classes)
+static inline bool th_text_char_is(uint32_t c, unsigned classes)
 {
-    return c < 256 && (th_char_classes[c] & classes) != 0;
+    return c < 256 && (th_text_char_classes[c] & classes) != 0;
 }
 
 /* True for the words that are no atoms unless they are quoted. */
@@ -84,23 +84,23 @@ enum {
 };
 
 /* th_put_*() write at TO, where there must be room, and return the place behind. */
-char *th_put_unsigned(char *to, uint64_t n);
-char *th_put_octal(char *to, uint32_t c);
+char *th_text_put_unsigned(char *to, uint64_t n);
+char *th_text_put_octal(char *to, uint32_t c);
 
-/* A character between quotes that is not as plain as th_put_quoted() takes them. */
-char *th_put_escaped(char *to, uint32_t c, char quote);
+/* A character between quotes that is not as plain as th_text_put_quoted() takes them. */
+char *th_text_put_escaped(char *to, uint32_t c, char quote);
 
 /* A character between quotes. */
-static inline char *th_put_quoted(char *to, uint32_t c, char quote)
+static inline char *th_text_put_quoted(char *to, uint32_t c, char quote)
 {
     if (c < ' ' || c > '~' || c == '\\' || c == (unsigned char)quote)
-        return th_put_escaped(to, c, quote);
+        return th_text_put_escaped(to, c, quote);
     *to = (char)c;
     return to + 1;
 }
 
-void th_add_unsigned(struct th_buffer *out, uint64_t n);
-void th_add_signed(struct th_buffer *out, int64_t n);
+void th_text_add_unsigned(struct th_buffer *out, uint64_t n);
+void th_text_add_signed(struct th_buffer *out, int64_t n);
 
 /* Floats as Erlang text. No locale has a say. */
 

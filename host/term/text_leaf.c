@@ -9,21 +9,21 @@
 
 #include <string.h>
 
-enum th_leaf th_leaf_integer(struct th_buffer *out, th_term integer, size_t room)
+enum th_leaf th_text_leaf_integer(struct th_buffer *out, th_term integer, size_t room)
 {
     int64_t n;
 
     if (th_get_int64(integer, &n)) {
-        th_add_signed(out, n);
+        th_text_add_signed(out, n);
         return TH_LEAF_WHOLE;
     }
-    if (th_header_words(*th_box(integer)) > room / 16 + 64 && room < SIZE_MAX)
+    if (th_header_words(*th_term_box(integer)) > room / 16 + 64 && room < SIZE_MAX)
         return TH_LEAF_CUT;
-    th_big_to_decimal(out, integer);
+    th_term_big_to_decimal(out, integer);
     return TH_LEAF_WHOLE;
 }
 
-void th_leaf_float(struct th_buffer *out, th_term t)
+void th_text_leaf_float(struct th_buffer *out, th_term t)
 {
     char *to = (char *)th_buffer_reserve(out, TH_FLOAT_TEXT);
 
@@ -40,7 +40,7 @@ static bool is_bare_atom(const struct th_atom_name *name)
     for (size_t at = 0; at < name->bytes; wanted = TH_CHAR_NAME) {
         c = (unsigned char)name->text[at];
         at += c < 0x80 ? 1 : th_utf8_get(name->text + at, name->bytes - at, &c);
-        if (!th_char_is(c, wanted))
+        if (!th_text_char_is(c, wanted))
             return false;
     }
     return !th_text_is_reserved(name->text, name->bytes);
@@ -51,10 +51,10 @@ static char *put_character(char *to, uint32_t c, char quote, enum th_text_encodi
 {
     if (c > 255 && encoding == TH_TEXT_UNICODE)
         return to + th_utf8_put(c, to);
-    return th_put_quoted(to, c, quote);
+    return th_text_put_quoted(to, c, quote);
 }
 
-void th_leaf_atom(struct th_buffer *out, th_term atom, enum th_text_encoding encoding)
+void th_text_leaf_atom(struct th_buffer *out, th_term atom, enum th_text_encoding encoding)
 {
     const struct th_atom_name *name = th_atom_name(atom);
     char *to;
@@ -80,7 +80,7 @@ void th_leaf_atom(struct th_buffer *out, th_term atom, enum th_text_encoding enc
 static inline bool is_shown(uint64_t c, enum th_text_encoding encoding)
 {
     if (c < 256)
-        return (th_char_classes[c] & TH_CHAR_PRINTABLE) != 0;
+        return (th_text_char_classes[c] & TH_CHAR_PRINTABLE) != 0;
     return encoding == TH_TEXT_UNICODE &&
            (c < 0xD800 || (c > 0xDFFF && c < 0xFFFE) || (c > 0xFFFF && c <= 0x10FFFF));
 }
@@ -100,8 +100,8 @@ static enum th_leaf count_string(th_term list, size_t most, enum th_text_encodin
     return list == TH_NIL ? TH_LEAF_WHOLE : n == most ? TH_LEAF_CUT : TH_LEAF_OTHER;
 }
 
-enum th_leaf th_leaf_string(struct th_buffer *out, th_term list, size_t room,
-                            enum th_text_encoding encoding)
+enum th_leaf th_text_leaf_string(struct th_buffer *out, th_term list, size_t room,
+                                 enum th_text_encoding encoding)
 {
     size_t count;
     enum th_leaf kind = count_string(list, room, encoding, &count);
@@ -127,7 +127,7 @@ enum shape { NUMBERS, LATIN1, UTF8 };
 static bool is_printable(const unsigned char *data, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
-        if ((th_char_classes[data[i]] & TH_CHAR_PRINTABLE) == 0)
+        if ((th_text_char_classes[data[i]] & TH_CHAR_PRINTABLE) == 0)
             return false;
     return bytes > 0;
 }
@@ -189,7 +189,7 @@ static char *put_text_bytes(char *to, const unsigned char *data, size_t bytes, e
 
 static char *put_last_bits(char *to, unsigned char byte, size_t bits)
 {
-    to = th_put_unsigned(to, byte >> (8 - bits));
+    to = th_text_put_unsigned(to, byte >> (8 - bits));
     *to++ = ':';
     *to++ = (char)('0' + bits);
     return to;
@@ -216,8 +216,8 @@ static enum th_leaf add_cut_bits(struct th_buffer *out, const unsigned char *dat
     return TH_LEAF_CUT;
 }
 
-enum th_leaf th_leaf_bits(struct th_buffer *out, th_term t, size_t room,
-                          enum th_text_encoding encoding)
+enum th_leaf th_text_leaf_bits(struct th_buffer *out, th_term t, size_t room,
+                               enum th_text_encoding encoding)
 {
     const unsigned char *data;
     size_t bits, bytes;

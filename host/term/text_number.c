@@ -47,7 +47,8 @@ static enum th_status make_integer(struct th_scanner *s, const char *from, unsig
     char *digits;
 
     if (bytes > 2 * TH_TEXT_DIGITS)
-        return th_scan_fail(s, from, "expected an integer of at most %d digits", TH_TEXT_DIGITS);
+        return th_text_scan_fail(s, from, "expected an integer of at most %d digits",
+                                 TH_TEXT_DIGITS);
     digits = bytes <= sizeof few ? few : th_try_alloc(bytes);
     if (!digits || !th_env_room(s->env, ROOM(bytes))) {
         if (digits != few)
@@ -59,11 +60,12 @@ static enum th_status make_integer(struct th_scanner *s, const char *from, unsig
             digits[count++] = *c;
     s->value = TH_NONE;
     if (count <= TH_TEXT_DIGITS)
-        s->value = th_big_from_digits(s->env, false, digits, count, radix);
+        s->value = th_term_big_from_digits(s->env, false, digits, count, radix);
     if (digits != few)
         th_try_free(digits, bytes);
     if (count > TH_TEXT_DIGITS)
-        return th_scan_fail(s, from, "expected an integer of at most %d digits", TH_TEXT_DIGITS);
+        return th_text_scan_fail(s, from, "expected an integer of at most %d digits",
+                                 TH_TEXT_DIGITS);
     return TH_OK;
 }
 
@@ -76,10 +78,10 @@ static enum th_status scan_radix(struct th_scanner *s)
         if (*c != '_')
             radix = 10 * radix + digit_value(*c);
     if (radix < 2 || radix > 36)
-        return th_scan_fail(s, s->start, "expected a radix from 2 to 36");
+        return th_text_scan_fail(s, s->start, "expected a radix from 2 to 36");
     from = ++s->at;
     if (!is_digit(s, from, radix))
-        return th_scan_fail(s, from, "expected a digit of radix %u", radix);
+        return th_text_scan_fail(s, from, "expected a digit of radix %u", radix);
     skip_digits(s, radix);
     return make_integer(s, from, radix);
 }
@@ -99,7 +101,7 @@ static enum th_status scan_fraction(struct th_scanner *s)
         if (s->at < s->end && (*s->at == '-' || *s->at == '+'))
             s->at++;
         if (!is_digit(s, s->at, 10))
-            return th_scan_fail(s, s->at, "expected an exponent");
+            return th_text_scan_fail(s, s->at, "expected an exponent");
         skip_digits(s, 10);
     }
     bytes = (size_t)(s->at - s->start) + TH_FLOAT_TEXT;
@@ -109,12 +111,12 @@ static enum th_status scan_fraction(struct th_scanner *s)
     if (digits != few)
         th_try_free(digits, bytes);
     if (!fits)
-        return th_scan_fail(s, s->start, "expected a float that a double can hold");
+        return th_text_scan_fail(s, s->start, "expected a float that a double can hold");
     s->value = th_make_float(s->env, d);
     return TH_OK;
 }
 
-enum th_status th_scan_number(struct th_scanner *s)
+enum th_status th_text_scan_number(struct th_scanner *s)
 {
     uint64_t n = 0;
 
@@ -133,13 +135,13 @@ enum th_status th_scan_number(struct th_scanner *s)
     return TH_OK;
 }
 
-enum th_status th_scan_dollar(struct th_scanner *s)
+enum th_status th_text_scan_dollar(struct th_scanner *s)
 {
     enum th_status status;
     uint32_t c;
 
     s->at++;
-    status = th_scan_quoted(s, false, &c);
+    status = th_text_scan_quoted(s, false, &c);
     if (status != TH_OK)
         return status;
     s->token = TH_TOKEN_TERM;
@@ -164,11 +166,11 @@ static enum th_status scan_part(struct th_scanner *s, uint64_t *value)
     while (is_digit(s, s->at, 10)) {
         if (__builtin_mul_overflow(*value, 10u, value) ||
             __builtin_add_overflow(*value, digit_value(*s->at), value))
-            return th_scan_fail(s, from, "expected a smaller number");
+            return th_text_scan_fail(s, from, "expected a smaller number");
         s->at++;
     }
     if (s->at == from)
-        return th_scan_fail(s, s->at, "expected a number of a pid, port or reference");
+        return th_text_scan_fail(s, s->at, "expected a number of a pid, port or reference");
     return TH_OK;
 }
 
@@ -180,17 +182,17 @@ static enum th_status scan_parts(struct th_scanner *s, struct parts *parts)
     parts->count = 0;
     do {
         if (parts->count == PARTS)
-            return th_scan_fail(s, s->at, "expected '>'");
+            return th_text_scan_fail(s, s->at, "expected '>'");
         status = scan_part(s, &parts->values[parts->count++]);
         if (status != TH_OK)
             return status;
     } while (s->at < s->end && *s->at == '.' && s->at++);
     if (s->at == s->end || *s->at != '>')
-        return th_scan_fail(s, s->at, "expected '.' or '>'");
+        return th_text_scan_fail(s, s->at, "expected '.' or '>'");
     s->at++;
     if (parts->values[0] != 0)
-        return th_scan_fail(s, s->start,
-                            "expected an identifier of this node (no other can be read from text)");
+        return th_text_scan_fail(
+            s, s->start, "expected an identifier of this node (no other can be read from text)");
     return TH_OK;
 }
 
@@ -229,7 +231,7 @@ static th_term make_ref(th_env *env, const struct parts *parts)
     return th_make_reference(env, TH_NONE, 0, words, count);
 }
 
-enum th_status th_scan_identifier(struct th_scanner *s)
+enum th_status th_text_scan_identifier(struct th_scanner *s)
 {
     th_term (*make)(th_env * env, const struct parts *parts) = make_pid;
     struct parts parts;
@@ -237,7 +239,7 @@ enum th_status th_scan_identifier(struct th_scanner *s)
 
     if (s->at[0] == '#') {
         if (s->at[1] == 'F')
-            return th_scan_fail(s, s->at, "expected a term (a fun cannot be read from text)");
+            return th_text_scan_fail(s, s->at, "expected a term (a fun cannot be read from text)");
         make = s->at[1] == 'P' ? make_port : make_ref;
     }
     while (*s->at++ != '<') {
@@ -248,6 +250,6 @@ enum th_status th_scan_identifier(struct th_scanner *s)
     s->token = TH_TOKEN_TERM;
     s->value = make(s->env, &parts);
     if (s->value == TH_NONE)
-        return th_scan_fail(s, s->start, "expected <0.N.N>, #Port<0.N> or #Ref<0.N.N.N>");
+        return th_text_scan_fail(s, s->start, "expected <0.N.N>, #Port<0.N> or #Ref<0.N.N.N>");
     return TH_OK;
 }

@@ -20,14 +20,14 @@ struct parser {
 
 static void start(struct parser *p, th_env *env, const char *text, size_t length)
 {
-    p->scanner = th_scanner(env, text, length);
-    th_builder_init(&p->builder, env, length);
+    p->scanner = th_text_scanner(env, text, length);
+    th_text_builder_init(&p->builder, env, length);
 }
 
 static void finish(struct parser *p)
 {
-    th_scanner_free(&p->scanner);
-    th_builder_free(&p->builder);
+    th_text_scanner_free(&p->scanner);
+    th_text_builder_free(&p->builder);
 }
 
 /* A term that was made, or there was no memory for it. */
@@ -39,15 +39,15 @@ static enum th_status made(th_term t, th_term *value)
 
 static enum th_status add(struct parser *p, th_term t)
 {
-    return th_builder_add(&p->builder, t) ? TH_OK : th_error_status();
+    return th_text_builder_add(&p->builder, t) ? TH_OK : th_error_status();
 }
 
 static enum th_status open_bracket(struct parser *p, enum th_bracket_kind kind)
 {
     if (p->builder.depth == TH_TEXT_DEPTH)
-        return th_scan_fail(&p->scanner, p->scanner.start, "expected at most %d open brackets",
-                            TH_TEXT_DEPTH);
-    return th_builder_open(&p->builder, kind, p->scanner.start) ? TH_OK : th_error_status();
+        return th_text_scan_fail(&p->scanner, p->scanner.start, "expected at most %d open brackets",
+                                 TH_TEXT_DEPTH);
+    return th_text_builder_open(&p->builder, kind, p->scanner.start) ? TH_OK : th_error_status();
 }
 
 /* A number with a minus in front. */
@@ -63,7 +63,7 @@ static enum th_status negate(struct th_scanner *s, const char *place, th_term *v
         return TH_OK;
     }
     if (!th_get_limbs(*value, &scratch, &limbs, &count, &negative))
-        return th_scan_fail(s, place, "expected a number behind the sign");
+        return th_text_scan_fail(s, place, "expected a number behind the sign");
     if (!th_env_room(s->env, count + 1))
         return th_error_status();
     *value = th_make_integer(s->env, !negative, limbs, count);
@@ -75,34 +75,34 @@ static enum th_status negate(struct th_scanner *s, const char *place, th_term *v
 static enum th_status fail_term(const struct th_scanner *s)
 {
     if (s->token == TH_TOKEN_VARIABLE)
-        return th_scan_fail(s, s->start, "expected a term (variables have no value here)");
+        return th_text_scan_fail(s, s->start, "expected a term (variables have no value here)");
     if (s->token == TH_TOKEN_RESERVED)
-        return th_scan_fail(s, s->start,
-                            "expected a term (a reserved word is an atom only in "
-                            "single quotes)");
-    return th_scan_fail(s, s->start, "expected a term");
+        return th_text_scan_fail(s, s->start,
+                                 "expected a term (a reserved word is an atom only in "
+                                 "single quotes)");
+    return th_text_scan_fail(s, s->start, "expected a term");
 }
 
 /* Reads the next token, which must be TOKEN. */
 static enum th_status expect(struct th_scanner *s, int token, const char *wanted)
 {
-    enum th_status status = th_scan_next(s);
+    enum th_status status = th_text_scan_next(s);
 
     if (status == TH_OK && s->token != token)
-        status = th_scan_fail(s, s->start, "expected %s", wanted);
+        status = th_text_scan_fail(s, s->start, "expected %s", wanted);
     return status;
 }
 
 /* A part of a fun's name; the printer does not quote reserved words there. */
 static enum th_status read_name(struct th_scanner *s, const char *wanted, th_term *name)
 {
-    enum th_status status = th_scan_next(s);
+    enum th_status status = th_text_scan_next(s);
 
     if (status != TH_OK)
         return status;
     if (s->token != TH_TOKEN_RESERVED && s->token != TH_TOKEN_FUN &&
         !(s->token == TH_TOKEN_TERM && th_is_atom(s->value)))
-        return th_scan_fail(s, s->start, "expected %s", wanted);
+        return th_text_scan_fail(s, s->start, "expected %s", wanted);
     *name = s->value;
     return TH_OK;
 }
@@ -126,7 +126,7 @@ static enum th_status read_fun(struct th_scanner *s, th_term *value)
     if (status != TH_OK)
         return status;
     if (!th_get_int64(s->value, &arity) || arity < 0 || arity > 255)
-        return th_scan_fail(s, s->start, "expected an arity from 0 to 255");
+        return th_text_scan_fail(s, s->start, "expected an arity from 0 to 255");
     *value = th_make_export(s->env, module, function, (uint32_t)arity);
     return TH_OK;
 }
@@ -135,18 +135,18 @@ static enum th_status read_fun(struct th_scanner *s, th_term *value)
 static enum th_status close_empty(struct parser *p, th_term *value)
 {
     int token = p->scanner.token;
-    enum th_bracket_kind kind = p->builder.depth > 0 && th_builder_top(&p->builder)->fresh
-                                    ? th_builder_top(&p->builder)->kind
+    enum th_bracket_kind kind = p->builder.depth > 0 && th_text_builder_top(&p->builder)->fresh
+                                    ? th_text_builder_top(&p->builder)->kind
                                     : TH_OPEN_PARENTHESIS;
 
     if (token == ']' && kind == TH_OPEN_LIST)
-        return made(th_builder_list(&p->builder, TH_NIL), value);
+        return made(th_text_builder_list(&p->builder, TH_NIL), value);
     if (token == '}' && kind == TH_OPEN_TUPLE)
-        return made(th_builder_tuple(&p->builder), value);
+        return made(th_text_builder_tuple(&p->builder), value);
     if (token == '}' && kind == TH_OPEN_KEY)
-        return made(th_builder_map(&p->builder), value);
+        return made(th_text_builder_map(&p->builder), value);
     if (token == TH_TOKEN_CLOSE_BINARY && kind == TH_OPEN_BITS)
-        return made(th_builder_bits(&p->builder), value);
+        return made(th_text_builder_bits(&p->builder), value);
     return fail_term(&p->scanner);
 }
 
@@ -157,12 +157,13 @@ static enum th_status close_empty(struct parser *p, th_term *value)
 static enum th_status begin_term(struct parser *p, th_term *value, bool *complete)
 {
     struct th_scanner *s = &p->scanner;
-    enum th_status status = th_env_room(s->env, SHORT_WORDS) ? th_scan_next(s) : th_error_status();
+    enum th_status status =
+        th_env_room(s->env, SHORT_WORDS) ? th_text_scan_next(s) : th_error_status();
 
     if (status != TH_OK)
         return status;
-    if (p->builder.depth > 0 && th_builder_top(&p->builder)->kind == TH_OPEN_BITS)
-        th_builder_top(&p->builder)->place = s->start;
+    if (p->builder.depth > 0 && th_text_builder_top(&p->builder)->kind == TH_OPEN_BITS)
+        th_text_builder_top(&p->builder)->place = s->start;
     *complete = false;
     switch (s->token) {
     case '[':
@@ -205,8 +206,9 @@ static bool is_operator(int token)
 
 static enum th_status fail_behind(const struct th_scanner *s, const char *wanted)
 {
-    return th_scan_fail(s, s->start, "expected %s%s", wanted,
-                        is_operator(s->token) ? " (only constants are read, no expressions)" : "");
+    return th_text_scan_fail(s, s->start, "expected %s%s", wanted,
+                             is_operator(s->token) ? " (only constants are read, no expressions)"
+                                                   : "");
 }
 
 static enum th_status put_in_list(struct parser *p, th_term *value, bool *complete)
@@ -215,14 +217,14 @@ static enum th_status put_in_list(struct parser *p, th_term *value, bool *comple
     enum th_status status = add(p, *value);
 
     if (status == TH_OK)
-        status = th_scan_next(s);
+        status = th_text_scan_next(s);
     if (status != TH_OK)
         return status;
     *complete = s->token == ']';
     if (s->token == ']')
-        return made(th_builder_list(&p->builder, TH_NIL), value);
+        return made(th_text_builder_list(&p->builder, TH_NIL), value);
     if (s->token == '|')
-        th_builder_top(&p->builder)->kind = TH_OPEN_TAIL;
+        th_text_builder_top(&p->builder)->kind = TH_OPEN_TAIL;
     else if (s->token != ',')
         return fail_behind(s, "',', '|' or ']'");
     return TH_OK;
@@ -230,23 +232,23 @@ static enum th_status put_in_list(struct parser *p, th_term *value, bool *comple
 
 static enum th_status put_as_tail(struct parser *p, th_term *value)
 {
-    enum th_status status = th_scan_next(&p->scanner);
+    enum th_status status = th_text_scan_next(&p->scanner);
 
     if (status == TH_OK && p->scanner.token != ']')
         status = fail_behind(&p->scanner, "']'");
     if (status == TH_OK)
-        status = made(th_builder_list(&p->builder, *value), value);
+        status = made(th_text_builder_list(&p->builder, *value), value);
     return status;
 }
 
 static enum th_status put_in_braces(struct parser *p, th_term *value, bool *complete)
 {
     struct th_scanner *s = &p->scanner;
-    struct th_bracket *top = th_builder_top(&p->builder);
+    struct th_bracket *top = th_text_builder_top(&p->builder);
     enum th_status status = add(p, *value);
 
     if (status == TH_OK)
-        status = th_scan_next(s);
+        status = th_text_scan_next(s);
     if (status != TH_OK)
         return status;
     *complete = s->token == '}';
@@ -256,18 +258,18 @@ static enum th_status put_in_braces(struct parser *p, th_term *value, bool *comp
         top->kind = TH_OPEN_KEY;
     if (!*complete)
         return TH_OK;
-    return made(top->kind == TH_OPEN_KEY ? th_builder_map(&p->builder)
-                                         : th_builder_tuple(&p->builder),
+    return made(top->kind == TH_OPEN_KEY ? th_text_builder_map(&p->builder)
+                                         : th_text_builder_tuple(&p->builder),
                 value);
 }
 
 static enum th_status put_as_key(struct parser *p, th_term value, bool *complete)
 {
-    enum th_status status = th_scan_next(&p->scanner);
+    enum th_status status = th_text_scan_next(&p->scanner);
 
     if (status == TH_OK)
         status = add(p, value);
-    th_builder_top(&p->builder)->kind = TH_OPEN_VALUE;
+    th_text_builder_top(&p->builder)->kind = TH_OPEN_VALUE;
     *complete = false;
     if (status == TH_OK && p->scanner.token != TH_TOKEN_ARROW)
         status = fail_behind(&p->scanner, "'=>'");
@@ -276,7 +278,7 @@ static enum th_status put_as_key(struct parser *p, th_term value, bool *complete
 
 static enum th_status put_in_parentheses(struct parser *p)
 {
-    enum th_status status = th_scan_next(&p->scanner);
+    enum th_status status = th_text_scan_next(&p->scanner);
 
     if (status == TH_OK && p->scanner.token != ')')
         status = fail_behind(&p->scanner, "')'");
@@ -286,13 +288,13 @@ static enum th_status put_in_parentheses(struct parser *p)
 
 static enum th_status put_behind_sign(struct parser *p, th_term *value)
 {
-    const struct th_bracket *sign = th_builder_top(&p->builder);
+    const struct th_bracket *sign = th_text_builder_top(&p->builder);
     enum th_status status = TH_OK;
 
     if (sign->kind == TH_OPEN_MINUS)
         status = negate(&p->scanner, sign->place, value);
     else if (!th_is_float(*value) && !th_is_integer(*value))
-        status = th_scan_fail(&p->scanner, sign->place, "expected a number behind the sign");
+        status = th_text_scan_fail(&p->scanner, sign->place, "expected a number behind the sign");
     p->builder.depth--;
     return status;
 }
@@ -300,15 +302,15 @@ static enum th_status put_behind_sign(struct parser *p, th_term *value)
 static enum th_status put_in_bits(struct parser *p, th_term *value, bool *complete)
 {
     struct th_scanner *s = &p->scanner;
-    struct th_bracket *top = th_builder_top(&p->builder);
-    enum th_status status = th_segment_add(&p->builder.segments, s, top->place, *value);
+    struct th_bracket *top = th_text_builder_top(&p->builder);
+    enum th_status status = th_text_segment_add(&p->builder.segments, s, top->place, *value);
 
     if (status != TH_OK)
         return status;
     top->fresh = false;
     *complete = s->token == TH_TOKEN_CLOSE_BINARY;
     if (*complete)
-        return made(th_builder_bits(&p->builder), value);
+        return made(th_text_builder_bits(&p->builder), value);
     if (s->token != ',')
         return fail_behind(s, "',' or '>>'");
     return TH_OK;
@@ -318,10 +320,10 @@ static enum th_status put_in_bits(struct parser *p, th_term *value, bool *comple
  * bracket makes, complete in its turn. */
 static enum th_status put_term(struct parser *p, th_term *value, bool *complete)
 {
-    enum th_bracket_kind kind = th_builder_top(&p->builder)->kind;
+    enum th_bracket_kind kind = th_text_builder_top(&p->builder)->kind;
 
     if (*value == TH_NONE && kind != TH_OPEN_BITS && kind != TH_OPEN_PARENTHESIS &&
-        made(th_scan_list(&p->scanner), value) != TH_OK)
+        made(th_text_scan_list(&p->scanner), value) != TH_OK)
         return th_error_status();
     switch (kind) {
     case TH_OPEN_LIST:
@@ -354,16 +356,16 @@ static enum th_status parse(struct parser *p, th_term *term)
         status = complete ? put_term(p, &value, &complete) : begin_term(p, &value, &complete);
     while (status == TH_OK && !(complete && p->builder.depth == 0));
     if (status == TH_OK)
-        status = made(value != TH_NONE ? value : th_scan_list(&p->scanner), term);
+        status = made(value != TH_NONE ? value : th_text_scan_list(&p->scanner), term);
     return status;
 }
 
 static enum th_status expect_end(struct th_scanner *s)
 {
-    enum th_status status = th_scan_next(s);
+    enum th_status status = th_text_scan_next(s);
 
     if (status == TH_OK && s->token == TH_TOKEN_DOT)
-        status = th_scan_next(s);
+        status = th_text_scan_next(s);
     if (status == TH_OK && s->token != TH_TOKEN_END)
         status = fail_behind(s, "the end of the term");
     return status;

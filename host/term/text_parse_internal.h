@@ -49,65 +49,66 @@ struct th_builder {
 };
 
 /* For a text of LENGTH bytes. */
-void th_builder_init(struct th_builder *b, th_env *env, size_t length);
-void th_builder_free(struct th_builder *b);
+void th_text_builder_init(struct th_builder *b, th_env *env, size_t length);
+void th_text_builder_free(struct th_builder *b);
 
 /*
  * What is false, or TH_NONE, comes with an error raised: there is no memory for more.
  *
  * Opens a bracket, of which at most TH_TEXT_DEPTH may be open.
  */
-bool th_builder_open(struct th_builder *b, enum th_bracket_kind kind, const char *place);
+bool th_text_builder_open(struct th_builder *b, enum th_bracket_kind kind, const char *place);
 
 /* The innermost bracket; one must be open. Valid until the next is opened. */
-static inline struct th_bracket *th_builder_top(struct th_builder *b)
+static inline struct th_bracket *th_text_builder_top(struct th_builder *b)
 {
     return &b->brackets[b->depth - 1];
 }
 
 /* Puts a term behind the innermost bracket. Not for parentheses, signs and bits. */
-bool th_builder_add(struct th_builder *b, th_term t);
+bool th_text_builder_add(struct th_builder *b, th_term t);
 
 /* Close the innermost bracket and make what it holds; of a map, keys and values in turns. */
-th_term th_builder_list(struct th_builder *b, th_term tail);
-th_term th_builder_tuple(struct th_builder *b);
-th_term th_builder_map(struct th_builder *b);
-th_term th_builder_bits(struct th_builder *b);
+th_term th_text_builder_list(struct th_builder *b, th_term tail);
+th_term th_text_builder_tuple(struct th_builder *b);
+th_term th_text_builder_map(struct th_builder *b);
+th_term th_text_builder_bits(struct th_builder *b);
 
 /* The parts of the scanner (text_token.h), each of which reads one kind of token. */
 
 /* White space and comments. */
-void th_scan_blank(struct th_scanner *s);
+void th_text_scan_blank(struct th_scanner *s);
 
 /* Reads one character of valid UTF-8, which must be there. */
-enum th_status th_scan_character(struct th_scanner *s, uint32_t *c);
+enum th_status th_text_scan_character(struct th_scanner *s, uint32_t *c);
 
 /* The same within quotes: with VERBATIM unset a backslash begins an escape. */
-enum th_status th_scan_quoted(struct th_scanner *s, bool verbatim, uint32_t *c);
+enum th_status th_text_scan_quoted(struct th_scanner *s, bool verbatim, uint32_t *c);
 
 /* Appends C, from the budget of base/memory.h. */
-enum th_status th_scan_add(struct th_buffer *to, uint32_t c);
+enum th_status th_text_scan_add(struct th_buffer *to, uint32_t c);
 
 /* At a number, or '$' and a character; an identifier of the form PREFIX digits.digits...> */
-enum th_status th_scan_number(struct th_scanner *s);
-enum th_status th_scan_dollar(struct th_scanner *s);
-enum th_status th_scan_identifier(struct th_scanner *s);
+enum th_status th_text_scan_number(struct th_scanner *s);
+enum th_status th_text_scan_dollar(struct th_scanner *s);
+enum th_status th_text_scan_identifier(struct th_scanner *s);
 
 /* At the opening quote of an atom or string (with all strings that follow it), or at a '~'. */
-enum th_status th_scan_quoted_atom(struct th_scanner *s);
-enum th_status th_scan_string(struct th_scanner *s);
-enum th_status th_scan_sigil(struct th_scanner *s);
+enum th_status th_text_scan_quoted_atom(struct th_scanner *s);
+enum th_status th_text_scan_string(struct th_scanner *s);
+enum th_status th_text_scan_sigil(struct th_scanner *s);
 
 /* How many '"' stand here. */
-size_t th_scan_count_quotes(const struct th_scanner *s);
+size_t th_text_scan_count_quotes(const struct th_scanner *s);
 
 /* At three of them or more; appends to `string`. */
-enum th_status th_scan_triple(struct th_scanner *s, bool verbatim);
+enum th_status th_text_scan_triple(struct th_scanner *s, bool verbatim);
 
 /* Raises an error for quotes at `start` that are not closed by CLOSING. */
-enum th_status th_scan_fail_open(struct th_scanner *s, const char *closing) __attribute__((cold));
+enum th_status th_text_scan_fail_open(struct th_scanner *s, const char *closing)
+    __attribute__((cold));
 
 /* The same for a name at `start` that is no atom. */
-enum th_status th_scan_fail_atom(const struct th_scanner *s) __attribute__((cold));
+enum th_status th_text_scan_fail_atom(const struct th_scanner *s) __attribute__((cold));
 
 #endif

@@ -26,7 +26,7 @@ static void put_leaf(struct printer *p, enum th_leaf leaf)
 
 static void begin_list(struct printer *p, th_term t, size_t room)
 {
-    enum th_leaf leaf = th_leaf_string(p->out, t, room, p->encoding);
+    enum th_leaf leaf = th_text_leaf_string(p->out, t, room, p->encoding);
 
     put_leaf(p, leaf);
     if (leaf != TH_LEAF_OTHER)
@@ -36,31 +36,31 @@ static void begin_list(struct printer *p, th_term t, size_t room)
 
 static void begin_boxed(struct printer *p, th_term t, size_t room)
 {
-    switch (th_subtag(t)) {
+    switch (th_term_subtag(t)) {
     case TH_TUPLE:
     case TH_MAP:
         th_text_walk_open(&p->walk, t);
         break;
     case TH_FLOAT:
-        th_leaf_float(p->out, t);
+        th_text_leaf_float(p->out, t);
         break;
     case TH_POS_BIG:
     case TH_NEG_BIG:
-        put_leaf(p, th_leaf_integer(p->out, t, room));
+        put_leaf(p, th_text_leaf_integer(p->out, t, room));
         break;
     case TH_HEAP_BINARY:
     case TH_SHARED_BINARY:
     case TH_SUB_BINARY:
-        put_leaf(p, th_leaf_bits(p->out, t, room, p->encoding));
+        put_leaf(p, th_text_leaf_bits(p->out, t, room, p->encoding));
         break;
     case TH_FUN:
     case TH_EXPORT:
-        th_leaf_fun(p->out, t);
+        th_text_leaf_fun(p->out, t);
         break;
     case TH_REF:
     case TH_EXTERNAL_PID:
     case TH_EXTERNAL_PORT:
-        th_leaf_identifier(p->out, t);
+        th_text_leaf_identifier(p->out, t);
         break;
     }
 }
@@ -71,9 +71,9 @@ static void begin(struct printer *p, th_term t)
     size_t room = p->out->size < p->end ? p->end - p->out->size : 0;
 
     if (th_is_small(t))
-        th_leaf_integer(p->out, t, room);
+        th_text_leaf_integer(p->out, t, room);
     else if (th_is_atom(t))
-        th_leaf_atom(p->out, t, p->encoding);
+        th_text_leaf_atom(p->out, t, p->encoding);
     else if (th_is_boxed(t))
         begin_boxed(p, t, room);
     else if (th_is_list(t))
@@ -81,7 +81,7 @@ static void begin(struct printer *p, th_term t)
     else if (t == TH_NIL)
         put(p, "[]", 2);
     else
-        th_leaf_identifier(p->out, t);
+        th_text_leaf_identifier(p->out, t);
 }
 
 static void print(struct th_buffer *out, th_term t, size_t end, enum th_text_encoding encoding)
@@ -123,7 +123,7 @@ void th_text_print_limited(struct th_buffer *out, th_term t, size_t limit)
 
 void th_text_print_atom(struct th_buffer *out, th_term atom)
 {
-    th_leaf_atom(out, atom, TH_TEXT_LATIN1);
+    th_text_leaf_atom(out, atom, TH_TEXT_LATIN1);
 }
 
 static enum th_text_encoding shown_in; /* written before other threads show terms */
@@ -145,7 +145,7 @@ void th_text_show_limited(struct th_buffer *out, th_term t, size_t limit)
 
 void th_text_show_atom(struct th_buffer *out, th_term atom)
 {
-    th_leaf_atom(out, atom, shown_in);
+    th_text_leaf_atom(out, atom, shown_in);
 }
 
 const char *th_text_fit(char *text, size_t size, th_term t)

@@ -10,7 +10,7 @@ static const char two_digits[] = "0001020304050607080910111213141516171819"
                                  "6061626364656667686970717273747576777879"
                                  "8081828384858687888990919293949596979899";
 
-char *th_put_unsigned(char *to, uint64_t n)
+char *th_text_put_unsigned(char *to, uint64_t n)
 {
     char digits[TH_PUT_INTEGER];
     char *first = digits + sizeof digits;
@@ -27,18 +27,18 @@ char *th_put_unsigned(char *to, uint64_t n)
     return to + count;
 }
 
-void th_add_unsigned(struct th_buffer *out, uint64_t n)
+void th_text_add_unsigned(struct th_buffer *out, uint64_t n)
 {
     char *to = (char *)th_buffer_reserve(out, TH_PUT_INTEGER);
 
-    out->size += (size_t)(th_put_unsigned(to, n) - to);
+    out->size += (size_t)(th_text_put_unsigned(to, n) - to);
 }
 
-void th_add_signed(struct th_buffer *out, int64_t n)
+void th_text_add_signed(struct th_buffer *out, int64_t n)
 {
     if (n < 0)
         th_buffer_add_byte(out, '-');
-    th_add_unsigned(out, n < 0 ? -(uint64_t)n : (uint64_t)n);
+    th_text_add_unsigned(out, n < 0 ? -(uint64_t)n : (uint64_t)n);
 }
 
 static char *put_hexadecimal(char *to, uint32_t c)
@@ -52,7 +52,7 @@ static char *put_hexadecimal(char *to, uint32_t c)
     return to;
 }
 
-char *th_put_octal(char *to, uint32_t c)
+char *th_text_put_octal(char *to, uint32_t c)
 {
     *to++ = '\\';
     *to++ = (char)('0' + (c >> 6));
@@ -61,7 +61,7 @@ char *th_put_octal(char *to, uint32_t c)
     return to;
 }
 
-char *th_put_escaped(char *to, uint32_t c, char quote)
+char *th_text_put_escaped(char *to, uint32_t c, char quote)
 {
     if (c > 255) {
         memcpy(to, "\\x{", 3);
@@ -70,14 +70,14 @@ char *th_put_escaped(char *to, uint32_t c, char quote)
         return to;
     }
     if (c > 127)
-        return c < 0xA0 ? th_put_octal(to, c) : to + th_utf8_put(c, to);
-    if (c == (unsigned char)quote || th_char_escapes[c] != 0) {
+        return c < 0xA0 ? th_text_put_octal(to, c) : to + th_utf8_put(c, to);
+    if (c == (unsigned char)quote || th_text_char_escapes[c] != 0) {
         *to++ = '\\';
-        *to++ = c == (unsigned char)quote ? quote : th_char_escapes[c];
+        *to++ = c == (unsigned char)quote ? quote : th_text_char_escapes[c];
         return to;
     }
     if (c < ' ')
-        return th_put_octal(to, c);
+        return th_text_put_octal(to, c);
     *to++ = (char)c;
     return to;
 }

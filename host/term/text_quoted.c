@@ -16,7 +16,7 @@
 
 /* --- One pair of quotes ----------------------------------------------------------------------- */
 
-enum th_status th_scan_add(struct th_buffer *to, uint32_t c)
+enum th_status th_text_scan_add(struct th_buffer *to, uint32_t c)
 {
     if (!th_buffer_try(to, TH_UTF8_MAX))
         return th_error_status();
@@ -29,11 +29,11 @@ static struct th_characters all_of(const struct th_buffer *b)
     return (struct th_characters){b->size > 0 ? (const char *)b->data : "", b->size};
 }
 
-enum th_status th_scan_fail_open(struct th_scanner *s, const char *closing)
+enum th_status th_text_scan_fail_open(struct th_scanner *s, const char *closing)
 {
     s->unclosed = true;
-    return th_scan_fail(s, s->end, "expected %s at the end of what begins with %.*s", closing,
-                        (int)(s->end - s->start < 16 ? s->end - s->start : 16), s->start);
+    return th_text_scan_fail(s, s->end, "expected %s at the end of what begins with %.*s", closing,
+                             (int)(s->end - s->start < 16 ? s->end - s->start : 16), s->start);
 }
 
 /* Appends the characters up to QUOTE to TO. In verbatim text a backslash is a character like any
@@ -47,14 +47,14 @@ static enum th_status scan_to_quote(struct th_scanner *s, char quote, bool verba
     while (s->at < s->end && *s->at != quote) {
         if (verbatim && *s->at == '\\' && s->at + 1 < s->end && s->at[1] == quote)
             s->at++;
-        status = th_scan_quoted(s, verbatim, &c);
+        status = th_text_scan_quoted(s, verbatim, &c);
         if (status == TH_OK)
-            status = th_scan_add(to, c);
+            status = th_text_scan_add(to, c);
         if (status != TH_OK)
             return status;
     }
     if (s->at == s->end)
-        return th_scan_fail_open(s, (char[]){quote, 0});
+        return th_text_scan_fail_open(s, (char[]){quote, 0});
     s->at++;
     return TH_OK;
 }
@@ -77,7 +77,7 @@ static bool take_as_is(struct th_scanner *s, char quote, struct th_characters *c
     return true;
 }
 
-enum th_status th_scan_quoted_atom(struct th_scanner *s)
+enum th_status th_text_scan_quoted_atom(struct th_scanner *s)
 {
     struct th_characters name;
     enum th_status status;
@@ -92,7 +92,7 @@ enum th_status th_scan_quoted_atom(struct th_scanner *s)
     }
     s->token = TH_TOKEN_TERM;
     s->value = th_atom_utf8(name.data, name.size);
-    return s->value != TH_NONE ? TH_OK : th_scan_fail_atom(s);
+    return s->value != TH_NONE ? TH_OK : th_text_scan_fail_atom(s);
 }
 
 /* --- Strings and sigils ----------------------------------------------------------------------- */
@@ -100,8 +100,8 @@ enum th_status th_scan_quoted_atom(struct th_scanner *s)
 /* At a quote; appends to the string. */
 static enum th_status scan_more(struct th_scanner *s)
 {
-    if (th_scan_count_quotes(s) >= 3)
-        return th_scan_triple(s, true);
+    if (th_text_scan_count_quotes(s) >= 3)
+        return th_text_scan_triple(s, true);
     s->at++;
     return scan_to_quote(s, '"', false, &s->string);
 }
@@ -110,20 +110,20 @@ static bool is_string_next(struct th_scanner *s)
 {
     const char *behind = s->at;
 
-    th_scan_blank(s);
+    th_text_scan_blank(s);
     if (s->at < s->end && *s->at == '"')
         return true;
     s->at = behind;
     return false;
 }
 
-enum th_status th_scan_string(struct th_scanner *s)
+enum th_status th_text_scan_string(struct th_scanner *s)
 {
     enum th_status status = TH_OK;
 
     s->token = TH_TOKEN_STRING;
     s->string.size = 0;
-    if (th_scan_count_quotes(s) < 3) {
+    if (th_text_scan_count_quotes(s) < 3) {
         s->at++;
         if (take_as_is(s, '"', &s->characters)) {
             if (!is_string_next(s))
@@ -135,7 +135,7 @@ enum th_status th_scan_string(struct th_scanner *s)
             status = scan_to_quote(s, '"', false, &s->string);
         }
     } else {
-        status = th_scan_triple(s, true);
+        status = th_text_scan_triple(s, true);
     }
     while (status == TH_OK && is_string_next(s))
         status = scan_more(s);
@@ -159,16 +159,16 @@ static enum th_status scan_sigil_quotes(struct th_scanner *s, char kind)
     char quote = s->at < s->end ? closing_quote(*s->at) : 0;
 
     if (quote == 0)
-        return th_scan_fail(s, s->at, "expected b, B, s, S or a quote behind '~'");
-    if (th_scan_count_quotes(s) >= 3)
-        return th_scan_triple(s, kind != 'b' && kind != 's');
+        return th_text_scan_fail(s, s->at, "expected b, B, s, S or a quote behind '~'");
+    if (th_text_scan_count_quotes(s) >= 3)
+        return th_text_scan_triple(s, kind != 'b' && kind != 's');
     s->at++;
     return scan_to_quote(s, quote, kind == 'B' || kind == 'S', &s->string);
 }
 
 /* ~ ~b ~B make a binary, ~s ~S a string; the capitals, and ~ with triple quotes, take backslashes
  * as they are. */
-enum th_status th_scan_sigil(struct th_scanner *s)
+enum th_status th_text_scan_sigil(struct th_scanner *s)
 {
     enum th_status status;
     char kind = 0;
@@ -180,12 +180,12 @@ enum th_status th_scan_sigil(struct th_scanner *s)
     status = scan_sigil_quotes(s, kind);
     if (status != TH_OK)
         return status;
-    if (s->at < s->end && th_char_is((unsigned char)*s->at, TH_CHAR_NAME))
-        return th_scan_fail(s, s->at, "expected no suffix behind a sigil");
+    if (s->at < s->end && th_text_char_is((unsigned char)*s->at, TH_CHAR_NAME))
+        return th_text_scan_fail(s, s->at, "expected no suffix behind a sigil");
     s->characters = all_of(&s->string);
     s->token = TH_TOKEN_STRING;
     if (kind != 's' && kind != 'S') {
-        if (!th_env_room(s->env, th_heap_binary_words(8 * s->string.size)))
+        if (!th_env_room(s->env, th_term_heap_binary_words(8 * s->string.size)))
             return th_error_status();
         s->token = TH_TOKEN_TERM;
         s->value = th_make_binary(s->env, s->string.data, s->string.size);
@@ -193,7 +193,7 @@ enum th_status th_scan_sigil(struct th_scanner *s)
     return TH_OK;
 }
 
-th_term th_scan_list(const struct th_scanner *s)
+th_term th_text_scan_list(const struct th_scanner *s)
 {
     const char *at = s->characters.data;
     const char *end = at + s->characters.size;

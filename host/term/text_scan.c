@@ -10,7 +10,7 @@
 
 /* --- Errors ----------------------------------------------------------------------------------- */
 
-struct th_place th_scan_place(const char *text, const char *at)
+struct th_place th_text_scan_place(const char *text, const char *at)
 {
     struct th_place place = {1, 1};
 
@@ -41,9 +41,10 @@ static size_t excerpt(const struct th_scanner *s, const char *at)
     return (size_t)(from - at);
 }
 
-enum th_status th_scan_fail(const struct th_scanner *s, const char *at, const char *format, ...)
+enum th_status th_text_scan_fail(const struct th_scanner *s, const char *at, const char *format,
+                                 ...)
 {
-    struct th_place place = th_scan_place(s->text, at);
+    struct th_place place = th_text_scan_place(s->text, at);
     size_t shown = excerpt(s, at);
     char message[TH_ERROR_TEXT / 2];
     va_list args;
@@ -61,22 +62,24 @@ enum th_status th_scan_fail(const struct th_scanner *s, const char *at, const ch
                           place.column, message, (int)shown, at);
 }
 
-enum th_status th_scan_fail_atom(const struct th_scanner *s)
+enum th_status th_text_scan_fail_atom(const struct th_scanner *s)
 {
-    return th_scan_fail(s, s->start,
-                        "expected an atom of at most %d characters, and not a new one when there "
-                        "are %d",
-                        TH_ATOM_CHARACTERS, TH_ATOM_LIMIT);
+    return th_text_scan_fail(
+        s, s->start,
+        "expected an atom of at most %d characters, and not a new one when there "
+        "are %d",
+        TH_ATOM_CHARACTERS, TH_ATOM_LIMIT);
 }
 
 /* --- Characters ------------------------------------------------------------------------------- */
 
-enum th_status th_scan_character(struct th_scanner *s, uint32_t *c)
+enum th_status th_text_scan_character(struct th_scanner *s, uint32_t *c)
 {
     size_t used = th_utf8_get(s->at, (size_t)(s->end - s->at), c);
 
     if (used == 0)
-        return th_scan_fail(s, s->at, s->at == s->end ? "expected a character" : "expected UTF-8");
+        return th_text_scan_fail(s, s->at,
+                                 s->at == s->end ? "expected a character" : "expected UTF-8");
     s->at += used;
     return TH_OK;
 }
@@ -95,7 +98,7 @@ static inline size_t latin1_at(const struct th_scanner *s, const char *at, uint3
     return 2;
 }
 
-void th_scan_blank(struct th_scanner *s)
+void th_text_scan_blank(struct th_scanner *s)
 {
     size_t used;
     uint32_t c;
@@ -104,7 +107,7 @@ void th_scan_blank(struct th_scanner *s)
         if (c == '%') {
             const char *line = memchr(s->at, '\n', (size_t)(s->end - s->at));
             s->at = line != NULL ? line : s->end;
-        } else if (th_char_is(c, TH_CHAR_SPACE)) {
+        } else if (th_text_char_is(c, TH_CHAR_SPACE)) {
             s->at += used;
         } else {
             break;
@@ -119,7 +122,7 @@ static void skip_name(struct th_scanner *s)
     size_t used;
     uint32_t c;
 
-    while ((used = latin1_at(s, s->at, &c)) > 0 && th_char_is(c, TH_CHAR_NAME))
+    while ((used = latin1_at(s, s->at, &c)) > 0 && th_text_char_is(c, TH_CHAR_NAME))
         s->at += used;
 }
 
@@ -131,7 +134,7 @@ static enum th_status scan_word(struct th_scanner *s)
     bytes = (size_t)(s->at - s->start);
     s->value = th_atom_utf8(s->start, bytes);
     if (s->value == TH_NONE)
-        return th_scan_fail_atom(s);
+        return th_text_scan_fail_atom(s);
     s->token = TH_TOKEN_TERM;
     if (th_text_is_reserved(s->start, bytes))
         s->token = bytes == 3 && memcmp(s->start, "fun", 3) == 0 ? TH_TOKEN_FUN : TH_TOKEN_RESERVED;
@@ -159,7 +162,7 @@ static bool is_full_stop(const struct th_scanner *s)
     uint32_t c;
 
     return s->at + 1 == s->end || s->at[1] == '%' ||
-           (latin1_at(s, s->at + 1, &c) > 0 && th_char_is(c, TH_CHAR_SPACE));
+           (latin1_at(s, s->at + 1, &c) > 0 && th_text_char_is(c, TH_CHAR_SPACE));
 }
 
 /* What Erlang reads as one token, the longer ones first. */
@@ -185,7 +188,7 @@ static enum th_status take(struct th_scanner *s, int token, size_t bytes)
 
 static enum th_status scan_punctuation(struct th_scanner *s, char c)
 {
-    if (th_char_is((unsigned char)c, TH_CHAR_SINGLE))
+    if (th_text_char_is((unsigned char)c, TH_CHAR_SINGLE))
         return take(s, c, 1);
     if (c == '.' && is_full_stop(s))
         return take(s, TH_TOKEN_DOT, 1);
@@ -203,34 +206,34 @@ static bool is_digit(const struct th_scanner *s, const char *at)
 static enum th_status scan_by_first(struct th_scanner *s, char c)
 {
     if (c >= '0' && c <= '9')
-        return th_scan_number(s);
+        return th_text_scan_number(s);
     switch (c) {
     case '$':
-        return th_scan_dollar(s);
+        return th_text_scan_dollar(s);
     case '\'':
-        return th_scan_quoted_atom(s);
+        return th_text_scan_quoted_atom(s);
     case '"':
-        return th_scan_string(s);
+        return th_text_scan_string(s);
     case '~':
-        return th_scan_sigil(s);
+        return th_text_scan_sigil(s);
     case '<':
         if (is_digit(s, s->at + 1))
-            return th_scan_identifier(s);
+            return th_text_scan_identifier(s);
         break;
     case '#':
         if (follows(s, "#Port<") || follows(s, "#Ref<") || follows(s, "#Fun<"))
-            return th_scan_identifier(s);
+            return th_text_scan_identifier(s);
         break;
     }
     return scan_punctuation(s, c);
 }
 
-enum th_status th_scan_next(struct th_scanner *s)
+enum th_status th_text_scan_next(struct th_scanner *s)
 {
     size_t used;
     uint32_t c;
 
-    th_scan_blank(s);
+    th_text_scan_blank(s);
     s->start = s->at;
     if (s->at == s->end) {
         s->token = TH_TOKEN_END;
@@ -238,12 +241,12 @@ enum th_status th_scan_next(struct th_scanner *s)
     }
     used = latin1_at(s, s->at, &c);
     if (used == 0 || c == 0x7F)
-        return th_scan_fail(s, s->at,
-                            "expected a term; other characters than Latin-1's must stand "
-                            "between quotes");
-    if (th_char_is(c, TH_CHAR_LOWER))
+        return th_text_scan_fail(s, s->at,
+                                 "expected a term; other characters than Latin-1's must stand "
+                                 "between quotes");
+    if (th_text_char_is(c, TH_CHAR_LOWER))
         return scan_word(s);
-    if (th_char_is(c, TH_CHAR_UPPER))
+    if (th_text_char_is(c, TH_CHAR_UPPER))
         return scan_variable(s);
     if (used == 2)
         return take(s, TH_TOKEN_OPERATOR, used);

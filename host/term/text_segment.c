@@ -138,7 +138,7 @@ static bool to_double(th_term value, double *d)
     } else if (th_get_int64(value, &n)) {
         *d = (double)n;
     } else {
-        th_big_to_decimal(&digits, value);
+        th_term_big_to_decimal(&digits, value);
         *d = strtod(th_buffer_text(&digits), NULL);
         th_buffer_free(&digits);
     }
@@ -259,7 +259,7 @@ static const char *add_bits(struct th_segments *b, const struct th_spec *spec, t
 
 /* --- Segments --------------------------------------------------------------------------------- */
 
-const char *th_segment_put(struct th_segments *b, const struct th_spec *spec, th_term value)
+const char *th_text_segment_put(struct th_segments *b, const struct th_spec *spec, th_term value)
 {
     switch (spec->type) {
     case TH_SEGMENT_INTEGER:
@@ -288,22 +288,22 @@ static const char *put_characters(struct th_segments *b, const struct th_scanner
         return "a binary, not a string";
     while (!wrong && at < end) {
         at += th_utf8_get(at, (size_t)(end - at), &c);
-        wrong = th_segment_put(b, spec, th_small(c));
+        wrong = th_text_segment_put(b, spec, th_small(c));
     }
     return wrong;
 }
 
-enum th_status th_segment_add(struct th_segments *b, struct th_scanner *s, const char *place,
-                              th_term value)
+enum th_status th_text_segment_add(struct th_segments *b, struct th_scanner *s, const char *place,
+                                   th_term value)
 {
     struct th_spec spec;
-    enum th_status status = th_spec_read(s, place, &spec);
+    enum th_status status = th_text_spec_read(s, place, &spec);
     const char *wrong;
 
     if (status != TH_OK)
         return status;
-    wrong = value == TH_NONE ? put_characters(b, s, &spec) : th_segment_put(b, &spec, value);
+    wrong = value == TH_NONE ? put_characters(b, s, &spec) : th_text_segment_put(b, &spec, value);
     if (wrong == no_memory)
         return th_error_status();
-    return wrong ? th_scan_fail(s, place, "expected %s", wrong) : TH_OK;
+    return wrong ? th_text_scan_fail(s, place, "expected %s", wrong) : TH_OK;
 }

@@ -34,15 +34,15 @@ struct th_spec {
 };
 
 /* Behind a '/': reads the types and the token behind them. */
-enum th_status th_spec_read_types(struct th_scanner *s, struct th_spec *spec);
+enum th_status th_text_spec_read_types(struct th_scanner *s, struct th_spec *spec);
 
 /* Fills in what was not said. Returns what was expected where the parts do not go together, else
  * NULL. */
-const char *th_spec_complete(struct th_spec *spec);
+const char *th_text_spec_complete(struct th_spec *spec);
 
 /* Reads the specification of the value at PLACE, whose size is a constant, and the token behind it;
  * completes it. */
-enum th_status th_spec_read(struct th_scanner *s, const char *place, struct th_spec *spec);
+enum th_status th_text_spec_read(struct th_scanner *s, const char *place, struct th_spec *spec);
 
 struct th_segments {
     struct th_buffer bytes;
@@ -52,13 +52,13 @@ struct th_segments {
 };
 
 /* Adds a segment with VALUE. Returns what was expected instead where that cannot be, else NULL. */
-const char *th_segment_put(struct th_segments *b, const struct th_spec *spec, th_term value);
+const char *th_text_segment_put(struct th_segments *b, const struct th_spec *spec, th_term value);
 
 /*
  * Adds a segment whose value was just read, at PLACE: VALUE, or the scanner's characters if it is
  * TH_NONE. Reads what may follow the value, ":Size" and "/Types", and the token behind it.
  */
-enum th_status th_segment_add(struct th_segments *b, struct th_scanner *s, const char *place,
-                              th_term value);
+enum th_status th_text_segment_add(struct th_segments *b, struct th_scanner *s, const char *place,
+                                   th_term value);
 
 #endif

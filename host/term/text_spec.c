@@ -47,19 +47,19 @@ static const struct word *find_word(th_term atom)
 /* Behind the word unit. */
 static enum th_status read_unit(struct th_scanner *s, struct th_spec *spec)
 {
-    enum th_status status = th_scan_next(s);
+    enum th_status status = th_text_scan_next(s);
     int64_t unit;
 
     if (status == TH_OK && s->token == ':')
-        status = th_scan_next(s);
+        status = th_text_scan_next(s);
     else if (status == TH_OK)
-        status = th_scan_fail(s, s->start, "expected ':' behind unit");
+        status = th_text_scan_fail(s, s->start, "expected ':' behind unit");
     if (status != TH_OK)
         return status;
     if (s->token != TH_TOKEN_TERM || !th_get_int64(s->value, &unit) || unit < 1 || unit > 256)
-        return th_scan_fail(s, s->start, "expected a unit from 1 to 256");
+        return th_text_scan_fail(s, s->start, "expected a unit from 1 to 256");
     if (spec->unit != 0 && spec->unit != (unsigned)unit)
-        return th_scan_fail(s, s->start, "expected one unit");
+        return th_text_scan_fail(s, s->start, "expected one unit");
     spec->unit = (unsigned)unit;
     return TH_OK;
 }
@@ -79,28 +79,28 @@ static enum th_status read_word(struct th_scanner *s, struct th_spec *spec)
     const struct word *word;
 
     if (s->token != TH_TOKEN_TERM || !th_is_atom(s->value))
-        return th_scan_fail(s, s->start, "expected a type of a segment");
+        return th_text_scan_fail(s, s->start, "expected a type of a segment");
     if (strcmp(th_atom_name(s->value)->text, "unit") == 0)
         return read_unit(s, spec);
     word = find_word(s->value);
     if (word == NULL)
-        return th_scan_fail(s, s->start, "expected a type of a segment");
+        return th_text_scan_fail(s, s->start, "expected a type of a segment");
     if (!agree(&spec->type, word->type) || !agree(&spec->order, word->order) ||
         !agree(&spec->sign, word->sign))
-        return th_scan_fail(s, s->start, "expected a type that goes with those before it");
+        return th_text_scan_fail(s, s->start, "expected a type that goes with those before it");
     return TH_OK;
 }
 
-enum th_status th_spec_read_types(struct th_scanner *s, struct th_spec *spec)
+enum th_status th_text_spec_read_types(struct th_scanner *s, struct th_spec *spec)
 {
     enum th_status status;
 
     do {
-        status = th_scan_next(s);
+        status = th_text_scan_next(s);
         if (status == TH_OK)
             status = read_word(s, spec);
         if (status == TH_OK)
-            status = th_scan_next(s);
+            status = th_text_scan_next(s);
     } while (status == TH_OK && s->token == '-');
     return status;
 }
@@ -116,7 +116,7 @@ static enum th_status take_size(struct th_scanner *s, struct th_spec *spec)
 
     if (s->token != TH_TOKEN_TERM || !th_get_int64(s->value, &size) || size < 0 ||
         size > largest_size)
-        return th_scan_fail(s, s->start, "expected a size from 0 to %" PRId64, largest_size);
+        return th_text_scan_fail(s, s->start, "expected a size from 0 to %" PRId64, largest_size);
     spec->sized = true;
     spec->size = (uint64_t)size;
     return TH_OK;
@@ -126,24 +126,24 @@ static enum th_status take_size(struct th_scanner *s, struct th_spec *spec)
 static enum th_status read_size(struct th_scanner *s, struct th_spec *spec)
 {
     size_t open = 0;
-    enum th_status status = th_scan_next(s);
+    enum th_status status = th_text_scan_next(s);
 
     for (; status == TH_OK && s->token == '('; open++)
-        status = th_scan_next(s);
+        status = th_text_scan_next(s);
     if (status == TH_OK && open > 0 && s->token == '+')
-        status = th_scan_next(s);
+        status = th_text_scan_next(s);
     if (status == TH_OK)
         status = take_size(s, spec);
     for (; status == TH_OK && open > 0; open--) {
-        status = th_scan_next(s);
+        status = th_text_scan_next(s);
         if (status == TH_OK && s->token != ')')
-            status = th_scan_fail(s, s->start, "expected ')'");
+            status = th_text_scan_fail(s, s->start, "expected ')'");
     }
-    return status == TH_OK ? th_scan_next(s) : status;
+    return status == TH_OK ? th_text_scan_next(s) : status;
 }
 
 /* For strings of bits `size` and `unit` stay as they are. */
-const char *th_spec_complete(struct th_spec *spec)
+const char *th_text_spec_complete(struct th_spec *spec)
 {
     if (spec->type == 0)
         spec->type = TH_SEGMENT_INTEGER;
@@ -158,18 +158,18 @@ const char *th_spec_complete(struct th_spec *spec)
     return NULL;
 }
 
-enum th_status th_spec_read(struct th_scanner *s, const char *place, struct th_spec *spec)
+enum th_status th_text_spec_read(struct th_scanner *s, const char *place, struct th_spec *spec)
 {
-    enum th_status status = th_scan_next(s);
+    enum th_status status = th_text_scan_next(s);
     const char *wanted;
 
     *spec = (struct th_spec){.place = place};
     if (status == TH_OK && s->token == ':')
         status = read_size(s, spec);
     if (status == TH_OK && s->token == '/')
-        status = th_spec_read_types(s, spec);
+        status = th_text_spec_read_types(s, spec);
     if (status != TH_OK)
         return status;
-    wanted = th_spec_complete(spec);
-    return wanted ? th_scan_fail(s, place, "expected %s", wanted) : TH_OK;
+    wanted = th_text_spec_complete(spec);
+    return wanted ? th_text_scan_fail(s, place, "expected %s", wanted) : TH_OK;
 }

@@ -2,9 +2,9 @@
  * Tokens of Erlang text: characters to tokens, one at a time, no further ahead than asked. For the
  * parser of terms, and for those who read more of the language than that.
  *
- *   struct th_scanner s = th_scanner(env, text, bytes);
- *   while ((status = th_scan_next(&s)) == TH_OK && s.token != TH_TOKEN_END) ...
- *   th_scanner_free(&s);
+ *   struct th_scanner s = th_text_scanner(env, text, bytes);
+ *   while ((status = th_text_scan_next(&s)) == TH_OK && s.token != TH_TOKEN_END) ...
+ *   th_text_scanner_free(&s);
  *
  * Input is UTF-8 and untrusted. Every function that returns a status raises TH_MALFORMED with line,
  * column and what stands there.
@@ -47,36 +47,36 @@ struct th_scanner {
 
     struct th_buffer string, atom; /* what had to be put together */
 
-    bool unclosed; /* th_scan_next() failed as the text ends between quotes */
+    bool unclosed; /* th_text_scan_next() failed as the text ends between quotes */
 };
 
-static inline struct th_scanner th_scanner(th_env *env, const char *text, size_t bytes)
+static inline struct th_scanner th_text_scanner(th_env *env, const char *text, size_t bytes)
 {
     return (struct th_scanner){.env = env, .text = text, .at = text, .end = text + bytes};
 }
 
-static inline void th_scanner_free(struct th_scanner *s)
+static inline void th_text_scanner_free(struct th_scanner *s)
 {
     th_buffer_free(&s->string);
     th_buffer_free(&s->atom);
 }
 
 /* Reads the next token. The characters of a string stay until the next string. */
-enum th_status th_scan_next(struct th_scanner *s);
+enum th_status th_text_scan_next(struct th_scanner *s);
 
 /* The characters of a string as a list. TH_NONE, with an error raised: there is no memory for it.
  */
-th_term th_scan_list(const struct th_scanner *s);
+th_term th_text_scan_list(const struct th_scanner *s);
 
 /* Where AT is in a text. */
 struct th_place {
     size_t line;
     size_t column; /* in characters; both count from 1 */
 };
-struct th_place th_scan_place(const char *text, const char *at);
+struct th_place th_text_scan_place(const char *text, const char *at);
 
 /* Raises "line L, column C: MESSAGE" for the place AT of the text, with what stands there. */
-enum th_status th_scan_fail(const struct th_scanner *s, const char *at, const char *format, ...)
-    __attribute__((format(printf, 3, 4), cold));
+enum th_status th_text_scan_fail(const struct th_scanner *s, const char *at, const char *format,
+                                 ...) __attribute__((format(printf, 3, 4), cold));
 
 #endif

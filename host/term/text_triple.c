@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-size_t th_scan_count_quotes(const struct th_scanner *s)
+size_t th_text_scan_count_quotes(const struct th_scanner *s)
 {
     const char *at = s->at;
 
@@ -21,7 +21,7 @@ size_t th_scan_count_quotes(const struct th_scanner *s)
 
 static bool is_blank(char c)
 {
-    return (c & 0x80) == 0 && th_char_is((unsigned char)c, TH_CHAR_SPACE);
+    return (c & 0x80) == 0 && th_text_char_is((unsigned char)c, TH_CHAR_SPACE);
 }
 
 /* The bytes of white space in front of QUOTES quotes at AT, if that is all there is before them;
@@ -58,9 +58,9 @@ static enum th_status scan_line(struct th_scanner *s, const char *end, bool verb
             s->at = end; /* an escaped new line is a new line */
             break;
         }
-        status = th_scan_quoted(s, verbatim, &c);
+        status = th_text_scan_quoted(s, verbatim, &c);
         if (status == TH_OK)
-            status = th_scan_add(&s->string, c);
+            status = th_text_scan_add(&s->string, c);
         if (status != TH_OK)
             return status;
     }
@@ -79,12 +79,13 @@ static enum th_status scan_lines(struct th_scanner *s, const char *closing, size
         bool returns = end > s->at && end[-1] == '\r';
         if (end - returns > s->at) {
             if ((size_t)(end - s->at) < indent || memcmp(s->at, closing, indent) != 0)
-                return th_scan_fail(s, s->at, "expected the indentation of the closing quotes");
+                return th_text_scan_fail(s, s->at,
+                                         "expected the indentation of the closing quotes");
             s->at += indent;
         }
         status = scan_line(s, end - (last && returns && end > s->at), verbatim);
         if (status == TH_OK && !last)
-            status = th_scan_add(&s->string, '\n');
+            status = th_text_scan_add(&s->string, '\n');
         if (status != TH_OK)
             return status;
         s->at = end + 1;
@@ -92,9 +93,9 @@ static enum th_status scan_lines(struct th_scanner *s, const char *closing, size
     return TH_OK;
 }
 
-enum th_status th_scan_triple(struct th_scanner *s, bool verbatim)
+enum th_status th_text_scan_triple(struct th_scanner *s, bool verbatim)
 {
-    size_t quotes = th_scan_count_quotes(s);
+    size_t quotes = th_text_scan_count_quotes(s);
     size_t indent = SIZE_MAX;
     const char *closing;
     enum th_status status;
@@ -103,7 +104,7 @@ enum th_status th_scan_triple(struct th_scanner *s, bool verbatim)
     closing = line_end(s, s->at);
     for (const char *c = s->at; c < closing; c++)
         if (!is_blank(*c))
-            return th_scan_fail(s, c, "expected a new line behind the triple quotes");
+            return th_text_scan_fail(s, c, "expected a new line behind the triple quotes");
     s->at = closing + (closing < s->end);
     while (closing < s->end && indent == SIZE_MAX) {
         closing++;
@@ -112,7 +113,7 @@ enum th_status th_scan_triple(struct th_scanner *s, bool verbatim)
             closing = line_end(s, closing);
     }
     if (indent == SIZE_MAX)
-        return th_scan_fail_open(s, "as many quotes on a line of their own");
+        return th_text_scan_fail_open(s, "as many quotes on a line of their own");
     status = scan_lines(s, closing, indent, verbatim);
     s->at = closing + indent + quotes;
     return status;

@@ -50,7 +50,7 @@ static uint64_t power(uint64_t base, uint64_t exponent)
 
 /* --- Transforms ------------------------------------------------------------------------------- */
 
-bool th_transform_begin(struct th_transform *transform, size_t size)
+bool th_term_transform_begin(struct th_transform *transform, size_t size)
 {
     uint64_t *roots = malloc(size * sizeof *roots);
 
@@ -66,7 +66,7 @@ bool th_transform_begin(struct th_transform *transform, size_t size)
     return true;
 }
 
-void th_transform_end(struct th_transform *transform)
+void th_term_transform_end(struct th_transform *transform)
 {
     free(transform->roots);
 }
@@ -92,12 +92,12 @@ static inline void join(const uint64_t *roots, uint64_t *values, size_t half)
     }
 }
 
-void th_transform_forward(const struct th_transform *transform, uint64_t *values, size_t count)
+void th_term_transform_forward(const struct th_transform *transform, uint64_t *values, size_t count)
 {
     if (count > SMALL) {
         split(transform->roots + count / 2, values, count / 2);
-        th_transform_forward(transform, values, count / 2);
-        th_transform_forward(transform, values + count / 2, count / 2);
+        th_term_transform_forward(transform, values, count / 2);
+        th_term_transform_forward(transform, values + count / 2, count / 2);
         return;
     }
     for (size_t half = count / 2; half > 0; half /= 2)
@@ -118,7 +118,7 @@ static void join_all(const struct th_transform *transform, uint64_t *values, siz
             join(transform->roots + half, values + i, half);
 }
 
-void th_transform_back(const struct th_transform *transform, uint64_t *values, size_t count)
+void th_term_transform_back(const struct th_transform *transform, uint64_t *values, size_t count)
 {
     uint64_t scale = PRIME - (PRIME - 1) / count; /* 1 / count */
 
@@ -127,7 +127,7 @@ void th_transform_back(const struct th_transform *transform, uint64_t *values, s
         values[i] = multiply(values[i], scale);
 }
 
-void th_transform_multiply(uint64_t *a, const uint64_t *b, size_t count)
+void th_term_transform_multiply(uint64_t *a, const uint64_t *b, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         a[i] = multiply(a[i], b[i]);

@@ -29,8 +29,8 @@
  *                  struct th_binary *
  *   sub binary     size in bits; address of the first byte; the heap binary that holds it
  *   map            number of pairs n; for n <= TH_MAP_SMALL then keys..., in ascending order, and
- *                  values...; for more the address of a table (map_internal.h) that has them, in the
- *                  order in which they were recorded or put
+ *                  values...; for more the address of a table (map_internal.h) that has them, in
+ *                  the order in which they were recorded or put
  *   reference      node; creation | count << 32 | magic << 40; its 32-bit words, two a word (3
  *                  words, filled up with zeros). A magic one goes on with struct th_offheap (2
  *                  words); the object's address; the address of its keep function.
@@ -123,7 +123,7 @@ static inline bool th_is_immediate(th_term t)
 }
 
 /* The words of a boxed term, [0] being its header. */
-static inline th_term *th_box(th_term t)
+static inline th_term *th_term_box(th_term t)
 {
     return (th_term *)(uintptr_t)(t - TH_TAG_BOXED);
 }
@@ -145,29 +145,29 @@ static inline th_term th_listed(const th_term *words)
 }
 
 /* The subtag of a boxed term. */
-static inline enum th_subtag th_subtag(th_term t)
+static inline enum th_subtag th_term_subtag(th_term t)
 {
-    return (enum th_subtag)(*th_box(t) & 0x3C);
+    return (enum th_subtag)(*th_term_box(t) & 0x3C);
 }
 
-static inline bool th_is(th_term t, enum th_subtag subtag)
+static inline bool th_term_is(th_term t, enum th_subtag subtag)
 {
-    return th_is_boxed(t) && th_subtag(t) == subtag;
+    return th_is_boxed(t) && th_term_subtag(t) == subtag;
 }
 
 static inline bool th_is_tuple(th_term t)
 {
-    return th_is(t, TH_TUPLE);
+    return th_term_is(t, TH_TUPLE);
 }
 
 static inline bool th_is_map(th_term t)
 {
-    return th_is(t, TH_MAP);
+    return th_term_is(t, TH_MAP);
 }
 
 static inline bool th_is_big(th_term t)
 {
-    return th_is_boxed(t) && (*th_box(t) & 0x38) == 0x08;
+    return th_is_boxed(t) && (*th_term_box(t) & 0x38) == 0x08;
 }
 
 static inline bool th_is_integer(th_term t)
@@ -177,23 +177,24 @@ static inline bool th_is_integer(th_term t)
 
 static inline bool th_is_float(th_term t)
 {
-    return th_is(t, TH_FLOAT);
+    return th_term_is(t, TH_FLOAT);
 }
 
 static inline bool th_is_fun(th_term t)
 {
-    return th_is(t, TH_FUN) || th_is(t, TH_EXPORT);
+    return th_term_is(t, TH_FUN) || th_term_is(t, TH_EXPORT);
 }
 
 static inline bool th_is_ref(th_term t)
 {
-    return th_is(t, TH_REF);
+    return th_term_is(t, TH_REF);
 }
 
 /* A binary or, with a size that is no multiple of 8, another bit string. */
 static inline bool th_is_bitstring(th_term t)
 {
-    return th_is_boxed(t) && ((*th_box(t) & 0x38) == 0x20 || th_subtag(t) == TH_SUB_BINARY);
+    return th_is_boxed(t) &&
+           ((*th_term_box(t) & 0x38) == 0x20 || th_term_subtag(t) == TH_SUB_BINARY);
 }
 
 static inline bool th_is_local_pid(th_term t)
@@ -208,15 +209,15 @@ static inline bool th_is_local_port(th_term t)
 
 static inline bool th_is_pid(th_term t)
 {
-    return th_is_local_pid(t) || th_is(t, TH_EXTERNAL_PID);
+    return th_is_local_pid(t) || th_term_is(t, TH_EXTERNAL_PID);
 }
 
 static inline bool th_is_port(th_term t)
 {
-    return th_is_local_port(t) || th_is(t, TH_EXTERNAL_PORT);
+    return th_is_local_port(t) || th_term_is(t, TH_EXTERNAL_PORT);
 }
 
-static inline bool th_fits_small(int64_t i)
+static inline bool th_term_fits_small(int64_t i)
 {
     return i >= TH_SMALL_MIN && i <= TH_SMALL_MAX;
 }
@@ -239,13 +240,13 @@ static inline uint32_t th_atom_index(th_term t)
 
 static inline size_t th_tuple_arity(th_term t)
 {
-    return th_header_words(*th_box(t));
+    return th_header_words(*th_term_box(t));
 }
 
 /* The elements of a tuple, [0] being the first. */
 static inline const th_term *th_tuple_elements(th_term t)
 {
-    return th_box(t) + 1;
+    return th_term_box(t) + 1;
 }
 
 /*

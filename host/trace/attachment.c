@@ -12,8 +12,8 @@ static inline th_term call(struct th_attachment *attachment, th_env *env, enum t
     th_term answer;
 
     env->self = self;
-    th_callback_current.told += slot % 2;
-    answer = th_attachment_enter(attachment, env, slot, argv);
+    th_trace_callback_current.told += slot % 2;
+    answer = th_trace_attachment_enter(attachment, env, slot, argv);
     if (env->exception != TH_NONE)
         answer = TH_NONE;
     th_env_clear(env);
@@ -26,11 +26,11 @@ static __attribute__((noinline)) th_term call_shared(struct th_attachment *attac
                                                      enum th_tracer_slot slot, const th_term argv[],
                                                      th_term self)
 {
-    struct th_trace_thread *thread = th_thread_own();
+    struct th_trace_thread *thread = th_trace_thread_own();
     th_env nested;
     th_term answer;
 
-    if (!th_callback_current.attachment) {
+    if (!th_trace_callback_current.attachment) {
         thread->env.library = attachment->library;
         return call(attachment, &thread->env, slot, argv, self);
     }
@@ -41,35 +41,35 @@ static __attribute__((noinline)) th_term call_shared(struct th_attachment *attac
     return answer;
 }
 
-th_term th_attachment_call(struct th_attachment *attachment, enum th_tracer_slot slot,
-                           const th_term argv[], th_term self)
+th_term th_trace_attachment_call(struct th_attachment *attachment, enum th_tracer_slot slot,
+                                 const th_term argv[], th_term self)
 {
     if (__builtin_expect(attachment->session->shared, 0))
         return call_shared(attachment, slot, argv, self);
     return call(attachment, &attachment->env, slot, argv, self);
 }
 
-th_env *th_attachment_env(struct th_attachment *attachment)
+th_env *th_trace_attachment_env(struct th_attachment *attachment)
 {
-    return attachment->session->shared ? &th_thread_own()->env : &attachment->env;
+    return attachment->session->shared ? &th_trace_thread_own()->env : &attachment->env;
 }
 
 /* --- trace_status ----------------------------------------------------------------------------- */
 
 /* Callbacks of a tracing that is shared are in a section, also those that belong to no event. */
-bool th_attachment_ask_status(struct th_attachment *attachment, th_term tracee)
+bool th_trace_attachment_ask_status(struct th_attachment *attachment, th_term tracee)
 {
     th_term argv[] = {TH_AM(trace_status), attachment->state, tracee};
     struct th_session *session = attachment->session;
     bool shared = session->shared;
     th_term answer;
 
-    th_session_count(session, TH_COUNTED(status));
-    th_callback_current.tracee = tracee;
-    th_callback_current.call = NULL;
+    th_trace_session_count(session, TH_COUNTED(status));
+    th_trace_callback_current.tracee = tracee;
+    th_trace_callback_current.call = NULL;
     if (shared)
         th_progress_enter();
-    answer = th_attachment_call(attachment, TH_SLOT_enabled, argv, TH_NONE);
+    answer = th_trace_attachment_call(attachment, TH_SLOT_enabled, argv, TH_NONE);
     if (shared)
         th_progress_leave();
     return answer != TH_AM(remove);
@@ -84,9 +84,9 @@ static enum th_status first_answer(const struct th_attachment *attachment, bool 
     return TH_OK;
 }
 
-enum th_status th_attachment_ask_first_status(struct th_attachment *attachment)
+enum th_status th_trace_attachment_ask_first_status(struct th_attachment *attachment)
 {
-    struct th_callback *callback = &th_callback_current;
+    struct th_callback *callback = &th_trace_callback_current;
     struct th_attachment *outer = callback->attachment;
     enum th_tracer_slot slot = callback->slot;
     th_term tracee = callback->tracee;
@@ -98,9 +98,9 @@ enum th_status th_attachment_ask_first_status(struct th_attachment *attachment)
     callback->end = NULL;
     callback->breakpoint = NULL;
     attachment->asked_first = true;
-    stays = th_attachment_ask_status(attachment, TH_AM(undefined));
+    stays = th_trace_attachment_ask_status(attachment, TH_AM(undefined));
     attachment->asked_first = false;
-    th_callback_set(callback, outer);
+    th_trace_callback_set(callback, outer);
     callback->slot = slot;
     callback->tracee = tracee;
     callback->call = live_call;
@@ -130,22 +130,23 @@ static void watch(struct th_attachment *attachment)
     attachment->watched = th_alloc(sizeof *attachment->watched);
     *attachment->watched = *attachment->slots;
     for (int i = 0; i < TH_SLOTS; i++)
-        attachment->watched->functions[i] = th_callback_watcher;
+        attachment->watched->functions[i] = th_trace_callback_watcher;
     attachment->slots = attachment->watched;
 }
 
-struct th_attachment *th_attachment_create(struct th_session *session,
-                                           const struct th_session_setup *setup, th_term state)
+struct th_attachment *th_trace_attachment_create(struct th_session *session,
+                                                 const struct th_session_setup *setup,
+                                                 th_term state)
 {
     struct th_attachment *attachment = th_alloc_zero(sizeof *attachment);
 
     attachment->session = session;
     attachment->library = setup->library;
     attachment->slots = setup->library ? th_library_slots(setup->library) : &no_tracer;
-    if (setup->library && th_callback_watcher)
+    if (setup->library && th_trace_callback_watcher)
         watch(attachment);
     attachment->name = th_strdup(setup->name);
-    atomic_init(&attachment->pending, th_tracing_held());
+    atomic_init(&attachment->pending, th_trace_held());
     th_env_init(&attachment->state_env, TH_ENV_PLAIN);
     attachment->state = th_copy(&attachment->state_env, state);
     th_env_init(&attachment->env, TH_ENV_CALLBACK);
@@ -153,7 +154,7 @@ struct th_attachment *th_attachment_create(struct th_session *session,
     return attachment;
 }
 
-void th_attachment_free(struct th_attachment *attachment)
+void th_trace_attachment_free(struct th_attachment *attachment)
 {
     if (attachment->library)
         th_library_release(attachment->library);

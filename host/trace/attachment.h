@@ -25,18 +25,19 @@ struct th_attachment {
     struct th_session *session;   /* whose it is, or was */
     struct th_library *library;   /* it is a user; NULL: there is no tracer */
     const struct th_slots *slots; /* the library's, or such as want nothing */
-    struct th_slots *watched;     /* `slots`, if they are not the library's: th_callback_watcher */
-    th_term state;                /* in `state_env` */
-    th_env env; /* given to each callback, cleared after it; unless shared: see thread.h */
+    struct th_slots
+        *watched;  /* `slots`, if they are not the library's: th_trace_callback_watcher */
+    th_term state; /* in `state_env` */
+    th_env env;    /* given to each callback, cleared after it; unless shared: see thread.h */
     th_env state_env;
     char *name;
-    /* The number of the th_tracing_hold() while the purpose of the session may yet fail, else 0.
+    /* The number of the th_trace_hold() while the purpose of the session may yet fail, else 0.
      * Written by the thread that holds and goes on; relaxed, as it calls the callbacks that ask. */
     _Atomic uint64_t pending;
     /* Its tracer wants to be asked for its trace_status again then. Likewise. */
     atomic_bool asks_again;
     bool asked_first; /* the thread that attaches it is in its first trace_status */
-    char *failure;    /* what its tracer has reported in that: th_callback_failed() */
+    char *failure;    /* what its tracer has reported in that: th_trace_callback_failed() */
     union {
         struct th_attachment *retired; /* in th_tracing's list: the next one */
         struct th_later later;         /* of a tracing that is shared */
@@ -44,27 +45,28 @@ struct th_attachment {
 };
 
 /* Takes over the caller's share of SETUP's library. STATE is copied. */
-struct th_attachment *th_attachment_create(struct th_session *session,
-                                           const struct th_session_setup *setup, th_term state);
+struct th_attachment *th_trace_attachment_create(struct th_session *session,
+                                                 const struct th_session_setup *setup,
+                                                 th_term state);
 
 /* Nobody calls it any more. */
-void th_attachment_free(struct th_attachment *attachment);
+void th_trace_attachment_free(struct th_attachment *attachment);
 
-/* Calls what fills SLOT of the tracer in ENV, and no more: what th_attachment_call() and
- * th_thread_ask() have in common. */
-static inline th_term th_attachment_enter(struct th_attachment *attachment, th_env *env,
-                                          enum th_tracer_slot slot, const th_term argv[])
+/* Calls what fills SLOT of the tracer in ENV, and no more: what th_trace_attachment_call() and
+ * th_trace_thread_ask() have in common. */
+static inline th_term th_trace_attachment_enter(struct th_attachment *attachment, th_env *env,
+                                                enum th_tracer_slot slot, const th_term argv[])
 {
-    struct th_callback *callback = &th_callback_current;
+    struct th_callback *callback = &th_trace_callback_current;
     uint64_t sequence = atomic_load_explicit(&callback->sequence, memory_order_relaxed);
     th_term answer;
 
     callback->slot = slot;
-    th_callback_set(callback, attachment);
+    th_trace_callback_set(callback, attachment);
     /* Only this thread writes it; see callback.h for the reader. */
     atomic_store_explicit(&callback->sequence, sequence + 1, memory_order_relaxed);
     answer = attachment->slots->functions[slot](env, slot % 2 ? 5 : 3, argv);
-    th_callback_set(callback, NULL);
+    th_trace_callback_set(callback, NULL);
     return answer;
 }
 
@@ -72,19 +74,19 @@ static inline th_term th_attachment_enter(struct th_attachment *attachment, th_e
  * Calls what fills SLOT of the tracer, with 3 or 5 arguments. SELF is what enif_self tells, TH_NONE
  * for nobody. The answer is valid if it is an immediate; TH_NONE for an exception.
  */
-th_term th_attachment_call(struct th_attachment *attachment, enum th_tracer_slot slot,
-                           const th_term argv[], th_term self);
+th_term th_trace_attachment_call(struct th_attachment *attachment, enum th_tracer_slot slot,
+                                 const th_term argv[], th_term self);
 
 /* The environment of the callback that is to be called: arguments may be made in it. */
-th_env *th_attachment_env(struct th_attachment *attachment);
+th_env *th_trace_attachment_env(struct th_attachment *attachment);
 
 /* Asks for the trace status with TRACEE as argument. False if the answer is `remove`. Outside of
  * callbacks. */
-bool th_attachment_ask_status(struct th_attachment *attachment, th_term tracee);
+bool th_trace_attachment_ask_status(struct th_attachment *attachment, th_term tracee);
 
 /* The same of one that is to become a session's, with `undefined`: where a callback may be under
- * way. After th_outputs_check(). TH_FAILED with what the tracer reports, or if the answer is
+ * way. After th_trace_outputs_check(). TH_FAILED with what the tracer reports, or if the answer is
  * `remove`. */
-enum th_status th_attachment_ask_first_status(struct th_attachment *attachment);
+enum th_status th_trace_attachment_ask_first_status(struct th_attachment *attachment);
 
 #endif

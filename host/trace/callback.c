@@ -6,25 +6,25 @@
 #include "thread.h"
 #include "host/breakpoint/breakpoint.h"
 
-_Thread_local struct th_callback th_callback_current;
+_Thread_local struct th_callback th_trace_callback_current;
 
-const char *th_callback_name(void)
+const char *th_trace_callback_name(void)
 {
-    return th_callback_current.attachment->slots->filled_by[th_callback_current.slot];
+    return th_trace_callback_current.attachment->slots->filled_by[th_trace_callback_current.slot];
 }
 
-bool th_callback_refuses(th_term receiver)
+bool th_trace_callback_refuses(th_term receiver)
 {
-    const struct th_attachment *attachment = th_callback_current.attachment;
+    const struct th_attachment *attachment = th_trace_callback_current.attachment;
     struct th_session *session;
 
-    if (!attachment || receiver != th_callback_current.tracee)
+    if (!attachment || receiver != th_trace_callback_current.tracee)
         return false;
     session = attachment->session;
-    th_session_count(session, TH_COUNTED(refused));
+    th_trace_session_count(session, TH_COUNTED(refused));
     if (!atomic_exchange_explicit(&session->refused, true, memory_order_relaxed))
         th_warn("tracer '%s' sends to its tracee from %s: refused, here and later",
-                attachment->name, th_callback_name());
+                attachment->name, th_trace_callback_name());
     return true;
 }
 
@@ -39,33 +39,33 @@ static void detach(struct th_attachment *attachment, const char *reason)
     struct th_session *session = attachment->session;
 
     atomic_store_explicit(&session->failed, true, memory_order_relaxed);
-    th_tracing_lock(session->tracing);
+    th_trace_lock(session->tracing);
     if (!session->failure)
         session->failure = th_printf("tracer '%s' failed: %s", attachment->name, reason);
     if (session->meta)
         atomic_store_explicit(&session->attached, false, memory_order_relaxed);
-    else if (th_session_attachment(session) == attachment)
-        th_session_detach(session);
-    th_tracing_unlock(session->tracing);
+    else if (th_trace_session_attachment(session) == attachment)
+        th_trace_session_detach(session);
+    th_trace_unlock(session->tracing);
 }
 
-void th_callback_failed(const th_env *env, const char *reason)
+void th_trace_callback_failed(const th_env *env, const char *reason)
 {
-    struct th_attachment *attachment = th_callback_current.attachment;
+    struct th_attachment *attachment = th_trace_callback_current.attachment;
 
     if (!attachment) {
-        th_failure_report(library_name(env), reason);
+        th_trace_failure_report(library_name(env), reason);
     } else if (!attachment->asked_first) {
         detach(attachment, reason);
-        th_failure_report(attachment->name, reason);
+        th_trace_failure_report(attachment->name, reason);
     } else if (!attachment->failure) {
         attachment->failure = th_strdup(reason);
     }
 }
 
-bool th_callback_is_pending(void)
+bool th_trace_callback_is_pending(void)
 {
-    struct th_attachment *attachment = th_callback_current.attachment;
+    struct th_attachment *attachment = th_trace_callback_current.attachment;
 
     if (!attachment || !atomic_load_explicit(&attachment->pending, memory_order_relaxed))
         return false;
@@ -73,28 +73,28 @@ bool th_callback_is_pending(void)
     return true;
 }
 
-th_slot_function *th_callback_watcher;
+th_slot_function *th_trace_callback_watcher;
 
 /* --- For the checker and for reports of crashes --- */
 
-const char *th_callback_tracer(void)
+const char *th_trace_callback_tracer(void)
 {
-    const struct th_attachment *attachment = th_callback_current.attachment;
+    const struct th_attachment *attachment = th_trace_callback_current.attachment;
 
     return attachment ? attachment->name : NULL;
 }
 
-const char *th_callback_session(void)
+const char *th_trace_callback_session(void)
 {
-    const struct th_attachment *attachment = th_callback_current.attachment;
+    const struct th_attachment *attachment = th_trace_callback_current.attachment;
 
     return attachment ? attachment->session->title : NULL;
 }
 
-struct th_event *th_callback_event(void)
+struct th_event *th_trace_callback_event(void)
 {
     static struct th_event made; /* of a live call or its end, which have none until it is wanted */
-    const struct th_callback *callback = &th_callback_current;
+    const struct th_callback *callback = &th_trace_callback_current;
 
     if (!callback->attachment || callback->event || !(callback->end || callback->call))
         return callback->attachment ? callback->event : NULL;
@@ -110,20 +110,20 @@ struct th_event *th_callback_event(void)
 /* The live call that the callback is about; NULL: it is about something else. */
 static const struct th_call_event *live_call(void)
 {
-    const struct th_callback *callback = &th_callback_current;
+    const struct th_callback *callback = &th_trace_callback_current;
 
     return callback->attachment && !callback->event && !callback->end ? callback->call : NULL;
 }
 
 static struct th_event *recorded(void)
 {
-    const struct th_callback *callback = &th_callback_current;
+    const struct th_callback *callback = &th_trace_callback_current;
 
     return callback->attachment && callback->event && !callback->event->live ? callback->event
                                                                              : NULL;
 }
 
-enum th_fact th_callback_external(void)
+enum th_fact th_trace_callback_external(void)
 {
     const struct th_call_event *call = live_call();
     const struct th_event *event = recorded();
@@ -133,14 +133,14 @@ enum th_fact th_callback_external(void)
     return event ? event->external : TH_UNKNOWN;
 }
 
-enum th_fact th_callback_tail(void)
+enum th_fact th_trace_callback_tail(void)
 {
     const struct th_event *event = recorded();
 
     return event ? event->tail : TH_UNKNOWN;
 }
 
-th_term th_callback_callers(th_env *env)
+th_term th_trace_callback_callers(th_env *env)
 {
     const struct th_call_event *call = live_call();
     const struct th_event *event = recorded();
@@ -150,23 +150,25 @@ th_term th_callback_callers(th_env *env)
     return event ? event->callers : TH_NONE;
 }
 
-bool th_callback_unique(int64_t *unique)
+bool th_trace_callback_unique(int64_t *unique)
 {
     struct th_event *event = recorded();
 
-    if (!event || th_event_time(event) != TH_OK || event->time.kind != TH_TIME_STRICT_MONOTONIC)
+    if (!event || th_trace_event_time(event) != TH_OK ||
+        event->time.kind != TH_TIME_STRICT_MONOTONIC)
         return false;
     *unique = event->time.unique;
     return true;
 }
 
-bool th_callback_disarm(const th_env *env)
+bool th_trace_callback_disarm(const th_env *env)
 {
-    struct th_callback *callback = &th_callback_current;
+    struct th_callback *callback = &th_trace_callback_current;
     struct th_hit hit = {.breakpoint = callback->breakpoint, .data = callback->breakpoint_data};
 
     if (!callback->attachment || !hit.breakpoint ||
-        (!th_callback_watcher && env != &callback->attachment->env && env != &th_thread_own()->env))
+        (!th_trace_callback_watcher && env != &callback->attachment->env &&
+         env != &th_trace_thread_own()->env))
         return false;
     th_breakpoint_disarm(&hit, callback->hit_kinds);
     return true;

@@ -17,8 +17,9 @@
  * recorded calls at breakpoints (pattern_hit.c) and their ends (pattern_end.c), live calls
  * (live_call.c) and their ends (live_end.c). For each session a producer fills a struct
  * th_delivery. What differs from one producer to the other stands in its struct
- * th_delivery_source. That is a constant where th_deliver() is called, so that a compiler puts the
- * producer's functions in place: a live call that is discarded takes no more than its `enabled`.
+ * th_delivery_source. That is a constant where th_trace_deliver() is called, so that a compiler
+ * puts the producer's functions in place: a live call that is discarded takes no more than its
+ * `enabled`.
  *
  * Thread: the one that replays the event, or runs its tracee. In a section, if the tracing is
  * shared. Inner header of trace/.
@@ -80,51 +81,52 @@ struct th_delivery_source {
     void (*forget)(struct th_delivery *delivery, struct th_session *session);
     /* For ends that go the way of events: true if the session may not see the end. */
     bool (*withholds)(struct th_delivery *delivery);
-    /* th_delivery_go_on(), out of line. NULL: th_delivery_decide() does all of it. */
+    /* th_trace_delivery_go_on(), out of line. NULL: th_trace_delivery_decide() does all of it. */
     enum th_delivery_outcome (*go_on)(struct th_delivery *delivery, th_term answer);
 };
 
 #define TH_DELIVERY_INLINE static inline __attribute__((always_inline))
 
 /* Without a specification: each call matches, and there is nothing to be said. */
-extern const struct th_match_result th_delivery_matched;
+extern const struct th_match_result th_trace_delivery_matched;
 
 /* Sets the tracer that is called, and its state. */
-static inline void th_delivery_address(struct th_delivery *delivery,
-                                       struct th_attachment *attachment)
+static inline void th_trace_delivery_address(struct th_delivery *delivery,
+                                             struct th_attachment *attachment)
 {
     delivery->attachment = attachment;
     delivery->argv[1] = attachment->state;
 }
 
-TH_DELIVERY_INLINE enum th_tracer_group th_delivery_group(const struct th_delivery *delivery,
-                                                          const struct th_delivery_source *source)
+TH_DELIVERY_INLINE enum th_tracer_group
+th_trace_delivery_group(const struct th_delivery *delivery, const struct th_delivery_source *source)
 {
     return source->group == TH_GROUP_none ? delivery->group : source->group;
 }
 
-TH_DELIVERY_INLINE void th_delivery_count(const struct th_delivery *delivery,
-                                          const struct th_delivery_source *source, size_t what)
+TH_DELIVERY_INLINE void th_trace_delivery_count(const struct th_delivery *delivery,
+                                                const struct th_delivery_source *source,
+                                                size_t what)
 {
     if (source->in_thread)
-        th_thread_count_in(th_thread_here, delivery->attachment->session, what);
+        th_trace_thread_count_in(th_trace_thread_here, delivery->attachment->session, what);
     else
-        th_session_count(delivery->attachment->session, what);
+        th_trace_session_count(delivery->attachment->session, what);
 }
 
 /* Step 2. */
-TH_DELIVERY_INLINE th_term th_delivery_ask(struct th_delivery *delivery,
-                                           const struct th_delivery_source *source)
+TH_DELIVERY_INLINE th_term th_trace_delivery_ask(struct th_delivery *delivery,
+                                                 const struct th_delivery_source *source)
 {
     if (source->in_thread)
-        return th_thread_ask(delivery->attachment, delivery->argv);
-    return th_attachment_call(delivery->attachment,
-                              TH_SLOT_enabled + 2 * th_delivery_group(delivery, source),
-                              delivery->argv, TH_NONE);
+        return th_trace_thread_ask(delivery->attachment, delivery->argv);
+    return th_trace_attachment_call(delivery->attachment,
+                                    TH_SLOT_enabled + 2 * th_trace_delivery_group(delivery, source),
+                                    delivery->argv, TH_NONE);
 }
 
 /* In these groups `trace` runs in the tracee itself. */
-static inline th_term th_delivery_self(enum th_tracer_group group, th_term tracee)
+static inline th_term th_trace_delivery_self(enum th_tracer_group group, th_term tracee)
 {
     static const bool has_self[] = {
 #define X(group, self) self,
@@ -136,101 +138,105 @@ static inline th_term th_delivery_self(enum th_tracer_group group, th_term trace
 }
 
 /* Step 6. */
-TH_DELIVERY_INLINE void th_delivery_send(struct th_delivery *delivery,
-                                         const struct th_delivery_source *source, th_term message,
-                                         uint32_t flags)
+TH_DELIVERY_INLINE void th_trace_delivery_send(struct th_delivery *delivery,
+                                               const struct th_delivery_source *source,
+                                               th_term message, uint32_t flags)
 {
     struct th_attachment *attachment = delivery->attachment;
-    enum th_tracer_group group = th_delivery_group(delivery, source);
-    th_env *env = source->in_thread ? &th_thread_here->env : th_attachment_env(attachment);
+    enum th_tracer_group group = th_trace_delivery_group(delivery, source);
+    th_env *env =
+        source->in_thread ? &th_trace_thread_here->env : th_trace_attachment_env(attachment);
 
     source->fill(delivery, env, message, flags);
-    th_delivery_count(delivery, source, TH_COUNTED(traced));
+    th_trace_delivery_count(delivery, source, TH_COUNTED(traced));
     if (source->in_thread)
-        th_thread_tell(attachment, delivery->argv, th_delivery_self(group, delivery->argv[2]));
+        th_trace_thread_tell(attachment, delivery->argv,
+                             th_trace_delivery_self(group, delivery->argv[2]));
     else
-        th_attachment_call(attachment, TH_SLOT_trace + 2 * group, delivery->argv,
-                           th_delivery_self(group, delivery->argv[2]));
+        th_trace_attachment_call(attachment, TH_SLOT_trace + 2 * group, delivery->argv,
+                                 th_trace_delivery_self(group, delivery->argv[2]));
 }
 
 /* Steps 5 and 6. */
-TH_DELIVERY_INLINE void th_delivery_accept(struct th_delivery *delivery,
-                                           const struct th_delivery_source *source,
-                                           const struct th_match_result *result, th_term message,
-                                           uint32_t flags)
+TH_DELIVERY_INLINE void th_trace_delivery_accept(struct th_delivery *delivery,
+                                                 const struct th_delivery_source *source,
+                                                 const struct th_match_result *result,
+                                                 th_term message, uint32_t flags)
 {
     uint64_t what;
 
     if (source->request) {
-        what = th_return_request_of(result, source->meta, delivery->kind, flags);
+        what = th_trace_return_request_of(result, source->meta, delivery->kind, flags);
         if (what)
             source->request(delivery, delivery->attachment->session->id << TH_REQUEST_BITS | what);
     }
     if (!th_trace_sends(message))
         return;
     if (source->subject || source->decode(delivery)) /* it is decoded for the specification */
-        th_delivery_send(delivery, source, message, flags);
+        th_trace_delivery_send(delivery, source, message, flags);
 }
 
 /* Steps 3 to 6: the answer of `enabled` is ANSWER, which is not `discard`. RESULT is what the
  * specification gives, if that is known without a run; else NULL. */
-enum th_delivery_outcome th_delivery_decide(struct th_delivery *delivery,
-                                            const struct th_delivery_source *source, th_term answer,
-                                            const struct th_match_result *result);
+enum th_delivery_outcome th_trace_delivery_decide(struct th_delivery *delivery,
+                                                  const struct th_delivery_source *source,
+                                                  th_term answer,
+                                                  const struct th_match_result *result);
 
 /* The same of a live call. In place is what most are: the answer is `trace`; a specification, if
  * there is one, takes no run; and no flag says anything else. */
 TH_DELIVERY_INLINE enum th_delivery_outcome
-th_delivery_go_on(struct th_delivery *delivery, const struct th_delivery_source *source,
-                  th_term answer)
+th_trace_delivery_go_on(struct th_delivery *delivery, const struct th_delivery_source *source,
+                        th_term answer)
 {
     const uint32_t special = TH_FLAG_SILENT | TH_FLAG_RETURN_TO | TH_FLAG_ARITY | TH_OPTS_FLAGS;
     struct th_session *session = delivery->attachment->session;
     const struct th_match_result *result = NULL;
     struct th_match_subject subject = source->subject(delivery);
 
-    if (__builtin_expect(answer == TH_AM(trace) && th_session_is_attached(session), 1))
+    if (__builtin_expect(answer == TH_AM(trace) && th_trace_session_is_attached(session), 1))
         result = delivery->spec
                      ? th_match_quickly(delivery->spec->spec, subject.arguments, subject.count)
-                     : &th_delivery_matched;
+                     : &th_trace_delivery_matched;
     if (result && result->end == TH_MATCH_NO) {
-        th_delivery_count(delivery, source, TH_COUNTED(enabled));
+        th_trace_delivery_count(delivery, source, TH_COUNTED(enabled));
         return TH_DELIVERY_OVER;
     }
     if (__builtin_expect(
             !result || result->message != TH_AM(true) || source->flags(delivery) & special, 0))
-        return th_delivery_decide(delivery, source, answer, result);
-    th_delivery_count(delivery, source, TH_COUNTED(enabled));
-    th_delivery_accept(delivery, source, result, TH_AM(true), TH_FLAG_NONE);
+        return th_trace_delivery_decide(delivery, source, answer, result);
+    th_trace_delivery_count(delivery, source, TH_COUNTED(enabled));
+    th_trace_delivery_accept(delivery, source, result, TH_AM(true), TH_FLAG_NONE);
     return TH_DELIVERY_OVER;
 }
 
 /* The message is matched before `enabled`. */
-bool th_delivery_match_first(struct th_delivery *delivery, const struct th_delivery_source *source);
+bool th_trace_delivery_match_first(struct th_delivery *delivery,
+                                   const struct th_delivery_source *source);
 
 /* Offers what DELIVERY is about, which its session traces TRACED for (step 1). */
 TH_DELIVERY_INLINE enum th_delivery_outcome
-th_deliver(struct th_delivery *delivery, const struct th_delivery_source *source, bool traced)
+th_trace_deliver(struct th_delivery *delivery, const struct th_delivery_source *source, bool traced)
 {
     th_term answer;
 
     if (!source->meta && __builtin_expect(!traced, 0)) {
         if (source->counts_flags)
-            th_delivery_count(delivery, source, TH_COUNTED(filtered));
+            th_trace_delivery_count(delivery, source, TH_COUNTED(filtered));
         return TH_DELIVERY_PASSED;
     }
     if (source->withholds) {
         if (!source->withholds(delivery) && source->decode(delivery))
-            th_delivery_send(delivery, source, TH_AM(true), delivery->flags);
+            th_trace_delivery_send(delivery, source, TH_AM(true), delivery->flags);
         return TH_DELIVERY_OVER;
     }
-    if (source->is_message && !th_delivery_match_first(delivery, source))
+    if (source->is_message && !th_trace_delivery_match_first(delivery, source))
         return TH_DELIVERY_PASSED;
-    answer = th_delivery_ask(delivery, source);
+    answer = th_trace_delivery_ask(delivery, source);
     if (__builtin_expect(answer != TH_AM(discard), 0))
         return source->go_on ? source->go_on(delivery, answer)
-                             : th_delivery_decide(delivery, source, answer, NULL);
-    th_delivery_count(delivery, source, TH_COUNTED(discarded));
+                             : th_trace_delivery_decide(delivery, source, answer, NULL);
+    th_trace_delivery_count(delivery, source, TH_COUNTED(discarded));
     return TH_DELIVERY_DISCARDED;
 }
 
@@ -238,47 +244,49 @@ th_deliver(struct th_delivery *delivery, const struct th_delivery_source *source
 
 /* The session of the meta tracer that WORD names, and the one whose breakpoints have it. NULL: it
  * names none, or one that is gone, which is counted. */
-struct th_session *th_delivery_meta_tracer(struct th_tracing *tracing, uint64_t word,
-                                           struct th_session **owner);
+struct th_session *th_trace_delivery_meta_tracer(struct th_tracing *tracing, uint64_t word,
+                                                 struct th_session **owner);
 
 /* The end of a call for which WORD was kept, which somebody of TRACING wants. It is sent, silent or
  * not, as the call was, if calls of the tracee are still traced. RAISED: an exception; UNTOLD: the
  * recording does not tell how the call ended. */
-TH_DELIVERY_INLINE void th_deliver_end(struct th_delivery *delivery,
-                                       const struct th_delivery_source *source,
-                                       struct th_tracing *tracing, uint64_t word, bool raised,
-                                       bool untold)
+TH_DELIVERY_INLINE void th_trace_deliver_end(struct th_delivery *delivery,
+                                             const struct th_delivery_source *source,
+                                             struct th_tracing *tracing, uint64_t word, bool raised,
+                                             bool untold)
 {
     const uint64_t needed = raised ? TH_REQUEST_EXCEPTION : TH_REQUEST_RETURN;
-    struct th_session *session = th_session_find(tracing, word >> TH_REQUEST_BITS);
+    struct th_session *session = th_trace_session_find(tracing, word >> TH_REQUEST_BITS);
     struct th_session *owner = session;
     uint32_t flags;
 
-    if (session && !th_session_is_attached(session))
+    if (session && !th_trace_session_is_attached(session))
         return;
     if (session && word & TH_REQUEST_RETURN_TO)
         source->returns_to(delivery, session);
     if (!(word & needed))
         return;
     if (!session)
-        session = th_delivery_meta_tracer(tracing, word, &owner);
+        session = th_trace_delivery_meta_tracer(tracing, word, &owner);
     if (!session)
         return;
     if (untold) {
-        th_session_count(owner, TH_COUNTED_BY_PATTERNS(returns_unknown));
+        th_trace_session_count(owner, TH_COUNTED_BY_PATTERNS(returns_unknown));
         return;
     }
-    th_delivery_address(delivery, th_session_attachment(session));
+    th_trace_delivery_address(delivery, th_trace_session_attachment(session));
     flags = word & TH_REQUEST_META ? source->meta_flags(owner) : source->flags(delivery);
     if (!(word & TH_REQUEST_META) && !(flags & TH_FLAG_CALL))
-        th_session_count(session, TH_COUNTED(untraced));
+        th_trace_session_count(session, TH_COUNTED(untraced));
     else if (!source->decode || source->decode(delivery))
-        th_delivery_send(delivery, source, TH_AM(true), flags);
+        th_trace_delivery_send(delivery, source, TH_AM(true), flags);
 }
 
 /* A return_to for the sessions WAITING, by index, silent or not, that were created before there
  * were BEFORE. */
-void th_deliver_return_to(struct th_delivery *delivery, const struct th_delivery_source *source,
-                          const struct th_tracing *tracing, uint64_t waiting, uint64_t before);
+void th_trace_deliver_return_to(struct th_delivery *delivery,
+                                const struct th_delivery_source *source,
+                                const struct th_tracing *tracing, uint64_t waiting,
+                                uint64_t before);
 
 #endif

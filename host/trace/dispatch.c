@@ -8,8 +8,9 @@
  *      wants it has the terms decoded, into the arena that all share.
  *   4. Sessions with patterns get calls and their ends at breakpoints (pattern_hit.h).
  *
- * Nothing is built and nothing allocated before a session wants the event (but for a process that is
- * seen for the first time, and once a session has discarded some calls and wanted others: calls.h).
+ * Nothing is built and nothing allocated before a session wants the event (but for a process that
+ * is seen for the first time, and once a session has discarded some calls and wanted others:
+ * calls.h).
  */
 #include "dispatch.h"
 
@@ -26,14 +27,14 @@ static bool fill_clock(struct th_clock *clock)
     struct th_event_clock *self = (struct th_event_clock *)clock;
     struct th_event *event = self->event;
 
-    if (th_event_time(event) != TH_OK || event->time.kind == TH_TIME_NONE) {
+    if (th_trace_event_time(event) != TH_OK || event->time.kind == TH_TIME_NONE) {
         th_error_clear(); /* whoever wants the terms will meet the damage again */
         return false;
     }
     clock->monotonic = event->time.ns;
     clock->cpu = event->time.ns;
     clock->offset = 0;
-    clock->zero = th_recordings_zero(&event->time);
+    clock->zero = th_recorded_streams_zero(&event->time);
     clock->ready = true;
     return true;
 }
@@ -44,50 +45,50 @@ static void begin(struct th_tracing *tracing, struct th_event *event)
     tracing->clock.clock.fill = fill_clock;
     tracing->clock.event = event;
     th_clock_current = tracing->wall_clock ? NULL : &tracing->clock.clock;
-    th_callback_current.event = event;
-    th_callback_current.tracee = event->tracee;
+    th_trace_callback_current.event = event;
+    th_trace_callback_current.tracee = event->tracee;
 }
 
 static void end(struct th_tracing *tracing)
 {
     th_clock_current = NULL;
-    th_callback_current.event = NULL;
+    th_trace_callback_current.event = NULL;
     th_env_clear(&tracing->arena);
     if (tracing->unsettled)
-        th_tracing_settle(tracing);
+        th_trace_settle(tracing);
 }
 
 /* --- The deliveries of events ----------------------------------------------------------------- */
 
 static th_env *arena_of(const struct th_dispatch *dispatch)
 {
-    return dispatch->event->live ? &th_thread_own()->arena : &dispatch->tracing->arena;
+    return dispatch->event->live ? &th_trace_thread_own()->arena : &dispatch->tracing->arena;
 }
 
-bool th_dispatch_decode(struct th_delivery *delivery)
+bool th_trace_dispatch_decode(struct th_delivery *delivery)
 {
-    struct th_dispatch *dispatch = th_dispatch_of(delivery);
+    struct th_dispatch *dispatch = th_trace_dispatch_of(delivery);
 
     if (dispatch->status == TH_OK)
-        dispatch->status = th_event_decode(dispatch->event, arena_of(dispatch));
+        dispatch->status = th_trace_event_decode(dispatch->event, arena_of(dispatch));
     if (dispatch->status == TH_OK)
-        dispatch->status = th_event_time(dispatch->event);
+        dispatch->status = th_trace_event_time(dispatch->event);
     return dispatch->status == TH_OK;
 }
 
-uint32_t th_dispatch_flags(const struct th_delivery *delivery)
+uint32_t th_trace_dispatch_flags(const struct th_delivery *delivery)
 {
-    const struct th_dispatch *dispatch = th_dispatch_of(delivery);
-    const struct th_tracee_refs *refs = dispatch->event->live
-                                            ? th_traced_refs(dispatch->event->live)
-                                            : th_tracee_refs(dispatch->tracing, dispatch->tracee);
+    const struct th_dispatch *dispatch = th_trace_dispatch_of(delivery);
+    const struct th_tracee_refs *refs =
+        dispatch->event->live ? th_trace_traced_refs(dispatch->event->live)
+                              : th_trace_tracee_refs(dispatch->tracing, dispatch->tracee);
 
-    return th_refs_flags(refs, delivery->attachment->session);
+    return th_trace_refs_flags(refs, delivery->attachment->session);
 }
 
-void th_dispatch_context(const struct th_delivery *delivery, struct th_match_context *context)
+void th_trace_dispatch_context(const struct th_delivery *delivery, struct th_match_context *context)
 {
-    const struct th_dispatch *dispatch = th_dispatch_of(delivery);
+    const struct th_dispatch *dispatch = th_trace_dispatch_of(delivery);
     struct th_event *event = dispatch->event;
 
     *context = (struct th_match_context){
@@ -98,14 +99,14 @@ void th_dispatch_context(const struct th_delivery *delivery, struct th_match_con
         context->traced = &dispatch->caller->traced;
 }
 
-void th_dispatch_forget(struct th_delivery *delivery, struct th_session *session)
+void th_trace_dispatch_forget(struct th_delivery *delivery, struct th_session *session)
 {
-    struct th_dispatch *dispatch = th_dispatch_of(delivery);
+    struct th_dispatch *dispatch = th_trace_dispatch_of(delivery);
 
     if (dispatch->event->live)
-        th_traced_forget(dispatch->event->live, session);
+        th_trace_traced_forget(dispatch->event->live, session);
     else
-        th_tracee_forget(dispatch->tracing, dispatch->event->tracee, session);
+        th_trace_tracee_forget(dispatch->tracing, dispatch->event->tracee, session);
 }
 
 /* {M, F, Args} as {M, F, Arity}, for a session with the flag arity. */
@@ -119,9 +120,10 @@ static th_term with_arity(th_env *env, th_term call)
     return th_make_tuple_of(env, mfa[0], mfa[1], th_small((int64_t)arity));
 }
 
-void th_dispatch_fill(struct th_delivery *delivery, th_env *env, th_term message, uint32_t flags)
+void th_trace_dispatch_fill(struct th_delivery *delivery, th_env *env, th_term message,
+                            uint32_t flags)
 {
-    const struct th_event *event = th_dispatch_of(delivery)->event;
+    const struct th_event *event = th_trace_dispatch_of(delivery)->event;
     th_term *argv = delivery->argv;
 
     argv[3] = event->term;
@@ -132,7 +134,7 @@ void th_dispatch_fill(struct th_delivery *delivery, th_env *env, th_term message
         if (event->live)
             flags = TH_FLAG_AS_RECORDED; /* the token decides how it looks */
     }
-    argv[4] = th_opts_make(env, event, event->extra, message, flags);
+    argv[4] = th_trace_opts_make(env, event, event->extra, message, flags);
 }
 
 /* Without a pattern the recorded result stays. */
@@ -140,36 +142,37 @@ static void fill_as_recorded(struct th_delivery *delivery, th_env *env, th_term 
                              uint32_t flags)
 {
     (void)message;
-    th_dispatch_fill(delivery, env, th_dispatch_of(delivery)->event->match_spec_result, flags);
+    th_trace_dispatch_fill(delivery, env, th_trace_dispatch_of(delivery)->event->match_spec_result,
+                           flags);
 }
 
 /* A session that discarded the call, or whose tracee was silent, does not see how the call ends. */
 static bool withholds(struct th_delivery *delivery)
 {
-    const struct th_dispatch *dispatch = th_dispatch_of(delivery);
+    const struct th_dispatch *dispatch = th_trace_dispatch_of(delivery);
     struct th_session *session = delivery->attachment->session;
 
     if (!(dispatch->withheld >> session->index & 1))
         return false;
     if (dispatch->doubtful >> session->index & 1)
-        th_session_count(session, TH_COUNTED_BY_PATTERNS(returns_doubtful));
+        th_trace_session_count(session, TH_COUNTED_BY_PATTERNS(returns_doubtful));
     else
-        th_session_count(session, TH_COUNTED(untraced));
+        th_trace_session_count(session, TH_COUNTED(untraced));
     return !(dispatch->risked >> session->index & 1);
 }
 
 static const struct th_delivery_source event_source = {
     .group = TH_GROUP_none,
     .counts_flags = true,
-    .decode = th_dispatch_decode,
+    .decode = th_trace_dispatch_decode,
     .fill = fill_as_recorded,
-    .forget = th_dispatch_forget,
+    .forget = th_trace_dispatch_forget,
 };
 
 static const struct th_delivery_source end_source = {
     .group = TH_GROUP_call,
     .counts_flags = true,
-    .decode = th_dispatch_decode,
+    .decode = th_trace_dispatch_decode,
     .fill = fill_as_recorded,
     .withholds = withholds,
 };
@@ -182,17 +185,18 @@ static void offer(struct th_dispatch *dispatch, const struct th_tracee_ref *ref,
     bool traced = ref->flags & dispatch->flag;
     enum th_delivery_outcome outcome;
 
-    if (delivery->group == TH_GROUP_call && th_session_patterned(session)) /* see pattern_hit.c */
+    if (delivery->group == TH_GROUP_call &&
+        th_trace_session_patterned(session)) /* see pattern_hit.c */
         return;
-    th_dispatch_address(dispatch, attachment, ref->flags);
+    th_trace_dispatch_address(dispatch, attachment, ref->flags);
     if (is_end) {
-        th_deliver(delivery, &end_source, traced);
+        th_trace_deliver(delivery, &end_source, traced);
         return;
     }
-    if (th_message_filter_is_set(&session->messages, delivery->group) &&
-        !th_is_port(dispatch->tracee) && th_message_filter_offer(dispatch, traced))
+    if (th_trace_message_filter_is_set(&session->messages, delivery->group) &&
+        !th_is_port(dispatch->tracee) && th_trace_message_filter_offer(dispatch, traced))
         return;
-    outcome = th_deliver(delivery, &event_source, traced);
+    outcome = th_trace_deliver(delivery, &event_source, traced);
     if (delivery->group != TH_GROUP_call || outcome == TH_DELIVERY_PASSED)
         return;
     dispatch->offered |= (uint64_t)1 << session->index;
@@ -208,18 +212,19 @@ static bool may_run(struct th_dispatch *dispatch, struct th_attachment *attachme
 
     if (dispatch->event->tag != TH_TAG_in || dispatch->delivery.group != TH_GROUP_running_procs)
         return true;
-    stays = th_attachment_ask_status(attachment, dispatch->tracee);
+    stays = th_trace_attachment_ask_status(attachment, dispatch->tracee);
     if (!stays)
-        th_dispatch_forget(&dispatch->delivery, session);
-    return stays && th_session_is_attached(session);
+        th_trace_dispatch_forget(&dispatch->delivery, session);
+    return stays && th_trace_session_is_attached(session);
 }
 
 static inline const struct th_tracee_refs *refs_of(const struct th_tracing *tracing, th_term id)
 {
-    const struct th_recorded_process *process = th_is_immediate(id) ? th_world_see(id) : NULL;
+    const struct th_recorded_process *process =
+        th_is_immediate(id) ? th_process_world_see(id) : NULL;
     const struct th_recorded_tracee *tracee = process ? process->tracing : NULL;
 
-    return tracee ? th_traced_refs(&tracee->traced) : th_found_refs(tracing, id);
+    return tracee ? th_trace_traced_refs(&tracee->traced) : th_trace_found_refs(tracing, id);
 }
 
 /* Those of one that is exiting, whose exit was before; NULL: those that it has. */
@@ -243,9 +248,9 @@ static void offer_to_all(struct th_dispatch *dispatch, const struct th_tracee_re
 {
     for (uint32_t i = 0; i < refs->count; i++) {
         struct th_attachment *attachment;
-        if (!th_session_is_attached(refs->refs[i].session))
+        if (!th_trace_session_is_attached(refs->refs[i].session))
             continue;
-        attachment = th_session_attachment(refs->refs[i].session);
+        attachment = th_trace_session_attachment(refs->refs[i].session);
         if (may_run(dispatch, attachment))
             offer(dispatch, &refs->refs[i], attachment, is_end);
     }
@@ -266,9 +271,9 @@ static void offer_call(struct th_dispatch *dispatch)
     dispatch->status = event->source->function(event, &call.function);
     if (dispatch->status != TH_OK || !th_is_immediate(event->tracee))
         return;
-    call.recorded = th_tracing_recorded_caller(tracing, event);
-    th_recorded_habit_enter(&th_tracee_own(tracing, event->tracee)->offered, &tracing->habit, &call,
-                            dispatch->offered, dispatch->declined);
+    call.recorded = th_trace_recorded_caller(tracing, event);
+    th_recorded_habit_enter(&th_trace_tracee_own(tracing, event->tracee)->offered, &tracing->habit,
+                            &call, dispatch->offered, dispatch->declined);
 }
 
 /* Some calls were discarded, and others not. */
@@ -280,9 +285,9 @@ static __attribute__((noinline)) void find_withheld(struct th_dispatch *dispatch
         th_recorded_end_function(dispatch->event, &end.function) ? TH_OK : TH_MALFORMED;
     if (dispatch->status != TH_OK)
         return;
-    dispatch->withheld =
-        th_recorded_habit_leave(&th_tracee_own(dispatch->tracing, dispatch->event->tracee)->offered,
-                                &dispatch->tracing->habit, end, &dispatch->doubtful);
+    dispatch->withheld = th_recorded_habit_leave(
+        &th_trace_tracee_own(dispatch->tracing, dispatch->event->tracee)->offered,
+        &dispatch->tracing->habit, end, &dispatch->doubtful);
     dispatch->risked = dispatch->doubtful & ~dispatch->withheld;
     dispatch->withheld |= dispatch->doubtful;
 }
@@ -318,7 +323,7 @@ static void offer_other(struct th_dispatch *dispatch)
     const struct th_tracee_refs *refs = NULL;
 
     if (is_heeded(tracing, event))
-        th_inheritance_heed(tracing, event);
+        th_trace_inheritance_heed(tracing, event);
     if (event->kind == TH_EVENT_SEQ_TRACE)
         refs = atomic_load_explicit(&tracing->everyone, memory_order_acquire);
     else if ((event->tag >= TH_TAG_in_exiting && event->tag <= TH_TAG_out_exited) ||
@@ -336,13 +341,13 @@ static bool is_return(const struct th_event *event)
 static void offer_to_patterns(struct th_dispatch *dispatch)
 {
     if (dispatch->event->tag == TH_TAG_call)
-        th_patterns_call(dispatch);
+        th_trace_patterns_call(dispatch);
     else if (is_return(dispatch->event))
-        th_patterns_return(dispatch);
+        th_trace_patterns_return(dispatch);
     else if (dispatch->event->tag == TH_TAG_spawned)
-        th_patterns_spawned(dispatch->tracing, dispatch->event->tracee);
+        th_trace_patterns_spawned(dispatch->tracing, dispatch->event->tracee);
     else
-        th_patterns_run(dispatch->tracing, dispatch->event);
+        th_trace_patterns_run(dispatch->tracing, dispatch->event);
     if (!dispatch->tracing->shared &&
         atomic_load_explicit(&dispatch->tracing->meta_ended, memory_order_relaxed))
         dispatch->tracing->unsettled = true;
@@ -389,7 +394,7 @@ static void meet_function(struct th_dispatch *dispatch)
         !atomic_load_explicit(&dispatch->tracing->patterned, memory_order_relaxed))
         return;
     if (dispatch->event->source->function(dispatch->event, &name) == TH_OK)
-        th_patterns_meet(dispatch->tracing, &name);
+        th_trace_patterns_meet(dispatch->tracing, &name);
     else
         th_error_clear(); /* whoever wants it will meet the damage again */
 }
@@ -398,21 +403,21 @@ static void meet_function(struct th_dispatch *dispatch)
 static void take_live(struct th_dispatch *dispatch)
 {
     struct th_event *event = dispatch->event;
-    const struct th_tracee_refs *refs = th_traced_refs(event->live);
+    const struct th_tracee_refs *refs = th_trace_traced_refs(event->live);
 
-    th_callback_current.event = event;
-    th_callback_current.tracee = event->tracee;
+    th_trace_callback_current.event = event;
+    th_trace_callback_current.tracee = event->tracee;
     if (event->kind == TH_EVENT_SEQ_TRACE)
         refs = atomic_load_explicit(&dispatch->tracing->everyone, memory_order_acquire);
     offer_to_all(dispatch, refs, false);
-    th_callback_current.event = NULL;
-    th_env_clear(&th_thread_own()->arena);
+    th_trace_callback_current.event = NULL;
+    th_env_clear(&th_trace_thread_own()->arena);
 }
 
 static void take_shared(struct th_dispatch *dispatch)
 {
-    if (dispatch->event->live && th_callback_current.attachment) {
-        th_thread_add(&th_thread_own()->suppressed);
+    if (dispatch->event->live && th_trace_callback_current.attachment) {
+        th_trace_thread_add(&th_trace_thread_own()->suppressed);
         return;
     }
     if (!dispatch->event->live)
@@ -421,7 +426,7 @@ static void take_shared(struct th_dispatch *dispatch)
     if (dispatch->event->live) {
         take_live(dispatch);
     } else {
-        th_tracing_catch_up(dispatch->tracing);
+        th_trace_catch_up(dispatch->tracing);
         take_recorded(dispatch);
     }
     th_progress_leave();
@@ -435,7 +440,7 @@ static inline void init(struct th_dispatch *dispatch, struct th_tracing *tracing
     dispatch->tracing = tracing;
     dispatch->event = event;
     dispatch->flag = flag;
-    dispatch->delivery.argv[0] = th_tag_atom(event->tag);
+    dispatch->delivery.argv[0] = th_trace_tag_atom(event->tag);
     dispatch->tracee = event->kind == TH_EVENT_SEQ_TRACE ? actor_of(event) : event->tracee;
     dispatch->status = TH_OK;
 }
@@ -450,16 +455,16 @@ enum th_status th_trace(struct th_tracing *tracing, struct th_event *event)
         return TH_END;
     if (event->kind > TH_EVENT_SEQ_TRACE) /* a drop, or no trace message */
         return TH_OK;
-    group = th_tag_group(event->tag, event->tracee);
+    group = th_trace_tag_group(event->tag, event->tracee);
     if (group == TH_GROUP_none)
         return th_error_raise(TH_MALFORMED, "a %s has no '%s' events",
                               th_is_port(event->tracee) ? "port" : "process",
-                              th_atom_name(th_tag_atom(event->tag))->text);
-    flag = th_tag_flag(event->tag, group);
+                              th_atom_name(th_trace_tag_atom(event->tag))->text);
+    flag = th_trace_tag_flag(event->tag, group);
     if (is_unwanted(tracing, event, group, flag)) {
         if (!event->live) {
             tracing->seen |= flag;
-            th_thread_add(&tracing->unwanted);
+            th_trace_thread_add(&tracing->unwanted);
         }
         return TH_OK;
     }
@@ -476,20 +481,20 @@ void th_trace_aside(struct th_tracing *tracing, struct th_event *event)
     if (event->kind == TH_EVENT_DROP)
         th_recorded_gap(&tracing->execution);
     if (event->kind >= TH_EVENT_SEQ_TRACE ||
-        th_tag_group(event->tag, event->tracee) == TH_GROUP_none)
+        th_trace_tag_group(event->tag, event->tracee) == TH_GROUP_none)
         return;
     if (!atomic_load_explicit(&tracing->patterned, memory_order_relaxed) &&
         !is_heeded(tracing, event))
         return;
     if (tracing->shared) {
         th_progress_enter();
-        th_tracing_catch_up(tracing);
+        th_trace_catch_up(tracing);
     }
     begin(tracing, event);
     if (atomic_load_explicit(&tracing->patterned, memory_order_relaxed))
-        th_patterns_aside(tracing, event);
+        th_trace_patterns_aside(tracing, event);
     if (is_heeded(tracing, event))
-        th_inheritance_heed(tracing, event);
+        th_trace_inheritance_heed(tracing, event);
     end(tracing);
     if (tracing->shared)
         th_progress_leave();

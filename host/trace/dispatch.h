@@ -26,28 +26,30 @@ struct th_dispatch {
 };
 
 /* Fills the delivery of the event for ATTACHMENT's session, which traces the tracee with FLAGS. */
-static inline void th_dispatch_address(struct th_dispatch *dispatch,
-                                       struct th_attachment *attachment, uint32_t flags)
+static inline void th_trace_dispatch_address(struct th_dispatch *dispatch,
+                                             struct th_attachment *attachment, uint32_t flags)
 {
-    th_delivery_address(&dispatch->delivery, attachment);
+    th_trace_delivery_address(&dispatch->delivery, attachment);
     dispatch->delivery.flags = flags;
     dispatch->delivery.argv[2] = dispatch->tracee;
 }
 
 /* --- For sources of deliveries ---------------------------------------------------------------- */
 
-static inline struct th_dispatch *th_dispatch_of(const struct th_delivery *delivery)
+static inline struct th_dispatch *th_trace_dispatch_of(const struct th_delivery *delivery)
 {
     return (struct th_dispatch *)delivery;
 }
 
-bool th_dispatch_decode(struct th_delivery *delivery);
+bool th_trace_dispatch_decode(struct th_delivery *delivery);
 
 /* The session's flags of the tracee now. */
-uint32_t th_dispatch_flags(const struct th_delivery *delivery);
+uint32_t th_trace_dispatch_flags(const struct th_delivery *delivery);
 
-void th_dispatch_fill(struct th_delivery *delivery, th_env *env, th_term message, uint32_t flags);
-void th_dispatch_forget(struct th_delivery *delivery, struct th_session *session);
-void th_dispatch_context(const struct th_delivery *delivery, struct th_match_context *context);
+void th_trace_dispatch_fill(struct th_delivery *delivery, th_env *env, th_term message,
+                            uint32_t flags);
+void th_trace_dispatch_forget(struct th_delivery *delivery, struct th_session *session);
+void th_trace_dispatch_context(const struct th_delivery *delivery,
+                               struct th_match_context *context);
 
 #endif

@@ -16,12 +16,12 @@ static const uint32_t result_tags = 1 << TH_TAG_send | 1 << TH_TAG_send_to_non_e
 
 _Static_assert(TH_TAG_COUNT < 32, "a tag is a bit of a 32-bit word");
 
-bool th_tag_has_extra(enum th_tracer_tag tag)
+bool th_trace_tag_has_extra(enum th_tracer_tag tag)
 {
     return extra_tags >> tag & 1;
 }
 
-bool th_tag_has_result(enum th_tracer_tag tag)
+bool th_trace_tag_has_result(enum th_tracer_tag tag)
 {
     return result_tags >> tag & 1;
 }
@@ -37,7 +37,7 @@ static th_term clock_term(int64_t ns, th_env *env)
                             th_small(us % US_PER_S));
 }
 
-th_term th_event_time_term(const struct th_event_time *time, th_env *env)
+th_term th_trace_event_time_term(const struct th_event_time *time, th_env *env)
 {
     switch (time->kind) {
     case TH_TIME_TIMESTAMP:
@@ -53,7 +53,7 @@ th_term th_event_time_term(const struct th_event_time *time, th_env *env)
     }
 }
 
-bool th_event_time_from_clock(int64_t mega, int64_t s, int64_t us, struct th_event_time *time)
+bool th_trace_event_time_from_clock(int64_t mega, int64_t s, int64_t us, struct th_event_time *time)
 {
     const int64_t last = INT64_MAX / ((int64_t)NS_PER_US * US_PER_S * S_PER_MEGA);
     int64_t ns;
@@ -69,7 +69,7 @@ bool th_event_time_from_clock(int64_t mega, int64_t s, int64_t us, struct th_eve
     return true;
 }
 
-bool th_event_time_from_term(th_term t, struct th_event_time *time)
+bool th_trace_event_time_from_term(th_term t, struct th_event_time *time)
 {
     struct th_event_time found = {.kind = TH_TIME_MONOTONIC};
     const th_term *e;
@@ -77,8 +77,8 @@ bool th_event_time_from_term(th_term t, struct th_event_time *time)
     if (th_is_tuple(t) && th_tuple_arity(t) == 3) {
         e = th_tuple_elements(t);
         return th_is_small(e[0]) && th_is_small(e[1]) && th_is_small(e[2]) &&
-               th_event_time_from_clock(th_small_value(e[0]), th_small_value(e[1]),
-                                        th_small_value(e[2]), time);
+               th_trace_event_time_from_clock(th_small_value(e[0]), th_small_value(e[1]),
+                                              th_small_value(e[2]), time);
     }
     if (th_is_tuple(t) && th_tuple_arity(t) == 2) {
         e = th_tuple_elements(t);
@@ -102,14 +102,15 @@ static enum th_status no_message(const char *why)
 
 static enum th_status take_time(struct th_event *event, th_term t)
 {
-    return th_event_time_from_term(t, &event->time) ? TH_OK
-                                                    : no_message("its last element is no time");
+    return th_trace_event_time_from_term(t, &event->time)
+               ? TH_OK
+               : no_message("its last element is no time");
 }
 
-enum th_status th_event_take_optional(struct th_event *event, th_term first, th_term second,
-                                      bool scheduler_id)
+enum th_status th_trace_event_take_optional(struct th_event *event, th_term first, th_term second,
+                                            bool scheduler_id)
 {
-    bool has_result = th_tag_has_result(event->tag);
+    bool has_result = th_trace_tag_has_result(event->tag);
 
     if (second != TH_NONE && !has_result)
         return no_message("it has too many elements");
@@ -147,7 +148,7 @@ static enum th_status from_drop(struct th_event *event, const th_term *e, size_t
 static enum th_status from_rest(struct th_event *event, const th_term *e, size_t count,
                                 bool scheduler_id)
 {
-    size_t fixed = 1 + th_tag_has_extra(event->tag);
+    size_t fixed = 1 + th_trace_tag_has_extra(event->tag);
 
     if (count < fixed)
         return no_message("it has too few elements");
@@ -157,8 +158,8 @@ static enum th_status from_rest(struct th_event *event, const th_term *e, size_t
     event->extra = fixed == 2 ? e[1] : TH_NONE;
     if (count == fixed)
         return TH_OK;
-    return th_event_take_optional(event, e[fixed], count == fixed + 2 ? e[fixed + 1] : TH_NONE,
-                                  scheduler_id);
+    return th_trace_event_take_optional(event, e[fixed],
+                                        count == fixed + 2 ? e[fixed + 1] : TH_NONE, scheduler_id);
 }
 
 static enum th_status from_trace(struct th_event *event, const th_term *e, size_t count,
@@ -170,7 +171,7 @@ static enum th_status from_trace(struct th_event *event, const th_term *e, size_
         return no_message("it has too few elements");
     event->kind = timed ? TH_EVENT_TRACE_TS : TH_EVENT_TRACE;
     event->tracee = e[1];
-    event->tag = th_tag_of(e[2]);
+    event->tag = th_trace_tag_of(e[2]);
     if (!th_is_pid(event->tracee) && !th_is_port(event->tracee))
         return no_message("its tracee is neither a process nor a port");
     if (event->tag >= TH_TAG_seq_trace)
@@ -192,11 +193,11 @@ static enum th_status from_elements(struct th_event *event, const th_term *e, si
     return no_message("it begins with neither trace, trace_ts, seq_trace nor drop");
 }
 
-enum th_status th_event_from_tuple(struct th_event *event, th_term tuple, bool scheduler_id)
+enum th_status th_trace_event_from_tuple(struct th_event *event, th_term tuple, bool scheduler_id)
 {
     enum th_status status;
 
-    th_event_begin(event, TH_EVENT_OTHER);
+    th_trace_event_begin(event, TH_EVENT_OTHER);
     if (th_is_tuple(tuple) && th_tuple_arity(tuple) > 0)
         status =
             from_elements(event, th_tuple_elements(tuple), th_tuple_arity(tuple), scheduler_id);
@@ -205,7 +206,7 @@ enum th_status th_event_from_tuple(struct th_event *event, th_term tuple, bool s
     if (status == TH_OK) {
         event->tuple_size = (uint32_t)th_tuple_arity(tuple);
     } else {
-        th_event_begin(event, TH_EVENT_OTHER);
+        th_trace_event_begin(event, TH_EVENT_OTHER);
         event->term = tuple;
     }
     event->decoded = true;
@@ -215,12 +216,12 @@ enum th_status th_event_from_tuple(struct th_event *event, th_term tuple, bool s
 
 /* To a tuple. */
 
-th_term th_event_to_tuple(const struct th_event *event, th_env *env)
+th_term th_trace_event_to_tuple(const struct th_event *event, th_env *env)
 {
     th_term elements[8];
     size_t count = 0;
     const th_term optional[] = {event->extra, event->match_spec_result, event->scheduler_id,
-                                th_event_time_term(&event->time, env)};
+                                th_trace_event_time_term(&event->time, env)};
 
     switch (event->kind) {
     case TH_EVENT_OTHER:
@@ -234,7 +235,7 @@ th_term th_event_to_tuple(const struct th_event *event, th_env *env)
     default:
         elements[count++] = event->kind == TH_EVENT_TRACE ? TH_AM(trace) : TH_AM(trace_ts);
         elements[count++] = event->tracee;
-        elements[count++] = th_tag_atom(event->tag);
+        elements[count++] = th_trace_tag_atom(event->tag);
     }
     elements[count++] = event->term;
     for (size_t i = 0; i < sizeof optional / sizeof optional[0]; i++)
@@ -254,22 +255,22 @@ static void print_function(struct th_buffer *out, const struct th_mfa *function,
     th_buffer_printf(out, "/%u", function->arity);
 }
 
-void th_function_print(struct th_buffer *out, const struct th_mfa *function)
+void th_trace_function_print(struct th_buffer *out, const struct th_mfa *function)
 {
     print_function(out, function, th_text_print_atom);
 }
 
-void th_function_show(struct th_buffer *out, const struct th_mfa *function)
+void th_trace_function_show(struct th_buffer *out, const struct th_mfa *function)
 {
     print_function(out, function, th_text_show_atom);
 }
 
-bool th_tag_has_function(enum th_tracer_tag tag)
+bool th_trace_tag_has_function(enum th_tracer_tag tag)
 {
     return tag >= TH_TAG_call && tag <= TH_TAG_exception_from;
 }
 
-bool th_event_function_from_term(th_term t, struct th_mfa *function)
+bool th_trace_event_function_from_term(th_term t, struct th_mfa *function)
 {
     const th_term *e;
     size_t arity;
@@ -285,7 +286,7 @@ bool th_event_function_from_term(th_term t, struct th_mfa *function)
     return th_is_atom(e[0]) && th_is_atom(e[1]) && arity <= TH_FUNCTION_ARITY_MAX;
 }
 
-th_term th_event_actor_from_info(th_term info)
+th_term th_trace_event_actor_from_info(th_term info)
 {
     const th_term *e;
     th_term actor;

@@ -35,7 +35,7 @@ enum th_time_kind {
 enum th_time_clock { TH_CLOCK_SYSTEM, TH_CLOCK_CPU, TH_CLOCK_MONOTONIC, TH_CLOCKS };
 
 /* KIND is not TH_TIME_NONE. */
-static inline enum th_time_clock th_time_clock(enum th_time_kind kind)
+static inline enum th_time_clock th_trace_time_clock(enum th_time_kind kind)
 {
     return kind == TH_TIME_TIMESTAMP ? TH_CLOCK_SYSTEM
            : kind == TH_TIME_CPU     ? TH_CLOCK_CPU
@@ -65,8 +65,8 @@ struct th_caller {
 enum { TH_FUNCTION_ARITY_MAX = 255 };
 
 /* Appends "m:f/1": for programs, and in the encoding of people (text.h). */
-void th_function_print(struct th_buffer *out, const struct th_mfa *function);
-void th_function_show(struct th_buffer *out, const struct th_mfa *function);
+void th_trace_function_print(struct th_buffer *out, const struct th_mfa *function);
+void th_trace_function_show(struct th_buffer *out, const struct th_mfa *function);
 
 enum th_fact { TH_UNKNOWN, TH_NO, TH_YES };
 
@@ -111,7 +111,7 @@ struct th_event {
     /* Whose event it is, if it happens in this host now (live.h); NULL: it is recorded. */
     struct th_tracee *live;
 
-    /* Filled by th_event_decode(); TH_NONE where there is none. */
+    /* Filled by th_trace_event_decode(); TH_NONE where there is none. */
     th_term term;
     th_term extra;
     th_term match_spec_result;
@@ -126,12 +126,12 @@ struct th_event {
 
 /* Decodes once: further calls cost nothing. After the first, ENV must stay until the event is done
  * with. */
-static inline enum th_status th_event_decode(struct th_event *event, th_env *env)
+static inline enum th_status th_trace_event_decode(struct th_event *event, th_env *env)
 {
     return event->decoded ? TH_OK : event->source->decode(event, env);
 }
 
-static inline enum th_status th_event_time(struct th_event *event)
+static inline enum th_status th_trace_event_time(struct th_event *event)
 {
     return event->timed ? TH_OK : event->source->time(event);
 }
@@ -140,28 +140,29 @@ static inline enum th_status th_event_time(struct th_event *event)
  * The fields of a trace tuple, and the tuple of fields. Where a tuple's optional fields are
  * ambiguous (one integer that may be a match specification's result or a scheduler's number)
  * SCHEDULER_ID decides for a call, send or receive; other tags never have a match specification's
- * result. th_event_from_tuple() leaves number, position, source, reader and live alone; a tuple
- * {drop, N} gives TH_EVENT_DROP. If TUPLE is no trace message it returns TH_MALFORMED, and the
- * event is a TH_EVENT_OTHER with TUPLE as its term.
+ * result. th_trace_event_from_tuple() leaves number, position, source, reader and live alone; a
+ * tuple {drop, N} gives TH_EVENT_DROP. If TUPLE is no trace message it returns TH_MALFORMED, and
+ * the event is a TH_EVENT_OTHER with TUPLE as its term.
  */
-enum th_status th_event_from_tuple(struct th_event *event, th_term tuple, bool scheduler_id);
-th_term th_event_to_tuple(const struct th_event *event, th_env *env);
+enum th_status th_trace_event_from_tuple(struct th_event *event, th_term tuple, bool scheduler_id);
+th_term th_trace_event_to_tuple(const struct th_event *event, th_env *env);
 
 /*
  * The term of a time (TH_NONE for TH_TIME_NONE), and back; false if T has no such shape. Both kinds
  * of clock have the same shape: with Mega = 0 it is CPU time, as no recording is from 1970. What is
  * below a microsecond is lost in it.
  */
-th_term th_event_time_term(const struct th_event_time *time, th_env *env);
-bool th_event_time_from_term(th_term t, struct th_event_time *time);
-bool th_event_time_from_clock(int64_t mega, int64_t s, int64_t us, struct th_event_time *time);
+th_term th_trace_event_time_term(const struct th_event_time *time, th_env *env);
+bool th_trace_event_time_from_term(th_term t, struct th_event_time *time);
+bool th_trace_event_time_from_clock(int64_t mega, int64_t s, int64_t us,
+                                    struct th_event_time *time);
 
 /*
  * For sources of events: empties all but number, position, source, reader and live. Member by
  * member, as compilers clear a struct of this size with a string instruction that takes longer than
  * all else that a skipped event needs.
  */
-static inline void th_event_begin(struct th_event *event, enum th_event_kind kind)
+static inline void th_trace_event_begin(struct th_event *event, enum th_event_kind kind)
 {
     event->kind = kind;
     event->tag = (enum th_tracer_tag)TH_TAG_COUNT;
@@ -188,23 +189,23 @@ static inline void th_event_begin(struct th_event *event, enum th_event_kind kin
  * For sources of events: tells apart the one or two elements (SECOND may be TH_NONE) that stand
  * between Term or Extra and the time. TH_MALFORMED if there can be none such.
  */
-enum th_status th_event_take_optional(struct th_event *event, th_term first, th_term second,
-                                      bool scheduler_id);
+enum th_status th_trace_event_take_optional(struct th_event *event, th_term first, th_term second,
+                                            bool scheduler_id);
 
 /* The function that T is: {M, F, Arity} or {M, F, Args}; false if it is none. */
-bool th_event_function_from_term(th_term t, struct th_mfa *function);
+bool th_trace_event_function_from_term(th_term t, struct th_mfa *function);
 
 /* Who acted, of a seq_trace event's info: {send | 'receive' | print, {Previous, Current}, From, To,
  * Message}; TH_NONE if INFO is no such thing. */
-th_term th_event_actor_from_info(th_term info);
+th_term th_trace_event_actor_from_info(th_term info);
 
 /* True if the term of an event with this tag is a function. */
-bool th_tag_has_function(enum th_tracer_tag tag);
+bool th_trace_tag_has_function(enum th_tracer_tag tag);
 
 /* True if a tuple with this tag has Extra as its fifth element. */
-bool th_tag_has_extra(enum th_tracer_tag tag);
+bool th_trace_tag_has_extra(enum th_tracer_tag tag);
 
 /* True if an event with this tag can carry a match specification's result. */
-bool th_tag_has_result(enum th_tracer_tag tag);
+bool th_trace_tag_has_result(enum th_tracer_tag tag);
 
 #endif

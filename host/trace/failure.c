@@ -8,10 +8,10 @@ static struct {
     pthread_mutex_t lock;
     unsigned long count;
     char latest[1024];       /* cut, if need be: no memory is taken */
-    const char *path, *name; /* th_failures_name() */
+    const char *path, *name; /* th_trace_failures_name() */
 } failures = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void th_failures_name(const char *path, const char *name)
+void th_trace_failures_name(const char *path, const char *name)
 {
     pthread_mutex_lock(&failures.lock);
     failures.path = path;
@@ -27,7 +27,7 @@ static const char *find_path(const char *reason)
     return found && !isalnum((unsigned char)found[strlen(failures.path)]) ? found : NULL;
 }
 
-void th_failure_report(const char *tracer, const char *reason)
+void th_trace_failure_report(const char *tracer, const char *reason)
 {
     const char *found, *name = "", *rest = "";
     int before = (int)strlen(reason);
@@ -46,7 +46,7 @@ void th_failure_report(const char *tracer, const char *reason)
     th_log_error("tracer '%s' failed: %.*s%s%s", tracer, before, reason, name, rest);
 }
 
-unsigned long th_failures(void)
+unsigned long th_trace_failures(void)
 {
     unsigned long count;
 
@@ -56,7 +56,7 @@ unsigned long th_failures(void)
     return count;
 }
 
-enum th_status th_failures_raise(unsigned long before)
+enum th_status th_trace_failures_raise(unsigned long before)
 {
     enum th_status status = TH_OK;
 

@@ -31,7 +31,7 @@ struct th_function_sites {
 };
 
 /* The site where local calls are met now. */
-static inline struct th_site *th_function_local_site(const struct th_function_sites *function)
+static inline struct th_site *th_trace_function_local_site(const struct th_function_sites *function)
 {
     return function->no_local ? NULL : function->local;
 }
@@ -44,17 +44,17 @@ struct th_functions {
 };
 
 /* A key for tables, never 0. */
-uint64_t th_function_key(const struct th_mfa *name);
+uint64_t th_trace_function_key(const struct th_mfa *name);
 
 /* NULL if it is not there. */
-struct th_function_sites *th_functions_find(const struct th_functions *functions,
-                                            const struct th_mfa *name);
+struct th_function_sites *th_trace_functions_find(const struct th_functions *functions,
+                                                  const struct th_mfa *name);
 
 /* Adds one that is not there. */
-struct th_function_sites *th_functions_add(struct th_functions *functions,
-                                           const struct th_mfa *name);
+struct th_function_sites *th_trace_functions_add(struct th_functions *functions,
+                                                 const struct th_mfa *name);
 
 /* No site has a breakpoint any more. */
-void th_functions_free(struct th_functions *functions);
+void th_trace_functions_free(struct th_functions *functions);
 
 #endif

@@ -26,9 +26,9 @@ static void leave_to_parent(const struct parent *parent, struct th_session *sess
     if (left == old)
         return;
     if (parent->live)
-        th_traced_set(parent->live, session, left);
+        th_trace_traced_set(parent->live, session, left);
     else
-        th_tracee_set(th_tracee_expect(session->tracing, parent->id), session, left);
+        th_trace_tracee_set(th_trace_tracee_expect(session->tracing, parent->id), session, left);
 }
 
 /* The flags that are cleared at a child, too, whoever they came from. */
@@ -39,7 +39,7 @@ static uint32_t spent(uint32_t flags, uint32_t always, uint32_t first)
 
 static uint32_t by_spawn(struct th_session *session, const struct parent *parent, uint32_t had)
 {
-    uint32_t flags = th_refs_flags(parent->refs, session), left;
+    uint32_t flags = th_trace_refs_flags(parent->refs, session), left;
     uint32_t given = heirloom(flags, TH_FLAG_SET_ON_SPAWN, TH_FLAG_SET_ON_FIRST_SPAWN, &left);
 
     leave_to_parent(parent, session, flags, left);
@@ -48,7 +48,7 @@ static uint32_t by_spawn(struct th_session *session, const struct parent *parent
 
 static uint32_t by_link(struct th_session *session, const struct parent *parent, uint32_t had)
 {
-    uint32_t flags = th_refs_flags(parent->refs, session), left;
+    uint32_t flags = th_trace_refs_flags(parent->refs, session), left;
     uint32_t given = heirloom(flags, TH_FLAG_SET_ON_LINK, TH_FLAG_SET_ON_FIRST_LINK, &left);
 
     leave_to_parent(parent, session, flags, left);
@@ -63,7 +63,7 @@ static uint32_t dowry(const struct th_session *session, const struct th_recorded
 {
     const struct th_tracee_refs *refs =
         tracee ? atomic_load_explicit(&tracee->traced.refs, memory_order_relaxed) : NULL;
-    uint32_t given = refs ? th_refs_flags(refs, session) : 0;
+    uint32_t given = refs ? th_trace_refs_flags(refs, session) : 0;
 
     return given | session->born[kind];
 }
@@ -73,13 +73,13 @@ static uint32_t dowry(const struct th_session *session, const struct th_recorded
 static struct th_tracee_refs *child_refs(struct th_tracing *tracing, const struct parent *parent,
                                          const struct th_recorded_tracee *child)
 {
-    struct th_tracee_refs *refs = th_refs_create(TH_SESSIONS_LIMIT);
+    struct th_tracee_refs *refs = th_trace_refs_create(TH_SESSIONS_LIMIT);
 
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session = th_tracing_at(tracing, i);
+        struct th_session *session = th_trace_at(tracing, i);
         if (session)
-            th_refs_add(refs, session,
-                        by_spawn(session, parent, dowry(session, child, TH_KIND_PROCESS)));
+            th_trace_refs_add(refs, session,
+                              by_spawn(session, parent, dowry(session, child, TH_KIND_PROCESS)));
     }
     return refs;
 }
@@ -87,18 +87,18 @@ static struct th_tracee_refs *child_refs(struct th_tracing *tracing, const struc
 /* A child that is like those that were there needs no struct, unless more is to become of it. */
 static void be_born(struct th_tracing *tracing, th_term parent, th_term id)
 {
-    struct parent of = {.id = parent, .refs = th_tracee_refs(tracing, parent)};
-    uint32_t parents = th_refs_union(of.refs);
-    struct th_recorded_tracee *child = th_tracee_find(id);
+    struct parent of = {.id = parent, .refs = th_trace_tracee_refs(tracing, parent)};
+    uint32_t parents = th_trace_refs_union(of.refs);
+    struct th_recorded_tracee *child = th_trace_tracee_find(id);
     struct th_tracee_refs *refs = child_refs(tracing, &of, child);
 
-    if (!child && th_refs_equal(refs, th_found_refs(tracing, id)) &&
+    if (!child && th_trace_refs_equal(refs, th_trace_found_refs(tracing, id)) &&
         !(parents & (TH_FLAG_SET_ON_FIRST_SPAWN | TH_FLAGS_ON_LINK))) {
         th_free(refs);
         return;
     }
-    child = th_tracee_expect(tracing, id);
-    th_traced_set_all(&child->traced, refs);
+    child = th_trace_tracee_expect(tracing, id);
+    th_trace_traced_set_all(&child->traced, refs);
     child->born = true;
     child->newborn_of = parent;
 }
@@ -110,7 +110,7 @@ static bool are_processes(th_term one, th_term other)
 
 static void spawn(struct th_tracing *tracing, th_term parent, th_term id)
 {
-    const struct th_recorded_tracee *child = th_tracee_find(id);
+    const struct th_recorded_tracee *child = th_trace_tracee_find(id);
 
     if (are_processes(parent, id) && !(child && child->born))
         be_born(tracing, parent, id);
@@ -119,7 +119,7 @@ static void spawn(struct th_tracing *tracing, th_term parent, th_term id)
 /* A link that was made in the spawn has been seen before this. */
 static void spawned(struct th_tracing *tracing, th_term id, th_term parent)
 {
-    struct th_recorded_tracee *child = th_tracee_find(id);
+    struct th_recorded_tracee *child = th_trace_tracee_find(id);
 
     if (child && child->born)
         child->newborn_of = TH_NONE;
@@ -131,50 +131,51 @@ static void link_child(struct th_tracing *tracing, const struct parent *parent,
                        struct th_tracee *child)
 {
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session = th_tracing_at(tracing, i);
+        struct th_session *session = th_trace_at(tracing, i);
         if (session)
-            th_traced_set(child, session,
-                          by_link(session, parent, th_refs_flags(th_traced_refs(child), session)));
+            th_trace_traced_set(child, session,
+                                by_link(session, parent,
+                                        th_trace_refs_flags(th_trace_traced_refs(child), session)));
     }
 }
 
 static void link_newborn(struct th_tracing *tracing, th_term parent, th_term id)
 {
-    struct th_recorded_tracee *child = th_tracee_find(id);
+    struct th_recorded_tracee *child = th_trace_tracee_find(id);
     struct parent of = {.id = parent};
 
     if (!child || child->newborn_of == TH_NONE || child->newborn_of != parent)
         return;
     child->newborn_of = TH_NONE;
-    of.refs = th_tracee_refs(tracing, parent);
+    of.refs = th_trace_tracee_refs(tracing, parent);
     link_child(tracing, &of, &child->traced);
 }
 
 static void open(struct th_tracing *tracing, th_term id)
 {
-    struct th_recorded_tracee *port = th_tracee_find(id);
+    struct th_recorded_tracee *port = th_trace_tracee_find(id);
     struct th_tracee_refs *refs;
 
     if (!th_is_local_port(id) || (port && port->born))
         return;
-    refs = th_refs_create(TH_SESSIONS_LIMIT);
+    refs = th_trace_refs_create(TH_SESSIONS_LIMIT);
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
-        if (th_tracing_at(tracing, i))
-            th_refs_add(refs, th_tracing_at(tracing, i),
-                        dowry(th_tracing_at(tracing, i), port, TH_KIND_PORT));
-    port = th_tracee_own(tracing, id);
-    th_traced_set_all(&port->traced, refs);
+        if (th_trace_at(tracing, i))
+            th_trace_refs_add(refs, th_trace_at(tracing, i),
+                              dowry(th_trace_at(tracing, i), port, TH_KIND_PORT));
+    port = th_trace_tracee_own(tracing, id);
+    th_trace_traced_set_all(&port->traced, refs);
     port->born = true;
 }
 
 static void meet(struct th_tracing *tracing, th_term id, th_term name)
 {
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session = th_tracing_at(tracing, i);
+        struct th_session *session = th_trace_at(tracing, i);
         for (size_t j = 0; session && j < session->expected_count; j++)
             if (session->expected[j].who == name) {
                 session->expected[j].met = true;
-                th_session_trace_one(session, id, true, session->expected[j].flags);
+                th_trace_session_trace_one(session, id, true, session->expected[j].flags);
             }
     }
 }
@@ -202,17 +203,17 @@ static void heed(struct th_tracing *tracing, const struct th_event *event)
     }
 }
 
-void th_inheritance_heed(struct th_tracing *tracing, struct th_event *event)
+void th_trace_inheritance_heed(struct th_tracing *tracing, struct th_event *event)
 {
     if (event->tag == TH_TAG_in) /* only its trace_status */
         return;
-    if (th_event_decode(event, &tracing->arena) != TH_OK) {
+    if (th_trace_event_decode(event, &tracing->arena) != TH_OK) {
         th_error_clear(); /* whoever wants the terms will meet the damage again */
         return;
     }
-    th_tracing_lock(tracing);
+    th_trace_lock(tracing);
     heed(tracing, event);
-    th_tracing_unlock(tracing);
+    th_trace_unlock(tracing);
 }
 
 /* --- live ones --- */
@@ -220,20 +221,20 @@ void th_inheritance_heed(struct th_tracing *tracing, struct th_event *event)
 /* Nothing is kept for one that is like all others. */
 static void keep_unlike(struct th_tracee *traced, struct th_tracee_refs *refs)
 {
-    if (th_refs_equal(refs, th_found_refs(traced->tracing, traced->id)))
+    if (th_trace_refs_equal(refs, th_trace_found_refs(traced->tracing, traced->id)))
         th_free(refs);
     else
-        th_traced_set_all(traced, refs);
+        th_trace_traced_set_all(traced, refs);
 }
 
 static void be_opened(struct th_tracee *port)
 {
-    struct th_tracee_refs *refs = th_refs_create(TH_SESSIONS_LIMIT);
+    struct th_tracee_refs *refs = th_trace_refs_create(TH_SESSIONS_LIMIT);
 
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session = th_tracing_at(port->tracing, i);
+        struct th_session *session = th_trace_at(port->tracing, i);
         if (session)
-            th_refs_add(refs, session, session->born[TH_KIND_PORT]);
+            th_trace_refs_add(refs, session, session->born[TH_KIND_PORT]);
     }
     keep_unlike(port, refs);
 }
@@ -248,7 +249,7 @@ static bool may_differ(const struct th_tracee *child, const struct th_tracee *pa
            (parent && atomic_load_explicit(&parent->refs, memory_order_relaxed));
 }
 
-void th_inheritance_begin(struct th_tracee *child, struct th_tracee *parent, bool linked)
+void th_trace_inheritance_begin(struct th_tracee *child, struct th_tracee *parent, bool linked)
 {
     static const struct th_tracee_refs nobody;
     struct parent of = {parent, parent ? parent->id : TH_NONE, &nobody};
@@ -256,14 +257,14 @@ void th_inheritance_begin(struct th_tracee *child, struct th_tracee *parent, boo
     if (!may_differ(child, parent))
         return;
     if (parent)
-        of.refs = th_traced_refs(parent);
+        of.refs = th_trace_traced_refs(parent);
     if (th_is_local_port(child->id))
         be_opened(child);
     else
         keep_unlike(child, child_refs(child->tracing, &of, NULL));
     if (!linked || !parent)
         return;
-    of.refs = th_traced_refs(parent);
+    of.refs = th_trace_traced_refs(parent);
     link_child(child->tracing, &of, child);
 }
 
@@ -292,14 +293,14 @@ static uint32_t heeded_for(const struct th_session *session)
     return heeded;
 }
 
-void th_inheritance_update(struct th_tracing *tracing)
+void th_trace_inheritance_update(struct th_tracing *tracing)
 {
     const uint32_t births = 1 << TH_TAG_spawn | 1 << TH_TAG_spawned;
     uint32_t heeded = 1 << TH_TAG_in;
 
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
-        if (th_tracing_at(tracing, i))
-            heeded |= heeded_for(th_tracing_at(tracing, i));
+        if (th_trace_at(tracing, i))
+            heeded |= heeded_for(th_trace_at(tracing, i));
     if (tracing->special)
         heeded |= births | 1 << TH_TAG_open;
     if (heeded & births &&

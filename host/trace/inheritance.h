@@ -14,7 +14,7 @@
  * this order, so that a link comes of a spawn_link if the child had no event before it. If the
  * parent's events were not recorded, spawned and getting_linked tell the same.
  *
- * Live processes tell it themselves, before their first event: th_inheritance_begin().
+ * Live processes tell it themselves, before their first event: th_trace_inheritance_begin().
  *
  * Only recorded events that can make a difference are looked at (tracing->heeded): none as long as
  * all processes have the same flags and give them all on.
@@ -25,14 +25,14 @@
 #include "tracing.h"
 
 /* What EVENT, whose tag is one of tracing->heeded, means for who is traced. */
-void th_inheritance_heed(struct th_tracing *tracing, struct th_event *event);
+void th_trace_inheritance_heed(struct th_tracing *tracing, struct th_event *event);
 
 /* CHILD, of this host, is there. PARENT (NULL: none) has spawned it, LINKED to itself. In a read
  * section and under the lock. */
-void th_inheritance_begin(struct th_tracee *child, struct th_tracee *parent, bool linked);
+void th_trace_inheritance_begin(struct th_tracee *child, struct th_tracee *parent, bool linked);
 
 /* Says anew which tags can make a difference. To be called after each change of flags, under
  * the lock. */
-void th_inheritance_update(struct th_tracing *tracing);
+void th_trace_inheritance_update(struct th_tracing *tracing);
 
 #endif

@@ -46,7 +46,7 @@ static th_term count_line(const struct th_match_context *of, th_term caller)
 {
     if (caller != TH_NONE && th_is_tuple(caller) &&
         th_tuple_elements(caller)[3] == TH_AM(undefined))
-        th_session_count(of->session, TH_COUNTED_BY_PATTERNS(lines_unknown));
+        th_trace_session_count(of->session, TH_COUNTED_BY_PATTERNS(lines_unknown));
     return caller;
 }
 
@@ -60,7 +60,7 @@ static struct th_recorded_tracee *tracee_of(void *context)
 
 static th_term recorded_node(void *context)
 {
-    th_term name = th_world_node().node;
+    th_term name = th_process_world_node().node;
 
     (void)context;
     return name ? name : TH_NONE;
@@ -250,17 +250,17 @@ static th_term process_dump(void *context, th_env *env)
 /* The callback that shows the term is about the event at hand; of a call none was made yet. */
 static void live_display(void *context, th_term term)
 {
-    struct th_event *outer = th_callback_current.event, event;
+    struct th_event *outer = th_trace_callback_current.event, event;
 
     if (!outer) {
         th_live_call_event(&event, of(context)->call);
-        th_callback_current.event = &event;
+        th_trace_callback_current.event = &event;
     }
     if (asked(context)->display)
         asked(context)->display(process_of(context), term);
     else
         recorded_display(context, term);
-    th_callback_current.event = outer;
+    th_trace_callback_current.event = outer;
 }
 
 /* --- the trace control word: relaxed, a word in itself ---------------------------------------- */
@@ -311,13 +311,13 @@ static bool read_flags(th_term list, uint32_t *flags)
 static bool change(struct th_session *session, struct th_tracee *traced, uint32_t clear,
                    uint32_t set)
 {
-    uint32_t old = th_refs_flags(th_traced_refs(traced), session);
+    uint32_t old = th_trace_refs_flags(th_trace_traced_refs(traced), session);
     uint32_t accepted =
-        th_kind_of(traced->id) == TH_KIND_PORT ? TH_FLAGS_OF_PORTS : TH_FLAGS_OF_PROCESSES;
+        th_trace_kind_of(traced->id) == TH_KIND_PORT ? TH_FLAGS_OF_PORTS : TH_FLAGS_OF_PROCESSES;
     uint32_t new = (old & ~clear) | (set & accepted);
 
     if (new != old)
-        th_traced_set(traced, session, new);
+        th_trace_traced_set(traced, session, new);
     return new != old;
 }
 
@@ -330,10 +330,10 @@ static struct th_tracee *traced_of(const struct th_match_context *of, th_term wh
     if (who == TH_NONE)
         return of->traced;
     if (th_is_atom(who))
-        who = th_whereis(who);
+        who = th_process_whereis(who);
     if (of->process)
-        return who == TH_NONE ? NULL : th_tracing_live(of->session->tracing, who);
-    tracee = th_process_alive(who) ? th_tracee_expect(of->session->tracing, who) : NULL;
+        return who == TH_NONE ? NULL : th_trace_live(of->session->tracing, who);
+    tracee = th_process_alive(who) ? th_trace_tracee_expect(of->session->tracing, who) : NULL;
     return tracee ? &tracee->traced : NULL;
 }
 
@@ -346,11 +346,11 @@ static th_term set_flags(void *context, th_term who, th_term clear, th_term set)
 
     if (!read_flags(clear, &off) || !read_flags(set, &on))
         return answer;
-    th_tracing_lock(tracing);
+    th_trace_lock(tracing);
     traced = traced_of(of(context), who);
     if (traced)
         answer = change(of(context)->session, traced, off, on) ? TH_AM(true) : TH_AM(false);
-    th_tracing_unlock(tracing);
+    th_trace_unlock(tracing);
     return answer;
 }
 
@@ -360,20 +360,20 @@ static void silence(void *context, bool silent)
 
     if (!of(context)->traced)
         return;
-    th_tracing_lock(tracing);
+    th_trace_lock(tracing);
     change(of(context)->session, of(context)->traced, silent ? 0 : TH_FLAG_SILENT,
            silent ? TH_FLAG_SILENT : 0);
-    th_tracing_unlock(tracing);
+    th_trace_unlock(tracing);
 }
 
 static th_term is_silent(void *context)
 {
     const struct th_match_context *self = context;
     const struct th_tracee_refs *refs = self->traced
-                                            ? th_traced_refs(self->traced)
-                                            : th_found_refs(self->session->tracing, self->id);
+                                            ? th_trace_traced_refs(self->traced)
+                                            : th_trace_found_refs(self->session->tracing, self->id);
 
-    return th_refs_flags(refs, self->session) & TH_FLAG_SILENT ? TH_AM(true) : TH_AM(false);
+    return th_trace_refs_flags(refs, self->session) & TH_FLAG_SILENT ? TH_AM(true) : TH_AM(false);
 }
 
 /* --- both ------------------------------------------------------------------------------------- */
@@ -410,8 +410,9 @@ static const struct th_match_operations of_host = {
     .is_silent = is_silent,
 };
 
-void th_match_context_run(struct th_match_context *context, const struct th_match_spec *spec,
-                          const struct th_match_subject *subject, struct th_match_result *result)
+void th_trace_match_context_run(struct th_match_context *context, const struct th_match_spec *spec,
+                                const struct th_match_subject *subject,
+                                struct th_match_result *result)
 {
     const struct th_match_surroundings surroundings = {context->process ? &of_host : &of_recording,
                                                        context};

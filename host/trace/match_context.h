@@ -19,7 +19,8 @@ struct th_match_context {
 };
 
 /* th_match_run() in CONTEXT. */
-void th_match_context_run(struct th_match_context *context, const struct th_match_spec *spec,
-                          const struct th_match_subject *subject, struct th_match_result *result);
+void th_trace_match_context_run(struct th_match_context *context, const struct th_match_spec *spec,
+                                const struct th_match_subject *subject,
+                                struct th_match_result *result);
 
 #endif

@@ -17,13 +17,13 @@ static th_term node_of(th_term sender)
 /* No recording has node and sender of a received message. */
 static struct th_match_subject subject_of(struct th_delivery *delivery)
 {
-    struct th_dispatch *dispatch = th_dispatch_of(delivery);
+    struct th_dispatch *dispatch = th_trace_dispatch_of(delivery);
     const struct th_event *event = dispatch->event;
     const struct th_live_event *live = (const struct th_live_event *)event;
     th_term *elements = dispatch->message;
 
     dispatch->caller = !event->live && th_is_immediate(dispatch->tracee)
-                           ? th_tracee_own(dispatch->tracing, dispatch->tracee)
+                           ? th_trace_tracee_own(dispatch->tracing, dispatch->tracee)
                            : NULL;
     if (delivery->group == TH_GROUP_send) {
         elements[0] = event->extra;
@@ -42,15 +42,15 @@ static const struct th_delivery_source source = {
     .group = TH_GROUP_none,
     .is_message = true,
     .counts_flags = true,
-    .decode = th_dispatch_decode,
+    .decode = th_trace_dispatch_decode,
     .subject = subject_of,
-    .context = th_dispatch_context,
-    .flags = th_dispatch_flags,
-    .fill = th_dispatch_fill,
-    .forget = th_dispatch_forget,
+    .context = th_trace_dispatch_context,
+    .flags = th_trace_dispatch_flags,
+    .fill = th_trace_dispatch_fill,
+    .forget = th_trace_dispatch_forget,
 };
 
-bool th_message_filter_offer(struct th_dispatch *dispatch, bool traced)
+bool th_trace_message_filter_offer(struct th_dispatch *dispatch, bool traced)
 {
     struct th_delivery *delivery = &dispatch->delivery;
     const struct th_session *session = delivery->attachment->session;
@@ -63,7 +63,7 @@ bool th_message_filter_offer(struct th_dispatch *dispatch, bool traced)
     if (filter) {
         spec.spec = filter->spec;
         delivery->spec = &spec;
-        th_deliver(delivery, &source, traced);
+        th_trace_deliver(delivery, &source, traced);
     }
     th_progress_leave();
     return filter != NULL;

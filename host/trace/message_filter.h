@@ -26,10 +26,10 @@ struct th_message_filters {
     atomic_bool used; /* one was set; relaxed, for reports alone */
 };
 
-/* True if there is a filter for events of GROUP. Relaxed, as only th_message_filter_offer() looks
- * into it; one that is set meanwhile counts from the next event on. */
-static inline bool th_message_filter_is_set(const struct th_message_filters *filters,
-                                            enum th_tracer_group group)
+/* True if there is a filter for events of GROUP. Relaxed, as only th_trace_message_filter_offer()
+ * looks into it; one that is set meanwhile counts from the next event on. */
+static inline bool th_trace_message_filter_is_set(const struct th_message_filters *filters,
+                                                  enum th_tracer_group group)
 {
     unsigned message = (unsigned)group - TH_GROUP_send;
 
@@ -40,9 +40,9 @@ static inline bool th_message_filter_is_set(const struct th_message_filters *fil
 
 /* Offers a send or receive of a process, which is addressed to a session that has a filter for it
  * and traces TRACED for such events. False: there is no filter any more. */
-bool th_message_filter_offer(struct th_dispatch *dispatch, bool traced);
+bool th_trace_message_filter_offer(struct th_dispatch *dispatch, bool traced);
 
 /* Nobody looks at them any more. */
-void th_message_filters_end(struct th_message_filters *filters);
+void th_trace_message_filters_end(struct th_message_filters *filters);
 
 #endif

@@ -31,7 +31,7 @@ static void replace(struct th_session *session, enum th_message_side message,
         th_progress_later(&old->later, free_later);
 }
 
-void th_message_filters_end(struct th_message_filters *filters)
+void th_trace_message_filters_end(struct th_message_filters *filters)
 {
     for (enum th_message_side i = 0; i < TH_MESSAGES; i++) {
         struct th_message_filter *filter =
@@ -67,12 +67,12 @@ static enum th_status set(struct th_session *session, enum th_message_side messa
     return TH_OK;
 }
 
-enum th_status th_session_send_pattern(struct th_session *session, th_term match)
+enum th_status th_trace_session_send_pattern(struct th_session *session, th_term match)
 {
     return set(session, TH_MESSAGE_SENT, TH_MATCH_SEND, match);
 }
 
-enum th_status th_session_receive_pattern(struct th_session *session, th_term match)
+enum th_status th_trace_session_receive_pattern(struct th_session *session, th_term match)
 {
     return set(session, TH_MESSAGE_RECEIVED, TH_MATCH_RECEIVE, match);
 }
@@ -92,17 +92,17 @@ static th_term info(const struct th_session *session, enum th_message_side messa
     return match;
 }
 
-th_term th_session_send_pattern_info(const struct th_session *session, th_env *env)
+th_term th_trace_session_send_pattern_info(const struct th_session *session, th_env *env)
 {
     return info(session, TH_MESSAGE_SENT, env);
 }
 
-th_term th_session_receive_pattern_info(const struct th_session *session, th_env *env)
+th_term th_trace_session_receive_pattern_info(const struct th_session *session, th_env *env)
 {
     return info(session, TH_MESSAGE_RECEIVED, env);
 }
 
-bool th_session_message_patterned(const struct th_session *session)
+bool th_trace_session_message_patterned(const struct th_session *session)
 {
     return atomic_load_explicit(&session->messages.used, memory_order_relaxed);
 }

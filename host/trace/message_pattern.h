@@ -1,8 +1,8 @@
 /*
  * Patterns for messages: which sends, and which receives, of a recording a session traces.
  *
- *   th_session_send_pattern(session, TH_AM(false));      no send at all
- *   th_session_receive_pattern(session, spec);           those that match
+ *   th_trace_session_send_pattern(session, TH_AM(false));      no send at all
+ *   th_trace_session_receive_pattern(session, spec);           those that match
  *
  * As OTP's trace:send/3 and trace:recv/3, or erlang:trace_pattern/3 for `send` and `'receive'`.
  * They are about what the flags let pass, and come before all else: of what a pattern leaves out
@@ -26,12 +26,12 @@
  * with the next event of each thread. TH_USAGE or TH_MALFORMED, with nothing changed, if MATCH is
  * none of these. Also in callbacks.
  */
-enum th_status th_session_send_pattern(struct th_session *session, th_term match);
-enum th_status th_session_receive_pattern(struct th_session *session, th_term match);
+enum th_status th_trace_session_send_pattern(struct th_session *session, th_term match);
+enum th_status th_trace_session_receive_pattern(struct th_session *session, th_term match);
 
 /* What is set, as it was given; `true` if nothing was. A copy in ENV. */
-th_term th_session_send_pattern_info(const struct th_session *session, th_env *env);
-th_term th_session_receive_pattern_info(const struct th_session *session, th_env *env);
+th_term th_trace_session_send_pattern_info(const struct th_session *session, th_env *env);
+th_term th_trace_session_receive_pattern_info(const struct th_session *session, th_env *env);
 
 /* What became of messages at patterns, sends and receives together. */
 struct th_message_counts {
@@ -41,9 +41,9 @@ struct th_message_counts {
     uint64_t actions_unsure; /* actions left out, as something they depend on is unknown */
 };
 
-struct th_message_counts th_session_message_counts(const struct th_session *session);
+struct th_message_counts th_trace_session_message_counts(const struct th_session *session);
 
 /* True if the session was given a pattern for messages that is not `true`, at any time. */
-bool th_session_message_patterned(const struct th_session *session);
+bool th_trace_session_message_patterned(const struct th_session *session);
 
 #endif

@@ -27,8 +27,8 @@ static struct th_session *caller_of(const struct th_meta_tracer *tracer)
 {
     struct th_session *owner = owner_of(tracer);
 
-    return !has_ended(tracer) && owner && th_session_is_attached(owner) &&
-                   th_session_is_attached(tracer->session)
+    return !has_ended(tracer) && owner && th_trace_session_is_attached(owner) &&
+                   th_trace_session_is_attached(tracer->session)
                ? owner
                : NULL;
 }
@@ -61,14 +61,14 @@ static void begin_past(struct th_session *owner, const char *name)
 
 static void add(struct th_session_counts *sum, const struct th_session *session)
 {
-    struct th_session_counts counts = th_session_counted(session);
+    struct th_session_counts counts = th_trace_session_counted(session);
     uint64_t *words = (uint64_t *)sum;
 
     for (size_t i = 0; i < TH_COUNTED_SESSION; i++)
         words[i] += ((const uint64_t *)&counts)[i];
 }
 
-void th_meta_tracers_forget(struct th_session *owner)
+void th_trace_meta_tracers_forget(struct th_session *owner)
 {
     while (owner->meta_past) {
         struct th_meta_past *past = owner->meta_past;
@@ -78,24 +78,24 @@ void th_meta_tracers_forget(struct th_session *owner)
     }
 }
 
-bool th_session_meta_tracer(const struct th_session *session, size_t i,
-                            struct th_meta_tracer_counts *result)
+bool th_trace_session_meta_tracer(const struct th_session *session, size_t i,
+                                  struct th_meta_tracer_counts *result)
 {
     struct th_tracing *tracing = session->tracing;
     const struct th_meta_past *past;
 
-    th_tracing_lock(tracing);
+    th_trace_lock(tracing);
     for (past = session->meta_past; past && i > 0; i--)
         past = past->next;
     if (past)
         *result = (struct th_meta_tracer_counts){past->name, 0, past->counts};
     for (struct th_meta_tracer *t = past ? first(tracing) : NULL; t; t = after(t)) {
-        if (owner_of(t) != session || strcmp(th_session_name(t->session), past->name) != 0)
+        if (owner_of(t) != session || strcmp(th_trace_session_name(t->session), past->name) != 0)
             continue;
         result->present += !has_ended(t);
         add(&result->counts, t->session);
     }
-    th_tracing_unlock(tracing);
+    th_trace_unlock(tracing);
     return past;
 }
 
@@ -112,7 +112,7 @@ static void take_out(struct th_meta_tracer *tracer)
         place = &atomic_load_explicit(place, memory_order_relaxed)->next;
     atomic_store_explicit(place, after(tracer), memory_order_release);
     if (owner)
-        add(&past_of(owner, th_session_name(tracer->session))->counts, tracer->session);
+        add(&past_of(owner, th_trace_session_name(tracer->session))->counts, tracer->session);
 }
 
 /* Step 2. */
@@ -121,7 +121,7 @@ static void unload(struct th_later *later)
     struct th_meta_tracer *tracer =
         (struct th_meta_tracer *)((char *)later - offsetof(struct th_meta_tracer, later));
 
-    th_session_free(tracer->session);
+    th_trace_session_free(tracer->session);
     th_free(tracer);
 }
 
@@ -132,9 +132,9 @@ static void take_out_later(struct th_later *later)
         (struct th_meta_tracer *)((char *)later - offsetof(struct th_meta_tracer, later));
     struct th_tracing *tracing = tracer->session->tracing;
 
-    th_tracing_lock(tracing);
+    th_trace_lock(tracing);
     take_out(tracer);
-    th_tracing_unlock(tracing);
+    th_trace_unlock(tracing);
     th_progress_later(&tracer->later, unload);
 }
 
@@ -151,7 +151,7 @@ static void end(struct th_shared *shared)
         atomic_store_explicit(&tracing->meta_ended, true, memory_order_release);
 }
 
-void th_meta_tracers_share(struct th_tracing *tracing)
+void th_trace_meta_tracers_share(struct th_tracing *tracing)
 {
     struct th_meta_tracer *next;
 
@@ -166,7 +166,7 @@ void th_meta_tracers_share(struct th_tracing *tracing)
     }
 }
 
-void th_meta_tracers_reap(struct th_tracing *tracing)
+void th_trace_meta_tracers_reap(struct th_tracing *tracing)
 {
     struct th_meta_tracer *next;
 
@@ -179,12 +179,12 @@ void th_meta_tracers_reap(struct th_tracing *tracing)
     }
 }
 
-void th_meta_tracers_settle(struct th_tracing *tracing)
+void th_trace_meta_tracers_settle(struct th_tracing *tracing)
 {
     while (first(tracing)) { /* what was removed in hits is dropped after progress */
         th_progress_settle();
         if (!tracing->shared)
-            th_meta_tracers_reap(tracing);
+            th_trace_meta_tracers_reap(tracing);
     }
     if (tracing->shared)
         th_progress_settle(); /* for step 2 */
@@ -196,28 +196,29 @@ static void enlist(struct th_meta_tracer *tracer, struct th_session *owner)
 {
     struct th_tracing *tracing = owner->tracing;
 
-    th_tracing_lock(tracing);
-    begin_past(owner, th_session_name(tracer->session));
-    atomic_init(&tracer->owner, th_session_is_clearing(owner) ? NULL : owner);
+    th_trace_lock(tracing);
+    begin_past(owner, th_trace_session_name(tracer->session));
+    atomic_init(&tracer->owner, th_trace_session_is_clearing(owner) ? NULL : owner);
     atomic_init(&tracer->next, atomic_load_explicit(&tracing->meta_tracers, memory_order_relaxed));
     atomic_store_explicit(&tracing->meta_tracers, tracer, memory_order_release);
-    th_tracing_unlock(tracing);
+    th_trace_unlock(tracing);
 }
 
-enum th_status th_meta_tracer_create(struct th_session *owner, const struct th_session_setup *setup,
-                                     struct th_meta_tracer **result)
+enum th_status th_trace_meta_tracer_create(struct th_session *owner,
+                                           const struct th_session_setup *setup,
+                                           struct th_meta_tracer **result)
 {
     struct th_tracing *tracing = owner->tracing;
-    th_session_id id = th_session_id_of(owner);
+    th_session_id id = th_trace_session_id_of(owner);
     struct th_session *session;
     struct th_meta_tracer *tracer;
-    enum th_status status = th_session_begin_meta(tracing, setup, &session);
+    enum th_status status = th_trace_session_begin_meta(tracing, setup, &session);
 
     if (status != TH_OK)
         return status;
-    status = th_session_check_there(tracing, id);
+    status = th_trace_session_check_there(tracing, id);
     if (status != TH_OK) {
-        th_session_free(session);
+        th_trace_session_free(session);
         return status;
     }
     session->index = owner->index;
@@ -225,7 +226,7 @@ enum th_status th_meta_tracer_create(struct th_session *owner, const struct th_s
                       TH_SESSIONS_LIMIT +
                   owner->index;
     tracer = th_alloc_zero(sizeof *tracer);
-    th_shared_init(&tracer->shared, end);
+    th_breakpoint_shared_init(&tracer->shared, end);
     tracer->session = session;
     atomic_init(&tracer->state, tracing->shared ? TH_META_SHARED : TH_META_UNSHARED);
     enlist(tracer, owner);
@@ -235,8 +236,8 @@ enum th_status th_meta_tracer_create(struct th_session *owner, const struct th_s
 
 /* --- how they are found, and lost --- */
 
-struct th_session *th_meta_tracer_find(struct th_tracing *tracing, th_session_id id,
-                                       struct th_session **owner)
+struct th_session *th_trace_meta_tracer_find(struct th_tracing *tracing, th_session_id id,
+                                             struct th_session **owner)
 {
     struct th_meta_tracer *tracer = first(tracing);
 
@@ -248,21 +249,21 @@ struct th_session *th_meta_tracer_find(struct th_tracing *tracing, th_session_id
 
 /* Numbers grow: who has the index now, and had it when the one of this id was created, is whose
  * breakpoints had that. */
-void th_meta_tracer_untold(struct th_tracing *tracing, th_session_id id)
+void th_trace_meta_tracer_untold(struct th_tracing *tracing, th_session_id id)
 {
-    struct th_session *owner = th_tracing_at(tracing, id % TH_SESSIONS_LIMIT);
+    struct th_session *owner = th_trace_at(tracing, id % TH_SESSIONS_LIMIT);
 
     if (owner && owner->id < id)
-        th_session_count(owner, TH_COUNTED_BY_PATTERNS(meta_untold));
+        th_trace_session_count(owner, TH_COUNTED_BY_PATTERNS(meta_untold));
 }
 
-void th_tracing_each_tracer(struct th_tracing *tracing,
-                            void (*visit)(void *context, struct th_session *session), void *context)
+void th_trace_each_tracer(struct th_tracing *tracing,
+                          void (*visit)(void *context, struct th_session *session), void *context)
 {
     if (tracing->shared)
         th_progress_enter();
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session = th_tracing_at(tracing, i);
+        struct th_session *session = th_trace_at(tracing, i);
         if (session)
             visit(context, session);
     }
@@ -273,25 +274,25 @@ void th_tracing_each_tracer(struct th_tracing *tracing,
         th_progress_leave();
 }
 
-void th_meta_tracers_lose(struct th_tracing *tracing, th_term id)
+void th_trace_meta_tracers_lose(struct th_tracing *tracing, th_term id)
 {
     struct th_meta_tracer *tracer = first(tracing);
 
-    for (; tracer && !th_callback_current.attachment; tracer = after(tracer)) {
-        if (th_session_state_term(tracer->session) != id || !caller_of(tracer) ||
-            th_session_ask_status(tracer->session, TH_AM(undefined)))
+    for (; tracer && !th_trace_callback_current.attachment; tracer = after(tracer)) {
+        if (th_trace_session_state_term(tracer->session) != id || !caller_of(tracer) ||
+            th_trace_session_ask_status(tracer->session, TH_AM(undefined)))
             continue;
-        th_tracing_lock(tracing);
+        th_trace_lock(tracing);
         atomic_store_explicit(&tracer->session->attached, false, memory_order_relaxed);
-        th_tracing_unlock(tracing);
+        th_trace_unlock(tracing);
     }
 }
 
-void th_meta_tracers_orphan(struct th_session *owner)
+void th_trace_meta_tracers_orphan(struct th_session *owner)
 {
-    th_tracing_lock(owner->tracing);
+    th_trace_lock(owner->tracing);
     for (struct th_meta_tracer *t = first(owner->tracing); t; t = after(t))
         if (owner_of(t) == owner)
             atomic_store_explicit(&t->owner, NULL, memory_order_relaxed);
-    th_tracing_unlock(owner->tracing);
+    th_trace_unlock(owner->tracing);
 }

@@ -41,43 +41,44 @@ struct th_meta_past {
     struct th_session_counts counts;
 };
 
-/* Asks enabled(trace_status, State, undefined); as th_session_create(). The caller's share. */
-enum th_status th_meta_tracer_create(struct th_session *owner, const struct th_session_setup *setup,
-                                     struct th_meta_tracer **result);
+/* Asks enabled(trace_status, State, undefined); as th_trace_session_create(). The caller's share.
+ */
+enum th_status th_trace_meta_tracer_create(struct th_session *owner,
+                                           const struct th_session_setup *setup,
+                                           struct th_meta_tracer **result);
 
 /* The session of the one of this id, and whose breakpoints have it; NULL: it is gone, or wants no
  * more. In a section, if shared. */
-struct th_session *th_meta_tracer_find(struct th_tracing *tracing, th_session_id id,
-                                       struct th_session **owner);
+struct th_session *th_trace_meta_tracer_find(struct th_tracing *tracing, th_session_id id,
+                                             struct th_session **owner);
 
 /* An end that the one of this id, who is gone, had asked for: its session counts it, if that is
  * there. */
-void th_meta_tracer_untold(struct th_tracing *tracing, th_session_id id);
+void th_trace_meta_tracer_untold(struct th_tracing *tracing, th_session_id id);
 
 /* The process or port ID has ended: those whose state it is are asked for their trace_status. One
  * that answers `remove` is found to be gone by each breakpoint, when that is hit. In a section, if
  * shared. */
-void th_meta_tracers_lose(struct th_tracing *tracing, th_term id);
+void th_trace_meta_tracers_lose(struct th_tracing *tracing, th_term id);
 
 /* The session is clearing: its meta tracers are called no more. */
-void th_meta_tracers_orphan(struct th_session *owner);
+void th_trace_meta_tracers_orphan(struct th_session *owner);
 
 /* What it keeps of those that are gone. */
-void th_meta_tracers_forget(struct th_session *owner);
+void th_trace_meta_tracers_forget(struct th_session *owner);
 
 /* Calls VISIT for each session of TRACING, then for that of each meta tracer. In a shared tracing
  * VISIT is called in a section, so that the session and its attachment stay. */
-void th_tracing_each_tracer(struct th_tracing *tracing,
-                            void (*visit)(void *context, struct th_session *session),
-                            void *context);
+void th_trace_each_tracer(struct th_tracing *tracing,
+                          void (*visit)(void *context, struct th_session *session), void *context);
 
 /* The tracing has become shared. */
-void th_meta_tracers_share(struct th_tracing *tracing);
+void th_trace_meta_tracers_share(struct th_tracing *tracing);
 
 /* Unloads those that ended while the tracing was not shared. Outside of events and callbacks. */
-void th_meta_tracers_reap(struct th_tracing *tracing);
+void th_trace_meta_tracers_reap(struct th_tracing *tracing);
 
 /* All sessions are gone: waits until all meta tracers are. */
-void th_meta_tracers_settle(struct th_tracing *tracing);
+void th_trace_meta_tracers_settle(struct th_tracing *tracing);
 
 #endif

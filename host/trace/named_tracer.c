@@ -35,9 +35,9 @@ static void push_parts(struct walk *walk, th_term t)
 {
     if (th_is_list(t))
         push(walk, th_cell(t), 2);
-    else if (th_is(t, TH_TUPLE))
+    else if (th_term_is(t, TH_TUPLE))
         push(walk, th_tuple_elements(t), th_tuple_arity(t));
-    else if (th_is(t, TH_MAP))
+    else if (th_term_is(t, TH_MAP))
         push(walk, th_map_values(t), th_map_size(t));
 }
 
@@ -53,7 +53,7 @@ static void put_console(th_term *state)
         if (--run->count == 0)
             walk.count--;
         if (*word == TH_AM(console))
-            *word = th_console_pid();
+            *word = th_process_console_pid();
         else
             push_parts(&walk, *word);
     }
@@ -77,7 +77,7 @@ static th_term value_of(th_env *env, const char *text, size_t length)
     return th_make_binary(env, text, length);
 }
 
-enum th_status th_tracer_settings_parse(th_env *env, const char *text, th_term *state)
+enum th_status th_trace_tracer_settings_parse(th_env *env, const char *text, th_term *state)
 {
     th_term map = th_make_map(env, NULL, NULL, 0, true);
 
@@ -103,7 +103,7 @@ enum th_status th_tracer_settings_parse(th_env *env, const char *text, th_term *
     return TH_OK;
 }
 
-enum th_status th_tracer_state_parse(th_env *env, const char *text, th_term *state)
+enum th_status th_trace_tracer_state_parse(th_env *env, const char *text, th_term *state)
 {
     enum th_status status = th_text_parse(env, text, strlen(text), state);
 
@@ -123,9 +123,9 @@ enum th_status th_tracer_state_parse(th_env *env, const char *text, th_term *sta
 static enum th_status parse_rest(struct th_named_tracer *tracer, const char *text)
 {
     if (*text == ',')
-        return th_tracer_settings_parse(&tracer->env, text + 1, &tracer->state);
+        return th_trace_tracer_settings_parse(&tracer->env, text + 1, &tracer->state);
     if (*text == '=')
-        return th_tracer_state_parse(&tracer->env, text + 1, &tracer->state);
+        return th_trace_tracer_state_parse(&tracer->env, text + 1, &tracer->state);
     tracer->state = th_make_map(&tracer->env, NULL, NULL, 0, true);
     return TH_OK;
 }
@@ -136,7 +136,7 @@ static char *name_of(const char *text)
     return th_printf("%.*s", (int)strcspn(text, "=,"), text);
 }
 
-enum th_status th_named_tracer_parse(const char *text, struct th_named_tracer *tracer)
+enum th_status th_trace_named_tracer_parse(const char *text, struct th_named_tracer *tracer)
 {
     th_env_init(&tracer->env, TH_ENV_PLAIN);
     tracer->name = name_of(text);
@@ -145,11 +145,11 @@ enum th_status th_named_tracer_parse(const char *text, struct th_named_tracer *t
         th_error_raise(TH_USAGE, "there is no name in it");
     else if (parse_rest(tracer, text + strlen(tracer->name)) == TH_OK)
         return TH_OK;
-    th_named_tracer_free(tracer);
+    th_trace_named_tracer_free(tracer);
     return TH_USAGE;
 }
 
-void th_named_tracer_free(struct th_named_tracer *tracer)
+void th_trace_named_tracer_free(struct th_named_tracer *tracer)
 {
     th_env_release(&tracer->env);
     th_free(tracer->name);
@@ -169,44 +169,44 @@ static void warn_of_remarks(const char *name, const struct th_library *library)
 /* The one that the thread has; it has one at most. */
 static _Thread_local struct th_tracer_lock *held;
 
-void th_tracer_lock_taken(struct th_tracer_lock *lock)
+void th_trace_tracer_lock_taken(struct th_tracer_lock *lock)
 {
     held = lock;
 }
 
-void th_tracer_lock_take(struct th_tracer_lock *lock)
+void th_trace_tracer_lock_take(struct th_tracer_lock *lock)
 {
     pthread_mutex_lock(&lock->mutex);
     held = lock;
 }
 
-void th_tracer_lock_drop(struct th_tracer_lock *lock)
+void th_trace_tracer_lock_drop(struct th_tracer_lock *lock)
 {
     held = NULL;
     pthread_mutex_unlock(&lock->mutex);
 }
 
-struct th_tracer_lock *th_tracer_lock_pause(void)
+struct th_tracer_lock *th_trace_tracer_lock_pause(void)
 {
     struct th_tracer_lock *lock = held;
 
-    th_tracer_lock_leave(lock);
+    th_trace_tracer_lock_leave(lock);
     return lock;
 }
 
-void th_tracer_lock_leave(struct th_tracer_lock *lock)
+void th_trace_tracer_lock_leave(struct th_tracer_lock *lock)
 {
     if (!lock)
         return;
     atomic_fetch_add_explicit(&lock->away, 1, memory_order_relaxed);
-    th_tracer_lock_drop(lock);
+    th_trace_tracer_lock_drop(lock);
 }
 
-void th_tracer_lock_return(struct th_tracer_lock *lock)
+void th_trace_tracer_lock_return(struct th_tracer_lock *lock)
 {
     if (!lock)
         return;
-    th_tracer_lock_take(lock);
+    th_trace_tracer_lock_take(lock);
     atomic_fetch_sub_explicit(&lock->away, 1, memory_order_relaxed);
 }
 
@@ -231,7 +231,7 @@ static enum th_status load_other(struct th_library *old, const char *path, const
     if (status != TH_OK)
         return status;
     warn_of_remarks(name, *library);
-    status = th_session_load_successor(*library, old);
+    status = th_trace_session_load_successor(*library, old);
     if (status == TH_OK)
         return TH_OK;
     th_library_release(*library);
@@ -242,10 +242,10 @@ static enum th_status load_other(struct th_library *old, const char *path, const
 static enum th_status take_over(struct th_tracing *tracing, th_session_id id,
                                 const struct th_library *old, const struct th_session_setup *setup)
 {
-    struct th_session *session = th_session_find(tracing, id);
+    struct th_session *session = th_trace_session_find(tracing, id);
 
-    if (session && th_session_library(session) == old)
-        return th_session_replace(session, setup);
+    if (session && th_trace_session_library(session) == old)
+        return th_trace_session_replace(session, setup);
     th_library_release(setup->library);
     th_error_raise(TH_FAILED, "the session got another tracer, or ended, meanwhile");
     return th_error_context("tracer '%s' was not attached", setup->name);
@@ -257,33 +257,33 @@ static enum th_status replace(struct th_session *session, const char *path,
                               struct th_session_setup *setup, struct th_tracer_lock *lock)
 {
     struct th_tracing *tracing = session->tracing;
-    th_session_id id = th_session_id_of(session);
-    struct th_library *old = th_session_library(session);
+    th_session_id id = th_trace_session_id_of(session);
+    struct th_library *old = th_trace_session_library(session);
     enum th_status status;
 
     th_library_keep(old);
-    th_tracer_lock_leave(lock);
+    th_trace_tracer_lock_leave(lock);
     status = load_other(old, path, setup->name, &setup->library);
-    th_tracer_lock_return(lock);
+    th_trace_tracer_lock_return(lock);
     if (status == TH_OK) {
         th_library_keep(setup->library);
         status = take_over(tracing, id, old, setup);
-        th_tracer_lock_leave(lock);
+        th_trace_tracer_lock_leave(lock);
         th_library_release(setup->library);
     } else {
-        th_tracer_lock_leave(lock);
+        th_trace_tracer_lock_leave(lock);
     }
     th_library_release(old);
-    th_tracer_lock_return(lock);
+    th_trace_tracer_lock_return(lock);
     return status;
 }
 
-enum th_status th_tracer_replace(struct th_session *session, const struct th_search *search,
-                                 const char *text, struct th_tracer_lock *lock)
+enum th_status th_trace_tracer_replace(struct th_session *session, const struct th_search *search,
+                                       const char *text, struct th_tracer_lock *lock)
 {
     struct th_named_tracer tracer;
     struct th_session_setup setup = {.state = TH_NONE};
-    enum th_status status = th_named_tracer_parse(text, &tracer);
+    enum th_status status = th_trace_named_tracer_parse(text, &tracer);
     char *path;
 
     if (status != TH_OK)
@@ -291,29 +291,29 @@ enum th_status th_tracer_replace(struct th_session *session, const struct th_sea
     setup.name = tracer.name;
     if (text[strlen(tracer.name)])
         setup.state = tracer.state;
-    status = th_search_find(search, tracer.name, &path);
+    status = th_library_search_find(search, tracer.name, &path);
     if (status == TH_OK) {
         status = replace(session, path, &setup, lock);
         th_free(path);
     }
-    th_named_tracer_free(&tracer);
+    th_trace_named_tracer_free(&tracer);
     return status;
 }
 
-bool th_tracer_is_outdated(const struct th_session *session)
+bool th_trace_tracer_is_outdated(const struct th_session *session)
 {
     const struct th_examination *facts;
 
-    if (!th_session_has_tracer(session))
+    if (!th_trace_session_has_tracer(session))
         return false;
-    facts = th_library_examination(th_session_library(session));
-    return access(facts->path, F_OK) == 0 && !th_examination_is_current(facts);
+    facts = th_library_examination(th_trace_session_library(session));
+    return access(facts->path, F_OK) == 0 && !th_library_examination_is_current(facts);
 }
 
-enum th_status th_tracer_renew(struct th_session *session, struct th_tracer_lock *lock)
+enum th_status th_trace_tracer_renew(struct th_session *session, struct th_tracer_lock *lock)
 {
-    char *path = th_strdup(th_library_path(th_session_library(session)));
-    char *name = th_strdup(th_session_name(session));
+    char *path = th_strdup(th_library_path(th_trace_session_library(session)));
+    char *name = th_strdup(th_trace_session_name(session));
     struct th_session_setup setup = {.name = name, .state = TH_NONE};
     enum th_status status = replace(session, path, &setup, lock);
 
@@ -339,8 +339,8 @@ static enum th_status load(const struct th_search *search, const char *name,
     return status;
 }
 
-enum th_status th_tracer_load(const struct th_search *search, const char *name,
-                              struct th_library **library)
+enum th_status th_trace_tracer_load(const struct th_search *search, const char *name,
+                                    struct th_library **library)
 {
     enum th_status status = load(search, name, library);
 
@@ -349,8 +349,8 @@ enum th_status th_tracer_load(const struct th_search *search, const char *name,
     return status;
 }
 
-enum th_status th_tracer_preload(const struct th_search *search, const char *text,
-                                 struct th_library **library)
+enum th_status th_trace_tracer_preload(const struct th_search *search, const char *text,
+                                       struct th_library **library)
 {
     char *name = name_of(text);
     enum th_status status = *name ? load(search, name, library) : TH_OK;

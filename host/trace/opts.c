@@ -1,7 +1,7 @@
 #include "opts.h"
 
 /* The words of #{} and of #{timestamp => KIND}, laid out as term/word.h says. */
-th_term th_opts_empty[] = {(th_term)1 << 6 | TH_MAP, 0};
+th_term th_trace_opts_empty[] = {(th_term)1 << 6 | TH_MAP, 0};
 
 #define STAMP_MAP(kind)                                            \
     {                                                              \
@@ -58,12 +58,12 @@ static inline th_term make(th_env *env, th_term extra, th_term result, th_term s
         result = TH_NONE;
     count = (extra != TH_NONE) + (result != TH_NONE) + (size_t)(scheduler_id != TH_NONE);
     if (count == 0)
-        return th_boxed(time == TH_TIME_NONE ? th_opts_empty : stamp_maps[time]);
+        return th_boxed(time == TH_TIME_NONE ? th_trace_opts_empty : stamp_maps[time]);
     return make_map(env, extra, result, scheduler_id, time, count + (time != TH_TIME_NONE));
 }
 
-th_term th_opts_make(th_env *env, const struct th_event *event, th_term extra, th_term result,
-                     uint32_t flags)
+th_term th_trace_opts_make(th_env *env, const struct th_event *event, th_term extra, th_term result,
+                           uint32_t flags)
 {
     bool scheduler = flags & (TH_FLAG_SCHEDULER_ID | TH_FLAG_AS_RECORDED);
 
@@ -71,8 +71,8 @@ th_term th_opts_make(th_env *env, const struct th_event *event, th_term extra, t
                 wanted_time(event->time.kind, flags));
 }
 
-th_term th_opts_make_live(th_env *env, th_term extra, th_term result, unsigned scheduler,
-                          uint32_t flags)
+th_term th_trace_opts_make_live(th_env *env, th_term extra, th_term result, unsigned scheduler,
+                                uint32_t flags)
 {
     bool told = scheduler && flags & (TH_FLAG_SCHEDULER_ID | TH_FLAG_AS_RECORDED);
 

@@ -24,11 +24,11 @@ static struct th_shared *share_spec(struct th_match_spec *compiled)
     struct th_shared_spec *spec = th_alloc_zero(sizeof *spec);
 
     spec->spec = compiled;
-    th_shared_init(&spec->shared, end_spec);
+    th_breakpoint_shared_init(&spec->shared, end_spec);
     return &spec->shared;
 }
 
-th_term th_pattern_spec_source(struct th_shared *spec)
+th_term th_trace_pattern_spec_source(struct th_shared *spec)
 {
     return spec ? th_match_source(((struct th_shared_spec *)spec)->spec) : TH_AM(true);
 }
@@ -39,7 +39,7 @@ static void end_points(struct th_shared *shared)
 {
     struct th_points *points = (struct th_points *)shared;
 
-    th_pattern_defaults_end(points);
+    th_trace_pattern_defaults_end(points);
     th_free(points);
 }
 
@@ -51,7 +51,7 @@ static struct th_points *points_of(struct th_session *session)
     if (points)
         return points;
     points = th_alloc_zero(sizeof *points);
-    th_bp_session_init(&points->base, &th_pattern_hooks, end_points);
+    th_breakpoint_session_init(&points->base, &th_trace_pattern_hooks, end_points);
     points->session = session;
     /* Stacks are followed from now on, from each process' first call, whoever has the flags. */
     atomic_store_explicit(&tracing->patterned, true, memory_order_relaxed);
@@ -61,58 +61,59 @@ static struct th_points *points_of(struct th_session *session)
     return points;
 }
 
-void th_points_drop(struct th_points *points)
+void th_trace_points_drop(struct th_points *points)
 {
     points->session = NULL;
-    th_shared_drop(&points->base.shared);
+    th_breakpoint_shared_drop(&points->base.shared);
 }
 
-void th_points_end(struct th_session *session)
+void th_trace_points_end(struct th_session *session)
 {
     struct th_points *points = atomic_load_explicit(&session->points, memory_order_relaxed);
     struct th_change *change;
 
     if (!points)
         return;
-    change = th_change_create();
-    th_change_end_session(change, &points->base);
-    th_change_run(change, NULL, NULL);
-    th_points_drop(points);
+    change = th_breakpoint_change_create();
+    th_breakpoint_change_end_session(change, &points->base);
+    th_breakpoint_change_run(change, NULL, NULL);
+    th_trace_points_drop(points);
     atomic_store_explicit(&session->points, NULL, memory_order_relaxed);
 }
 
 /* --- functions that are met --- */
 
-/* Queues CHANGE, under the lock, so that changes are made in the order in which they were asked for.
- * True: the thread may wait, and runs it when it has let go of the lock. */
+/* Queues CHANGE, under the lock, so that changes are made in the order in which they were asked
+ * for. True: the thread may wait, and runs it when it has let go of the lock. */
 static bool queue_change(struct th_change *change)
 {
-    bool waits = th_permission_may_wait();
+    bool waits = th_code_permission_may_wait();
 
     if (waits)
-        th_change_queue(change);
+        th_breakpoint_change_queue(change);
     else
-        th_change_start(change, NULL, NULL);
+        th_breakpoint_change_start(change, NULL, NULL);
     return waits;
 }
 
-struct th_function_sites *th_patterns_meet(struct th_tracing *tracing, const struct th_mfa *name)
+struct th_function_sites *th_trace_patterns_meet(struct th_tracing *tracing,
+                                                 const struct th_mfa *name)
 {
     struct th_function_sites *function;
     struct th_change *change = NULL;
     bool waits = false;
 
-    th_tracing_lock(tracing);
-    function = th_functions_find(&tracing->functions, name);
+    th_trace_lock(tracing);
+    function = th_trace_functions_find(&tracing->functions, name);
     if (!function) {
-        function = th_functions_add(&tracing->functions, name);
-        change = th_change_create();
-        th_patterns_add(tracing, change, function, TH_NEWS_RECORDED);
+        function = th_trace_functions_add(&tracing->functions, name);
+        change = th_breakpoint_change_create();
+        th_trace_patterns_add(tracing, change, function, TH_NEWS_RECORDED);
         waits = queue_change(change);
     }
-    th_tracing_unlock(tracing);
+    th_trace_unlock(tracing);
     if (waits)
-        th_change_run(change, NULL, NULL);
+        th_breakpoint_change_run(change, NULL, NULL);
     return function;
 }
 
@@ -153,7 +154,7 @@ static struct th_bp_setting make_setting(struct th_points *points, th_term match
         made.set = kinds;
         made.meta_tracer = kinds & TH_BP_META ? &points->base.shared : NULL; /* its own */
         made.spec = spec ? share_spec(spec) : NULL;
-        made.meta_spec = th_shared_take(made.spec);
+        made.meta_spec = th_breakpoint_shared_take(made.spec);
     }
     return made;
 }
@@ -185,12 +186,12 @@ static size_t add_for_functions(struct th_tracing *tracing, struct th_change *ch
     if (pattern->on_load)
         return 0;
     for (size_t i = 0; i < functions->count; i++)
-        matched += th_pattern_concerns(pattern, &functions->items[i]->name) &&
-                   th_pattern_set_at(change, functions->items[i], setting, true);
+        matched += th_trace_pattern_concerns(pattern, &functions->items[i]->name) &&
+                   th_trace_pattern_set_at(change, functions->items[i], setting, true);
     for (struct th_traceable_function *f = tracing->live_functions; f; f = f->next)
-        if (th_pattern_concerns(pattern, &f->function.name) &&
-            th_pattern_set_at(change, &f->function, setting, false))
-            matched += !th_functions_find(functions, &f->function.name);
+        if (th_trace_pattern_concerns(pattern, &f->function.name) &&
+            th_trace_pattern_set_at(change, &f->function, setting, false))
+            matched += !th_trace_functions_find(functions, &f->function.name);
     return matched;
 }
 
@@ -201,36 +202,37 @@ static enum th_status set_pattern(struct th_session *session, const struct th_pa
 {
     struct th_mfa name = {pattern->module, pattern->function, (uint32_t)pattern->arity};
     struct th_tracing *tracing = session->tracing;
-    th_session_id id = th_session_id_of(session);
-    struct th_change *change = th_change_create();
+    th_session_id id = th_trace_session_id_of(session);
+    struct th_change *change = th_breakpoint_change_create();
     enum th_status status = TH_OK;
     size_t count;
     bool waits;
 
-    if (th_pattern_names_one(pattern) && !tracing->replays_nothing)
-        th_patterns_meet(tracing, &name);
-    th_tracing_lock(tracing);
-    th_pattern_default_keep(points_of(session), pattern, setting);
+    if (th_trace_pattern_names_one(pattern) && !tracing->replays_nothing)
+        th_trace_patterns_meet(tracing, &name);
+    th_trace_lock(tracing);
+    th_trace_pattern_default_keep(points_of(session), pattern, setting);
     count = add_for_functions(tracing, change, pattern, setting);
     waits = queue_change(change);
-    th_tracing_unlock(tracing);
+    th_trace_unlock(tracing);
     if (waits) {
-        struct th_tracer_lock *lock = th_tracer_lock_pause();
-        th_change_run(change, NULL, NULL);
-        th_tracer_lock_return(lock);
-        status = th_session_check_there(tracing, id);
+        struct th_tracer_lock *lock = th_trace_tracer_lock_pause();
+        th_breakpoint_change_run(change, NULL, NULL);
+        th_trace_tracer_lock_return(lock);
+        status = th_trace_session_check_there(tracing, id);
     }
-    th_shared_drop(setting->spec);
-    th_shared_drop(setting->meta_spec);
-    th_shared_drop(th_pattern_foreign_tracer(setting));
-    th_tracing_settle(tracing); /* a meta tracer may have ended */
+    th_breakpoint_shared_drop(setting->spec);
+    th_breakpoint_shared_drop(setting->meta_spec);
+    th_breakpoint_shared_drop(th_trace_pattern_foreign_tracer(setting));
+    th_trace_settle(tracing); /* a meta tracer may have ended */
     if (matched)
         *matched = count;
     return status;
 }
 
-enum th_status th_session_function(struct th_session *session, const struct th_pattern *pattern,
-                                   th_term match, uint32_t kinds, size_t *matched)
+enum th_status th_trace_session_function(struct th_session *session,
+                                         const struct th_pattern *pattern, th_term match,
+                                         uint32_t kinds, size_t *matched)
 {
     struct th_bp_setting setting;
     struct th_match_spec *spec;
@@ -241,10 +243,10 @@ enum th_status th_session_function(struct th_session *session, const struct th_p
         status = compile(match, &spec);
     if (status != TH_OK)
         return status;
-    th_tracing_lock(session->tracing);
-    status = is_word(match) ? TH_OK : th_pattern_check_sites(session, pattern, kinds);
+    th_trace_lock(session->tracing);
+    status = is_word(match) ? TH_OK : th_trace_pattern_check_sites(session, pattern, kinds);
     points = status == TH_OK ? points_of(session) : NULL;
-    th_tracing_unlock(session->tracing);
+    th_trace_unlock(session->tracing);
     if (!points) {
         th_match_free(spec);
         return status;
@@ -263,9 +265,10 @@ static enum th_status check_meta(const struct th_session *session, const struct 
     return check(session, pattern, match, TH_BP_META);
 }
 
-enum th_status th_session_meta_function(struct th_session *session,
-                                        const struct th_pattern *pattern, th_term match,
-                                        const struct th_session_setup *tracer, size_t *matched)
+enum th_status th_trace_session_meta_function(struct th_session *session,
+                                              const struct th_pattern *pattern, th_term match,
+                                              const struct th_session_setup *tracer,
+                                              size_t *matched)
 {
     struct th_bp_setting setting;
     struct th_match_spec *spec;
@@ -279,14 +282,14 @@ enum th_status th_session_meta_function(struct th_session *session,
         th_library_release(tracer->library);
         return status;
     }
-    status = th_meta_tracer_create(session, tracer, &meta);
+    status = th_trace_meta_tracer_create(session, tracer, &meta);
     if (status != TH_OK) {
         th_match_free(spec);
         return status;
     }
-    th_tracing_lock(session->tracing);
+    th_trace_lock(session->tracing);
     points = points_of(session);
-    th_tracing_unlock(session->tracing);
+    th_trace_unlock(session->tracing);
     setting = make_setting(points, match, spec, TH_BP_META);
     setting.meta_tracer = &meta->shared;
     return set_pattern(session, pattern, &setting, matched);

@@ -2,7 +2,7 @@
  * Function patterns: which calls of a recording a session traces, and how.
  *
  *   struct th_pattern pattern = {lists, TH_NONE, -1, false};                  lists:_/_
- *   th_session_function(session, &pattern, TH_AM(true), TH_BP_LOCAL, &matched);
+ *   th_trace_session_function(session, &pattern, TH_AM(true), TH_BP_LOCAL, &matched);
  *
  * As OTP's trace:function/4, over recorded calls, and over those of this host's functions (live.h),
  * which have breakpoints of their own, also where a recorded function has the same name. A session
@@ -37,8 +37,8 @@ enum { TH_PATTERN_EITHER = TH_BP_LOCAL | TH_BP_GLOBAL };
 #define TH_PATTERN_LIVE_KINDS(X) TH_PATTERN_KINDS(X) X(memory, MEMORY)
 
 /* Tables of the latter: the names, which NULL ends, and the kind of each. */
-extern const char *const th_pattern_kind_names[];
-extern const enum th_bp_kind th_pattern_kinds[];
+extern const char *const th_trace_pattern_kind_names[];
+extern const enum th_bp_kind th_trace_pattern_kinds[];
 
 struct th_pattern {
     th_term module, function; /* atoms; TH_NONE: any. A module for a function, both for an arity */
@@ -48,13 +48,13 @@ struct th_pattern {
 
 /* Reads M:F/A, M:F/_, M:_/_ or _:_/_, atoms quoted as in Erlang; without an arity it is any. False
  * if TEXT is none of these. */
-bool th_pattern_parse(const char *text, struct th_pattern *pattern);
+bool th_trace_pattern_parse(const char *text, struct th_pattern *pattern);
 
 /* Appends such a text; "on_load" for all functions to come. */
-void th_pattern_print(struct th_buffer *out, const struct th_pattern *pattern);
+void th_trace_pattern_print(struct th_buffer *out, const struct th_pattern *pattern);
 
 /* The same in the encoding of people. */
-void th_pattern_show(struct th_buffer *out, const struct th_pattern *pattern);
+void th_trace_pattern_show(struct th_buffer *out, const struct th_pattern *pattern);
 
 /*
  * call_time (TH_BP_TIME) is the time of the records, between a call and its end or the next call
@@ -83,8 +83,9 @@ void th_pattern_show(struct th_buffer *out, const struct th_pattern *pattern);
  * or soon after. An external call to a function with two sites meets one after the other: one that
  * is under way while LOCAL takes the place of GLOBAL may be told as both, or as neither.
  */
-enum th_status th_session_function(struct th_session *session, const struct th_pattern *pattern,
-                                   th_term match, uint32_t kinds, size_t *matched);
+enum th_status th_trace_session_function(struct th_session *session,
+                                         const struct th_pattern *pattern, th_term match,
+                                         uint32_t kinds, size_t *matched);
 
 /*
  * The same for kind META, with another tracer than the session's: calls are offered to TRACER,
@@ -98,11 +99,12 @@ enum th_status th_session_function(struct th_session *session, const struct th_p
  * Any thread that meets the breakpoint calls it.
  *
  * MATCH is true or a match specification. The library's share is taken over, as by
- * th_session_create(), in each case. TH_FAILED if the tracer answers `remove`, else as above.
+ * th_trace_session_create(), in each case. TH_FAILED if the tracer answers `remove`, else as above.
  */
-enum th_status th_session_meta_function(struct th_session *session,
-                                        const struct th_pattern *pattern, th_term match,
-                                        const struct th_session_setup *tracer, size_t *matched);
+enum th_status th_trace_session_meta_function(struct th_session *session,
+                                              const struct th_pattern *pattern, th_term match,
+                                              const struct th_session_setup *tracer,
+                                              size_t *matched);
 
 /* Why functions can have no breakpoints of some kind: those that have the reason in common. */
 struct th_pattern_refusal {
@@ -122,11 +124,13 @@ struct th_pattern_refusals {
 
 /* Which of this host's functions that are here PATTERN is for, and a setting of KINDS leaves out.
  */
-void th_session_pattern_refusals(const struct th_session *session, const struct th_pattern *pattern,
-                                 uint32_t kinds, struct th_pattern_refusals *refusals);
+void th_trace_session_pattern_refusals(const struct th_session *session,
+                                       const struct th_pattern *pattern, uint32_t kinds,
+                                       struct th_pattern_refusals *refusals);
 
 /* "m:f/1: why", or "m:f/1 and 3 more: why". */
-void th_pattern_refusal_print(struct th_buffer *out, const struct th_pattern_refusal *refusal);
+void th_trace_pattern_refusal_print(struct th_buffer *out,
+                                    const struct th_pattern_refusal *refusal);
 
 /*
  * Functions of this host whose newest code has no room for breakpoints of SESSION that are in the
@@ -143,15 +147,15 @@ struct th_pattern_loss {
 };
 
 /* Calls VISIT, under the lock, for those of MODULE, by session. */
-void th_tracing_losses(struct th_tracing *tracing, th_term module,
-                       void (*visit)(void *context, const struct th_pattern_loss *loss),
-                       void *context);
+void th_trace_losses(struct th_tracing *tracing, th_term module,
+                     void (*visit)(void *context, const struct th_pattern_loss *loss),
+                     void *context);
 
 /* "m:f/1 and 3 more: local,count: calls from within the module are not met any more: why". */
-void th_pattern_loss_print(struct th_buffer *out, const struct th_pattern_loss *loss);
+void th_trace_pattern_loss_print(struct th_buffer *out, const struct th_pattern_loss *loss);
 
 /* Warns of each. */
-void th_tracing_warn_of_losses(struct th_tracing *tracing, th_term module);
+void th_trace_warn_of_losses(struct th_tracing *tracing, th_term module);
 
 /* What the meta tracers of a session's patterns that have one name have counted, those that are
  * gone included. */
@@ -164,39 +168,39 @@ struct th_meta_tracer_counts {
 };
 
 /* By the order in which they first came; false: there are no more than I names. */
-bool th_session_meta_tracer(const struct th_session *session, size_t i,
-                            struct th_meta_tracer_counts *counts);
+bool th_trace_session_meta_tracer(const struct th_session *session, size_t i,
+                                  struct th_meta_tracer_counts *counts);
 
 /* The name and the state of the meta tracer of INFO; false if it is the session's own, or none. As
  * long as INFO. */
-bool th_pattern_meta_tracer(const struct th_session *session, const struct th_bp_info *info,
-                            const char **name, th_term *state);
+bool th_trace_pattern_meta_tracer(const struct th_session *session, const struct th_bp_info *info,
+                                  const char **name, th_term *state);
 
 /* What the session has set for a function, at all its sites, and what was counted; false: nothing.
  * Of several that have the name, the first one that it has set anything for: live ones, those that
  * began last first, then the recorded one. The caller frees what is in INFO. */
-bool th_session_function_info(const struct th_session *session, const struct th_mfa *function,
-                              struct th_bp_info *info);
+bool th_trace_session_function_info(const struct th_session *session, const struct th_mfa *function,
+                                    struct th_bp_info *info);
 
 /* The same of what on_load patterns for all modules have set: what functions get that come later
  * and that no other pattern is for. Nothing is counted. */
-bool th_session_on_load_info(const struct th_session *session, struct th_bp_info *info);
+bool th_trace_session_on_load_info(const struct th_session *session, struct th_bp_info *info);
 
 /* The match specification of INFO as it was given; `true` if there is none. As long as INFO. */
-th_term th_pattern_spec_source(struct th_shared *spec);
+th_term th_trace_pattern_spec_source(struct th_shared *spec);
 
 /* Calls VISIT for each function that the session has a breakpoint of, once: with what
- * th_session_function_info() says of its name. */
-void th_session_functions(const struct th_session *session,
-                          void (*visit)(void *context, const struct th_mfa *function,
-                                        const struct th_bp_info *info),
-                          void *context);
+ * th_trace_session_function_info() says of its name. */
+void th_trace_session_functions(const struct th_session *session,
+                                void (*visit)(void *context, const struct th_mfa *function,
+                                              const struct th_bp_info *info),
+                                void *context);
 
 /* Calls VISIT, under the lock, for each pattern that waits for functions of this host, and has met
  * none so far that it can trace. */
-void th_session_waiting(const struct th_session *session,
-                        void (*visit)(void *context, const struct th_pattern *pattern),
-                        void *context);
+void th_trace_session_waiting(const struct th_session *session,
+                              void (*visit)(void *context, const struct th_pattern *pattern),
+                              void *context);
 
 /* A function that patterns find, whether or not anybody has set anything for it. */
 struct th_function_info {
@@ -208,13 +212,13 @@ struct th_function_info {
 
 /* Calls VISIT for each function of this host, and each of the recording that was met or named so
  * far, once for each name: with the one that began last. Any thread, if the tracing is shared. */
-void th_tracing_functions(const struct th_tracing *tracing,
-                          void (*visit)(void *context, const struct th_function_info *function),
-                          void *context);
+void th_trace_functions(const struct th_tracing *tracing,
+                        void (*visit)(void *context, const struct th_function_info *function),
+                        void *context);
 
 /* Whether a function that PATTERN is for was called in what was played so far, whoever called it.
  * Any thread, if the tracing is shared. */
-bool th_tracing_called(const struct th_tracing *tracing, const struct th_pattern *pattern);
+bool th_trace_called(const struct th_tracing *tracing, const struct th_pattern *pattern);
 
 /* What could not be known of calls that met breakpoints. */
 struct th_pattern_counts {
@@ -232,23 +236,22 @@ struct th_pattern_counts {
     uint64_t meta_untold;      /* ends of calls, asked for by meta tracers that are gone */
 };
 
-struct th_pattern_counts th_session_pattern_counts(const struct th_session *session);
+struct th_pattern_counts th_trace_session_pattern_counts(const struct th_session *session);
 
 /* True if the session was given patterns, whether any is left or not. */
-bool th_session_patterned(const struct th_session *session);
+bool th_trace_session_patterned(const struct th_session *session);
 
 /* The recording was made with `{message, {caller}}`: the results in it are callers. */
-void th_tracing_use_recorded_callers(struct th_tracing *tracing);
+void th_trace_use_recorded_callers(struct th_tracing *tracing);
 
 /* What match specifications `display` goes to SHOW; else nowhere. The term is SHOW's until it
  * returns. */
-void th_tracing_use_display(struct th_tracing *tracing, void (*show)(th_term term));
+void th_trace_use_display(struct th_tracing *tracing, void (*show)(th_term term));
 
 /* How the stacks of processes are followed (execution.h). Before the first event. */
-void th_tracing_use_execution(struct th_tracing *tracing,
-                              const struct th_execution_options *options);
+void th_trace_use_execution(struct th_tracing *tracing, const struct th_execution_options *options);
 
 /* What came of that; all 0 if there are no patterns. */
-struct th_execution_counts th_tracing_execution_counts(const struct th_tracing *tracing);
+struct th_execution_counts th_trace_execution_counts(const struct th_tracing *tracing);
 
 #endif

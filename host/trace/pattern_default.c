@@ -4,19 +4,19 @@
 #include "pattern_site.h"
 #include "tracing.h"
 
-struct th_shared *th_pattern_foreign_tracer(const struct th_bp_setting *setting)
+struct th_shared *th_trace_pattern_foreign_tracer(const struct th_bp_setting *setting)
 {
     return setting->meta_tracer == &setting->session->shared ? NULL : setting->meta_tracer;
 }
 
 static void drop_default(struct th_pattern_default *one)
 {
-    th_shared_drop(one->setting.spec);
-    th_shared_drop(one->setting.meta_spec);
-    th_shared_drop(th_pattern_foreign_tracer(&one->setting));
+    th_breakpoint_shared_drop(one->setting.spec);
+    th_breakpoint_shared_drop(one->setting.meta_spec);
+    th_breakpoint_shared_drop(th_trace_pattern_foreign_tracer(&one->setting));
 }
 
-void th_pattern_defaults_end(struct th_points *points)
+void th_trace_pattern_defaults_end(struct th_points *points)
 {
     for (size_t i = 0; i < points->count; i++)
         drop_default(&points->defaults[i]);
@@ -63,7 +63,7 @@ static bool is_there(const struct th_tracing *tracing, const struct th_pattern *
 {
     const struct th_traceable_function *f = tracing->live_functions;
 
-    while (f && !th_pattern_concerns(pattern, &f->function.name))
+    while (f && !th_trace_pattern_concerns(pattern, &f->function.name))
         f = f->next;
     return f;
 }
@@ -85,8 +85,8 @@ static bool has_to_wait(const struct th_points *points, const struct th_pattern 
     return false;
 }
 
-void th_pattern_default_keep(struct th_points *points, const struct th_pattern *pattern,
-                             const struct th_bp_setting *setting)
+void th_trace_pattern_default_keep(struct th_points *points, const struct th_pattern *pattern,
+                                   const struct th_bp_setting *setting)
 {
     struct th_pattern_default *one;
     size_t kept = 0;
@@ -101,14 +101,14 @@ void th_pattern_default_keep(struct th_points *points, const struct th_pattern *
     }
     points->count = kept;
     waits = has_to_wait(points, pattern, setting);
-    if (!waits && th_pattern_names_one(pattern))
+    if (!waits && th_trace_pattern_names_one(pattern))
         return;
     TH_ARRAY_GROW(points->defaults, points->count, points->capacity);
     one = &points->defaults[points->count++];
     *one = (struct th_pattern_default){*pattern, *setting, waits, false};
-    th_shared_take(setting->spec);
-    th_shared_take(setting->meta_spec);
-    th_shared_take(th_pattern_foreign_tracer(setting));
+    th_breakpoint_shared_take(setting->spec);
+    th_breakpoint_shared_take(setting->meta_spec);
+    th_breakpoint_shared_take(th_trace_pattern_foreign_tracer(setting));
 }
 
 /* --- functions that have come --- */
@@ -119,7 +119,7 @@ static bool is_for(const struct th_pattern_default *one, const struct th_mfa *na
     bool comes =
         news == TH_NEWS_RECORDED || one->pattern.on_load || (one->waits && news == TH_NEWS_LOADED);
 
-    return comes && th_pattern_concerns(&one->pattern, name);
+    return comes && th_trace_pattern_concerns(&one->pattern, name);
 }
 
 static void add_defaults(struct th_change *change, struct th_points *points,
@@ -130,18 +130,18 @@ static void add_defaults(struct th_change *change, struct th_points *points,
         if (!is_for(one, &function->name, news))
             continue;
         if (news == TH_NEWS_LOCAL)
-            th_pattern_set_at_local(change, function, &one->setting);
+            th_trace_pattern_set_at_local(change, function, &one->setting);
         else
             one->came |=
-                th_pattern_set_at(change, function, &one->setting, news == TH_NEWS_RECORDED);
+                th_trace_pattern_set_at(change, function, &one->setting, news == TH_NEWS_RECORDED);
     }
 }
 
-void th_patterns_add(struct th_tracing *tracing, struct th_change *change,
-                     const struct th_function_sites *function, enum th_pattern_news news)
+void th_trace_patterns_add(struct th_tracing *tracing, struct th_change *change,
+                           const struct th_function_sites *function, enum th_pattern_news news)
 {
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session = th_tracing_at(tracing, i);
+        struct th_session *session = th_trace_at(tracing, i);
         struct th_points *points =
             session ? atomic_load_explicit(&session->points, memory_order_relaxed) : NULL;
         if (points)
@@ -149,18 +149,18 @@ void th_patterns_add(struct th_tracing *tracing, struct th_change *change,
     }
 }
 
-void th_session_waiting(const struct th_session *session,
-                        void (*visit)(void *context, const struct th_pattern *pattern),
-                        void *context)
+void th_trace_session_waiting(const struct th_session *session,
+                              void (*visit)(void *context, const struct th_pattern *pattern),
+                              void *context)
 {
     const struct th_points *points;
 
-    th_tracing_lock(session->tracing);
+    th_trace_lock(session->tracing);
     points = atomic_load_explicit(&session->points, memory_order_relaxed);
     for (size_t i = 0; points && session->tracing->replays_nothing && i < points->count; i++) {
         const struct th_pattern_default *one = &points->defaults[i];
         if ((one->waits || one->pattern.on_load) && one->setting.set && !one->came)
             visit(context, &one->pattern);
     }
-    th_tracing_unlock(session->tracing);
+    th_trace_unlock(session->tracing);
 }

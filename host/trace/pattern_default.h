@@ -12,7 +12,7 @@
 
 #include "points.h"
 
-static inline bool th_pattern_names_one(const struct th_pattern *pattern)
+static inline bool th_trace_pattern_names_one(const struct th_pattern *pattern)
 {
     return pattern->module != TH_NONE && pattern->function != TH_NONE &&
            pattern->arity != TH_ANY_ARITY && !pattern->on_load;
@@ -20,14 +20,14 @@ static inline bool th_pattern_names_one(const struct th_pattern *pattern)
 
 /* The meta tracer of SETTING that is not the session's own; of that the session has a share
  * already. NULL: none. */
-struct th_shared *th_pattern_foreign_tracer(const struct th_bp_setting *setting);
+struct th_shared *th_trace_pattern_foreign_tracer(const struct th_bp_setting *setting);
 
 /* Keeps a pattern, if it is to be kept, and takes shares of what is in SETTING. Older ones that are
  * done over are forgotten, with what they hold on to. */
-void th_pattern_default_keep(struct th_points *points, const struct th_pattern *pattern,
-                             const struct th_bp_setting *setting);
+void th_trace_pattern_default_keep(struct th_points *points, const struct th_pattern *pattern,
+                                   const struct th_bp_setting *setting);
 
 /* Forgets all. */
-void th_pattern_defaults_end(struct th_points *points);
+void th_trace_pattern_defaults_end(struct th_points *points);
 
 #endif

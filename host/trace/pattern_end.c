@@ -19,46 +19,47 @@ static th_term term_of(th_env *env, const struct th_mfa *name)
 
 static void fill_end(struct th_delivery *delivery, th_env *env, th_term message, uint32_t flags)
 {
-    const struct th_dispatch *dispatch = th_dispatch_of(delivery);
+    const struct th_dispatch *dispatch = th_trace_dispatch_of(delivery);
     const struct th_event *event = dispatch->event;
 
     (void)message;
-    delivery->argv[0] = th_tag_atom(event->tag);
+    delivery->argv[0] = th_trace_tag_atom(event->tag);
     delivery->argv[2] = dispatch->tracee;
     delivery->argv[3] = term_of(env, dispatch->function);
-    delivery->argv[4] = th_opts_make(env, event, event->extra, event->match_spec_result, flags);
+    delivery->argv[4] =
+        th_trace_opts_make(env, event, event->extra, event->match_spec_result, flags);
 }
 
 /* The event at hand is whatever came next, or the return that is one to a known function. */
 static void fill_return_to(struct th_delivery *delivery, th_env *env, th_term message,
                            uint32_t flags)
 {
-    const struct th_dispatch *dispatch = th_dispatch_of(delivery);
+    const struct th_dispatch *dispatch = th_trace_dispatch_of(delivery);
 
     (void)message;
     delivery->argv[0] = TH_AM(return_to);
     delivery->argv[2] = dispatch->tracee;
     delivery->argv[3] = term_of(env, dispatch->function);
-    delivery->argv[4] = th_opts_make(env, dispatch->event, TH_NONE, TH_NONE, flags);
+    delivery->argv[4] = th_trace_opts_make(env, dispatch->event, TH_NONE, TH_NONE, flags);
 }
 
 static void returns_to(struct th_delivery *delivery, struct th_session *session)
 {
-    th_dispatch_of(delivery)->waiting |= (uint64_t)1 << session->index;
+    th_trace_dispatch_of(delivery)->waiting |= (uint64_t)1 << session->index;
 }
 
 static const struct th_delivery_source end_source = {
     .group = TH_GROUP_call,
-    .decode = th_dispatch_decode,
-    .flags = th_dispatch_flags,
-    .meta_flags = th_pattern_meta_flags,
+    .decode = th_trace_dispatch_decode,
+    .flags = th_trace_dispatch_flags,
+    .meta_flags = th_trace_pattern_meta_flags,
     .fill = fill_end,
     .returns_to = returns_to,
 };
 
 static const struct th_delivery_source return_to_source = {
     .group = TH_GROUP_call,
-    .flags = th_dispatch_flags,
+    .flags = th_trace_dispatch_flags,
     .fill = fill_return_to,
 };
 
@@ -75,10 +76,10 @@ static void stop_timing(const struct returning *returning, uint64_t word)
 {
     struct th_account_reading reading;
 
-    if (!th_timing_read(returning->event, &reading))
+    if (!th_trace_timing_read(returning->event, &reading))
         return; /* it goes with the next one that ends below it */
-    th_timing_leave(&returning->tracee->timing, returning->tracing,
-                    (uint32_t)(word >> TH_REQUEST_BITS), &reading);
+    th_trace_timing_leave(&returning->tracee->timing, returning->tracing,
+                          (uint32_t)(word >> TH_REQUEST_BITS), &reading);
 }
 
 /* A call has ended for which WORD was kept. */
@@ -94,8 +95,8 @@ static uint64_t ended(void *context, enum th_ending ending, const struct th_mfa 
         return 0;
     dispatch->function = function;
     dispatch->waiting = 0;
-    th_deliver_end(&dispatch->delivery, &end_source, dispatch->tracing, word,
-                   ending == TH_ENDED_RAISED, ending >= TH_ENDED_UNTOLD);
+    th_trace_deliver_end(&dispatch->delivery, &end_source, dispatch->tracing, word,
+                         ending == TH_ENDED_RAISED, ending >= TH_ENDED_UNTOLD);
     return dispatch->waiting;
 }
 
@@ -108,11 +109,11 @@ static void send_return_to(struct th_dispatch *dispatch, struct th_recorded_trac
     uint64_t waiting = tracee->stack.sessions.due;
 
     tracee->stack.sessions.due = 0;
-    if (!waiting || to->kind == TH_CALLER_UNKNOWN || !th_dispatch_decode(&dispatch->delivery))
+    if (!waiting || to->kind == TH_CALLER_UNKNOWN || !th_trace_dispatch_decode(&dispatch->delivery))
         return;
     dispatch->function = to->kind == TH_CALLER_FUNCTION ? &to->function : NULL;
-    th_deliver_return_to(&dispatch->delivery, &return_to_source, dispatch->tracing, waiting,
-                         UINT64_MAX);
+    th_trace_deliver_return_to(&dispatch->delivery, &return_to_source, dispatch->tracing, waiting,
+                               UINT64_MAX);
 }
 
 /* --- calls --- */
@@ -121,19 +122,19 @@ static void send_return_to(struct th_dispatch *dispatch, struct th_recorded_trac
 static struct th_recorded_tracee *tracee_of(struct th_tracing *tracing,
                                             const struct th_event *event)
 {
-    return th_is_immediate(event->tracee) ? th_tracee_own(tracing, event->tracee) : NULL;
+    return th_is_immediate(event->tracee) ? th_trace_tracee_own(tracing, event->tracee) : NULL;
 }
 
 static void enter(struct th_tracing *tracing, struct th_recorded_tracee *tracee,
                   struct th_event *event, const struct th_mfa *name)
 {
-    struct th_recorded_call call = {*name, event->tail, th_tracing_recorded_caller(tracing, event)};
+    struct th_recorded_call call = {*name, event->tail, th_trace_recorded_caller(tracing, event)};
 
     if (tracee)
         th_recorded_enter(&tracing->execution, &tracee->stack, &call);
 }
 
-void th_patterns_call(struct th_dispatch *dispatch)
+void th_trace_patterns_call(struct th_dispatch *dispatch)
 {
     struct th_event *event = dispatch->event;
     struct th_function_sites *function;
@@ -148,11 +149,11 @@ void th_patterns_call(struct th_dispatch *dispatch)
     if (tracee)
         send_return_to(dispatch, tracee, &tracee->returned_to);
     enter(dispatch->tracing, tracee, event, &name);
-    function = th_patterns_meet(dispatch->tracing, &name);
+    function = th_trace_patterns_meet(dispatch->tracing, &name);
     if (!atomic_load_explicit(&function->called, memory_order_relaxed))
         atomic_store_explicit(&function->called, true, memory_order_relaxed);
-    if (th_site_is_armed(function->site))
-        th_patterns_hit_site(dispatch, tracee, function->site);
+    if (th_breakpoint_site_is_armed(function->site))
+        th_trace_patterns_hit_site(dispatch, tracee, function->site);
 }
 
 /* --- returns --- */
@@ -160,9 +161,9 @@ void th_patterns_call(struct th_dispatch *dispatch)
 static void count_doubtful(const struct th_tracing *tracing, uint64_t sessions)
 {
     for (size_t i = 0; sessions; i++, sessions >>= 1) {
-        struct th_session *session = sessions & 1 ? th_tracing_at(tracing, i) : NULL;
-        if (session && th_session_is_attached(session))
-            th_session_count(session, TH_COUNTED_BY_PATTERNS(returns_doubtful));
+        struct th_session *session = sessions & 1 ? th_trace_at(tracing, i) : NULL;
+        if (session && th_trace_session_is_attached(session))
+            th_trace_session_count(session, TH_COUNTED_BY_PATTERNS(returns_doubtful));
     }
 }
 
@@ -176,7 +177,7 @@ static void came_back(struct th_dispatch *dispatch, struct th_recorded_tracee *t
         send_return_to(dispatch, tracee, to);
 }
 
-void th_patterns_return(struct th_dispatch *dispatch)
+void th_trace_patterns_return(struct th_dispatch *dispatch)
 {
     struct returning returning = {dispatch, dispatch->tracing, dispatch->event,
                                   tracee_of(dispatch->tracing, dispatch->event)};
@@ -210,14 +211,14 @@ static void leave_aside(struct th_tracing *tracing, struct th_recorded_tracee *t
     tracee->stack.sessions.due = 0;
 }
 
-void th_patterns_aside(struct th_tracing *tracing, struct th_event *event)
+void th_trace_patterns_aside(struct th_tracing *tracing, struct th_event *event)
 {
     struct th_recorded_tracee *tracee;
     struct th_mfa name;
 
-    th_patterns_run(tracing, event);
+    th_trace_patterns_run(tracing, event);
     if (event->tag == TH_TAG_spawned)
-        th_patterns_spawned(tracing, event->tracee);
+        th_trace_patterns_spawned(tracing, event->tracee);
     if (event->tag < TH_TAG_call || event->tag > TH_TAG_exception_from)
         return;
     tracee = tracee_of(tracing, event);
@@ -230,24 +231,25 @@ void th_patterns_aside(struct th_tracing *tracing, struct th_event *event)
     th_error_clear(); /* whoever wants a damaged one will meet the damage again */
 }
 
-void th_patterns_run(struct th_tracing *tracing, struct th_event *event)
+void th_trace_patterns_run(struct th_tracing *tracing, struct th_event *event)
 {
     bool begins = event->tag == TH_TAG_in;
     bool stops = event->tag == TH_TAG_out || event->tag == TH_TAG_exit;
-    struct th_recorded_tracee *tracee = begins || stops ? th_tracee_find(event->tracee) : NULL;
+    struct th_recorded_tracee *tracee =
+        begins || stops ? th_trace_tracee_find(event->tracee) : NULL;
     struct th_account_reading reading;
 
-    if (!tracee || !tracee->timing.account_count || !th_timing_read(event, &reading))
+    if (!tracee || !tracee->timing.account_count || !th_trace_timing_read(event, &reading))
         return;
     if (begins)
-        th_timing_resume(&tracee->timing, &reading);
+        th_trace_timing_resume(&tracee->timing, &reading);
     else
-        th_timing_pause(&tracee->timing, tracing, &reading);
+        th_trace_timing_pause(&tracee->timing, tracing, &reading);
 }
 
-void th_patterns_spawned(struct th_tracing *tracing, th_term id)
+void th_trace_patterns_spawned(struct th_tracing *tracing, th_term id)
 {
-    struct th_recorded_tracee *tracee = th_tracee_expect(tracing, id);
+    struct th_recorded_tracee *tracee = th_trace_tracee_expect(tracing, id);
 
     if (tracee)
         th_recorded_spawned(&tracing->execution, &tracee->stack);

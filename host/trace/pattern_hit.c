@@ -18,7 +18,7 @@ struct call_hit {
 static struct th_match_subject subject_of(struct th_delivery *delivery)
 {
     struct th_match_subject subject = {.target = TH_NONE};
-    th_term last = th_tuple_elements(th_dispatch_of(delivery)->event->term)[2];
+    th_term last = th_tuple_elements(th_trace_dispatch_of(delivery)->event->term)[2];
 
     if (th_is_small(last))
         subject.count = (size_t)th_small_value(last);
@@ -29,7 +29,7 @@ static struct th_match_subject subject_of(struct th_delivery *delivery)
 
 static void request(struct th_delivery *delivery, uint64_t word)
 {
-    const struct th_dispatch *dispatch = th_dispatch_of(delivery);
+    const struct th_dispatch *dispatch = th_trace_dispatch_of(delivery);
     uint64_t bit = (uint64_t)1 << delivery->attachment->session->index;
 
     if (dispatch->caller)
@@ -39,28 +39,28 @@ static void request(struct th_delivery *delivery, uint64_t word)
 
 static uint32_t meta_flags(const struct th_delivery *delivery)
 {
-    return th_pattern_meta_flags(delivery->owner);
+    return th_trace_pattern_meta_flags(delivery->owner);
 }
 
 static const struct th_delivery_source call_source = {
     .group = TH_GROUP_call,
-    .decode = th_dispatch_decode,
+    .decode = th_trace_dispatch_decode,
     .subject = subject_of,
-    .context = th_dispatch_context,
-    .flags = th_dispatch_flags,
-    .fill = th_dispatch_fill,
+    .context = th_trace_dispatch_context,
+    .flags = th_trace_dispatch_flags,
+    .fill = th_trace_dispatch_fill,
     .request = request,
-    .forget = th_dispatch_forget,
+    .forget = th_trace_dispatch_forget,
 };
 
 static const struct th_delivery_source meta_source = {
     .group = TH_GROUP_call,
     .meta = true,
-    .decode = th_dispatch_decode,
+    .decode = th_trace_dispatch_decode,
     .subject = subject_of,
-    .context = th_dispatch_context,
+    .context = th_trace_dispatch_context,
     .flags = meta_flags,
-    .fill = th_dispatch_fill,
+    .fill = th_trace_dispatch_fill,
     .request = request,
 };
 
@@ -70,15 +70,15 @@ static struct th_session *session_of(struct th_bp_session *points)
 {
     struct th_session *session = ((struct th_points *)points)->session;
 
-    return session && th_session_is_attached(session) ? session : NULL;
+    return session && th_trace_session_is_attached(session) ? session : NULL;
 }
 
 /* What th_disarm() pauses in the callbacks that come next: the breakpoint of HIT, for KINDS. */
 static void callbacks_about(struct th_hit *hit, uint32_t kinds)
 {
-    th_callback_current.breakpoint = hit ? hit->breakpoint : NULL;
-    th_callback_current.breakpoint_data = hit ? hit->data : NULL;
-    th_callback_current.hit_kinds = kinds;
+    th_trace_callback_current.breakpoint = hit ? hit->breakpoint : NULL;
+    th_trace_callback_current.breakpoint_data = hit ? hit->data : NULL;
+    th_trace_callback_current.hit_kinds = kinds;
 }
 
 /* A global breakpoint is about external calls. */
@@ -89,7 +89,7 @@ static bool is_met(const struct call_hit *call, struct th_session *session, uint
     if (kind != TH_BP_GLOBAL)
         return true;
     if (external == TH_UNKNOWN)
-        th_session_count(session, TH_COUNTED_BY_PATTERNS(external_unknown));
+        th_trace_session_count(session, TH_COUNTED_BY_PATTERNS(external_unknown));
     return external == TH_YES;
 }
 
@@ -100,15 +100,15 @@ static struct th_delivery *delivery_of(struct call_hit *call, struct th_session 
     struct th_delivery *delivery = &call->dispatch->delivery;
 
     callbacks_about(&call->hit, kind);
-    th_dispatch_address(call->dispatch, th_session_attachment(called), TH_FLAG_NONE);
+    th_trace_dispatch_address(call->dispatch, th_trace_session_attachment(called), TH_FLAG_NONE);
     delivery->spec = (struct th_shared_spec *)spec;
     delivery->kind = kind;
     delivery->argv[0] = TH_AM(call);
     return delivery;
 }
 
-uint32_t th_patterns_hit(struct th_hit *hit, struct th_bp_session *points, struct th_shared *spec,
-                         uint32_t kind)
+uint32_t th_trace_patterns_hit(struct th_hit *hit, struct th_bp_session *points,
+                               struct th_shared *spec, uint32_t kind)
 {
     struct call_hit *call = hit->context;
     struct th_session *session = session_of(points);
@@ -116,9 +116,9 @@ uint32_t th_patterns_hit(struct th_hit *hit, struct th_bp_session *points, struc
 
     if (!session)
         return 0;
-    traced =
-        th_pattern_flags(call->dispatch, session) & TH_FLAG_CALL && is_met(call, session, kind);
-    th_deliver(delivery_of(call, session, spec, kind), &call_source, traced);
+    traced = th_trace_pattern_flags(call->dispatch, session) & TH_FLAG_CALL &&
+             is_met(call, session, kind);
+    th_trace_deliver(delivery_of(call, session, spec, kind), &call_source, traced);
     return 0;
 }
 
@@ -131,9 +131,10 @@ static struct th_session *meta_called(struct th_bp_session *points, struct th_sh
 
 static void meta_removed(struct th_bp_session *points, struct th_shared *tracer)
 {
-    th_session_count(((struct th_points *)points)->session, TH_COUNTED_BY_PATTERNS(meta_removed));
+    th_trace_session_count(((struct th_points *)points)->session,
+                           TH_COUNTED_BY_PATTERNS(meta_removed));
     if (tracer != &points->shared)
-        th_session_count(meta_called(points, tracer), TH_COUNTED(removed));
+        th_trace_session_count(meta_called(points, tracer), TH_COUNTED(removed));
 }
 
 static uint32_t hit_meta(struct th_hit *hit, struct th_bp_session *points, struct th_shared *spec,
@@ -147,13 +148,13 @@ static uint32_t hit_meta(struct th_hit *hit, struct th_bp_session *points, struc
     if (!session)
         return 0;
     called = meta_called(points, tracer);
-    if (!th_session_is_attached(called))
+    if (!th_trace_session_is_attached(called))
         return TH_HIT_REMOVE;
     if (!call)
         return th_live_hit_meta(hit, session, called, spec);
     delivery = delivery_of(call, called, spec, TH_BP_META);
     delivery->owner = session;
-    outcome = th_deliver(delivery, &meta_source, true);
+    outcome = th_trace_deliver(delivery, &meta_source, true);
     return outcome == TH_DELIVERY_REMOVED ? TH_HIT_REMOVE : 0;
 }
 
@@ -166,13 +167,13 @@ static struct th_account *hit_account(struct th_hit *hit, struct th_bp_session *
     if (!call)
         return th_live_hit_account(hit, points, reading);
     if (!session || !call->dispatch->caller ||
-        !(th_pattern_flags(call->dispatch, session) & TH_FLAG_CALL))
+        !(th_trace_pattern_flags(call->dispatch, session) & TH_FLAG_CALL))
         return NULL;
-    if (!th_timing_read(call->dispatch->event, reading)) {
-        th_session_count(session, TH_COUNTED_BY_PATTERNS(untimed));
+    if (!th_trace_timing_read(call->dispatch->event, reading)) {
+        th_trace_session_count(session, TH_COUNTED_BY_PATTERNS(untimed));
         return NULL;
     }
-    return th_timing_account(&call->dispatch->caller->timing, session);
+    return th_trace_timing_account(&call->dispatch->caller->timing, session);
 }
 
 static void hit_entered(struct th_hit *hit, struct th_bp_session *points,
@@ -187,13 +188,13 @@ static void hit_entered(struct th_hit *hit, struct th_bp_session *points,
     }
     call->dispatch->tracing->execution.returns_matter = true;
     call->dispatch->caller->stack.sessions.timing |= (uint64_t)1 << session_of(points)->index;
-    number = th_timing_enter(&call->dispatch->caller->timing, session_of(points), frame);
+    number = th_trace_timing_enter(&call->dispatch->caller->timing, session_of(points), frame);
     if (number != UINT32_MAX)
         th_recorded_want(&call->dispatch->tracing->execution, &call->dispatch->caller->stack,
                          (uint64_t)number << TH_REQUEST_BITS | TH_REQUEST_TIME, 0);
 }
 
-const struct th_bp_hooks th_pattern_hooks = {
+const struct th_bp_hooks th_trace_pattern_hooks = {
     .call = th_live_hit_call, /* which hands on what is recorded */
     .meta = hit_meta,
     .account = hit_account,
@@ -201,8 +202,8 @@ const struct th_bp_hooks th_pattern_hooks = {
     .meta_removed = meta_removed,
 };
 
-void th_patterns_hit_site(struct th_dispatch *dispatch, struct th_recorded_tracee *caller,
-                          struct th_site *site)
+void th_trace_patterns_hit_site(struct th_dispatch *dispatch, struct th_recorded_tracee *caller,
+                                struct th_site *site)
 {
     struct call_hit call = {.hit = {.kinds = TH_BP_ALL & ~TH_BP_MEMORY}, .dispatch = dispatch};
 

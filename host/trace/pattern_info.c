@@ -20,41 +20,42 @@ static bool info_of(const struct th_session *session, const struct th_function_s
     if (!function || !points ||
         !th_breakpoint_info_of_two(function->site, function->local, &points->base, info))
         return false;
-    less = (info->kinds & both) != both       ? 0
-           : th_function_local_site(function) ? TH_BP_GLOBAL
-                                              : TH_BP_LOCAL;
+    less = (info->kinds & both) != both             ? 0
+           : th_trace_function_local_site(function) ? TH_BP_GLOBAL
+                                                    : TH_BP_LOCAL;
     info->kinds &= ~less;
     info->active &= ~less;
     return true;
 }
 
-bool th_session_function_info(const struct th_session *session, const struct th_mfa *function,
-                              struct th_bp_info *info)
+bool th_trace_session_function_info(const struct th_session *session, const struct th_mfa *function,
+                                    struct th_bp_info *info)
 {
     struct th_tracing *tracing = session->tracing;
-    const uint64_t key = th_function_key(function);
+    const uint64_t key = th_trace_function_key(function);
     bool found = false;
 
-    th_tracing_lock(tracing);
+    th_trace_lock(tracing);
     for (const struct th_traceable_function *f = tracing->live_functions; f && !found; f = f->next)
-        found = th_function_key(&f->function.name) == key && info_of(session, &f->function, info);
+        found =
+            th_trace_function_key(&f->function.name) == key && info_of(session, &f->function, info);
     if (!found)
-        found = info_of(session, th_functions_find(&tracing->functions, function), info);
-    th_tracing_unlock(tracing);
+        found = info_of(session, th_trace_functions_find(&tracing->functions, function), info);
+    th_trace_unlock(tracing);
     return found;
 }
 
 static void replace(struct th_shared **place, struct th_shared *with)
 {
-    th_shared_take(with);
-    th_shared_drop(*place);
+    th_breakpoint_shared_take(with);
+    th_breakpoint_shared_drop(*place);
     *place = with;
 }
 
 /* Does to INFO what SETTING does to a function that can have all kinds. Counts stay 0. */
 static void follow(struct th_bp_info *info, const struct th_bp_setting *setting)
 {
-    uint32_t clear = setting->clear | th_pattern_excluded(setting);
+    uint32_t clear = setting->clear | th_trace_pattern_excluded(setting);
 
     info->kinds = (info->kinds & ~clear) | setting->set;
     info->active = (info->active & ~clear) | setting->set;
@@ -67,17 +68,17 @@ static void follow(struct th_bp_info *info, const struct th_bp_setting *setting)
     }
 }
 
-bool th_session_on_load_info(const struct th_session *session, struct th_bp_info *info)
+bool th_trace_session_on_load_info(const struct th_session *session, struct th_bp_info *info)
 {
     const struct th_points *points;
 
     *info = (struct th_bp_info){0};
-    th_tracing_lock(session->tracing);
+    th_trace_lock(session->tracing);
     points = atomic_load_explicit(&session->points, memory_order_relaxed);
     for (size_t i = 0; points && i < points->count; i++)
         if (points->defaults[i].pattern.on_load && points->defaults[i].pattern.module == TH_NONE)
             follow(info, &points->defaults[i].setting);
-    th_tracing_unlock(session->tracing);
+    th_trace_unlock(session->tracing);
     return info->kinds != 0;
 }
 
@@ -94,18 +95,18 @@ static void see(struct functions_seen *seen, const struct th_function_sites *fun
     seen->items[seen->count++] = *function;
 }
 
-/* In the order of th_session_function_info(). */
+/* In the order of th_trace_session_function_info(). */
 static struct functions_seen see_all(struct th_tracing *tracing)
 {
     struct functions_seen seen = {0};
 
-    th_tracing_lock(tracing);
+    th_trace_lock(tracing);
     for (const struct th_traceable_function *f = tracing->live_functions; f; f = f->next)
         see(&seen, &f->function);
     seen.live = seen.count;
     for (size_t i = 0; i < tracing->functions.count; i++)
         see(&seen, tracing->functions.items[i]);
-    th_tracing_unlock(tracing);
+    th_trace_unlock(tracing);
     return seen;
 }
 
@@ -117,100 +118,99 @@ static struct th_function_info traceable(const struct functions_seen *seen, size
     return (struct th_function_info){
         .name = function->name,
         .live = live,
-        .local = !live || th_function_local_site(function),
+        .local = !live || th_trace_function_local_site(function),
         .global = function->site != NULL,
         .no_local = function->no_local,
     };
 }
 
-void th_tracing_functions(const struct th_tracing *tracing,
-                          void (*visit)(void *context, const struct th_function_info *function),
-                          void *context)
+void th_trace_functions(const struct th_tracing *tracing,
+                        void (*visit)(void *context, const struct th_function_info *function),
+                        void *context)
 {
     struct functions_seen seen = see_all((struct th_tracing *)tracing);
     struct th_table visited = {0};
 
     for (size_t i = 0; i < seen.count; i++) {
         struct th_function_info function = traceable(&seen, i);
-        uint64_t key = th_function_key(&function.name);
-        if (th_table_get(&visited, key))
+        uint64_t key = th_trace_function_key(&function.name);
+        if (th_hash_table_get(&visited, key))
             continue;
-        th_table_set(&visited, key, &seen.items[i]);
+        th_hash_table_set(&visited, key, &seen.items[i]);
         visit(context, &function);
     }
-    th_table_free(&visited);
+    th_hash_table_free(&visited);
     th_free(seen.items);
 }
 
-bool th_tracing_called(const struct th_tracing *tracing, const struct th_pattern *pattern)
+bool th_trace_called(const struct th_tracing *tracing, const struct th_pattern *pattern)
 {
     bool called = false;
 
-    th_tracing_lock((struct th_tracing *)tracing);
+    th_trace_lock((struct th_tracing *)tracing);
     for (size_t i = 0; i < tracing->functions.count && !called; i++) {
         const struct th_function_sites *function = tracing->functions.items[i];
         called = atomic_load_explicit(&function->called, memory_order_relaxed) &&
-                 th_pattern_concerns(pattern, &function->name);
+                 th_trace_pattern_concerns(pattern, &function->name);
     }
-    th_tracing_unlock((struct th_tracing *)tracing);
+    th_trace_unlock((struct th_tracing *)tracing);
     return called;
 }
 
-bool th_pattern_meta_tracer(const struct th_session *session, const struct th_bp_info *info,
-                            const char **name, th_term *state)
+bool th_trace_pattern_meta_tracer(const struct th_session *session, const struct th_bp_info *info,
+                                  const char **name, th_term *state)
 {
     const struct th_meta_tracer *tracer = (const struct th_meta_tracer *)info->meta_tracer;
 
     if (!tracer || &tracer->shared == &session->points->base.shared)
         return false;
-    *name = th_session_name(tracer->session);
-    *state = th_session_state_term(tracer->session);
+    *name = th_trace_session_name(tracer->session);
+    *state = th_trace_session_state_term(tracer->session);
     return true;
 }
 
-void th_session_functions(const struct th_session *session,
-                          void (*visit)(void *context, const struct th_mfa *function,
-                                        const struct th_bp_info *info),
-                          void *context)
+void th_trace_session_functions(const struct th_session *session,
+                                void (*visit)(void *context, const struct th_mfa *function,
+                                              const struct th_bp_info *info),
+                                void *context)
 {
     struct functions_seen seen = see_all(session->tracing);
     struct th_table visited = {0};
     struct th_bp_info info;
 
     for (size_t i = 0; i < seen.count; i++) {
-        uint64_t key = th_function_key(&seen.items[i].name);
-        if (th_table_get(&visited, key) || !info_of(session, &seen.items[i], &info))
+        uint64_t key = th_trace_function_key(&seen.items[i].name);
+        if (th_hash_table_get(&visited, key) || !info_of(session, &seen.items[i], &info))
             continue;
-        th_table_set(&visited, key, &seen.items[i]);
+        th_hash_table_set(&visited, key, &seen.items[i]);
         visit(context, &seen.items[i].name, &info);
-        th_bp_info_free(&info);
+        th_breakpoint_info_free(&info);
     }
-    th_table_free(&visited);
+    th_hash_table_free(&visited);
     th_free(seen.items);
 }
 
-bool th_session_patterned(const struct th_session *session)
+bool th_trace_session_patterned(const struct th_session *session)
 {
     return atomic_load_explicit(&session->points, memory_order_relaxed) != NULL;
 }
 
-void th_tracing_use_recorded_callers(struct th_tracing *tracing)
+void th_trace_use_recorded_callers(struct th_tracing *tracing)
 {
     tracing->recorded_callers = true;
 }
 
-void th_tracing_use_display(struct th_tracing *tracing, void (*show)(th_term term))
+void th_trace_use_display(struct th_tracing *tracing, void (*show)(th_term term))
 {
     tracing->display = show;
 }
 
-void th_tracing_use_execution(struct th_tracing *tracing,
-                              const struct th_execution_options *options)
+void th_trace_use_execution(struct th_tracing *tracing, const struct th_execution_options *options)
 {
     th_recorded_start(&tracing->execution, options);
 }
 
-struct th_execution_counts th_tracing_execution_counts(const struct th_tracing *tracing)
+struct th_execution_counts th_trace_execution_counts(const struct th_tracing *tracing)
 {
     return th_recorded_counts(&tracing->execution);
 }

@@ -41,7 +41,7 @@ static uint32_t kinds_lost(const struct th_points *points, const struct th_funct
         !th_breakpoint_info(function->local, &points->base, &info))
         return 0;
     kinds = info.kinds;
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
     return kinds;
 }
 
@@ -65,13 +65,13 @@ static struct losses losses_of(const struct th_session *session, const struct th
     return losses;
 }
 
-void th_tracing_losses(struct th_tracing *tracing, th_term module,
-                       void (*visit)(void *context, const struct th_pattern_loss *loss),
-                       void *context)
+void th_trace_losses(struct th_tracing *tracing, th_term module,
+                     void (*visit)(void *context, const struct th_pattern_loss *loss),
+                     void *context)
 {
-    th_tracing_lock(tracing);
+    th_trace_lock(tracing);
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        const struct th_session *session = th_tracing_at(tracing, i);
+        const struct th_session *session = th_trace_at(tracing, i);
         const struct th_points *points =
             session ? atomic_load_explicit(&session->points, memory_order_relaxed) : NULL;
         struct losses losses = {0};
@@ -81,23 +81,23 @@ void th_tracing_losses(struct th_tracing *tracing, th_term module,
             visit(context, &losses.items[k]);
         th_free(losses.items);
     }
-    th_tracing_unlock(tracing);
+    th_trace_unlock(tracing);
 }
 
 static void print_kinds(struct th_buffer *out, uint32_t kinds)
 {
     const char *between = "";
 
-    for (size_t i = 0; th_pattern_kind_names[i]; i++)
-        if (kinds & th_pattern_kinds[i]) {
-            th_buffer_printf(out, "%s%s", between, th_pattern_kind_names[i]);
+    for (size_t i = 0; th_trace_pattern_kind_names[i]; i++)
+        if (kinds & th_trace_pattern_kinds[i]) {
+            th_buffer_printf(out, "%s%s", between, th_trace_pattern_kind_names[i]);
             between = ",";
         }
 }
 
-void th_pattern_loss_print(struct th_buffer *out, const struct th_pattern_loss *loss)
+void th_trace_pattern_loss_print(struct th_buffer *out, const struct th_pattern_loss *loss)
 {
-    th_function_show(out, &loss->first);
+    th_trace_function_show(out, &loss->first);
     if (loss->functions > 1)
         th_buffer_printf(out, " and %zu more", loss->functions - 1);
     th_buffer_add_text(out, ": ");
@@ -111,12 +111,12 @@ static void warn(void *context, const struct th_pattern_loss *loss)
     struct th_buffer text = {0};
 
     (void)context;
-    th_pattern_loss_print(&text, loss);
-    th_warn("tracer '%s': %s", th_session_name(loss->session), th_buffer_text(&text));
+    th_trace_pattern_loss_print(&text, loss);
+    th_warn("tracer '%s': %s", th_trace_session_name(loss->session), th_buffer_text(&text));
     th_buffer_free(&text);
 }
 
-void th_tracing_warn_of_losses(struct th_tracing *tracing, th_term module)
+void th_trace_warn_of_losses(struct th_tracing *tracing, th_term module)
 {
-    th_tracing_losses(tracing, module, warn, NULL);
+    th_trace_losses(tracing, module, warn, NULL);
 }

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-bool th_pattern_concerns(const struct th_pattern *pattern, const struct th_mfa *name)
+bool th_trace_pattern_concerns(const struct th_pattern *pattern, const struct th_mfa *name)
 {
     return (pattern->module == TH_NONE || pattern->module == name->module) &&
            (pattern->function == TH_NONE || pattern->function == name->function) &&
@@ -23,7 +23,7 @@ static uint32_t kinds_at_site(const struct th_function_sites *function)
 {
     if (!function->site)
         return 0;
-    return th_function_local_site(function) ? TH_BP_GLOBAL : TH_BP_ALL;
+    return th_trace_function_local_site(function) ? TH_BP_GLOBAL : TH_BP_ALL;
 }
 
 static uint32_t possible_kinds(const struct th_function_sites *function)
@@ -32,7 +32,7 @@ static uint32_t possible_kinds(const struct th_function_sites *function)
 
     if (function->site)
         possible = kinds_at_site(function) & function->site->operations->kinds;
-    if (th_function_local_site(function))
+    if (th_trace_function_local_site(function))
         possible |= NATIVE & function->local->operations->kinds;
     return possible;
 }
@@ -62,7 +62,7 @@ static uint32_t excluded(const struct th_bp_setting *setting, uint32_t here, uin
     return others && possible & TH_BP_LOCAL ? TH_BP_GLOBAL : 0;
 }
 
-uint32_t th_pattern_excluded(const struct th_bp_setting *setting)
+uint32_t th_trace_pattern_excluded(const struct th_bp_setting *setting)
 {
     return excluded(setting, choose(setting->set, TH_BP_ALL), TH_BP_ALL);
 }
@@ -82,7 +82,7 @@ static bool add_at(struct th_change *change, struct th_site *site,
     here.restart &= kinds;
     if (!(here.clear | here.set | here.pause | here.restart))
         return false;
-    th_change_add(change, &here);
+    th_breakpoint_change_add(change, &here);
     return true;
 }
 
@@ -112,7 +112,7 @@ static uint32_t without_there(uint32_t kinds, struct th_site *site,
         kinds &= ~info.kinds;
         if (info.kinds & TH_BP_GLOBAL)
             kinds &= ~(uint32_t)TH_BP_LOCAL;
-        th_bp_info_free(&info);
+        th_breakpoint_info_free(&info);
     }
     return kinds;
 }
@@ -125,11 +125,11 @@ static bool stands_in(const struct th_function_sites *function, const struct th_
            !(without_there(TH_BP_LOCAL, function->local, session) & TH_BP_LOCAL);
 }
 
-bool th_pattern_set_at(struct th_change *change, const struct th_function_sites *function,
-                       const struct th_bp_setting *setting, bool recorded)
+bool th_trace_pattern_set_at(struct th_change *change, const struct th_function_sites *function,
+                             const struct th_bp_setting *setting, bool recorded)
 {
     uint32_t possible = possible_kinds(function) & (recorded ? ~(uint32_t)TH_BP_MEMORY : TH_BP_ALL);
-    uint32_t at_local = th_function_local_site(function) ? NATIVE : 0;
+    uint32_t at_local = th_trace_function_local_site(function) ? NATIVE : 0;
     struct th_bp_setting here = *setting;
     bool added;
 
@@ -147,8 +147,9 @@ bool th_pattern_set_at(struct th_change *change, const struct th_function_sites 
     return setting->set ? here.set != 0 : added;
 }
 
-void th_pattern_set_at_local(struct th_change *change, const struct th_function_sites *function,
-                             const struct th_bp_setting *setting)
+void th_trace_pattern_set_at_local(struct th_change *change,
+                                   const struct th_function_sites *function,
+                                   const struct th_bp_setting *setting)
 {
     struct th_bp_setting here = *setting;
 
@@ -204,7 +205,7 @@ static bool collect(const struct th_tracing *tracing, const struct th_pattern *p
     *refusals = (struct th_pattern_refusals){0};
     for (const struct th_traceable_function *f = tracing->live_functions; f; f = f->next) {
         const char *why;
-        if (!th_pattern_concerns(pattern, &f->function.name))
+        if (!th_trace_pattern_concerns(pattern, &f->function.name))
             continue;
         refusals->concerned++;
         why = refusal(&f->function, kinds);
@@ -223,7 +224,7 @@ static void add_link(const struct th_pattern_refusal *refusal)
 {
     struct th_buffer text = {0};
 
-    th_pattern_refusal_print(&text, refusal);
+    th_trace_pattern_refusal_print(&text, refusal);
     if (th_error_status() == TH_OK)
         th_error_raise(TH_USAGE, "%s", th_buffer_text(&text));
     else
@@ -236,14 +237,14 @@ static bool has_any(const struct th_session *session, const struct th_bp_session
                     const struct th_pattern *pattern)
 {
     for (const struct th_traceable_function *f = session->tracing->live_functions; f; f = f->next)
-        if (th_pattern_concerns(pattern, &f->function.name) &&
+        if (th_trace_pattern_concerns(pattern, &f->function.name) &&
             without_there(TH_BP_ALL, f->function.local, points) != TH_BP_ALL)
             return true;
     return false;
 }
 
-enum th_status th_pattern_check_sites(const struct th_session *session,
-                                      const struct th_pattern *pattern, uint32_t kinds)
+enum th_status th_trace_pattern_check_sites(const struct th_session *session,
+                                            const struct th_pattern *pattern, uint32_t kinds)
 {
     const struct th_points *points = atomic_load_explicit(&session->points, memory_order_relaxed);
     struct th_pattern_refusals refusals;
@@ -264,17 +265,18 @@ enum th_status th_pattern_check_sites(const struct th_session *session,
                             "modules with a global pattern");
 }
 
-void th_session_pattern_refusals(const struct th_session *session, const struct th_pattern *pattern,
-                                 uint32_t kinds, struct th_pattern_refusals *refusals)
+void th_trace_session_pattern_refusals(const struct th_session *session,
+                                       const struct th_pattern *pattern, uint32_t kinds,
+                                       struct th_pattern_refusals *refusals)
 {
-    th_tracing_lock(session->tracing);
+    th_trace_lock(session->tracing);
     collect(session->tracing, pattern, kinds, refusals);
-    th_tracing_unlock(session->tracing);
+    th_trace_unlock(session->tracing);
 }
 
-void th_pattern_refusal_print(struct th_buffer *out, const struct th_pattern_refusal *refusal)
+void th_trace_pattern_refusal_print(struct th_buffer *out, const struct th_pattern_refusal *refusal)
 {
-    th_function_show(out, &refusal->first);
+    th_trace_function_show(out, &refusal->first);
     if (refusal->functions > 1)
         th_buffer_printf(out, " and %zu more", refusal->functions - 1);
     th_buffer_printf(out, ": %s", refusal->why);

@@ -13,27 +13,28 @@
 #include "pattern.h"
 
 /* True if PATTERN is about functions of that name. */
-bool th_pattern_concerns(const struct th_pattern *pattern, const struct th_mfa *name);
+bool th_trace_pattern_concerns(const struct th_pattern *pattern, const struct th_mfa *name);
 
 /* The kinds that SETTING clears besides those that it names, of a function that can have all. */
-uint32_t th_pattern_excluded(const struct th_bp_setting *setting);
+uint32_t th_trace_pattern_excluded(const struct th_bp_setting *setting);
 
 /* Adds to CHANGE what can be done of SETTING, whose kinds may be TH_PATTERN_EITHER and which has no
  * site, to FUNCTION; false: nothing. RECORDED: for the calls of recordings. */
-bool th_pattern_set_at(struct th_change *change, const struct th_function_sites *function,
-                       const struct th_bp_setting *setting, bool recorded);
+bool th_trace_pattern_set_at(struct th_change *change, const struct th_function_sites *function,
+                             const struct th_bp_setting *setting, bool recorded);
 
 /* Adds to CHANGE, of sites that no call can reach, what SETTING says of local calls to FUNCTION,
  * whose native site has come with newer code. Not what is met at its export entry already: whoever
  * traces calls from outside goes on to do so there, and hears of no call twice. */
-void th_pattern_set_at_local(struct th_change *change, const struct th_function_sites *function,
-                             const struct th_bp_setting *setting);
+void th_trace_pattern_set_at_local(struct th_change *change,
+                                   const struct th_function_sites *function,
+                                   const struct th_bp_setting *setting);
 
 /* A pattern that is set is refused where this host has functions that it is for, and none of them
  * can have such breakpoints: who asks for local calls is not to wait for them in vain. A global
  * pattern that takes away SESSION's other breakpoints of such functions is not refused. Under the
  * lock. */
-enum th_status th_pattern_check_sites(const struct th_session *session,
-                                      const struct th_pattern *pattern, uint32_t kinds);
+enum th_status th_trace_pattern_check_sites(const struct th_session *session,
+                                            const struct th_pattern *pattern, uint32_t kinds);
 
 #endif

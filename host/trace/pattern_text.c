@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-const char *const th_pattern_kind_names[] = {
+const char *const th_trace_pattern_kind_names[] = {
 #define X(name, bit) #name,
     TH_PATTERN_LIVE_KINDS(X)
 #undef X
         NULL};
 
-const enum th_bp_kind th_pattern_kinds[] = {
+const enum th_bp_kind th_trace_pattern_kinds[] = {
 #define X(name, bit) TH_BP_##bit,
     TH_PATTERN_LIVE_KINDS(X)
 #undef X
@@ -60,7 +60,7 @@ static bool take_arity(const char *text, int *arity)
     return !*text && *arity <= TH_FUNCTION_ARITY_MAX;
 }
 
-bool th_pattern_parse(const char *text, struct th_pattern *pattern)
+bool th_trace_pattern_parse(const char *text, struct th_pattern *pattern)
 {
     *pattern = (struct th_pattern){.arity = TH_ANY_ARITY};
     if (!take_atom(&text, &pattern->module) || *text++ != ':' ||
@@ -97,12 +97,12 @@ static void print_pattern(struct th_buffer *out, const struct th_pattern *patter
         th_buffer_printf(out, "/%d", pattern->arity);
 }
 
-void th_pattern_print(struct th_buffer *out, const struct th_pattern *pattern)
+void th_trace_pattern_print(struct th_buffer *out, const struct th_pattern *pattern)
 {
     print_pattern(out, pattern, th_text_print_atom);
 }
 
-void th_pattern_show(struct th_buffer *out, const struct th_pattern *pattern)
+void th_trace_pattern_show(struct th_buffer *out, const struct th_pattern *pattern)
 {
     print_pattern(out, pattern, th_text_show_atom);
 }

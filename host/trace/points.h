@@ -28,7 +28,7 @@ struct th_shared_spec {
     struct th_match_spec *spec;
 };
 
-extern const struct th_bp_hooks th_pattern_hooks;
+extern const struct th_bp_hooks th_trace_pattern_hooks;
 
 /* What is new. */
 enum th_pattern_news {
@@ -38,16 +38,17 @@ enum th_pattern_news {
 };
 
 /* Adds to CHANGE what the patterns say of FUNCTION. Under the lock. */
-void th_patterns_add(struct th_tracing *tracing, struct th_change *change,
-                     const struct th_function_sites *function, enum th_pattern_news news);
+void th_trace_patterns_add(struct th_tracing *tracing, struct th_change *change,
+                           const struct th_function_sites *function, enum th_pattern_news news);
 
 /* The recorded function, with what the patterns say of it if it is new. Outside of callbacks. */
-struct th_function_sites *th_patterns_meet(struct th_tracing *tracing, const struct th_mfa *name);
+struct th_function_sites *th_trace_patterns_meet(struct th_tracing *tracing,
+                                                 const struct th_mfa *name);
 
 /* The caller's share, after the breakpoints are gone. */
-void th_points_drop(struct th_points *points);
+void th_trace_points_drop(struct th_points *points);
 
 /* Ends all breakpoints of a session that is to be freed. Outside of callbacks. */
-void th_points_end(struct th_session *session);
+void th_trace_points_end(struct th_session *session);
 
 #endif

@@ -3,7 +3,7 @@
  * whole.
  *
  * Readers look at the array that they found for a whole event; so one that was replaced is kept
- * until that is over (th_tracing_retire()). In a tracing that is shared that is thread progress, as
+ * until that is over (th_trace_retire()). In a tracing that is shared that is thread progress, as
  * each event is a read section. While one thread does all, it is a list that this thread frees
  * after the event: a section would cost each replayed event 2 ns, and make changes that are asked
  * for while a recording is replayed go on without being waited for.
@@ -44,20 +44,21 @@ struct th_tracee {
 };
 
 /* Room for COUNT; the first place is there in any case, and nobody's while there is none. */
-struct th_tracee_refs *th_refs_create(size_t count);
+struct th_tracee_refs *th_trace_refs_create(size_t count);
 
 /* Adds one whose index is above all that are there; nothing if FLAGS are 0. */
-void th_refs_add(struct th_tracee_refs *refs, struct th_session *session, uint32_t flags);
+void th_trace_refs_add(struct th_tracee_refs *refs, struct th_session *session, uint32_t flags);
 
 /* OLD, with FLAGS for the session; 0: without it. */
-struct th_tracee_refs *th_refs_with(const struct th_tracee_refs *old, struct th_session *session,
-                                    uint32_t flags);
+struct th_tracee_refs *th_trace_refs_with(const struct th_tracee_refs *old,
+                                          struct th_session *session, uint32_t flags);
 
-uint32_t th_refs_flags(const struct th_tracee_refs *refs, const struct th_session *session);
+uint32_t th_trace_refs_flags(const struct th_tracee_refs *refs, const struct th_session *session);
 
-/* The same in place, for who counts instructions; of th_refs_create(): most have one session. */
-static inline uint32_t th_refs_flags_quickly(const struct th_tracee_refs *refs,
-                                             const struct th_session *session)
+/* The same in place, for who counts instructions; of th_trace_refs_create(): most have one session.
+ */
+static inline uint32_t th_trace_refs_flags_quickly(const struct th_tracee_refs *refs,
+                                                   const struct th_session *session)
 {
     if (__builtin_expect(refs->refs[0].session == session, 1))
         return refs->refs[0].flags;
@@ -68,7 +69,7 @@ static inline uint32_t th_refs_flags_quickly(const struct th_tracee_refs *refs,
 }
 
 /* All flags in it. */
-uint32_t th_refs_union(const struct th_tracee_refs *refs);
-bool th_refs_equal(const struct th_tracee_refs *a, const struct th_tracee_refs *b);
+uint32_t th_trace_refs_union(const struct th_tracee_refs *refs);
+bool th_trace_refs_equal(const struct th_tracee_refs *a, const struct th_tracee_refs *b);
 
 #endif

@@ -27,8 +27,8 @@ static inline bool th_trace_sends(th_term message)
 /* The request for a call that matched with RESULT, at a breakpoint of KIND, under FLAGS; META: of a
  * meta breakpoint. As in a BEAM, a return_to comes for local calls that are sent; other ends for
  * each call that matches. */
-static inline uint64_t th_return_request_of(const struct th_match_result *result, bool meta,
-                                            uint32_t kind, uint32_t flags)
+static inline uint64_t th_trace_return_request_of(const struct th_match_result *result, bool meta,
+                                                  uint32_t kind, uint32_t flags)
 {
     uint64_t request = (result->return_trace ? TH_REQUEST_RETURN : 0) |
                        (result->exception_trace ? TH_REQUEST_RETURN | TH_REQUEST_EXCEPTION : 0);

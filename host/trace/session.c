@@ -20,14 +20,14 @@ static void leave(const struct th_session *session)
         th_progress_leave();
 }
 
-struct th_tracer_lock *th_tracing_ask_begin(const struct th_tracing *tracing)
+struct th_tracer_lock *th_trace_ask_begin(const struct th_tracing *tracing)
 {
     if (tracing->shared)
         th_progress_enter();
-    return th_tracer_lock_pause();
+    return th_trace_tracer_lock_pause();
 }
 
-void th_tracing_ask_end(const struct th_tracing *tracing)
+void th_trace_ask_end(const struct th_tracing *tracing)
 {
     if (tracing->shared)
         th_progress_leave();
@@ -36,27 +36,27 @@ void th_tracing_ask_end(const struct th_tracing *tracing)
 /* Nobody else knows SESSION yet. */
 static enum th_status ask_first_status(const struct th_session *session)
 {
-    struct th_attachment *attachment = th_session_attachment(session);
-    struct th_tracer_lock *lock = th_tracer_lock_pause();
+    struct th_attachment *attachment = th_trace_session_attachment(session);
+    struct th_tracer_lock *lock = th_trace_tracer_lock_pause();
     struct th_outputs outputs = {0};
-    enum th_status status = th_outputs_check(attachment, &outputs);
+    enum th_status status = th_trace_outputs_check(attachment, &outputs);
 
     if (status == TH_OK) {
         enter(session);
-        status = th_attachment_ask_first_status(attachment);
+        status = th_trace_attachment_ask_first_status(attachment);
         leave(session);
     }
-    th_outputs_close(&outputs);
-    th_tracer_lock_return(lock);
+    th_trace_outputs_close(&outputs);
+    th_trace_tracer_lock_return(lock);
     return status;
 }
 
-bool th_session_ask_status(struct th_session *session, th_term tracee)
+bool th_trace_session_ask_status(struct th_session *session, th_term tracee)
 {
     bool stays;
 
     enter(session); /* the tracer stays */
-    stays = th_attachment_ask_status(th_session_attachment(session), tracee);
+    stays = th_trace_attachment_ask_status(th_trace_session_attachment(session), tracee);
     leave(session);
     return stays;
 }
@@ -72,19 +72,19 @@ static struct th_session *new_session(struct th_tracing *tracing,
     session->shared = tracing->shared;
     session->title = setup->title ? th_strdup(setup->title) : NULL;
     atomic_init(&session->attached, true);
-    atomic_init(&session->attachment, th_attachment_create(session, setup, setup->state));
+    atomic_init(&session->attachment, th_trace_attachment_create(session, setup, setup->state));
     return session;
 }
 
-void th_session_free(struct th_session *session)
+void th_trace_session_free(struct th_session *session)
 {
     if (session->shared && session->id)
-        th_thread_forget(session);
-    th_points_end(session);
-    th_meta_tracers_orphan(session);
-    th_meta_tracers_forget(session);
-    th_message_filters_end(&session->messages);
-    th_attachment_free(th_session_attachment(session));
+        th_trace_thread_forget(session);
+    th_trace_points_end(session);
+    th_trace_meta_tracers_orphan(session);
+    th_trace_meta_tracers_forget(session);
+    th_trace_message_filters_end(&session->messages);
+    th_trace_attachment_free(th_trace_session_attachment(session));
     th_free(session->expected);
     th_free(session->failure);
     th_free(session->title);
@@ -110,7 +110,7 @@ static bool enlist(struct th_tracing *tracing, struct th_session *session)
 {
     unsigned index;
 
-    th_tracing_lock(tracing);
+    th_trace_lock(tracing);
     index = free_index(tracing);
     if (index < TH_SESSIONS_LIMIT) {
         session->index = index;
@@ -119,10 +119,10 @@ static bool enlist(struct th_tracing *tracing, struct th_session *session)
         tracing->ids[index] = session->id;
         atomic_store_explicit(&tracing->sessions[index], session, memory_order_release);
         atomic_fetch_add_explicit(&tracing->attached, 1, memory_order_relaxed);
-        th_tracing_update(tracing);
+        th_trace_update(tracing);
     }
-    th_tracing_unlock(tracing);
-    th_tracing_settle(tracing);
+    th_trace_unlock(tracing);
+    th_trace_settle(tracing);
     return index < TH_SESSIONS_LIMIT;
 }
 
@@ -131,9 +131,9 @@ static enum th_status begin(struct th_tracing *tracing, struct th_session *sessi
     enum th_status status = TH_OK;
     bool room;
 
-    th_tracing_lock(tracing);
+    th_trace_lock(tracing);
     room = free_index(tracing) < TH_SESSIONS_LIMIT;
-    th_tracing_unlock(tracing);
+    th_trace_unlock(tracing);
     if (room)
         status = ask_first_status(session);
     if (status == TH_OK && (!room || !enlist(tracing, session)))
@@ -143,14 +143,14 @@ static enum th_status begin(struct th_tracing *tracing, struct th_session *sessi
 
 static enum th_status refuse(struct th_session *session, enum th_status status)
 {
-    th_error_context("tracer '%s' was not attached", th_session_name(session));
-    th_session_free(session);
+    th_error_context("tracer '%s' was not attached", th_trace_session_name(session));
+    th_trace_session_free(session);
     return status;
 }
 
-enum th_status th_session_begin_meta(struct th_tracing *tracing,
-                                     const struct th_session_setup *setup,
-                                     struct th_session **result)
+enum th_status th_trace_session_begin_meta(struct th_tracing *tracing,
+                                           const struct th_session_setup *setup,
+                                           struct th_session **result)
 {
     struct th_session *session = new_session(tracing, setup);
     enum th_status status;
@@ -163,8 +163,9 @@ enum th_status th_session_begin_meta(struct th_tracing *tracing,
     return TH_OK;
 }
 
-enum th_status th_session_create(struct th_tracing *tracing, const struct th_session_setup *setup,
-                                 struct th_session **result)
+enum th_status th_trace_session_create(struct th_tracing *tracing,
+                                       const struct th_session_setup *setup,
+                                       struct th_session **result)
 {
     struct th_session *session = new_session(tracing, setup);
     enum th_status status = begin(tracing, session);
@@ -175,56 +176,58 @@ enum th_status th_session_create(struct th_tracing *tracing, const struct th_ses
     return TH_OK;
 }
 
-enum th_status th_session_attach(struct th_tracing *tracing, const struct th_session_setup *setup,
-                                 struct th_session **session)
+enum th_status th_trace_session_attach(struct th_tracing *tracing,
+                                       const struct th_session_setup *setup,
+                                       struct th_session **session)
 {
-    enum th_status status = th_session_create(tracing, setup, session);
+    enum th_status status = th_trace_session_create(tracing, setup, session);
 
     if (status != TH_OK)
         return status;
-    th_tracing_lock(tracing);
+    th_trace_lock(tracing);
     atomic_store_explicit(&(*session)->flags, setup->flags, memory_order_relaxed);
     (*session)->found[TH_KIND_PROCESS] = setup->flags | TH_FLAG_SET_ON_SPAWN;
     (*session)->found[TH_KIND_PORT] = setup->flags & TH_FLAGS_OF_PORTS;
     (*session)->born[TH_KIND_PORT] = setup->flags & TH_FLAGS_OF_PORTS;
-    th_tracing_update(tracing);
-    th_tracing_unlock(tracing);
-    th_tracing_settle(tracing);
+    th_trace_update(tracing);
+    th_trace_unlock(tracing);
+    th_trace_settle(tracing);
     return TH_OK;
 }
 
 /* --- weak ids --- */
 
-th_session_id th_session_id_of(const struct th_session *session)
+th_session_id th_trace_session_id_of(const struct th_session *session)
 {
     return session->id;
 }
 
-enum th_session_state th_session_state(struct th_tracing *tracing, th_session_id id)
+enum th_session_state th_trace_session_state(struct th_tracing *tracing, th_session_id id)
 {
     size_t index = id % TH_SESSIONS_LIMIT;
     enum th_session_state state = TH_SESSION_DEAD;
     const struct th_session *session;
 
-    th_tracing_lock(tracing);
-    session = th_tracing_at(tracing, index);
+    th_trace_lock(tracing);
+    session = th_trace_at(tracing, index);
     if (id && tracing->ids[index] == id)
-        state =
-            session && !th_session_is_clearing(session) ? TH_SESSION_ALIVE : TH_SESSION_CLEARING;
-    th_tracing_unlock(tracing);
+        state = session && !th_trace_session_is_clearing(session) ? TH_SESSION_ALIVE
+                                                                  : TH_SESSION_CLEARING;
+    th_trace_unlock(tracing);
     return state;
 }
 
-struct th_session *th_session_find(const struct th_tracing *tracing, th_session_id id)
+struct th_session *th_trace_session_find(const struct th_tracing *tracing, th_session_id id)
 {
-    struct th_session *session = th_tracing_at(tracing, id % TH_SESSIONS_LIMIT);
+    struct th_session *session = th_trace_at(tracing, id % TH_SESSIONS_LIMIT);
 
-    return session && session->id == id && !th_session_is_clearing(session) ? session : NULL;
+    return session && session->id == id && !th_trace_session_is_clearing(session) ? session : NULL;
 }
 
-enum th_status th_session_check_there(struct th_tracing *tracing, th_session_id id)
+enum th_status th_trace_session_check_there(struct th_tracing *tracing, th_session_id id)
 {
-    return th_callback_current.attachment || th_session_state(tracing, id) == TH_SESSION_ALIVE
+    return th_trace_callback_current.attachment ||
+                   th_trace_session_state(tracing, id) == TH_SESSION_ALIVE
                ? TH_OK
                : th_error_raise(TH_FAILED, "the session ended meanwhile");
 }
@@ -237,22 +240,22 @@ static void leave_settled(struct th_session *session)
     struct th_tracing *tracing = session->tracing;
 
     leave(session);
-    th_tracing_settle(tracing);
+    th_trace_settle(tracing);
 }
 
-bool th_session_status(struct th_session *session)
+bool th_trace_session_status(struct th_session *session)
 {
-    bool attached = th_session_is_attached(session);
+    bool attached = th_trace_session_is_attached(session);
 
-    if (!attached || th_callback_current.attachment)
+    if (!attached || th_trace_callback_current.attachment)
         return attached;
     enter(session); /* it may be destroyed in the callback, by itself or another thread */
-    if (!th_session_ask_status(session, TH_AM(undefined))) {
-        th_tracing_lock(session->tracing);
-        th_session_detach(session);
-        th_tracing_unlock(session->tracing);
+    if (!th_trace_session_ask_status(session, TH_AM(undefined))) {
+        th_trace_lock(session->tracing);
+        th_trace_session_detach(session);
+        th_trace_unlock(session->tracing);
     }
-    attached = th_session_is_attached(session);
+    attached = th_trace_session_is_attached(session);
     leave_settled(session);
     return attached;
 }
@@ -263,7 +266,7 @@ bool th_session_status(struct th_session *session)
 static _Thread_local uint64_t hold;
 static _Atomic uint64_t holds;
 
-bool th_tracing_hold(void)
+bool th_trace_hold(void)
 {
     bool held = hold;
 
@@ -272,7 +275,7 @@ bool th_tracing_hold(void)
     return !held;
 }
 
-uint64_t th_tracing_held(void)
+uint64_t th_trace_held(void)
 {
     return hold;
 }
@@ -280,7 +283,7 @@ uint64_t th_tracing_held(void)
 /* In a section. The session may be freed by this, after it: its tracer may destroy it. */
 static void end_pending(void *context, struct th_session *session)
 {
-    struct th_attachment *attachment = th_session_attachment(session);
+    struct th_attachment *attachment = th_trace_session_attachment(session);
     bool asks_again;
 
     (void)context;
@@ -289,30 +292,30 @@ static void end_pending(void *context, struct th_session *session)
     atomic_store_explicit(&attachment->pending, 0, memory_order_relaxed);
     asks_again = atomic_exchange_explicit(&attachment->asks_again, false, memory_order_relaxed);
     if (asks_again && session->meta)
-        th_session_ask_status(session, TH_AM(undefined));
+        th_trace_session_ask_status(session, TH_AM(undefined));
     else if (asks_again)
-        th_session_status(session);
+        th_trace_session_status(session);
 }
 
-void th_tracing_go(struct th_tracing *tracing)
+void th_trace_go(struct th_tracing *tracing)
 {
     struct th_tracer_lock *lock;
 
     if (!hold)
         return;
-    lock = th_tracing_ask_begin(tracing);
-    th_tracing_each_tracer(tracing, end_pending, NULL);
+    lock = th_trace_ask_begin(tracing);
+    th_trace_each_tracer(tracing, end_pending, NULL);
     hold = 0;
-    th_tracing_ask_end(tracing);
-    th_tracer_lock_return(lock);
+    th_trace_ask_end(tracing);
+    th_trace_tracer_lock_return(lock);
 }
 
 static void lose_sessions(struct th_tracing *tracing, th_term id)
 {
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session = th_tracing_at(tracing, i);
-        if (session && th_session_attachment(session)->state == id)
-            th_session_status(session);
+        struct th_session *session = th_trace_at(tracing, i);
+        if (session && th_trace_session_attachment(session)->state == id)
+            th_trace_session_status(session);
     }
 }
 
@@ -324,68 +327,68 @@ void th_trace_ended(struct th_tracing *tracing, th_term id)
         th_progress_enter();
     if (atomic_load_explicit(&tracing->attached, memory_order_relaxed) > 0)
         lose_sessions(tracing, id);
-    th_meta_tracers_lose(tracing, id);
+    th_trace_meta_tracers_lose(tracing, id);
     if (tracing->shared)
         th_progress_leave();
 }
 
-bool th_session_attached(const struct th_session *session)
+bool th_trace_session_attached(const struct th_session *session)
 {
-    return th_session_is_attached(session);
+    return th_trace_session_is_attached(session);
 }
 
-char *th_session_failure(const struct th_session *session)
+char *th_trace_session_failure(const struct th_session *session)
 {
     char *copy;
 
-    th_tracing_lock(session->tracing);
+    th_trace_lock(session->tracing);
     copy = session->failure ? th_strdup(session->failure) : NULL;
-    th_tracing_unlock(session->tracing);
+    th_trace_unlock(session->tracing);
     return copy;
 }
 
-bool th_session_failed(const struct th_session *session)
+bool th_trace_session_failed(const struct th_session *session)
 {
     return atomic_load_explicit(&session->failed, memory_order_relaxed);
 }
 
-struct th_tracing *th_session_tracing(const struct th_session *session)
+struct th_tracing *th_trace_session_tracing(const struct th_session *session)
 {
     return session->tracing;
 }
 
-const char *th_session_name(const struct th_session *session)
+const char *th_trace_session_name(const struct th_session *session)
 {
-    return th_session_attachment(session)->name;
+    return th_trace_session_attachment(session)->name;
 }
 
-struct th_library *th_session_library(const struct th_session *session)
+struct th_library *th_trace_session_library(const struct th_session *session)
 {
-    return th_session_attachment(session)->library;
+    return th_trace_session_attachment(session)->library;
 }
 
-bool th_session_has_tracer(const struct th_session *session)
+bool th_trace_session_has_tracer(const struct th_session *session)
 {
-    return th_session_attachment(session)->library != NULL;
+    return th_trace_session_attachment(session)->library != NULL;
 }
 
-const char *th_session_title(const struct th_session *session)
+const char *th_trace_session_title(const struct th_session *session)
 {
     return session->title;
 }
 
-th_term th_session_state_term(const struct th_session *session)
+th_term th_trace_session_state_term(const struct th_session *session)
 {
-    return th_session_attachment(session)->state;
+    return th_trace_session_attachment(session)->state;
 }
 
 static void sum(const struct th_session *session, uint64_t sums[TH_COUNTED_ALL])
 {
     memcpy(sums, session->counts, TH_COUNTED_ALL * sizeof *sums);
-    th_thread_sum(session, sums);
+    th_trace_thread_sum(session, sums);
 }
 
-struct th_session_counts th_session_counted(const struct th_session *session)
+struct th_session_counts th_trace_session_counted(const struct th_session *session)
 {
     uint64_t sums[TH_COUNTED_ALL];
     struct th_session_counts counts;
@@ -396,16 +399,16 @@ struct th_session_counts th_session_counted(const struct th_session *session)
     return counts;
 }
 
-struct th_session_counts th_session_counts(const struct th_session *session)
+struct th_session_counts th_trace_session_counts(const struct th_session *session)
 {
-    struct th_session_counts counts = th_session_counted(session);
+    struct th_session_counts counts = th_trace_session_counted(session);
 
     counts.filtered += atomic_load_explicit(&session->tracing->unwanted, memory_order_relaxed) -
                        session->unwanted_before;
     return counts;
 }
 
-struct th_pattern_counts th_session_pattern_counts(const struct th_session *session)
+struct th_pattern_counts th_trace_session_pattern_counts(const struct th_session *session)
 {
     uint64_t sums[TH_COUNTED_ALL];
     struct th_pattern_counts counts;
@@ -415,7 +418,7 @@ struct th_pattern_counts th_session_pattern_counts(const struct th_session *sess
     return counts;
 }
 
-struct th_message_counts th_session_message_counts(const struct th_session *session)
+struct th_message_counts th_trace_session_message_counts(const struct th_session *session)
 {
     uint64_t sums[TH_COUNTED_ALL];
     struct th_message_counts counts;

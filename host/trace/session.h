@@ -1,17 +1,17 @@
 /*
  * Sessions: a tracer at work, with its state; and the one path that every event takes to them.
  *
- *   struct th_tracing *tracing = th_tracing_create();
- *   th_session_create(tracing, &setup, &session);        for each tracer
- *   th_session_trace(session, TH_PROCESSES_ALL, true, flags);    whom it traces: tracees.h
- *   th_tracing_new_world(tracing);                       before each stream but the first
+ *   struct th_tracing *tracing = th_trace_create();
+ *   th_trace_session_create(tracing, &setup, &session);        for each tracer
+ *   th_trace_session_trace(session, TH_PROCESSES_ALL, true, flags);    whom it traces: tracees.h
+ *   th_trace_new_world(tracing);                       before each stream but the first
  *   th_trace(tracing, &event);                           for each event
- *   th_session_replace(session, &other);                 at any time
- *   th_session_destroy(session);                         at any time
- *   th_tracing_free(tracing);                            unloads the tracers
+ *   th_trace_session_replace(session, &other);                 at any time
+ *   th_trace_session_destroy(session);                         at any time
+ *   th_trace_free(tracing);                            unloads the tracers
  *
  * They are OTP 27's (module `trace`). A tracing belongs to one thread, until that shares it
- * (th_tracing_share()): then any thread may call what changes sessions and asks about them, two at
+ * (th_trace_share()): then any thread may call what changes sessions and asks about them, two at
  * once, too, as long as nobody uses a session that another destroys; what happens in this host is
  * traced as it happens (live.h); and a recording may still be replayed, by one thread, to which
  * the world and the calls of the recording belong. All may be called from callbacks: what then
@@ -41,7 +41,7 @@ struct th_session_setup {
      * the session is for what its breakpoints count (pattern.h); it wants no event. */
     struct th_library *library;
     th_term state;     /* copied */
-    uint32_t flags;    /* enum th_flag; for th_session_attach() alone */
+    uint32_t flags;    /* enum th_flag; for th_trace_session_attach() alone */
     const char *title; /* the session's own name; NULL: it has none */
 };
 
@@ -60,57 +60,59 @@ struct th_session_counts {
     uint64_t status;  /* callbacks for trace_status */
 };
 
-struct th_tracing *th_tracing_create(void);
-void th_tracing_free(struct th_tracing *tracing);
+struct th_tracing *th_trace_create(void);
+void th_trace_free(struct th_tracing *tracing);
 
 /*
  * Other threads may use it from now on. By the thread that has it, outside of events, before the
  * first of these. An event is a read section then, replayed ones as well, which costs these 2 ns;
  * sessions that callbacks destroy are buried, and libraries closed, by th_progress_later().
  */
-void th_tracing_share(struct th_tracing *tracing);
-bool th_tracing_is_shared(const struct th_tracing *tracing);
+void th_trace_share(struct th_tracing *tracing);
+bool th_trace_is_shared(const struct th_tracing *tracing);
 
 /* No recording will be replayed in it: only functions that this host has are there for patterns.
- * (Of a recording, one that is named counts as there before it is met.) As th_tracing_share(), for
+ * (Of a recording, one that is named counts as there before it is met.) As th_trace_share(), for
  * which thread and when. */
-void th_tracing_replay_nothing(struct th_tracing *tracing);
+void th_trace_replay_nothing(struct th_tracing *tracing);
 
 /* CHECK(CONTEXT, PATH) is called for each file that the settings of a tracer that is attached from
  * now on have it write, before it is opened; any status but TH_OK, which CHECK raises, refuses the
- * tracer. Before th_tracing_share(). Thread: CHECK is called by whoever attaches. */
-void th_tracing_check_outputs(struct th_tracing *tracing,
-                              enum th_status (*check)(void *context, const char *path),
-                              void *context);
+ * tracer. Before th_trace_share(). Thread: CHECK is called by whoever attaches. */
+void th_trace_check_outputs(struct th_tracing *tracing,
+                            enum th_status (*check)(void *context, const char *path),
+                            void *context);
 
 /* Callbacks for recorded events read real clocks from now on, not the records' own time. */
-void th_tracing_use_wall_clock(struct th_tracing *tracing);
+void th_trace_use_wall_clock(struct th_tracing *tracing);
 
 /* Begins the next stream: forgets all processes, ports, names and calls. Sessions stay, with what
  * tracees.h says. The calling thread is the one that replays from now on. */
-void th_tracing_new_world(struct th_tracing *tracing);
+void th_trace_new_world(struct th_tracing *tracing);
 
 /*
  * Asks enabled(trace_status, State, undefined). TH_FAILED if the answer is `remove`, TH_USAGE if
  * there are too many sessions: then the library is released and nothing else changes.
  */
-enum th_status th_session_create(struct th_tracing *tracing, const struct th_session_setup *setup,
-                                 struct th_session **session);
+enum th_status th_trace_session_create(struct th_tracing *tracing,
+                                       const struct th_session_setup *setup,
+                                       struct th_session **session);
 
 /* The same; and whatever the recording shows is traced with setup->flags: who is spawned in it
  * inherits them, as if its recorder had traced with set_on_spawn. */
-enum th_status th_session_attach(struct th_tracing *tracing, const struct th_session_setup *setup,
-                                 struct th_session **session);
+enum th_status th_trace_session_attach(struct th_tracing *tracing,
+                                       const struct th_session_setup *setup,
+                                       struct th_session **session);
 
 /*
  * Whether what sessions are for can begin is not known yet: tracers that the calling thread
  * attaches between hold and go, and that ask for it (th_attach_pending()), touch nothing that they
- * could not leave as it was. th_tracing_go() asks these for their trace_status again.
+ * could not leave as it was. th_trace_go() asks these for their trace_status again.
  *
- * th_tracing_hold(): false if the thread holds already, and will go on later.
+ * th_trace_hold(): false if the thread holds already, and will go on later.
  */
-bool th_tracing_hold(void);
-void th_tracing_go(struct th_tracing *tracing);
+bool th_trace_hold(void);
+void th_trace_go(struct th_tracing *tracing);
 
 /*
  * Ends a session with all its settings. Outside of callbacks: when it returns, the library has lost
@@ -119,13 +121,13 @@ void th_tracing_go(struct th_tracing *tracing);
  * called after the callback at hand (and what others are in), and it is dead after the event, or,
  * if shared, soon after. SESSION is not to be used any more.
  */
-void th_session_destroy(struct th_session *session);
+void th_trace_session_destroy(struct th_session *session);
 
 /*
  * Replaces a session's tracer: setup->library with setup->state (TH_NONE: the state that it has)
  * under setup->name; flags and title are not looked at. Flags, patterns and what
- * th_session_counts() and the breakpoints have counted stay; what a tracer has counted itself is
- * upgrade()'s to keep.
+ * th_trace_session_counts() and the breakpoints have counted stay; what a tracer has counted itself
+ * is upgrade()'s to keep.
  *
  * The library is open, and need not be loaded. If it is not, its upgrade() is called with the
  * private data of the old one, where both are of one module and it has upgrade(), else its load().
@@ -142,27 +144,29 @@ void th_session_destroy(struct th_session *session);
  *
  * The library is the session's, whatever comes of it. If this fails, it is released, and the old
  * one stays: TH_REFUSED as th_library_check_tracer() and th_library_load(); TH_USAGE if it has no
- * upgrade() and would write the old one's file, or as th_session_create(); TH_FAILED if it answers
- * `remove`, if the session was detached, or if it ended or got another library meanwhile. One that
- * has upgraded and answers `remove` keeps what it took. As all that loads libraries, by one thread
- * at a time.
+ * upgrade() and would write the old one's file, or as th_trace_session_create(); TH_FAILED if it
+ * answers `remove`, if the session was detached, or if it ended or got another library meanwhile.
+ * One that has upgraded and answers `remove` keeps what it took. As all that loads libraries, by
+ * one thread at a time.
  */
-enum th_status th_session_replace(struct th_session *session, const struct th_session_setup *setup);
+enum th_status th_trace_session_replace(struct th_session *session,
+                                        const struct th_session_setup *setup);
 
 /* Its first step alone, with no session: loads LIBRARY, by upgrade() if OLD is of the same module
- * and there is one, else by load(). Then th_session_replace() of a session with OLD calls neither.
+ * and there is one, else by load(). Then th_trace_session_replace() of a session with OLD calls
+ * neither.
  */
-enum th_status th_session_load_successor(struct th_library *library, struct th_library *old);
+enum th_status th_trace_session_load_successor(struct th_library *library, struct th_library *old);
 
 /* Names a session weakly: the id of one that is dead never names a later one. */
 typedef uint64_t th_session_id;
 enum th_session_state { TH_SESSION_ALIVE, TH_SESSION_CLEARING, TH_SESSION_DEAD };
 
-th_session_id th_session_id_of(const struct th_session *session);
-enum th_session_state th_session_state(struct th_tracing *tracing, th_session_id id);
+th_session_id th_trace_session_id_of(const struct th_session *session);
+enum th_session_state th_trace_session_state(struct th_tracing *tracing, th_session_id id);
 
 /* The session; NULL unless it is alive. In an event, or where nobody destroys it meanwhile. */
-struct th_session *th_session_find(const struct th_tracing *tracing, th_session_id id);
+struct th_session *th_trace_session_find(const struct th_tracing *tracing, th_session_id id);
 
 /*
  * Takes one event along: a recorded one by the thread that replays, a live one (event->live) by the
@@ -188,41 +192,41 @@ void th_trace_delivered(struct th_tracing *tracing, th_term tracee, void (*done)
 
 /* Asks a session for its trace_status; one that answers `remove` is detached from all tracees. True
  * while attached. Not asked in a callback. */
-bool th_session_status(struct th_session *session);
+bool th_trace_session_status(struct th_session *session);
 
 /* False once its tracer has answered `remove` to a trace_status of its own, or has reported a
  * failure (th_tracer_failed()) in one of its callbacks. */
-bool th_session_attached(const struct th_session *session);
+bool th_trace_session_attached(const struct th_session *session);
 
 /* Its tracer has reported a failure. */
-bool th_session_failed(const struct th_session *session);
+bool th_trace_session_failed(const struct th_session *session);
 
 /* The first such failure, "tracer 'jsonl' failed: ...", to be freed by th_free(); NULL: there was
  * none. */
-char *th_session_failure(const struct th_session *session);
+char *th_trace_session_failure(const struct th_session *session);
 
-bool th_session_has_tracer(const struct th_session *session);
+bool th_trace_session_has_tracer(const struct th_session *session);
 
-struct th_tracing *th_session_tracing(const struct th_session *session);
+struct th_tracing *th_trace_session_tracing(const struct th_session *session);
 
 /* All three are the tracer's, good until that is replaced. */
-const char *th_session_name(const struct th_session *session);
-th_term th_session_state_term(const struct th_session *session);
-struct th_library *th_session_library(const struct th_session *session);
+const char *th_trace_session_name(const struct th_session *session);
+th_term th_trace_session_state_term(const struct th_session *session);
+struct th_library *th_trace_session_library(const struct th_session *session);
 
-const char *th_session_title(const struct th_session *session); /* NULL: it has none */
-struct th_session_counts th_session_counts(const struct th_session *session);
+const char *th_trace_session_title(const struct th_session *session); /* NULL: it has none */
+struct th_session_counts th_trace_session_counts(const struct th_session *session);
 
 /* The sessions that are not dead (if shared: that are alive), those that began first mostly first.
  */
-size_t th_tracing_sessions(const struct th_tracing *tracing);
-struct th_session *th_tracing_session(const struct th_tracing *tracing, size_t i);
+size_t th_trace_sessions(const struct th_tracing *tracing);
+struct th_session *th_trace_session(const struct th_tracing *tracing, size_t i);
 
 /* The flags of the recorded events so far, whether or not a session wanted them. Thread: the one
  * that replays. */
-uint32_t th_tracing_seen(const struct th_tracing *tracing);
+uint32_t th_trace_seen(const struct th_tracing *tracing);
 
 /* Calls that were forgotten while open, as a process had too many of them: see discard_habit.h. */
-uint64_t th_tracing_calls_forgotten(const struct th_tracing *tracing);
+uint64_t th_trace_calls_forgotten(const struct th_tracing *tracing);
 
 #endif

@@ -18,21 +18,21 @@
 
 static void free_later(struct th_later *later)
 {
-    th_attachment_free(
+    th_trace_attachment_free(
         (struct th_attachment *)((char *)later - offsetof(struct th_attachment, later)));
 }
 
 static void retire_shared(struct th_attachment *attachment)
 {
-    if (th_permission_may_wait()) {
+    if (th_code_permission_may_wait()) {
         th_progress_wait();
-        th_attachment_free(attachment);
+        th_trace_attachment_free(attachment);
     } else {
         th_progress_later(&attachment->later, free_later);
     }
 }
 
-void th_attachment_retire(struct th_tracing *tracing, struct th_attachment *attachment)
+void th_trace_attachment_retire(struct th_tracing *tracing, struct th_attachment *attachment)
 {
     if (tracing->shared) {
         retire_shared(attachment);
@@ -41,15 +41,15 @@ void th_attachment_retire(struct th_tracing *tracing, struct th_attachment *atta
     attachment->retired = tracing->retired_attachments;
     tracing->retired_attachments = attachment;
     tracing->unsettled = true;
-    th_tracing_settle(tracing);
+    th_trace_settle(tracing);
 }
 
-void th_attachments_free_retired(struct th_tracing *tracing)
+void th_trace_attachments_free_retired(struct th_tracing *tracing)
 {
     while (tracing->retired_attachments) {
         struct th_attachment *attachment = tracing->retired_attachments;
         tracing->retired_attachments = attachment->retired;
-        th_attachment_free(attachment);
+        th_trace_attachment_free(attachment);
     }
 }
 
@@ -68,28 +68,28 @@ static bool note(struct replacement *replacement, const struct th_session_setup 
     const struct th_attachment *now;
     bool attached;
 
-    th_tracing_lock(session->tracing);
-    attached = th_session_is_attached(session);
+    th_trace_lock(session->tracing);
+    attached = th_trace_session_is_attached(session);
     if (attached) {
-        now = th_session_attachment(session);
+        now = th_trace_session_attachment(session);
         replacement->old_library = now->library;
         th_library_keep(now->library);
-        replacement->new = th_attachment_create(
+        replacement->new = th_trace_attachment_create(
             session, setup, setup->state == TH_NONE ? now->state : setup->state);
     }
-    th_tracing_unlock(session->tracing);
+    th_trace_unlock(session->tracing);
     return attached;
 }
 
-bool th_session_upgrades(const struct th_library *library, const struct th_library *old)
+bool th_trace_session_upgrades(const struct th_library *library, const struct th_library *old)
 {
     return th_library_entry(library)->upgrade && th_library_name(library) == th_library_name(old);
 }
 
 /* The first half of step 2. */
-enum th_status th_session_load_successor(struct th_library *library, struct th_library *old)
+enum th_status th_trace_session_load_successor(struct th_library *library, struct th_library *old)
 {
-    struct th_library *from = th_session_upgrades(library, old) ? old : NULL;
+    struct th_library *from = th_trace_session_upgrades(library, old) ? old : NULL;
     enum th_status status = th_library_check_tracer(library);
 
     return status == TH_OK ? th_library_load(library, from, th_small(0)) : status;
@@ -101,13 +101,13 @@ static enum th_status publish(struct replacement *replacement)
     struct th_session *session = replacement->session;
     bool unchanged;
 
-    th_tracing_lock(session->tracing);
-    replacement->old = th_session_attachment(session);
-    unchanged =
-        th_session_is_attached(session) && replacement->old->library == replacement->old_library;
+    th_trace_lock(session->tracing);
+    replacement->old = th_trace_session_attachment(session);
+    unchanged = th_trace_session_is_attached(session) &&
+                replacement->old->library == replacement->old_library;
     if (unchanged)
         atomic_store_explicit(&session->attachment, replacement->new, memory_order_release);
-    th_tracing_unlock(session->tracing);
+    th_trace_unlock(session->tracing);
     return unchanged ? TH_OK
                      : th_error_raise(TH_FAILED, "the session got another tracer, or ended, "
                                                  "meanwhile");
@@ -120,36 +120,37 @@ static enum th_status refuse(const char *name, enum th_status status)
 }
 
 /* The other half, and step 3. Whatever the callback does to the session, which may be to destroy
- * it: in a section, or until th_tracing_settle(), it is there. Who has the lock around sessions
+ * it: in a section, or until th_trace_settle(), it is there. Who has the lock around sessions
  * looks at their tracers: so they change under it. */
 static enum th_status ask_and_publish(struct replacement *replacement)
 {
     struct th_tracing *tracing = replacement->session->tracing;
-    th_session_id id = th_session_id_of(replacement->session);
+    th_session_id id = th_trace_session_id_of(replacement->session);
     struct th_outputs outputs = {0};
-    enum th_status status = th_outputs_check(replacement->new, &outputs);
-    struct th_tracer_lock *lock = th_tracing_ask_begin(tracing);
+    enum th_status status = th_trace_outputs_check(replacement->new, &outputs);
+    struct th_tracer_lock *lock = th_trace_ask_begin(tracing);
 
     if (status == TH_OK)
-        status = th_attachment_ask_first_status(replacement->new);
-    th_outputs_close(&outputs);
+        status = th_trace_attachment_ask_first_status(replacement->new);
+    th_trace_outputs_close(&outputs);
     if (status == TH_OK && !lock)
         status = publish(replacement);
-    th_tracing_ask_end(tracing);
-    th_tracer_lock_return(lock);
+    th_trace_ask_end(tracing);
+    th_trace_tracer_lock_return(lock);
     if (status == TH_OK && lock)
-        status = th_session_check_there(tracing, id);
+        status = th_trace_session_check_there(tracing, id);
     return status == TH_OK && lock ? publish(replacement) : status;
 }
 
-enum th_status th_session_replace(struct th_session *session, const struct th_session_setup *setup)
+enum th_status th_trace_session_replace(struct th_session *session,
+                                        const struct th_session_setup *setup)
 {
     struct replacement replacement = {.session = session};
     struct th_tracing *tracing = session->tracing;
     struct th_tracer_lock *lock;
     enum th_status status;
 
-    if (!th_session_has_tracer(session)) {
+    if (!th_trace_session_has_tracer(session)) {
         th_library_release(setup->library);
         return th_error_raise(TH_USAGE, "the session has no tracer that could be replaced");
     }
@@ -157,16 +158,16 @@ enum th_status th_session_replace(struct th_session *session, const struct th_se
         th_library_release(setup->library);
         return refuse(setup->name, th_error_raise(TH_FAILED, "the session's tracer is detached"));
     }
-    status = th_session_load_successor(setup->library, replacement.old_library);
+    status = th_trace_session_load_successor(setup->library, replacement.old_library);
     if (status == TH_OK)
         status = ask_and_publish(&replacement);
-    lock = th_tracer_lock_pause();
+    lock = th_trace_tracer_lock_pause();
     th_library_release(replacement.old_library);
     if (status == TH_OK)
-        th_attachment_retire(tracing, replacement.old);
+        th_trace_attachment_retire(tracing, replacement.old);
     else
-        th_attachment_free(replacement.new);
-    th_tracing_settle(tracing);
-    th_tracer_lock_return(lock);
+        th_trace_attachment_free(replacement.new);
+    th_trace_settle(tracing);
+    th_trace_tracer_lock_return(lock);
     return status == TH_OK ? TH_OK : refuse(setup->name, status);
 }

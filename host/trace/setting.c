@@ -4,18 +4,18 @@
 #include <string.h>
 #include <unistd.h>
 
-void th_setting_words(const struct th_tracer_setting *setting, struct th_names *words)
+void th_trace_setting_words(const struct th_tracer_setting *setting, struct th_names *words)
 {
     const char *word = setting->type == TH_SETTING_WORD ? setting->words : "";
 
     for (; *word; word += strspn(word, " ")) {
         size_t length = strcspn(word, " ");
-        th_names_take(words, th_printf("%.*s", (int)length, word));
+        th_library_names_take(words, th_printf("%.*s", (int)length, word));
         word += length;
     }
 }
 
-char *th_setting_values(const struct th_tracer_setting *setting)
+char *th_trace_setting_values(const struct th_tracer_setting *setting)
 {
     static const char *const kinds[] = {[TH_SETTING_TEXT] = "text",
                                         [TH_SETTING_INPUT] = "a file",
@@ -25,7 +25,7 @@ char *th_setting_values(const struct th_tracer_setting *setting)
     struct th_buffer text = {0};
     char *copy;
 
-    th_setting_words(setting, &words);
+    th_trace_setting_words(setting, &words);
     for (size_t i = 0; i < words.count; i++)
         th_buffer_printf(&text, "%s%s",
                          i == 0                ? ""
@@ -35,7 +35,7 @@ char *th_setting_values(const struct th_tracer_setting *setting)
     if (words.count == 0)
         th_buffer_add_text(&text, kinds[setting->type]);
     copy = th_strdup(th_buffer_text(&text));
-    th_names_free(&words);
+    th_library_names_free(&words);
     th_buffer_free(&text);
     return copy;
 }
@@ -56,10 +56,10 @@ static char *text_of(th_term value)
         th_buffer_free(&digits);
         return text;
     }
-    if (!th_iodata_size(value, &size))
+    if (!th_term_iodata_size(value, &size))
         return NULL;
     text = th_alloc_zero(size + 1);
-    th_iodata_copy(value, (unsigned char *)text);
+    th_term_iodata_copy(value, (unsigned char *)text);
     if (strlen(text) == size)
         return text;
     th_free(text);
@@ -71,13 +71,13 @@ static bool is_word(const struct th_tracer_setting *setting, const char *text, c
     struct th_names words = {0};
     bool found = false;
 
-    th_setting_words(setting, &words);
+    th_trace_setting_words(setting, &words);
     for (size_t i = 0; i < words.count; i++)
         found |= strcmp(words.items[i], text) == 0;
-    *nearest = th_suggest_nearest(text, (const char *const *)words.items, words.count);
+    *nearest = th_library_suggest_nearest(text, (const char *const *)words.items, words.count);
     if (*nearest) /* in what stays */
         *nearest = strstr(setting->words, *nearest);
-    th_names_free(&words);
+    th_library_names_free(&words);
     return found;
 }
 
@@ -89,7 +89,7 @@ static bool is_number(th_term value)
 static enum th_status refuse_value(const char *name, const struct th_tracer_setting *setting,
                                    th_term value, const char *nearest)
 {
-    char *values = th_setting_values(setting), *shown = text_of(value);
+    char *values = th_trace_setting_values(setting), *shown = text_of(value);
     struct th_buffer term = {0};
 
     if (!shown)
@@ -150,9 +150,10 @@ static enum th_status refuse_key(const char *name, const struct th_tracer_settin
     char *text = text_of(key), *joined;
 
     for (const struct th_tracer_setting *one = settings; one->name; one++)
-        th_names_add(&names, one->name);
-    nearest = text ? th_suggest_nearest(text, (const char *const *)names.items, names.count) : NULL;
-    joined = th_names_join(&names, names.count);
+        th_library_names_add(&names, one->name);
+    nearest = text ? th_library_suggest_nearest(text, (const char *const *)names.items, names.count)
+                   : NULL;
+    joined = th_library_names_join(&names, names.count);
     if (nearest)
         th_error_raise(TH_USAGE, "did you mean '%s'?", nearest);
     else
@@ -166,7 +167,7 @@ static enum th_status refuse_key(const char *name, const struct th_tracer_settin
     th_buffer_free(&term);
     th_free(text);
     th_free(joined);
-    th_names_free(&names);
+    th_library_names_free(&names);
     return TH_USAGE;
 }
 
@@ -179,7 +180,8 @@ static const struct th_tracer_setting *find(const struct th_tracer_setting *sett
     return settings->name ? settings : NULL;
 }
 
-enum th_status th_settings_check(const struct th_library *library, const char *name, th_term state)
+enum th_status th_trace_settings_check(const struct th_library *library, const char *name,
+                                       th_term state)
 {
     const struct th_tracer_setting *settings = library ? th_library_settings(library) : NULL;
     enum th_status status = TH_OK;
@@ -196,9 +198,10 @@ enum th_status th_settings_check(const struct th_library *library, const char *n
     return status;
 }
 
-enum th_status th_settings_each_output(const struct th_library *library, th_term state,
-                                       enum th_status (*visit)(void *context, const char *path),
-                                       void *context)
+enum th_status th_trace_settings_each_output(const struct th_library *library, th_term state,
+                                             enum th_status (*visit)(void *context,
+                                                                     const char *path),
+                                             void *context)
 {
     const struct th_tracer_setting *settings = library ? th_library_settings(library) : NULL;
     enum th_status status = TH_OK;

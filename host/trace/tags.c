@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-const int8_t th_tag_groups[2][TH_TAG_COUNT + 1] = {
+const int8_t th_trace_tag_groups[2][TH_TAG_COUNT + 1] = {
     {
 #define X(tag, process, port, calls, term, extra) TH_GROUP_##process,
         TH_TRACER_TAGS(X)
@@ -17,7 +17,7 @@ const int8_t th_tag_groups[2][TH_TAG_COUNT + 1] = {
     },
 };
 
-const uint32_t th_group_flags[TH_GROUPS] = {
+const uint32_t th_trace_group_flags[TH_GROUPS] = {
     [TH_GROUP_generic] = TH_FLAG_ALWAYS,
     [TH_GROUP_call] = TH_FLAG_CALL,
     [TH_GROUP_send] = TH_FLAG_SEND,
@@ -64,7 +64,7 @@ static enum th_status unknown_flag(const char *name, size_t length)
         texts[i] = names[i].name;
         th_buffer_printf(&known, "%s%s", i ? ", " : "", names[i].name);
     }
-    nearest = th_suggest_nearest(copy, texts, NAMES);
+    nearest = th_library_suggest_nearest(copy, texts, NAMES);
     if (nearest)
         th_error_raise(TH_USAGE, "did you mean '%s'?", nearest);
     else
@@ -75,7 +75,7 @@ static enum th_status unknown_flag(const char *name, size_t length)
     return TH_USAGE;
 }
 
-enum th_status th_flags_parse(const char *list, uint32_t *flags)
+enum th_status th_trace_flags_parse(const char *list, uint32_t *flags)
 {
     uint32_t all = 0;
 

@@ -13,13 +13,13 @@
  * apart. */
 enum { TH_TAG_COUNT = TH_TAG_trace_status };
 
-static inline th_term th_tag_atom(enum th_tracer_tag tag)
+static inline th_term th_trace_tag_atom(enum th_tracer_tag tag)
 {
     return (th_term)(TH_ATOM_INDEX_send + tag) << 6 | TH_TAG_ATOM;
 }
 
 /* The tag that ATOM names; TH_TAG_COUNT if it is none. */
-static inline enum th_tracer_tag th_tag_of(th_term atom)
+static inline enum th_tracer_tag th_trace_tag_of(th_term atom)
 {
     uint32_t index = th_atom_index(atom) - TH_ATOM_INDEX_send;
 
@@ -94,23 +94,23 @@ enum th_flag {
 
 /* The group of callbacks that an event goes to, by what its tracee is; TH_GROUP_none if such a
  * tracee cannot have it. */
-extern const int8_t th_tag_groups[2][TH_TAG_COUNT + 1]; /* [is a port][tag] */
+extern const int8_t th_trace_tag_groups[2][TH_TAG_COUNT + 1]; /* [is a port][tag] */
 
-static inline enum th_tracer_group th_tag_group(enum th_tracer_tag tag, th_term tracee)
+static inline enum th_tracer_group th_trace_tag_group(enum th_tracer_tag tag, th_term tracee)
 {
-    return (enum th_tracer_group)th_tag_groups[th_is_port(tracee)][tag];
+    return (enum th_tracer_group)th_trace_tag_groups[th_is_port(tracee)][tag];
 }
 
 /* The flags any of which lets events of a group pass. */
-extern const uint32_t th_group_flags[TH_GROUPS];
+extern const uint32_t th_trace_group_flags[TH_GROUPS];
 
-static inline uint32_t th_tag_flag(enum th_tracer_tag tag, enum th_tracer_group group)
+static inline uint32_t th_trace_tag_flag(enum th_tracer_tag tag, enum th_tracer_group group)
 {
     if (tag == TH_TAG_return_to)
         return TH_FLAG_RETURN_TO;
     if (tag >= TH_TAG_in_exiting && tag <= TH_TAG_out_exited)
         return TH_FLAG_EXITING;
-    return th_group_flags[group];
+    return th_trace_group_flags[group];
 }
 
 /*
@@ -118,6 +118,6 @@ static inline uint32_t th_tag_flag(enum th_tracer_tag tag, enum th_tracer_group 
  * without silent, which would hide all calls, and without the set_on flags. TH_USAGE with the names
  * that there are.
  */
-enum th_status th_flags_parse(const char *list, uint32_t *flags);
+enum th_status th_trace_flags_parse(const char *list, uint32_t *flags);
 
 #endif

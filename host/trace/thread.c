@@ -1,6 +1,6 @@
 #include "thread.h"
 
-_Thread_local struct th_trace_thread *th_thread_here;
+_Thread_local struct th_trace_thread *th_trace_thread_here;
 
 /* Release: what it leads to is complete; acquire. Written under the lock, which guards `taken` as
  * well; no other lock is taken under it. */
@@ -21,7 +21,7 @@ static void leave(void *context)
     pthread_mutex_lock(&lock);
     thread->taken = false;
     pthread_mutex_unlock(&lock);
-    th_thread_here = NULL; /* destructors that run after this one may cause events, too */
+    th_trace_thread_here = NULL; /* destructors that run after this one may cause events, too */
 }
 
 static void make_key(void)
@@ -57,13 +57,13 @@ struct th_trace_thread *th_thread_begin(void)
     pthread_setspecific(at_thread_end, thread);
     th_env_init(&thread->env, TH_ENV_CALLBACK);
     th_env_init(&thread->arena, TH_ENV_PLAIN);
-    th_thread_here = thread;
+    th_trace_thread_here = thread;
     return thread;
 }
 
 th_term th_thread_tidy(th_term answer)
 {
-    th_env *env = &th_thread_here->env;
+    th_env *env = &th_trace_thread_here->env;
 
     if (env->exception != TH_NONE)
         answer = TH_NONE;
@@ -112,8 +112,8 @@ static struct th_thread_counts *meta_counts(struct th_trace_thread *thread,
 
 /* The session is a meta tracer's; or another than the one that had the index when the thread last
  * counted there. */
-struct th_thread_counts *th_thread_begin_counts(struct th_trace_thread *thread,
-                                                const struct th_session *session)
+struct th_thread_counts *th_trace_thread_begin_counts(struct th_trace_thread *thread,
+                                                      const struct th_session *session)
 {
     struct th_thread_counts *counts =
         atomic_load_explicit(&thread->counts[session->index], memory_order_relaxed);
@@ -129,10 +129,10 @@ struct th_thread_counts *th_thread_begin_counts(struct th_trace_thread *thread,
 }
 
 /* One without an id is its creator's alone. */
-void th_thread_count(struct th_session *session, size_t what)
+void th_trace_thread_count(struct th_session *session, size_t what)
 {
     if (session->id)
-        th_thread_count_in(th_thread_own(), session, what);
+        th_trace_thread_count_in(th_trace_thread_own(), session, what);
     else
         session->counts[what]++;
 }
@@ -154,7 +154,7 @@ static struct th_thread_counts *counts_of(const struct th_trace_thread *thread,
                : atomic_load_explicit(&thread->counts[session->index], memory_order_acquire);
 }
 
-void th_thread_sum(const struct th_session *session, uint64_t sums[TH_COUNTED_ALL])
+void th_trace_thread_sum(const struct th_session *session, uint64_t sums[TH_COUNTED_ALL])
 {
     struct th_trace_thread *thread = atomic_load_explicit(&threads, memory_order_acquire);
 
@@ -162,7 +162,7 @@ void th_thread_sum(const struct th_session *session, uint64_t sums[TH_COUNTED_AL
         add(counts_of(thread, session), session->id, sums);
 }
 
-void th_thread_forget(const struct th_session *session)
+void th_trace_thread_forget(const struct th_session *session)
 {
     struct th_trace_thread *thread = atomic_load_explicit(&threads, memory_order_acquire);
 
@@ -175,7 +175,7 @@ void th_thread_forget(const struct th_session *session)
     }
 }
 
-struct th_live_counts th_thread_sum_live(void)
+struct th_live_counts th_trace_thread_sum_live(void)
 {
     struct th_trace_thread *thread = atomic_load_explicit(&threads, memory_order_acquire);
     struct th_live_counts sum = {0};

@@ -18,8 +18,8 @@
 /* What a thread has counted for the session that has, or had, an index, or for a meta tracer. */
 struct th_thread_counts {
     /* Written by the thread: 0, then the words are 0, then with release the session's id; acquire
-     * by others, who look at the words if it is the one that they mean. th_thread_forget() makes it
-     * 0: then the thread may take it for another. */
+     * by others, who look at the words if it is the one that they mean. th_trace_thread_forget()
+     * makes it 0: then the thread may take it for another. */
     _Atomic th_session_id id;
     _Atomic uint64_t words[TH_COUNTED_ALL];
     struct th_thread_counts *next; /* of meta tracers'; written before it can be found */
@@ -36,69 +36,69 @@ struct th_trace_thread {
     struct th_thread_counts *_Atomic meta_counts;
 };
 
-extern _Thread_local struct th_trace_thread *th_thread_here
+extern _Thread_local struct th_trace_thread *th_trace_thread_here
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 __attribute__((cold)) struct th_trace_thread *th_thread_begin(void);
 
 /* The calling thread's. */
-static inline struct th_trace_thread *th_thread_own(void)
+static inline struct th_trace_thread *th_trace_thread_own(void)
 {
-    struct th_trace_thread *thread = th_thread_here;
+    struct th_trace_thread *thread = th_trace_thread_here;
 
     return __builtin_expect(thread != NULL, 1) ? thread : th_thread_begin();
 }
 
 /* One more. Relaxed, a load and a store: only this thread writes the word. */
-static inline void th_thread_add(_Atomic uint64_t *word)
+static inline void th_trace_thread_add(_Atomic uint64_t *word)
 {
     atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + 1,
                           memory_order_relaxed);
 }
 
-/* As th_session_count(), in a shared tracing. */
+/* As th_trace_session_count(), in a shared tracing. */
 __attribute__((cold)) struct th_thread_counts *
-th_thread_begin_counts(struct th_trace_thread *thread, const struct th_session *session);
-static inline struct th_thread_counts *th_thread_counts_of(struct th_trace_thread *thread,
-                                                           const struct th_session *session)
+th_trace_thread_begin_counts(struct th_trace_thread *thread, const struct th_session *session);
+static inline struct th_thread_counts *th_trace_thread_counts_of(struct th_trace_thread *thread,
+                                                                 const struct th_session *session)
 {
     struct th_thread_counts *counts =
         atomic_load_explicit(&thread->counts[session->index], memory_order_relaxed);
 
     if (__builtin_expect(
             !counts || atomic_load_explicit(&counts->id, memory_order_relaxed) != session->id, 0))
-        counts = th_thread_begin_counts(thread, session);
+        counts = th_trace_thread_begin_counts(thread, session);
     return counts;
 }
 
-static inline void th_thread_count_in(struct th_trace_thread *thread,
-                                      const struct th_session *session, size_t what)
+static inline void th_trace_thread_count_in(struct th_trace_thread *thread,
+                                            const struct th_session *session, size_t what)
 {
-    th_thread_add(&th_thread_counts_of(thread, session)->words[what]);
+    th_trace_thread_add(&th_trace_thread_counts_of(thread, session)->words[what]);
 }
 
 /* --- Callbacks of calls, where the thread is in none ------------------------------------------ */
 
-static inline th_term th_thread_enter(struct th_attachment *attachment, enum th_tracer_slot slot,
-                                      const th_term argv[])
+static inline th_term th_trace_thread_enter(struct th_attachment *attachment,
+                                            enum th_tracer_slot slot, const th_term argv[])
 {
-    th_env *env = &th_thread_here->env;
+    th_env *env = &th_trace_thread_here->env;
 
     env->library = attachment->library;
-    return th_attachment_enter(attachment, env, slot, argv);
+    return th_trace_attachment_enter(attachment, env, slot, argv);
 }
 
-/* The rare part of th_thread_ask(). */
+/* The rare part of th_trace_thread_ask(). */
 __attribute__((cold)) th_term th_thread_tidy(th_term answer);
 
 /*
- * th_attachment_call() of enabled_call. The thread has begun (th_thread_own()). The environment is
- * as clear as most callbacks leave it, and nothing is due: then looking is all that it takes. It is
- * looked up again after the callback, so that no register is saved for it.
+ * th_trace_attachment_call() of enabled_call. The thread has begun (th_trace_thread_own()). The
+ * environment is as clear as most callbacks leave it, and nothing is due: then looking is all that
+ * it takes. It is looked up again after the callback, so that no register is saved for it.
  */
-static inline th_term th_thread_ask(struct th_attachment *attachment, const th_term argv[3])
+static inline th_term th_trace_thread_ask(struct th_attachment *attachment, const th_term argv[3])
 {
-    th_term answer = th_thread_enter(attachment, TH_SLOT_enabled_call, argv);
-    const th_env *env = &th_thread_here->env;
+    th_term answer = th_trace_thread_enter(attachment, TH_SLOT_enabled_call, argv);
+    const th_env *env = &th_trace_thread_here->env;
     uintptr_t untidy = (uintptr_t)env->top ^ (uintptr_t)env->bottom;
 
     untidy |= (uintptr_t)env->offheap | env->exception;
@@ -108,21 +108,21 @@ static inline th_term th_thread_ask(struct th_attachment *attachment, const th_t
 
 /* The same of trace_call, with terms that were made in the thread's environment; SELF is what
  * enif_self tells. */
-static inline void th_thread_tell(struct th_attachment *attachment, const th_term argv[5],
-                                  th_term self)
+static inline void th_trace_thread_tell(struct th_attachment *attachment, const th_term argv[5],
+                                        th_term self)
 {
-    th_thread_here->env.self = self;
-    th_thread_enter(attachment, TH_SLOT_trace_call, argv);
-    th_env_clear(&th_thread_here->env);
+    th_trace_thread_here->env.self = self;
+    th_trace_thread_enter(attachment, TH_SLOT_trace_call, argv);
+    th_env_clear(&th_trace_thread_here->env);
     th_resource_reap();
 }
 
 /* Adds what all threads have counted for SESSION. */
-void th_thread_sum(const struct th_session *session, uint64_t sums[TH_COUNTED_ALL]);
+void th_trace_thread_sum(const struct th_session *session, uint64_t sums[TH_COUNTED_ALL]);
 
 /* Nobody counts for SESSION any more, nor asks what was counted. In another tracing its id may be
  * another's. */
-void th_thread_forget(const struct th_session *session);
-struct th_live_counts th_thread_sum_live(void);
+void th_trace_thread_forget(const struct th_session *session);
+struct th_live_counts th_trace_thread_sum_live(void);
 
 #endif

@@ -3,9 +3,9 @@
 #include "points.h"
 #include "tracing.h"
 
-bool th_timing_read(struct th_event *event, struct th_account_reading *reading)
+bool th_trace_timing_read(struct th_event *event, struct th_account_reading *reading)
 {
-    bool timed = th_event_time(event) == TH_OK && event->time.kind != TH_TIME_NONE;
+    bool timed = th_trace_event_time(event) == TH_OK && event->time.kind != TH_TIME_NONE;
 
     if (!timed)
         th_error_clear(); /* whoever wants a damaged event will meet the damage again */
@@ -13,13 +13,14 @@ bool th_timing_read(struct th_event *event, struct th_account_reading *reading)
     return timed;
 }
 
-struct th_account *th_timing_account(struct th_timing *timing, const struct th_session *session)
+struct th_account *th_trace_timing_account(struct th_timing *timing,
+                                           const struct th_session *session)
 {
     for (size_t i = 0; i < timing->account_count; i++)
         if (timing->accounts[i].session == session->id)
             return &timing->accounts[i].account;
     for (size_t i = 0; i < timing->account_count; i++) /* one of a session that is dead */
-        if (!th_session_find(session->tracing, timing->accounts[i].session)) {
+        if (!th_trace_session_find(session->tracing, timing->accounts[i].session)) {
             timing->accounts[i] = (struct th_timing_account){.session = session->id};
             return &timing->accounts[i].account;
         }
@@ -53,8 +54,8 @@ static bool make_room(struct th_timing *timing)
     return true;
 }
 
-uint32_t th_timing_enter(struct th_timing *timing, const struct th_session *session,
-                         const struct th_account_frame *frame)
+uint32_t th_trace_timing_enter(struct th_timing *timing, const struct th_session *session,
+                               const struct th_account_frame *frame)
 {
     if (timing->frame_count == timing->frame_capacity && !make_room(timing))
         return UINT32_MAX;
@@ -62,38 +63,39 @@ uint32_t th_timing_enter(struct th_timing *timing, const struct th_session *sess
     return (uint32_t)timing->frame_count++;
 }
 
-void th_timing_leave(struct th_timing *timing, struct th_tracing *tracing, uint32_t number,
-                     const struct th_account_reading *reading)
+void th_trace_timing_leave(struct th_timing *timing, struct th_tracing *tracing, uint32_t number,
+                           const struct th_account_reading *reading)
 {
     const struct th_timing_frame *left = &timing->frames[number];
     struct th_session *session;
 
     if (number >= timing->frame_count) /* a call below it has ended */
         return;
-    session = th_session_find(tracing, left->session);
+    session = th_trace_session_find(tracing, left->session);
     if (session)
-        th_account_return(th_timing_account(timing, session), &session->points->base, &left->frame,
-                          reading);
+        th_breakpoint_account_return(th_trace_timing_account(timing, session),
+                                     &session->points->base, &left->frame, reading);
     timing->frame_count = number;
 }
 
-void th_timing_pause(struct th_timing *timing, struct th_tracing *tracing,
-                     const struct th_account_reading *reading)
+void th_trace_timing_pause(struct th_timing *timing, struct th_tracing *tracing,
+                           const struct th_account_reading *reading)
 {
     for (size_t i = 0; i < timing->account_count; i++) {
-        struct th_session *session = th_session_find(tracing, timing->accounts[i].session);
+        struct th_session *session = th_trace_session_find(tracing, timing->accounts[i].session);
         if (session)
-            th_account_pause(&timing->accounts[i].account, &session->points->base, reading);
+            th_breakpoint_account_pause(&timing->accounts[i].account, &session->points->base,
+                                        reading);
     }
 }
 
-void th_timing_resume(struct th_timing *timing, const struct th_account_reading *reading)
+void th_trace_timing_resume(struct th_timing *timing, const struct th_account_reading *reading)
 {
     for (size_t i = 0; i < timing->account_count; i++)
-        th_account_resume(&timing->accounts[i].account, reading);
+        th_breakpoint_account_resume(&timing->accounts[i].account, reading);
 }
 
-void th_timing_free(struct th_timing *timing)
+void th_trace_timing_free(struct th_timing *timing)
 {
     th_free(timing->accounts);
     th_long_array_free(timing->frames, bytes_of(timing->frame_capacity),

@@ -16,7 +16,7 @@
  *   callback.h         the callback that a thread is in; failure.h: failures that tracers report
  *   tags.h             names of tags and flags
  *
- * Thread: a tracing belongs to the thread that made it, until th_tracing_share(). From then on any
+ * Thread: a tracing belongs to the thread that made it, until th_trace_share(). From then on any
  * thread controls sessions and raises live events, one thread replays, and an event is one reader
  * section (progress/) with all its callbacks. Callbacks of tracers run in the thread that raises
  * the event, under no lock of the host; they may call control functions.

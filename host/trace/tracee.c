@@ -15,31 +15,31 @@ static struct th_recorded_tracee *own(struct th_tracing *tracing,
     tracee->traced.tracing = tracing;
     tracee->traced.id = id;
     tracee->newborn_of = TH_NONE;
-    th_tracing_lock(tracing);
+    th_trace_lock(tracing);
     tracee->next = tracing->tracees;
     tracee->place = &tracing->tracees;
     if (tracee->next)
         tracee->next->place = &tracee->next;
     tracing->tracees = tracee;
-    th_tracing_unlock(tracing);
+    th_trace_unlock(tracing);
     return tracee;
 }
 
-struct th_recorded_tracee *th_tracee_own(struct th_tracing *tracing, th_term id)
+struct th_recorded_tracee *th_trace_tracee_own(struct th_tracing *tracing, th_term id)
 {
-    return own(tracing, th_world_see(id), id);
+    return own(tracing, th_process_world_see(id), id);
 }
 
-struct th_recorded_tracee *th_tracee_expect(struct th_tracing *tracing, th_term id)
+struct th_recorded_tracee *th_trace_tracee_expect(struct th_tracing *tracing, th_term id)
 {
     if (!th_is_local_pid(id) && !th_is_local_port(id))
         return NULL;
-    return own(tracing, th_world_expect(id), id);
+    return own(tracing, th_process_world_expect(id), id);
 }
 
-struct th_recorded_tracee *th_tracee_find(th_term id)
+struct th_recorded_tracee *th_trace_tracee_find(th_term id)
 {
-    struct th_recorded_process *process = th_is_immediate(id) ? th_world_find(id) : NULL;
+    struct th_recorded_process *process = th_is_immediate(id) ? th_process_world_find(id) : NULL;
 
     return process ? process->tracing : NULL;
 }
@@ -59,19 +59,19 @@ static void depart(struct th_recorded_tracee *tracee, struct th_tracee_refs *ref
 static void note_met(const struct th_tracing *tracing, const struct th_recorded_process *process)
 {
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session = th_tracing_at(tracing, i);
+        struct th_session *session = th_trace_at(tracing, i);
         for (size_t j = 0; session && j < session->expected_count; j++)
             session->expected[j].met |= session->expected[j].who == process->id;
     }
 }
 
-void th_tracee_drop(struct th_recorded_process *process)
+void th_trace_tracee_drop(struct th_recorded_process *process)
 {
     struct th_recorded_tracee *tracee = process->tracing;
     struct th_tracing *tracing = tracee->traced.tracing;
     struct th_tracee_refs *refs;
 
-    th_tracing_lock(tracing);
+    th_trace_lock(tracing);
     if (!process->expected)
         note_met(tracing, process);
     *tracee->place = tracee->next;
@@ -80,71 +80,72 @@ void th_tracee_drop(struct th_recorded_process *process)
     refs = atomic_load_explicit(&tracee->traced.refs, memory_order_relaxed);
     if (refs)
         depart(tracee, refs);
-    th_tracing_unlock(tracing);
+    th_trace_unlock(tracing);
     th_recorded_forget(&tracing->habit.execution, &tracee->offered);
-    th_timing_free(&tracee->timing);
+    th_trace_timing_free(&tracee->timing);
     th_recorded_forget(&tracing->execution, &tracee->stack);
     th_free(tracee);
 }
 
 /* --- its flags --- */
 
-const struct th_tracee_refs *th_tracee_refs(const struct th_tracing *tracing, th_term id)
+const struct th_tracee_refs *th_trace_tracee_refs(const struct th_tracing *tracing, th_term id)
 {
-    const struct th_recorded_tracee *tracee = th_tracee_find(id);
+    const struct th_recorded_tracee *tracee = th_trace_tracee_find(id);
 
-    return tracee ? th_traced_refs(&tracee->traced) : th_found_refs(tracing, id);
+    return tracee ? th_trace_traced_refs(&tracee->traced) : th_trace_found_refs(tracing, id);
 }
 
 /* REFS are TRACED's own. */
 static void note_own_flags(struct th_tracee *traced, const struct th_tracee_refs *refs)
 {
-    atomic_store_explicit(&traced->own_flags, th_refs_union(refs), memory_order_relaxed);
+    atomic_store_explicit(&traced->own_flags, th_trace_refs_union(refs), memory_order_relaxed);
     atomic_store_explicit(&traced->flags, &traced->own_flags, memory_order_release);
 }
 
-void th_traced_set_all(struct th_tracee *traced, struct th_tracee_refs *refs)
+void th_trace_traced_set_all(struct th_tracee *traced, struct th_tracee_refs *refs)
 {
     struct th_tracing *tracing = traced->tracing;
     struct th_tracee_refs *old;
-    uint32_t flags = th_refs_union(refs), wanted;
+    uint32_t flags = th_trace_refs_union(refs), wanted;
     bool news;
 
-    th_tracing_lock(tracing);
+    th_trace_lock(tracing);
     old = atomic_load_explicit(&traced->refs, memory_order_relaxed);
     wanted = atomic_fetch_or_explicit(&tracing->wanted, flags, memory_order_relaxed);
     news = (wanted | flags) != wanted || !tracing->special;
     atomic_store_explicit(&traced->refs, refs, memory_order_release);
     note_own_flags(traced, refs);
     if (old)
-        th_tracing_retire(tracing, old);
+        th_trace_retire(tracing, old);
     tracing->special = true;
     if (news)
-        th_inheritance_update(tracing);
-    th_tracing_unlock(tracing);
+        th_trace_inheritance_update(tracing);
+    th_trace_unlock(tracing);
 }
 
 /* One that is clearing gets nobody any more. */
-void th_traced_set(struct th_tracee *traced, struct th_session *session, uint32_t flags)
+void th_trace_traced_set(struct th_tracee *traced, struct th_session *session, uint32_t flags)
 {
     const struct th_tracee_refs *old;
 
-    th_tracing_lock(traced->tracing);
-    old = th_traced_refs(traced);
-    if (th_refs_flags(old, session) != flags && (!flags || th_session_is_attached(session)))
-        th_traced_set_all(traced, th_refs_with(old, session, flags));
-    th_tracing_unlock(traced->tracing);
+    th_trace_lock(traced->tracing);
+    old = th_trace_traced_refs(traced);
+    if (th_trace_refs_flags(old, session) != flags &&
+        (!flags || th_trace_session_is_attached(session)))
+        th_trace_traced_set_all(traced, th_trace_refs_with(old, session, flags));
+    th_trace_unlock(traced->tracing);
 }
 
-void th_traced_forget(struct th_tracee *traced, struct th_session *session)
+void th_trace_traced_forget(struct th_tracee *traced, struct th_session *session)
 {
-    th_traced_set(traced, session, 0);
-    th_session_count(session, TH_COUNTED(removed));
+    th_trace_traced_set(traced, session, 0);
+    th_trace_session_count(session, TH_COUNTED(removed));
 }
 
-void th_tracee_forget(struct th_tracing *tracing, th_term id, struct th_session *session)
+void th_trace_tracee_forget(struct th_tracing *tracing, th_term id, struct th_session *session)
 {
-    th_traced_forget(&th_tracee_own(tracing, id)->traced, session);
+    th_trace_traced_forget(&th_trace_tracee_own(tracing, id)->traced, session);
 }
 
 static void leave(struct th_tracing *tracing, struct th_tracee_refs *_Atomic *refs,
@@ -152,10 +153,10 @@ static void leave(struct th_tracing *tracing, struct th_tracee_refs *_Atomic *re
 {
     struct th_tracee_refs *old = atomic_load_explicit(refs, memory_order_relaxed);
 
-    if (!old || !th_refs_flags(old, session))
+    if (!old || !th_trace_refs_flags(old, session))
         return;
-    atomic_store_explicit(refs, th_refs_with(old, session, 0), memory_order_release);
-    th_tracing_retire(tracing, old);
+    atomic_store_explicit(refs, th_trace_refs_with(old, session, 0), memory_order_release);
+    th_trace_retire(tracing, old);
 }
 
 static void leave_one(struct th_tracee *traced, struct th_session *session)
@@ -178,7 +179,7 @@ static void forget_bits(struct th_tracing *tracing, uint64_t gone)
     th_recorded_habit_forget(&tracing->habit, gone);
 }
 
-void th_tracees_leave(struct th_session *session)
+void th_trace_tracees_leave(struct th_session *session)
 {
     struct th_tracing *tracing = session->tracing;
     struct th_slot *slot;
@@ -188,13 +189,13 @@ void th_tracees_leave(struct th_session *session)
         leave_one(&tracee->traced, session);
     for (size_t i = 0; i < TH_DEPARTED; i++)
         leave(tracing, &tracing->departed[i].refs, session);
-    while ((slot = th_table_next(&tracing->live, &position)))
+    while ((slot = th_hash_table_next(&tracing->live, &position)))
         leave_one(&((struct th_live_tracee *)slot->value)->traced, session);
     if (!tracing->shared)
         forget_bits(tracing, (uint64_t)1 << session->index);
 }
 
-void th_tracing_catch_up(struct th_tracing *tracing)
+void th_trace_catch_up(struct th_tracing *tracing)
 {
     uint64_t destroyed = atomic_load_explicit(&tracing->destroyed, memory_order_relaxed);
     uint64_t gone = 0;
@@ -202,13 +203,13 @@ void th_tracing_catch_up(struct th_tracing *tracing)
     if (destroyed == tracing->destroyed_seen)
         return;
     tracing->destroyed_seen = destroyed;
-    th_tracing_lock(tracing);
+    th_trace_lock(tracing);
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
         gone |= (uint64_t)(tracing->ends[i] != tracing->ends_seen[i]) << i;
         tracing->ends_seen[i] = tracing->ends[i];
     }
     forget_bits(tracing, gone);
-    th_tracing_unlock(tracing);
+    th_trace_unlock(tracing);
 }
 
 /* --- setting them --- */
@@ -240,8 +241,9 @@ static void trace_special(struct th_session *session, struct th_tracee *traced, 
 {
     const struct th_tracee_refs *refs = atomic_load_explicit(&traced->refs, memory_order_relaxed);
 
-    if (refs && th_kind_of(traced->id) == kind)
-        th_traced_set(traced, session, changed(th_refs_flags(refs, session), on, flags));
+    if (refs && th_trace_kind_of(traced->id) == kind)
+        th_trace_traced_set(traced, session,
+                            changed(th_trace_refs_flags(refs, session), on, flags));
 }
 
 static void trace_existing(struct th_session *session, enum th_kind kind, bool on, uint32_t flags)
@@ -252,45 +254,45 @@ static void trace_existing(struct th_session *session, enum th_kind kind, bool o
 
     for (struct th_recorded_tracee *tracee = tracing->tracees; tracee; tracee = tracee->next)
         trace_special(session, &tracee->traced, kind, on, flags);
-    while ((slot = th_table_next(&tracing->live, &position)))
+    while ((slot = th_hash_table_next(&tracing->live, &position)))
         trace_special(session, &((struct th_live_tracee *)slot->value)->traced, kind, on, flags);
     session->found[kind] = changed(session->found[kind], on, flags);
 }
 
-enum th_status th_session_trace(struct th_session *session, enum th_tracees which, bool on,
-                                uint32_t flags)
+enum th_status th_trace_session_trace(struct th_session *session, enum th_tracees which, bool on,
+                                      uint32_t flags)
 {
     enum th_kind kind = which < TH_PORTS_ALL ? TH_KIND_PROCESS : TH_KIND_PORT;
     bool all = which == TH_PROCESSES_ALL || which == TH_PORTS_ALL;
 
     if (flags & TH_FLAG_CPU_TIMESTAMP && !all)
         return only_of_all();
-    th_tracing_lock(session->tracing);
+    th_trace_lock(session->tracing);
     note_flags(session, on, flags);
     flags = accepted(kind, flags);
     if (all || which == TH_PROCESSES_EXISTING || which == TH_PORTS_EXISTING)
         trace_existing(session, kind, on, flags);
     if (all || which == TH_PROCESSES_NEW || which == TH_PORTS_NEW)
         session->born[kind] = changed(session->born[kind], on, flags);
-    th_tracing_update(session->tracing);
-    th_tracing_unlock(session->tracing);
-    th_tracing_settle(session->tracing);
+    th_trace_update(session->tracing);
+    th_trace_unlock(session->tracing);
+    th_trace_settle(session->tracing);
     return TH_OK;
 }
 
 static void change_one(struct th_session *session, struct th_tracee *traced, bool on,
                        uint32_t flags)
 {
-    uint32_t old = th_refs_flags(th_traced_refs(traced), session);
+    uint32_t old = th_trace_refs_flags(th_trace_traced_refs(traced), session);
 
-    flags = accepted(th_kind_of(traced->id), flags);
+    flags = accepted(th_trace_kind_of(traced->id), flags);
     note_flags(session, on, flags);
-    th_traced_set(traced, session, changed(old, on, flags));
+    th_trace_traced_set(traced, session, changed(old, on, flags));
 }
 
-struct th_tracee *th_tracing_live(const struct th_tracing *tracing, th_term id)
+struct th_tracee *th_trace_live(const struct th_tracing *tracing, th_term id)
 {
-    struct th_live_tracee *process = th_table_get(&tracing->live, id);
+    struct th_live_tracee *process = th_hash_table_get(&tracing->live, id);
 
     return process ? &process->traced : NULL;
 }
@@ -298,28 +300,29 @@ struct th_tracee *th_tracing_live(const struct th_tracing *tracing, th_term id)
 /* One of this host, or of the world. NULL: there is no such, or it is not for this thread. */
 static struct th_tracee *find_one(struct th_tracing *tracing, th_term id)
 {
-    struct th_tracee *live = th_is_immediate(id) ? th_tracing_live(tracing, id) : NULL;
+    struct th_tracee *live = th_is_immediate(id) ? th_trace_live(tracing, id) : NULL;
     struct th_recorded_tracee *tracee = NULL;
 
-    if (!live && th_tracing_is_replayer(tracing) && th_process_alive(id))
-        tracee = th_tracee_expect(tracing, id);
+    if (!live && th_trace_is_replayer(tracing) && th_process_alive(id))
+        tracee = th_trace_tracee_expect(tracing, id);
     return tracee ? &tracee->traced : live;
 }
 
-enum th_status th_session_trace_one(struct th_session *session, th_term id, bool on, uint32_t flags)
+enum th_status th_trace_session_trace_one(struct th_session *session, th_term id, bool on,
+                                          uint32_t flags)
 {
     struct th_tracee *traced;
 
     if (flags & TH_FLAG_CPU_TIMESTAMP)
         return only_of_all();
-    th_tracing_lock(session->tracing);
+    th_trace_lock(session->tracing);
     traced = find_one(session->tracing, id);
     if (traced)
         change_one(session, traced, on, flags);
-    th_tracing_unlock(session->tracing);
+    th_trace_unlock(session->tracing);
     if (!traced)
         return th_error_raise(TH_USAGE, "only a process or port that has not ended can be traced");
-    th_tracing_settle(session->tracing);
+    th_trace_settle(session->tracing);
     return TH_OK;
 }
 
@@ -327,7 +330,7 @@ enum th_status th_session_trace_one(struct th_session *session, th_term id, bool
 
 static void welcome(struct th_session *session, struct th_expected *expected)
 {
-    th_term who = th_is_atom(expected->who) ? th_whereis(expected->who) : expected->who;
+    th_term who = th_is_atom(expected->who) ? th_process_whereis(expected->who) : expected->who;
     struct th_tracee *traced = who != TH_NONE ? find_one(session->tracing, who) : NULL;
 
     if (!traced)
@@ -340,40 +343,40 @@ static void welcome(struct th_session *session, struct th_expected *expected)
 static bool has_met(const struct th_expected *expected)
 {
     const struct th_recorded_process *process =
-        th_is_atom(expected->who) ? NULL : th_world_find(expected->who);
+        th_is_atom(expected->who) ? NULL : th_process_world_find(expected->who);
 
     return expected->met || (process && !process->expected);
 }
 
-void th_session_each_unmet(const struct th_session *session,
-                           void (*unmet)(void *context, th_term who), void *context)
+void th_trace_session_each_unmet(const struct th_session *session,
+                                 void (*unmet)(void *context, th_term who), void *context)
 {
     for (size_t i = 0; i < session->expected_count; i++)
         if (!has_met(&session->expected[i]))
             unmet(context, session->expected[i].who);
 }
 
-enum th_status th_session_expect(struct th_session *session, th_term who, uint32_t flags)
+enum th_status th_trace_session_expect(struct th_session *session, th_term who, uint32_t flags)
 {
     if (flags & TH_FLAG_CPU_TIMESTAMP)
         return only_of_all();
     if (!th_is_atom(who) && !th_is_local_pid(who) && !th_is_local_port(who))
         return th_error_raise(TH_USAGE, "only processes, ports and names can be traced");
-    th_tracing_lock(session->tracing);
+    th_trace_lock(session->tracing);
     TH_ARRAY_GROW(session->expected, session->expected_count, session->expected_capacity);
     session->expected[session->expected_count++] = (struct th_expected){who, flags, false};
     note_flags(session, true, flags);
     welcome(session, &session->expected[session->expected_count - 1]);
-    th_tracing_update(session->tracing);
-    th_tracing_unlock(session->tracing);
-    th_tracing_settle(session->tracing);
+    th_trace_update(session->tracing);
+    th_trace_unlock(session->tracing);
+    th_trace_settle(session->tracing);
     return TH_OK;
 }
 
-void th_tracees_expected(struct th_tracing *tracing)
+void th_trace_tracees_expected(struct th_tracing *tracing)
 {
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session = th_tracing_at(tracing, i);
+        struct th_session *session = th_trace_at(tracing, i);
         for (size_t j = 0; session && j < session->expected_count; j++)
             welcome(session, &session->expected[j]);
     }
@@ -385,22 +388,22 @@ void th_tracees_expected(struct th_tracing *tracing)
 static uint32_t flags_of(const struct th_session *session, th_term id)
 {
     struct th_tracing *tracing = session->tracing;
-    const struct th_tracee *live = th_is_immediate(id) ? th_tracing_live(tracing, id) : NULL;
+    const struct th_tracee *live = th_is_immediate(id) ? th_trace_live(tracing, id) : NULL;
 
     if (live)
-        return th_refs_flags(th_traced_refs(live), session);
-    if (!th_tracing_is_replayer(tracing))
+        return th_trace_refs_flags(th_trace_traced_refs(live), session);
+    if (!th_trace_is_replayer(tracing))
         return 0;
-    return th_refs_flags(th_tracee_refs(tracing, id), session);
+    return th_trace_refs_flags(th_trace_tracee_refs(tracing, id), session);
 }
 
 static uint32_t read_flags(const struct th_session *session, th_term id)
 {
     uint32_t flags;
 
-    th_tracing_lock(session->tracing);
+    th_trace_lock(session->tracing);
     flags = flags_of(session, id);
-    th_tracing_unlock(session->tracing);
+    th_trace_unlock(session->tracing);
     return flags;
 }
 
@@ -408,51 +411,51 @@ static void forget_one(struct th_session *session, th_term id)
 {
     struct th_tracee *traced;
 
-    th_tracing_lock(session->tracing);
+    th_trace_lock(session->tracing);
     traced = find_one(session->tracing, id);
     if (traced)
-        th_traced_forget(traced, session);
-    th_tracing_unlock(session->tracing);
+        th_trace_traced_forget(traced, session);
+    th_trace_unlock(session->tracing);
 }
 
-uint32_t th_session_flags(struct th_session *session, th_term id)
+uint32_t th_trace_session_flags(struct th_session *session, th_term id)
 {
     struct th_tracing *tracing = session->tracing;
     uint32_t flags = read_flags(session, id);
 
-    if (!flags || !th_session_is_attached(session))
+    if (!flags || !th_trace_session_is_attached(session))
         return 0;
     if (tracing->shared)
         th_progress_enter();
-    if (!th_callback_current.attachment && !th_session_ask_status(session, id)) {
+    if (!th_trace_callback_current.attachment && !th_trace_session_ask_status(session, id)) {
         forget_one(session, id);
         flags = 0;
     }
-    if (!th_session_is_attached(session)) /* destroyed in that callback */
+    if (!th_trace_session_is_attached(session)) /* destroyed in that callback */
         flags = 0;
     if (tracing->shared)
         th_progress_leave();
-    th_tracing_settle(tracing);
+    th_trace_settle(tracing);
     return flags;
 }
 
-uint32_t th_session_known_flags(const struct th_session *session, enum th_tracees which)
+uint32_t th_trace_session_known_flags(const struct th_session *session, enum th_tracees which)
 {
     enum th_kind kind = which < TH_PORTS_ALL ? TH_KIND_PROCESS : TH_KIND_PORT;
     bool new = which == TH_PROCESSES_NEW || which == TH_PORTS_NEW;
     uint32_t flags;
 
-    th_tracing_lock(session->tracing);
+    th_trace_lock(session->tracing);
     flags = new ? session->born[kind] : session->found[kind];
-    th_tracing_unlock(session->tracing);
-    return th_session_is_attached(session) ? flags : 0;
+    th_trace_unlock(session->tracing);
+    return th_trace_session_is_attached(session) ? flags : 0;
 }
 
-uint32_t th_session_default_flags(struct th_session *session, enum th_tracees which)
+uint32_t th_trace_session_default_flags(struct th_session *session, enum th_tracees which)
 {
-    uint32_t flags = th_session_known_flags(session, which);
+    uint32_t flags = th_trace_session_known_flags(session, which);
 
-    return th_session_status(session) ? flags : 0;
+    return th_trace_session_status(session) ? flags : 0;
 }
 
 static size_t list(struct th_tracing *tracing, th_session_id ids[],
@@ -460,33 +463,34 @@ static size_t list(struct th_tracing *tracing, th_session_id ids[],
 {
     size_t count = 0;
 
-    th_tracing_lock(tracing);
+    th_trace_lock(tracing);
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        const struct th_session *session = th_tracing_at(tracing, i);
+        const struct th_session *session = th_trace_at(tracing, i);
         if (session && !atomic_load_explicit(&session->clearing, memory_order_relaxed) &&
             belongs(session, what))
             ids[count++] = session->id;
     }
-    th_tracing_unlock(tracing);
+    th_trace_unlock(tracing);
     return count;
 }
 
 static bool traces(const struct th_session *session, th_term id)
 {
-    return id == TH_NONE || (th_session_is_attached(session) && flags_of(session, id));
+    return id == TH_NONE || (th_trace_session_is_attached(session) && flags_of(session, id));
 }
 
 static bool traces_new(const struct th_session *session, uint64_t kind)
 {
-    return th_session_is_attached(session) && session->born[kind];
+    return th_trace_session_is_attached(session) && session->born[kind];
 }
 
-size_t th_sessions_of(struct th_tracing *tracing, th_term id, th_session_id ids[])
+size_t th_trace_sessions_of(struct th_tracing *tracing, th_term id, th_session_id ids[])
 {
     return list(tracing, ids, traces, id);
 }
 
-size_t th_sessions_of_new(struct th_tracing *tracing, enum th_tracees which, th_session_id ids[])
+size_t th_trace_sessions_of_new(struct th_tracing *tracing, enum th_tracees which,
+                                th_session_id ids[])
 {
     return list(tracing, ids, traces_new, which < TH_PORTS_ALL ? TH_KIND_PROCESS : TH_KIND_PORT);
 }

@@ -35,36 +35,37 @@ enum th_tracees {
 
 /* TH_USAGE if cpu_timestamp is among FLAGS but WHICH is not all of its kind, as it is for all or
  * none. */
-enum th_status th_session_trace(struct th_session *session, enum th_tracees which, bool on,
-                                uint32_t flags);
+enum th_status th_trace_session_trace(struct th_session *session, enum th_tracees which, bool on,
+                                      uint32_t flags);
 
 /* The same of one process or port. TH_USAGE if it is none of this world's, or has ended. */
-enum th_status th_session_trace_one(struct th_session *session, th_term id, bool on,
-                                    uint32_t flags);
+enum th_status th_trace_session_trace_one(struct th_session *session, th_term id, bool on,
+                                          uint32_t flags);
 
 /* Gives FLAGS to WHO in this world and in those to come: a pid or port, or whoever registers the
  * name that it is. */
-enum th_status th_session_expect(struct th_session *session, th_term who, uint32_t flags);
+enum th_status th_trace_session_expect(struct th_session *session, th_term who, uint32_t flags);
 
 /* Calls UNMET with each of those that SESSION expects and that have not turned up in any world. By
  * the replaying thread. */
-void th_session_each_unmet(const struct th_session *session,
-                           void (*unmet)(void *context, th_term who), void *context);
+void th_trace_session_each_unmet(const struct th_session *session,
+                                 void (*unmet)(void *context, th_term who), void *context);
 
 /*
  * What a session has set. Asks enabled(trace_status, State, Tracee | undefined) first, as OTP does,
  * but not in a callback; after `remove` there is nothing. Flags are 0 where the session does not
  * trace; TH_FLAG_AS_RECORDED may be among them.
  */
-uint32_t th_session_flags(struct th_session *session, th_term id);
-uint32_t th_session_default_flags(struct th_session *session, enum th_tracees which);
+uint32_t th_trace_session_flags(struct th_session *session, th_term id);
+uint32_t th_trace_session_default_flags(struct th_session *session, enum th_tracees which);
 
 /* The latter without asking, as the tracer may take any time. */
-uint32_t th_session_known_flags(const struct th_session *session, enum th_tracees which);
+uint32_t th_trace_session_known_flags(const struct th_session *session, enum th_tracees which);
 
 /* The sessions that trace ID, a pid or port (TH_NONE: all that are alive), or have defaults for new
  * ones (WHICH is TH_PROCESSES_NEW or TH_PORTS_NEW). Returns how many ids were put into IDS. */
-size_t th_sessions_of(struct th_tracing *tracing, th_term id, th_session_id ids[]);
-size_t th_sessions_of_new(struct th_tracing *tracing, enum th_tracees which, th_session_id ids[]);
+size_t th_trace_sessions_of(struct th_tracing *tracing, th_term id, th_session_id ids[]);
+size_t th_trace_sessions_of_new(struct th_tracing *tracing, enum th_tracees which,
+                                th_session_id ids[]);
 
 #endif

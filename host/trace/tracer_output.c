@@ -84,7 +84,7 @@ static bool is_one_tracer(const struct th_attachment *a, const struct th_attachm
 static bool takes_over(const struct th_attachment *new, const struct th_attachment *old)
 {
     return new->session == old->session &&
-           (!old->library || th_session_upgrades(new->library, old->library));
+           (!old->library || th_trace_session_upgrades(new->library, old->library));
 }
 
 /* Both would write at places of their own, one over the other. */
@@ -108,11 +108,11 @@ static void check_writer(void *context, struct th_session *session)
 {
     struct check *check = context;
 
-    check->writer = th_session_attachment(session);
+    check->writer = th_trace_session_attachment(session);
     if (check->status == TH_OK && !takes_over(check->new, check->writer) &&
         !is_one_tracer(check->new, check->writer))
-        check->status =
-            th_settings_each_output(check->writer->library, check->writer->state, compare, check);
+        check->status = th_trace_settings_each_output(check->writer->library, check->writer->state,
+                                                      compare, check);
 }
 
 static enum th_status check_path(void *context, const char *path)
@@ -124,7 +124,7 @@ static enum th_status check_path(void *context, const char *path)
     check->status = check_standard(path);
     if (check->status == TH_OK && tracing->check_output)
         check->status = tracing->check_output(tracing->check_context, path);
-    th_tracing_each_tracer(tracing, check_writer, check);
+    th_trace_each_tracer(tracing, check_writer, check);
     return check->status;
 }
 
@@ -132,7 +132,8 @@ static enum th_status check_files(struct th_attachment *attachment)
 {
     struct check check = {.new = attachment};
 
-    return th_settings_each_output(attachment->library, attachment->state, check_path, &check);
+    return th_trace_settings_each_output(attachment->library, attachment->state, check_path,
+                                         &check);
 }
 
 static enum th_status open_fifo(void *context, const char *path)
@@ -153,29 +154,28 @@ static enum th_status open_fifo(void *context, const char *path)
     return TH_OK;
 }
 
-enum th_status th_outputs_check(struct th_attachment *attachment, struct th_outputs *outputs)
+enum th_status th_trace_outputs_check(struct th_attachment *attachment, struct th_outputs *outputs)
 {
     enum th_status status =
-        th_settings_check(attachment->library, attachment->name, attachment->state);
+        th_trace_settings_check(attachment->library, attachment->name, attachment->state);
 
     if (status == TH_OK)
         status = check_files(attachment);
     if (status == TH_OK)
-        status =
-            th_settings_each_output(attachment->library, attachment->state, open_fifo, outputs);
+        status = th_trace_settings_each_output(attachment->library, attachment->state, open_fifo,
+                                               outputs);
     return status;
 }
 
-void th_outputs_close(struct th_outputs *outputs)
+void th_trace_outputs_close(struct th_outputs *outputs)
 {
     while (outputs->count > 0)
         close(outputs->fifos[--outputs->count]);
     th_free(outputs->fifos);
 }
 
-void th_tracing_check_outputs(struct th_tracing *tracing,
-                              enum th_status (*check)(void *context, const char *path),
-                              void *context)
+void th_trace_check_outputs(struct th_tracing *tracing,
+                            enum th_status (*check)(void *context, const char *path), void *context)
 {
     tracing->check_output = check;
     tracing->check_context = context;

@@ -11,7 +11,7 @@ static void free_refs(struct th_later *later)
     th_free((char *)later - offsetof(struct th_tracee_refs, later));
 }
 
-void th_tracing_retire(struct th_tracing *tracing, struct th_tracee_refs *refs)
+void th_trace_retire(struct th_tracing *tracing, struct th_tracee_refs *refs)
 {
     if (tracing->shared) {
         th_progress_later(&refs->later, free_refs);
@@ -76,7 +76,7 @@ void th_trace_delivered(struct th_tracing *tracing, th_term tracee, void (*done)
     TH_ARRAY_GROW(tracing->deliveries, tracing->delivery_count, tracing->delivery_capacity);
     tracing->deliveries[tracing->delivery_count++] = (struct th_delivered){done, context};
     tracing->unsettled = true;
-    th_tracing_settle(tracing);
+    th_trace_settle(tracing);
 }
 
 static bool meta_ended(const struct th_tracing *tracing)
@@ -84,18 +84,18 @@ static bool meta_ended(const struct th_tracing *tracing)
     return !tracing->shared && atomic_load_explicit(&tracing->meta_ended, memory_order_relaxed);
 }
 
-void th_tracing_settle(struct th_tracing *tracing)
+void th_trace_settle(struct th_tracing *tracing)
 {
-    if (th_callback_current.event || th_callback_current.attachment)
+    if (th_trace_callback_current.event || th_trace_callback_current.attachment)
         return;
     while (tracing->unsettled || meta_ended(tracing)) {
         tracing->unsettled = false;
-        th_sessions_bury(tracing);
+        th_trace_sessions_bury(tracing);
         free_retired(tracing);
-        th_attachments_free_retired(tracing);
+        th_trace_attachments_free_retired(tracing);
         deliver(tracing);
         if (atomic_exchange_explicit(&tracing->meta_ended, false, memory_order_acquire))
-            th_meta_tracers_reap(tracing);
+            th_trace_meta_tracers_reap(tracing);
     }
 }
 
@@ -107,32 +107,32 @@ static void replace(struct th_tracing *tracing, struct th_tracee_refs *_Atomic *
     struct th_tracee_refs *old = atomic_load_explicit(place, memory_order_relaxed);
 
     atomic_store_explicit(place, refs, memory_order_release);
-    th_tracing_retire(tracing, old);
+    th_trace_retire(tracing, old);
 }
 
-void th_tracing_update(struct th_tracing *tracing)
+void th_trace_update(struct th_tracing *tracing)
 {
-    struct th_tracee_refs *everyone = th_refs_create(TH_SESSIONS_LIMIT);
+    struct th_tracee_refs *everyone = th_trace_refs_create(TH_SESSIONS_LIMIT);
     struct th_session *session;
     uint32_t flags;
 
     for (enum th_kind kind = 0; kind < TH_KINDS; kind++) {
-        struct th_tracee_refs *found = th_refs_create(TH_SESSIONS_LIMIT);
+        struct th_tracee_refs *found = th_trace_refs_create(TH_SESSIONS_LIMIT);
         for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
-            if ((session = th_tracing_at(tracing, i)))
-                th_refs_add(found, session, session->found[kind]);
-        flags = th_refs_union(found);
+            if ((session = th_trace_at(tracing, i)))
+                th_trace_refs_add(found, session, session->found[kind]);
+        flags = th_trace_refs_union(found);
         atomic_fetch_or_explicit(&tracing->wanted, flags, memory_order_relaxed);
         atomic_store_explicit(&tracing->found_flags[kind], flags, memory_order_relaxed);
         replace(tracing, &tracing->found[kind], found);
     }
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
-        if ((session = th_tracing_at(tracing, i)))
-            th_refs_add(everyone, session,
-                        atomic_load_explicit(&session->flags, memory_order_relaxed) |
-                            TH_FLAG_ALWAYS);
+        if ((session = th_trace_at(tracing, i)))
+            th_trace_refs_add(everyone, session,
+                              atomic_load_explicit(&session->flags, memory_order_relaxed) |
+                                  TH_FLAG_ALWAYS);
     replace(tracing, &tracing->everyone, everyone);
-    th_inheritance_update(tracing);
+    th_trace_inheritance_update(tracing);
 }
 
 /* --- worlds --- */
@@ -144,7 +144,7 @@ static void forget_departed(struct th_tracing *tracing)
         struct th_tracee_refs *refs =
             atomic_exchange_explicit(&departed->refs, NULL, memory_order_relaxed);
         if (refs)
-            th_tracing_retire(tracing, refs);
+            th_trace_retire(tracing, refs);
         departed->id = TH_NONE;
     }
     tracing->departures = 0;
@@ -152,24 +152,24 @@ static void forget_departed(struct th_tracing *tracing)
 
 static void leave_world(struct th_tracing *tracing)
 {
-    th_world_reset(th_tracee_drop);
-    th_tracing_lock(tracing);
+    th_process_world_reset(th_trace_tracee_drop);
+    th_trace_lock(tracing);
     forget_departed(tracing);
     tracing->calls_forgotten += th_recorded_habit_forgotten(&tracing->habit);
     tracing->habit = (struct th_discard_habit){0};
     tracing->special = false;
-    th_tracing_unlock(tracing);
-    th_tracing_settle(tracing);
+    th_trace_unlock(tracing);
+    th_trace_settle(tracing);
 }
 
-void th_tracing_new_world(struct th_tracing *tracing)
+void th_trace_new_world(struct th_tracing *tracing)
 {
     tracing->replayer = pthread_self();
     leave_world(tracing);
-    th_tracing_lock(tracing);
-    th_tracees_expected(tracing);
-    th_inheritance_update(tracing);
-    th_tracing_unlock(tracing);
+    th_trace_lock(tracing);
+    th_trace_tracees_expected(tracing);
+    th_trace_inheritance_update(tracing);
+    th_trace_unlock(tracing);
 }
 
 /* --- threads --- */
@@ -184,37 +184,37 @@ static void make_lock(struct th_tracing *tracing)
     pthread_mutexattr_destroy(&recursive);
 }
 
-void th_tracing_share(struct th_tracing *tracing)
+void th_trace_share(struct th_tracing *tracing)
 {
-    struct th_live_counts before = th_thread_sum_live();
+    struct th_live_counts before = th_trace_thread_sum_live();
 
     if (tracing->shared)
         return;
-    if (th_callback_current.event || th_callback_current.attachment)
-        th_bug("th_tracing_share() in an event");
-    th_tracing_settle(tracing);
+    if (th_trace_callback_current.event || th_trace_callback_current.attachment)
+        th_bug("th_trace_share() in an event");
+    th_trace_settle(tracing);
     tracing->suppressed_before = before.suppressed;
     tracing->strangers_before = before.strangers;
     tracing->shared = true;
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
-        if (th_tracing_at(tracing, i))
-            th_tracing_at(tracing, i)->shared = true;
-    th_meta_tracers_share(tracing);
+        if (th_trace_at(tracing, i))
+            th_trace_at(tracing, i)->shared = true;
+    th_trace_meta_tracers_share(tracing);
 }
 
-void th_tracing_replay_nothing(struct th_tracing *tracing)
+void th_trace_replay_nothing(struct th_tracing *tracing)
 {
     tracing->replays_nothing = true;
 }
 
-bool th_tracing_is_shared(const struct th_tracing *tracing)
+bool th_trace_is_shared(const struct th_tracing *tracing)
 {
     return tracing->shared;
 }
 
 /* --- a tracing's life --- */
 
-struct th_tracing *th_tracing_create(void)
+struct th_tracing *th_trace_create(void)
 {
     struct th_tracing *tracing = th_alloc_zero(sizeof *tracing);
 
@@ -223,29 +223,29 @@ struct th_tracing *th_tracing_create(void)
     atomic_init(&tracing->wanted, TH_FLAG_ALWAYS);
     th_recorded_start(&tracing->execution, NULL);
     for (enum th_kind kind = 0; kind < TH_KINDS; kind++)
-        atomic_init(&tracing->found[kind], th_refs_create(0));
-    atomic_init(&tracing->everyone, th_refs_create(0));
-    th_tracing_new_world(tracing);
+        atomic_init(&tracing->found[kind], th_trace_refs_create(0));
+    atomic_init(&tracing->everyone, th_trace_refs_create(0));
+    th_trace_new_world(tracing);
     return tracing;
 }
 
-void th_tracing_free(struct th_tracing *tracing)
+void th_trace_free(struct th_tracing *tracing)
 {
     if (!tracing)
         return;
     leave_world(tracing);
     if (tracing->shared)
-        th_sessions_settle(tracing);
+        th_trace_sessions_settle(tracing);
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
-        if (th_tracing_at(tracing, i))
-            th_session_free(th_tracing_at(tracing, i));
-    th_meta_tracers_settle(tracing);
+        if (th_trace_at(tracing, i))
+            th_trace_session_free(th_trace_at(tracing, i));
+    th_trace_meta_tracers_settle(tracing);
     if (tracing->live.count > 0 || tracing->live_functions)
         th_bug("a tracing is freed that has live processes or functions");
-    th_table_free(&tracing->live);
-    th_functions_free(&tracing->functions);
+    th_hash_table_free(&tracing->live);
+    th_trace_functions_free(&tracing->functions);
     free_retired(tracing);
-    th_attachments_free_retired(tracing);
+    th_trace_attachments_free_retired(tracing);
     th_free(tracing->deliveries);
     th_env_release(&tracing->arena);
     for (enum th_kind kind = 0; kind < TH_KINDS; kind++)
@@ -253,44 +253,44 @@ void th_tracing_free(struct th_tracing *tracing)
     th_free(atomic_load_explicit(&tracing->everyone, memory_order_relaxed));
     pthread_mutex_destroy(&tracing->lock);
     th_free(tracing);
-    th_recordings_forget();
+    th_recorded_streams_forget();
 }
 
-void th_tracing_use_wall_clock(struct th_tracing *tracing)
+void th_trace_use_wall_clock(struct th_tracing *tracing)
 {
     tracing->wall_clock = true;
 }
 
-size_t th_tracing_sessions(const struct th_tracing *tracing)
+size_t th_trace_sessions(const struct th_tracing *tracing)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
-        count += th_tracing_at(tracing, i) != NULL;
+        count += th_trace_at(tracing, i) != NULL;
     return count;
 }
 
-struct th_session *th_tracing_session(const struct th_tracing *tracing, size_t n)
+struct th_session *th_trace_session(const struct th_tracing *tracing, size_t n)
 {
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
-        if (th_tracing_at(tracing, i) && n-- == 0)
-            return th_tracing_at(tracing, i);
+        if (th_trace_at(tracing, i) && n-- == 0)
+            return th_trace_at(tracing, i);
     return NULL;
 }
 
-uint32_t th_tracing_seen(const struct th_tracing *tracing)
+uint32_t th_trace_seen(const struct th_tracing *tracing)
 {
     return tracing->seen;
 }
 
-uint64_t th_tracing_calls_forgotten(const struct th_tracing *tracing)
+uint64_t th_trace_calls_forgotten(const struct th_tracing *tracing)
 {
     return tracing->calls_forgotten + th_recorded_habit_forgotten(&tracing->habit);
 }
 
-struct th_caller th_tracing_decode_caller(struct th_tracing *tracing, struct th_event *event)
+struct th_caller th_trace_decode_caller(struct th_tracing *tracing, struct th_event *event)
 {
-    if (th_event_decode(event, &tracing->arena) == TH_OK)
+    if (th_trace_event_decode(event, &tracing->arena) == TH_OK)
         return event->callers_told ? th_recorded_first_caller(event->callers)
                                    : th_recorded_caller_of_result(event->match_spec_result);
     th_error_clear(); /* whoever wants the terms will meet the damage again */

@@ -42,8 +42,8 @@ struct th_session {
     th_session_id id; /* ends in the index */
     bool shared;      /* the tracing is */
     char *title;
-    /* Its tracer: th_session_attachment(). Written under the lock; release, as what it leads to is
-     * complete; acquire. */
+    /* Its tracer: th_trace_session_attachment(). Written under the lock; release, as what it leads
+     * to is complete; acquire. */
     struct th_attachment *_Atomic attachment;
     /* All flags that were ever given: how seq_trace events look. Relaxed, a word in itself. */
     _Atomic uint32_t flags;
@@ -55,7 +55,7 @@ struct th_session {
     struct th_later later;    /* when it is buried, in a tracing that is shared */
     uint32_t found[TH_KINDS]; /* flags of existing tracees that were not seen */
     uint32_t born[TH_KINDS];  /* of new ones */
-    struct th_expected {      /* th_session_expect() */
+    struct th_expected {      /* th_trace_session_expect() */
         th_term who;
         uint32_t flags;
         bool met; /* it has turned up */
@@ -113,7 +113,7 @@ struct th_tracing {
     struct th_session *_Atomic sessions[TH_SESSIONS_LIMIT];
     th_session_id ids[TH_SESSIONS_LIMIT]; /* 0: free */
     uint64_t ends[TH_SESSIONS_LIMIT];     /* sessions that had this index and were destroyed */
-    /* Sessions, ever; how many were destroyed, if shared. Relaxed: see th_tracing_catch_up(). */
+    /* Sessions, ever; how many were destroyed, if shared. Relaxed: see th_trace_catch_up(). */
     _Atomic uint64_t created, destroyed;
     _Atomic size_t attached; /* sessions that still are; relaxed */
     /* Of each tracee that has none of its own; all sessions, for what has no tracee. As
@@ -127,7 +127,7 @@ struct th_tracing {
     /* Recorded events that no session has the flag for: they went no further. Relaxed, written by
      * the replaying thread. */
     _Atomic uint64_t unwanted;
-    uint32_t seen;                      /* th_tracing_seen(); the replaying thread's own */
+    uint32_t seen;                      /* th_trace_seen(); the replaying thread's own */
     bool special;                       /* a tracee of this world has refs of its own */
     struct th_recorded_tracee *tracees; /* of this world */
     struct th_table live;               /* processes of this host by id: struct th_live_tracee */
@@ -173,88 +173,88 @@ struct th_tracing {
 };
 
 /* Around what is said to be under the lock; nothing while there is one thread. They nest. */
-static inline void th_tracing_lock(struct th_tracing *tracing)
+static inline void th_trace_lock(struct th_tracing *tracing)
 {
     if (tracing->shared)
         pthread_mutex_lock(&tracing->lock);
 }
 
-static inline void th_tracing_unlock(struct th_tracing *tracing)
+static inline void th_trace_unlock(struct th_tracing *tracing)
 {
     if (tracing->shared)
         pthread_mutex_unlock(&tracing->lock);
 }
 
-static inline struct th_session *th_tracing_at(const struct th_tracing *tracing, size_t index)
+static inline struct th_session *th_trace_at(const struct th_tracing *tracing, size_t index)
 {
     return atomic_load_explicit(&tracing->sessions[index], memory_order_acquire);
 }
 
 /* In an event, or under the lock; it stays as long. */
-static inline struct th_attachment *th_session_attachment(const struct th_session *session)
+static inline struct th_attachment *th_trace_session_attachment(const struct th_session *session)
 {
     return atomic_load_explicit(&session->attachment, memory_order_acquire);
 }
 
-static inline bool th_session_is_attached(const struct th_session *session)
+static inline bool th_trace_session_is_attached(const struct th_session *session)
 {
     return atomic_load_explicit(&session->attached, memory_order_relaxed);
 }
 
-static inline bool th_session_is_clearing(const struct th_session *session)
+static inline bool th_trace_session_is_clearing(const struct th_session *session)
 {
     return atomic_load_explicit(&session->clearing, memory_order_relaxed);
 }
 
-static inline enum th_kind th_kind_of(th_term id)
+static inline enum th_kind th_trace_kind_of(th_term id)
 {
     return th_is_port(id) ? TH_KIND_PORT : TH_KIND_PROCESS;
 }
 
 /* What SESSION itself has counted. */
-struct th_session_counts th_session_counted(const struct th_session *session);
+struct th_session_counts th_trace_session_counted(const struct th_session *session);
 
 /* Counts one more: WHAT is TH_COUNTED(field). Any thread. */
-void th_thread_count(struct th_session *session, size_t what);
-static inline void th_session_count(struct th_session *session, size_t what)
+void th_trace_thread_count(struct th_session *session, size_t what);
+static inline void th_trace_session_count(struct th_session *session, size_t what)
 {
     if (__builtin_expect(session->shared, 0))
-        th_thread_count(session, what);
+        th_trace_thread_count(session, what);
     else
         session->counts[what]++;
 }
 
 /* Around what a tracer is asked, and may take any time for: a read section, if the tracing is
- * shared, without the lock that the calling thread has; after it th_tracer_lock_return(). Sessions
- * that were found before stay in between. */
+ * shared, without the lock that the calling thread has; after it th_trace_tracer_lock_return().
+ * Sessions that were found before stay in between. */
 struct th_tracer_lock;
-struct th_tracer_lock *th_tracing_ask_begin(const struct th_tracing *tracing);
-void th_tracing_ask_end(const struct th_tracing *tracing);
+struct th_tracer_lock *th_trace_ask_begin(const struct th_tracing *tracing);
+void th_trace_ask_end(const struct th_tracing *tracing);
 
-/* The number of the thread's th_tracing_hold(); 0: it does not hold. */
-uint64_t th_tracing_held(void);
+/* The number of the thread's th_trace_hold(); 0: it does not hold. */
+uint64_t th_trace_held(void);
 
 /* The session of ID is alive; else TH_FAILED: another thread may have ended it while this one was
  * without the lock. In a callback it stays in any case. */
-enum th_status th_session_check_there(struct th_tracing *tracing, th_session_id id);
+enum th_status th_trace_session_check_there(struct th_tracing *tracing, th_session_id id);
 
-/* th_attachment_ask_status() of its tracer. */
-bool th_session_ask_status(struct th_session *session, th_term tracee);
+/* th_trace_attachment_ask_status() of its tracer. */
+bool th_trace_session_ask_status(struct th_session *session, th_term tracee);
 
 /* It is attached no more. Under the lock. */
-void th_session_detach(struct th_session *session);
+void th_trace_session_detach(struct th_session *session);
 
-/* The first steps of th_session_create(), of a meta tracer: its session is in no list. */
-enum th_status th_session_begin_meta(struct th_tracing *tracing,
-                                     const struct th_session_setup *setup,
-                                     struct th_session **session);
+/* The first steps of th_trace_session_create(), of a meta tracer: its session is in no list. */
+enum th_status th_trace_session_begin_meta(struct th_tracing *tracing,
+                                           const struct th_session_setup *setup,
+                                           struct th_session **session);
 
 /* Frees a session that nothing refers to; buries those that were destroyed. */
-void th_session_free(struct th_session *session);
-void th_sessions_bury(struct th_tracing *tracing);
+void th_trace_session_free(struct th_session *session);
+void th_trace_sessions_bury(struct th_tracing *tracing);
 
 /* Waits until those that were destroyed in a shared tracing are buried. */
-void th_sessions_settle(struct th_tracing *tracing);
+void th_trace_sessions_settle(struct th_tracing *tracing);
 
 /*
  * In a shared tracing: the replaying thread forgets the bits of sessions that are no more, in what
@@ -262,95 +262,95 @@ void th_sessions_settle(struct th_tracing *tracing);
  * after thread progress that comes after `destroyed` was counted up; so whoever may meet the other
  * one has seen that.
  */
-void th_tracing_catch_up(struct th_tracing *tracing);
+void th_trace_catch_up(struct th_tracing *tracing);
 
 /* True in the thread that replays, or while there is one: it may look at the world. */
-static inline bool th_tracing_is_replayer(const struct th_tracing *tracing)
+static inline bool th_trace_is_replayer(const struct th_tracing *tracing)
 {
     return !tracing->shared || pthread_equal(tracing->replayer, pthread_self());
 }
 
 /* The tracee's own struct, made if it is not there. */
-struct th_recorded_tracee *th_tracee_own(struct th_tracing *tracing, th_term id);
+struct th_recorded_tracee *th_trace_tracee_own(struct th_tracing *tracing, th_term id);
 
 /* The same of one that is perhaps never seen, and does not count as seen by this. NULL if ID is no
  * pid or port of this node. */
-struct th_recorded_tracee *th_tracee_expect(struct th_tracing *tracing, th_term id);
+struct th_recorded_tracee *th_trace_tracee_expect(struct th_tracing *tracing, th_term id);
 
 /* The tracee's own struct; NULL: nothing special is known of it. */
-struct th_recorded_tracee *th_tracee_find(th_term id);
+struct th_recorded_tracee *th_trace_tracee_find(th_term id);
 
 /* PROCESS, which has one, has ended, or its world has. */
-void th_tracee_drop(struct th_recorded_process *process);
+void th_trace_tracee_drop(struct th_recorded_process *process);
 
 /* Who traces it: one of a recording, by the replaying thread. */
-const struct th_tracee_refs *th_tracee_refs(const struct th_tracing *tracing, th_term id);
+const struct th_tracee_refs *th_trace_tracee_refs(const struct th_tracing *tracing, th_term id);
 
 /* Who traces all that have no refs of their own; and whom these are of. In an event, or under the
  * lock. */
-static inline const struct th_tracee_refs *th_found_refs(const struct th_tracing *tracing,
-                                                         th_term id)
+static inline const struct th_tracee_refs *th_trace_found_refs(const struct th_tracing *tracing,
+                                                               th_term id)
 {
-    return atomic_load_explicit(&tracing->found[th_kind_of(id)], memory_order_acquire);
+    return atomic_load_explicit(&tracing->found[th_trace_kind_of(id)], memory_order_acquire);
 }
 
-static inline const struct th_tracee_refs *th_traced_refs(const struct th_tracee *traced)
+static inline const struct th_tracee_refs *th_trace_traced_refs(const struct th_tracee *traced)
 {
     const struct th_tracee_refs *own = atomic_load_explicit(&traced->refs, memory_order_acquire);
 
-    return own ? own : th_found_refs(traced->tracing, traced->id);
+    return own ? own : th_trace_found_refs(traced->tracing, traced->id);
 }
 
 /* Replaces one session's flags (0: it traces no more), or all at once. */
-void th_traced_set(struct th_tracee *traced, struct th_session *session, uint32_t flags);
-void th_traced_set_all(struct th_tracee *traced, struct th_tracee_refs *refs);
+void th_trace_traced_set(struct th_tracee *traced, struct th_session *session, uint32_t flags);
+void th_trace_traced_set_all(struct th_tracee *traced, struct th_tracee_refs *refs);
 
 /* One of this host; NULL: there is none of that id. Under the lock. */
-struct th_tracee *th_tracing_live(const struct th_tracing *tracing, th_term id);
+struct th_tracee *th_trace_live(const struct th_tracing *tracing, th_term id);
 
 /* The same of one of a recording. */
-static inline void th_tracee_set(struct th_recorded_tracee *tracee, struct th_session *session,
-                                 uint32_t flags)
+static inline void th_trace_tracee_set(struct th_recorded_tracee *tracee,
+                                       struct th_session *session, uint32_t flags)
 {
-    th_traced_set(&tracee->traced, session, flags);
+    th_trace_traced_set(&tracee->traced, session, flags);
 }
 
 /* The session's tracer wants no more of it. */
-void th_traced_forget(struct th_tracee *traced, struct th_session *session);
+void th_trace_traced_forget(struct th_tracee *traced, struct th_session *session);
 
 /* Takes the session away from one tracee, as its tracer wants. */
-void th_tracee_forget(struct th_tracing *tracing, th_term id, struct th_session *session);
+void th_trace_tracee_forget(struct th_tracing *tracing, th_term id, struct th_session *session);
 
 /* Takes a session that is to be no more away from all tracees. */
-void th_tracees_leave(struct th_session *session);
+void th_trace_tracees_leave(struct th_session *session);
 
 /* Rebuilds found and everyone from what the sessions say. */
-void th_tracing_update(struct th_tracing *tracing);
+void th_trace_update(struct th_tracing *tracing);
 
 /* Gives those that sessions expect by their id what they shall have. */
-void th_tracees_expected(struct th_tracing *tracing);
+void th_trace_tracees_expected(struct th_tracing *tracing);
 
 /* Whether LIBRARY is loaded by upgrade() where OLD is replaced. */
-bool th_session_upgrades(const struct th_library *library, const struct th_library *old);
+bool th_trace_session_upgrades(const struct th_library *library, const struct th_library *old);
 
 /* ATTACHMENT was replaced. It is freed when nobody is in its callbacks or on the way there; at
  * once, where the thread may wait for that. */
-void th_attachment_retire(struct th_tracing *tracing, struct th_attachment *attachment);
-void th_attachments_free_retired(struct th_tracing *tracing);
+void th_trace_attachment_retire(struct th_tracing *tracing, struct th_attachment *attachment);
+void th_trace_attachments_free_retired(struct th_tracing *tracing);
 
 /* REFS are no more in use, but perhaps by the event at hand. */
-void th_tracing_retire(struct th_tracing *tracing, struct th_tracee_refs *refs);
+void th_trace_retire(struct th_tracing *tracing, struct th_tracee_refs *refs);
 
 /* Does what had to wait for the end of the event at hand, unless one is. */
-void th_tracing_settle(struct th_tracing *tracing);
+void th_trace_settle(struct th_tracing *tracing);
 
 /* The caller that EVENT, a call, was recorded with. */
-struct th_caller th_tracing_decode_caller(struct th_tracing *tracing, struct th_event *event);
-static inline struct th_caller th_tracing_recorded_caller(struct th_tracing *tracing,
-                                                          struct th_event *event)
+struct th_caller th_trace_decode_caller(struct th_tracing *tracing, struct th_event *event);
+static inline struct th_caller th_trace_recorded_caller(struct th_tracing *tracing,
+                                                        struct th_event *event)
 {
     if (event->callers_told || tracing->recorded_callers)
-        return th_tracing_decode_caller(tracing, event);
+        return th_trace_decode_caller(tracing, event);
     return (struct th_caller){.kind = TH_CALLER_UNKNOWN};
 }
 

@@ -40,22 +40,22 @@ static void assert_equal_to_model(const struct th_table *t, const struct model *
 
     assert_int_equal(t->count, m->count);
     for (size_t i = 0; i < KEYS; i++)
-        assert_ptr_equal(th_table_get(t, m->keys[i]), m->values[i]);
-    for (struct th_slot *slot; (slot = th_table_next(t, &position)); walked++)
-        assert_ptr_equal(th_table_get(t, slot->key), slot->value);
+        assert_ptr_equal(th_hash_table_get(t, m->keys[i]), m->values[i]);
+    for (struct th_slot *slot; (slot = th_hash_table_next(t, &position)); walked++)
+        assert_ptr_equal(th_hash_table_get(t, slot->key), slot->value);
     assert_int_equal(walked, m->count);
 }
 
 static void set_in_both(struct th_table *t, struct model *m, size_t i, void *value)
 {
-    assert_ptr_equal(th_table_set(t, m->keys[i], value), m->values[i]);
+    assert_ptr_equal(th_hash_table_set(t, m->keys[i], value), m->values[i]);
     m->count += m->values[i] == NULL;
     m->values[i] = value;
 }
 
 static void remove_in_both(struct th_table *t, struct model *m, size_t i)
 {
-    assert_ptr_equal(th_table_remove(t, m->keys[i]), m->values[i]);
+    assert_ptr_equal(th_hash_table_remove(t, m->keys[i]), m->values[i]);
     m->count -= m->values[i] != NULL;
     m->values[i] = NULL;
 }
@@ -80,7 +80,7 @@ static void compare_with_model(struct model *m)
         remove_in_both(&t, m, i);
     assert_int_equal(t.count, 0);
     assert_equal_to_model(&t, m);
-    th_table_free(&t);
+    th_hash_table_free(&t);
 }
 
 static void random_keys_like_the_model(void **state)
@@ -112,7 +112,7 @@ static void colliding_keys_like_the_model(void **state)
 
     (void)state;
     for (size_t i = 0; i < KEYS; key++)
-        if ((th_mix(key) & 1023) >= 1022)
+        if ((th_hash_mix(key) & 1023) >= 1022)
             m.keys[i++] = key;
     compare_with_model(&m);
 }
@@ -123,11 +123,11 @@ static void an_empty_table_has_nothing(void **state)
     size_t position = 0;
 
     (void)state;
-    assert_null(th_table_get(&t, 5));
-    assert_null(th_table_remove(&t, 5));
-    assert_null(th_table_next(&t, &position));
+    assert_null(th_hash_table_get(&t, 5));
+    assert_null(th_hash_table_remove(&t, 5));
+    assert_null(th_hash_table_next(&t, &position));
     assert_null(t.slots);
-    th_table_free(&t);
+    th_hash_table_free(&t);
 }
 
 static void keys_of_all_bits(void **state)
@@ -136,13 +136,13 @@ static void keys_of_all_bits(void **state)
 
     (void)state;
     for (int bit = 0; bit < 64; bit++)
-        assert_null(th_table_set(&t, UINT64_C(1) << bit, value_of((uint64_t)bit)));
-    assert_null(th_table_set(&t, UINT64_MAX, value_of(64)));
+        assert_null(th_hash_table_set(&t, UINT64_C(1) << bit, value_of((uint64_t)bit)));
+    assert_null(th_hash_table_set(&t, UINT64_MAX, value_of(64)));
     for (int bit = 0; bit < 64; bit++)
-        assert_ptr_equal(th_table_get(&t, UINT64_C(1) << bit), value_of((uint64_t)bit));
-    assert_ptr_equal(th_table_get(&t, UINT64_MAX), value_of(64));
+        assert_ptr_equal(th_hash_table_get(&t, UINT64_C(1) << bit), value_of((uint64_t)bit));
+    assert_ptr_equal(th_hash_table_get(&t, UINT64_MAX), value_of(64));
     assert_int_equal(t.count, 65);
-    th_table_free(&t);
+    th_hash_table_free(&t);
 }
 
 static void a_freed_table_can_be_used_again(void **state)
@@ -150,13 +150,13 @@ static void a_freed_table_can_be_used_again(void **state)
     struct th_table t = {0};
 
     (void)state;
-    th_table_set(&t, 1, value_of(1));
-    th_table_free(&t);
-    assert_null(th_table_get(&t, 1));
-    th_table_set(&t, 2, value_of(2));
-    assert_ptr_equal(th_table_get(&t, 2), value_of(2));
+    th_hash_table_set(&t, 1, value_of(1));
+    th_hash_table_free(&t);
+    assert_null(th_hash_table_get(&t, 1));
+    th_hash_table_set(&t, 2, value_of(2));
+    assert_ptr_equal(th_hash_table_get(&t, 2), value_of(2));
     assert_int_equal(t.count, 1);
-    th_table_free(&t);
+    th_hash_table_free(&t);
 }
 
 static void steady_use_does_not_grow(void **state)
@@ -165,18 +165,18 @@ static void steady_use_does_not_grow(void **state)
     unsigned long before;
 
     (void)state;
-    th_table_set(&t, 1, value_of(1));
+    th_hash_table_set(&t, 1, value_of(1));
     before = th_alloc_count();
     for (uint64_t key = 2; key < 100000; key++) {
-        th_table_set(&t, key, value_of(key));
-        assert_ptr_equal(th_table_remove(&t, key), value_of(key));
+        th_hash_table_set(&t, key, value_of(key));
+        assert_ptr_equal(th_hash_table_remove(&t, key), value_of(key));
     }
     assert_int_equal(th_alloc_count(), before);
     assert_int_equal(t.count, 1);
-    th_table_free(&t);
+    th_hash_table_free(&t);
 }
 
-/* Each bit of th_mix() changes with each bit of its argument, in a good part of the cases. */
+/* Each bit of th_hash_mix() changes with each bit of its argument, in a good part of the cases. */
 static void mix_lets_each_bit_matter(void **state)
 {
     static unsigned changed[64][64];
@@ -187,7 +187,7 @@ static void mix_lets_each_bit_matter(void **state)
     for (int sample = 0; sample < SAMPLES; sample++) {
         uint64_t x = next_random(&seed);
         for (int in = 0; in < 64; in++) {
-            uint64_t difference = th_mix(x) ^ th_mix(x ^ UINT64_C(1) << in);
+            uint64_t difference = th_hash_mix(x) ^ th_hash_mix(x ^ UINT64_C(1) << in);
             for (int out = 0; out < 64; out++)
                 changed[in][out] += difference >> out & 1;
         }
@@ -209,9 +209,9 @@ static void hashes_of_names_differ(void **state)
         int length = snprintf(name, sizeof name, "name_%d", (int)i);
         hashes[i] = th_hash_bytes(name, (size_t)length);
         assert_int_equal(hashes[i], th_hash_bytes(name, (size_t)length));
-        assert_null(th_table_set(&seen, hashes[i], value_of(i)));
+        assert_null(th_hash_table_set(&seen, hashes[i], value_of(i)));
     }
-    th_table_free(&seen);
+    th_hash_table_free(&seen);
     assert_int_not_equal(th_hash_bytes("a", 1), th_hash_bytes("a\0", 2));
     assert_int_equal(th_hash_bytes("x", 0), th_hash_bytes(NULL, 0));
 }

@@ -41,7 +41,7 @@ compare() {
     }' || failed=1
 }
 
-compare 'a send' 3 th_process_send 'party:floods(self(), 1000)' 'party:floods(self(), 3000)' 2000
-compare 'an external call' 4 th_call_nested 'party:calls(1000)' 'party:calls(3000)' 2000
+compare 'a send' 3 th_runtime_process_send 'party:floods(self(), 1000)' 'party:floods(self(), 3000)' 2000
+compare 'an external call' 4 th_runtime_call_nested 'party:calls(1000)' 'party:calls(3000)' 2000
 [ "$failed" = 0 ] || echo 'a probe that nobody watches costs more than 3 instructions'
 exit $failed

@@ -20,7 +20,7 @@ struct meeting {
 static inline void meet_at_site(struct meeting *meeting)
 {
     meeting->place = (struct th_native_place){{meeting->native}};
-    meeting->site = th_site_create(&th_site_native, meeting, &meeting->place);
+    meeting->site = th_breakpoint_site_create(&th_native_site_native, meeting, &meeting->place);
 }
 
 /* Each form's function, without and with the record; ENV and the terms are any words. */

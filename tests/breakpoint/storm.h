@@ -60,7 +60,7 @@ static struct th_shared *create_version(uint64_t number)
 {
     struct version *version = malloc(sizeof *version);
 
-    th_shared_init(&version->shared, end_version);
+    th_breakpoint_shared_init(&version->shared, end_version);
     version->number = number;
     return &version->shared;
 }
@@ -156,7 +156,7 @@ static void drop_meeting(struct meeting *meeting)
     assert_int_equal(atomic_load(&meeting->native->active[0]), 0);
     assert_int_equal(atomic_load(&meeting->native->active[1]), 0);
     th_native_drop(meeting->native);
-    th_site_drop(meeting->site);
+    th_breakpoint_site_drop(meeting->site);
 }
 
 /* --- Changes ---------------------------------------------------------------------------------- */
@@ -165,35 +165,35 @@ static struct th_bp_session *create_session(void)
 {
     struct th_bp_session *session = malloc(sizeof *session);
 
-    th_bp_session_init(session, &hooks, (void (*)(struct th_shared *))free);
+    th_breakpoint_session_init(session, &hooks, (void (*)(struct th_shared *))free);
     return session;
 }
 
 static void end_session(struct th_bp_session *session)
 {
-    struct th_change *change = th_change_create();
+    struct th_change *change = th_breakpoint_change_create();
 
-    th_change_end_session(change, session);
-    th_change_run(change, NULL, NULL);
-    th_shared_drop(&session->shared);
+    th_breakpoint_change_end_session(change, session);
+    th_breakpoint_change_run(change, NULL, NULL);
+    th_breakpoint_shared_drop(&session->shared);
 }
 
 /* Those of OF, COUNT, whose bit is in CHOSEN get a breakpoint of that version, or lose it. */
 static void set_functions(struct th_bp_session *session, struct meeting *of, int count,
                           unsigned chosen, bool on, uint64_t number)
 {
-    struct th_change *change = th_change_create();
+    struct th_change *change = th_breakpoint_change_create();
     struct th_shared *version = create_version(number);
 
     for (int i = 0; i < count; i++)
         if (chosen & 1u << i)
-            th_change_add(change, &(struct th_bp_setting){.site = of[i].site,
-                                                          .session = session,
-                                                          .set = on ? TH_BP_LOCAL : 0,
-                                                          .clear = on ? 0 : TH_BP_ALL,
-                                                          .spec = version});
-    th_change_run(change, NULL, NULL);
-    th_shared_drop(version);
+            th_breakpoint_change_add(change, &(struct th_bp_setting){.site = of[i].site,
+                                                                     .session = session,
+                                                                     .set = on ? TH_BP_LOCAL : 0,
+                                                                     .clear = on ? 0 : TH_BP_ALL,
+                                                                     .spec = version});
+    th_breakpoint_change_run(change, NULL, NULL);
+    th_breakpoint_shared_drop(version);
 }
 
 static uint32_t next_random(uint32_t *seed)

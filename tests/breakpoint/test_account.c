@@ -52,7 +52,7 @@ static uint64_t calls_of(struct th_site *site, struct noting *noting)
 
     th_breakpoint_info(site, &noting->session, &info);
     calls = info.calls;
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
     return calls;
 }
 
@@ -82,7 +82,7 @@ static void counting_pauses_and_restarts(void **state)
     set_kinds(f, a, TH_BP_COUNT, 0);
     call_times(f, 3);
     set(f, a, TH_BP_COUNT, 0);
-    assert_false(th_site_is_armed(f));
+    assert_false(th_breakpoint_site_is_armed(f));
     call_times(f, 3);
     assert_int_equal(calls_of(f, a), 3);
     set(f, a, 0, TH_BP_COUNT);
@@ -165,7 +165,7 @@ static struct th_bp_usage usage(struct th_site *site, bool memory, uint64_t proc
         if (item->process == process)
             found = *item;
     }
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
     return found;
 }
 
@@ -196,7 +196,7 @@ static struct th_account_frame call(struct th_site *site)
 
 static void ret(struct th_account_frame frame)
 {
-    th_account_return(&account, &a->session, &frame, &a->reading);
+    th_breakpoint_account_return(&account, &a->session, &frame, &a->reading);
 }
 
 static void time_and_memory_go_to_the_function_called_last(void **state)
@@ -236,10 +236,10 @@ static void a_process_is_not_charged_while_it_does_not_run(void **state)
     at(100, 0);
     frame = call(f);
     at(110, 0);
-    th_account_pause(&account, &a->session, &a->reading);
+    th_breakpoint_account_pause(&account, &a->session, &a->reading);
     assert_usage(f, false, 1, 1, 10);
     at(500, 0);
-    th_account_resume(&account, &a->reading);
+    th_breakpoint_account_resume(&account, &a->reading);
     at(503, 0);
     ret(frame);
     assert_usage(f, false, 1, 1, 13);
@@ -322,7 +322,7 @@ static void entered(struct th_hit *hit, struct th_bp_session *session,
     struct th_account_reading reading;
     struct th_account *of = account_of(hit, session, &reading);
 
-    th_account_return(of, session, frame, &reading); /* at once, two nanoseconds later */
+    th_breakpoint_account_return(of, session, frame, &reading); /* at once, two nanoseconds later */
 }
 
 static const struct th_bp_hooks timing = {.account = account_of, .entered = entered};
@@ -354,13 +354,13 @@ static void threads_account_on_their_own(void **state)
     pthread_t threads[THREADS];
 
     (void)state;
-    th_bp_session_init(&session, &timing, keep_session);
+    th_breakpoint_session_init(&session, &timing, keep_session);
     make_settings(&setting, 1);
     for (intptr_t i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, run_processes, (void *)i);
     for (int i = 0; i < 200; i++) {
         assert_true(th_breakpoint_info(f, &session, &info));
-        th_bp_info_free(&info);
+        th_breakpoint_info_free(&info);
     }
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
@@ -370,7 +370,7 @@ static void threads_account_on_their_own(void **state)
         assert_int_equal(info.time[i].calls, THREADS * ROUNDS);
         assert_int_equal(info.time[i].amount, 2 * THREADS * ROUNDS);
     }
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
     setting = (struct th_bp_setting){.site = f, .session = &session, .clear = TH_BP_ALL};
     make_settings(&setting, 1);
 }

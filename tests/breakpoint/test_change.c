@@ -32,7 +32,7 @@ static int end(void **state)
     (void)state;
     noting_end(a);
     noting_end(b);
-    return th_site_is_armed(site) || atomic_load(&site->first) || things_alive() != 0;
+    return th_breakpoint_site_is_armed(site) || atomic_load(&site->first) || things_alive() != 0;
 }
 
 static const char *calls(uint32_t kinds)
@@ -46,7 +46,7 @@ static void assert_kinds(struct noting *noting, uint32_t kinds, uint32_t active)
     bool there = th_breakpoint_info(site, &noting->session, &info);
     uint32_t had = info.kinds, was_active = info.active;
 
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
     assert_int_equal(there, kinds != 0);
     assert_int_equal(had, kinds);
     assert_int_equal(was_active, active);
@@ -57,15 +57,15 @@ static void assert_kinds(struct noting *noting, uint32_t kinds, uint32_t active)
 static void a_site_is_armed_while_it_has_an_active_breakpoint(void **state)
 {
     (void)state;
-    assert_false(th_site_is_armed(site));
+    assert_false(th_breakpoint_site_is_armed(site));
     set_kinds(site, a, TH_BP_LOCAL, 0);
     set_kinds(site, b, TH_BP_LOCAL, 0);
-    assert_true(th_site_is_armed(site));
+    assert_true(th_breakpoint_site_is_armed(site));
     assert_true(site->operations->is_armed(site));
     clear_kinds(site, a, TH_BP_LOCAL);
-    assert_true(th_site_is_armed(site));
+    assert_true(th_breakpoint_site_is_armed(site));
     clear_kinds(site, b, TH_BP_LOCAL);
-    assert_false(th_site_is_armed(site));
+    assert_false(th_breakpoint_site_is_armed(site));
 }
 
 static void what_is_set_is_obeyed_with_its_specification(void **state)
@@ -119,7 +119,7 @@ static void what_is_paused_is_kept_and_costs_nothing(void **state)
     assert_string_equal(calls(TH_BP_ALL), "A meta 5 by 5");
     setting.pause = TH_BP_META;
     make_settings(&setting, 1);
-    assert_false(th_site_is_armed(site));
+    assert_false(th_breakpoint_site_is_armed(site));
     setting.pause = 0;
     setting.restart = TH_BP_ALL;
     make_settings(&setting, 1);
@@ -155,8 +155,8 @@ static void settings_of_a_change_are_done_in_order(void **state)
     struct th_change_counts counts = make_settings(settings, 5);
 
     (void)state;
-    th_shared_drop(first);
-    th_shared_drop(second);
+    th_breakpoint_shared_drop(first);
+    th_breakpoint_shared_drop(second);
     assert_int_equal(things_alive(), 3); /* the sessions and the second */
     assert_int_equal(counts.visited, 2);
     assert_int_equal(counts.allocated, 2);
@@ -176,25 +176,27 @@ static void sessions_are_obeyed_in_the_order_in_which_they_came(void **state)
     assert_int_equal(th_breakpoint_sessions(site, sessions, 2), 2);
     assert_ptr_equal(sessions[0], &b->session);
     assert_ptr_equal(sessions[1], &a->session);
-    th_shared_drop(&sessions[0]->shared);
-    th_shared_drop(&sessions[1]->shared);
+    th_breakpoint_shared_drop(&sessions[0]->shared);
+    th_breakpoint_shared_drop(&sessions[1]->shared);
     assert_int_equal(th_breakpoint_sessions(site, sessions, 0), 2);
 }
 
 static void a_session_that_has_ended_gets_no_breakpoints(void **state)
 {
-    struct th_change *change = th_change_create();
+    struct th_change *change = th_breakpoint_change_create();
 
     (void)state;
     set_kinds(site, a, TH_BP_LOCAL, 1);
-    th_change_clear_session(change, &a->session);
-    th_change_add(change, &(struct th_bp_setting){site, &a->session, .set = TH_BP_COUNT});
-    th_change_run(change, NULL, NULL);
+    th_breakpoint_change_clear_session(change, &a->session);
+    th_breakpoint_change_add(change,
+                             &(struct th_bp_setting){site, &a->session, .set = TH_BP_COUNT});
+    th_breakpoint_change_run(change, NULL, NULL);
     assert_kinds(a, TH_BP_COUNT, TH_BP_COUNT);
-    change = th_change_create();
-    th_change_end_session(change, &a->session);
-    th_change_add(change, &(struct th_bp_setting){site, &a->session, .set = TH_BP_COUNT});
-    th_change_run(change, NULL, NULL);
+    change = th_breakpoint_change_create();
+    th_breakpoint_change_end_session(change, &a->session);
+    th_breakpoint_change_add(change,
+                             &(struct th_bp_setting){site, &a->session, .set = TH_BP_COUNT});
+    th_breakpoint_change_run(change, NULL, NULL);
     assert_kinds(a, 0, 0);
     set_kinds(site, a, TH_BP_LOCAL, 1);
     assert_kinds(a, 0, 0);
@@ -274,12 +276,12 @@ static void pausing_writes_the_site_and_frees_nothing(void **state)
 
 static void keep_counts(struct th_change *change, void *counts)
 {
-    *(struct th_change_counts *)counts = th_change_counts(change);
+    *(struct th_change_counts *)counts = th_breakpoint_change_counts(change);
 }
 
 static void removing_a_session_visits_its_own(void **state)
 {
-    struct th_change *change = th_change_create();
+    struct th_change *change = th_breakpoint_change_create();
     struct th_change_counts counts;
 
     (void)state;
@@ -287,8 +289,8 @@ static void removing_a_session_visits_its_own(void **state)
     set_one(b, TH_BP_LOCAL, 0);
     set_kinds(site, b, TH_BP_COUNT, 0);
     assert_int_equal(b->session.count, 2);
-    th_change_end_session(change, &b->session);
-    assert_true(th_change_run(change, keep_counts, &counts));
+    th_breakpoint_change_end_session(change, &b->session);
+    assert_true(th_breakpoint_change_run(change, keep_counts, &counts));
     assert_counts(counts, 2, 0, 2, 1, 2);
     assert_int_equal(b->session.count, 0);
     assert_int_equal(a->session.count, MANY);
@@ -331,39 +333,40 @@ static void sites_of_a_kind_are_armed_together(void **state)
 
     (void)state;
     for (int i = 0; i < 4; i++)
-        settings[i] = (struct th_bp_setting){th_site_create(&counting, NULL, &armed[i]),
+        settings[i] = (struct th_bp_setting){th_breakpoint_site_create(&counting, NULL, &armed[i]),
                                              &a->session, .set = TH_BP_LOCAL};
     settings[4] = (struct th_bp_setting){site, &a->session, .set = TH_BP_LOCAL};
     assert_int_equal(make_settings(settings, 5).sites_written, 5);
     assert_int_equal(batches, 1);
     assert_int_equal(armed_sites, 4);
-    assert_true(armed[0] && armed[3] && th_site_is_armed(site));
+    assert_true(armed[0] && armed[3] && th_breakpoint_site_is_armed(site));
     for (int i = 0; i < 5; i++)
         settings[i].set = 0, settings[i].clear = TH_BP_LOCAL;
     assert_int_equal(make_settings(settings, 5).sites_written, 5);
     assert_int_equal(disarmed_sites, 4);
-    assert_false(armed[0] || armed[3] || th_site_is_armed(site));
+    assert_false(armed[0] || armed[3] || th_breakpoint_site_is_armed(site));
 }
 
 /* --- Pending ---------------------------------------------------------------------------------- */
 
 static void post(struct th_change *change, void *done)
 {
-    assert_true(th_change_counts(change).rounds > 0);
+    assert_true(th_breakpoint_change_counts(change).rounds > 0);
     sem_post(done);
 }
 
 static void a_change_inside_of_a_section_is_pending(void **state)
 {
-    struct th_change *change = th_change_create();
+    struct th_change *change = th_breakpoint_change_create();
     sem_t done;
 
     (void)state;
     sem_init(&done, 0, 0);
-    th_change_add(change, &(struct th_bp_setting){site, &a->session, .set = TH_BP_LOCAL});
+    th_breakpoint_change_add(change,
+                             &(struct th_bp_setting){site, &a->session, .set = TH_BP_LOCAL});
     th_progress_enter();
-    assert_false(th_change_run(change, post, &done));
-    assert_false(th_site_is_armed(site)); /* we hold it up */
+    assert_false(th_breakpoint_change_run(change, post, &done));
+    assert_false(th_breakpoint_site_is_armed(site)); /* we hold it up */
     th_progress_leave();
     sem_wait(&done);
     assert_string_equal(calls(TH_BP_ALL), "A local 0");
@@ -377,12 +380,12 @@ static void changes_that_wait_for_each_other_are_done_in_order(void **state)
     (void)state;
     sem_init(&done, 0, 0);
     for (int i = 0; i < CHANGES; i++) {
-        struct th_change *change = th_change_create();
+        struct th_change *change = th_breakpoint_change_create();
         struct th_shared *spec = thing_create(i + 1);
-        th_change_add(change,
-                      &(struct th_bp_setting){site, &a->session, .set = TH_BP_LOCAL, .spec = spec});
-        th_shared_drop(spec);
-        assert_false(th_change_start(change, post, &done));
+        th_breakpoint_change_add(
+            change, &(struct th_bp_setting){site, &a->session, .set = TH_BP_LOCAL, .spec = spec});
+        th_breakpoint_shared_drop(spec);
+        assert_false(th_breakpoint_change_start(change, post, &done));
     }
     set_kinds(site, b, TH_BP_LOCAL, 0); /* waits for all of them */
     for (int i = 0; i < CHANGES; i++)
@@ -394,7 +397,7 @@ static void an_empty_change_is_done_at_once(void **state)
 {
     (void)state;
     th_progress_enter();
-    assert_true(th_change_run(th_change_create(), NULL, NULL));
+    assert_true(th_breakpoint_change_run(th_breakpoint_change_create(), NULL, NULL));
     th_progress_leave();
 }
 

@@ -34,7 +34,7 @@ static int end(void **state)
     (void)state;
     noting_end(a);
     noting_end(b);
-    return th_site_is_armed(site) || atomic_load(&site->first) || !things_remain(0);
+    return th_breakpoint_site_is_armed(site) || atomic_load(&site->first) || !things_remain(0);
 }
 
 static const char *calls(void)
@@ -44,10 +44,10 @@ static const char *calls(void)
 
 static struct th_change *change_of(const struct th_bp_setting *settings, size_t count)
 {
-    struct th_change *change = th_change_create();
+    struct th_change *change = th_breakpoint_change_create();
 
     for (size_t i = 0; i < count; i++)
-        th_change_add(change, &settings[i]);
+        th_breakpoint_change_add(change, &settings[i]);
     return change;
 }
 
@@ -70,12 +70,12 @@ static void post(struct th_change *change, void *context)
 static void start(struct th_change *change)
 {
     sem_init(&started, 0, 0);
-    assert_false(th_change_start(change, post, NULL));
+    assert_false(th_breakpoint_change_start(change, post, NULL));
 }
 
 static void release_and_wait(void)
 {
-    th_permission_release();
+    th_code_permission_release();
     assert_int_equal(sem_wait(&started), 0);
 }
 
@@ -86,25 +86,26 @@ static void who_has_the_permission_comes_first_and_keeps_it(void **state)
     struct th_change_counts counts;
 
     (void)state;
-    th_permission_wait();
+    th_code_permission_wait();
     start(change_set(a, 0, TH_BP_COUNT));
-    counts = th_change_run_held(change_set(a, TH_BP_LOCAL | TH_BP_COUNT, 0));
+    counts = th_breakpoint_change_run_held(change_set(a, TH_BP_LOCAL | TH_BP_COUNT, 0));
     assert_int_equal(counts.rounds, 3);
     assert_int_equal(counts.allocated, 1);
     assert_string_equal(calls(), "A local 0");
-    counts = th_change_run_held(change_set(b, TH_BP_LOCAL, 0));
+    counts = th_breakpoint_change_run_held(change_set(b, TH_BP_LOCAL, 0));
     assert_int_equal(counts.rounds, 1);
-    counts = th_change_run_held(change_set(b, 0, TH_BP_LOCAL));
+    counts = th_breakpoint_change_run_held(change_set(b, 0, TH_BP_LOCAL));
     assert_int_equal(counts.rounds, 2);
-    assert_true(th_bp_kinds(&th_bp_find(site, &a->session)->data[0]) & TH_BP_COUNT);
+    assert_true(th_breakpoint_kinds(&th_breakpoint_find(site, &a->session)->data[0]) & TH_BP_COUNT);
     release_and_wait();
-    assert_false(th_bp_kinds(&th_bp_find(site, &a->session)->data[0]) & TH_BP_COUNT);
+    assert_false(th_breakpoint_kinds(&th_breakpoint_find(site, &a->session)->data[0]) &
+                 TH_BP_COUNT);
 }
 
 static void run_held_in_a_section(void)
 {
     th_progress_enter();
-    th_change_run_held(th_change_create());
+    th_breakpoint_change_run_held(th_breakpoint_change_create());
 }
 
 /* First: while there is one thread. */
@@ -124,8 +125,8 @@ static void assert_both(const struct th_generic_bp *bp, uint32_t kinds, uint32_t
 {
     assert_non_null(bp);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(th_bp_kinds(&bp->data[i]), kinds);
-        assert_int_equal(th_bp_active(&bp->data[i]), active);
+        assert_int_equal(th_breakpoint_kinds(&bp->data[i]), kinds);
+        assert_int_equal(th_breakpoint_active(&bp->data[i]), active);
     }
     assert_memory_equal(&bp->data[0], &bp->data[1], sizeof bp->data[0]);
 }
@@ -133,7 +134,7 @@ static void assert_both(const struct th_generic_bp *bp, uint32_t kinds, uint32_t
 static void all_is_in_force_without_a_round(void **state)
 {
     uint32_t kinds = TH_BP_LOCAL | TH_BP_META | TH_BP_COUNTING;
-    unsigned generation = th_bp_generation();
+    unsigned generation = th_breakpoint_generation();
     struct th_shared *spec = thing_create(7);
     struct th_bp_setting settings[] = {
         {site, &a->session, .set = kinds, .spec = spec, .meta_spec = spec, .meta_tracer = spec},
@@ -143,16 +144,16 @@ static void all_is_in_force_without_a_round(void **state)
     struct th_bp_info info;
 
     (void)state;
-    th_permission_wait();
-    counts = th_change_set_unreached(change_of(settings, 2));
-    th_permission_release();
-    th_shared_drop(spec);
+    th_code_permission_wait();
+    counts = th_breakpoint_change_set_unreached(change_of(settings, 2));
+    th_code_permission_release();
+    th_breakpoint_shared_drop(spec);
     assert_int_equal(counts.rounds, 0);
     assert_int_equal(counts.allocated, 2);
     assert_int_equal(counts.sites_written, 2);
-    assert_int_equal(th_bp_generation(), generation);
-    assert_both(th_bp_find(site, &a->session), kinds, kinds);
-    assert_true(th_site_is_armed(site) && th_site_is_armed(settings[1].site));
+    assert_int_equal(th_breakpoint_generation(), generation);
+    assert_both(th_breakpoint_find(site, &a->session), kinds, kinds);
+    assert_true(th_breakpoint_site_is_armed(site) && th_breakpoint_site_is_armed(settings[1].site));
     assert_string_equal(calls(), "A local 7, A meta 7 by 7");
     /* Whatever comes next, in either generation. */
     for (int i = 0; i < 3; i++) {
@@ -161,7 +162,7 @@ static void all_is_in_force_without_a_round(void **state)
     }
     assert_true(th_breakpoint_info(site, &a->session, &info));
     assert_int_equal(info.calls, 4);
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
 }
 
 static void settings_are_done_in_order(void **state)
@@ -180,17 +181,17 @@ static void settings_are_done_in_order(void **state)
     struct th_change_counts counts;
 
     (void)state;
-    th_permission_wait();
-    counts = th_change_set_unreached(change_of(settings, 7));
-    th_permission_release();
-    th_shared_drop(first);
-    th_shared_drop(second);
+    th_code_permission_wait();
+    counts = th_breakpoint_change_set_unreached(change_of(settings, 7));
+    th_code_permission_release();
+    th_breakpoint_shared_drop(first);
+    th_breakpoint_shared_drop(second);
     assert_int_equal(things_alive(), 3); /* the sessions and the second */
     assert_int_equal(counts.allocated, 2);
     assert_int_equal(counts.freed, 1);
-    assert_null(th_bp_find(site, &b->session));
+    assert_null(th_breakpoint_find(site, &b->session));
     assert_int_equal(b->session.count, 0);
-    assert_both(th_bp_find(site, &a->session), TH_BP_LOCAL | TH_BP_COUNT, TH_BP_LOCAL);
+    assert_both(th_breakpoint_find(site, &a->session), TH_BP_LOCAL | TH_BP_COUNT, TH_BP_LOCAL);
     assert_string_equal(calls(), "A local 2");
 }
 
@@ -204,11 +205,11 @@ static void what_is_there_stays(void **state)
 
     (void)state;
     set_kinds(site, a, TH_BP_LOCAL, 5);
-    th_permission_wait();
-    assert_int_equal(th_change_set_unreached(change_of(settings, 3)).allocated, 1);
-    th_permission_release();
+    th_code_permission_wait();
+    assert_int_equal(th_breakpoint_change_set_unreached(change_of(settings, 3)).allocated, 1);
+    th_code_permission_release();
     assert_string_equal(calls(), "A local 5, B local 0");
-    assert_both(th_bp_find(site, &a->session), TH_BP_LOCAL, TH_BP_LOCAL);
+    assert_both(th_breakpoint_find(site, &a->session), TH_BP_LOCAL, TH_BP_LOCAL);
 }
 
 static void what_does_nothing_arms_nothing(void **state)
@@ -220,42 +221,43 @@ static void what_does_nothing_arms_nothing(void **state)
     };
 
     (void)state;
-    th_permission_wait();
-    assert_int_equal(th_change_set_unreached(change_of(settings, 3)).sites_written, 0);
-    th_permission_release();
-    assert_false(th_site_is_armed(site));
-    assert_both(th_bp_find(site, &a->session), TH_BP_COUNT, 0);
-    assert_null(th_bp_find(site, &b->session));
+    th_code_permission_wait();
+    assert_int_equal(th_breakpoint_change_set_unreached(change_of(settings, 3)).sites_written, 0);
+    th_code_permission_release();
+    assert_false(th_breakpoint_site_is_armed(site));
+    assert_both(th_breakpoint_find(site, &a->session), TH_BP_COUNT, 0);
+    assert_null(th_breakpoint_find(site, &b->session));
 }
 
 static void who_has_ended_gets_none(void **state)
 {
-    struct th_change *change = th_change_create();
+    struct th_change *change = th_breakpoint_change_create();
 
     (void)state;
-    th_change_end_session(change, &a->session);
-    th_change_run(change, NULL, NULL);
-    th_permission_wait();
-    assert_int_equal(th_change_set_unreached(change_set(a, TH_BP_LOCAL, 0)).allocated, 0);
-    th_permission_release();
-    assert_false(th_site_is_armed(site));
+    th_breakpoint_change_end_session(change, &a->session);
+    th_breakpoint_change_run(change, NULL, NULL);
+    th_code_permission_wait();
+    assert_int_equal(th_breakpoint_change_set_unreached(change_set(a, TH_BP_LOCAL, 0)).allocated,
+                     0);
+    th_code_permission_release();
+    assert_false(th_breakpoint_site_is_armed(site));
 }
 
 /* --- What is gone ----------------------------------------------------------------------------- */
 
 static void a_site_is_cleared_of_all(void **state)
 {
-    struct th_change *change = th_change_create();
+    struct th_change *change = th_breakpoint_change_create();
     struct th_site *other = new_site();
 
     (void)state;
     set_kinds(site, a, TH_BP_LOCAL, 1);
     set_kinds(site, b, TH_BP_COUNT, 0);
     set_kinds(other, b, TH_BP_LOCAL, 2);
-    th_change_clear_site(change, site);
-    th_change_run(change, NULL, NULL);
+    th_breakpoint_change_clear_site(change, site);
+    th_breakpoint_change_run(change, NULL, NULL);
     assert_int_equal(th_breakpoint_sessions(site, NULL, 0), 0);
-    assert_false(th_site_is_armed(site));
+    assert_false(th_breakpoint_site_is_armed(site));
     assert_string_equal(note_call(other, TH_BP_ALL, NULL), "B local 2");
 }
 
@@ -269,12 +271,12 @@ static void what_was_asked_of_what_is_gone_is_void(void **state)
 
     (void)state;
     set_kinds(site, b, TH_BP_LOCAL, 1);
-    th_permission_wait();
+    th_code_permission_wait();
     start(change_of(settings, 2));
-    th_site_end(site);
+    th_breakpoint_site_end(site);
     release_and_wait();
     assert_string_equal(calls(), "B local 1");
-    assert_true(th_site_is_armed(other));
+    assert_true(th_breakpoint_site_is_armed(other));
     clear_kinds(site, b, TH_BP_ALL); /* asked for afterwards */
     assert_string_equal(calls(), "");
     set_kinds(site, a, TH_BP_LOCAL, 2);
@@ -287,16 +289,16 @@ static void nor_is_it_done_to_who_comes_after(void **state)
     struct th_site *mine = new_site(), *another = NULL;
 
     (void)state;
-    th_permission_wait();
+    th_code_permission_wait();
     start(change_of(&(struct th_bp_setting){mine, &a->session, .set = TH_BP_LOCAL}, 1));
-    th_site_end(mine);
-    th_site_drop(mine);
+    th_breakpoint_site_end(mine);
+    th_breakpoint_site_drop(mine);
     th_progress_settle();
     for (int i = 0; i < 1000 && another != mine; i++)
         another = new_site();
     assert_ptr_equal(another, mine);
     release_and_wait();
-    assert_false(th_site_is_armed(another));
+    assert_false(th_breakpoint_site_is_armed(another));
     assert_int_equal(a->session.count, 0);
 }
 

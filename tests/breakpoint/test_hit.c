@@ -35,7 +35,7 @@ static int end(void **state)
     (void)state;
     noting_end(a);
     noting_end(b);
-    return !things_remain(0) || th_site_is_armed(site) || atomic_load(&site->first);
+    return !things_remain(0) || th_breakpoint_site_is_armed(site) || atomic_load(&site->first);
 }
 
 /* --- Who is asked ----------------------------------------------------------------------------- */
@@ -122,7 +122,7 @@ static void a_breakpoint_is_disarmed_from_inside(void **state)
     assert_true(wait_for_site(site, false));
     assert_true(th_breakpoint_info(site, &a->session, &info));
     assert_int_equal(info.kinds, TH_BP_LOCAL | TH_BP_META);
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
     a->act = NULL;
     make_settings(&restart, 1);
     assert_string_equal(note_call(site, TH_BP_ALL, NULL), "A local 1, A meta 1 by 1");
@@ -140,7 +140,7 @@ static void others_go_on_where_one_is_disarmed(void **state)
     for (int i = 0; i < 1000 && info.active & TH_BP_LOCAL; i++) {
         th_progress_settle();
         th_breakpoint_info(site, &a->session, &info);
-        th_bp_info_free(&(struct th_bp_info){.spec = info.spec});
+        th_breakpoint_info_free(&(struct th_bp_info){.spec = info.spec});
     }
     assert_int_equal(info.active, TH_BP_COUNT);
     assert_string_equal(note_call(site, TH_BP_ALL, NULL), "B local 2");
@@ -154,22 +154,22 @@ static void keep(struct th_permission_request *request)
 static void what_is_set_after_the_hit_is_not_disarmed(void **state)
 {
     static struct th_permission_request request;
-    struct th_change *change = th_change_create();
+    struct th_change *change = th_breakpoint_change_create();
     struct th_shared *spec = thing_create(2);
 
     (void)state;
     a->act = disarm;
     set_kinds(site, a, TH_BP_LOCAL, 1);
-    th_permission_seize(&request, keep);
-    th_change_add(change,
-                  &(struct th_bp_setting){
-                      .site = site, .session = &a->session, .set = TH_BP_LOCAL, .spec = spec});
-    th_shared_drop(spec);
-    th_change_start(change, NULL, NULL);
+    th_code_permission_seize(&request, keep);
+    th_breakpoint_change_add(
+        change, &(struct th_bp_setting){
+                    .site = site, .session = &a->session, .set = TH_BP_LOCAL, .spec = spec});
+    th_breakpoint_shared_drop(spec);
+    th_breakpoint_change_start(change, NULL, NULL);
     assert_string_equal(note_call(site, TH_BP_ALL, NULL), "A local 1"); /* asks */
     th_progress_settle(); /* the change of requests has got in line */
     a->act = NULL;
-    th_permission_release();
+    th_code_permission_release();
     set_kinds(site, b, TH_BP_COUNT, 0); /* comes after it */
     assert_string_equal(note_call(site, TH_BP_ALL, NULL), "A local 2");
 }
@@ -225,7 +225,7 @@ static void what_many_hits_ask_for_is_one_change(void **state)
     (void)state;
     a->act = disarm;
     for (int i = 0; i < MANY; i++) {
-        sites[i] = th_site_create(&counting, NULL, &armed[i]);
+        sites[i] = th_breakpoint_site_create(&counting, NULL, &armed[i]);
         settings[i] = (struct th_bp_setting){sites[i], &a->session, .set = TH_BP_LOCAL};
     }
     make_settings(settings, MANY);
@@ -242,12 +242,12 @@ static void what_many_hits_ask_for_is_one_change(void **state)
 
 static void end_b(struct noting *noting, struct th_hit *hit)
 {
-    struct th_change *change = th_change_create();
+    struct th_change *change = th_breakpoint_change_create();
 
     (void)hit;
     noting->act = NULL;
-    th_change_end_session(change, &b->session);
-    assert_false(th_change_run(change, NULL, NULL));
+    th_breakpoint_change_end_session(change, &b->session);
+    assert_false(th_breakpoint_change_run(change, NULL, NULL));
 }
 
 /* B's breakpoint is after A's on the function's list, and then before it. */
@@ -340,7 +340,7 @@ static void a_meta_tracer_that_is_to_go_is_never_asked_again(void **state)
         th_progress_settle();
         assert_true(th_breakpoint_info(site, &a->session, &info));
         assert_null(info.meta_tracer);
-        th_bp_info_free(&(struct th_bp_info){.meta_spec = info.meta_spec});
+        th_breakpoint_info_free(&(struct th_bp_info){.meta_spec = info.meta_spec});
     } while (info.kinds & TH_BP_META);
     assert_int_equal(info.kinds, TH_BP_COUNT);
     set_kinds(site, b, TH_BP_COUNT, 0); /* comes after it */
@@ -383,7 +383,7 @@ static void *hit_until_it_is_disarmed(void *unused)
     struct th_hit hit = {.kinds = TH_BP_ALL};
 
     (void)unused;
-    while (th_site_is_armed(site))
+    while (th_breakpoint_site_is_armed(site))
         th_breakpoint_hit(site, &hit);
     return NULL;
 }
@@ -404,9 +404,9 @@ static void threads_meet_a_tracer_that_goes(void **state)
     pthread_t threads[THREADS];
 
     (void)state;
-    th_bp_session_init(&session, &meta_hooks, keep_session);
+    th_breakpoint_session_init(&session, &meta_hooks, keep_session);
     make_settings(&setting, 1);
-    th_shared_drop(tracer);
+    th_breakpoint_shared_drop(tracer);
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, hit_until_it_is_disarmed, NULL);
     for (int i = 0; i < THREADS; i++)

@@ -51,7 +51,7 @@ static int close_forms(void **state)
     (void)state;
     for (int i = 0; i < TH_NATIVE_FORMS; i++) {
         th_native_drop(meetings[i].native);
-        th_site_drop(meetings[i].site);
+        th_breakpoint_site_drop(meetings[i].site);
     }
     th_progress_settle();
     th_library_release(library);
@@ -171,7 +171,7 @@ static void counts_follow_what_is_active(void **state)
     expect_active(one, 1, 0);
     clear_kinds(one->site, a, TH_BP_LOCAL);
     expect_active(one, 0, 0);
-    assert_false(th_site_is_armed(one->site));
+    assert_false(th_breakpoint_site_is_armed(one->site));
     set_kinds(one->site, a, TH_BP_META, 0);
     expect_active(one, 1, 1);
     noting_end(a);
@@ -182,17 +182,17 @@ static void counts_follow_what_is_active(void **state)
 static void count_in(unsigned generation, uint32_t before, uint32_t after)
 {
     for (int i = 0; i < TH_NATIVE_FORMS; i++)
-        th_site_native.count(meetings[i].site, generation, before, after);
+        th_native_site_native.count(meetings[i].site, generation, before, after);
 }
 
 /* As between steps 5 and 7 of a change: the entry leads away, and nothing is in force yet. */
 static void the_thunk_passes_by_a_handler_with_nothing_to_do(void **state)
 {
-    unsigned staging = !th_bp_generation();
+    unsigned staging = !th_breakpoint_generation();
 
     (void)state;
     for (int i = 0; i < TH_NATIVE_FORMS; i++)
-        th_site_native.arm(&meetings[i].site, 1);
+        th_native_site_native.arm(&meetings[i].site, 1);
     expect_met(0);
     count_in(staging, 0, TH_BP_LOCAL);
     expect_met(0);
@@ -202,7 +202,7 @@ static void the_thunk_passes_by_a_handler_with_nothing_to_do(void **state)
     expect_met(0);
     count_in(staging, TH_BP_LOCAL, 0);
     for (int i = 0; i < TH_NATIVE_FORMS; i++)
-        th_site_native.disarm(&meetings[i].site, 1);
+        th_native_site_native.disarm(&meetings[i].site, 1);
 }
 
 static struct meeting *watched;
@@ -219,19 +219,19 @@ static void call_watched(void)
 
 static void arm_and_call(struct th_site *const *sites, size_t count)
 {
-    th_site_native.arm(sites, count);
+    th_native_site_native.arm(sites, count);
     call_watched();
 }
 
 static void call_and_disarm(struct th_site *const *sites, size_t count)
 {
     call_watched();
-    th_site_native.disarm(sites, count);
+    th_native_site_native.disarm(sites, count);
 }
 
 static void what_is_staged_is_not_met(void **state)
 {
-    struct th_site_operations operations = th_site_native;
+    struct th_site_operations operations = th_native_site_native;
     struct noting *a = noting_create('A');
     struct th_site *site;
 
@@ -239,7 +239,7 @@ static void what_is_staged_is_not_met(void **state)
     operations.arm = arm_and_call;
     operations.disarm = call_and_disarm;
     watched = &meetings[TH_NATIVE_NIF];
-    site = th_site_create(&operations, watched, &watched->place);
+    site = th_breakpoint_site_create(&operations, watched, &watched->place);
     for (unsigned i = 1; i <= 3; i++) { /* either generation */
         set_kinds(site, a, TH_BP_LOCAL, 0);
         atomic_store(&watched->met, 0);
@@ -249,7 +249,7 @@ static void what_is_staged_is_not_met(void **state)
         assert_int_equal(calls_while_armed, 2 * i);
     }
     noting_end(a);
-    th_site_drop(site);
+    th_breakpoint_site_drop(site);
     th_progress_settle();
 }
 
@@ -257,24 +257,24 @@ static void sites_share_an_entry(void **state)
 {
     struct noting *a = noting_create('A');
     struct meeting *one = &meetings[4];
-    struct th_site *other = th_site_create(&th_site_native, one, &one->place);
+    struct th_site *other = th_breakpoint_site_create(&th_native_site_native, one, &one->place);
     word before = entry_word(one), armed;
 
     (void)state;
     set_kinds(one->site, a, TH_BP_LOCAL, 0);
     armed = entry_word(one);
-    assert_false(th_site_is_armed(other));
+    assert_false(th_breakpoint_site_is_armed(other));
     set_kinds(other, a, TH_BP_LOCAL, 0);
     expect_active(one, 2, 0);
     clear_kinds(one->site, a, TH_BP_ALL);
     expect_active(one, 1, 0);
-    assert_false(th_site_is_armed(one->site));
-    assert_true(th_site_is_armed(other));
+    assert_false(th_breakpoint_site_is_armed(one->site));
+    assert_true(th_breakpoint_site_is_armed(other));
     assert_true(entry_word(one) == armed);
     clear_kinds(other, a, TH_BP_ALL);
     assert_true(entry_word(one) == before);
     noting_end(a);
-    th_site_drop(other);
+    th_breakpoint_site_drop(other);
 }
 
 /* --- Memory ----------------------------------------------------------------------------------- */
@@ -394,7 +394,7 @@ static void close_many(struct th_library *many)
 {
     for (int i = 0; i < MANY; i++) {
         th_native_drop(all[i].native);
-        th_site_drop(all[i].site);
+        th_breakpoint_site_drop(all[i].site);
     }
     th_progress_settle();
     th_library_release(many);
@@ -459,7 +459,7 @@ static void closed_libraries_leave_nothing(void **state)
 
 static void drop_an_armed_record(void)
 {
-    th_site_native.arm(&meetings[0].site, 1);
+    th_native_site_native.arm(&meetings[0].site, 1);
     th_native_drop(meetings[0].native);
 }
 

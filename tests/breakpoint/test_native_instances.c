@@ -65,7 +65,7 @@ static int begin(void **state)
             meet_function(&meetings[i][form], libraries[i], form);
     }
     for (int form = 0; form < TH_NATIVE_FORMS; form++)
-        sites[form] = th_site_create(&th_site_native, NULL, &places[form]);
+        sites[form] = th_breakpoint_site_create(&th_native_site_native, NULL, &places[form]);
     return 0;
 }
 
@@ -73,7 +73,7 @@ static int end(void **state)
 {
     (void)state;
     for (int form = 0; form < TH_NATIVE_FORMS; form++)
-        th_site_drop(sites[form]);
+        th_breakpoint_site_drop(sites[form]);
     for (int i = 0; i < INSTANCES; i++) {
         for (int form = 0; form < TH_NATIVE_FORMS; form++)
             th_native_drop(meetings[i][form].native);
@@ -93,9 +93,9 @@ static void join(join_function *function, int instance)
 
     for (int form = 0; form < TH_NATIVE_FORMS; form++)
         natives[form] = meetings[instance][form].native;
-    th_permission_wait();
+    th_code_permission_wait();
     function(sites, natives, TH_NATIVE_FORMS);
-    th_permission_release();
+    th_code_permission_release();
 }
 
 static word entry_word(const struct meeting *meeting)
@@ -180,15 +180,15 @@ static void a_site_is_armed_with_no_record(void **state)
 
     (void)state;
     set_all(a, TH_BP_LOCAL);
-    assert_true(th_site_is_armed(sites[0]));
+    assert_true(th_breakpoint_site_is_armed(sites[0]));
     assert_string_equal(note_call(sites[0], TH_BP_ALL, NULL), "A local 0");
     join(th_native_attach, NEW);
     expect_met(NEW, 1);
     join(th_native_detach, NEW);
     expect_met(NEW, 0);
-    assert_true(th_site_is_armed(sites[0]));
+    assert_true(th_breakpoint_site_is_armed(sites[0]));
     noting_end(a);
-    assert_false(th_site_is_armed(sites[0]));
+    assert_false(th_breakpoint_site_is_armed(sites[0]));
 }
 
 /* In the new instance two functions are one code, which they were not in the old one. */
@@ -202,9 +202,9 @@ static void who_shares_code_may_change(void **state)
     (void)state;
     join(th_native_attach, OLD);
     set_kinds(two[0], a, TH_BP_LOCAL, 0);
-    th_permission_wait();
+    th_code_permission_wait();
     th_native_attach(two, natives, 2);
-    th_permission_release();
+    th_code_permission_release();
     expect_active(shared->native, 1, 0);
     set_kinds(two[1], a, TH_BP_LOCAL, 0);
     expect_active(shared->native, 2, 0);
@@ -214,9 +214,9 @@ static void who_shares_code_may_change(void **state)
     assert_int_equal(atomic_load(&shared->met), 1);
     assert_int_equal(call_form(4, meetings[OLD][4].code), answer_of(4));
     assert_int_equal(atomic_load(&meetings[OLD][4].met), 0);
-    th_permission_wait();
+    th_code_permission_wait();
     th_native_detach(two, natives, 2);
-    th_permission_release();
+    th_code_permission_release();
     expect_active(shared->native, 0, 0);
     assert_int_equal(call_form(4, shared->code), answer_of(4));
     assert_int_equal(atomic_load(&shared->met), 1);

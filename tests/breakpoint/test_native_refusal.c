@@ -67,14 +67,14 @@ static int refused(struct th_library *library, const char *part)
         meeting.native =
             th_native_create(library, (void *)meeting.code, TH_NATIVE_NIF, meet_nif, &meeting);
         meet_at_site(&meeting);
-        th_site_native.arm(&meeting.site, 1);
-        th_site_native.count(meeting.site, 0, 0, TH_BP_LOCAL);
+        th_native_site_native.arm(&meeting.site, 1);
+        th_native_site_native.count(meeting.site, 0, 0, TH_BP_LOCAL);
         assert_int_equal(call(meeting.code), 2 + i);
         assert_int_equal(atomic_load(&meeting.met), 1);
-        th_site_native.count(meeting.site, 0, TH_BP_LOCAL, 0);
-        th_site_native.disarm(&meeting.site, 1);
+        th_native_site_native.count(meeting.site, 0, TH_BP_LOCAL, 0);
+        th_native_site_native.disarm(&meeting.site, 1);
         th_native_drop(meeting.native);
-        th_site_drop(meeting.site);
+        th_breakpoint_site_drop(meeting.site);
     }
     return count;
 }
@@ -231,7 +231,7 @@ static void a_debuggers_breakpoint_stays_where_nops_are_short(void **state)
     assert_int_equal(trapped, 2); /* with a breakpoint, and before */
     assert_memory_equal(entry, "\xcc\x0f\x1f\x80\0\0\0\0", 8);
     back.word = (uint64_t *)entry;
-    assert_true(th_text_write(&back, 1));
+    assert_true(th_native_text_write(&back, 1));
     assert_int_equal(refused(library, NULL), 0);
     assert_int_equal(trapped, 2);
     signal(SIGTRAP, SIG_DFL);

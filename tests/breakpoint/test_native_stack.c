@@ -98,7 +98,7 @@ static int arm(void **state)
         th_native_create(library, map->locals[0].code, TH_NATIVE_TERMS_1, (void *)handle, NULL);
     assert_non_null(plunge);
     place.records[0] = plunge;
-    site = th_site_create(&th_site_native, NULL, &place);
+    site = th_breakpoint_site_create(&th_native_site_native, NULL, &place);
     noting = noting_create('A');
     set_kinds(site, noting, TH_BP_LOCAL, 0);
     descend = function_of_table("descend");
@@ -111,7 +111,7 @@ static int disarm(void **state)
     (void)state;
     noting_end(noting);
     th_native_drop(plunge);
-    th_site_drop(site);
+    th_breakpoint_site_drop(site);
     return 0;
 }
 

@@ -33,7 +33,7 @@ static __attribute__((noinline)) word step_through(enum th_native_form form);
 
 static enum place place_of(word address)
 {
-    word code = (word)stepped->code, stub = th_near_stub(stepped->native);
+    word code = (word)stepped->code, stub = th_native_near_stub(stepped->native);
     word thunk = (word)stepped->native->thunk;
 
     if (address - code < 8)
@@ -125,19 +125,19 @@ static void each_instruction_knows_its_caller(void **state)
         make_meeting(&meeting, library, i);
         step(&meeting, i);
         assert_int_equal(steps[STUB] + steps[THUNK], 0);
-        th_site_native.arm(&meeting.site, 1);
+        th_native_site_native.arm(&meeting.site, 1);
         step(&meeting, i);
         assert_int_equal(steps[STUB], 2);
         assert_int_equal(steps[THUNK], 4);
-        th_site_native.count(meeting.site, th_bp_generation(), 0, TH_BP_LOCAL);
+        th_native_site_native.count(meeting.site, th_breakpoint_generation(), 0, TH_BP_LOCAL);
         step(&meeting, i);
         assert_int_equal(steps[STUB], 2);
         assert_int_equal(steps[THUNK], 5);
         assert_int_equal(atomic_load(&meeting.met), 1);
-        th_site_native.count(meeting.site, th_bp_generation(), TH_BP_LOCAL, 0);
-        th_site_native.disarm(&meeting.site, 1);
+        th_native_site_native.count(meeting.site, th_breakpoint_generation(), TH_BP_LOCAL, 0);
+        th_native_site_native.disarm(&meeting.site, 1);
         th_native_drop(meeting.native);
-        th_site_drop(meeting.site);
+        th_breakpoint_site_drop(meeting.site);
     }
     sigaction(SIGTRAP, &before, NULL);
     th_progress_settle();

@@ -18,7 +18,7 @@ static void drop_an_armed_one(void)
     struct th_site *site = new_site();
 
     set_kinds(site, noting_create('A'), TH_BP_LOCAL, 0);
-    th_site_drop(site);
+    th_breakpoint_site_drop(site);
 }
 
 /* First: while there is one thread. */
@@ -34,15 +34,16 @@ static void a_site_with_breakpoints_is_not_dropped(void **state)
 static void a_site_is_a_cache_line_of_its_own(void **state)
 {
     int function, place;
-    struct th_site *site = th_site_create(&th_site_virtual, &function, &place);
+    struct th_site *site =
+        th_breakpoint_site_create(&th_breakpoint_site_virtual, &function, &place);
 
     (void)state;
     assert_int_equal((uintptr_t)site % 64, 0);
     assert_ptr_equal(site->function, &function);
     assert_ptr_equal(site->place, &place);
     assert_string_equal(site->operations->kind, "virtual");
-    assert_false(th_site_is_armed(site));
-    th_site_drop(site);
+    assert_false(th_breakpoint_site_is_armed(site));
+    th_breakpoint_site_drop(site);
     th_progress_settle();
 }
 
@@ -51,19 +52,21 @@ static void a_dropped_site_is_another_after_progress(void **state)
 {
     enum { MANY = 1000 };
     int first, second;
-    struct th_site *site = th_site_create(&th_site_virtual, &first, NULL), *another;
+    struct th_site *site = th_breakpoint_site_create(&th_breakpoint_site_virtual, &first, NULL),
+                   *another;
     bool again = false;
 
     (void)state;
     th_progress_enter();
-    th_site_drop(site);
+    th_breakpoint_site_drop(site);
     for (int i = 0; i < MANY; i++)
-        assert_ptr_not_equal(th_site_create(&th_site_virtual, &second, NULL), site);
+        assert_ptr_not_equal(th_breakpoint_site_create(&th_breakpoint_site_virtual, &second, NULL),
+                             site);
     assert_ptr_equal(site->function, &first);
     th_progress_leave();
     th_progress_settle();
     for (int i = 0; i < MANY && !again; i++) {
-        another = th_site_create(&th_site_virtual, &second, NULL);
+        another = th_breakpoint_site_create(&th_breakpoint_site_virtual, &second, NULL);
         again = another == site;
     }
     assert_true(again);
@@ -75,25 +78,25 @@ static void an_export_site_is_a_bit_of_its_entry(void **state)
 {
     static const struct th_callee callee = {.name = "m:f/0"};
     struct th_export entry = {.word.of[0] = (uintptr_t)&callee};
-    struct th_site *site = th_site_create(&th_site_export, NULL, &entry);
+    struct th_site *site = th_breakpoint_site_create(&th_breakpoint_site_export, NULL, &entry);
     struct noting *a = noting_create('A');
 
     (void)state;
     assert_false(site->operations->is_armed(site));
     set_kinds(site, a, TH_BP_GLOBAL, 3);
     assert_true(site->operations->is_armed(site));
-    assert_true(th_export_word(&entry) & TH_EXPORT_ARMED);
-    assert_ptr_equal(th_export_callee(&entry), &callee);
+    assert_true(th_code_export_word(&entry) & TH_EXPORT_ARMED);
+    assert_ptr_equal(th_code_export_callee(&entry), &callee);
     assert_string_equal(note_call(site, TH_BP_ALL, NULL), "A global 3");
     clear_kinds(site, a, TH_BP_GLOBAL);
-    assert_int_equal(th_export_word(&entry), (uintptr_t)&callee);
+    assert_int_equal(th_code_export_word(&entry), (uintptr_t)&callee);
     entry.word.of[0] = 0;
     set_kinds(site, a, TH_BP_COUNT | TH_BP_META, 0);
-    assert_null(th_export_callee(&entry));
-    assert_int_equal(th_export_word(&entry), TH_EXPORT_ARMED);
+    assert_null(th_code_export_callee(&entry));
+    assert_int_equal(th_code_export_word(&entry), TH_EXPORT_ARMED);
     noting_end(a);
-    assert_int_equal(th_export_word(&entry), 0);
-    th_site_drop(site);
+    assert_int_equal(th_code_export_word(&entry), 0);
+    th_breakpoint_site_drop(site);
     th_progress_settle();
 }
 

@@ -60,7 +60,7 @@ static struct th_shared *create_version(uint64_t number)
 {
     struct version *version = malloc(sizeof *version);
 
-    th_shared_init(&version->shared, end_version);
+    th_breakpoint_shared_init(&version->shared, end_version);
     version->number = number;
     atomic_fetch_add(&versions_alive, 1);
     return &version->shared;
@@ -152,7 +152,7 @@ static void call(uint32_t f)
 
     self->untouched = self->changed = self->version = 0;
     self->calls++;
-    if (th_site_is_armed(sites[f]))
+    if (th_breakpoint_site_is_armed(sites[f]))
         th_breakpoint_hit(sites[f], &hit);
     after = atomic_load_explicit(&phases[f], memory_order_acquire);
     check_changed(before, after);
@@ -188,17 +188,17 @@ static struct th_bp_session *create_session(const struct th_bp_hooks *hooks)
     struct th_bp_session *session = malloc(sizeof *session);
 
     atomic_fetch_add(&sessions_alive, 1);
-    th_bp_session_init(session, hooks, end_session);
+    th_breakpoint_session_init(session, hooks, end_session);
     return session;
 }
 
 static void drop_session(struct th_bp_session *session)
 {
-    struct th_change *change = th_change_create();
+    struct th_change *change = th_breakpoint_change_create();
 
-    th_change_end_session(change, session);
-    th_change_run(change, NULL, NULL);
-    th_shared_drop(&session->shared);
+    th_breakpoint_change_end_session(change, session);
+    th_breakpoint_change_run(change, NULL, NULL);
+    th_breakpoint_shared_drop(&session->shared);
 }
 
 struct changer {
@@ -248,11 +248,11 @@ static void post(struct th_change *change, void *done)
 static void make(struct changer *changer, struct th_change *change)
 {
     if (next_random(&changer->random) % 32 > 0) {
-        th_change_run(change, NULL, NULL);
+        th_breakpoint_change_run(change, NULL, NULL);
         return;
     }
     th_progress_enter();
-    th_change_run(change, post, &changer->done);
+    th_breakpoint_change_run(change, post, &changer->done);
     th_progress_leave();
     sem_wait(&changer->done);
 }
@@ -269,7 +269,7 @@ static void replace_session(struct changer *changer)
 
 static void set_functions(struct changer *changer, bool on)
 {
-    struct th_change *change = th_change_create();
+    struct th_change *change = th_breakpoint_change_create();
     struct th_shared *version = create_version(changer->number);
     struct th_bp_setting setting = {.session = changer->session,
                                     .set = on ? TH_BP_LOCAL : 0,
@@ -279,10 +279,10 @@ static void set_functions(struct changer *changer, bool on)
     say_changing(changer);
     for (uint32_t i = 0; i < changer->count; i++) {
         setting.site = sites[function_of(changer, i)];
-        th_change_add(change, &setting);
+        th_breakpoint_change_add(change, &setting);
     }
     make(changer, change);
-    th_shared_drop(version);
+    th_breakpoint_shared_drop(version);
     say_changed(changer, on);
 }
 
@@ -306,7 +306,7 @@ static void *make_noise(void *context)
     struct changer *changer = context;
 
     while (!atomic_load_explicit(&over, memory_order_relaxed)) {
-        struct th_change *change = th_change_create();
+        struct th_change *change = th_breakpoint_change_create();
         struct th_shared *version = create_version(++changer->number);
         struct th_bp_setting setting = {.session = changer->session,
                                         .set = TH_BP_LOCAL | TH_BP_META | TH_BP_COUNT,
@@ -316,10 +316,10 @@ static void *make_noise(void *context)
         choose_functions(changer);
         for (uint32_t i = 0; i < changer->count && i < 100; i++) {
             setting.site = sites[function_of(changer, i)];
-            th_change_add(change, &setting);
+            th_breakpoint_change_add(change, &setting);
         }
         make(changer, change);
-        th_shared_drop(version);
+        th_breakpoint_shared_drop(version);
         if (next_random(&changer->random) % 16 == 0) {
             drop_session(changer->session);
             changer->session = create_session(&noise_hooks);
@@ -340,12 +340,12 @@ static unsigned seconds(void)
 
 static void set_untouched(struct th_bp_session *session)
 {
-    struct th_change *change = th_change_create();
+    struct th_change *change = th_breakpoint_change_create();
 
     for (int f = 0; f < FUNCTIONS; f += 2)
-        th_change_add(change,
-                      &(struct th_bp_setting){sites[f], session, .set = TH_BP_LOCAL | TH_BP_COUNT});
-    th_change_run(change, NULL, NULL);
+        th_breakpoint_change_add(
+            change, &(struct th_bp_setting){sites[f], session, .set = TH_BP_LOCAL | TH_BP_COUNT});
+    th_breakpoint_change_run(change, NULL, NULL);
 }
 
 static uint64_t counted(struct th_bp_session *session)
@@ -356,7 +356,7 @@ static uint64_t counted(struct th_bp_session *session)
         struct th_bp_info info;
         th_breakpoint_info(sites[f], session, &info);
         sum += info.calls;
-        th_bp_info_free(&info);
+        th_breakpoint_info_free(&info);
     }
     return sum;
 }
@@ -405,7 +405,7 @@ static void calls_obey_what_is_in_force(void **state)
     sem_init(&changer.done, 0, 0);
     sem_init(&noise.done, 0, 0);
     for (int f = 0; f < FUNCTIONS; f++)
-        sites[f] = th_site_create(&th_site_virtual, NULL, NULL);
+        sites[f] = th_breakpoint_site_create(&th_breakpoint_site_virtual, NULL, NULL);
     set_untouched(untouched);
     run(&changer, &noise);
     all = sum_up();
@@ -426,7 +426,7 @@ static void calls_obey_what_is_in_force(void **state)
     assert_int_equal(atomic_load(&sessions_alive), 0);
     assert_int_equal(atomic_load(&versions_alive), 0);
     for (int f = 0; f < FUNCTIONS; f++)
-        assert_false(th_site_is_armed(sites[f]) || atomic_load(&sites[f]->first));
+        assert_false(th_breakpoint_site_is_armed(sites[f]) || atomic_load(&sites[f]->first));
 }
 
 int main(void)

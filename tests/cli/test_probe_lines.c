@@ -10,7 +10,7 @@ static struct th_buffer lines;
 
 static void add(const struct th_probe *probe, const union th_probe_value *values)
 {
-    th_probe_line(&lines, probe, values);
+    th_cli_probe_line(&lines, probe, values);
     th_buffer_add_byte(&lines, '\n');
 }
 
@@ -26,7 +26,7 @@ static int teardown(void **state)
 {
     (void)state;
     th_probe_watch(NULL);
-    th_probe_lines_end();
+    th_cli_probe_lines_end();
     th_buffer_free(&lines);
     return 0;
 }
@@ -34,7 +34,7 @@ static int teardown(void **state)
 static void a_file_is_renamed(void **state)
 {
     (void)state;
-    assert_int_equal(th_probe_lines_add("efile_drv__*"), 4);
+    assert_int_equal(th_cli_probe_lines_add("efile_drv__*"), 4);
     TH_PROBE(efile_drv__entry, 3, 83, "some-user-tag", 12, "old-name", "new-name", 0, 0, 0, 0,
              "#Port<0.59>");
     TH_PROBE(efile_drv__int_entry, 3, 83, 12);
@@ -51,7 +51,7 @@ static void a_file_is_renamed(void **state)
 static void others_of_files(void **state)
 {
     (void)state;
-    th_probe_lines_add("efile_drv__*");
+    th_cli_probe_lines_add("efile_drv__*");
     TH_PROBE(efile_drv__entry, 1, 2, NULL, 31, NULL, NULL, 7, 8, 9, -1, "#Port<0.1>");
     TH_PROBE(efile_drv__return, 1, 2, NULL, 17, 1, 0);
     assert_string_equal(th_buffer_text(&lines),
@@ -63,8 +63,8 @@ static void others_of_files(void **state)
 static void any_other(void **state)
 {
     (void)state;
-    assert_int_equal(th_probe_lines_add("message__queued"), 1);
-    assert_int_equal(th_probe_lines_add("nothing"), 0);
+    assert_int_equal(th_cli_probe_lines_add("message__queued"), 1);
+    assert_int_equal(th_cli_probe_lines_add("nothing"), 0);
     TH_PROBE(message__queued, "<0.84.0>", 3, 1, 17, -1, 4);
     assert_string_equal(th_buffer_text(&lines),
                         "message__queued receiver=<0.84.0> size=3 queue_len=1 token_label=17 "

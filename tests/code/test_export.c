@@ -26,7 +26,7 @@ static char *path_of(const char *name)
 
 static const struct th_callee *find(const char *module, const char *function, unsigned arity)
 {
-    return th_export_callee(th_export_find(th_atom(module), th_atom(function), arity));
+    return th_code_export_callee(th_code_export_find(th_atom(module), th_atom(function), arity));
 }
 
 static void an_entry_outlives_its_function(void **state)
@@ -36,23 +36,23 @@ static void an_entry_outlives_its_function(void **state)
     struct th_export *entry;
 
     (void)state;
-    assert_null(th_export_find(th_atom("party"), th_atom("echo"), 1));
-    th_module_add(library);
-    entry = th_export_find(th_atom("party"), th_atom("echo"), 1);
+    assert_null(th_code_export_find(th_atom("party"), th_atom("echo"), 1));
+    th_code_module_add(library);
+    entry = th_code_export_find(th_atom("party"), th_atom("echo"), 1);
     assert_non_null(entry);
-    assert_string_equal(th_export_callee(entry)->name, "party:echo/1");
-    assert_ptr_equal(th_export_callee(entry)->library, library);
+    assert_string_equal(th_code_export_callee(entry)->name, "party:echo/1");
+    assert_ptr_equal(th_code_export_callee(entry)->library, library);
     assert_null(find("party", "echo", 2));
     assert_null(find("party", "no_echo", 1));
     assert_null(find("parties", "echo", 1));
-    assert_ptr_equal(th_module_find(th_atom("party")), library);
-    th_module_remove(library);
-    assert_null(th_export_callee(entry));
-    assert_null(th_module_find(th_atom("party")));
-    th_module_add(library);
-    assert_ptr_equal(th_export_find(th_atom("party"), th_atom("echo"), 1), entry);
-    assert_non_null(th_export_callee(entry));
-    th_module_remove(library);
+    assert_ptr_equal(th_code_module_find(th_atom("party")), library);
+    th_code_module_remove(library);
+    assert_null(th_code_export_callee(entry));
+    assert_null(th_code_module_find(th_atom("party")));
+    th_code_module_add(library);
+    assert_ptr_equal(th_code_export_find(th_atom("party"), th_atom("echo"), 1), entry);
+    assert_non_null(th_code_export_callee(entry));
+    th_code_module_remove(library);
     th_library_release(library);
     th_free(path);
 }
@@ -61,18 +61,18 @@ static void an_entry_can_be_had_before_its_function(void **state)
 {
     char *path = path_of("play");
     struct th_library *library = load(path);
-    struct th_export *run = th_export_get(th_atom("play"), th_atom("run"), 2);
+    struct th_export *run = th_code_export_get(th_atom("play"), th_atom("run"), 2);
 
     (void)state;
-    assert_ptr_equal(th_export_get(th_atom("play"), th_atom("run"), 2), run);
-    assert_ptr_equal(th_export_find(th_atom("play"), th_atom("run"), 2), run);
-    assert_int_equal(th_export_word(run), 0);
-    th_module_add(library);
-    assert_string_equal(th_export_callee(run)->name, "play:run/2");
-    assert_ptr_equal(th_export_callee(run)->entry, run);
-    th_module_remove(library);
-    assert_int_equal(th_export_word(run), 0);
-    assert_ptr_equal(th_export_get(th_atom("play"), th_atom("run"), 2), run);
+    assert_ptr_equal(th_code_export_get(th_atom("play"), th_atom("run"), 2), run);
+    assert_ptr_equal(th_code_export_find(th_atom("play"), th_atom("run"), 2), run);
+    assert_int_equal(th_code_export_word(run), 0);
+    th_code_module_add(library);
+    assert_string_equal(th_code_export_callee(run)->name, "play:run/2");
+    assert_ptr_equal(th_code_export_callee(run)->entry, run);
+    th_code_module_remove(library);
+    assert_int_equal(th_code_export_word(run), 0);
+    assert_ptr_equal(th_code_export_get(th_atom("play"), th_atom("run"), 2), run);
     th_library_release(library);
     th_free(path);
 }
@@ -84,23 +84,23 @@ static void an_entry_tells_what_runs_on_any_thread(void **state)
     const struct th_instance *instance;
 
     (void)state;
-    th_module_add(library);
+    th_code_module_add(library);
     instance = find("party", "echo", 1)->instance;
     for (size_t i = 0; i < instance->count; i++) {
         const struct th_callee *callee = &instance->callees[i];
-        uintptr_t word = callee->entry ? th_export_word(callee->entry) : 0;
+        uintptr_t word = callee->entry ? th_code_export_word(callee->entry) : 0;
         if (!callee->entry)
             continue;
-        assert_ptr_equal(th_export_reached(word), callee);
+        assert_ptr_equal(th_code_export_reached(word), callee);
         assert_int_equal(word & TH_EXPORT_ARMED, 0);
         assert_int_equal(!!(word & TH_EXPORT_USUAL), callee->function->flags == 0);
     }
-    assert_true(th_export_word(find("party", "echo", 1)->entry) & TH_EXPORT_USUAL);
-    assert_false(th_export_word(find("party", "dirty", 0)->entry) & TH_EXPORT_USUAL);
-    th_export_arm(find("party", "dirty", 0)->entry, true);
-    assert_false(th_export_word(find("party", "dirty", 0)->entry) & TH_EXPORT_USUAL);
-    th_export_arm(find("party", "dirty", 0)->entry, false);
-    th_module_remove(library);
+    assert_true(th_code_export_word(find("party", "echo", 1)->entry) & TH_EXPORT_USUAL);
+    assert_false(th_code_export_word(find("party", "dirty", 0)->entry) & TH_EXPORT_USUAL);
+    th_code_export_arm(find("party", "dirty", 0)->entry, true);
+    assert_false(th_code_export_word(find("party", "dirty", 0)->entry) & TH_EXPORT_USUAL);
+    th_code_export_arm(find("party", "dirty", 0)->entry, false);
+    th_code_module_remove(library);
     th_library_release(library);
     th_free(path);
 }
@@ -129,14 +129,14 @@ static void functions_are_found_by_where_they_begin(void **state)
     (void)state;
     assert_null(at(first));
     assert_null(at(NULL));
-    th_module_add(library);
+    th_code_module_add(library);
     for (size_t i = 0; i < th_library_entry(library)->function_count; i++)
         assert_ptr_equal(at((const void *)functions[i].fptr)->function->fptr, functions[i].fptr);
     assert_null(at((const char *)first + 1));
     assert_true(map->local_count > 0);
     for (size_t i = 0; i < map->local_count; i++) {
         const struct th_callee *callee = at(map->locals[i].code);
-        assert_true(th_callee_is_local(callee));
+        assert_true(th_code_callee_is_local(callee));
         assert_null(callee->entry);
         assert_ptr_equal(callee->library, library);
         assert_string_equal(callee->function->name, map->locals[i].name);
@@ -145,7 +145,7 @@ static void functions_are_found_by_where_they_begin(void **state)
     }
     assert_int_equal(sums, 1);
     assert_null(find("party", "sum_of", 5));
-    th_module_remove(library);
+    th_code_module_remove(library);
     assert_null(at(first));
     assert_null(at(map->locals[0].code));
     th_library_release(library);
@@ -159,8 +159,8 @@ static size_t begun, ended;
 static const struct th_callee *echo_of(const struct th_callee callees[], size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (callees[i].entry == th_export_find(th_atom("party"), th_atom("echo"), 1))
-            return th_export_callee(callees[i].entry);
+        if (callees[i].entry == th_code_export_find(th_atom("party"), th_atom("echo"), 1))
+            return th_code_export_callee(callees[i].entry);
     fail_msg("party:echo/1 is not among them");
     return NULL;
 }
@@ -168,13 +168,15 @@ static const struct th_callee *echo_of(const struct th_callee callees[], size_t 
 static void note_begin(struct th_callee callees[], size_t count)
 {
     begun += count;
-    assert_true((echo_of(callees, count) != NULL) == (th_module_find(th_atom("party")) != NULL));
+    assert_true((echo_of(callees, count) != NULL) ==
+                (th_code_module_find(th_atom("party")) != NULL));
 }
 
 static void note_end(struct th_callee callees[], size_t count)
 {
     ended += count;
-    assert_true((echo_of(callees, count) != NULL) == (th_module_find(th_atom("party")) != NULL));
+    assert_true((echo_of(callees, count) != NULL) ==
+                (th_code_module_find(th_atom("party")) != NULL));
 }
 
 static void a_watcher_is_told_before_there_are_calls_and_after(void **state)
@@ -187,26 +189,26 @@ static void a_watcher_is_told_before_there_are_calls_and_after(void **state)
     struct th_export *entry;
 
     (void)state;
-    th_module_watch(&watcher);
+    th_code_module_watch(&watcher);
     assert_int_equal(begun, 0);
-    th_module_add(library);
+    th_code_module_add(library);
     assert_int_equal(begun, count);
-    entry = th_export_get(th_atom("party"), th_atom("echo"), 1);
-    th_export_arm(entry, true);
-    th_module_remove(library);
+    entry = th_code_export_get(th_atom("party"), th_atom("echo"), 1);
+    th_code_export_arm(entry, true);
+    th_code_module_remove(library);
     assert_int_equal(ended, count);
-    assert_int_equal(th_export_word(entry), TH_EXPORT_ARMED);
-    th_module_watch(NULL);
-    th_module_add(library);
-    assert_string_equal(th_export_callee(entry)->name, "party:echo/1");
-    assert_ptr_equal(th_export_callee(entry)->entry, entry);
-    th_export_arm(entry, false);
+    assert_int_equal(th_code_export_word(entry), TH_EXPORT_ARMED);
+    th_code_module_watch(NULL);
+    th_code_module_add(library);
+    assert_string_equal(th_code_export_callee(entry)->name, "party:echo/1");
+    assert_ptr_equal(th_code_export_callee(entry)->entry, entry);
+    th_code_export_arm(entry, false);
     assert_int_equal(begun, count);
-    th_module_watch(&watcher);
+    th_code_module_watch(&watcher);
     assert_int_equal(begun, 2 * count);
-    th_module_watch(NULL);
+    th_code_module_watch(NULL);
     assert_int_equal(ended, 2 * count);
-    th_module_remove(library);
+    th_code_module_remove(library);
     th_library_release(library);
     th_free(path);
 }
@@ -236,17 +238,17 @@ static void readers_see_what_is_there_while_it_grows(void **state)
     void *found;
 
     (void)state;
-    th_module_add(runner);
+    th_code_module_add(runner);
     assert_int_equal(pthread_create(&thread, NULL, look, NULL), 0);
     for (int i = 0; i < 200; i++) {
-        th_module_add(party);
-        th_module_remove(party);
+        th_code_module_add(party);
+        th_code_module_remove(party);
         assert_non_null(find("runner", "add", 2));
     }
     atomic_store(&done, true);
     pthread_join(thread, &found);
     assert_non_null(found);
-    th_module_remove(runner);
+    th_code_module_remove(runner);
     th_library_release(party);
     th_library_release(runner);
     th_free(paths[0]);
@@ -275,8 +277,8 @@ static void *ask(void *context)
     for (size_t i = 0; i < NAMES; i++) {
         size_t which = (asking->first + i) % NAMES;
         asking->got[which] =
-            th_export_get(names[which / ARITIES / FUNCTIONS], names[which / ARITIES % FUNCTIONS],
-                          (unsigned)(which % ARITIES));
+            th_code_export_get(names[which / ARITIES / FUNCTIONS],
+                               names[which / ARITIES % FUNCTIONS], (unsigned)(which % ARITIES));
         if (find("runner", "add", 2) == NULL)
             return "lost";
     }
@@ -297,15 +299,15 @@ static void all_threads_get_the_same_entries(void **state)
         names[i] = th_atom(name);
         th_free(name);
     }
-    th_module_add(runner);
+    th_code_module_add(runner);
     for (size_t t = 0; t < ASKING; t++) {
         all[t].first = t * (NAMES / ASKING) / 8;
         assert_int_equal(pthread_create(&all[t].thread, NULL, ask, &all[t]), 0);
     }
     for (int i = 0; i < 50; i++) {
-        th_module_add(party);
+        th_code_module_add(party);
         assert_non_null(find("party", "echo", 1));
-        th_module_remove(party);
+        th_code_module_remove(party);
     }
     for (size_t t = 0; t < ASKING; t++) {
         pthread_join(all[t].thread, &lost);
@@ -316,11 +318,11 @@ static void all_threads_get_the_same_entries(void **state)
         assert_int_equal(entry->module, names[i / ARITIES / FUNCTIONS]);
         assert_int_equal(entry->function, names[i / ARITIES % FUNCTIONS]);
         assert_int_equal(entry->arity, i % ARITIES);
-        assert_int_equal(th_export_word(entry), 0);
+        assert_int_equal(th_code_export_word(entry), 0);
         for (size_t t = 1; t < ASKING; t++)
             assert_ptr_equal(all[t].got[i], entry);
     }
-    th_module_remove(runner);
+    th_code_module_remove(runner);
     th_library_release(party);
     th_library_release(runner);
     th_free(all);
@@ -339,15 +341,15 @@ static void entries_are_found_at_once(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 1 << 16; i++) {
-        th_export_get(some_atom(i), TH_AM(ok), 0);
-        th_export_get(TH_AM(ok), some_atom(i), 0);
-        th_export_get(some_atom(i), some_atom(i), 0);
-        th_export_get(some_atom(i >> 8), some_atom(i & 255), 1);
-        th_export_get(some_atom(16 * (i >> 8)), some_atom(16 * (i & 255)), 2);
+        th_code_export_get(some_atom(i), TH_AM(ok), 0);
+        th_code_export_get(TH_AM(ok), some_atom(i), 0);
+        th_code_export_get(some_atom(i), some_atom(i), 0);
+        th_code_export_get(some_atom(i >> 8), some_atom(i & 255), 1);
+        th_code_export_get(some_atom(16 * (i >> 8)), some_atom(16 * (i & 255)), 2);
     }
     for (unsigned i = 0; i <= TH_EXPORT_ARITY_MAX; i++)
-        th_export_get(TH_AM(ok), TH_AM(ok), i);
-    assert_true(th_export_longest_search() < 64);
+        th_code_export_get(TH_AM(ok), TH_AM(ok), i);
+    assert_true(th_code_export_longest_search() < 64);
 }
 
 int main(void)

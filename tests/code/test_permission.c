@@ -27,7 +27,7 @@ static void note(struct th_permission_request *request)
 static void note_and_release(struct th_permission_request *request)
 {
     note(request);
-    th_permission_release();
+    th_code_permission_release();
 }
 
 static int begin(void **state)
@@ -40,24 +40,24 @@ static int begin(void **state)
 static void who_comes_first_has_it_at_once(void **state)
 {
     (void)state;
-    assert_true(th_permission_seize(&requests[0], note));
+    assert_true(th_code_permission_seize(&requests[0], note));
     assert_int_equal(count, 1);
-    th_permission_release();
-    assert_true(th_permission_seize(&requests[1], note_and_release));
+    th_code_permission_release();
+    assert_true(th_code_permission_seize(&requests[1], note_and_release));
     assert_int_equal(count, 2);
 }
 
 static void who_comes_later_has_it_in_turn(void **state)
 {
     (void)state;
-    th_permission_seize(&requests[2], note);
-    assert_false(th_permission_seize(&requests[0], note));
-    assert_false(th_permission_seize(&requests[1], note_and_release));
+    th_code_permission_seize(&requests[2], note);
+    assert_false(th_code_permission_seize(&requests[0], note));
+    assert_false(th_code_permission_seize(&requests[1], note_and_release));
     assert_int_equal(count, 1);
-    th_permission_release(); /* to the first, who keeps it */
+    th_code_permission_release(); /* to the first, who keeps it */
     assert_int_equal(count, 2);
     assert_int_equal(order[1], 0);
-    th_permission_release(); /* to the second, who does not */
+    th_code_permission_release(); /* to the second, who does not */
     assert_int_equal(count, 3);
     assert_int_equal(order[2], 1);
 }
@@ -75,7 +75,7 @@ static void count_and_release(struct th_permission_request *request)
     lowest = lowest && lowest < &here ? lowest : &here;
     highest = highest > &here ? highest : &here;
     released++;
-    th_permission_release();
+    th_code_permission_release();
 }
 
 static void a_long_queue_needs_no_stack(void **state)
@@ -83,11 +83,11 @@ static void a_long_queue_needs_no_stack(void **state)
     struct th_permission_request *queue = calloc(QUEUE, sizeof *queue);
 
     (void)state;
-    th_permission_seize(&requests[0], note);
+    th_code_permission_seize(&requests[0], note);
     for (size_t i = 0; i < QUEUE; i++)
-        th_permission_seize(&queue[i], count_and_release);
+        th_code_permission_seize(&queue[i], count_and_release);
     assert_int_equal(released, 0);
-    th_permission_release();
+    th_code_permission_release();
     assert_int_equal(released, QUEUE);
     assert_true(highest - lowest < 4096);
     free(queue);
@@ -118,7 +118,7 @@ struct use {
 static void use_and_release(struct th_permission_request *request)
 {
     use();
-    th_permission_release();
+    th_code_permission_release();
     free(request);
     atomic_fetch_sub(&outstanding, 1);
 }
@@ -142,13 +142,13 @@ static void *seize_in_all_ways(void *unused)
         struct use *continued = calloc(1, sizeof *continued);
         struct use *later = calloc(1, sizeof *later);
         atomic_fetch_add(&outstanding, 2);
-        th_permission_seize(&continued->request, use_and_release);
+        th_code_permission_seize(&continued->request, use_and_release);
         th_progress_enter();
-        th_permission_seize(&later->request, i % 100 ? use_and_release : use_later);
+        th_code_permission_seize(&later->request, i % 100 ? use_and_release : use_later);
         th_progress_leave();
-        th_permission_wait();
+        th_code_permission_wait();
         use();
-        th_permission_release();
+        th_code_permission_release();
     }
     return NULL;
 }
@@ -174,27 +174,27 @@ static bool may_wait_when_granted;
 static void ask_if_it_may_wait(struct th_permission_request *request)
 {
     (void)request;
-    may_wait_when_granted = th_permission_may_wait();
-    th_permission_release();
+    may_wait_when_granted = th_code_permission_may_wait();
+    th_code_permission_release();
 }
 
 static void nobody_waits_in_a_section_or_a_continuation(void **state)
 {
     (void)state;
-    assert_true(th_permission_may_wait());
+    assert_true(th_code_permission_may_wait());
     th_progress_enter();
-    assert_false(th_permission_may_wait());
+    assert_false(th_code_permission_may_wait());
     th_progress_leave();
     may_wait_when_granted = true;
-    th_permission_seize(&requests[0], ask_if_it_may_wait);
+    th_code_permission_seize(&requests[0], ask_if_it_may_wait);
     assert_false(may_wait_when_granted);
-    assert_true(th_permission_may_wait());
+    assert_true(th_code_permission_may_wait());
 }
 
 static void wait_in_a_section(void)
 {
     th_progress_enter();
-    th_permission_wait();
+    th_code_permission_wait();
 }
 
 static void misuse_is_told(void **state)
@@ -203,8 +203,8 @@ static void misuse_is_told(void **state)
 
     (void)state;
     die_of(wait_in_a_section, said, sizeof said);
-    assert_non_null(strstr(said, "th_permission_wait() in a read section"));
-    die_of(th_permission_release, said, sizeof said);
+    assert_non_null(strstr(said, "th_code_permission_wait() in a read section"));
+    die_of(th_code_permission_release, said, sizeof said);
     assert_non_null(strstr(said, "nobody has it"));
 }
 
@@ -245,7 +245,7 @@ static void a_modification_is_waited_for(void **state)
 
     (void)state;
     start_counting(&counting, 3);
-    assert_true(th_modification_run(&counting.modification));
+    assert_true(th_code_modification_run(&counting.modification));
     assert_int_equal(sem_trywait(&counting.over), 0);
     assert_int_equal(counting.steps, 4);
     assert_int_equal(counting.modification.rounds, 3);
@@ -259,7 +259,7 @@ static void a_modification_goes_on_by_itself(void **state)
     (void)state;
     start_counting(&counting, 2);
     th_progress_enter(); /* as in a callback */
-    assert_false(th_modification_run(&counting.modification));
+    assert_false(th_code_modification_run(&counting.modification));
     assert_int_equal(counting.steps, 1);
     th_progress_leave();
     sem_wait(&counting.over);
@@ -274,14 +274,14 @@ static void what_need_not_wait_is_done_at_once(void **state)
 
     (void)state;
     start_counting(&first, 0);
-    assert_true(th_modification_start(&first.modification));
+    assert_true(th_code_modification_start(&first.modification));
     start_counting(&first, 0);
     start_counting(&second, 1);
-    th_permission_seize(&requests[0], note);
-    assert_false(th_modification_start(&first.modification));
-    assert_false(th_modification_start(&second.modification));
+    th_code_permission_seize(&requests[0], note);
+    assert_false(th_code_modification_start(&first.modification));
+    assert_false(th_code_modification_start(&second.modification));
     assert_int_equal(first.steps, 0);
-    th_permission_release();
+    th_code_permission_release();
     assert_int_equal(sem_trywait(&first.over), 0);
     sem_wait(&second.over);
     assert_int_equal(second.steps, 2);

@@ -42,7 +42,7 @@ static inline int begin_folder(void **state)
     if (!mkdtemp(folder))
         return -1;
     sem_init(&carried_out, 0, 0);
-    th_world_reset(NULL);
+    th_process_world_reset(NULL);
     th_file_pool_start(2);
     return 0;
 }
@@ -187,7 +187,7 @@ static inline const char *answer_of(long result)
 
     if (result >= 0)
         return "ok";
-    snprintf(text, sizeof text, "{error,%s}", th_errno_name(error));
+    snprintf(text, sizeof text, "{error,%s}", th_base_errno_name(error));
     return text;
 }
 

@@ -29,7 +29,7 @@ static const char *after_opening(int flags, const char *before)
         put_file(path, before);
     port = open_by(path, flags);
     if (port == TH_NONE)
-        return th_errno_name(last_error);
+        return th_base_errno_name(last_error);
     if (flags & (WRITE | APPEND))
         written = with_term(port, TH_FILE_WRITE, "<<\"new\">>");
     assert_string_equal(written, "ok");
@@ -347,8 +347,8 @@ static void what_is_closed_stays_so(void **state)
     (void)state;
     assert_int_equal(count_descriptors(), before + 1);
     assert_true(th_process_alive(port));
-    assert_false(th_port_command(port, th_small(1)));
-    assert_false(th_port_command(port, TH_NIL));
+    assert_false(th_process_port_command(port, th_small(1)));
+    assert_false(th_process_port_command(port, TH_NIL));
     assert_string_equal(close_by(port), "ok");
     assert_int_equal(count_descriptors(), before);
     assert_false(th_process_alive(port));
@@ -357,7 +357,8 @@ static void what_is_closed_stays_so(void **state)
         if (th_file_rows[command].name && strcmp(th_file_rows[command].integers[0], "fd") == 0)
             assert_string_equal(on_file(port, (enum th_file_command)command, 0, 0, 0),
                                 "{error,ebadf}");
-    assert_string_equal(on_file(th_port_console(), TH_FILE_FSTAT, 0, 0, 0), "{error,ebadf}");
+    assert_string_equal(on_file(th_process_port_console(), TH_FILE_FSTAT, 0, 0, 0),
+                        "{error,ebadf}");
     close_by(other);
 }
 

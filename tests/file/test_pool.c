@@ -42,9 +42,9 @@ static void note(const struct th_probe *probe, const union th_probe_value *value
 static void each_probe(void (*with)(const struct th_probe *probe))
 {
     for (int i = 0; i < TH_PROBE_COUNT_OF_ALL; i++)
-        if (th_probe_matches(&th_probes[i], "efile_drv__*") ||
-            th_probe_matches(&th_probes[i], "aio_pool__*"))
-            with(&th_probes[i]);
+        if (th_probe_matches(&th_probe_probes[i], "efile_drv__*") ||
+            th_probe_matches(&th_probe_probes[i], "aio_pool__*"))
+            with(&th_probe_probes[i]);
 }
 
 static void begin_to_watch(void)

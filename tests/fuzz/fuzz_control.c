@@ -41,7 +41,7 @@ static struct hosting *hosting_of(bool live)
     th_control_main_thread_end(&hosting->main_thread);
     hosting->host = (struct th_control_host){
         .program = live ? "run" : "replay",
-        .tracing = th_tracing_create(),
+        .tracing = th_trace_create(),
         .live = live,
         .runs_code = live,
         .folders = &no_folders,
@@ -51,7 +51,7 @@ static struct hosting *hosting_of(bool live)
         .processes = no_processes,
         .main_thread = live ? NULL : &hosting->main_thread,
     };
-    th_tracing_share(hosting->host.tracing);
+    th_trace_share(hosting->host.tracing);
     th_control_host_prepare(&hosting->host);
     return hosting;
 }
@@ -60,8 +60,8 @@ static void end_sessions(struct th_tracing *tracing)
 {
     struct th_session *session;
 
-    while ((session = th_tracing_session(tracing, 0)))
-        th_session_destroy(session);
+    while ((session = th_trace_session(tracing, 0)))
+        th_trace_session_destroy(session);
 }
 
 /* One line, which is JSON. */

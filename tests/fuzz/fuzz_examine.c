@@ -66,7 +66,7 @@ static void unload(struct image *image)
 {
     ASAN_UNPOISON_MEMORY_REGION(image->bytes, image->size);
     th_free(image->bytes);
-    th_memory_free(&image->memory);
+    th_library_memory_free(&image->memory);
 }
 
 /* --- The code map ----------------------------------------------------------------------------- */
@@ -74,14 +74,14 @@ static void unload(struct image *image)
 static void check(const struct th_code_map *map, const struct th_memory *memory)
 {
     for (size_t i = 0; i < map->patchable_count; i++)
-        if (!th_memory_after(memory, map->patchable[i], TH_MEMORY_EXECUTABLE) ||
-            !th_code_map_lists(map, map->patchable[i]) ||
+        if (!th_library_memory_after(memory, map->patchable[i], TH_MEMORY_EXECUTABLE) ||
+            !th_library_code_map_lists(map, map->patchable[i]) ||
             (i > 0 && map->patchable[i] <= map->patchable[i - 1]))
             th_bug("no code, or not in order");
     for (size_t i = 0; i < map->local_count; i++) {
         const struct th_local *local = &map->locals[i];
         if (th_atom_utf8(local->name, strlen(local->name)) == TH_NONE || local->arity > 5 ||
-            !th_memory_after(memory, (uintptr_t)local->code, TH_MEMORY_EXECUTABLE))
+            !th_library_memory_after(memory, (uintptr_t)local->code, TH_MEMORY_EXECUTABLE))
             th_bug("no function");
     }
 }
@@ -98,10 +98,10 @@ static void read_code_map(const char *path, const struct th_examination *e)
     if (load(&image, &elf)) {
         relocate(&image, &e->patchable);
         relocate(&image, &e->locals);
-        th_code_map_read(&map, &image.memory, e, &remarks);
+        th_library_code_map_read(&map, &image.memory, e, &remarks);
         check(&map, &image.memory);
-        th_code_map_free(&map);
-        th_names_free(&remarks);
+        th_library_code_map_free(&map);
+        th_library_names_free(&remarks);
         unload(&image);
     }
     th_elf_close(&elf);
@@ -118,12 +118,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (file < 0 || write(file, bytes, size) != (ssize_t)size)
         th_bug("no memory for a file of %zu bytes", size);
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    th_examine(path, &e);
-    th_examination_remarks(&e, &remarks);
+    th_library_examine(path, &e);
+    th_library_examination_remarks(&e, &remarks);
     if (e.patchable.count > 0 || e.locals.count > 0)
         read_code_map(path, &e);
-    th_names_free(&remarks);
-    th_examination_free(&e);
+    th_library_names_free(&remarks);
+    th_library_examination_free(&e);
     close(file);
     return 0;
 }

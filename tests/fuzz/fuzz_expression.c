@@ -28,7 +28,7 @@ static bool receive(void *context, int64_t nanoseconds, th_env *env, th_term *me
     struct th_message *first;
 
     if (!mail->arrived)
-        mail->arrived = th_host_process_take(mail->process);
+        mail->arrived = th_process_take(mail->process);
     if (!mail->arrived && nanoseconds > 0)
         mail->waits++;
     first = mail->arrived;
@@ -36,7 +36,7 @@ static bool receive(void *context, int64_t nanoseconds, th_env *env, th_term *me
         return false;
     mail->arrived = first->next;
     *message = th_copy(env, first->term);
-    th_message_free(first);
+    th_process_message_free(first);
     return true;
 }
 
@@ -50,7 +50,7 @@ static bool interrupted(void *context)
 
 static th_term self(void *context)
 {
-    return th_host_process_pid(((struct mail *)context)->process);
+    return th_process_pid(((struct mail *)context)->process);
 }
 
 static void arrived(void *context, const struct th_message *message)
@@ -61,9 +61,9 @@ static void arrived(void *context, const struct th_message *message)
 static void evaluate(const struct th_program *program)
 {
     static const struct th_shell_host host = {
-        call, receive, interrupted, self, NULL, NULL, th_call_functions,
+        call, receive, interrupted, self, NULL, NULL, th_cli_call_functions,
     };
-    struct mail mail = {.process = th_host_process_start_mailbox(arrived, NULL, NULL)};
+    struct mail mail = {.process = th_process_start_mailbox(arrived, NULL, NULL)};
     struct th_evaluation e;
 
     th_shell_start(&e, &host, &mail, NULL);
@@ -83,9 +83,9 @@ static void evaluate(const struct th_program *program)
     while (mail.arrived) {
         struct th_message *message = mail.arrived;
         mail.arrived = message->next;
-        th_message_free(message);
+        th_process_message_free(message);
     }
-    th_host_process_stop(mail.process);
+    th_process_stop(mail.process);
 }
 
 /* Files and names outlive an input, and time is not to be lost: such texts are only read. */

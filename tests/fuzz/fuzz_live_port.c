@@ -46,7 +46,7 @@ static struct th_reader *open_live(const unsigned char *data, size_t size)
     int ours = listener(name, sizeof name);
     int theirs;
 
-    claim(th_reader_open(name, NULL, &reader) == TH_OK, "not opened");
+    claim(th_replay_reader_open(name, NULL, &reader) == TH_OK, "not opened");
     theirs = accept(ours, NULL, NULL);
     claim(theirs >= 0 && send(theirs, data, size, MSG_NOSIGNAL) == (ssize_t)size, "not sent");
     close(theirs);
@@ -58,9 +58,9 @@ static void check_again(const unsigned char *data, size_t size, const struct th_
     struct th_reader *reader = open_live(data, size);
     struct th_event event = {0};
 
-    claim(th_reader_next(reader, &event) == TH_OK && event.position == 0, "not found again");
+    claim(th_replay_reader_next(reader, &event) == TH_OK && event.position == 0, "not found again");
     claim(event.kind == found->kind && event.tag == found->tag, "found as another");
-    th_reader_close(reader);
+    th_replay_reader_close(reader);
 }
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     bool checked = false;
     enum th_status status;
 
-    while ((status = th_reader_next(reader, &event)) != TH_END) {
+    while ((status = th_replay_reader_next(reader, &event)) != TH_END) {
         checked |= status == TH_MALFORMED; /* the one that was found; others may look otherwise */
         if (status != TH_OK || (event.kind == TH_EVENT_DROP && event.dropped == 0))
             continue;
@@ -82,8 +82,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
             check_again(data + event.position, size - event.position, &event);
         checked |= event.kind != TH_EVENT_DROP;
     }
-    claim(th_reader_next(reader, &event) == TH_END, "goes on behind the end");
-    th_reader_close(reader);
+    claim(th_replay_reader_next(reader, &event) == TH_END, "goes on behind the end");
+    th_replay_reader_close(reader);
     th_error_clear();
     return 0;
 }

@@ -11,7 +11,7 @@ static void check(const struct th_probe_note *note)
     size_t length;
     int size;
 
-    while (th_probe_next_argument(&text, &size, &where, &length))
+    while (th_debuginfo_probe_next_argument(&text, &size, &where, &length))
         if (where < note->arguments || length > (size_t)(end - where) || text > end)
             th_bug("an argument outside of its text");
 }
@@ -21,10 +21,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct th_probe_notes notes;
 
-    if (th_probe_notes_parse(&notes, bytes, size) != TH_OK)
+    if (th_debuginfo_probe_notes_parse(&notes, bytes, size) != TH_OK)
         th_error_clear();
     for (size_t i = 0; i < notes.count; i++)
         check(&notes.notes[i]);
-    th_probe_notes_free(&notes);
+    th_debuginfo_probe_notes_free(&notes);
     return 0;
 }

@@ -33,7 +33,7 @@ static struct th_reader *open_bytes(const void *data, size_t size)
 
     claim(fd > 0 && write(fd, data, size) == (ssize_t)size && lseek(fd, 0, SEEK_SET) == 0,
           "no memory file");
-    if (th_reader_attach(fd, "stream", NULL, &reader) == TH_OK)
+    if (th_replay_reader_attach(fd, "stream", NULL, &reader) == TH_OK)
         return reader;
     claim(th_error_link(0) != NULL, "refused without a cause");
     return NULL;
@@ -68,16 +68,16 @@ static void check_pieces(struct th_event *event, th_env *env, th_term tuple, boo
 
     /* Whether a list of arguments is a proper one is only seen in the term. */
     if (event->source->function(event, &function) == TH_OK &&
-        th_event_decode(event, env) == TH_OK &&
-        th_event_function_from_term(event->term, &expected_function))
+        th_trace_event_decode(event, env) == TH_OK &&
+        th_trace_event_function_from_term(event->term, &expected_function))
         claim(function.module == expected_function.module &&
                   function.function == expected_function.function &&
                   function.arity == expected_function.arity,
               "another function");
-    sound = th_event_decode(event, env) == TH_OK && th_event_time(event) == TH_OK;
+    sound = th_trace_event_decode(event, env) == TH_OK && th_trace_event_time(event) == TH_OK;
     if (event->kind == TH_EVENT_OTHER || ambiguous)
         return;
-    claim(sound == (th_event_from_tuple(&expected, tuple, false) == TH_OK),
+    claim(sound == (th_trace_event_from_tuple(&expected, tuple, false) == TH_OK),
           "sound in one way only");
     if (sound)
         compare_events(event, &expected);
@@ -101,7 +101,7 @@ static const char *scratch_file(void)
 /* Reads to the end and writes all records as JSON. TERMS gets their encoding. */
 static void rewrite(struct th_reader *reader, bool ambiguous, struct th_buffer *terms)
 {
-    const struct th_reader_info *info = th_reader_info(reader);
+    const struct th_reader_info *info = th_replay_reader_info(reader);
     struct th_writer_options options = {.format = TH_FORMAT_JSONL, .here = info->node};
     struct th_etf_options etf = {.here = info->node};
     struct th_event event = {0};
@@ -111,8 +111,8 @@ static void rewrite(struct th_reader *reader, bool ambiguous, struct th_buffer *
     th_env env;
 
     th_env_init(&env, TH_ENV_PLAIN);
-    claim(th_writer_open(scratch_file(), &options, &writer) == TH_OK, "no scratch file");
-    while ((status = th_reader_next(reader, &event)) != TH_END) {
+    claim(th_replay_writer_open(scratch_file(), &options, &writer) == TH_OK, "no scratch file");
+    while ((status = th_replay_reader_next(reader, &event)) != TH_END) {
         size_t before = terms->size;
         if (status != TH_OK)
             claim(th_error_link(0) != NULL, "damaged without a cause");
@@ -123,13 +123,13 @@ static void rewrite(struct th_reader *reader, bool ambiguous, struct th_buffer *
         if (terms->size - before > COMPARED)
             terms->size = before;
         else
-            claim(th_writer_add(writer, &event, &env) == TH_OK, "cannot be written as JSON");
+            claim(th_replay_writer_add(writer, &event, &env) == TH_OK, "cannot be written as JSON");
         th_env_clear(&env);
     }
-    claim(th_reader_next(reader, &event) == TH_END, "goes on behind the end");
-    claim(th_writer_commit(writer) == TH_OK, "its JSON is not written");
+    claim(th_replay_reader_next(reader, &event) == TH_END, "goes on behind the end");
+    claim(th_replay_writer_commit(writer) == TH_OK, "its JSON is not written");
     th_env_release(&env);
-    th_reader_close(reader);
+    th_replay_reader_close(reader);
 }
 
 static void check_stream(const unsigned char *data, size_t size)
@@ -141,9 +141,9 @@ static void check_stream(const unsigned char *data, size_t size)
     if (!reader)
         return;
     /* In JSON a single integer says which it is; in a tuple it cannot. */
-    ambiguous = strcmp(th_reader_info(reader)->format, "jsonl") == 0;
+    ambiguous = strcmp(th_replay_reader_info(reader)->format, "jsonl") == 0;
     rewrite(reader, ambiguous, &terms);
-    claim(th_reader_open(scratch_file(), NULL, &reader) == TH_OK, "its JSON is refused");
+    claim(th_replay_reader_open(scratch_file(), NULL, &reader) == TH_OK, "its JSON is refused");
     rewrite(reader, true, &terms_again);
     claim(terms.size == terms_again.size &&
               (terms.size == 0 || memcmp(terms.data, terms_again.data, terms.size) == 0),

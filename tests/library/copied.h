@@ -40,7 +40,7 @@ static struct th_library *open_private(const char *path)
 static int number_of(struct th_library *library)
 {
     th_env *env = th_env_create(TH_ENV_CALLBACK);
-    const ErlNifFunc *function = th_entry_function(th_library_entry(library), "number", 0);
+    const ErlNifFunc *function = th_library_entry_function(th_library_entry(library), "number", 0);
     int number;
 
     assert_non_null(function);

@@ -84,7 +84,7 @@ static struct th_library *open_named(const char *name)
 
 static uintptr_t function(const struct th_library *library, const char *name)
 {
-    return (uintptr_t)th_entry_function(th_library_entry(library), name, 1)->fptr;
+    return (uintptr_t)th_library_entry_function(th_library_entry(library), name, 1)->fptr;
 }
 
 /* Where the function NAME calls here(). */

@@ -10,8 +10,8 @@ static void assert_patchable(const struct th_library *library, const void *code)
 
     assert_int_equal(label % 8, 0);
     assert_true(th_library_executes(library, label - 8, 16));
-    assert_true(th_code_map_lists(th_library_code_map(library), label - 8));
-    assert_false(th_code_map_lists(th_library_code_map(library), label));
+    assert_true(th_library_code_map_lists(th_library_code_map(library), label - 8));
+    assert_false(th_library_code_map_lists(th_library_code_map(library), label));
 #else
     (void)library;
     (void)code;
@@ -113,7 +113,7 @@ static void with_the_flags_for_plugins_all_are_patchable(void **state)
                            NULL);
             if (c == 1 || strcmp(levels[i], "-Os") != 0)
                 assert_all_patchable(library);
-            assert_patchable(library, (const void *)(uintptr_t)th_entry_function(
+            assert_patchable(library, (const void *)(uintptr_t)th_library_entry_function(
                                           th_library_entry(library), "lookup", 1)
                                           ->fptr);
             th_library_release(library);
@@ -159,7 +159,7 @@ static void a_section_that_was_removed_is_absent(void **state)
     assert_int_equal(th_library_code_map(library)->local_count, 2);
     assert_int_equal(th_library_code_map(library)->patchable_count, 0);
     assert_null(th_library_code_map(library)->patchable);
-    assert_false(th_code_map_lists(th_library_code_map(library), 0));
+    assert_false(th_library_code_map_lists(th_library_code_map(library), 0));
     th_library_release(library);
 }
 
@@ -206,7 +206,8 @@ static void opened_libraries_are_told_once(void **state)
 static void executable_memory_is_its_own(void **state)
 {
     struct th_library *library = made("executes.so", NULL, "-O2", PLUGIN, NULL);
-    uintptr_t code = (uintptr_t)th_entry_function(th_library_entry(library), "shown", 0)->fptr;
+    uintptr_t code =
+        (uintptr_t)th_library_entry_function(th_library_entry(library), "shown", 0)->fptr;
 
     (void)state;
     assert_true(th_library_executes(library, code, 1));

@@ -63,11 +63,11 @@ static void wrong_addresses_are_left_out(void **state)
                     "void *use(void) { return data; }\n",
              NULL);
     const struct th_code_map *map = th_library_code_map(library);
-    const void *shown = th_entry_function(th_library_entry(library), "shown", 0)->fptr;
+    const void *shown = th_library_entry_function(th_library_entry(library), "shown", 0)->fptr;
 
     (void)state;
     assert_int_equal(map->patchable_count, 3);
-    assert_true(th_code_map_lists(map, (uintptr_t)shown));
+    assert_true(th_library_code_map_lists(map, (uintptr_t)shown));
     for (size_t i = 1; i < map->patchable_count; i++)
         assert_true(map->patchable[i - 1] < map->patchable[i]);
     assert_true(has_remark(library, "4 of its addresses are not of its code"));

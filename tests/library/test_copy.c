@@ -153,7 +153,7 @@ static void whatever_happens_to_the_original_does_not_matter(void **state)
         assert_int_equal(th_library_load(library, NULL, th_small(0)), TH_OK);
         assert_int_equal(number_of(library), 3);
         assert_int_equal(look(library), 1);
-        assert_false(th_examination_is_current(th_library_examination(library)));
+        assert_false(th_library_examination_is_current(th_library_examination(library)));
         th_library_release(library);
         unlink(in_folder("harmed.so"));
     }

@@ -93,7 +93,7 @@ static enum th_status read_fenced(ErlNifEntry entry, struct th_entry *result)
     enum th_status status;
 
     entry.funcs = put_functions(&functions, entry.funcs, (size_t)entry.num_of_funcs, entry.minor);
-    status = th_entry_read(put(&whole, &entry, entry_size(entry.minor)), result);
+    status = th_library_entry_read(put(&whole, &entry, entry_size(entry.minor)), result);
     munmap(functions.start, 2 * functions.page);
     munmap(whole.start, 2 * whole.page);
     return status;
@@ -119,7 +119,7 @@ static void each_version_is_read_as_far_as_it_goes(void **state)
         assert_int_equal(entry.options, minor < 7 ? 0 : 1);
         assert_int_equal(entry.resource_init_size, minor < 12 ? 0 : 40);
         assert_int_equal(entry.oldest_runtime != NULL, minor >= 14);
-        th_entry_free(&entry);
+        th_library_entry_free(&entry);
     }
 }
 
@@ -127,7 +127,7 @@ static void refuse(const ErlNifEntry *entry, const char *reason)
 {
     struct th_entry result;
 
-    assert_int_equal(th_entry_read(entry, &result), TH_REFUSED);
+    assert_int_equal(th_library_entry_read(entry, &result), TH_REFUSED);
     assert_error_has(reason);
     assert_null(result.functions);
 }
@@ -227,8 +227,8 @@ static void pointers_must_lead_somewhere(void **state)
     refuse(&entry, "its vm_variant would be at");
     entry = entry_of(16);
     entry.funcs = put(&fence, two, sizeof two);
-    assert_int_equal(th_entry_read(&entry, &result), TH_OK);
-    th_entry_free(&result);
+    assert_int_equal(th_library_entry_read(&entry, &result), TH_OK);
+    th_library_entry_free(&result);
     entry.num_of_funcs = 3;
     refuse(&entry, "its array of functions would be at");
     munmap(fence.start, 2 * fence.page);
@@ -265,11 +265,11 @@ static void arities_tell_functions_apart(void **state)
 
     (void)state;
     from.funcs = (ErlNifFunc *)(uintptr_t)FUNCTIONS({"a", 1, code, 0}, {"a", 2, code, 1});
-    assert_int_equal(th_entry_read(&from, &entry), TH_OK);
-    assert_ptr_equal(th_entry_function(&entry, "a", 2), &entry.functions[1]);
-    assert_null(th_entry_function(&entry, "a", 3));
-    assert_null(th_entry_function(&entry, "b", 1));
-    th_entry_free(&entry);
+    assert_int_equal(th_library_entry_read(&from, &entry), TH_OK);
+    assert_ptr_equal(th_library_entry_function(&entry, "a", 2), &entry.functions[1]);
+    assert_null(th_library_entry_function(&entry, "a", 3));
+    assert_null(th_library_entry_function(&entry, "b", 1));
+    th_library_entry_free(&entry);
 }
 
 static void no_functions_are_fine(void **state)
@@ -280,9 +280,9 @@ static void no_functions_are_fine(void **state)
     (void)state;
     from.funcs = NULL;
     from.num_of_funcs = 0;
-    assert_int_equal(th_entry_read(&from, &entry), TH_OK);
+    assert_int_equal(th_library_entry_read(&from, &entry), TH_OK);
     assert_int_equal(entry.function_count, 0);
-    th_entry_free(&entry);
+    th_library_entry_free(&entry);
 }
 
 int main(void)

@@ -12,7 +12,7 @@
 
 static void examine(const char *path, struct th_examination *e)
 {
-    if (th_examine(path, e) != TH_OK)
+    if (th_library_examine(path, e) != TH_OK)
         fail_msg("%s", error_text());
 }
 
@@ -20,10 +20,10 @@ static void refuse(const char *path, const char *reason)
 {
     struct th_examination e;
 
-    assert_int_equal(th_examine(path, &e), TH_REFUSED);
+    assert_int_equal(th_library_examine(path, &e), TH_REFUSED);
     assert_error_has(reason);
     assert_error_has(path);
-    th_examination_free(&e);
+    th_library_examination_free(&e);
 }
 
 /* --- What is found --------------------------------------------------------------------------- */
@@ -46,10 +46,10 @@ static void an_entry_is_seen(void **state)
     assert_string_equal(e.init, "nif_init");
     assert_false(e.load); /* static in the file */
     assert_null(e.leaves);
-    assert_true(th_examination_is_current(&e));
+    assert_true(th_library_examination_is_current(&e));
     assert_int_equal(find_import(&e, "enif_priv_data")->kind, TH_IMPORT_PROVIDED);
     assert_int_equal(find_import(&e, "strcat")->kind, TH_IMPORT_PROVIDED);
-    th_examination_free(&e);
+    th_library_examination_free(&e);
 }
 
 static void the_second_name_of_nif_init_is_seen(void **state)
@@ -62,8 +62,8 @@ static void the_second_name_of_nif_init_is_seen(void **state)
     examine(path, &e);
     assert_int_equal(e.form, TH_LIBRARY_ENTRY);
     assert_string_equal(e.init, "_nif_init");
-    assert_true(th_names_contain(&e.needed, "libc.so.6"));
-    th_examination_free(&e);
+    assert_true(th_library_names_contain(&e.needed, "libc.so.6"));
+    th_library_examination_free(&e);
 }
 
 static void plain_callbacks_are_seen(void **state)
@@ -86,9 +86,9 @@ static void plain_callbacks_are_seen(void **state)
     assert_true(e.load);
     assert_false(e.upgrade);
     assert_int_equal(e.doubtful.count, 2);
-    assert_true(th_names_contain(&e.doubtful, "enabled_spawn"));
-    assert_true(th_names_contain(&e.doubtful, "trace_recieve"));
-    th_examination_free(&e);
+    assert_true(th_library_names_contain(&e.doubtful, "enabled_spawn"));
+    assert_true(th_library_names_contain(&e.doubtful, "trace_recieve"));
+    th_library_examination_free(&e);
 }
 
 static void callbacks_of_a_dependency_do_not_count(void **state)
@@ -109,10 +109,10 @@ static bool has_remark(const struct th_examination *e, const char *part)
     struct th_names remarks = {0};
     bool has = false;
 
-    th_examination_remarks(e, &remarks);
+    th_library_examination_remarks(e, &remarks);
     for (size_t i = 0; i < remarks.count; i++)
         has |= strstr(remarks.items[i], part) != NULL;
-    th_names_free(&remarks);
+    th_library_names_free(&remarks);
     return has;
 }
 
@@ -134,13 +134,13 @@ static void remarkable_things_are_seen(void **state)
     assert_true(e.static_tls);
     assert_true(e.executable_stack);
     assert_int_equal(e.overridden.count, 1);
-    assert_true(th_names_contain(&e.overridden, "hsearch"));
+    assert_true(th_library_names_contain(&e.overridden, "hsearch"));
     assert_true(has_remark(&e, "single is a unique symbol"));
     assert_true(has_remark(&e, "-z nodelete"));
     assert_true(has_remark(&e, "early memory"));
     assert_true(has_remark(&e, "executable"));
     assert_true(has_remark(&e, "hsearch gives way"));
-    th_examination_free(&e);
+    th_library_examination_free(&e);
 }
 
 static void what_binds_to_itself_is_not_overridden(void **state)
@@ -154,7 +154,7 @@ static void what_binds_to_itself_is_not_overridden(void **state)
     examine(path, &e);
     assert_int_equal(e.overridden.count, 0);
     assert_false(has_remark(&e, ""));
-    th_examination_free(&e);
+    th_library_examination_free(&e);
 }
 
 static void a_changed_file_is_noticed(void **state)
@@ -165,12 +165,12 @@ static void a_changed_file_is_noticed(void **state)
     (void)state;
     copy_file(built("lifecycle"), path);
     examine(path, &e);
-    assert_true(th_examination_is_current(&e));
+    assert_true(th_library_examination_is_current(&e));
     unlink(path);
-    assert_false(th_examination_is_current(&e));
+    assert_false(th_library_examination_is_current(&e));
     copy_file(built("old_entry_4"), path);
-    assert_false(th_examination_is_current(&e));
-    th_examination_free(&e);
+    assert_false(th_library_examination_is_current(&e));
+    th_library_examination_free(&e);
 }
 
 /* --- Imports --------------------------------------------------------------------------------- */
@@ -202,12 +202,12 @@ static void functions_of_this_host_are_told_from_others(void **state)
             "__attribute__((weak)) void th_of_the_future(void); void *p = th_of_the_future;");
     examine(path, &e);
     assert_int_equal(find_import(&e, "th_of_the_future")->kind, TH_IMPORT_MODULE);
-    th_examination_free(&e);
+    th_library_examination_free(&e);
     compile(path, "-shared", PLUGIN "#include <nif_module.h>\nvoid *p = th_disarm;");
     examine(path, &e);
     assert_int_equal(find_import(&e, "th_disarm")->kind, TH_IMPORT_PROVIDED);
     assert_true(find_import(&e, "th_disarm")->weak);
-    th_examination_free(&e);
+    th_library_examination_free(&e);
 }
 
 static void others_may_have_names_like_those_of_this_host(void **state)
@@ -220,8 +220,8 @@ static void others_may_have_names_like_those_of_this_host(void **state)
     compile(other, "-shared -Wl,-soname,libtheora_of_sorts.so", "void th_decode(void) {}");
     compile(path, flags, PLUGIN "void th_decode(void); void *p = th_decode;");
     examine(path, &e); /* it is for the loader to look there */
-    assert_true(th_names_contain(&e.needed, "libtheora_of_sorts.so"));
-    th_examination_free(&e);
+    assert_true(th_library_names_contain(&e.needed, "libtheora_of_sorts.so"));
+    th_library_examination_free(&e);
     th_free(flags);
 }
 
@@ -236,7 +236,7 @@ static void weak_imports_may_be_missing(void **state)
     examine(path, &e);
     assert_true(find_import(&e, "enif_frobnicate")->weak);
     assert_int_equal(find_import(&e, "enif_frobnicate")->kind, TH_IMPORT_UNKNOWN);
-    th_examination_free(&e);
+    th_library_examination_free(&e);
 }
 
 /* erl_nif.h has macros of these names, the host functions. */
@@ -253,7 +253,7 @@ static void names_that_are_macros_are_known(void **state)
     examine(path, &e);
     assert_int_not_equal(find_import(&e, "enif_get_int64")->kind, TH_IMPORT_UNKNOWN);
     assert_int_not_equal(find_import(&e, "enif_make_uint64")->kind, TH_IMPORT_UNKNOWN);
-    th_examination_free(&e);
+    th_library_examination_free(&e);
 }
 
 /* Of the API's functions this program exports some; one that it does not is known all the same. */
@@ -268,7 +268,7 @@ static void functions_that_are_not_implemented_are_named(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0] && !missing; i++)
-        if (!th_program_symbol(names[i]))
+        if (!th_library_program_symbol(names[i]))
             missing = names[i];
     if (!missing)
         skip_because("the host has every function of the NIF API");
@@ -422,8 +422,8 @@ static void whatever_is_spoilt_there_is_an_answer(void **state)
         for (size_t i = 0; i < sizeof poisons / sizeof poisons[0]; i++, tried++) {
             struct th_examination e;
             assert_int_equal(pwrite(file, &poisons[i], 8, at), 8);
-            refused += th_examine(path, &e) != TH_OK;
-            th_examination_free(&e);
+            refused += th_library_examine(path, &e) != TH_OK;
+            th_library_examination_free(&e);
         }
         assert_int_equal(pwrite(file, &kept, 8, at), 8);
     }

@@ -34,7 +34,7 @@ static void start(struct th_search *search)
     char *path = th_printf(":%s::%s:%s", in_folder("b"), in_folder("c"), in_folder("b"));
 
     setenv("TRACEHOST_PATH", path, 1);
-    th_search_init(search, TH_SEARCH_TRACERS, (const char *const[]){a, in_folder("a")}, 2);
+    th_library_search_init(search, TH_SEARCH_TRACERS, (const char *const[]){a, in_folder("a")}, 2);
     th_free(a);
     th_free(path);
 }
@@ -43,7 +43,7 @@ static void assert_found(const struct th_search *search, const char *name, const
 {
     char *found;
 
-    assert_int_equal(th_search_find(search, name, &found), TH_OK);
+    assert_int_equal(th_library_search_find(search, name, &found), TH_OK);
     assert_string_equal(found, path);
     th_free(found);
 }
@@ -51,7 +51,7 @@ static void assert_found(const struct th_search *search, const char *name, const
 static void folders_stand_in_order_and_once(void **state)
 {
     struct th_search search;
-    char *built_in = th_search_built_in_folder(TH_SEARCH_TRACERS);
+    char *built_in = th_library_search_built_in_folder(TH_SEARCH_TRACERS);
 
     (void)state;
     start(&search);
@@ -63,14 +63,14 @@ static void folders_stand_in_order_and_once(void **state)
     assert_int_equal(search.folders[0].origin, TH_SEARCH_OPTION);
     assert_int_equal(search.folders[1].origin, TH_SEARCH_ENVIRONMENT);
     assert_int_equal(search.folders[3].origin, TH_SEARCH_BUILT_IN);
-    th_search_free(&search);
+    th_library_search_free(&search);
     th_free(built_in);
 }
 
 static void built_in_folder_is_beside_the_program(void **state)
 {
     char program[PATH_MAX] = {0};
-    char *folder_path = th_search_built_in_folder(TH_SEARCH_TRACERS);
+    char *folder_path = th_library_search_built_in_folder(TH_SEARCH_TRACERS);
 
     (void)state;
     assert_true(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
@@ -79,7 +79,7 @@ static void built_in_folder_is_beside_the_program(void **state)
     assert_int_equal(strncmp(folder_path, program, strlen(program)), 0);
     assert_string_equal(folder_path + strlen(program), "/lib/tracehost/tracers");
     th_free(folder_path);
-    folder_path = th_search_built_in_folder(TH_SEARCH_PLUGINS);
+    folder_path = th_library_search_built_in_folder(TH_SEARCH_PLUGINS);
     assert_string_equal(folder_path + strlen(program), "/lib/tracehost/plugins");
     th_free(folder_path);
 }
@@ -93,7 +93,7 @@ static void the_first_folder_that_has_it_wins(void **state)
     assert_found(&search, "count", in_folder("a/count.so"));
     assert_found(&search, "text", in_folder("b/text.so"));
     assert_found(&search, "messages", in_folder("c/messages.so"));
-    th_search_free(&search);
+    th_library_search_free(&search);
 }
 
 static void a_slash_makes_a_path(void **state)
@@ -104,10 +104,10 @@ static void a_slash_makes_a_path(void **state)
     (void)state;
     start(&search);
     assert_found(&search, in_folder("c/notes.txt"), in_folder("c/notes.txt"));
-    assert_int_equal(th_search_find(&search, "./no/such.so", &found), TH_REFUSED);
+    assert_int_equal(th_library_search_find(&search, "./no/such.so", &found), TH_REFUSED);
     assert_error_has("./no/such.so cannot be opened");
     assert_error_has("No such file");
-    th_search_free(&search);
+    th_library_search_free(&search);
 }
 
 static void refuse(const char *name, const char *reason)
@@ -116,9 +116,9 @@ static void refuse(const char *name, const char *reason)
     char *found;
 
     start(&search);
-    assert_int_equal(th_search_find(&search, name, &found), TH_REFUSED);
+    assert_int_equal(th_library_search_find(&search, name, &found), TH_REFUSED);
     assert_error_has(reason);
-    th_search_free(&search);
+    th_library_search_free(&search);
 }
 
 static void a_missing_one_is_told_with_places_and_remedy(void **state)
@@ -156,16 +156,16 @@ static void the_list_has_all_and_marks_the_shadowed(void **state)
     (void)state;
     start(&search);
     search.count = 3; /* without the built-in ones */
-    th_search_list(&search, &list);
+    th_library_search_list(&search, &list);
     assert_int_equal(list.count, 5);
     for (size_t i = 0; i < 5; i++) {
         assert_string_equal(list.items[i].name, expected[i].name);
         assert_string_equal(list.items[i].path, in_folder(expected[i].path));
         assert_int_equal(list.items[i].shadowed, expected[i].shadowed);
     }
-    th_found_list_free(&list);
+    th_library_found_list_free(&list);
     search.count = 4;
-    th_search_free(&search);
+    th_library_search_free(&search);
 }
 
 int main(void)

@@ -98,7 +98,7 @@ static void one_file_is_one_instance(void **state)
 static int number_of(struct th_library *library)
 {
     th_env *env = th_env_create(TH_ENV_CALLBACK);
-    const ErlNifFunc *function = th_entry_function(th_library_entry(library), "number", 0);
+    const ErlNifFunc *function = th_library_entry_function(th_library_entry(library), "number", 0);
     int number;
 
     assert_non_null(function);
@@ -275,7 +275,8 @@ static void an_upgrade_needs_upgrade_and_the_same_module(void **state)
 
 static th_term call(struct th_library *library, const char *name, int argc, const th_term argv[])
 {
-    const ErlNifFunc *function = th_entry_function(th_library_entry(library), name, (unsigned)argc);
+    const ErlNifFunc *function =
+        th_library_entry_function(th_library_entry(library), name, (unsigned)argc);
     th_env *env = th_env_create(TH_ENV_CALLBACK);
     th_term result;
 
@@ -299,15 +300,15 @@ static void use_old_library(int minor)
     assert_int_equal(th_library_load(library, NULL, th_small(17)), TH_OK);
     assert_int_equal(call(library, "add", 2, argv), th_small(42));
     assert_int_equal(call(library, "info", 0, argv), th_small(17));
-    assert_int_equal(th_entry_function(th_library_entry(library), "add", 2)->flags,
+    assert_int_equal(th_library_entry_function(th_library_entry(library), "add", 2)->flags,
                      minor < 7 ? 0 : ERL_NIF_DIRTY_JOB_CPU_BOUND);
-    assert_int_equal(th_entry_function(th_library_entry(library), "info", 0)->flags, 0);
+    assert_int_equal(th_library_entry_function(th_library_entry(library), "info", 0)->flags, 0);
     assert_int_equal(th_library_entry(library)->resource_init_size, minor < 12 ? 0 : 24);
     assert_null(th_library_entry(library)->oldest_runtime);
     assert_int_equal(th_library_check_tracer(library), TH_OK);
     assert_int_equal(call(library, "trace", 5, argv), th_small(5));
     assert_ptr_equal(th_library_slots(library)->functions[TH_SLOT_trace_send],
-                     th_entry_function(th_library_entry(library), "trace", 5)->fptr);
+                     th_library_entry_function(th_library_entry(library), "trace", 5)->fptr);
     th_library_release(library);
 }
 
@@ -392,13 +393,13 @@ static void names_are_searched_for(void **state)
 
     (void)state;
     copy_file(built("every_slot"), in_folder("found.so"));
-    th_search_init(&search, TH_SEARCH_PLUGINS, (const char *const[]){folder}, 1);
+    th_library_search_init(&search, TH_SEARCH_PLUGINS, (const char *const[]){folder}, 1);
     assert_int_equal(th_library_find(&search, "found", &library), TH_OK);
     assert_string_equal(th_library_path(library), in_folder("found.so"));
     th_library_release(library);
     assert_int_equal(th_library_find(&search, "fuond", &library), TH_REFUSED);
     assert_error_has("did you mean 'found'?");
-    th_search_free(&search);
+    th_library_search_free(&search);
 }
 
 int main(void)

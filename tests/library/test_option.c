@@ -71,7 +71,7 @@ static void options_are_set_once_while_loading(void **state)
     assert_int_not_equal(options.without, 0);
     assert_int_not_equal(options.unknown, 0);
     env->library = library;
-    th_entry_function(th_library_entry(library), "call", 0)->fptr(env, 0, NULL);
+    th_library_entry_function(th_library_entry(library), "call", 0)->fptr(env, 0, NULL);
     assert_int_not_equal(options.later, 0);
     th_env_free(env);
     th_library_release(library);

@@ -17,7 +17,7 @@ static enum th_tracer_slot answer_of(const struct th_library *library, enum th_t
 {
     const struct th_slots *slots = th_library_slots(library);
     const th_term argv[5] = {TH_NIL, TH_NIL, TH_NIL, TH_NIL, TH_NIL};
-    th_term answer = slots->functions[slot](NULL, (int)th_slot_arity(slot), argv);
+    th_term answer = slots->functions[slot](NULL, (int)th_library_slot_arity(slot), argv);
 
     assert_true(th_is_small(answer));
     return (enum th_tracer_slot)th_small_value(answer);
@@ -32,8 +32,8 @@ static void assert_filled(const struct th_library *library, const bool has[TH_SL
     for (enum th_tracer_slot slot = 0; slot < TH_SLOTS; slot++) {
         enum th_tracer_slot filler = has[slot] ? slot : (enum th_tracer_slot)(slot % 2);
         assert_int_equal(answer_of(library, slot), filler);
-        assert_string_equal(slots->filled_by[slot], th_slot_name(filler));
-        assert_int_equal(th_slots_has_own(slots, slot), has[slot]);
+        assert_string_equal(slots->filled_by[slot], th_library_slot_name(filler));
+        assert_int_equal(th_library_slots_has_own(slots, slot), has[slot]);
     }
 }
 
@@ -57,7 +57,7 @@ static void each_slot_absent_with_entry(void **state)
         bool has[TH_SLOTS];
         memset(has, true, sizeof has);
         has[slot] = false;
-        with_entry("EVERY_SLOT_OMIT", th_slot_name(slot), has);
+        with_entry("EVERY_SLOT_OMIT", th_library_slot_name(slot), has);
     }
 }
 
@@ -67,7 +67,7 @@ static void each_slot_present_with_entry(void **state)
     for (enum th_tracer_slot slot = 2; slot < TH_SLOTS; slot++) {
         bool has[TH_SLOTS] = {true, true};
         has[slot] = true;
-        with_entry("EVERY_SLOT_ONLY", th_slot_name(slot), has);
+        with_entry("EVERY_SLOT_ONLY", th_library_slot_name(slot), has);
     }
 }
 
@@ -122,7 +122,7 @@ static struct th_library *link_plain(const bool has[TH_SLOTS])
     th_buffer_add_text(&text, "{ global: none;\n");
     for (enum th_tracer_slot slot = 0; slot < TH_SLOTS; slot++)
         if (has[slot])
-            th_buffer_printf(&text, "%s;\n", th_slot_name(slot));
+            th_buffer_printf(&text, "%s;\n", th_library_slot_name(slot));
     th_buffer_add_text(&text, "local: *; };\n");
     write_file(script, text.data, text.size);
     unlink(path);
@@ -183,13 +183,14 @@ static void lookalikes_are_remarked_on(void **state)
 
     (void)state;
     assert_int_equal(remarks->count, 4);
-    assert_true(th_names_contain(remarks, "the module in it is called never_called_module"));
-    assert_true(th_names_contain(remarks,
-                                 "enabled_return_to/3 is never called: there is no such callback"));
     assert_true(
-        th_names_contain(remarks, "trace_spawn/5 is never called: there is no such callback"));
-    assert_true(
-        th_names_contain(remarks, "trace_call/4 is never called: the callback is trace_call/5"));
+        th_library_names_contain(remarks, "the module in it is called never_called_module"));
+    assert_true(th_library_names_contain(
+        remarks, "enabled_return_to/3 is never called: there is no such callback"));
+    assert_true(th_library_names_contain(
+        remarks, "trace_spawn/5 is never called: there is no such callback"));
+    assert_true(th_library_names_contain(
+        remarks, "trace_call/4 is never called: the callback is trace_call/5"));
     th_library_release(library);
 }
 

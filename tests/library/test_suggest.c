@@ -29,8 +29,8 @@ static void distances_count_slips(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        assert_int_equal(th_suggest_distance(table[i].a, table[i].b), table[i].distance);
-        assert_int_equal(th_suggest_distance(table[i].b, table[i].a), table[i].distance);
+        assert_int_equal(th_library_suggest_distance(table[i].a, table[i].b), table[i].distance);
+        assert_int_equal(th_library_suggest_distance(table[i].b, table[i].a), table[i].distance);
     }
 }
 
@@ -41,11 +41,11 @@ static void long_names_are_like_nothing(void **state)
     (void)state;
     memset(name, 'a', sizeof name);
     name[TH_SUGGEST_MAX] = 0;
-    assert_int_equal(th_suggest_distance(name, name), 0);
+    assert_int_equal(th_library_suggest_distance(name, name), 0);
     name[TH_SUGGEST_MAX] = 'a';
     name[TH_SUGGEST_MAX + 1] = 0;
-    assert_true(th_suggest_distance(name, name) > TH_SUGGEST_MAX);
-    assert_null(th_suggest_nearest(name, (const char *const[]){name}, 1));
+    assert_true(th_library_suggest_distance(name, name) > TH_SUGGEST_MAX);
+    assert_null(th_library_suggest_nearest(name, (const char *const[]){name}, 1));
 }
 
 static void the_nearest_is_found_if_near_enough(void **state)
@@ -53,16 +53,16 @@ static void the_nearest_is_found_if_near_enough(void **state)
     static const char *const names[] = {"count", "text", "messages", "logger", "all", "call"};
 
     (void)state;
-    assert_string_equal(th_suggest_nearest("cuont", names, 4), "count");
-    assert_string_equal(th_suggest_nearest("text", names, 4), "text");
-    assert_string_equal(th_suggest_nearest("message", names, 4), "messages");
-    assert_string_equal(th_suggest_nearest("mes", names, 4), "messages");
-    assert_string_equal(th_suggest_nearest("text_tracer", names, 4), "text");
-    assert_string_equal(th_suggest_nearest("Call", names, 6), "call");
-    assert_string_equal(th_suggest_nearest("COUNT", names, 6), "count");
-    assert_null(th_suggest_nearest("me", names, 4));
-    assert_null(th_suggest_nearest("profile", names, 4));
-    assert_null(th_suggest_nearest("count", names, 0));
+    assert_string_equal(th_library_suggest_nearest("cuont", names, 4), "count");
+    assert_string_equal(th_library_suggest_nearest("text", names, 4), "text");
+    assert_string_equal(th_library_suggest_nearest("message", names, 4), "messages");
+    assert_string_equal(th_library_suggest_nearest("mes", names, 4), "messages");
+    assert_string_equal(th_library_suggest_nearest("text_tracer", names, 4), "text");
+    assert_string_equal(th_library_suggest_nearest("Call", names, 6), "call");
+    assert_string_equal(th_library_suggest_nearest("COUNT", names, 6), "count");
+    assert_null(th_library_suggest_nearest("me", names, 4));
+    assert_null(th_library_suggest_nearest("profile", names, 4));
+    assert_null(th_library_suggest_nearest("count", names, 0));
 }
 
 int main(void)

@@ -263,12 +263,12 @@ static void identifiers_are_those_of_the_recorded_node(void **state)
     ErlNifBinary bin;
 
     (void)state;
-    th_world_set_node((struct th_etf_node){enif_make_atom(env, "a@b"), 9});
+    th_process_world_set_node((struct th_etf_node){enif_make_atom(env, "a@b"), 9});
     assert_true(enif_term_to_binary(env, pid, &bin));
     assert_non_null(memmem(bin.data, bin.size, "a@b", 3));
     assert_true(enif_binary_to_term(env, bin.data, bin.size, &back, 0) > 0);
     assert_true(back == pid);
-    th_world_reset(NULL);
+    th_process_world_reset(NULL);
     assert_true(enif_binary_to_term(env, bin.data, bin.size, &back, 0) > 0);
     assert_true(enif_is_pid(env, back) && back != pid);
     enif_release_binary(&bin);

@@ -58,19 +58,19 @@ static void send_to_tracee(ErlNifEnv *env, const ERL_NIF_TERM argv[])
     ERL_NIF_TERM message = enif_make_tuple1(other, TH_AM(ok));
     ErlNifPid tracee = pid_of(argv[2]);
     ErlNifPid somebody = {th_local_pid(999, 0)};
-    uint64_t before = th_mail_dropped();
+    uint64_t before = th_process_mail_dropped();
     pthread_t thread;
     void *sent;
 
     assert_false(enif_send(env, &tracee, NULL, TH_AM(ok)));
     assert_false(enif_send(env, &tracee, other, message));
     assert_true(enif_is_tuple(other, message)); /* as after any failure */
-    assert_int_equal(th_mail_dropped(), before);
+    assert_int_equal(th_process_mail_dropped(), before);
     assert_true(enif_send(env, &somebody, NULL, TH_AM(ok)));
     pthread_create(&thread, NULL, send_from_a_thread, &tracee); /* not the callback's own */
     pthread_join(thread, &sent);
     assert_true((size_t)sent);
-    assert_int_equal(th_mail_dropped(), before + 2);
+    assert_int_equal(th_process_mail_dropped(), before + 2);
     enif_free_env(other);
 }
 
@@ -82,15 +82,15 @@ static void messages_to_the_tracee_are_refused(void **state)
 
 static void command_tracee(ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {
-    struct th_session *session = th_tracing_session(scene_tracing(), 0);
+    struct th_session *session = th_trace_session(scene_tracing(), 0);
     ErlNifPort tracee;
     ErlNifPort another = {th_local_port(99)};
 
     assert_true(enif_get_local_port(env, argv[2], &tracee));
     assert_false(enif_port_command(env, &another, NULL, TH_NIL));
-    assert_int_equal(th_session_counts(session).refused, 0);
+    assert_int_equal(th_trace_session_counts(session).refused, 0);
     assert_false(enif_port_command(env, &tracee, NULL, TH_NIL));
-    assert_int_equal(th_session_counts(session).refused, 1);
+    assert_int_equal(th_trace_session_counts(session).refused, 1);
 }
 
 static void commands_to_the_tracee_are_refused(void **state)

@@ -41,8 +41,8 @@ static int begin(void **state)
     journal->name = "old";
     later->name = "new";
     journal->told = later->told = inbox;
-    process = th_host_process_start(ignore, NULL);
-    pid.pid = th_host_process_pid(process);
+    process = th_process_start(ignore, NULL);
+    pid.pid = th_process_pid(process);
     th_env_init(&env, TH_ENV_CALLBACK);
     env.self = inbox.pid;
     file = mkstemp(path);
@@ -54,9 +54,9 @@ static int end(void **state)
 {
     (void)state;
     if (process)
-        th_host_process_stop(process);
+        th_process_stop(process);
     th_env_release(&env);
-    th_select_end();
+    th_poll_select_end();
     inbox_close();
     th_free(journal);
     th_free(later);
@@ -68,7 +68,7 @@ static int end(void **state)
 
 static void end_process(void)
 {
-    th_host_process_stop(process);
+    th_process_stop(process);
     process = NULL;
     th_resource_reap();
 }
@@ -142,7 +142,7 @@ static void an_upgrade_takes_over(void **state)
     select_on(file, ERL_NIF_SELECT_STOP, object);
     assert_string_equal(events_await(later, 1), "new:stop 1 later");
     th_env_clear(&env);
-    th_select_end();
+    th_poll_select_end();
     th_resource_reap();
     th_library_release(library);
     assert_string_equal(events_noted(later), "new:gone 1, new:unload 0");
@@ -165,7 +165,7 @@ static void an_upgrade_may_drop_callbacks(void **state)
     end_process();
     assert_true(select_on(ends[0], ERL_NIF_SELECT_STOP, object) < 0);
     assert_string_equal(events_noted(later), "");
-    th_select_end();
+    th_poll_select_end();
     enif_release_resource(object);
     th_library_release(library);
     assert_string_equal(events_noted(later), "new:gone 1, new:unload 0");

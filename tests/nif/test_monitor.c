@@ -35,8 +35,8 @@ static int begin(void **state)
     library = events_load(journal, NULL);
     a = events_object(journal, EVENTS_FULL, 1);
     b = events_object(journal, EVENTS_OTHER, 2);
-    process = th_host_process_start(ignore, NULL);
-    pid.pid = th_host_process_pid(process);
+    process = th_process_start(ignore, NULL);
+    pid.pid = th_process_pid(process);
     th_env_init(&env, TH_ENV_CALLBACK);
     return 0;
 }
@@ -44,7 +44,7 @@ static int begin(void **state)
 static void end_process(void)
 {
     if (process)
-        th_host_process_stop(process);
+        th_process_stop(process);
     process = NULL;
 }
 
@@ -231,14 +231,14 @@ static void a_monitor_ends_in_one_way(void **state)
     pthread_barrier_init(&race.start, NULL, 2);
     assert_int_equal(pthread_create(&thread, NULL, take_away, &race), 0);
     for (int i = 0; i < ROUNDS; i++) {
-        struct th_mailbox *short_lived = th_host_process_start(ignore, NULL);
-        ErlNifPid its_pid = {th_host_process_pid(short_lived)};
+        struct th_mailbox *short_lived = th_process_start(ignore, NULL);
+        ErlNifPid its_pid = {th_process_pid(short_lived)};
         race.object = events_object(journal, EVENTS_FULL, 5);
         before = race.taken;
         assert_int_equal(enif_monitor_process(NULL, race.object, &its_pid, &race.object->monitor),
                          0);
         pthread_barrier_wait(&race.start);
-        th_host_process_stop(short_lived);
+        th_process_stop(short_lived);
         pthread_barrier_wait(&race.start);
         const char *text = noted();
         down = times(text, "down");

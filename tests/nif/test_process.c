@@ -52,13 +52,13 @@ static void open_mailbox(struct mailbox *mailbox)
     mailbox->count = 0;
     mailbox->last = TH_NONE;
     th_env_init(&mailbox->env, TH_ENV_PLAIN);
-    mailbox->process = th_host_process_start(receive, mailbox);
-    assert_true(enif_get_local_pid(env, th_host_process_pid(mailbox->process), &mailbox->pid));
+    mailbox->process = th_process_start(receive, mailbox);
+    assert_true(enif_get_local_pid(env, th_process_pid(mailbox->process), &mailbox->pid));
 }
 
 static void close_mailbox(struct mailbox *mailbox)
 {
-    th_host_process_stop(mailbox->process);
+    th_process_stop(mailbox->process);
     th_env_release(&mailbox->env);
 }
 
@@ -105,12 +105,12 @@ static void self_is_who_runs(void **state)
     assert_null(enif_self(env, &pid));
     assert_false(enif_is_current_process_alive(env));
     assert_true(pid.pid == TH_NIL);
-    th_world_reset(NULL);
+    th_process_world_reset(NULL);
     env->self = th_local_pid(5, 0);
     assert_ptr_equal(enif_self(env, &pid), &pid);
     assert_true(pid.pid == th_local_pid(5, 0));
     assert_true(enif_is_current_process_alive(env));
-    th_world_end(th_local_pid(5, 0));
+    th_process_world_end(th_local_pid(5, 0));
     assert_false(enif_is_current_process_alive(env));
 }
 
@@ -120,16 +120,16 @@ static void who_is_alive(void **state)
     ErlNifPort port = {th_local_port(5)}, pid_as_port = {th_local_pid(5, 0)};
 
     (void)state;
-    th_world_reset(NULL);
+    th_process_world_reset(NULL);
     assert_true(enif_is_process_alive(env, &pid));
     assert_true(enif_is_process_alive(NULL, &pid));
     assert_true(enif_is_port_alive(NULL, &port));
     assert_false(enif_is_process_alive(env, &port_as_pid));
     assert_false(enif_is_port_alive(env, &pid_as_port));
-    th_world_end(pid.pid);
+    th_process_world_end(pid.pid);
     assert_false(enif_is_process_alive(env, &pid));
     assert_true(enif_is_port_alive(env, &port));
-    th_world_end(port.port_id);
+    th_process_world_end(port.port_id);
     assert_false(enif_is_port_alive(env, &port));
 }
 
@@ -192,7 +192,7 @@ static void recorded_ports_take_no_commands(void **state)
     ERL_NIF_TERM message = enif_make_list1(other, TH_NIL);
 
     (void)state;
-    th_world_reset(NULL);
+    th_process_world_reset(NULL);
     assert_false(enif_port_command(env, &port, other, message));
     assert_false(enif_port_command(env, &port, NULL, message));
     assert_true(enif_is_list(env, message));
@@ -210,14 +210,14 @@ static void a_port_of_the_host_takes_commands(void **state)
     FILE *file = open_memstream(&printed, &size);
 
     (void)state;
-    th_console_set_output(file);
-    assert_true(enif_get_local_port(env, th_port_console(), &port));
+    th_process_console_set_output(file);
+    assert_true(enif_get_local_port(env, th_process_port_console(), &port));
     assert_true(enif_is_port_alive(env, &port));
     assert_true(enif_port_command(env, &port, other, good));
     assert_true(enif_make_list1(other, TH_NIL) == good); /* it begins anew */
     assert_false(enif_port_command(env, &port, NULL, bad));
     assert_true(enif_port_command(env, &port, NULL, enif_make_list1(env, th_small('!'))));
-    th_console_set_output(NULL);
+    th_process_console_set_output(NULL);
     fclose(file);
     assert_string_equal(printed, "t!");
     free(printed);
@@ -231,24 +231,24 @@ static void names_are_those_of_processes_or_of_ports(void **state)
     ErlNifPort port = {TH_NIL};
 
     (void)state;
-    th_world_reset(NULL);
+    th_process_world_reset(NULL);
     open_mailbox(&mailbox);
     assert_false(enif_whereis_pid(env, TH_AM(ok), &pid));
     assert_false(enif_whereis_port(env, TH_AM(ok), &port));
     assert_false(enif_whereis_pid(env, TH_NIL, &pid));
-    assert_true(th_name_register(TH_AM(ok), mailbox.pid.pid));
-    assert_true(th_name_register(TH_AM(output), th_port_console()));
+    assert_true(th_process_name_register(TH_AM(ok), mailbox.pid.pid));
+    assert_true(th_process_name_register(TH_AM(output), th_process_port_console()));
     assert_false(enif_whereis_port(env, TH_AM(ok), &port));
     assert_false(enif_whereis_pid(env, TH_AM(output), &pid));
     assert_true(pid.pid == TH_NIL && port.port_id == TH_NIL);
     assert_true(enif_whereis_pid(env, TH_AM(ok), &pid));
     assert_true(pid.pid == mailbox.pid.pid);
     assert_true(enif_whereis_port(NULL, TH_AM(output), &port));
-    assert_true(port.port_id == th_port_console());
-    assert_true(th_name_unregister(TH_AM(output)));
+    assert_true(port.port_id == th_process_port_console());
+    assert_true(th_process_name_unregister(TH_AM(output)));
     close_mailbox(&mailbox);
     assert_false(enif_whereis_pid(env, TH_AM(ok), &pid));
-    th_world_register(th_local_pid(5, 0), TH_AM(ok));
+    th_process_world_register(th_local_pid(5, 0), TH_AM(ok));
     assert_true(enif_whereis_pid(env, TH_AM(ok), &pid));
     assert_true(pid.pid == th_local_pid(5, 0));
 }

@@ -39,7 +39,7 @@ static int end(void **state)
 {
     (void)state;
     th_env_release(&env);
-    th_select_end();
+    th_poll_select_end();
     enif_release_resource(object);
     th_resource_reap();
     inbox_close();

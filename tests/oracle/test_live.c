@@ -30,7 +30,7 @@ static struct th_session *log_to(unsigned n)
 
     th_env_init(&env, TH_ENV_PLAIN);
     assert_int_equal(th_text_parse(&env, state, strlen(state), &setup.state), TH_OK);
-    assert_int_equal(th_session_create(scene_tracing(), &setup, &logging), TH_OK);
+    assert_int_equal(th_trace_session_create(scene_tracing(), &setup, &logging), TH_OK);
     th_env_release(&env);
     th_free(state);
     return logging;
@@ -40,12 +40,12 @@ static void play_logged(unsigned n, const char *script)
 {
     struct th_session *logging = log_to(n);
 
-    assert_int_equal(th_session_trace_one(logging, th_run_pid(player), true,
-                                          TH_FLAG_PROCS | TH_FLAG_SEND | TH_FLAG_RECEIVE |
-                                              TH_FLAG_EXITING | TH_FLAG_SET_ON_SPAWN),
+    assert_int_equal(th_trace_session_trace_one(logging, th_runtime_run_pid(player), true,
+                                                TH_FLAG_PROCS | TH_FLAG_SEND | TH_FLAG_RECEIVE |
+                                                    TH_FLAG_EXITING | TH_FLAG_SET_ON_SPAWN),
                      TH_OK);
     play(script);
-    th_session_destroy(logging);
+    th_trace_session_destroy(logging);
 }
 
 /* The scripts of the file, each {"Name", Script} and a full stop at the end of a line. */
@@ -87,7 +87,7 @@ static int begin(void **state)
     (void)state;
     assert_non_null(mkdtemp(folder));
     begin_plays(1);
-    th_session_destroy(session);
+    th_trace_session_destroy(session);
     return 0;
 }
 

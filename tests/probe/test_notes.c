@@ -47,7 +47,7 @@ static void read_notes(const char *file, struct note notes[])
 
             if (!probe)
                 fail_msg("%s has a note for %s, which is not in the table", file, name);
-            note = &notes[probe - th_probes];
+            note = &notes[probe - th_probe_probes];
             note->times++;
         } else if ((place = strstr(line, "Semaphore: ")) != NULL) {
             semaphore = strtoul(place + strlen("Semaphore: "), NULL, 16);
@@ -66,7 +66,7 @@ static void compare(const char *file)
 
     read_notes(file, notes);
     for (size_t i = 0; i < TH_PROBE_COUNT_OF_ALL; i++) {
-        const struct th_probe *probe = &th_probes[i];
+        const struct th_probe *probe = &th_probe_probes[i];
         struct th_buffer sizes = {0};
 
         for (unsigned k = 0; k < probe->count; k++)

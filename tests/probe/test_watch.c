@@ -33,8 +33,8 @@ static size_t raise_matching(const char *pattern)
     size_t raised = 0;
 
     for (size_t i = 0; i < TH_PROBE_COUNT_OF_ALL; i++)
-        if (th_probe_matches(&th_probes[i], pattern)) {
-            th_probe_raise(&th_probes[i]);
+        if (th_probe_matches(&th_probe_probes[i], pattern)) {
+            th_probe_raise(&th_probe_probes[i]);
             raised++;
         }
     return raised;
@@ -89,9 +89,9 @@ static void test_patterns(void **state)
     assert_int_equal(raise_matching("nothing__*"), 0);
     assert_int_equal(raise_matching("efile_drv__*"), 4);
     for (size_t i = 0; i < TH_PROBE_COUNT_OF_ALL; i++)
-        if (*th_probes[i].semaphore) {
-            assert_memory_equal(th_probes[i].name, "efile_drv__", 11);
-            th_probe_lower(&th_probes[i]);
+        if (*th_probe_probes[i].semaphore) {
+            assert_memory_equal(th_probe_probes[i].name, "efile_drv__", 11);
+            th_probe_lower(&th_probe_probes[i]);
             raised++;
         }
     assert_int_equal(raised, 4);

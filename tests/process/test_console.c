@@ -11,7 +11,7 @@
 /* What the console has printed since it was given *FILE; free it. */
 static char *printed(FILE *file, char **text)
 {
-    th_console_set_output(NULL);
+    th_process_console_set_output(NULL);
     fclose(file);
     return *text;
 }
@@ -25,10 +25,10 @@ static void messages_are_lines(void **state)
 
     (void)state;
     th_env_init(&env, TH_ENV_PLAIN);
-    th_console_set_output(file);
-    assert_true(th_mail_send(th_console_pid(), TH_AM(ok)));
-    assert_true(th_mail_send(
-        th_console_pid(),
+    th_process_console_set_output(file);
+    assert_true(th_process_mail_send(th_process_console_pid(), TH_AM(ok)));
+    assert_true(th_process_mail_send(
+        th_process_console_pid(),
         th_make_tuple_of(&env, TH_AM(trace), th_local_pid(42, 0), TH_AM(send),
                          th_make_latin1_string(&env, (const unsigned char *)"hi", 2))));
     assert_string_equal(printed(file, &text), "ok\n{trace,<0.42.0>,send,\"hi\"}\n");
@@ -48,9 +48,9 @@ static void a_long_message_is_one_line(void **state)
     th_env_init(&env, TH_ENV_PLAIN);
     for (int i = 0; i < 50000; i++)
         list = th_make_cons(&env, TH_AM(ok), list);
-    th_console_set_output(file);
-    assert_true(th_mail_send(th_console_pid(), list));
-    assert_true(th_mail_send(th_console_pid(), TH_AM(ok)));
+    th_process_console_set_output(file);
+    assert_true(th_process_mail_send(th_process_console_pid(), list));
+    assert_true(th_process_mail_send(th_process_console_pid(), TH_AM(ok)));
     assert_int_equal(strlen(printed(file, &text)), 3 * 50000 + 2 + 3);
     assert_ptr_equal(strchr(text, '\n'), text + 3 * 50000 + 1);
     free(text);
@@ -60,10 +60,10 @@ static void a_long_message_is_one_line(void **state)
 static void there_is_one_console(void **state)
 {
     (void)state;
-    assert_true(th_console_pid() == th_console_pid());
-    assert_true(th_process_alive(th_console_pid()));
-    th_world_reset(NULL);
-    assert_true(th_process_alive(th_console_pid()));
+    assert_true(th_process_console_pid() == th_process_console_pid());
+    assert_true(th_process_alive(th_process_console_pid()));
+    th_process_world_reset(NULL);
+    assert_true(th_process_alive(th_process_console_pid()));
 }
 
 int main(void)

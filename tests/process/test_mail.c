@@ -26,44 +26,44 @@ static void receive(void *context, th_term message)
 static void mail_is_received(void **state)
 {
     struct mailbox mailbox = {0};
-    struct th_mailbox *process = th_host_process_start(receive, &mailbox);
-    th_term pid = th_host_process_pid(process);
+    struct th_mailbox *process = th_process_start(receive, &mailbox);
+    th_term pid = th_process_pid(process);
 
     (void)state;
     assert_true(th_is_local_pid(pid));
     assert_true(th_local_pid_serial(pid) >= TH_HOST_SERIAL);
     assert_true(th_process_alive(pid));
-    assert_true(th_mail_send(pid, TH_AM(ok)));
+    assert_true(th_process_mail_send(pid, TH_AM(ok)));
     assert_int_equal(mailbox.count, 1);
     assert_true(mailbox.last == TH_AM(ok));
-    th_host_process_stop(process);
+    th_process_stop(process);
 }
 
 static void a_stopped_process_is_dead_for_ever(void **state)
 {
     struct mailbox mailbox = {0};
-    struct th_mailbox *process = th_host_process_start(receive, &mailbox);
-    th_term pid = th_host_process_pid(process);
+    struct th_mailbox *process = th_process_start(receive, &mailbox);
+    th_term pid = th_process_pid(process);
     struct th_mailbox *next;
 
     (void)state;
-    th_host_process_stop(process);
+    th_process_stop(process);
     assert_false(th_process_alive(pid));
-    assert_false(th_mail_send(pid, TH_AM(ok)));
-    next = th_host_process_start(receive, &mailbox);
-    assert_true(th_host_process_pid(next) != pid);
+    assert_false(th_process_mail_send(pid, TH_AM(ok)));
+    next = th_process_start(receive, &mailbox);
+    assert_true(th_process_pid(next) != pid);
     assert_false(th_process_alive(pid));
-    assert_false(th_mail_send(pid, TH_AM(ok)));
+    assert_false(th_process_mail_send(pid, TH_AM(ok)));
     assert_int_equal(mailbox.count, 0);
-    th_host_process_stop(next);
+    th_process_stop(next);
 }
 
 /* A host's identifier that nobody has had, in a page that is there and in one that is not. */
 static void a_process_that_never_was_is_dead(void **state)
 {
     struct mailbox mailbox = {0};
-    struct th_mailbox *process = th_host_process_start(receive, &mailbox);
-    th_term pid = th_host_process_pid(process);
+    struct th_mailbox *process = th_process_start(receive, &mailbox);
+    th_term pid = th_process_pid(process);
     uint32_t number = th_local_pid_number(pid), serial = th_local_pid_serial(pid);
     const th_term never[] = {th_local_pid(number, serial + 1), th_local_pid(number + 20000, serial),
                              th_local_pid(number, serial + 1000)};
@@ -71,11 +71,11 @@ static void a_process_that_never_was_is_dead(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof never / sizeof *never; i++) {
         assert_false(th_process_alive(never[i]));
-        assert_false(th_mail_send(never[i], TH_AM(ok)));
-        assert_false(th_monitor_start(&(struct th_monitor){0}, never[i]));
+        assert_false(th_process_mail_send(never[i], TH_AM(ok)));
+        assert_false(th_process_monitor_start(&(struct th_monitor){0}, never[i]));
     }
     assert_int_equal(mailbox.count, 0);
-    th_host_process_stop(process);
+    th_process_stop(process);
 }
 
 static void many_processes_are_told_apart(void **state)
@@ -85,46 +85,46 @@ static void many_processes_are_told_apart(void **state)
 
     (void)state;
     for (size_t i = 0; i < PROCESSES; i++)
-        processes[i] = th_host_process_start(receive, &mailboxes[i]);
+        processes[i] = th_process_start(receive, &mailboxes[i]);
     for (size_t i = 0; i < PROCESSES; i++)
-        assert_true(th_mail_send(th_host_process_pid(processes[i]), th_small((int64_t)i)));
+        assert_true(th_process_mail_send(th_process_pid(processes[i]), th_small((int64_t)i)));
     for (size_t i = 0; i < PROCESSES; i++) {
         assert_int_equal(mailboxes[i].count, 1);
         assert_int_equal(th_small_value(mailboxes[i].last), i);
-        th_host_process_stop(processes[i]);
+        th_process_stop(processes[i]);
     }
 }
 
 static void mail_to_recorded_processes_is_counted_and_dropped(void **state)
 {
-    uint64_t before = th_mail_dropped();
+    uint64_t before = th_process_mail_dropped();
 
     (void)state;
-    th_world_reset(NULL);
-    assert_true(th_mail_send(th_local_pid(1, 0), TH_AM(ok)));
-    assert_int_equal(th_mail_dropped(), before + 1);
-    th_world_end(th_local_pid(1, 0));
-    assert_false(th_mail_send(th_local_pid(1, 0), TH_AM(ok)));
-    assert_int_equal(th_mail_dropped(), before + 1);
+    th_process_world_reset(NULL);
+    assert_true(th_process_mail_send(th_local_pid(1, 0), TH_AM(ok)));
+    assert_int_equal(th_process_mail_dropped(), before + 1);
+    th_process_world_end(th_local_pid(1, 0));
+    assert_false(th_process_mail_send(th_local_pid(1, 0), TH_AM(ok)));
+    assert_int_equal(th_process_mail_dropped(), before + 1);
 }
 
 static void only_processes_of_this_node_get_mail(void **state)
 {
     (void)state;
-    assert_false(th_mail_send(TH_AM(console), TH_AM(ok)));
-    assert_false(th_mail_send(th_local_port(1), TH_AM(ok)));
-    assert_false(th_mail_send(TH_NIL, TH_AM(ok)));
+    assert_false(th_process_mail_send(TH_AM(console), TH_AM(ok)));
+    assert_false(th_process_mail_send(th_local_port(1), TH_AM(ok)));
+    assert_false(th_process_mail_send(TH_NIL, TH_AM(ok)));
 }
 
 static void host_processes_survive_a_new_world(void **state)
 {
     struct mailbox mailbox = {0};
-    struct th_mailbox *process = th_host_process_start(receive, &mailbox);
+    struct th_mailbox *process = th_process_start(receive, &mailbox);
 
     (void)state;
-    th_world_reset(NULL);
-    assert_true(th_mail_send(th_host_process_pid(process), TH_AM(ok)));
-    th_host_process_stop(process);
+    th_process_world_reset(NULL);
+    assert_true(th_process_mail_send(th_process_pid(process), TH_AM(ok)));
+    th_process_stop(process);
 }
 
 static void *send_many(void *pid)
@@ -132,7 +132,7 @@ static void *send_many(void *pid)
     size_t sent = 0;
 
     for (size_t i = 0; i < MESSAGES; i++) {
-        sent += th_mail_send(*(th_term *)pid, TH_AM(ok));
+        sent += th_process_mail_send(*(th_term *)pid, TH_AM(ok));
         if (!th_process_alive(*(th_term *)pid))
             break;
     }
@@ -159,24 +159,24 @@ static size_t run_senders(th_term pid, void (*meanwhile)(void *), void *context)
 static void messages_of_several_threads_come_one_at_a_time(void **state)
 {
     struct mailbox mailbox = {0};
-    struct th_mailbox *process = th_host_process_start(receive, &mailbox);
+    struct th_mailbox *process = th_process_start(receive, &mailbox);
 
     (void)state;
-    assert_int_equal(run_senders(th_host_process_pid(process), NULL, NULL), SENDERS * MESSAGES);
+    assert_int_equal(run_senders(th_process_pid(process), NULL, NULL), SENDERS * MESSAGES);
     assert_int_equal(mailbox.count, SENDERS * MESSAGES);
-    th_host_process_stop(process);
+    th_process_stop(process);
 }
 
 static void stop(void *process)
 {
-    th_host_process_stop(process);
+    th_process_stop(process);
 }
 
 static void no_message_comes_after_the_stop(void **state)
 {
     struct mailbox mailbox = {0};
-    struct th_mailbox *process = th_host_process_start(receive, &mailbox);
-    size_t sent = run_senders(th_host_process_pid(process), stop, process);
+    struct th_mailbox *process = th_process_start(receive, &mailbox);
+    size_t sent = run_senders(th_process_pid(process), stop, process);
 
     (void)state;
     assert_int_equal(mailbox.count, sent);
@@ -186,14 +186,14 @@ static void end_many(void *unused)
 {
     (void)unused;
     for (uint32_t i = 2; i < MESSAGES; i++)
-        th_world_end(th_local_pid(i * 1000, 0));
-    th_world_end(th_local_pid(1, 0));
+        th_process_world_end(th_local_pid(i * 1000, 0));
+    th_process_world_end(th_local_pid(1, 0));
 }
 
 static void others_may_ask_while_the_world_changes(void **state)
 {
     (void)state;
-    th_world_reset(NULL);
+    th_process_world_reset(NULL);
     run_senders(th_local_pid(1, 0), end_many, NULL);
     assert_false(th_process_alive(th_local_pid(1, 0)));
 }

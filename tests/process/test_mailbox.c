@@ -38,12 +38,12 @@ static void count_arrival(void *context, const struct th_message *message)
 
 static struct th_mailbox *start(void)
 {
-    return th_host_process_start_mailbox(count_arrival, NULL, NULL);
+    return th_process_start_mailbox(count_arrival, NULL, NULL);
 }
 
 static void send(struct th_mailbox *to, th_term message)
 {
-    assert_true(th_mail_send(th_host_process_pid(to), message));
+    assert_true(th_process_mail_send(th_process_pid(to), message));
 }
 
 static void messages_wait_in_order(void **state)
@@ -52,21 +52,21 @@ static void messages_wait_in_order(void **state)
     struct th_message *mail;
 
     (void)state;
-    assert_null(th_host_process_take(process));
+    assert_null(th_process_take(process));
     for (int round = 0; round < 2; round++) {
         for (int i = 0; i < 3; i++)
             send(process, th_small(i));
-        mail = th_host_process_take(process);
+        mail = th_process_take(process);
         for (int i = 0; i < 3; i++) {
             struct th_message *next = mail->next;
             assert_int_equal(th_small_value(mail->term), i);
-            th_message_free(mail);
+            th_process_message_free(mail);
             mail = next;
         }
         assert_null(mail);
-        assert_null(th_host_process_take(process));
+        assert_null(th_process_take(process));
     }
-    th_host_process_stop(process);
+    th_process_stop(process);
 }
 
 static void arriving_is_told_when_the_mailbox_was_empty(void **state)
@@ -78,13 +78,13 @@ static void arriving_is_told_when_the_mailbox_was_empty(void **state)
     send(process, TH_AM(ok));
     send(process, TH_AM(ok));
     assert_int_equal(arrivals, 1);
-    mail = th_host_process_take(process);
-    th_message_free(mail->next);
-    th_message_free(mail);
+    mail = th_process_take(process);
+    th_process_message_free(mail->next);
+    th_process_message_free(mail);
     assert_int_equal(arrivals, 1);
     send(process, TH_AM(ok));
     assert_int_equal(arrivals, 2);
-    th_host_process_stop(process);
+    th_process_stop(process);
 }
 
 static th_term make_message(th_env *to)
@@ -105,11 +105,11 @@ static void a_message_outlives_what_it_was_made_from(void **state)
     send(process, make_message(&env));
     th_env_release(&env);
     th_env_init(&env, TH_ENV_PLAIN);
-    mail = th_host_process_take(process);
+    mail = th_process_take(process);
     assert_true(th_identical(mail->term, make_message(&env)));
     assert_null(mail->offheap);
-    th_message_free(mail);
-    th_host_process_stop(process);
+    th_process_message_free(mail);
+    th_process_stop(process);
 }
 
 static void *object_kept, *object_released;
@@ -132,7 +132,7 @@ static void what_is_shared_is_let_go_with_the_message(void **state)
     int object;
 
     (void)state;
-    message = th_message_create(
+    message = th_process_message_create(
         th_make_tuple_of(&env, th_make_shared_binary(&env, binary, binary->data, 8 * SHARED_SIZE),
                          th_make_magic(&env, &object, keep, release, words)));
     assert_ptr_equal(object_kept, &object);
@@ -141,7 +141,7 @@ static void what_is_shared_is_let_go_with_the_message(void **state)
     th_env_init(&env, TH_ENV_PLAIN);
     assert_int_equal(atomic_load(&binary->count), 2);
     object_released = NULL;
-    th_message_free(message);
+    th_process_message_free(message);
     assert_int_equal(atomic_load(&binary->count), 1);
     assert_ptr_equal(object_released, &object);
     th_binary_release(binary);
@@ -154,23 +154,23 @@ static void a_message_is_one_allocation(void **state)
 
     (void)state;
     before = th_alloc_count();
-    th_message_free(th_message_create(term));
+    th_process_message_free(th_process_message_create(term));
     assert_int_equal(th_alloc_count(), before + 1);
 }
 
 static void the_dead_leave_no_mail(void **state)
 {
     struct th_mailbox *process = start(), *next;
-    th_term pid = th_host_process_pid(process);
+    th_term pid = th_process_pid(process);
 
     (void)state;
     send(process, make_message(&env));
-    th_host_process_exit(process, TH_AM(error));
+    th_process_exit(process, TH_AM(error));
     assert_false(th_process_alive(pid));
-    assert_false(th_mail_send(pid, make_message(&env)));
+    assert_false(th_process_mail_send(pid, make_message(&env)));
     next = start();
-    assert_null(th_host_process_take(next));
-    th_host_process_stop(next);
+    assert_null(th_process_take(next));
+    th_process_stop(next);
 }
 
 /* Whoever takes messages out sleeps until one arrives. */
@@ -200,7 +200,8 @@ static void *send_numbered(void *argument)
     th_env_init(&own, TH_ENV_PLAIN);
     for (int i = 0; i < MESSAGES; i++) {
         th_env_clear(&own);
-        th_mail_send(pid_and_sender[0], th_make_tuple_of(&own, pid_and_sender[1], th_small(i)));
+        th_process_mail_send(pid_and_sender[0],
+                             th_make_tuple_of(&own, pid_and_sender[1], th_small(i)));
     }
     th_env_release(&own);
     return NULL;
@@ -224,7 +225,7 @@ static size_t check_order(struct th_message *mail, int next[SENDERS])
         struct th_message *following = mail->next;
         const th_term *elements = th_tuple_elements(mail->term);
         assert_int_equal(th_small_value(elements[1]), next[th_small_value(elements[0])]++);
-        th_message_free(mail);
+        th_process_message_free(mail);
         mail = following;
         count++;
     }
@@ -240,19 +241,19 @@ static void a_sleeping_reader_misses_nothing(void **state)
     size_t count = 0;
 
     (void)state;
-    reader.process = th_host_process_start_mailbox(wake, &reader, NULL);
+    reader.process = th_process_start_mailbox(wake, &reader, NULL);
     for (int i = 0; i < SENDERS; i++) {
-        arguments[i][0] = th_host_process_pid(reader.process);
+        arguments[i][0] = th_process_pid(reader.process);
         arguments[i][1] = th_small(i);
         pthread_create(&threads[i], NULL, send_numbered, arguments[i]);
     }
     while (count < SENDERS * MESSAGES) {
         wait_for_mail(&reader);
-        count += check_order(th_host_process_take(reader.process), next);
+        count += check_order(th_process_take(reader.process), next);
     }
     for (int i = 0; i < SENDERS; i++)
         pthread_join(threads[i], NULL);
-    th_host_process_stop(reader.process);
+    th_process_stop(reader.process);
 }
 
 static void a_mailbox_may_go_while_others_send(void **state)
@@ -260,12 +261,12 @@ static void a_mailbox_may_go_while_others_send(void **state)
     (void)state;
     for (int round = 0; round < 20; round++) {
         struct th_mailbox *process = start();
-        th_term argument[] = {th_host_process_pid(process), th_small(0)};
+        th_term argument[] = {th_process_pid(process), th_small(0)};
         pthread_t thread;
 
         pthread_create(&thread, NULL, send_numbered, argument);
         send(process, TH_AM(ok));
-        th_host_process_stop(process);
+        th_process_stop(process);
         pthread_join(thread, NULL);
         assert_false(th_process_alive(argument[0]));
     }

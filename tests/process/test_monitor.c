@@ -34,7 +34,7 @@ static void down(struct th_monitor *self, th_term reason)
 static bool watch(struct watcher *watcher, th_term id)
 {
     *watcher = (struct watcher){.monitor.down = down};
-    return th_monitor_start(&watcher->monitor, id);
+    return th_process_monitor_start(&watcher->monitor, id);
 }
 
 static void ignore(void *context, th_term message)
@@ -45,13 +45,13 @@ static void ignore(void *context, th_term message)
 
 static struct th_mailbox *start(void)
 {
-    return th_host_process_start(ignore, NULL);
+    return th_process_start(ignore, NULL);
 }
 
 static int begin(void **state)
 {
     (void)state;
-    th_world_reset(NULL);
+    th_process_world_reset(NULL);
     return 0;
 }
 
@@ -61,13 +61,13 @@ static void who_watches_is_told_once(void **state)
     struct watcher watcher;
 
     (void)state;
-    assert_true(watch(&watcher, th_host_process_pid(process)));
+    assert_true(watch(&watcher, th_process_pid(process)));
     assert_int_equal(watcher.told, 0);
-    th_host_process_exit(process, TH_AM(error));
+    th_process_exit(process, TH_AM(error));
     assert_int_equal(watcher.told, 1);
     assert_true(watcher.reason == TH_AM(error));
     assert_true(watcher.was_dead);
-    assert_false(th_monitor_stop(&watcher.monitor));
+    assert_false(th_process_monitor_stop(&watcher.monitor));
 }
 
 static void stopping_is_a_normal_end(void **state)
@@ -76,8 +76,8 @@ static void stopping_is_a_normal_end(void **state)
     struct watcher watcher;
 
     (void)state;
-    watch(&watcher, th_host_process_pid(process));
-    th_host_process_stop(process);
+    watch(&watcher, th_process_pid(process));
+    th_process_stop(process);
     assert_true(watcher.reason == TH_AM(normal));
 }
 
@@ -87,24 +87,24 @@ static void who_has_stopped_watching_is_not_told(void **state)
     struct watcher watcher;
 
     (void)state;
-    watch(&watcher, th_host_process_pid(process));
-    assert_true(th_monitor_stop(&watcher.monitor));
-    assert_false(th_monitor_stop(&watcher.monitor));
-    th_host_process_stop(process);
+    watch(&watcher, th_process_pid(process));
+    assert_true(th_process_monitor_stop(&watcher.monitor));
+    assert_false(th_process_monitor_stop(&watcher.monitor));
+    th_process_stop(process);
     assert_int_equal(watcher.told, 0);
 }
 
 static void what_is_not_alive_is_not_watched(void **state)
 {
     struct th_mailbox *process = start();
-    th_term pid = th_host_process_pid(process);
+    th_term pid = th_process_pid(process);
     struct watcher watcher;
 
     (void)state;
-    th_host_process_stop(process);
+    th_process_stop(process);
     assert_false(watch(&watcher, pid));
-    assert_false(th_monitor_stop(&watcher.monitor));
-    th_world_end(th_local_pid(5, 0));
+    assert_false(th_process_monitor_stop(&watcher.monitor));
+    th_process_world_end(th_local_pid(5, 0));
     assert_false(watch(&watcher, th_local_pid(5, 0)));
     assert_false(watch(&watcher, TH_AM(ok)));
     assert_int_equal(watcher.told, 0);
@@ -115,19 +115,19 @@ static void the_end_of_what_was_recorded_is_told(void **state)
     struct watcher process, port, other;
 
     (void)state;
-    th_world_see(th_local_pid(5, 0));
+    th_process_world_see(th_local_pid(5, 0));
     assert_true(watch(&process, th_local_pid(5, 0)));
     assert_true(watch(&port, th_local_port(5))); /* never seen */
     assert_true(watch(&other, th_local_pid(5, 1)));
-    th_world_end(th_local_pid(5, 0));
+    th_process_world_end(th_local_pid(5, 0));
     assert_int_equal(process.told, 1);
     assert_true(process.was_dead);
     assert_true(process.reason == TH_AM(noproc));
     assert_int_equal(port.told, 0);
-    th_world_end(th_local_port(5));
+    th_process_world_end(th_local_port(5));
     assert_int_equal(port.told, 1);
     assert_int_equal(other.told, 0);
-    assert_true(th_monitor_stop(&other.monitor));
+    assert_true(th_process_monitor_stop(&other.monitor));
 }
 
 static void a_world_that_goes_ends_all_that_was_in_it(void **state)
@@ -137,14 +137,14 @@ static void a_world_that_goes_ends_all_that_was_in_it(void **state)
 
     (void)state;
     watch(&recorded, th_local_pid(5, 0));
-    watch(&own, th_host_process_pid(process));
-    th_world_reset(NULL);
+    watch(&own, th_process_pid(process));
+    th_process_world_reset(NULL);
     assert_int_equal(recorded.told, 1);
     assert_true(recorded.reason == th_atom("noconnection"));
     assert_int_equal(own.told, 0);
-    th_world_end(th_local_pid(5, 0));
+    th_process_world_end(th_local_pid(5, 0));
     assert_int_equal(recorded.told, 1);
-    th_host_process_stop(process);
+    th_process_stop(process);
     assert_int_equal(own.told, 1);
 }
 
@@ -156,13 +156,13 @@ static void many_may_watch_many(void **state)
     for (uint32_t i = 0; i < MANY; i++)
         watch(&watchers[i], th_local_pid(i % 10, 0));
     for (size_t i = 0; i < MANY; i += 4)
-        assert_true(th_monitor_stop(&watchers[i].monitor));
+        assert_true(th_process_monitor_stop(&watchers[i].monitor));
     for (uint32_t i = 0; i < 5; i++)
-        th_world_end(th_local_pid(i, 0));
+        th_process_world_end(th_local_pid(i, 0));
     for (size_t i = 0; i < MANY; i++) {
         bool told = i % 4 != 0 && i % 10 < 5;
         assert_int_equal(watchers[i].told, told);
-        assert_int_equal(th_monitor_stop(&watchers[i].monitor), i % 4 != 0 && !told);
+        assert_int_equal(th_process_monitor_stop(&watchers[i].monitor), i % 4 != 0 && !told);
     }
 }
 
@@ -172,9 +172,9 @@ static void stop_the_other(struct th_monitor *self, th_term reason)
     struct watcher *watcher = (struct watcher *)self;
 
     down(self, reason);
-    assert_true(th_monitor_stop(&watcher->other->monitor));
+    assert_true(th_process_monitor_stop(&watcher->other->monitor));
     watcher->monitor.down = down;
-    assert_true(th_monitor_start(self, th_local_pid(6, 0)));
+    assert_true(th_process_monitor_start(self, th_local_pid(6, 0)));
 }
 
 static void who_is_told_may_start_and_stop_monitors(void **state)
@@ -187,9 +187,9 @@ static void who_is_told_may_start_and_stop_monitors(void **state)
     one.other = &two;
     two.other = &one;
     one.monitor.down = two.monitor.down = stop_the_other;
-    th_world_end(th_local_pid(5, 0));
+    th_process_world_end(th_local_pid(5, 0));
     assert_int_equal(one.told + two.told, 1);
-    th_world_end(th_local_pid(6, 0));
+    th_process_world_end(th_local_pid(6, 0));
     assert_int_equal(one.told + two.told, 2);
 }
 
@@ -197,7 +197,7 @@ static void watch_the_next_world(struct th_monitor *self, th_term reason)
 {
     down(self, reason);
     self->down = down;
-    assert_true(th_monitor_start(self, th_local_pid(5, 0)));
+    assert_true(th_process_monitor_start(self, th_local_pid(5, 0)));
 }
 
 static void the_next_world_may_be_watched_at_once(void **state)
@@ -207,9 +207,9 @@ static void the_next_world_may_be_watched_at_once(void **state)
     (void)state;
     watch(&watcher, th_local_pid(5, 0));
     watcher.monitor.down = watch_the_next_world;
-    th_world_reset(NULL);
+    th_process_world_reset(NULL);
     assert_int_equal(watcher.told, 1);
-    th_world_end(th_local_pid(5, 0));
+    th_process_world_end(th_local_pid(5, 0));
     assert_int_equal(watcher.told, 2);
 }
 
@@ -227,9 +227,9 @@ static void who_is_told_may_free_itself(void **state)
     for (int i = 0; i < 3; i++) {
         struct th_monitor *monitor = calloc(1, sizeof *monitor);
         monitor->down = free_self;
-        assert_true(th_monitor_start(monitor, th_host_process_pid(process)));
+        assert_true(th_process_monitor_start(monitor, th_process_pid(process)));
     }
-    th_host_process_stop(process);
+    th_process_stop(process);
 }
 
 /* --- Threads --------------------------------------------------------------------------------- */
@@ -258,10 +258,10 @@ static void *start_and_stop(void *context)
         wait_for(&race->begun, i);
         for (volatile int delay = i * 7 % DELAYS; delay > 0; delay--)
             ; /* so that the two meet at different places */
-        race->started += th_monitor_start(&race->watcher.monitor, race->pid);
+        race->started += th_process_monitor_start(&race->watcher.monitor, race->pid);
         if (i % 2 == 1)
             wait_for(&race->ended, i);
-        race->stopped[i % 2] += th_monitor_stop(&race->watcher.monitor);
+        race->stopped[i % 2] += th_process_monitor_stop(&race->watcher.monitor);
         atomic_store(&race->over, i);
     }
     return NULL;
@@ -278,9 +278,9 @@ static void starting_and_stopping_race_with_the_end(void **state)
     pthread_create(&thread, NULL, start_and_stop, &race);
     for (int i = 1; i <= RACES; i++) {
         struct th_mailbox *process = start();
-        race.pid = th_host_process_pid(process);
+        race.pid = th_process_pid(process);
         atomic_store(&race.begun, i);
-        th_host_process_stop(process);
+        th_process_stop(process);
         atomic_store(&race.ended, i);
         wait_for(&race.over, i);
     }
@@ -301,7 +301,7 @@ static void *watch_recorded(void *context)
     for (uint32_t i = 0; i < ROUNDS; i++) {
         struct attempt *attempt = &attempts[i];
         attempt->started = watch(&attempt->watcher, th_local_pid(i % 100, i / 100));
-        attempt->stopped = th_monitor_stop(&attempt->watcher.monitor);
+        attempt->stopped = th_process_monitor_stop(&attempt->watcher.monitor);
     }
     return NULL;
 }
@@ -315,7 +315,7 @@ static void the_recording_goes_on_while_others_watch(void **state)
     for (size_t i = 0; i < 2; i++)
         pthread_create(&threads[i], NULL, watch_recorded, attempts[i]);
     for (uint32_t i = 0; i < ROUNDS; i++)
-        th_world_end(th_local_pid(i % 100, i / 100));
+        th_process_world_end(th_local_pid(i % 100, i / 100));
     for (size_t i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
     for (size_t i = 0; i < 2 * ROUNDS; i++) {

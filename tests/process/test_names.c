@@ -23,7 +23,7 @@ static void ignore(void *context, th_term message)
 
 static struct th_mailbox *start(void)
 {
-    return th_host_process_start(ignore, NULL);
+    return th_process_start(ignore, NULL);
 }
 
 static th_term name(size_t i)
@@ -37,48 +37,48 @@ static th_term name(size_t i)
 static int begin(void **state)
 {
     (void)state;
-    th_world_reset(NULL);
+    th_process_world_reset(NULL);
     return 0;
 }
 
 static void a_process_of_the_host_may_have_a_name(void **state)
 {
     struct th_mailbox *process = start();
-    th_term pid = th_host_process_pid(process);
+    th_term pid = th_process_pid(process);
 
     (void)state;
-    assert_true(th_name_register(TH_AM(ok), pid));
-    assert_true(th_whereis(TH_AM(ok)) == pid);
-    assert_true(th_name_unregister(TH_AM(ok)));
-    assert_true(th_whereis(TH_AM(ok)) == TH_NONE);
-    assert_false(th_name_unregister(TH_AM(ok)));
-    assert_true(th_name_register(TH_AM(error), pid));
-    th_host_process_stop(process);
+    assert_true(th_process_name_register(TH_AM(ok), pid));
+    assert_true(th_process_whereis(TH_AM(ok)) == pid);
+    assert_true(th_process_name_unregister(TH_AM(ok)));
+    assert_true(th_process_whereis(TH_AM(ok)) == TH_NONE);
+    assert_false(th_process_name_unregister(TH_AM(ok)));
+    assert_true(th_process_name_register(TH_AM(error), pid));
+    th_process_stop(process);
 }
 
 static void names_are_refused(void **state)
 {
     struct th_mailbox *one = start(), *two = start();
-    th_term a = th_host_process_pid(one), b = th_host_process_pid(two);
+    th_term a = th_process_pid(one), b = th_process_pid(two);
 
     (void)state;
-    assert_false(th_name_register(TH_AM(undefined), a));
-    assert_false(th_name_register(th_small(1), a));
-    assert_false(th_name_register(TH_NONE, a));
-    assert_true(th_name_register(TH_AM(ok), a));
-    assert_false(th_name_register(TH_AM(ok), b));                     /* taken */
-    assert_false(th_name_register(TH_AM(ok), a));                     /* even so */
-    assert_false(th_name_register(TH_AM(error), a));                  /* has one */
-    assert_false(th_name_register(TH_AM(error), th_local_pid(1, 0))); /* recorded */
-    assert_false(th_name_register(TH_AM(error), TH_NIL));
-    assert_false(th_name_unregister(TH_NIL));
-    th_host_process_stop(two);
-    assert_false(th_name_register(TH_AM(error), b)); /* dead */
-    assert_true(th_whereis(TH_AM(ok)) == a);
-    assert_true(th_whereis(TH_AM(error)) == TH_NONE);
-    assert_true(th_whereis(TH_NONE) == TH_NONE);
-    assert_true(th_whereis(th_small(1)) == TH_NONE);
-    th_host_process_stop(one);
+    assert_false(th_process_name_register(TH_AM(undefined), a));
+    assert_false(th_process_name_register(th_small(1), a));
+    assert_false(th_process_name_register(TH_NONE, a));
+    assert_true(th_process_name_register(TH_AM(ok), a));
+    assert_false(th_process_name_register(TH_AM(ok), b));                     /* taken */
+    assert_false(th_process_name_register(TH_AM(ok), a));                     /* even so */
+    assert_false(th_process_name_register(TH_AM(error), a));                  /* has one */
+    assert_false(th_process_name_register(TH_AM(error), th_local_pid(1, 0))); /* recorded */
+    assert_false(th_process_name_register(TH_AM(error), TH_NIL));
+    assert_false(th_process_name_unregister(TH_NIL));
+    th_process_stop(two);
+    assert_false(th_process_name_register(TH_AM(error), b)); /* dead */
+    assert_true(th_process_whereis(TH_AM(ok)) == a);
+    assert_true(th_process_whereis(TH_AM(error)) == TH_NONE);
+    assert_true(th_process_whereis(TH_NONE) == TH_NONE);
+    assert_true(th_process_whereis(th_small(1)) == TH_NONE);
+    th_process_stop(one);
 }
 
 static void a_name_goes_with_its_process(void **state)
@@ -86,29 +86,29 @@ static void a_name_goes_with_its_process(void **state)
     struct th_mailbox *one = start(), *two;
 
     (void)state;
-    assert_true(th_name_register(TH_AM(ok), th_host_process_pid(one)));
-    th_host_process_stop(one);
-    assert_true(th_whereis(TH_AM(ok)) == TH_NONE);
+    assert_true(th_process_name_register(TH_AM(ok), th_process_pid(one)));
+    th_process_stop(one);
+    assert_true(th_process_whereis(TH_AM(ok)) == TH_NONE);
     two = start();
-    assert_true(th_name_register(TH_AM(ok), th_host_process_pid(two)));
-    th_host_process_stop(two);
+    assert_true(th_process_name_register(TH_AM(ok), th_process_pid(two)));
+    th_process_stop(two);
 }
 
 static void names_of_the_recording_hide_the_host_s(void **state)
 {
     struct th_mailbox *process = start();
-    th_term pid = th_host_process_pid(process);
+    th_term pid = th_process_pid(process);
 
     (void)state;
-    assert_true(th_name_register(TH_AM(ok), pid));
-    th_world_register(th_local_pid(7, 0), TH_AM(ok));
-    assert_true(th_whereis(TH_AM(ok)) == th_local_pid(7, 0));
-    th_world_end(th_local_pid(7, 0));
-    assert_true(th_whereis(TH_AM(ok)) == pid);
-    th_world_register(th_local_pid(8, 0), TH_AM(ok));
-    th_world_reset(NULL);
-    assert_true(th_whereis(TH_AM(ok)) == pid);
-    th_host_process_stop(process);
+    assert_true(th_process_name_register(TH_AM(ok), pid));
+    th_process_world_register(th_local_pid(7, 0), TH_AM(ok));
+    assert_true(th_process_whereis(TH_AM(ok)) == th_local_pid(7, 0));
+    th_process_world_end(th_local_pid(7, 0));
+    assert_true(th_process_whereis(TH_AM(ok)) == pid);
+    th_process_world_register(th_local_pid(8, 0), TH_AM(ok));
+    th_process_world_reset(NULL);
+    assert_true(th_process_whereis(TH_AM(ok)) == pid);
+    th_process_stop(process);
 }
 
 static void what_has_no_number_of_a_beam_has_no_name(void **state)
@@ -119,11 +119,11 @@ static void what_has_no_number_of_a_beam_has_no_name(void **state)
     (void)state;
     th_env_init(&env, TH_ENV_PLAIN);
     big = th_make_pid(&env, 0, 0, 0xFFFFFFFFu, 1);
-    th_world_register(th_local_pid(7, 0), TH_AM(ok));
-    th_world_register(big, TH_AM(ok)); /* it is no longer that of 7, all the same */
-    assert_true(th_whereis(TH_AM(ok)) == TH_NONE);
-    th_world_register(th_local_pid(7, 0), TH_AM(ok));
-    assert_true(th_whereis(TH_AM(ok)) == th_local_pid(7, 0));
+    th_process_world_register(th_local_pid(7, 0), TH_AM(ok));
+    th_process_world_register(big, TH_AM(ok)); /* it is no longer that of 7, all the same */
+    assert_true(th_process_whereis(TH_AM(ok)) == TH_NONE);
+    th_process_world_register(th_local_pid(7, 0), TH_AM(ok));
+    assert_true(th_process_whereis(TH_AM(ok)) == th_local_pid(7, 0));
     th_env_release(&env);
 }
 
@@ -131,11 +131,12 @@ static void many_names_are_told_apart(void **state)
 {
     (void)state;
     for (size_t i = 0; i < MANY; i++)
-        th_world_register(th_local_pid((uint32_t)i, 0), name(i));
+        th_process_world_register(th_local_pid((uint32_t)i, 0), name(i));
     for (size_t i = 0; i < MANY; i += 2)
-        th_world_unregister(name(i));
+        th_process_world_unregister(name(i));
     for (size_t i = 0; i < MANY; i++)
-        assert_true(th_whereis(name(i)) == (i % 2 ? th_local_pid((uint32_t)i, 0) : TH_NONE));
+        assert_true(th_process_whereis(name(i)) ==
+                    (i % 2 ? th_local_pid((uint32_t)i, 0) : TH_NONE));
 }
 
 static double seconds(void)
@@ -157,8 +158,8 @@ static void a_million_names_that_come_and_go_take_little_time(void **state)
         names[i] = name(i);
     before = seconds();
     for (size_t i = 0; i < VERY_MANY; i++) {
-        th_world_register(th_local_pid((uint32_t)i, 0), names[i % MANY]);
-        th_world_end(th_local_pid((uint32_t)i, 0));
+        th_process_world_register(th_local_pid((uint32_t)i, 0), names[i % MANY]);
+        th_process_world_end(th_local_pid((uint32_t)i, 0));
     }
     assert_true(seconds() - before < 30); /* 0.2, but for sanitizers; with squares, an hour */
     th_progress_settle();
@@ -179,9 +180,9 @@ static void *read_all_along(void *unused)
         changing[i] = name(i + 1);
     while (!atomic_load(&over)) {
         th_progress_enter();
-        wrong += th_name_table_get(&table, steady) != th_local_pid(0, 0);
+        wrong += th_process_name_table_get(&table, steady) != th_local_pid(0, 0);
         for (size_t i = 0; i < 16; i++) {
-            th_term id = th_name_table_get(&table, changing[i]);
+            th_term id = th_process_name_table_get(&table, changing[i]);
             wrong += id != TH_NONE && id != th_local_pid((uint32_t)i + 1, 0);
         }
         th_progress_leave();
@@ -197,13 +198,13 @@ static void readers_see_what_is_true(void **state)
     (void)state;
     for (size_t i = 0; i < MANY; i++)
         names[i] = name(i);
-    th_name_table_set(&table, names[0], th_local_pid(0, 0));
+    th_process_name_table_set(&table, names[0], th_local_pid(0, 0));
     for (size_t i = 0; i < READERS; i++)
         pthread_create(&threads[i], NULL, read_all_along, NULL);
     for (uint32_t i = 0; i < ROUNDS; i++) {
         uint32_t n = 1 + i * 7919 % (MANY - 1);
-        bool there = th_name_table_get(&table, names[n]) != TH_NONE;
-        th_name_table_set(&table, names[n], there ? TH_NONE : th_local_pid(n, 0));
+        bool there = th_process_name_table_get(&table, names[n]) != TH_NONE;
+        th_process_name_table_set(&table, names[n], there ? TH_NONE : th_local_pid(n, 0));
     }
     atomic_store(&over, true);
     for (size_t i = 0; i < READERS; i++) {
@@ -211,8 +212,8 @@ static void readers_see_what_is_true(void **state)
         pthread_join(threads[i], &wrong);
         assert_int_equal((size_t)wrong, 0);
     }
-    th_name_table_clear(&table);
-    assert_true(th_name_table_get(&table, names[0]) == TH_NONE);
+    th_process_name_table_clear(&table);
+    assert_true(th_process_name_table_get(&table, names[0]) == TH_NONE);
     th_progress_settle();
 }
 
@@ -222,7 +223,7 @@ static void *ask_all_along(void *context)
     size_t wrong = 0;
 
     while (!atomic_load(&over)) {
-        th_term found = th_whereis(TH_AM(ok));
+        th_term found = th_process_whereis(TH_AM(ok));
         wrong += found != TH_NONE && found != *pid && found != th_local_pid(7, 0);
     }
     return (void *)wrong;
@@ -232,7 +233,7 @@ static void *ask_all_along(void *context)
 static void names_are_asked_for_while_they_change(void **state)
 {
     struct th_mailbox *process = start();
-    th_term pid = th_host_process_pid(process);
+    th_term pid = th_process_pid(process);
     pthread_t thread;
     void *wrong;
 
@@ -240,16 +241,16 @@ static void names_are_asked_for_while_they_change(void **state)
     atomic_store(&over, false);
     pthread_create(&thread, NULL, ask_all_along, &pid);
     for (size_t i = 0; i < ROUNDS; i++) {
-        th_name_register(TH_AM(ok), pid);
-        th_world_register(th_local_pid(7, 0), TH_AM(ok));
-        th_name_unregister(TH_AM(ok));
+        th_process_name_register(TH_AM(ok), pid);
+        th_process_world_register(th_local_pid(7, 0), TH_AM(ok));
+        th_process_name_unregister(TH_AM(ok));
         if (i % 100 == 0)
-            th_world_reset(NULL);
+            th_process_world_reset(NULL);
     }
     atomic_store(&over, true);
     pthread_join(thread, &wrong);
     assert_int_equal((size_t)wrong, 0);
-    th_host_process_stop(process);
+    th_process_stop(process);
 }
 
 int main(void)

@@ -23,7 +23,7 @@ static char path[64];
 static int begin(void **state)
 {
     (void)state;
-    th_world_reset(NULL);
+    th_process_world_reset(NULL);
     th_env_init(&env, TH_ENV_PLAIN);
     return 0;
 }
@@ -55,7 +55,7 @@ static th_term open_port(void)
 {
     th_term port = TH_NONE;
 
-    assert_int_equal(th_port_open_file(path, &port), TH_OK);
+    assert_int_equal(th_process_port_open_file(path, &port), TH_OK);
     return port;
 }
 
@@ -98,12 +98,12 @@ static void commands_are_written_in_order(void **state)
     struct stat unused;
 
     (void)state;
-    assert_true(th_port_command(port, text("one ")));
-    assert_true(th_port_command(port, characters("two ")));
-    assert_true(th_port_command(port, TH_NIL));
-    assert_true(th_port_command(port, th_make_cons(&env, text("thr"), text("ee"))));
+    assert_true(th_process_port_command(port, text("one ")));
+    assert_true(th_process_port_command(port, characters("two ")));
+    assert_true(th_process_port_command(port, TH_NIL));
+    assert_true(th_process_port_command(port, th_make_cons(&env, text("thr"), text("ee"))));
     assert_int_not_equal(stat(path, &unused), 0); /* not before it is closed */
-    assert_int_equal(th_port_close(port), TH_OK);
+    assert_int_equal(th_process_port_close(port), TH_OK);
     assert_contents("one two three");
 }
 
@@ -121,11 +121,11 @@ static void what_is_no_iodata_is_refused_as_a_whole(void **state)
     *data = 'x' & 0xFE;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         th_term list = th_make_cons(&env, bad[i], TH_NIL);
-        assert_false(th_port_command(port, th_make_cons(&env, text("x"), list)));
-        assert_false(th_port_command(port, bad[i]));
+        assert_false(th_process_port_command(port, th_make_cons(&env, text("x"), list)));
+        assert_false(th_process_port_command(port, bad[i]));
     }
-    assert_false(th_port_command(port, th_make_cons(&env, text("x"), th_small(1))));
-    assert_int_equal(th_port_close(port), TH_OK);
+    assert_false(th_process_port_command(port, th_make_cons(&env, text("x"), th_small(1))));
+    assert_int_equal(th_process_port_close(port), TH_OK);
     assert_contents("");
 }
 
@@ -137,34 +137,34 @@ static void a_port_lives_until_it_is_closed(void **state)
     assert_true(th_is_local_port(port));
     assert_true(th_local_port_id(port) >= TH_HOST_PORT_ID);
     assert_true(th_process_alive(port));
-    assert_false(th_mail_send(port, TH_AM(ok)));
-    th_world_reset(NULL);
+    assert_false(th_process_mail_send(port, TH_AM(ok)));
+    th_process_world_reset(NULL);
     assert_true(th_process_alive(port));
-    assert_int_equal(th_port_close(port), TH_OK);
+    assert_int_equal(th_process_port_close(port), TH_OK);
     assert_false(th_process_alive(port));
-    assert_false(th_port_command(port, text("x")));
-    assert_int_equal(th_port_close(port), TH_FAILED);
+    assert_false(th_process_port_command(port, text("x")));
+    assert_int_equal(th_process_port_close(port), TH_FAILED);
     next = open_port();
     assert_true(next != port);
     assert_false(th_process_alive(port));
-    assert_int_equal(th_port_close(next), TH_OK);
+    assert_int_equal(th_process_port_close(next), TH_OK);
     assert_contents("");
 }
 
 static void ports_and_processes_have_identifiers_of_their_own(void **state)
 {
-    th_term port = open_port(), console = th_console_pid();
+    th_term port = open_port(), console = th_process_console_pid();
 
     (void)state;
     assert_true(th_is_local_pid(console) && th_is_local_port(port));
-    assert_false(th_port_command(console, text("x")));
-    assert_false(th_port_command(th_local_port(1), text("x"))); /* recorded */
-    assert_false(th_port_command(th_local_port(TH_HOST_PORT_ID + 12345), text("x")));
-    assert_false(th_port_command(th_local_port(TH_PORT_ID_MAX), text("x")));
-    assert_false(th_port_command(TH_AM(ok), text("x")));
+    assert_false(th_process_port_command(console, text("x")));
+    assert_false(th_process_port_command(th_local_port(1), text("x"))); /* recorded */
+    assert_false(th_process_port_command(th_local_port(TH_HOST_PORT_ID + 12345), text("x")));
+    assert_false(th_process_port_command(th_local_port(TH_PORT_ID_MAX), text("x")));
+    assert_false(th_process_port_command(TH_AM(ok), text("x")));
     assert_true(th_process_alive(th_local_port(1)));
-    assert_int_equal(th_port_close(th_local_port(1)), TH_FAILED);
-    assert_int_equal(th_port_close(port), TH_OK);
+    assert_int_equal(th_process_port_close(th_local_port(1)), TH_FAILED);
+    assert_int_equal(th_process_port_close(port), TH_OK);
 }
 
 struct watcher {
@@ -188,13 +188,13 @@ static void a_port_may_have_a_name_and_be_watched(void **state)
     struct watcher watcher = {.monitor.down = down};
 
     (void)state;
-    assert_true(th_name_register(TH_AM(output), port));
-    assert_true(th_whereis(TH_AM(output)) == port);
-    assert_true(th_monitor_start(&watcher.monitor, port));
-    assert_int_equal(th_port_close(port), TH_OK);
+    assert_true(th_process_name_register(TH_AM(output), port));
+    assert_true(th_process_whereis(TH_AM(output)) == port);
+    assert_true(th_process_monitor_start(&watcher.monitor, port));
+    assert_int_equal(th_process_port_close(port), TH_OK);
     assert_true(watcher.reason == TH_AM(normal));
     assert_true(watcher.file_was_there);
-    assert_true(th_whereis(TH_AM(output)) == TH_NONE);
+    assert_true(th_process_whereis(TH_AM(output)) == TH_NONE);
 }
 
 static void a_file_that_cannot_be_made_is_told(void **state)
@@ -202,7 +202,7 @@ static void a_file_that_cannot_be_made_is_told(void **state)
     th_term port = TH_NONE;
 
     (void)state;
-    assert_int_equal(th_port_open_file("/nowhere/file", &port), TH_FAILED);
+    assert_int_equal(th_process_port_open_file("/nowhere/file", &port), TH_FAILED);
     assert_non_null(strstr(th_error_link(0), "/nowhere/file"));
     assert_true(port == TH_NONE);
 }
@@ -212,13 +212,13 @@ static void what_could_not_be_written_is_told_at_the_end(void **state)
     th_term port;
 
     (void)state;
-    assert_int_equal(th_port_open_file("/dev/full", &port), TH_OK);
-    assert_true(th_port_command(port, text("x")));
-    assert_int_equal(th_port_close(port), TH_FAILED);
+    assert_int_equal(th_process_port_open_file("/dev/full", &port), TH_OK);
+    assert_true(th_process_port_command(port, text("x")));
+    assert_int_equal(th_process_port_close(port), TH_FAILED);
     assert_non_null(strstr(th_error_link(0), "/dev/full"));
-    assert_int_equal(th_port_open_file("/dev/full", &port), TH_OK);
-    assert_true(th_port_command(port, text("x")));
-    assert_int_equal(th_port_close_all(), TH_FAILED);
+    assert_int_equal(th_process_port_open_file("/dev/full", &port), TH_OK);
+    assert_true(th_process_port_command(port, text("x")));
+    assert_int_equal(th_process_port_close_all(), TH_FAILED);
     assert_false(th_process_alive(port));
 }
 
@@ -227,12 +227,12 @@ static void ports_left_open_are_closed_at_the_end(void **state)
     th_term port = open_port();
 
     (void)state;
-    th_port_command(port, text("left"));
-    assert_int_equal(th_port_close_all(), TH_OK);
+    th_process_port_command(port, text("left"));
+    assert_int_equal(th_process_port_close_all(), TH_OK);
     assert_false(th_process_alive(port));
     assert_contents("left");
-    assert_int_equal(th_port_close_all(), TH_OK);
-    assert_true(th_process_alive(th_port_console()));
+    assert_int_equal(th_process_port_close_all(), TH_OK);
+    assert_true(th_process_alive(th_process_port_console()));
 }
 
 static void depth_needs_no_stack(void **state)
@@ -246,9 +246,9 @@ static void depth_needs_no_stack(void **state)
     for (int i = 0; i < DEPTH; i++)
         list = i % 2 ? th_make_cons(&env, list, TH_NIL)
                      : th_make_cons(&env, th_make_cons(&env, list, TH_NIL), text("y"));
-    assert_true(th_port_command(port, list));
-    assert_true(th_port_command(port, th_make_binary(&env, "0123456789", 10)));
-    assert_int_equal(th_port_close(port), TH_OK);
+    assert_true(th_process_port_command(port, list));
+    assert_true(th_process_port_command(port, th_make_binary(&env, "0123456789", 10)));
+    assert_int_equal(th_process_port_close(port), TH_OK);
     bytes = contents(&size);
     assert_int_equal(size, 1 + DEPTH / 2 + 10);
     assert_memory_equal(bytes, "xyyy", 4);
@@ -265,9 +265,9 @@ static void a_large_command_keeps_no_memory_to_itself(void **state)
 
     (void)state;
     memset(data, 'x', LARGE);
-    assert_true(th_port_command(port, large));
-    assert_true(th_port_command(port, text("y")));
-    assert_int_equal(th_port_close(port), TH_OK);
+    assert_true(th_process_port_command(port, large));
+    assert_true(th_process_port_command(port, text("y")));
+    assert_int_equal(th_process_port_close(port), TH_OK);
     free(contents(&size));
     assert_int_equal(size, LARGE + 1);
 }
@@ -277,17 +277,17 @@ static void the_console_s_port_writes_where_the_console_prints(void **state)
     char *printed;
     size_t size;
     FILE *file = open_memstream(&printed, &size);
-    th_term port = th_port_console();
+    th_term port = th_process_port_console();
 
     (void)state;
-    assert_true(port == th_port_console());
-    th_console_set_output(file);
-    assert_true(th_mail_send(th_console_pid(), TH_AM(ok)));
-    assert_true(th_port_command(port, text("as it is")));
+    assert_true(port == th_process_port_console());
+    th_process_console_set_output(file);
+    assert_true(th_process_mail_send(th_process_console_pid(), TH_AM(ok)));
+    assert_true(th_process_port_command(port, text("as it is")));
     assert_string_equal(printed, "ok\nas it is"); /* at once */
-    assert_false(th_port_command(port, TH_AM(ok)));
-    assert_int_equal(th_port_close(port), TH_FAILED);
-    th_console_set_output(NULL);
+    assert_false(th_process_port_command(port, TH_AM(ok)));
+    assert_int_equal(th_process_port_close(port), TH_FAILED);
+    th_process_console_set_output(NULL);
     fclose(file);
     assert_string_equal(printed, "ok\nas it is");
     free(printed);
@@ -300,7 +300,7 @@ static void *command_many(void *port)
     th_env_init(&own, TH_ENV_PLAIN);
     for (int i = 0; i < COMMANDS; i++) {
         th_env_clear(&own);
-        if (!th_port_command(*(th_term *)port, th_make_binary(&own, "line\n", 5)))
+        if (!th_process_port_command(*(th_term *)port, th_make_binary(&own, "line\n", 5)))
             break;
     }
     th_env_release(&own);
@@ -314,7 +314,7 @@ static void run_threads(th_term port, bool close)
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, command_many, &port);
     if (close)
-        assert_int_equal(th_port_close(port), TH_OK);
+        assert_int_equal(th_process_port_close(port), TH_OK);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
 }
@@ -339,7 +339,7 @@ static void commands_of_several_threads_do_not_mix(void **state)
 
     (void)state;
     run_threads(port, false);
-    assert_int_equal(th_port_close(port), TH_OK);
+    assert_int_equal(th_process_port_close(port), TH_OK);
     assert_lines(THREADS * COMMANDS);
 }
 
@@ -366,19 +366,19 @@ static void note_end(struct th_monitor *self, th_term reason)
 static void a_port_may_take_no_commands(void **state)
 {
     struct th_monitor monitor = {.down = note_end};
-    th_term port = th_port_begin("of a test", TH_NONE);
+    th_term port = th_process_port_begin("of a test", TH_NONE);
 
     (void)state;
     assert_true(th_process_alive(port));
-    assert_false(th_port_command(port, TH_NIL));
-    assert_true(th_name_register(th_atom("taker"), port));
-    assert_true(th_monitor_start(&monitor, port));
-    assert_int_equal(th_port_close(port), TH_FAILED); /* it is no file's */
-    th_port_end(port, "of a test", TH_AM(kill));
+    assert_false(th_process_port_command(port, TH_NIL));
+    assert_true(th_process_name_register(th_atom("taker"), port));
+    assert_true(th_process_monitor_start(&monitor, port));
+    assert_int_equal(th_process_port_close(port), TH_FAILED); /* it is no file's */
+    th_process_port_end(port, "of a test", TH_AM(kill));
     assert_int_equal(end_reason, TH_AM(kill));
     assert_false(th_process_alive(port));
-    assert_int_equal(th_whereis(th_atom("taker")), TH_NONE);
-    assert_false(th_port_command(port, TH_NIL));
+    assert_int_equal(th_process_whereis(th_atom("taker")), TH_NONE);
+    assert_false(th_process_port_command(port, TH_NIL));
 }
 
 int main(void)

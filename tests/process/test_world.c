@@ -26,30 +26,30 @@ static th_term pid(uint32_t number)
 static int begin(void **state)
 {
     (void)state;
-    th_world_reset(drop);
+    th_process_world_reset(drop);
     dropped = 0;
     return 0;
 }
 
 static void a_process_has_one_struct(void **state)
 {
-    struct th_recorded_process *a = th_world_see(pid(1));
-    struct th_recorded_process *b = th_world_see(pid(2));
+    struct th_recorded_process *a = th_process_world_see(pid(1));
+    struct th_recorded_process *b = th_process_world_see(pid(2));
 
     (void)state;
     assert_ptr_not_equal(a, b);
-    assert_ptr_equal(th_world_see(pid(1)), a);
-    assert_ptr_equal(th_world_see(pid(1)), a);
-    assert_ptr_equal(th_world_find(pid(2)), b);
-    assert_null(th_world_find(pid(3)));
+    assert_ptr_equal(th_process_world_see(pid(1)), a);
+    assert_ptr_equal(th_process_world_see(pid(1)), a);
+    assert_ptr_equal(th_process_world_find(pid(2)), b);
+    assert_null(th_process_world_find(pid(3)));
     assert_true(a->id == pid(1) && a->name == TH_NONE && !a->tracing);
 }
 
 static void a_port_is_not_the_process_of_the_same_number(void **state)
 {
     (void)state;
-    assert_ptr_not_equal(th_world_see(th_local_port(7)), th_world_see(pid(7)));
-    th_world_end(pid(7));
+    assert_ptr_not_equal(th_process_world_see(th_local_port(7)), th_process_world_see(pid(7)));
+    th_process_world_end(pid(7));
     assert_false(th_process_alive(pid(7)));
     assert_true(th_process_alive(th_local_port(7)));
 }
@@ -58,11 +58,11 @@ static void alive_from_the_start_until_the_end(void **state)
 {
     (void)state;
     assert_true(th_process_alive(pid(5))); /* never seen */
-    th_world_see(pid(5));
+    th_process_world_see(pid(5));
     assert_true(th_process_alive(pid(5)));
-    th_world_end(pid(5));
+    th_process_world_end(pid(5));
     assert_false(th_process_alive(pid(5)));
-    assert_null(th_world_find(pid(5)));
+    assert_null(th_process_world_find(pid(5)));
     assert_true(th_process_alive(pid(6)));
     assert_true(th_process_alive(th_local_pid(5, 1))); /* the number was given out again */
 }
@@ -70,13 +70,13 @@ static void alive_from_the_start_until_the_end(void **state)
 static void the_dead_stay_dead_when_seen_again(void **state)
 {
     (void)state;
-    th_world_see(pid(5));
-    th_world_end(pid(5));
-    assert_non_null(th_world_see(pid(5)));
+    th_process_world_see(pid(5));
+    th_process_world_end(pid(5));
+    assert_non_null(th_process_world_see(pid(5)));
     assert_false(th_process_alive(pid(5)));
-    th_world_end(pid(5));
-    assert_int_equal(th_world_counts().ended, 1);
-    assert_int_equal(th_world_counts().seen, 1);
+    th_process_world_end(pid(5));
+    assert_int_equal(th_process_world_counts().ended, 1);
+    assert_int_equal(th_process_world_counts().seen, 1);
 }
 
 static void what_is_no_local_identifier_is_not_alive(void **state)
@@ -101,28 +101,28 @@ static void numbers_that_no_node_gives_out_are_told_apart(void **state)
     th_env_init(&env, TH_ENV_PLAIN);
     big = th_make_pid(&env, 0, 0, 0xFFFFFFFFu, 1);
     other = th_make_pid(&env, 0, 0, 0xFFFFFFFEu, 1);
-    process = th_world_see(big);
+    process = th_process_world_see(big);
     assert_true(process->id == TH_NONE);
-    assert_ptr_equal(th_world_see(big), process);
-    assert_ptr_not_equal(th_world_see(other), process);
+    assert_ptr_equal(th_process_world_see(big), process);
+    assert_ptr_not_equal(th_process_world_see(other), process);
     process->tracing = &env;
-    th_world_end(big);
+    th_process_world_end(big);
     assert_int_equal(dropped, 1);
-    assert_null(th_world_find(big));
-    assert_non_null(th_world_find(other));
+    assert_null(th_process_world_find(big));
+    assert_non_null(th_process_world_find(other));
     th_env_release(&env);
 }
 
 static void dropping_is_told_for_what_has_tracing(void **state)
 {
-    struct th_recorded_process *a = th_world_see(pid(1));
+    struct th_recorded_process *a = th_process_world_see(pid(1));
 
     (void)state;
     a->tracing = &dropped;
-    th_world_see(pid(2));
-    th_world_end(pid(2));
+    th_process_world_see(pid(2));
+    th_process_world_end(pid(2));
     assert_int_equal(dropped, 0);
-    th_world_end(pid(1));
+    th_process_world_end(pid(1));
     assert_int_equal(dropped, 1);
     assert_ptr_equal(last_dropped, a);
 }
@@ -130,55 +130,55 @@ static void dropping_is_told_for_what_has_tracing(void **state)
 static void a_new_world_knows_nothing(void **state)
 {
     (void)state;
-    th_world_see(pid(1))->tracing = &dropped;
-    th_world_register(pid(2), TH_AM(console));
-    th_world_end(pid(3));
-    th_world_set_node((struct th_etf_node){TH_AM(nonode), 5});
-    th_world_reset(drop);
+    th_process_world_see(pid(1))->tracing = &dropped;
+    th_process_world_register(pid(2), TH_AM(console));
+    th_process_world_end(pid(3));
+    th_process_world_set_node((struct th_etf_node){TH_AM(nonode), 5});
+    th_process_world_reset(drop);
     assert_int_equal(dropped, 1);
-    assert_null(th_world_find(pid(1)));
-    assert_true(th_whereis(TH_AM(console)) == TH_NONE);
+    assert_null(th_process_world_find(pid(1)));
+    assert_true(th_process_whereis(TH_AM(console)) == TH_NONE);
     assert_true(th_process_alive(pid(3)));
-    assert_true(th_world_node().node == 0);
-    assert_int_equal(th_world_counts().seen, 0);
-    assert_int_equal(th_world_counts().ended, 0);
-    th_world_end(pid(3));
+    assert_true(th_process_world_node().node == 0);
+    assert_int_equal(th_process_world_counts().seen, 0);
+    assert_int_equal(th_process_world_counts().ended, 0);
+    th_process_world_end(pid(3));
     assert_false(th_process_alive(pid(3)));
 }
 
 static void a_name_belongs_to_one(void **state)
 {
     (void)state;
-    th_world_register(pid(1), TH_AM(ok));
-    assert_true(th_whereis(TH_AM(ok)) == pid(1));
-    th_world_register(pid(2), TH_AM(ok)); /* the recording lost the unregister */
-    assert_true(th_whereis(TH_AM(ok)) == pid(2));
-    assert_true(th_world_see(pid(1))->name == TH_NONE);
-    assert_true(th_world_see(pid(2))->name == TH_AM(ok));
-    th_world_register(pid(2), TH_AM(ok));
-    assert_true(th_world_see(pid(2))->name == TH_AM(ok));
+    th_process_world_register(pid(1), TH_AM(ok));
+    assert_true(th_process_whereis(TH_AM(ok)) == pid(1));
+    th_process_world_register(pid(2), TH_AM(ok)); /* the recording lost the unregister */
+    assert_true(th_process_whereis(TH_AM(ok)) == pid(2));
+    assert_true(th_process_world_see(pid(1))->name == TH_NONE);
+    assert_true(th_process_world_see(pid(2))->name == TH_AM(ok));
+    th_process_world_register(pid(2), TH_AM(ok));
+    assert_true(th_process_world_see(pid(2))->name == TH_AM(ok));
 }
 
 static void a_process_has_one_name(void **state)
 {
     (void)state;
-    th_world_register(pid(1), TH_AM(ok));
-    th_world_register(pid(1), TH_AM(error));
-    assert_true(th_whereis(TH_AM(ok)) == TH_NONE);
-    assert_true(th_whereis(TH_AM(error)) == pid(1));
-    th_world_unregister(TH_AM(error));
-    th_world_unregister(TH_AM(error));
-    assert_true(th_whereis(TH_AM(error)) == TH_NONE);
-    assert_true(th_world_see(pid(1))->name == TH_NONE);
+    th_process_world_register(pid(1), TH_AM(ok));
+    th_process_world_register(pid(1), TH_AM(error));
+    assert_true(th_process_whereis(TH_AM(ok)) == TH_NONE);
+    assert_true(th_process_whereis(TH_AM(error)) == pid(1));
+    th_process_world_unregister(TH_AM(error));
+    th_process_world_unregister(TH_AM(error));
+    assert_true(th_process_whereis(TH_AM(error)) == TH_NONE);
+    assert_true(th_process_world_see(pid(1))->name == TH_NONE);
 }
 
 static void the_end_frees_the_name(void **state)
 {
     (void)state;
-    th_world_register(pid(1), TH_AM(ok));
-    th_world_end(pid(1));
-    assert_true(th_whereis(TH_AM(ok)) == TH_NONE);
-    assert_true(th_world_see(pid(1))->name == TH_NONE);
+    th_process_world_register(pid(1), TH_AM(ok));
+    th_process_world_end(pid(1));
+    assert_true(th_process_whereis(TH_AM(ok)) == TH_NONE);
+    assert_true(th_process_world_see(pid(1))->name == TH_NONE);
 }
 
 static void the_node_is_told(void **state)
@@ -186,32 +186,32 @@ static void the_node_is_told(void **state)
     struct th_etf_node node = {TH_AM(nonode), 0xFFFFFFFFu};
 
     (void)state;
-    assert_true(th_world_node().node == 0 && th_world_node().creation == 0);
-    th_world_set_node(node);
-    assert_true(th_world_node().node == TH_AM(nonode));
-    assert_true(th_world_node().creation == 0xFFFFFFFFu);
+    assert_true(th_process_world_node().node == 0 && th_process_world_node().creation == 0);
+    th_process_world_set_node(node);
+    assert_true(th_process_world_node().node == TH_AM(nonode));
+    assert_true(th_process_world_node().creation == 0xFFFFFFFFu);
 }
 
 static void idle_processes_are_dropped_the_rest_is_kept(void **state)
 {
     (void)state;
-    th_world_see(pid(1))->tracing = &dropped;
-    th_world_register(pid(2), TH_AM(ok));
+    th_process_world_see(pid(1))->tracing = &dropped;
+    th_process_world_register(pid(2), TH_AM(ok));
     for (uint32_t i = 3; i < MANY; i++) {
-        struct th_recorded_process *process = th_world_see(pid(i));
-        th_world_see(pid(3)); /* the one that is never idle */
+        struct th_recorded_process *process = th_process_world_see(pid(i));
+        th_process_world_see(pid(3)); /* the one that is never idle */
         assert_true(process->id == pid(i));
     }
-    assert_in_range(th_world_counts().present, 65536, 2 * 65536);
-    assert_int_equal(th_world_counts().seen, MANY - 1);
-    assert_non_null(th_world_find(pid(1)));
-    assert_non_null(th_world_find(pid(2)));
-    assert_non_null(th_world_find(pid(3)));
-    assert_null(th_world_find(pid(4)));
+    assert_in_range(th_process_world_counts().present, 65536, 2 * 65536);
+    assert_int_equal(th_process_world_counts().seen, MANY - 1);
+    assert_non_null(th_process_world_find(pid(1)));
+    assert_non_null(th_process_world_find(pid(2)));
+    assert_non_null(th_process_world_find(pid(3)));
+    assert_null(th_process_world_find(pid(4)));
     assert_true(th_process_alive(pid(4)));
     assert_int_equal(dropped, 0);
-    th_world_see(pid(4));
-    assert_int_equal(th_world_counts().seen, MANY - 1);
+    th_process_world_see(pid(4));
+    assert_int_equal(th_process_world_counts().seen, MANY - 1);
 }
 
 static void a_known_process_costs_no_memory(void **state)
@@ -220,10 +220,10 @@ static void a_known_process_costs_no_memory(void **state)
 
     (void)state;
     for (uint32_t i = 0; i < 1000; i++)
-        th_world_see(pid(i));
+        th_process_world_see(pid(i));
     before = th_alloc_count();
     for (uint32_t i = 0; i < 100000; i++)
-        th_world_see(pid(i * 7 % 1000));
+        th_process_world_see(pid(i * 7 % 1000));
     assert_int_equal(th_alloc_count(), before);
 }
 
@@ -231,11 +231,11 @@ static void all_of_many_ends_are_remembered(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < MANY; i += 2)
-        th_world_end(th_local_pid(i, i % 3));
+        th_process_world_end(th_local_pid(i, i % 3));
     for (uint32_t i = 0; i < MANY; i++)
         assert_int_equal(th_process_alive(th_local_pid(i, i % 3)), i % 2);
-    assert_int_equal(th_world_counts().ended, MANY / 2);
-    assert_int_equal(th_world_counts().present, 0);
+    assert_int_equal(th_process_world_counts().ended, MANY / 2);
+    assert_int_equal(th_process_world_counts().present, 0);
 }
 
 /* The host's own identifiers are dead unless it has given them out. */
@@ -252,15 +252,15 @@ static void identifiers_that_differ_in_one_bit_are_told_apart(void **state)
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         for (int bit = 4; bit < 64; bit += 2)
-            th_world_end(ids[i] ^ (th_term)1 << bit);
+            th_process_world_end(ids[i] ^ (th_term)1 << bit);
         for (int bit = 4; bit < 64; bit++) {
             th_term other = ids[i] ^ (th_term)1 << bit;
             assert_int_equal(th_process_alive(other), bit % 2 && may_be_recorded(other));
         }
         assert_true(th_process_alive(ids[i]));
     }
-    assert_int_equal(th_world_counts().ended, 3 * 30);
-    th_world_reset(drop);
+    assert_int_equal(th_process_world_counts().ended, 3 * 30);
+    th_process_world_reset(drop);
     for (int bit = 4; bit < 64; bit++) {
         th_term other = ids[2] ^ (th_term)1 << bit;
         assert_int_equal(th_process_alive(other), may_be_recorded(other));

@@ -68,12 +68,12 @@ static const char *play_for(const struct server_act *acts, size_t count,
     struct th_reader *own;
     const char *told;
 
-    assert_int_equal(th_reader_open(server_name(server), options, &own), TH_OK);
+    assert_int_equal(th_replay_reader_open(server_name(server), options, &own), TH_OK);
     told = stream_tell(own);
     if (reader)
         *reader = own;
     else
-        th_reader_close(own);
+        th_replay_reader_close(own);
     server_end(server);
     return told;
 }
@@ -124,10 +124,11 @@ static void a_recording(void **state)
     act = whole();
     act.piece = 4099;
     assert_string_equal(play_for(&act, 1, NULL, &reader), expected);
-    assert_int_equal(th_reader_info(reader)->bytes, stream.size);
-    assert_int_equal(th_reader_info(reader)->damages, 0);
-    assert_string_equal(th_atom_name(th_reader_info(reader)->node.node)->text, "nonode@nohost");
-    th_reader_close(reader);
+    assert_int_equal(th_replay_reader_info(reader)->bytes, stream.size);
+    assert_int_equal(th_replay_reader_info(reader)->damages, 0);
+    assert_string_equal(th_atom_name(th_replay_reader_info(reader)->node.node)->text,
+                        "nonode@nohost");
+    th_replay_reader_close(reader);
     th_free(expected);
 }
 
@@ -144,10 +145,10 @@ static void as_it_comes(void **state)
     act = whole();
     act.await = true; /* nothing follows until the reader was closed */
     server = server_start("127.0.0.1", &act, 1);
-    assert_int_equal(th_reader_open(server_name(server), NULL, &reader), TH_OK);
-    assert_int_equal(th_reader_next(reader, &event), TH_OK);
+    assert_int_equal(th_replay_reader_open(server_name(server), NULL, &reader), TH_OK);
+    assert_int_equal(th_replay_reader_next(reader, &event), TH_OK);
     assert_int_equal(event.tag, TH_TAG_exit);
-    th_reader_close(reader);
+    th_replay_reader_close(reader);
     server_end(server);
 }
 
@@ -168,7 +169,7 @@ static void a_huge_length(void **state)
                         "partial: record 2 at byte 61 is cut off: 56 of its 536870912 bytes are "
                         "there\n");
     assert_true(reader->input.capacity < 1024 * 1024);
-    th_reader_close(reader);
+    th_replay_reader_close(reader);
 }
 
 /* --- where it begins -------------------------------------------------------------------------- */
@@ -221,10 +222,10 @@ static void within_a_long_record(void **state)
     add_messages(1);
     act = whole();
     play_for(&act, 1, NULL, &reader);
-    assert_int_equal(th_reader_info(reader)->records, 1);
-    assert_int_equal(th_reader_info(reader)->damages, 1);
+    assert_int_equal(th_replay_reader_info(reader)->records, 1);
+    assert_int_equal(th_replay_reader_info(reader)->damages, 1);
     assert_true(reader->input.capacity < 1024 * 1024);
-    th_reader_close(reader);
+    th_replay_reader_close(reader);
 }
 
 static void no_trace_port(void **state)
@@ -281,8 +282,8 @@ static void lost(void **state)
                         "1@0 {trace,<0.1.0>,exit,normal}\n2@61 {trace,<0.1.0>,exit,normal}\n"
                         "partial: record 3 at byte 122, and what follows it, is lost: the "
                         "connection was lost: Connection reset by peer\n");
-    assert_int_equal(th_reader_info(reader)->damages, 1);
-    th_reader_close(reader);
+    assert_int_equal(th_replay_reader_info(reader)->damages, 1);
+    th_replay_reader_close(reader);
     act.size -= 10;
     assert_string_equal(play(&act),
                         "1@0 {trace,<0.1.0>,exit,normal}\n"
@@ -405,12 +406,12 @@ static void a_lost_one(void **state)
                            "again\ntaken up again after N s\n"
                            "the connection was closed after 6 records; trying for 1 s to take it "
                            "up again\nit is not taken up again: "));
-    assert_int_equal(th_reader_info(reader)->damages, 1);
-    assert_int_equal(th_reader_info(reader)->gaps, 1);
-    assert_int_equal(th_reader_info(reader)->drops, 0);
-    assert_int_equal(th_reader_info(reader)->bytes, 6 * RECORD - 10);
-    assert_int_equal(th_reader_info(reader)->nodes, 2);
-    th_reader_close(reader);
+    assert_int_equal(th_replay_reader_info(reader)->damages, 1);
+    assert_int_equal(th_replay_reader_info(reader)->gaps, 1);
+    assert_int_equal(th_replay_reader_info(reader)->drops, 0);
+    assert_int_equal(th_replay_reader_info(reader)->bytes, 6 * RECORD - 10);
+    assert_int_equal(th_replay_reader_info(reader)->nodes, 2);
+    th_replay_reader_close(reader);
 }
 
 /* It was closed in order: that something may be missing is told all the same. */
@@ -429,9 +430,9 @@ static void a_closed_one(void **state)
                            "partial: the connection was closed, and taken up again after 0."));
     assert_non_null(strstr(told, " s: what was on its way is lost\n"
                                  "2@0 {drop,0}\n3@0 {trace,<0.1.0>,exit,normal}\n"));
-    assert_int_equal(th_reader_info(reader)->damages, 1);
-    assert_int_equal(th_reader_info(reader)->nodes, 2);
-    th_reader_close(reader);
+    assert_int_equal(th_replay_reader_info(reader)->damages, 1);
+    assert_int_equal(th_replay_reader_info(reader)->nodes, 2);
+    th_replay_reader_close(reader);
 }
 
 /* A second client is sent away, as the old connection may be as long as the node thinks it is
@@ -455,8 +456,8 @@ static void after_being_sent_away(void **state)
                         "comes before the next one is lost: the client before may have left in the "
                         "middle of one; or it is no trace port's\n"
                         "3@41 {drop,0}\n4@41 {trace,<0.1.0>,exit,normal}\n");
-    assert_int_equal(th_reader_info(reader)->gaps, 1);
-    th_reader_close(reader);
+    assert_int_equal(th_replay_reader_info(reader)->gaps, 1);
+    th_replay_reader_close(reader);
 }
 
 static void given_up(void **state)
@@ -474,10 +475,10 @@ static void given_up(void **state)
     assert_non_null(strstr(noted(), "the connection was closed after 1 record; trying for 1 s to "
                                     "take it up again\nit is not taken up again: "));
     notices.size = 0;
-    assert_int_equal(th_reader_next(reader, &event), TH_END);
+    assert_int_equal(th_replay_reader_next(reader, &event), TH_END);
     assert_int_equal(notices.size, 0);
-    assert_int_equal(th_reader_info(reader)->damages, 0);
-    th_reader_close(reader);
+    assert_int_equal(th_replay_reader_info(reader)->damages, 0);
+    th_replay_reader_close(reader);
 }
 
 /* What a node's name and creation tell: the same one goes on in the same world. */
@@ -503,9 +504,9 @@ static void nodes(void **state)
         /* Its identifiers are the local ones, whichever it is. */
         assert_non_null(strstr(play_for(acts, 2, &again, &reader),
                                "2@0 {drop,0}\n3@0 {trace,<0.1.0>,exit,normal}\n"));
-        assert_int_equal(th_reader_info(reader)->nodes, seconds[i].nodes);
-        assert_int_equal(th_reader_info(reader)->node.creation, seconds[i].creation);
-        th_reader_close(reader);
+        assert_int_equal(th_replay_reader_info(reader)->nodes, seconds[i].nodes);
+        assert_int_equal(th_replay_reader_info(reader)->node.creation, seconds[i].creation);
+        th_replay_reader_close(reader);
     }
 }
 

@@ -28,7 +28,7 @@ static ERL_NIF_TERM discard(const char *callback, ErlNifEnv *env, int argc,
 
 static struct th_tracing *attach_discarder(void)
 {
-    struct th_tracing *tracing = th_tracing_create();
+    struct th_tracing *tracing = th_trace_create();
     struct th_session_setup setup = {
         .name = "hooked", .state = TH_NIL, .flags = TH_FLAGS_EVENTS | TH_FLAG_AS_RECORDED};
     struct th_session *session;
@@ -36,7 +36,7 @@ static struct th_tracing *attach_discarder(void)
     unsetenv(HOOKED_SLOTS);
     setup.library = loaded_open("tests/tracers/hooked.so");
     loaded_hook(discard);
-    assert_int_equal(th_session_attach(tracing, &setup, &session), TH_OK);
+    assert_int_equal(th_trace_session_attach(tracing, &setup, &session), TH_OK);
     return tracing;
 }
 
@@ -53,8 +53,8 @@ static struct tally play(struct th_tracing *tracing, const char *name)
     struct tally tally = {0};
     struct th_reader *reader;
 
-    assert_int_equal(th_reader_open(name, &options, &reader), TH_OK);
-    while (th_reader_next(reader, &event) == TH_OK) {
+    assert_int_equal(th_replay_reader_open(name, &options, &reader), TH_OK);
+    while (th_replay_reader_next(reader, &event) == TH_OK) {
         unsigned long before = th_alloc_count();
         assert_int_equal(th_trace(tracing, &event), TH_OK);
         tally.allocations += th_alloc_count() - before;
@@ -66,7 +66,7 @@ static struct tally play(struct th_tracing *tracing, const char *name)
         else
             tally.gated++;
     }
-    th_reader_close(reader);
+    th_replay_reader_close(reader);
     return tally;
 }
 
@@ -79,7 +79,7 @@ static void check(const char *name)
     play(tracing, name); /* tracees are seen for the first time */
     asked = 0;
     tally = play(tracing, name);
-    counts = th_session_counts(th_tracing_session(tracing, 0));
+    counts = th_trace_session_counts(th_trace_session(tracing, 0));
     assert_true(tally.gated > 0);
     assert_int_equal(asked, tally.gated);
     assert_int_equal(counts.discarded, 2 * tally.gated);
@@ -87,7 +87,7 @@ static void check(const char *name)
     assert_int_equal(counts.traced, 0);
     assert_int_equal(tally.decoded, 0);
     assert_int_equal(tally.allocations, 0);
-    th_tracing_free(tracing);
+    th_trace_free(tracing);
 }
 
 static void calls_and_returns(void **state)

@@ -25,7 +25,7 @@ static void note(const struct th_probe *probe, const union th_probe_value *value
 static void raise_all(void (*change)(const struct th_probe *probe))
 {
     for (size_t i = 0; i < TH_PROBE_COUNT_OF_ALL; i++)
-        change(&th_probes[i]);
+        change(&th_probe_probes[i]);
 }
 
 /* Plays STREAM; its counts. */
@@ -39,9 +39,9 @@ static struct th_player_counts play(const struct th_buffer *stream, bool probes)
     assert_int_equal(stream_open(stream->data, stream->size, NULL, &reader), TH_OK);
     hits.size = 0;
     th_probe_watch(note);
-    th_play(scene_tracing(), reader, &options, NULL, NULL, NULL, &counts);
+    th_replay_play(scene_tracing(), reader, &options, NULL, NULL, NULL, &counts);
     th_probe_watch(NULL);
-    th_reader_close(reader);
+    th_replay_reader_close(reader);
     scene_end();
     return counts;
 }

@@ -28,7 +28,7 @@ static int begin(void **state)
 static int end(void **state)
 {
     (void)state;
-    th_input_close(&input);
+    th_replay_input_close(&input);
     return 0;
 }
 
@@ -64,16 +64,16 @@ static void read_all(void)
 
     for (size_t piece = 1;; piece = piece % 70001 + 997) {
         size_t there;
-        bool have = th_input_have(&input, piece);
-        there = th_input_there(&input);
+        bool have = th_replay_input_have(&input, piece);
+        there = th_replay_input_there(&input);
         assert_int_equal(have, there >= piece);
-        assert_int_equal(th_input_position(&input), position);
+        assert_int_equal(th_replay_input_position(&input), position);
         if (there > piece)
             there = piece;
         for (size_t i = 0; i < there; i++)
-            if (th_input_bytes(&input)[i] != byte_at(position + i))
+            if (th_replay_input_bytes(&input)[i] != byte_at(position + i))
                 fail_msg("byte %zu is another", position + i);
-        th_input_take(&input, there);
+        th_replay_input_take(&input, there);
         position += there;
         if (!have)
             break;
@@ -91,7 +91,7 @@ static void from_a_pipe(void **state)
     (void)state;
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(pthread_create(&writer, NULL, write_pieces, &ends[1]), 0);
-    th_input_attach(&input, ends[0], "pipe");
+    th_replay_input_attach(&input, ends[0], "pipe");
     read_all();
     pthread_join(writer, NULL);
 }
@@ -106,7 +106,7 @@ static void from_a_pipe_that_does_not_block(void **state)
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
     assert_int_equal(pthread_create(&writer, NULL, write_pieces, &ends[1]), 0);
-    th_input_attach(&input, ends[0], "pipe");
+    th_replay_input_attach(&input, ends[0], "pipe");
     read_all();
     pthread_join(writer, NULL);
 }
@@ -118,17 +118,17 @@ static void memory_grows_with_data_only(void **state)
 
     (void)state;
     assert_int_equal(ftruncate(fd, TOTAL), 0);
-    th_input_attach(&input, fd, "file");
-    assert_false(th_input_have(&input, UINT32_MAX));
-    assert_int_equal(th_input_there(&input), TOTAL);
+    th_replay_input_attach(&input, fd, "file");
+    assert_false(th_replay_input_have(&input, UINT32_MAX));
+    assert_int_equal(th_replay_input_there(&input), TOTAL);
     assert_true(input.capacity <= 2 * TOTAL);
 }
 
 static void a_read_that_fails(void **state)
 {
     (void)state;
-    th_input_attach(&input, open("/dev/null", O_WRONLY), "null");
-    assert_false(th_input_have(&input, 1));
+    th_replay_input_attach(&input, open("/dev/null", O_WRONLY), "null");
+    assert_false(th_replay_input_have(&input, 1));
     assert_true(input.ended);
     assert_int_equal(input.error, EBADF);
 }
@@ -149,10 +149,10 @@ static void a_signal_ends_the_input(void **state)
     (void)state;
     assert_int_equal(pipe(ends), 0);
     sigaction(SIGALRM, &action, NULL);
-    th_input_attach(&input, ends[0], "pipe");
+    th_replay_input_attach(&input, ends[0], "pipe");
     input.stop = &stop;
     alarm(1);
-    assert_false(th_input_have(&input, 1));
+    assert_false(th_replay_input_have(&input, 1));
     assert_true(input.stopped && input.ended);
     assert_int_equal(input.error, 0);
     close(ends[1]);
@@ -161,11 +161,11 @@ static void a_signal_ends_the_input(void **state)
 static void a_closed_input_is_at_its_end(void **state)
 {
     (void)state;
-    assert_int_equal(th_input_open(&input, "no/such/file"), TH_MALFORMED);
-    assert_false(th_input_have(&input, 1));
-    th_input_close(&input);
-    assert_false(th_input_have(&input, 1));
-    th_input_close(&input);
+    assert_int_equal(th_replay_input_open(&input, "no/such/file"), TH_MALFORMED);
+    assert_false(th_replay_input_have(&input, 1));
+    th_replay_input_close(&input);
+    assert_false(th_replay_input_have(&input, 1));
+    th_replay_input_close(&input);
 }
 
 int main(void)

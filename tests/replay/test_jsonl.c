@@ -24,7 +24,7 @@ static int begin(void **state)
 static int end(void **state)
 {
     (void)state;
-    th_reader_close(reader);
+    th_replay_reader_close(reader);
     reader = NULL;
     th_env_release(&env);
     th_buffer_free(&stream);
@@ -52,7 +52,7 @@ static void start(void)
 
 static void next(void)
 {
-    if (th_reader_next(reader, &event) != TH_OK)
+    if (th_replay_reader_next(reader, &event) != TH_OK)
         fail_msg("%s", stream_causes());
 }
 
@@ -139,7 +139,7 @@ static void what_is_known_at_once(void **state)
     assert_int_equal(event.source->function(&event, &function), TH_OK);
     assert_int_equal(function.module, th_atom("m"));
     assert_int_equal(function.arity, 2);
-    assert_int_equal(th_event_decode(&event, &env), TH_OK);
+    assert_int_equal(th_trace_event_decode(&event, &env), TH_OK);
     assert_int_equal(event.match_spec_result, th_atom("r"));
     assert_int_equal(event.scheduler_id, th_small(1));
     assert_int_equal(event.source->function(&event, &function), TH_OK);
@@ -170,7 +170,7 @@ static void tracees(void **state)
         start();
         next();
         assert_int_equal(th_is_immediate(event.tracee), i < 2);
-        th_reader_close(reader);
+        th_replay_reader_close(reader);
         reader = NULL;
     }
 }
@@ -294,7 +294,7 @@ static void wrong_terms(void **state)
         assert_int_equal(event.tag, TH_TAG_call);
         assert_int_equal(event.source->function(&event, &function), TH_MALFORMED);
         assert_int_equal(event.source->whole(&event, &env, &tuple), TH_MALFORMED);
-        assert_int_equal(th_event_decode(&event, &env), TH_MALFORMED);
+        assert_int_equal(th_trace_event_decode(&event, &env), TH_MALFORMED);
         assert_string_equal(th_error_link(0), "the field \"term\" is wrong");
         assert_false(event.decoded);
     }
@@ -321,7 +321,7 @@ static void wrong_callers(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         next();
         assert_true(event.callers_told);
-        assert_int_equal(th_event_decode(&event, &env), TH_MALFORMED);
+        assert_int_equal(th_trace_event_decode(&event, &env), TH_MALFORMED);
         assert_string_equal(th_error_link(0),
                             "the field \"callers\" is wrong: it is no list of {Module, Function, "
                             "Arity, Location}, or too long");
@@ -360,17 +360,17 @@ static void headers(void **state)
     (void)state;
     add("\n{\"tracehost\":1,\"node\":\"a@b\",\"creation\":4294967295,\"atoms\":\"utf8\"}\n" GOOD);
     start();
-    assert_int_equal(th_reader_info(reader)->node.node, th_atom("a@b"));
-    assert_int_equal(th_reader_info(reader)->node.creation, UINT32_MAX);
-    assert_true(th_reader_info(reader)->utf8_atoms);
-    assert_string_equal(th_reader_info(reader)->format, "jsonl");
+    assert_int_equal(th_replay_reader_info(reader)->node.node, th_atom("a@b"));
+    assert_int_equal(th_replay_reader_info(reader)->node.creation, UINT32_MAX);
+    assert_true(th_replay_reader_info(reader)->utf8_atoms);
+    assert_string_equal(th_replay_reader_info(reader)->format, "jsonl");
     assert_string_equal(stream_tell(reader), "1@67 " TOLD);
-    th_reader_close(reader);
+    th_replay_reader_close(reader);
     stream.size = 0;
     add("{\"tracehost\":1}");
     start();
-    assert_int_equal(th_reader_info(reader)->node.node, TH_NONE);
-    assert_false(th_reader_info(reader)->utf8_atoms);
+    assert_int_equal(th_replay_reader_info(reader)->node.node, TH_NONE);
+    assert_false(th_replay_reader_info(reader)->utf8_atoms);
     assert_string_equal(stream_tell(reader), "");
 }
 
@@ -442,11 +442,11 @@ static void long_lines(void **state)
     add("\\\"\"}\n" GOOD);
     start();
     next();
-    assert_int_equal(th_event_decode(&event, &env), TH_OK);
+    assert_int_equal(th_trace_event_decode(&event, &env), TH_OK);
     next();
     assert_int_equal(event.position, stream.size - strlen(GOOD));
-    assert_int_equal(th_reader_next(reader, &event), TH_END);
-    assert_int_equal(th_reader_info(reader)->bytes, stream.size);
+    assert_int_equal(th_replay_reader_next(reader, &event), TH_END);
+    assert_int_equal(th_replay_reader_info(reader)->bytes, stream.size);
 }
 
 int main(void)

@@ -238,7 +238,7 @@ static unsigned pass_over(size_t most_memory, unsigned *whole)
     *whole = 0;
     th_env_init(&env, TH_ENV_PLAIN);
     assert_int_equal(stream_open(stream.data, stream.size, &options, &reader), TH_OK);
-    while ((status = th_reader_next(reader, &event)) != TH_END) {
+    while ((status = th_replay_reader_next(reader, &event)) != TH_END) {
         th_term tuple;
         if (status == TH_OK)
             status = event.source->whole(&event, &env, &tuple);
@@ -253,7 +253,7 @@ static unsigned pass_over(size_t most_memory, unsigned *whole)
         assert_true(most_memory == 0 || th_env_footprint(&env) <= 2 * most_memory);
         th_env_clear(&env);
     }
-    th_reader_close(reader);
+    th_replay_reader_close(reader);
     th_env_release(&env);
     return refused;
 }
@@ -334,12 +334,12 @@ static void a_line_is_no_longer_than_that(void **state)
         struct th_event event = {0};
 
         assert_int_equal(stream_open(stream.data, stream.size, &options, &reader), TH_OK);
-        assert_int_equal(th_reader_next(reader, &event), TH_MALFORMED);
+        assert_int_equal(th_replay_reader_next(reader, &event), TH_MALFORMED);
         assert_string_equal(stream_causes(), "record 1 at byte 0 (line 1) is damaged: it is longer "
                                              "than 1048576 bytes (--max-memory)");
         assert_string_equal(stream_tell(reader), "2@3145785 {drop,1}\n");
-        assert_int_equal(th_reader_next(reader, &event), TH_END);
-        th_reader_close(reader);
+        assert_int_equal(th_replay_reader_next(reader, &event), TH_END);
+        th_replay_reader_close(reader);
     }
 }
 
@@ -353,11 +353,11 @@ static void a_record_that_is_too_long_and_cut_off(void **state)
     record();
     add_message(false);
     assert_int_equal(stream_open(stream.data, stream.size - 10, &options, &reader), TH_OK);
-    assert_int_equal(th_reader_next(reader, &event), TH_PARTIAL);
+    assert_int_equal(th_replay_reader_next(reader, &event), TH_PARTIAL);
     assert_string_equal(stream_causes(), "record 1 at byte 0 is cut off: 2097183 of its 2097193 "
                                          "bytes are there");
-    assert_int_equal(th_reader_next(reader, &event), TH_END);
-    th_reader_close(reader);
+    assert_int_equal(th_replay_reader_next(reader, &event), TH_END);
+    th_replay_reader_close(reader);
 }
 
 int main(void)

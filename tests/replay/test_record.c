@@ -38,7 +38,7 @@ static int begin(void **state)
 static int end(void **state)
 {
     (void)state;
-    th_reader_close(reader);
+    th_replay_reader_close(reader);
     reader = NULL;
     th_env_release(&env);
     th_buffer_free(&stream);
@@ -58,7 +58,7 @@ static void start(void)
 
 static void next(void)
 {
-    if (th_reader_next(reader, &event) != TH_OK)
+    if (th_replay_reader_next(reader, &event) != TH_OK)
         fail_msg("%s", stream_causes());
 }
 
@@ -158,9 +158,9 @@ static void tracees_that_are_no_immediates(void **state)
 static void expect_node(const char *node, uint32_t creation)
 {
     start();
-    assert_int_equal(th_reader_info(reader)->node.node, node ? th_atom(node) : TH_NONE);
-    assert_int_equal(th_reader_info(reader)->node.creation, creation);
-    th_reader_close(reader);
+    assert_int_equal(th_replay_reader_info(reader)->node.node, node ? th_atom(node) : TH_NONE);
+    assert_int_equal(th_replay_reader_info(reader)->node.creation, creation);
+    th_replay_reader_close(reader);
     reader = NULL;
     stream.size = 0;
 }
@@ -202,11 +202,11 @@ static void identifiers_of_the_node_are_local(void **state)
     start();
     next();
     assert_int_equal(event.tracee, th_local_pid(1, 2));
-    assert_int_equal(th_event_decode(&event, &env), TH_OK);
+    assert_int_equal(th_trace_event_decode(&event, &env), TH_OK);
     assert_int_equal(event.extra, th_local_pid(1, 2));
     next();
     assert_int_equal(event.tracee, th_local_pid(1, 2));
-    assert_int_equal(th_event_decode(&event, &env), TH_OK);
+    assert_int_equal(th_trace_event_decode(&event, &env), TH_OK);
     assert_true(th_is_pid(event.extra) && !th_is_immediate(event.extra));
 }
 
@@ -215,12 +215,12 @@ static void encoding_of_atoms_is_remembered(void **state)
     (void)state;
     add(BYTES("\x83\x68\4" TRACE PID CLOSED "\x6a"));
     start();
-    assert_false(th_reader_info(reader)->utf8_atoms);
-    th_reader_close(reader);
+    assert_false(th_replay_reader_info(reader)->utf8_atoms);
+    th_replay_reader_close(reader);
     stream.size = 0;
     add(BYTES("\x83\x68\4\x77\5trace" PID CLOSED "\x6a"));
     start();
-    assert_true(th_reader_info(reader)->utf8_atoms);
+    assert_true(th_replay_reader_info(reader)->utf8_atoms);
 }
 
 static void add_compressed(const char *term)
@@ -252,11 +252,11 @@ static void compressed_records(void **state)
     assert_int_equal(event.tag, TH_TAG_send);
     assert_int_equal(event.tracee, th_local_pid(1, 0));
     assert_false(event.decoded);
-    assert_int_equal(th_event_decode(&event, &env), TH_OK);
+    assert_int_equal(th_trace_event_decode(&event, &env), TH_OK);
     assert_int_equal(event.extra, th_atom("bob"));
     assert_int_equal(event.match_spec_result, th_atom("r"));
     assert_int_equal(event.scheduler_id, th_small(2));
-    assert_int_equal(th_event_time(&event), TH_OK);
+    assert_int_equal(th_trace_event_time(&event), TH_OK);
     assert_int_equal(event.time.ns, 1000002000003000);
     next();
     assert_int_equal(event.source->function(&event, &function), TH_OK);
@@ -267,7 +267,7 @@ static void compressed_records(void **state)
     assert_true(th_identical(tuple, th_make_tuple_of(&env, TH_AM(drop), th_small(5))));
     next();
     assert_int_equal(event.kind, TH_EVENT_OTHER);
-    assert_int_equal(th_event_decode(&event, &env), TH_OK);
+    assert_int_equal(th_trace_event_decode(&event, &env), TH_OK);
     assert_int_equal(event.term, th_atom("hello"));
 }
 
@@ -350,7 +350,7 @@ static void times(void **state)
     for (size_t i = 0; i < count; i++) {
         bool sound = cases[i].time.kind != TH_TIME_NONE;
         next();
-        assert_int_equal(th_event_time(&event), sound ? TH_OK : TH_MALFORMED);
+        assert_int_equal(th_trace_event_time(&event), sound ? TH_OK : TH_MALFORMED);
         assert_int_equal(event.time.kind, cases[i].time.kind);
         assert_int_equal(event.time.ns, cases[i].time.ns);
         assert_int_equal(event.time.unique, cases[i].time.unique);

@@ -65,18 +65,18 @@ static void addresses(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        assert_true(th_tcp_is_address(cases[i].name));
-        assert_int_equal(th_tcp_parse(cases[i].name, &address),
+        assert_true(th_replay_tcp_is_address(cases[i].name));
+        assert_int_equal(th_replay_tcp_parse(cases[i].name, &address),
                          cases[i].host ? TH_OK : TH_MALFORMED);
         assert_string_equal(stream_causes(), cases[i].causes);
         if (cases[i].host) {
             assert_string_equal(address.host, cases[i].host);
             assert_string_equal(address.port, cases[i].port);
         }
-        th_tcp_free(&address);
+        th_replay_tcp_free(&address);
     }
-    assert_false(th_tcp_is_address("tcp:/host:80"));
-    assert_false(th_tcp_is_address("folder/tcp://host:80"));
+    assert_false(th_replay_tcp_is_address("tcp:/host:80"));
+    assert_false(th_replay_tcp_is_address("folder/tcp://host:80"));
 }
 
 /* --- connecting --- */
@@ -86,7 +86,7 @@ static const char *refusal(const char *name, const struct th_reader_options *opt
 {
     struct th_reader *reader;
 
-    assert_int_equal(th_reader_open(name, options, &reader), TH_MALFORMED);
+    assert_int_equal(th_replay_reader_open(name, options, &reader), TH_MALFORMED);
     assert_null(reader);
     return stream_causes();
 }
@@ -102,12 +102,12 @@ static void connects(const char *host)
     act.data = stream.data;
     act.size = stream.size;
     server = server_start(host, &act, 1);
-    assert_int_equal(th_reader_open(server_name(server), NULL, &reader), TH_OK);
-    assert_true(th_reader_info(reader)->live);
-    assert_string_equal(th_reader_info(reader)->format, "trace-port");
+    assert_int_equal(th_replay_reader_open(server_name(server), NULL, &reader), TH_OK);
+    assert_true(th_replay_reader_info(reader)->live);
+    assert_string_equal(th_replay_reader_info(reader)->format, "trace-port");
     assert_string_equal(stream_tell(reader), "1@0 {trace,<0.1.0>,exit,normal}\n");
-    assert_int_equal(th_reader_info(reader)->bytes, stream.size);
-    th_reader_close(reader);
+    assert_int_equal(th_replay_reader_info(reader)->bytes, stream.size);
+    th_replay_reader_close(reader);
     server_end(server);
     th_buffer_free(&stream);
 }
@@ -132,8 +132,8 @@ static void names(void **state)
     char *name = th_printf("tcp://localhost%s", strrchr(server_name(server), ':'));
 
     (void)state;
-    assert_int_equal(th_reader_open(name, NULL, &reader), TH_OK);
-    th_reader_close(reader);
+    assert_int_equal(th_replay_reader_open(name, NULL, &reader), TH_OK);
+    th_replay_reader_close(reader);
     server_end(server);
     th_free(name);
 }
@@ -146,8 +146,8 @@ static char *deserted(void)
     char *name = th_strdup(server_name(server));
     struct th_reader *reader;
 
-    assert_int_equal(th_reader_open(name, NULL, &reader), TH_OK);
-    th_reader_close(reader);
+    assert_int_equal(th_replay_reader_open(name, NULL, &reader), TH_OK);
+    th_replay_reader_close(reader);
     server_end(server);
     return name;
 }
@@ -229,9 +229,9 @@ static void stopped_while_connecting(void **state)
     (void)state;
     busy_begin(&busy);
     stop_soon();
-    assert_int_equal(th_reader_open(busy.name, &options, &reader), TH_OK);
+    assert_int_equal(th_replay_reader_open(busy.name, &options, &reader), TH_OK);
     assert_string_equal(stream_tell(reader), "");
-    th_reader_close(reader);
+    th_replay_reader_close(reader);
     busy_end(&busy);
 }
 
@@ -243,10 +243,10 @@ static void stopped_while_it_is_silent(void **state)
     struct th_reader *reader;
 
     (void)state;
-    assert_int_equal(th_reader_open(server_name(server), &options, &reader), TH_OK);
+    assert_int_equal(th_replay_reader_open(server_name(server), &options, &reader), TH_OK);
     stop_soon();
     assert_string_equal(stream_tell(reader), "");
-    th_reader_close(reader);
+    th_replay_reader_close(reader);
     server_end(server);
 }
 

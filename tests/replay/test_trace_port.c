@@ -41,7 +41,8 @@ static void check_function(struct th_event *event, th_term term)
 {
     struct th_mfa function, expected;
 
-    if (!th_tag_has_function(event->tag) || !th_event_function_from_term(term, &expected)) {
+    if (!th_trace_tag_has_function(event->tag) ||
+        !th_trace_event_function_from_term(term, &expected)) {
         assert_int_equal(event->source->function(event, &function), TH_MALFORMED);
         return;
     }
@@ -58,16 +59,16 @@ static void check_event(struct th_event *event, th_env *env)
     th_term tuple;
 
     assert_int_equal(event->source->whole(event, env, &tuple), TH_OK);
-    assert_int_equal(th_event_from_tuple(&expected, tuple, false), TH_OK);
+    assert_int_equal(th_trace_event_from_tuple(&expected, tuple, false), TH_OK);
     assert_int_equal(event->kind, expected.kind);
     assert_int_equal(event->tag, expected.tag);
     assert_int_equal(event->tuple_size, expected.tuple_size);
     same_term(event->tracee, expected.tracee);
     check_function(event, expected.term);
     if (event->number % 2) /* the place of the time: known from decoding, or looked for */
-        assert_int_equal(th_event_time(event), TH_OK);
-    assert_int_equal(th_event_decode(event, env), TH_OK);
-    assert_int_equal(th_event_time(event), TH_OK);
+        assert_int_equal(th_trace_event_time(event), TH_OK);
+    assert_int_equal(th_trace_event_decode(event, env), TH_OK);
+    assert_int_equal(th_trace_event_time(event), TH_OK);
     same_term(event->term, expected.term);
     same_term(event->extra, expected.extra);
     same_term(event->match_spec_result, expected.match_spec_result);
@@ -77,7 +78,7 @@ static void check_event(struct th_event *event, th_env *env)
     assert_int_equal(event->time.kind, expected.time.kind);
     assert_int_equal(event->time.ns, expected.time.ns);
     assert_int_equal(event->time.unique, expected.time.unique);
-    assert_true(th_identical(th_event_to_tuple(event, env), tuple));
+    assert_true(th_identical(th_trace_event_to_tuple(event, env), tuple));
 }
 
 /* How many records OTP itself found in FILE; UINT64_MAX if it was not asked. */
@@ -111,20 +112,20 @@ static void check_sample(const char *file)
     th_env env;
 
     th_env_init(&env, TH_ENV_PLAIN);
-    assert_int_equal(th_reader_open(file, NULL, &reader), TH_OK);
-    assert_null(th_reader_info(reader)->note);
-    while ((status = th_reader_next(reader, &event)) == TH_OK) {
+    assert_int_equal(th_replay_reader_open(file, NULL, &reader), TH_OK);
+    assert_null(th_replay_reader_info(reader)->note);
+    while ((status = th_replay_reader_next(reader, &event)) == TH_OK) {
         assert_int_equal(event.number, ++records);
         check_event(&event, &env);
         th_env_clear(&env);
     }
     assert_true(expected == UINT64_MAX || records == expected);
     assert_int_equal(status, damaged ? TH_PARTIAL : TH_END);
-    assert_int_equal(th_reader_info(reader)->records, records);
-    assert_int_equal(th_reader_info(reader)->damages, damaged);
-    assert_int_equal(th_reader_next(reader, &event), TH_END);
-    assert_string_equal(th_reader_info(reader)->format, "trace-port");
-    th_reader_close(reader);
+    assert_int_equal(th_replay_reader_info(reader)->records, records);
+    assert_int_equal(th_replay_reader_info(reader)->damages, damaged);
+    assert_int_equal(th_replay_reader_next(reader, &event), TH_END);
+    assert_string_equal(th_replay_reader_info(reader)->format, "trace-port");
+    th_replay_reader_close(reader);
     th_env_release(&env);
     th_error_clear();
 }
@@ -143,13 +144,14 @@ static void skimming_allocates_nothing(void **state)
 
     (void)state;
     assert_int_equal(
-        th_reader_open("samples/recordings/s04_genserver_pingpong.trace", NULL, &reader), TH_OK);
-    assert_int_equal(th_reader_next(reader, &event), TH_OK);
+        th_replay_reader_open("samples/recordings/s04_genserver_pingpong.trace", NULL, &reader),
+        TH_OK);
+    assert_int_equal(th_replay_reader_next(reader, &event), TH_OK);
     allocated = th_alloc_count();
-    while (th_reader_next(reader, &event) == TH_OK)
+    while (th_replay_reader_next(reader, &event) == TH_OK)
         continue;
     assert_int_equal(th_alloc_count(), allocated);
-    th_reader_close(reader);
+    th_replay_reader_close(reader);
 }
 
 /* --- drops, and what is no trace message --- */
@@ -168,18 +170,18 @@ static void drops(void **state)
                                               "2@5 {trace,<0.1.0>,exit,normal}\n"
                                               "3@66 {drop,4294967295}\n");
     stream_open(stream.data, stream.size, NULL, &reader);
-    assert_int_equal(th_reader_next(reader, &event), TH_OK);
+    assert_int_equal(th_replay_reader_next(reader, &event), TH_OK);
     assert_int_equal(event.kind, TH_EVENT_DROP);
     assert_int_equal(event.dropped, 2243);
-    assert_int_equal(th_event_decode(&event, NULL), TH_OK);
-    assert_int_equal(th_event_time(&event), TH_OK);
+    assert_int_equal(th_trace_event_decode(&event, NULL), TH_OK);
+    assert_int_equal(th_trace_event_time(&event), TH_OK);
     assert_int_equal(event.time.kind, TH_TIME_NONE);
     assert_int_equal(event.source->function(&event, &function), TH_MALFORMED);
-    while (th_reader_next(reader, &event) == TH_OK)
+    while (th_replay_reader_next(reader, &event) == TH_OK)
         continue;
-    assert_int_equal(th_reader_info(reader)->drops, 2243 + (uint64_t)UINT32_MAX);
-    assert_int_equal(th_reader_info(reader)->bytes, stream.size);
-    th_reader_close(reader);
+    assert_int_equal(th_replay_reader_info(reader)->drops, 2243 + (uint64_t)UINT32_MAX);
+    assert_int_equal(th_replay_reader_info(reader)->bytes, stream.size);
+    th_replay_reader_close(reader);
 }
 
 /* Sound terms that are no trace messages are told as what they are, before anything is learned of
@@ -247,12 +249,13 @@ static void strange_messages(void **state)
         snprintf(line, sizeof line, "1@0 %s\n", cases[i].term);
         assert_string_equal(stream_read(&stream), line);
         stream_open(stream.data, stream.size, NULL, &reader);
-        assert_int_equal(th_reader_next(reader, &event), TH_OK);
-        assert_int_equal(th_event_decode(&event, &env), *cases[i].decode ? TH_MALFORMED : TH_OK);
+        assert_int_equal(th_replay_reader_next(reader, &event), TH_OK);
+        assert_int_equal(th_trace_event_decode(&event, &env),
+                         *cases[i].decode ? TH_MALFORMED : TH_OK);
         assert_string_equal(stream_causes(), cases[i].decode);
-        assert_int_equal(th_event_time(&event), *cases[i].time ? TH_MALFORMED : TH_OK);
+        assert_int_equal(th_trace_event_time(&event), *cases[i].time ? TH_MALFORMED : TH_OK);
         assert_string_equal(stream_causes(), cases[i].time);
-        th_reader_close(reader);
+        th_replay_reader_close(reader);
     }
     th_env_release(&env);
 }
@@ -269,11 +272,11 @@ static void ambiguous_integer(void **state)
     th_env_init(&env, TH_ENV_PLAIN);
     for (int scheduler = 0; scheduler < 2; scheduler++) {
         stream_open(stream.data, stream.size, scheduler ? &options : NULL, &reader);
-        assert_int_equal(th_reader_next(reader, &event), TH_OK);
-        assert_int_equal(th_event_decode(&event, &env), TH_OK);
+        assert_int_equal(th_replay_reader_next(reader, &event), TH_OK);
+        assert_int_equal(th_trace_event_decode(&event, &env), TH_OK);
         assert_int_equal(event.match_spec_result, scheduler ? TH_NONE : th_small(2));
         assert_int_equal(event.scheduler_id, scheduler ? th_small(2) : TH_NONE);
-        th_reader_close(reader);
+        th_replay_reader_close(reader);
     }
     th_env_release(&env);
 }
@@ -408,15 +411,15 @@ static void damage_inside_of_terms(void **state)
     stream.data[stream.size - 12] = 0xFF; /* the tag of [] */
     stream_open(stream.data, stream.size, NULL, &reader);
     th_env_init(&env, TH_ENV_PLAIN);
-    assert_int_equal(th_reader_next(reader, &event), TH_OK);
+    assert_int_equal(th_replay_reader_next(reader, &event), TH_OK);
     assert_int_equal(event.tag, TH_TAG_call);
-    assert_int_equal(th_event_decode(&event, &env), TH_MALFORMED);
+    assert_int_equal(th_trace_event_decode(&event, &env), TH_MALFORMED);
     assert_string_equal(th_error_link(0), "the element at byte 50 of its term is damaged");
-    assert_int_equal(th_event_time(&event), TH_MALFORMED);
+    assert_int_equal(th_trace_event_time(&event), TH_MALFORMED);
     assert_int_equal(event.source->function(&event, &function), TH_MALFORMED);
     assert_int_equal(event.source->whole(&event, &env, &tuple), TH_MALFORMED);
     assert_false(event.decoded || event.timed);
-    th_reader_close(reader);
+    th_replay_reader_close(reader);
     th_env_release(&env);
 }
 
@@ -457,10 +460,10 @@ static void names_that_cannot_be_read(void **state)
     struct th_reader *reader;
 
     (void)state;
-    assert_int_equal(th_reader_open("no/such/file", NULL, &reader), TH_MALFORMED);
+    assert_int_equal(th_replay_reader_open("no/such/file", NULL, &reader), TH_MALFORMED);
     assert_null(reader);
     assert_string_equal(stream_causes(), "cannot read no/such/file: No such file or directory");
-    assert_int_equal(th_reader_open("samples", NULL, &reader), TH_MALFORMED);
+    assert_int_equal(th_replay_reader_open("samples", NULL, &reader), TH_MALFORMED);
     assert_string_equal(stream_causes(), "cannot read samples: it is a folder");
 }
 

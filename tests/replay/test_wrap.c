@@ -64,13 +64,13 @@ static const char *find(const char *name)
     struct th_wrap_set set;
 
     found.size = 0;
-    if (th_wrap_find(path_of(name), &set) != TH_OK)
+    if (th_replay_wrap_find(path_of(name), &set) != TH_OK)
         return stream_causes();
     for (size_t i = 0; i < set.count; i++)
         th_buffer_printf(&found, "%s%s", i ? " " : "", strrchr(set.names[i], '/') + 1);
     if (set.note)
         th_buffer_add_text(&found, strstr(set.note, "alone") ? " alone" : " together");
-    th_wrap_free(&set);
+    th_replay_wrap_free(&set);
     return th_buffer_text(&found);
 }
 
@@ -212,13 +212,13 @@ static const char *read_set(const char *name, const char *note)
     struct th_reader *reader;
     const char *told;
 
-    assert_int_equal(th_reader_open(name, NULL, &reader), TH_OK);
+    assert_int_equal(th_replay_reader_open(name, NULL, &reader), TH_OK);
     if (note)
-        assert_string_equal(th_reader_info(reader)->note, note);
+        assert_string_equal(th_replay_reader_info(reader)->note, note);
     else
-        assert_null(th_reader_info(reader)->note);
+        assert_null(th_replay_reader_info(reader)->note);
     told = stream_tell(reader);
-    th_reader_close(reader);
+    th_replay_reader_close(reader);
     return told;
 }
 
@@ -278,15 +278,15 @@ static void a_file_that_went_away(void **state)
     make("w0.log", 1);
     make("w1.log", 1);
     make("w2.log", 1);
-    assert_int_equal(th_reader_open(path_of("w*.log"), NULL, &reader), TH_OK);
+    assert_int_equal(th_replay_reader_open(path_of("w*.log"), NULL, &reader), TH_OK);
     unlink(path_of("w1.log"));
-    assert_int_equal(th_reader_next(reader, &event), TH_OK);
+    assert_int_equal(th_replay_reader_next(reader, &event), TH_OK);
     assert_string_equal(stream_tell(reader), "partial: a file of the wrap set cannot be read: No "
                                              "such file or directory\n"
                                              "2@0 other []\n");
-    assert_int_equal(th_reader_info(reader)->bytes, 14);
-    assert_string_equal(th_reader_info(reader)->file, path_of("w2.log"));
-    th_reader_close(reader);
+    assert_int_equal(th_replay_reader_info(reader)->bytes, 14);
+    assert_string_equal(th_replay_reader_info(reader)->file, path_of("w2.log"));
+    th_replay_reader_close(reader);
 }
 
 int main(void)

@@ -43,21 +43,21 @@ static int end(void **state)
 /* Writes what READER gives to FILE; ends at damage. */
 static void rewrite(struct th_reader *reader, const char *file, enum th_format format)
 {
-    const struct th_reader_info *info = th_reader_info(reader);
+    const struct th_reader_info *info = th_replay_reader_info(reader);
     struct th_writer_options options = {format, info->node, info->utf8_atoms};
     struct th_event event = {0};
     struct th_writer *writer;
     th_env env;
 
     th_env_init(&env, TH_ENV_PLAIN);
-    assert_int_equal(th_writer_open(file, &options, &writer), TH_OK);
-    while (th_reader_next(reader, &event) == TH_OK) {
-        if (th_writer_add(writer, &event, &env) != TH_OK)
+    assert_int_equal(th_replay_writer_open(file, &options, &writer), TH_OK);
+    while (th_replay_reader_next(reader, &event) == TH_OK) {
+        if (th_replay_writer_add(writer, &event, &env) != TH_OK)
             fail_msg("%s", stream_causes());
         th_env_clear(&env);
     }
-    assert_int_equal(th_writer_commit(writer), TH_OK);
-    th_reader_close(reader);
+    assert_int_equal(th_replay_writer_commit(writer), TH_OK);
+    th_replay_reader_close(reader);
     th_env_release(&env);
 }
 
@@ -65,7 +65,7 @@ static void rewrite_file(const char *from, const char *to, enum th_format format
 {
     struct th_reader *reader;
 
-    if (th_reader_open(from, NULL, &reader) != TH_OK)
+    if (th_replay_reader_open(from, NULL, &reader) != TH_OK)
         fail_msg("%s", stream_causes());
     rewrite(reader, to, format);
 }
@@ -209,17 +209,17 @@ static void damaged_events(void **state)
         stream_add_message(&stream, "{trace,<0.1.0>,exit,kill}");
         th_env_init(&env, TH_ENV_PLAIN);
         reader = reader_of_stream();
-        assert_int_equal(th_writer_open(port_file, &options, &writer), TH_OK);
-        assert_int_equal(th_reader_next(reader, &event), TH_OK);
-        assert_int_equal(th_writer_add(writer, &event, &env), TH_MALFORMED);
-        assert_int_equal(th_reader_next(reader, &event), TH_OK);
-        assert_int_equal(th_writer_add(writer, &event, &env), TH_OK);
-        assert_int_equal(th_writer_commit(writer), TH_OK);
-        th_reader_close(reader);
-        assert_int_equal(th_reader_open(port_file, NULL, &reader), TH_OK);
+        assert_int_equal(th_replay_writer_open(port_file, &options, &writer), TH_OK);
+        assert_int_equal(th_replay_reader_next(reader, &event), TH_OK);
+        assert_int_equal(th_replay_writer_add(writer, &event, &env), TH_MALFORMED);
+        assert_int_equal(th_replay_reader_next(reader, &event), TH_OK);
+        assert_int_equal(th_replay_writer_add(writer, &event, &env), TH_OK);
+        assert_int_equal(th_replay_writer_commit(writer), TH_OK);
+        th_replay_reader_close(reader);
+        assert_int_equal(th_replay_reader_open(port_file, NULL, &reader), TH_OK);
         assert_non_null(strstr(stream_tell(reader), " {trace,<0.1.0>,exit,kill}\n"));
-        assert_int_equal(th_reader_info(reader)->records, 1);
-        th_reader_close(reader);
+        assert_int_equal(th_replay_reader_info(reader)->records, 1);
+        th_replay_reader_close(reader);
         th_env_release(&env);
     }
 }
@@ -230,14 +230,14 @@ static void whole_or_not_at_all(void **state)
     struct th_writer *writer;
 
     (void)state;
-    assert_int_equal(th_writer_open(json_file, &options, &writer), TH_OK);
+    assert_int_equal(th_replay_writer_open(json_file, &options, &writer), TH_OK);
     assert_int_not_equal(access(json_file, F_OK), 0);
-    th_writer_abandon(writer);
+    th_replay_writer_abandon(writer);
     assert_int_not_equal(access(json_file, F_OK), 0);
-    assert_int_equal(th_writer_open(json_file, &options, &writer), TH_OK);
-    assert_int_equal(th_writer_commit(writer), TH_OK);
+    assert_int_equal(th_replay_writer_open(json_file, &options, &writer), TH_OK);
+    assert_int_equal(th_replay_writer_commit(writer), TH_OK);
     assert_string_equal(content_of(json_file), "{\"tracehost\":1}\n");
-    assert_int_equal(th_writer_open("no/such/folder/file", &options, &writer), TH_FAILED);
+    assert_int_equal(th_replay_writer_open("no/such/folder/file", &options, &writer), TH_FAILED);
     assert_null(writer);
 }
 
@@ -250,8 +250,8 @@ static void a_full_disk(void **state)
     (void)state;
     if (stat("/dev/full", &about) != 0)
         skip_because("no /dev/full");
-    assert_int_equal(th_writer_open("/dev/full", &options, &writer), TH_OK);
-    assert_int_equal(th_writer_commit(writer), TH_FAILED);
+    assert_int_equal(th_replay_writer_open("/dev/full", &options, &writer), TH_OK);
+    assert_int_equal(th_replay_writer_commit(writer), TH_FAILED);
     assert_non_null(strstr(stream_causes(), "No space left on device"));
 }
 
@@ -262,11 +262,11 @@ static void drops_that_do_not_fit(void **state)
     struct th_writer *writer;
 
     (void)state;
-    assert_int_equal(th_writer_open(port_file, &options, &writer), TH_OK);
-    assert_int_equal(th_writer_add(writer, &event, NULL), TH_FAILED);
+    assert_int_equal(th_replay_writer_open(port_file, &options, &writer), TH_OK);
+    assert_int_equal(th_replay_writer_add(writer, &event, NULL), TH_FAILED);
     assert_string_equal(stream_causes(), "record 1 at byte 0 cannot be written: a record can tell "
                                          "of at most 4294967295 dropped events");
-    th_writer_abandon(writer);
+    th_replay_writer_abandon(writer);
 }
 
 int main(void)

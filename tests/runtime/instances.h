@@ -58,8 +58,9 @@ static inline void add_callee(struct instance *instance, const ErlNifFunc *funct
         .library = instance->library,
         .function = function,
         .name = th_printf("twin:%s/%u", function->name, function->arity),
-        .entry = exported ? th_export_get(th_atom("twin"), th_atom(function->name), function->arity)
-                          : NULL,
+        .entry = exported
+                     ? th_code_export_get(th_atom("twin"), th_atom(function->name), function->arity)
+                     : NULL,
         .code = code,
     };
 }
@@ -120,8 +121,8 @@ static inline void set_reached(struct th_export *entry, const struct th_callee *
         _Atomic uintptr_t *word = &entry->word.of[i];
         uintptr_t old = atomic_load_explicit(word, memory_order_relaxed);
         while (!atomic_compare_exchange_weak_explicit(
-            word, &old, th_export_word_of(callee) | (old & TH_EXPORT_ARMED), memory_order_release,
-            memory_order_relaxed))
+            word, &old, th_code_export_word_of(callee) | (old & TH_EXPORT_ARMED),
+            memory_order_release, memory_order_relaxed))
             ;
     }
 }
@@ -133,7 +134,8 @@ static inline void reach_instance(const struct instance *old, const struct insta
         if (next->callees[i].entry)
             set_reached(next->callees[i].entry, &next->callees[i]);
     for (size_t i = 0; old && i < old->count; i++)
-        if (old->callees[i].entry && th_export_callee(old->callees[i].entry) == &old->callees[i])
+        if (old->callees[i].entry &&
+            th_code_export_callee(old->callees[i].entry) == &old->callees[i])
             set_reached(old->callees[i].entry, NULL);
 }
 
@@ -145,26 +147,26 @@ static inline struct instance *replace_instance(struct instance *old, int genera
 {
     struct instance *next = open_instance(generation, patchable);
 
-    th_permission_wait();
+    th_code_permission_wait();
     begin_instance(next);
     reach_instance(old, next);
-    th_permission_release();
+    th_code_permission_release();
     return next;
 }
 
 static inline void purge_instance(struct instance *old)
 {
-    th_permission_wait();
+    th_code_permission_wait();
     end_instance(old);
-    th_permission_release();
+    th_code_permission_release();
     close_instance(old);
 }
 
 static inline void delete_instance(struct instance *now)
 {
-    th_permission_wait();
+    th_code_permission_wait();
     reach_instance(now, NULL);
-    th_permission_release();
+    th_code_permission_release();
     th_progress_wait(); /* nobody is in it: the tests see to that */
     purge_instance(now);
 }

@@ -11,14 +11,14 @@ static inline struct th_library *add_module(const char *made_by, const char *nam
     char *file = th_printf("tests/plugins/%s/%s.so", made_by, name);
     struct th_library *library = loaded_plugin(file, th_small(0));
 
-    th_module_add(library);
+    th_code_module_add(library);
     th_free(file);
     return library;
 }
 
 static inline void remove_module(struct th_library *library)
 {
-    th_module_remove(library);
+    th_code_module_remove(library);
     th_library_release(library);
 }
 

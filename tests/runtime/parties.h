@@ -24,13 +24,13 @@ static inline void start_party(unsigned schedulers)
     party_setup.schedulers = schedulers;
     th_runtime_start(&party_setup);
     party = loaded_plugin("tests/plugins/party.so", th_small(0));
-    th_module_add(party);
+    th_code_module_add(party);
 }
 
 static inline void stop_party(void)
 {
     th_runtime_kill_all();
-    th_module_remove(party);
+    th_code_module_remove(party);
     th_library_release(party);
     th_runtime_stop();
     assert_int_equal(th_runtime_processes(), 0);
@@ -70,10 +70,10 @@ static inline const char *call_module(struct th_process *process, const char *mo
     assert_int_equal(th_text_parse(&env, text, strlen(text), &list), TH_OK);
     for (; th_is_list(list); list = th_cell(list)[1])
         argv[argc++] = th_cell(list)[0];
-    callee = th_export_callee(th_export_find(th_atom(module), th_atom(name), argc));
+    callee = th_code_export_callee(th_code_export_find(th_atom(module), th_atom(name), argc));
     if (!callee)
         fail_msg("no %s:%s/%u", module, name, argc);
-    end = th_run_call(process, callee, argv, &env, &result);
+    end = th_runtime_run_call(process, callee, argv, &env, &result);
     shown = show(prefixes[end], result);
     th_env_release(&env);
     return shown;
@@ -97,13 +97,13 @@ static inline const char *call_in(struct th_process *process, const char *name,
 /* The next message to PROCESS, as text. */
 static inline const char *message_to(struct th_process *process)
 {
-    struct th_message *message = th_run_receive(process, (int64_t)10 * 1000 * 1000 * 1000);
+    struct th_message *message = th_runtime_run_receive(process, (int64_t)10 * 1000 * 1000 * 1000);
     const char *shown;
 
     if (!message)
         return "no message";
     shown = show("", message->term);
-    th_message_free(message);
+    th_process_message_free(message);
     return shown;
 }
 

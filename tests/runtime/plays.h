@@ -27,22 +27,22 @@ static inline void begin_plays(unsigned schedulers)
     struct th_runtime_setup setup = {.schedulers = schedulers};
 
     scene_begin_empty(NULL);
-    th_tracing_share(scene_tracing());
+    th_trace_share(scene_tracing());
     setup.tracing = scene_tracing();
     th_runtime_start(&setup);
     th_runtime_set_reports(false);
     play_library = loaded_plugin("tests/plugins/play.so", th_small(0));
-    th_module_add(play_library);
+    th_code_module_add(play_library);
     session = scene_create("s");
-    player = th_run_start();
+    player = th_runtime_run_start();
     scene_log();
 }
 
 static inline void end_plays(void)
 {
-    th_run_exit(player, TH_AM(normal));
+    th_runtime_run_exit(player, TH_AM(normal));
     th_runtime_kill_all();
-    th_module_remove(play_library);
+    th_code_module_remove(play_library);
     th_library_release(play_library);
     th_runtime_stop();
     scene_end();
@@ -59,7 +59,7 @@ static inline void look_at_player(void *context)
 /* All but the player have ended, and it waits: nothing more happens. */
 static inline bool is_quiet(void)
 {
-    th_host_process_with(player->mailbox, look_at_player, player);
+    th_process_with(player->mailbox, look_at_player, player);
     return player_waits && th_runtime_processes() == 1;
 }
 
@@ -85,9 +85,9 @@ static inline void call_play(const char *function, const char *arguments)
         fail_msg("%s: %s", arguments, th_error_link(0));
     for (; th_is_list(list); list = th_cell(list)[1])
         argv[argc++] = th_cell(list)[0];
-    callee = th_export_callee(th_export_find(th_atom("play"), th_atom(function), argc));
+    callee = th_code_export_callee(th_code_export_find(th_atom("play"), th_atom(function), argc));
     assert_non_null(callee);
-    th_run_call(player, callee, argv, &env, &result);
+    th_runtime_run_call(player, callee, argv, &env, &result);
     th_env_release(&env);
     await_quiet();
 }
@@ -103,9 +103,9 @@ static inline void play(const char *script)
 /* The player is traced with FLAGS, and nobody else. */
 static inline void trace_player(uint32_t flags)
 {
-    assert_int_equal(
-        th_session_trace_one(session, th_run_pid(player), true, flags | TH_FLAG_SET_ON_SPAWN),
-        TH_OK);
+    assert_int_equal(th_trace_session_trace_one(session, th_runtime_run_pid(player), true,
+                                                flags | TH_FLAG_SET_ON_SPAWN),
+                     TH_OK);
     scene_log();
 }
 

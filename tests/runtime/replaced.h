@@ -10,7 +10,7 @@ static struct instance *now;
 static inline int begin_twin(void **state)
 {
     begin(state);
-    th_tracing_replay_nothing(scene_tracing());
+    th_trace_replay_nothing(scene_tracing());
     now = replace_instance(NULL, 1, true);
     return 0;
 }
@@ -39,7 +39,7 @@ static inline void set_on_load(const char *function, const char *match, uint32_t
     th_term term;
 
     assert_int_equal(th_text_parse(&env, match, strlen(match), &term), TH_OK);
-    assert_int_equal(th_session_function(session, &pattern, term, kinds, NULL), TH_OK);
+    assert_int_equal(th_trace_session_function(session, &pattern, term, kinds, NULL), TH_OK);
 }
 
 static inline void set_twin(const char *function, int arity, const char *match, uint32_t kinds)
@@ -53,11 +53,11 @@ static inline uint32_t kinds_of(const char *function, int arity, uint64_t *count
     struct th_bp_info info;
     uint32_t kinds;
 
-    th_session_function_info(session, &name, &info);
+    th_trace_session_function_info(session, &name, &info);
     kinds = info.kinds;
     if (counted)
         *counted = info.calls;
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
     return kinds;
 }
 
@@ -76,10 +76,10 @@ static inline uint64_t timed_of(const char *function, int arity)
     struct th_bp_info info;
     uint64_t calls;
 
-    th_session_function_info(session, &name, &info);
+    th_trace_session_function_info(session, &name, &info);
     assert_int_equal(info.time_count, 1);
     calls = info.time[0].calls;
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
     return calls;
 }
 

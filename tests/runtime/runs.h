@@ -58,11 +58,11 @@ static inline enum th_call_end run_in(struct th_process *process, const char *na
         list = th_cell(list)[1];
         argv[argc++] = head;
     }
-    callee.function = th_entry_function(th_library_entry(runner_library), name, argc);
+    callee.function = th_library_entry_function(th_library_entry(runner_library), name, argc);
     if (!callee.function)
         fail_msg("no runner:%s/%u", name, argc);
     callee.name = text = th_printf("runner:%s/%u", name, argc);
-    end = th_run_call(process, &callee, argv, env, term);
+    end = th_runtime_run_call(process, &callee, argv, env, term);
     th_free(text);
     return end;
 }

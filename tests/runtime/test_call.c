@@ -41,11 +41,11 @@ static void a_call_has_its_process_and_library(void **state)
 
     (void)state;
     th_buffer_add_text(&expected, "{");
-    th_text_print(&expected, th_run_pid(process));
+    th_text_print(&expected, th_runtime_run_pid(process));
     th_buffer_add_text(&expected, ",1,77}");
     assert_string_equal(run(process, "surroundings", "[]"), th_buffer_text(&expected));
     th_buffer_free(&expected);
-    assert_null(th_call_current);
+    assert_null(th_runtime_call_current);
 }
 
 static void what_cannot_be_scheduled_is_badarg(void **state)
@@ -73,9 +73,9 @@ static void nothing_is_scheduled_outside_of_a_call(void **state)
 
     (void)state;
     th_env_init(&env, TH_ENV_CALLBACK);
-    assert_int_equal(th_call_schedule(&env, "x", 0, NULL, 0, NULL), TH_NONE);
+    assert_int_equal(th_runtime_call_schedule(&env, "x", 0, NULL, 0, NULL), TH_NONE);
     assert_int_equal(env.exception, TH_AM(badarg));
-    assert_false(th_call_consume(&env, 100));
+    assert_false(th_runtime_call_consume(&env, 100));
     th_env_release(&env);
 }
 
@@ -99,14 +99,14 @@ static int begin(void **state)
 {
     (void)state;
     start_runner(1);
-    process = th_run_start();
+    process = th_runtime_run_start();
     return 0;
 }
 
 static int end(void **state)
 {
     (void)state;
-    th_run_exit(process, TH_AM(normal));
+    th_runtime_run_exit(process, TH_AM(normal));
     stop_runner();
     return 0;
 }

@@ -21,7 +21,7 @@ static int start_with(unsigned schedulers)
     static int test;
 
     start_party(schedulers);
-    process = th_run_start();
+    process = th_runtime_run_start();
     for (int i = 0; i < MODULES; i++) {
         snprintf(names[i], sizeof names[i], "version_%03d%c", test, 'a' + i);
         files[i] = version_file(names[i]);
@@ -45,9 +45,9 @@ static int start_one(void **state)
 static int stop(void **state)
 {
     (void)state;
-    th_run_exit(process, TH_AM(normal));
+    th_runtime_run_exit(process, TH_AM(normal));
     th_runtime_kill_all();
-    assert_int_equal(th_loader_orders(), 0);
+    assert_int_equal(th_runtime_loader_orders(), 0);
     th_code_end();
     th_library_release(party);
     th_runtime_stop();
@@ -76,13 +76,13 @@ static uint64_t generation_of(const char *name)
 
 static const char *number_of(const char *name)
 {
-    const struct th_export *entry = th_export_get(th_atom(name), th_atom("number"), 0);
+    const struct th_export *entry = th_code_export_get(th_atom(name), th_atom("number"), 0);
     const char *text;
     th_term result;
     th_env env;
 
     th_env_init(&env, TH_ENV_PLAIN);
-    th_run_call_export(process, entry, NULL, &env, &result);
+    th_runtime_run_call_export(process, entry, NULL, &env, &result);
     text = show("", result);
     th_env_release(&env);
     return text;
@@ -107,9 +107,9 @@ static bool begins_with(const char *text, const char *format, ...)
 /* Waits until the loader has COUNT orders. */
 static bool are_ordered(size_t count)
 {
-    for (int i = 0; i < 20000 && th_loader_orders() != count; i++)
+    for (int i = 0; i < 20000 && th_runtime_loader_orders() != count; i++)
         usleep(1000);
-    return th_loader_orders() == count;
+    return th_runtime_loader_orders() == count;
 }
 
 /* --- One process ------------------------------------------------------------------------------ */
@@ -175,7 +175,7 @@ static void what_is_not_asked_for_well(void **state)
     assert_string_equal(call_in(process, "call", "[party,purge_code,[%s,0]]", names[0]),
                         "error: nested_await");
     assert_string_equal(call_in(process, "load_code_not", "[[\"%s\"]]", files[0]), "'not'");
-    assert_int_equal(th_loader_orders(), 0);
+    assert_int_equal(th_runtime_loader_orders(), 0);
     assert_int_equal(generation_of(names[0]), 0);
     assert_true(
         begins_with(call_in(process, "then", "[0,party,load_code,[[\"%s\"],1,0],[]]", files[0]),
@@ -202,14 +202,14 @@ static void *ask(void *context)
 
 static void begin_to_ask(struct asking *asking)
 {
-    asking->process = th_run_start();
+    asking->process = th_runtime_run_start();
     assert_int_equal(pthread_create(&asking->thread, NULL, ask, asking), 0);
 }
 
 static const char *said_by(struct asking *asking)
 {
     pthread_join(asking->thread, NULL);
-    th_run_exit(asking->process, TH_AM(normal));
+    th_runtime_run_exit(asking->process, TH_AM(normal));
     return asking->said;
 }
 
@@ -280,16 +280,16 @@ static void who_is_killed_has_nothing_loaded(void **state)
     struct asking asks[2] = {{0}, {0}};
 
     (void)state;
-    th_permission_wait();
+    th_code_permission_wait();
     for (size_t i = 0; i < 2; i++) {
         begin_to_load(&asks[i], files[i], 1);
         assert_true(are_ordered(i + 1));
     }
     for (int i = 0; i < 2; i++)
-        th_run_kill(asks[i].process);
+        th_runtime_run_kill(asks[i].process);
     for (int i = 0; i < 2; i++)
         assert_string_equal(said_by(&asks[i]), "ended: killed");
-    th_permission_release();
+    th_code_permission_release();
     assert_true(are_ordered(0));
     assert_int_equal(generation_of(names[1]), 0);
     assert_true(begins_with(call_in(process, "load_code", "[[\"%s\"],2,0]", files[1]),
@@ -302,12 +302,12 @@ static void the_end_waits_for_what_is_ordered(void **state)
     struct asking asks = {0};
 
     (void)state;
-    th_permission_wait();
+    th_code_permission_wait();
     begin_to_load(&asks, files[0], 1);
     assert_true(are_ordered(1));
-    th_run_kill(asks.process);
+    th_runtime_run_kill(asks.process);
     assert_string_equal(said_by(&asks), "ended: killed");
-    th_permission_release();
+    th_code_permission_release();
 }
 
 /* With one scheduler, and the process that loads waiting for its answer. */
@@ -316,48 +316,48 @@ static void others_go_on_meanwhile(void **state)
     struct asking asks = {0};
 
     (void)state;
-    th_permission_wait();
+    th_code_permission_wait();
     begin_to_load(&asks, files[0], 7);
     assert_true(are_ordered(1));
     for (int i = 0; i < 100; i++)
         assert_string_equal(call_in(process, "loop", "[10000]"), "done");
     assert_string_equal(number_of(names[0]), "undef");
-    assert_int_equal(th_loader_orders(), 1);
-    th_permission_release();
+    assert_int_equal(th_runtime_loader_orders(), 1);
+    th_code_permission_release();
     assert_true(begins_with(said_by(&asks), "{[{%s,1}],0}", names[0]));
     assert_string_equal(number_of(names[0]), "7");
 }
 
 static void send_number(th_term to, int number)
 {
-    th_mail_send(to, th_small(number));
+    th_process_mail_send(to, th_small(number));
 }
 
 /* Those that come before the answer, and after it, in their order; the answer comes before all. */
 static void messages_stay_in_their_order(void **state)
 {
     struct asking asks = {.function = "load_and_pass_on"};
-    char *self = text_of_pid(th_run_pid(process));
+    char *self = text_of_pid(th_runtime_run_pid(process));
 
     (void)state;
-    th_permission_wait();
+    th_code_permission_wait();
     snprintf(asks.arguments, sizeof asks.arguments, "[[\"%s\"],1,%s]", files[0], self);
     begin_to_ask(&asks);
     for (int i = 0; i < 50; i++)
-        send_number(th_run_pid(asks.process), i);
+        send_number(th_runtime_run_pid(asks.process), i);
     assert_true(are_ordered(1));
     for (int i = 50; i < 100; i++)
-        send_number(th_run_pid(asks.process), i);
-    th_permission_release();
+        send_number(th_runtime_run_pid(asks.process), i);
+    th_code_permission_release();
     assert_true(begins_with(message_to(process), "[{%s,1}]", names[0]));
     for (int i = 100; i < 150; i++)
-        send_number(th_run_pid(asks.process), i);
+        send_number(th_runtime_run_pid(asks.process), i);
     for (int i = 0; i < 150; i++) {
         char expected[16];
         snprintf(expected, sizeof expected, "%d", i);
         assert_string_equal(message_to(process), expected);
     }
-    th_mail_send(th_run_pid(asks.process), th_atom("stop"));
+    th_process_mail_send(th_runtime_run_pid(asks.process), th_atom("stop"));
     assert_string_equal(said_by(&asks), "stop");
     th_free(self);
 }
@@ -399,7 +399,7 @@ static void many_load_at_once(void **state)
     (void)state;
     for (int i = 0; i < ASKING; i++) {
         many[i].failures = 0;
-        many[i].process = th_run_start();
+        many[i].process = th_runtime_run_start();
         snprintf(many[i].own, sizeof many[i].own, "version_m%03d", i);
         many[i].file = version_file(many[i].own);
     }
@@ -407,7 +407,7 @@ static void many_load_at_once(void **state)
         assert_int_equal(pthread_create(&many[i].thread, NULL, load_both, &many[i]), 0);
     for (int i = 0; i < ASKING; i++) {
         pthread_join(many[i].thread, NULL);
-        th_run_exit(many[i].process, TH_AM(normal));
+        th_runtime_run_exit(many[i].process, TH_AM(normal));
         remove(many[i].file);
         th_free(many[i].file);
         assert_int_equal(many[i].failures, 0);

@@ -14,9 +14,9 @@ static _Atomic int left, left_by[16];
 static void on_left(void *unused)
 {
     (void)unused;
-    assert_non_null(th_scheduler_current);
+    assert_non_null(th_runtime_scheduler_current);
     left++;
-    left_by[th_scheduler_current->number]++;
+    left_by[th_runtime_scheduler_current->number]++;
 }
 
 static void on_unloaded(void *unused)
@@ -30,7 +30,7 @@ static void all_threads_take_leave_of_a_library(void **state)
     struct options options = {
         .set = 1u << ERL_NIF_OPT_ON_UNLOAD_THREAD, .left = on_left, .unloaded = on_unloaded};
     char *path = th_printf("%s/tests/tracers/options.so", getenv("BUILD_DIR"));
-    struct th_process *process = th_run_start();
+    struct th_process *process = th_runtime_run_start();
     struct th_library *library;
 
     (void)state;
@@ -41,7 +41,7 @@ static void all_threads_take_leave_of_a_library(void **state)
     th_library_release(library);
     for (int i = 1; i <= 4; i++) /* three schedulers, the first dirty thread */
         assert_int_equal(left_by[i], 1);
-    th_run_exit(process, TH_AM(normal));
+    th_runtime_run_exit(process, TH_AM(normal));
     th_free(path);
 }
 
@@ -49,17 +49,17 @@ static void all_threads_take_leave_of_a_library(void **state)
 
 static void *run_for_ever(void *unused)
 {
-    struct th_process *process = th_run_start();
+    struct th_process *process = th_runtime_run_start();
 
     (void)unused;
     assert_string_equal(run(process, "tick", "[1,-1,100]"), "error: halting");
-    th_run_exit(process, TH_AM(normal));
+    th_runtime_run_exit(process, TH_AM(normal));
     return NULL;
 }
 
 static void a_halt_ends_chains(void **state)
 {
-    struct th_process *process = th_run_start();
+    struct th_process *process = th_runtime_run_start();
     pthread_t threads[4];
 
     (void)state;
@@ -72,7 +72,7 @@ static void a_halt_ends_chains(void **state)
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
     assert_string_equal(run(process, "add", "[1,2]"), "3");
-    th_run_exit(process, TH_AM(normal));
+    th_runtime_run_exit(process, TH_AM(normal));
 }
 
 static int begin(void **state)

@@ -142,7 +142,7 @@ static void receive_matching(const char *match)
 
     th_env_init(&env, TH_ENV_PLAIN);
     assert_int_equal(th_text_parse(&env, match, strlen(match), &term), TH_OK);
-    assert_int_equal(th_session_receive_pattern(session, term), TH_OK);
+    assert_int_equal(th_trace_session_receive_pattern(session, term), TH_OK);
     th_env_release(&env);
 }
 
@@ -162,7 +162,7 @@ static void a_specification_sees_who_sent(void **state)
            "#{match_spec_result => {nonode@nohost,B}})\n"
            "trace_receive('receive',s,A,{'EXIT',B,noproc},"
            "#{match_spec_result => {system,undefined}})\n");
-    th_mail_send(th_run_pid(player), th_atom("from_outside"));
+    th_process_mail_send(th_runtime_run_pid(player), th_atom("from_outside"));
     play("[{await,infinity}]");
     assert_string_equal(played("enabled"), "trace_receive('receive',s,A,from_outside,"
                                            "#{match_spec_result => {undefined,undefined}})\n");
@@ -233,7 +233,7 @@ static void who_is_scheduled_in_is_asked_for(void **state)
     scene_answer("enabled", "remove");
     play("[{send,self,1}]");
     assert_string_equal(played(NULL), "enabled(trace_status,s,A)\n");
-    assert_int_equal(th_session_flags(session, th_run_pid(player)), 0);
+    assert_int_equal(th_trace_session_flags(session, th_runtime_run_pid(player)), 0);
 }
 
 /* --- garbage_collection --- */
@@ -311,7 +311,7 @@ static void specifications_use_tokens(void **state)
     (void)state;
     th_env_init(&env, TH_ENV_PLAIN);
     assert_int_equal(th_text_parse(&env, match, strlen(match), &term), TH_OK);
-    assert_int_equal(th_session_send_pattern(session, term), TH_OK);
+    assert_int_equal(th_trace_session_send_pattern(session, term), TH_OK);
     th_env_release(&env);
     expect(TH_FLAG_SEND, "[{send,self,1}]",
            "trace_send(send,s,A,1,"
@@ -331,17 +331,18 @@ static void ports(void **state)
     th_env env;
 
     (void)state;
-    assert_int_equal(th_session_trace(session, TH_PORTS_NEW, true,
-                                      TH_FLAG_PORTS | TH_FLAG_RECEIVE | TH_FLAG_RUNNING_PORTS),
-                     TH_OK);
+    assert_int_equal(
+        th_trace_session_trace(session, TH_PORTS_NEW, true,
+                               TH_FLAG_PORTS | TH_FLAG_RECEIVE | TH_FLAG_RUNNING_PORTS),
+        TH_OK);
     scene_log();
     th_env_init(&env, TH_ENV_PLAIN);
-    assert_int_equal(th_port_open_file(path, &port), TH_OK);
-    th_name_register(th_atom("a_port"), port);
+    assert_int_equal(th_process_port_open_file(path, &port), TH_OK);
+    th_process_name_register(th_atom("a_port"), port);
     assert_int_equal(th_text_parse(&env, iodata, strlen(iodata), &command), TH_OK);
-    assert_true(th_port_command(port, command));
-    assert_int_equal(th_port_close(port), TH_OK);
-    assert_false(th_port_command(port, command));
+    assert_true(th_process_port_command(port, command));
+    assert_int_equal(th_process_port_close(port), TH_OK);
+    assert_false(th_process_port_command(port, command));
     log = played("enabled");
     th_buffer_printf(&expected, "%s%s", opened,
                      "trace_ports(register,s,#Port<P>,a_port,#{})\n"
@@ -363,7 +364,9 @@ static void ports(void **state)
 static void only_who_is_traced(void **state)
 {
     (void)state;
-    assert_int_equal(th_session_trace_one(session, th_run_pid(player), true, TH_FLAG_PROCS), TH_OK);
+    assert_int_equal(
+        th_trace_session_trace_one(session, th_runtime_run_pid(player), true, TH_FLAG_PROCS),
+        TH_OK);
     scene_log();
     play("[{spawn,c,1,[]},{await,100}]");
     assert_null(strstr(played("enabled"), "spawned"));
@@ -382,7 +385,7 @@ static struct th_mailbox *listener;
 
 static void send_from_a_callback(void)
 {
-    ErlNifPid pid = {th_host_process_pid(listener)};
+    ErlNifPid pid = {th_process_pid(listener)};
     ErlNifEnv *env = enif_alloc_env();
 
     enif_send(NULL, &pid, env, th_atom("of_a_callback"));
@@ -394,22 +397,22 @@ static void what_callbacks_send_is_suppressed(void **state)
 {
     (void)state;
     delivered = 0;
-    listener = th_host_process_start(deliver, NULL);
+    listener = th_process_start(deliver, NULL);
     scene_act("trace_procs", NULL, send_from_a_callback);
-    assert_int_equal(th_session_trace_one(session, th_run_pid(player), true,
-                                          TH_FLAG_PROCS | TH_FLAG_SEND | TH_FLAG_RECEIVE),
+    assert_int_equal(th_trace_session_trace_one(session, th_runtime_run_pid(player), true,
+                                                TH_FLAG_PROCS | TH_FLAG_SEND | TH_FLAG_RECEIVE),
                      TH_OK);
     scene_log();
     play("[{spawn,c,0,[]}]");
     assert_null(strstr(played("enabled"), "of_a_callback"));
     assert_int_equal(th_live_counts(scene_tracing()).suppressed, 1);
     assert_int_equal(delivered, 1);
-    th_host_process_stop(listener);
+    th_process_stop(listener);
 }
 
 static void *send_to_player(void *unused)
 {
-    ErlNifPid pid = {th_run_pid(player)};
+    ErlNifPid pid = {th_runtime_run_pid(player)};
     ErlNifEnv *env = enif_alloc_env();
 
     (void)unused;

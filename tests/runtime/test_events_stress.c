@@ -28,11 +28,11 @@ static void *change_flags(void *unused)
     (void)unused;
     for (unsigned i = 0; !atomic_load_explicit(&over, memory_order_relaxed); i++) {
         struct th_session *other = scene_create("t");
-        th_session_trace(other, TH_PROCESSES_ALL, true, flags[i % 4]);
+        th_trace_session_trace(other, TH_PROCESSES_ALL, true, flags[i % 4]);
         nanosleep(&moment, NULL);
-        th_session_trace(other, TH_PROCESSES_EXISTING, false, flags[(i + 1) % 4]);
+        th_trace_session_trace(other, TH_PROCESSES_EXISTING, false, flags[(i + 1) % 4]);
         nanosleep(&moment, NULL);
-        th_session_destroy(other);
+        th_trace_session_destroy(other);
     }
     return NULL;
 }

@@ -386,7 +386,7 @@ static int begin(void **state)
     party_setup.async = 1;
     start_party(1);
     filing = loaded_plugin("tests/plugins/filing.so", th_small(0));
-    th_module_add(filing);
+    th_code_module_add(filing);
     return 0;
 }
 
@@ -394,7 +394,7 @@ static int end(void **state)
 {
     (void)state;
     th_runtime_kill_all();
-    th_module_remove(filing);
+    th_code_module_remove(filing);
     th_library_release(filing);
     stop_party();
     return rmdir(folder);
@@ -403,15 +403,15 @@ static int end(void **state)
 static int start(void **state)
 {
     (void)state;
-    process = th_run_start();
-    self = text_of_pid(th_run_pid(process));
+    process = th_runtime_run_start();
+    self = text_of_pid(th_runtime_run_pid(process));
     return 0;
 }
 
 static int stop(void **state)
 {
     (void)state;
-    th_run_exit(process, TH_AM(normal));
+    th_runtime_run_exit(process, TH_AM(normal));
     th_runtime_kill_all();
     th_free(self);
     return 0;

@@ -12,7 +12,7 @@ static struct th_process *process;
 static void *kill_soon(void *unused)
 {
     nanosleep(&(struct timespec){0, 20 * 1000 * 1000}, NULL);
-    th_run_kill(process);
+    th_runtime_run_kill(process);
     return unused;
 }
 
@@ -21,15 +21,15 @@ static void killed_in(const char *name, const char *arguments)
 {
     pthread_t killer;
 
-    process = th_run_start();
+    process = th_runtime_run_start();
     assert_string_equal(call_in(process, "trap", "[1]"), "0");
     pthread_create(&killer, NULL, kill_soon, NULL);
     assert_string_equal(call_in(process, name, "%s", arguments), "ended: killed");
     pthread_join(killer, NULL);
-    th_run_kill(process);
+    th_runtime_run_kill(process);
     assert_string_equal(call_in(process, "self", "[]"), "ended: killed");
-    assert_null(th_run_receive(process, -1));
-    th_run_exit(process, TH_AM(normal));
+    assert_null(th_runtime_run_receive(process, -1));
+    th_runtime_run_exit(process, TH_AM(normal));
 }
 
 static void one_that_waits(void **state)
@@ -47,10 +47,10 @@ static void one_that_goes_on_and_on(void **state)
 static void one_that_does_nothing(void **state)
 {
     (void)state;
-    process = th_run_start();
-    th_run_kill(process);
+    process = th_runtime_run_start();
+    th_runtime_run_kill(process);
     assert_string_equal(call_in(process, "self", "[]"), "ended: killed");
-    th_run_exit(process, TH_AM(normal));
+    th_runtime_run_exit(process, TH_AM(normal));
 }
 
 /* --- In a dirty function ---------------------------------------------------------------------- */
@@ -67,13 +67,13 @@ static void *poll_until_dead(void *watcher)
  * each of a list of REASONS. */
 static void told_in_dirty_function(const char *traps, const char *const reasons[], const char *end)
 {
-    struct th_process *watcher = th_run_start();
-    char *pid = text_of_pid(th_run_pid(watcher));
+    struct th_process *watcher = th_runtime_run_start();
+    char *pid = text_of_pid(th_runtime_run_pid(watcher));
     char *target;
     pthread_t thread;
 
-    process = th_run_start();
-    target = text_of_pid(th_run_pid(process));
+    process = th_runtime_run_start();
+    target = text_of_pid(th_runtime_run_pid(process));
     call_in(process, "trap", "[%s]", traps);
     pthread_create(&thread, NULL, poll_until_dead, pid);
     assert_string_equal(message_to(watcher), "began");
@@ -82,8 +82,8 @@ static void told_in_dirty_function(const char *traps, const char *const reasons[
     assert_string_equal(message_to(watcher), "dead");
     pthread_join(thread, NULL);
     assert_string_equal(ended, end);
-    th_run_exit(process, TH_AM(normal));
-    th_run_exit(watcher, TH_AM(normal));
+    th_runtime_run_exit(process, TH_AM(normal));
+    th_runtime_run_exit(watcher, TH_AM(normal));
     th_free(ended);
     th_free(target);
     th_free(pid);
@@ -100,8 +100,9 @@ static void a_dirty_function_sees_its_process_end(void **state)
 /* How many are in the code of the library. */
 static uint64_t users_of_party(void)
 {
-    return th_instance_users(
-        th_export_callee(th_export_find(th_atom("party"), th_atom("let_go"), 0))->instance);
+    return th_code_instance_users(
+        th_code_export_callee(th_code_export_find(th_atom("party"), th_atom("let_go"), 0))
+            ->instance);
 }
 
 /* FUNCTION, one of stays(), runs in a process that WATCHER has spawned and watches. A signal with
@@ -109,8 +110,8 @@ static uint64_t users_of_party(void)
  * goes nowhere. (As in OTP 25.) */
 static void ended_in_dirty_function(const char *function, const char *reason, const char *end)
 {
-    struct th_process *watcher = th_run_start();
-    char *self = text_of_pid(th_run_pid(watcher));
+    struct th_process *watcher = th_runtime_run_start();
+    char *self = text_of_pid(th_runtime_run_pid(watcher));
     char *pid;
 
     call_in(watcher, "trap", "[1]");
@@ -136,7 +137,7 @@ static void ended_in_dirty_function(const char *function, const char *reason, co
     while (th_runtime_processes() > 1)
         sched_yield();
     assert_int_equal(users_of_party(), 0);
-    th_run_exit(watcher, TH_AM(normal));
+    th_runtime_run_exit(watcher, TH_AM(normal));
     th_free(pid);
     th_free(self);
 }
@@ -151,8 +152,8 @@ static void others_see_a_process_end_in_its_dirty_function(void **state)
 
 static void a_signal_that_ends_nothing_waits_for_the_function(void **state)
 {
-    struct th_process *watcher = th_run_start();
-    char *self = text_of_pid(th_run_pid(watcher));
+    struct th_process *watcher = th_runtime_run_start();
+    char *self = text_of_pid(th_runtime_run_pid(watcher));
     char *pid;
 
     (void)state;
@@ -166,7 +167,7 @@ static void a_signal_that_ends_nothing_waits_for_the_function(void **state)
     assert_non_null(strstr(call_in(watcher, "select", "['DOWN',20000]"), ",normal}"));
     assert_string_equal(call_in(watcher, "sent_late", "[]"), "1");
     assert_string_equal(call_in(watcher, "select", "[late,0]"), "{late}");
-    th_run_exit(watcher, TH_AM(normal));
+    th_runtime_run_exit(watcher, TH_AM(normal));
     th_free(pid);
     th_free(self);
 }
@@ -175,8 +176,8 @@ static void a_signal_that_ends_nothing_waits_for_the_function(void **state)
  */
 static void a_signal_over_a_link_that_has_ended(void **state)
 {
-    struct th_process *watcher = th_run_start();
-    char *self = text_of_pid(th_run_pid(watcher));
+    struct th_process *watcher = th_runtime_run_start();
+    char *self = text_of_pid(th_runtime_run_pid(watcher));
     char *pid, *crosses;
 
     (void)state;
@@ -191,7 +192,7 @@ static void a_signal_over_a_link_that_has_ended(void **state)
     call_in(watcher, "let_go", "[]");
     assert_non_null(strstr(call_in(watcher, "select", "['DOWN',20000]"), ",normal}"));
     assert_string_equal(call_in(watcher, "sent_late", "[]"), "1");
-    th_run_exit(watcher, TH_AM(normal));
+    th_runtime_run_exit(watcher, TH_AM(normal));
     th_free(crosses);
     th_free(pid);
     th_free(self);
@@ -200,8 +201,8 @@ static void a_signal_over_a_link_that_has_ended(void **state)
 /* Others link with it and end, or kill it before a dirty thread takes it. */
 static void others_end_a_process_in_its_dirty_function(void **state)
 {
-    struct th_process *watcher = th_run_start();
-    char *self = text_of_pid(th_run_pid(watcher));
+    struct th_process *watcher = th_runtime_run_start();
+    char *self = text_of_pid(th_runtime_run_pid(watcher));
     char *pids[3];
 
     (void)state;
@@ -219,7 +220,7 @@ static void others_end_a_process_in_its_dirty_function(void **state)
     assert_string_equal(call_in(watcher, "alive", "[%s]", pids[1]), "1");
     call_in(watcher, "let_go", "[]");
     assert_non_null(strstr(call_in(watcher, "select", "['DOWN',20000]"), ",normal}"));
-    th_run_exit(watcher, TH_AM(normal));
+    th_runtime_run_exit(watcher, TH_AM(normal));
     for (int i = 0; i < 3; i++)
         th_free(pids[i]);
     th_free(self);
@@ -237,7 +238,7 @@ static void end_somehow(struct th_process *watcher, const char *pid, unsigned ho
 
     th_env_init(&env, TH_ENV_PLAIN);
     assert_int_equal(th_text_parse(&env, pid, strlen(pid), &term), TH_OK);
-    th_signal_send(term, TH_SIGNAL_PURGE, TH_NONE, UINT64_MAX, TH_AM(normal));
+    th_runtime_signal_send(term, TH_SIGNAL_PURGE, TH_NONE, UINT64_MAX, TH_AM(normal));
     th_env_release(&env);
     call_in(watcher, "signal", "[%s,normal]", pid);
     if (how % 3 == 0)
@@ -249,8 +250,8 @@ static void end_somehow(struct th_process *watcher, const char *pid, unsigned ho
 static void *spawn_and_kill(void *context)
 {
     unsigned number = (unsigned)(uintptr_t)context, random = number;
-    struct th_process *watcher = th_run_start();
-    char *self = text_of_pid(th_run_pid(watcher));
+    struct th_process *watcher = th_runtime_run_start();
+    char *self = text_of_pid(th_runtime_run_pid(watcher));
 
     call_in(watcher, "trap", "[1]");
     for (int i = 0; i < ROUNDS; i++) {
@@ -268,7 +269,7 @@ static void *spawn_and_kill(void *context)
         th_free(other);
         th_free(pid);
     }
-    th_run_exit(watcher, TH_AM(normal));
+    th_runtime_run_exit(watcher, TH_AM(normal));
     th_free(self);
     return NULL;
 }

@@ -8,11 +8,11 @@ static void no_more_processes_than_there_may_be(void **state)
     (void)state;
     party_setup.processes = 10;
     start_party(2);
-    process = th_run_start();
+    process = th_runtime_run_start();
     assert_string_equal(call_in(process, "spawns", "[9,party,await,[-1]]"), "9");
     assert_string_equal(call_in(process, "spawn", "[party,echo,[1],0]"), "error: system_limit");
     assert_int_equal(th_runtime_processes(), 10);
-    th_run_exit(process, th_atom("done"));
+    th_runtime_run_exit(process, th_atom("done"));
     stop_party();
 }
 
@@ -24,7 +24,7 @@ static void all_are_killed_in_the_end(void **state)
     (void)state;
     party_setup.processes = 0;
     start_party(3);
-    process = th_run_start();
+    process = th_runtime_run_start();
     assert_string_equal(call_in(process, "spawns", "[500,party,server,[]]"), "500");
     call_in(process, "spawns", "[20,party,loop,[1000000000]]");
     call_in(process, "spawns", "[20,party,crowd,[1000]]");
@@ -34,7 +34,7 @@ static void all_are_killed_in_the_end(void **state)
     assert_true(th_runtime_processes() <=
                 1); /* its own may not have seen yet that all else ended */
     assert_string_equal(call_in(process, "self", "[]"), "ended: killed");
-    th_run_exit(process, TH_AM(normal));
+    th_runtime_run_exit(process, TH_AM(normal));
     assert_int_equal(th_runtime_processes(), 0);
     stop_party();
 }

@@ -26,14 +26,14 @@ static int start(void **state)
 
     (void)state;
     th_runtime_start(&setup);
-    process = th_run_start();
+    process = th_runtime_run_start();
     return 0;
 }
 
 static int stop(void **state)
 {
     (void)state;
-    th_run_exit(process, TH_AM(normal));
+    th_runtime_run_exit(process, TH_AM(normal));
     th_runtime_kill_all();
     th_code_end();
     th_runtime_stop();
@@ -57,8 +57,8 @@ static const char *call_by(struct th_process *by, const char *module, const char
     assert_int_equal(th_text_parse(&env, arguments, strlen(arguments), &list), TH_OK);
     for (; th_is_list(list); list = th_cell(list)[1])
         argv[argc++] = th_cell(list)[0];
-    end = th_run_call_export(by, th_export_get(th_atom(module), th_atom(function), argc), argv,
-                             &env, &result);
+    end = th_runtime_run_call_export(
+        by, th_code_export_get(th_atom(module), th_atom(function), argc), argv, &env, &result);
     th_buffer_add_text(&text, prefixes[end]);
     th_text_print(&text, result);
     snprintf(shown, sizeof shown, "%s", th_buffer_text(&text));
@@ -158,14 +158,14 @@ static pthread_t begin_to_wait(const char *module)
 {
     pthread_t thread;
 
-    waiter = th_run_start();
+    waiter = th_runtime_run_start();
     assert_int_equal(pthread_create(&thread, NULL, wait_in_code, (void *)module), 0);
     return thread;
 }
 
 static void send_done(void)
 {
-    th_mail_send(th_run_pid(waiter), th_atom("done"));
+    th_process_mail_send(th_runtime_run_pid(waiter), th_atom("done"));
 }
 
 static const char *end_of(pthread_t thread)
@@ -175,7 +175,7 @@ static const char *end_of(pthread_t thread)
     pthread_join(thread, NULL);
     snprintf(text, sizeof text, "%s", waited);
     th_free((char *)waited);
-    th_run_exit(waiter, TH_AM(normal));
+    th_runtime_run_exit(waiter, TH_AM(normal));
     return text;
 }
 
@@ -257,7 +257,7 @@ static void who_waits_for_a_file_is_in_its_code(void **state)
     (void)state;
     make_pipe();
     load(name, 1);
-    waiter = th_run_start();
+    waiter = th_runtime_run_start();
     assert_int_equal(pthread_create(&thread, NULL, read_in_code, (void *)name), 0);
     while (th_file_pool_operations() == 0)
         usleep(1000);
@@ -306,7 +306,7 @@ static void a_list_becomes_visible_at_once(void **state)
         twice[i] = version_prepare(a);
     assert_int_equal(th_code_finish(&finish), TH_USAGE);
     for (int i = 0; i < 2; i++)
-        th_prepared_drop(twice[i]);
+        th_code_prepared_drop(twice[i]);
     assert_string_equal(of_all("number"), "2 2 2");
 }
 

@@ -53,7 +53,7 @@ static void tell(long version)
         return;
     th_env_init(&env, TH_ENV_PLAIN);
     for (int i = 0; i < AT_ONCE && atomic_load(&told_left) > 0; i++) {
-        th_mail_send(to, told_of(&env, version));
+        th_process_mail_send(to, told_of(&env, version));
         atomic_fetch_sub(&told_left, 1);
     }
     th_env_release(&env);
@@ -95,9 +95,9 @@ static void *ask(void *context)
         abort();
     for (; th_is_list(list); list = th_cell(list)[1])
         argv[argc++] = th_cell(list)[0];
-    end = th_run_call_export(asked->process,
-                             th_export_get(th_atom("spread"), th_atom(asked->function), argc), argv,
-                             &env, &result);
+    end = th_runtime_run_call_export(
+        asked->process, th_code_export_get(th_atom("spread"), th_atom(asked->function), argc), argv,
+        &env, &result);
     th_text_print(&text, result);
     if (end != TH_CALL_RETURNED) {
         fprintf(stderr, "%s: %s\n", asked->function, th_buffer_text(&text));
@@ -111,7 +111,7 @@ static void *ask(void *context)
 
 static void begin(struct asked *asked, const char *function, char *arguments)
 {
-    asked->process = th_run_start();
+    asked->process = th_runtime_run_start();
     asked->function = function;
     asked->arguments = arguments;
     assert_int_equal(pthread_create(&asked->thread, NULL, ask, asked), 0);
@@ -120,7 +120,7 @@ static void begin(struct asked *asked, const char *function, char *arguments)
 static void end(struct asked *asked)
 {
     pthread_join(asked->thread, NULL);
-    th_run_exit(asked->process, TH_AM(normal));
+    th_runtime_run_exit(asked->process, TH_AM(normal));
     th_free((char *)asked->arguments);
 }
 
@@ -130,7 +130,7 @@ static char *pid_text(const struct asked *asked)
     struct th_buffer text = {0};
     char *copy;
 
-    th_text_print(&text, th_run_pid(asked->process));
+    th_text_print(&text, th_runtime_run_pid(asked->process));
     copy = th_strdup(th_buffer_text(&text));
     th_buffer_free(&text);
     return copy;
@@ -148,7 +148,7 @@ static long tell_one(long trials, const char *name)
     trials -= trials % TELLERS;
     begin(&hears, "hear", th_printf("[%s,%ld,%s]", module, trials, name));
     to = strcmp(name, "undefined") == 0 ? pid_text(&hears) : th_strdup(name);
-    while (strcmp(name, "undefined") != 0 && th_whereis(th_atom(name)) == TH_NONE)
+    while (strcmp(name, "undefined") != 0 && th_process_whereis(th_atom(name)) == TH_NONE)
         sched_yield();
     for (int i = 0; i < TELLERS; i++)
         begin(&tellers[i], "tell_often", th_printf("[%s,%s,%ld]", module, to, trials / TELLERS));
@@ -178,7 +178,7 @@ static long hear_from_a_thread(long trials)
 
     begin(&hears, "hear", th_printf("[%s,%ld,undefined]", module, trials));
     atomic_store(&told_left, trials);
-    atomic_store(&told_by_us, th_run_pid(hears.process));
+    atomic_store(&told_by_us, th_runtime_run_pid(hears.process));
     end(&hears);
     atomic_store(&told_by_us, TH_NONE);
     return hears.answer;
@@ -194,7 +194,7 @@ static void who_hears_of_new_code_sees_it(void **state)
     (void)state;
     th_runtime_start(&setup);
     spread = loaded_plugin("tests/plugins/spread.so", th_small(0));
-    th_module_add(spread);
+    th_code_module_add(spread);
     assert_int_equal(version_load(&module, 1, 1), TH_OK);
     assert_int_equal(pthread_create(&loader, NULL, load_on_and_on, NULL), 0);
     others[0] = tell_one(TRIALS, "undefined");

@@ -70,8 +70,8 @@ static void must_return(struct th_process *process, const char *function, unsign
                         const th_term argv[], th_env *env)
 {
     th_term result;
-    enum th_call_end end = th_run_call_export(
-        process, th_export_get(th_atom(driver), th_atom(function), argc), argv, env, &result);
+    enum th_call_end end = th_runtime_run_call_export(
+        process, th_code_export_get(th_atom(driver), th_atom(function), argc), argv, env, &result);
     struct th_buffer text = {0};
 
     if (end == TH_CALL_RETURNED)
@@ -83,7 +83,7 @@ static void must_return(struct th_process *process, const char *function, unsign
 
 static void *call_all(void *unused)
 {
-    struct th_process *process = th_run_start();
+    struct th_process *process = th_runtime_run_start();
     th_term argv[2];
     th_env env;
 
@@ -98,7 +98,7 @@ static void *call_all(void *unused)
         th_env_release(&env);
         atomic_fetch_add_explicit(&rounds, 1, memory_order_relaxed);
     }
-    th_run_exit(process, TH_AM(normal));
+    th_runtime_run_exit(process, TH_AM(normal));
     return NULL;
 }
 
@@ -107,8 +107,8 @@ static void *call_all(void *unused)
 /* Which version module I is, in the view of INDEX; 0: it is not there. */
 static long number_in(unsigned index, int i, th_env *env)
 {
-    const struct th_callee *callee = th_export_reached(
-        th_export_word_in(th_export_get(th_atom(names[i]), th_atom("number_aside"), 0), index));
+    const struct th_callee *callee = th_code_export_reached(th_code_export_word_in(
+        th_code_export_get(th_atom(names[i]), th_atom("number_aside"), 0), index));
 
     return callee ? th_small_value(callee->function->fptr(env, 0, NULL)) : 0;
 }
@@ -311,9 +311,11 @@ static struct th_session *count_calls(void)
     struct th_session *session = scene_create("counts");
     struct th_pattern all = {TH_NONE, TH_NONE, TH_ANY_ARITY, false};
 
-    assert_int_equal(th_session_function(session, &all, TH_AM(true), TH_BP_COUNT, NULL), TH_OK);
+    assert_int_equal(th_trace_session_function(session, &all, TH_AM(true), TH_BP_COUNT, NULL),
+                     TH_OK);
     all.on_load = true;
-    assert_int_equal(th_session_function(session, &all, TH_AM(true), TH_BP_COUNT, NULL), TH_OK);
+    assert_int_equal(th_trace_session_function(session, &all, TH_AM(true), TH_BP_COUNT, NULL),
+                     TH_OK);
     return session;
 }
 
@@ -322,7 +324,7 @@ static uint64_t counted(struct th_session *session, int i)
     struct th_mfa name = {th_atom(names[i]), th_atom("number"), 0};
     struct th_bp_info info;
 
-    assert_true(th_session_function_info(session, &name, &info));
+    assert_true(th_trace_session_function_info(session, &name, &info));
     assert_true(info.kinds & TH_BP_COUNT);
     return info.calls;
 }
@@ -353,7 +355,7 @@ static void nothing_is_lost_while_code_is_replaced(void **state)
 
     (void)state;
     scene_begin_empty(NULL);
-    th_tracing_share(scene_tracing());
+    th_trace_share(scene_tracing());
     setup.tracing = scene_tracing();
     th_runtime_start(&setup);
     session = count_calls();
@@ -381,7 +383,7 @@ static void nothing_is_lost_while_code_is_replaced(void **state)
     assert_int_equal(after.mappings, before.mappings);
     assert_int_equal(after.files, before.files);
     assert_true(SCALE > 1 || after.heap < before.heap + before.heap / 10);
-    th_session_destroy(session);
+    th_trace_session_destroy(session);
     th_runtime_kill_all();
     th_code_end();
     th_runtime_stop();

@@ -60,7 +60,7 @@ static void an_external_call_is_met_twice(void **state)
     struct th_session *other = scene_create("t"), *first = session;
 
     (void)state;
-    th_session_trace_one(other, th_run_pid(process), true, TH_FLAG_CALL);
+    th_trace_session_trace_one(other, th_runtime_run_pid(process), true, TH_FLAG_CALL);
     session = other;
     assert_int_equal(try_in("locals", NULL, TH_ANY_ARITY, RETURNS, TH_BP_GLOBAL), TH_OK);
     session = first;
@@ -260,7 +260,7 @@ static void what_was_left_takes_no_room(void **state)
     enum { TIMES = 1000000 };
 
     (void)state;
-    th_session_trace_one(session, th_run_pid(process), true, TH_FLAG_SILENT);
+    th_trace_session_trace_one(session, th_runtime_run_pid(process), true, TH_FLAG_SILENT);
     set_local("leaps", "[{'_',[],[{silent,false},{exception_trace},{silent,true},"
                        "{message,false}]}]");
     assert_string_equal(local("leap", "[%d,0,0]", TIMES), "done");
@@ -275,9 +275,9 @@ static uint64_t counted(const char *function, unsigned arity, uint32_t kinds)
     struct th_bp_info info;
     uint64_t count;
 
-    assert_true(th_session_function_info(session, &name, &info));
+    assert_true(th_trace_session_function_info(session, &name, &info));
     count = kinds == TH_BP_COUNT ? info.calls : info.time_count ? info.time[0].calls : 0;
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
     return count;
 }
 

@@ -116,7 +116,7 @@ static void check_return_to(const char *made_by)
     struct th_buffer text = {0};
 
     set_all("true", TH_BP_LOCAL);
-    th_session_trace_one(session, th_run_pid(process), true, TH_FLAG_RETURN_TO);
+    th_trace_session_trace_one(session, th_runtime_run_pid(process), true, TH_FLAG_RETURN_TO);
     call_foo();
     add_calls(&text);
     if (!jumps(made_by)) {

@@ -4,7 +4,7 @@
 static int begin_returning(void **state)
 {
     begin_locals(state);
-    th_session_trace_one(session, th_run_pid(process), true, TH_FLAG_RETURN_TO);
+    th_trace_session_trace_one(session, th_runtime_run_pid(process), true, TH_FLAG_RETURN_TO);
     set_local(NULL, "true");
     return 0;
 }

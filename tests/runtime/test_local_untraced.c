@@ -3,7 +3,7 @@
 
 static void trace_process(bool on)
 {
-    th_session_trace_one(session, th_run_pid(process), on, TH_FLAG_CALL);
+    th_trace_session_trace_one(session, th_runtime_run_pid(process), on, TH_FLAG_CALL);
 }
 
 static void local_breakpoints_are_passed(void **state)
@@ -27,9 +27,9 @@ static uint64_t counted(const char *function, unsigned arity)
     struct th_bp_info info;
     uint64_t count;
 
-    assert_true(th_session_function_info(session, &name, &info));
+    assert_true(th_trace_session_function_info(session, &name, &info));
     count = info.calls;
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
     return count;
 }
 

@@ -14,7 +14,7 @@ static void a_nested_call_has_a_result(void **state)
     (void)state;
     assert_string_equal(call("call", "[party,echo,[{a,[1,\"x\"]}]]"), "{a,[1,\"x\"]}");
     assert_string_equal(call("call", "[party,call,[party,call,[party,self,[]]]]"),
-                        show("", th_run_pid(process)));
+                        show("", th_runtime_run_pid(process)));
     assert_string_equal(call("local", "[10]"), "41");
     assert_string_equal(call("present", "[]"), "1");
 }
@@ -67,7 +67,7 @@ static void an_entry_is_called_as_a_name_is(void **state)
     (void)state;
     assert_string_equal(call("exported", "[party,echo,[{a,[1,\"x\"]}]]"), "{a,[1,\"x\"]}");
     assert_string_equal(call("exported", "[party,exported,[party,call,[party,self,[]]]]"),
-                        show("", th_run_pid(process)));
+                        show("", th_runtime_run_pid(process)));
     assert_string_equal(call("exported", "[party,yields,[1000,{kept}]]"), "{kept}");
     assert_string_equal(call("exported", "[party,await,[0]]"), "error: nested_await");
     assert_string_equal(call("exported", "[party,dirty,[]]"), "error: nested_dirty");
@@ -105,9 +105,9 @@ static void an_entry_waits_for_its_function(void **state)
     (void)state;
     assert_string_equal(call("exported", "[runner,add,[1,2]]"), "error: undef");
     runner = load_runner();
-    th_module_add(runner);
+    th_code_module_add(runner);
     assert_string_equal(call("exported", "[runner,add,[1,2]]"), "3");
-    th_module_remove(runner);
+    th_code_module_remove(runner);
     assert_string_equal(call("exported", "[runner,add,[1,2]]"), "error: undef");
     th_library_release(runner);
 }
@@ -119,10 +119,10 @@ static void the_caller_has_its_library_again(void **state)
     struct th_library *runner = load_runner();
 
     (void)state;
-    th_module_add(runner);
+    th_code_module_add(runner);
     assert_string_equal(call("data_after", "[runner,echo,[a]]"), "{a,0}");
     assert_non_null(th_library_private_data(runner));
-    th_module_remove(runner);
+    th_code_module_remove(runner);
     th_library_release(runner);
 }
 
@@ -221,41 +221,41 @@ static void what_is_kept_survives_collections(void **state)
 
 static void a_heap_tells_its_sizes(void **state)
 {
-    struct th_process *own = th_process_create(false, NULL, false);
-    struct th_heap_sizes sizes = th_heap_sizes(own);
+    struct th_process *own = th_runtime_process_create(false, NULL, false);
+    struct th_heap_sizes sizes = th_runtime_heap_sizes(own);
 
     (void)state;
     assert_int_equal(sizes.heap_size, 0);
     th_make_tuple_of(own->env, TH_NIL, TH_NIL);
-    sizes = th_heap_sizes(own);
+    sizes = th_runtime_heap_sizes(own);
     assert_int_equal(sizes.heap_size, 3);
     assert_true(sizes.heap_block_size > 3);
     own->collect_at = 0;
     own->next.argc = 1;
     own->next.argv = th_env_take(own->env, 1);
     own->next.argv[0] = th_make_tuple_of(own->env, TH_NIL);
-    th_heap_attach(own, th_message_create(th_make_tuple_of(own->env, TH_NIL)));
-    assert_int_equal(th_heap_sizes(own).mbuf_size, 2);
-    th_heap_collect(own);
-    sizes = th_heap_sizes(own);
+    th_runtime_heap_attach(own, th_process_message_create(th_make_tuple_of(own->env, TH_NIL)));
+    assert_int_equal(th_runtime_heap_sizes(own).mbuf_size, 2);
+    th_runtime_heap_collect(own);
+    sizes = th_runtime_heap_sizes(own);
     assert_int_equal(sizes.heap_size, 3); /* the array, the tuple */
     assert_int_equal(sizes.recent_size, 3);
     assert_int_equal(sizes.mbuf_size, 0);
-    th_process_end(own, TH_AM(normal));
+    th_runtime_process_end(own, TH_AM(normal));
 }
 
 static int begin(void **state)
 {
     (void)state;
     start_party(2);
-    process = th_run_start();
+    process = th_runtime_run_start();
     return 0;
 }
 
 static int end(void **state)
 {
     (void)state;
-    th_run_exit(process, TH_AM(normal));
+    th_runtime_run_exit(process, TH_AM(normal));
     stop_party();
     return 0;
 }

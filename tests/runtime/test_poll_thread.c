@@ -64,7 +64,7 @@ static int begin(void **state)
 static int end(void **state)
 {
     (void)state;
-    th_select_end();
+    th_poll_select_end();
     if (a)
         th_resource_release(a);
     if (b)
@@ -83,7 +83,7 @@ static int call_to(th_term pid, int fd, int flags, void *object, th_term message
 {
     struct th_select_message to = {.pid = pid, .message = message};
 
-    return th_select(fd, (enum ErlNifSelectFlags)flags, object, &to);
+    return th_poll_select(fd, (enum ErlNifSelectFlags)flags, object, &to);
 }
 
 static int call(int fd, int flags, void *object)
@@ -110,16 +110,16 @@ static void keep_busy(void)
 {
     sem_init(&gate.entered, 0, 0);
     sem_init(&gate.open, 0, 0);
-    gate.process = th_host_process_start(wait_at_gate, NULL);
+    gate.process = th_process_start(wait_at_gate, NULL);
     assert_int_equal(pipe(gate.ends), 0);
-    assert_int_equal(call_to(th_host_process_pid(gate.process), gate.ends[1], WRITE, b, TH_NIL), 0);
+    assert_int_equal(call_to(th_process_pid(gate.process), gate.ends[1], WRITE, b, TH_NIL), 0);
     sem_wait(&gate.entered);
 }
 
 static void let_go(void)
 {
     sem_post(&gate.open);
-    th_host_process_stop(gate.process);
+    th_process_stop(gate.process);
     assert_int_equal(call(gate.ends[1], STOP, b), CALLED);
     close(gate.ends[0]);
     close(gate.ends[1]);
@@ -154,7 +154,7 @@ static void a_scheduled_stop_is_called_once(void **state)
     assert_int_equal(th_warnings() - warnings, 2);
     assert_string_equal(events_noted(journal), "");
     let_go();
-    th_select_end();
+    th_poll_select_end();
     assert_non_null(strstr(events_noted(journal), "x:stop 1 later"));
     assert_string_equal(events_noted(journal), "");
 }
@@ -183,7 +183,7 @@ static void another_resource_revokes_it_too(void **state)
     assert_int_equal(call(file, STOP, a), READ_OFF | SCHEDULED);
     assert_int_equal(call(file, STOP, c), CALLED);
     let_go();
-    th_select_end();
+    th_poll_select_end();
     assert_string_equal(events_noted(journal), "x:stop 3 direct, x:stop 2 direct");
     th_resource_release(c);
 }
@@ -251,9 +251,9 @@ static void the_end_forgets_what_is_selected(void **state)
     assert_int_equal(call(in, READ, a), 0);
     th_resource_release(a);
     a = NULL;
-    th_select_end();
+    th_poll_select_end();
     assert_string_equal(events_noted(journal), "x:gone 1");
-    th_select_end();
+    th_poll_select_end();
     assert_int_equal(call(in, READ, b), 0); /* and begins anew */
     assert_int_equal(write(out, "x", 1), 1);
     inbox_await(1);
@@ -265,7 +265,7 @@ static void the_end_calls_what_was_scheduled(void **state)
     assert_int_equal(call(file, READ, a), 0);
     inbox_await(1);
     assert_int_equal(call(file, STOP, a), SCHEDULED);
-    th_select_end();
+    th_poll_select_end();
     assert_string_equal(events_noted(journal), "x:stop 1 later");
 }
 
@@ -322,7 +322,7 @@ static void many_threads_select(void **state)
         pthread_join(threads[i], &result);
         sent += (unsigned)(uintptr_t)result;
     }
-    th_select_end();
+    th_poll_select_end();
     assert_int_equal(lines(inbox_take()), sent);
 }
 

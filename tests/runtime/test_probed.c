@@ -34,8 +34,8 @@ static void watch(const char *pattern)
     size_t matching = 0;
 
     for (size_t i = 0; i < TH_PROBE_COUNT_OF_ALL; i++)
-        if (th_probe_matches(&th_probes[i], pattern)) {
-            th_probe_raise(&th_probes[i]);
+        if (th_probe_matches(&th_probe_probes[i], pattern)) {
+            th_probe_raise(&th_probe_probes[i]);
             matching++;
         }
     assert_true(matching > 0);
@@ -59,8 +59,8 @@ static char *seen(const char *other)
     char *text;
 
     for (size_t i = 0; i < TH_PROBE_COUNT_OF_ALL; i++)
-        while (*th_probes[i].semaphore > 0)
-            th_probe_lower(&th_probes[i]);
+        while (*th_probe_probes[i].semaphore > 0)
+            th_probe_lower(&th_probe_probes[i]);
     pthread_mutex_lock(&lock);
     text = strdup(th_buffer_text(&hits));
     hits.size = 0;
@@ -157,12 +157,12 @@ static void a_tag_travels_with_the_token(void **state)
     (void)state;
     th_env_init(&env, TH_ENV_PLAIN);
     assert_int_equal(th_text_parse(&env, "{tag,{0,17,4,self,3}}", 21, &travels), TH_OK);
-    numbers = th_message_numbers_of(TH_NIL, travels);
+    numbers = th_process_message_numbers_of(TH_NIL, travels);
     assert_int_equal(numbers.label, 17);
     assert_int_equal(numbers.previous, 3);
     assert_int_equal(numbers.serial, 4);
     assert_int_equal(th_text_parse(&env, "{tag,[]}", 8, &travels), TH_OK);
-    assert_int_equal(th_message_numbers_of(TH_NIL, travels).serial, 0);
+    assert_int_equal(th_process_message_numbers_of(TH_NIL, travels).serial, 0);
     th_env_release(&env);
 }
 
@@ -243,14 +243,14 @@ static void numbers_of(const char *text, const char *name, int numbers[2], int c
 static void call_with_list(const char *name, int n, int length)
 {
     const struct th_callee *callee =
-        th_export_callee(th_export_find(th_atom("party"), th_atom(name), 2));
+        th_code_export_callee(th_code_export_find(th_atom("party"), th_atom(name), 2));
     th_term argv[2] = {th_small(n), TH_NIL}, result;
     th_env env;
 
     th_env_init(&env, TH_ENV_PLAIN);
     while (length-- > 0)
         argv[1] = th_make_cons(&env, th_small(1), argv[1]);
-    assert_int_equal(th_run_call(process, callee, argv, &env, &result), TH_CALL_RETURNED);
+    assert_int_equal(th_runtime_run_call(process, callee, argv, &env, &result), TH_CALL_RETURNED);
     th_env_release(&env);
 }
 
@@ -342,10 +342,10 @@ static void a_port_is_written(void **state)
     assert_true(fd >= 0);
     close(fd);
     watch("port__*");
-    assert_int_equal(th_port_open_file(file, &port), TH_OK);
+    assert_int_equal(th_process_port_open_file(file, &port), TH_OK);
     name = text_of_pid(port);
-    assert_true(th_port_command(port, TH_NIL));
-    assert_int_equal(th_port_close(port), TH_OK);
+    assert_true(th_process_port_command(port, TH_NIL));
+    assert_int_equal(th_process_port_close(port), TH_OK);
     text = seen(name);
     expected = th_printf("port__open undefined %s Q\n"
                          "port__command undefined Q %s command\n"
@@ -379,8 +379,8 @@ static int setup(void **state)
 {
     (void)state;
     start_party(1);
-    process = th_run_start();
-    self = text_of_pid(th_run_pid(process));
+    process = th_runtime_run_start();
+    self = text_of_pid(th_runtime_run_pid(process));
     call("trap", "[1]");
     th_probe_watch(note);
     return 0;
@@ -392,7 +392,7 @@ static int teardown(void **state)
     free(seen(NULL));
     th_probe_watch(NULL);
     th_free(self);
-    th_run_exit(process, TH_AM(normal));
+    th_runtime_run_exit(process, TH_AM(normal));
     stop_party();
     th_buffer_free(&hits);
     return 0;

@@ -68,7 +68,7 @@ static th_term make_doubled(th_env *env, int depth)
 
 static void a_heap_that_a_copy_would_multiply_is_left_alone(void **state)
 {
-    struct th_process *own = th_process_create(false, NULL, false); /* in no queue */
+    struct th_process *own = th_runtime_process_create(false, NULL, false); /* in no queue */
     th_env *before = own->env;
     th_term argv[1];
 
@@ -77,10 +77,10 @@ static void a_heap_that_a_copy_would_multiply_is_left_alone(void **state)
     own->next.argc = 1;
     own->next.argv = argv;
     own->collect_at = 0;
-    th_heap_collect(own);
+    th_runtime_heap_collect(own);
     assert_ptr_equal(own->env, before);
     assert_true(own->collect_at >= 2 * th_env_footprint(before));
-    th_process_end(own, TH_AM(normal));
+    th_runtime_process_end(own, TH_AM(normal));
 }
 
 /* --- Destructors ----------------------------------------------------------------------------- */
@@ -126,30 +126,30 @@ static void *send_later(void *unused)
 {
     (void)unused;
     nanosleep(&(struct timespec){0, 20 * 1000 * 1000}, NULL);
-    th_mail_send(th_run_pid(process), TH_AM(ok));
+    th_process_mail_send(th_runtime_run_pid(process), TH_AM(ok));
     return NULL;
 }
 
 static void expect_message(int64_t nanoseconds, th_term expected)
 {
-    struct th_message *message = th_run_receive(process, nanoseconds);
+    struct th_message *message = th_runtime_run_receive(process, nanoseconds);
 
     assert_non_null(message);
     assert_int_equal(message->term, expected);
-    th_message_free(message);
+    th_process_message_free(message);
 }
 
 static void messages_come_in_order(void **state)
 {
     (void)state;
-    assert_null(th_run_receive(process, 0));
+    assert_null(th_runtime_run_receive(process, 0));
     for (int i = 0; i < 3; i++)
-        assert_true(th_mail_send(th_run_pid(process), th_small(i)));
+        assert_true(th_process_mail_send(th_runtime_run_pid(process), th_small(i)));
     expect_message(0, th_small(0));
-    assert_true(th_mail_send(th_run_pid(process), th_small(3)));
+    assert_true(th_process_mail_send(th_runtime_run_pid(process), th_small(3)));
     for (int i = 1; i < 4; i++)
         expect_message(0, th_small(i));
-    assert_null(th_run_receive(process, 0));
+    assert_null(th_runtime_run_receive(process, 0));
 }
 
 static void a_message_is_waited_for(void **state)
@@ -158,7 +158,7 @@ static void a_message_is_waited_for(void **state)
     pthread_t sender;
 
     (void)state;
-    assert_null(th_run_receive(process, 30 * 1000 * 1000));
+    assert_null(th_runtime_run_receive(process, 30 * 1000 * 1000));
     assert_true(th_clock_real_monotonic() - before >= 30 * 1000 * 1000);
     pthread_create(&sender, NULL, send_later, NULL);
     expect_message(INT64_MAX, TH_AM(ok));
@@ -170,31 +170,31 @@ static void a_message_is_waited_for(void **state)
 
 static void what_is_unread_goes_with_the_process(void **state)
 {
-    struct th_process *other = th_run_start();
-    th_term pid = th_run_pid(other);
+    struct th_process *other = th_runtime_run_start();
+    th_term pid = th_runtime_run_pid(other);
 
     (void)state;
     for (int i = 0; i < 3; i++)
-        th_mail_send(pid, th_small(i));
-    th_message_free(th_run_receive(other, 0));
+        th_process_mail_send(pid, th_small(i));
+    th_process_message_free(th_runtime_run_receive(other, 0));
     assert_true(th_process_alive(pid));
-    th_run_exit(other, TH_AM(normal));
+    th_runtime_run_exit(other, TH_AM(normal));
     assert_false(th_process_alive(pid));
-    assert_false(th_mail_send(pid, TH_AM(ok)));
+    assert_false(th_process_mail_send(pid, TH_AM(ok)));
 }
 
 static int begin(void **state)
 {
     (void)state;
     start_runner(2);
-    process = th_run_start();
+    process = th_runtime_run_start();
     return 0;
 }
 
 static int end(void **state)
 {
     (void)state;
-    th_run_exit(process, TH_AM(normal));
+    th_runtime_run_exit(process, TH_AM(normal));
     stop_runner();
     return 0;
 }

@@ -131,15 +131,15 @@ static int begin(void **state)
 {
     (void)state;
     start_party(2);
-    process = th_run_start();
-    self = th_strdup(show("", th_run_pid(process)));
+    process = th_runtime_run_start();
+    self = th_strdup(show("", th_runtime_run_pid(process)));
     return 0;
 }
 
 static int end(void **state)
 {
     (void)state;
-    th_run_exit(process, TH_AM(normal));
+    th_runtime_run_exit(process, TH_AM(normal));
     stop_party();
     th_free(self);
     th_free(seen);

@@ -25,16 +25,16 @@ static struct th_process *processes[MANY];
 static int begin(void **state)
 {
     (void)state;
-    th_scheduler_current = &scheduler;
+    th_runtime_scheduler_current = &scheduler;
     return 0;
 }
 
 static int end(void **state)
 {
     (void)state;
-    th_process_memory_leave();
-    th_process_memory_end();
-    th_scheduler_current = NULL;
+    th_runtime_process_memory_leave();
+    th_runtime_process_memory_end();
+    th_runtime_scheduler_current = NULL;
     return 0;
 }
 
@@ -42,7 +42,7 @@ static int end(void **state)
 static void take(size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        processes[i] = th_process_memory_take();
+        processes[i] = th_runtime_process_memory_take();
         th_env_take(processes[i]->env, 1);
     }
 }
@@ -50,7 +50,7 @@ static void take(size_t count)
 static void give(size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        th_process_memory_give(processes[i]);
+        th_runtime_process_memory_give(processes[i]);
 }
 
 /* How much was allocated for COUNT processes, which are given back. */
@@ -105,19 +105,19 @@ static void use(struct th_process *process, size_t words)
 
 static void the_next_finds_nothing_of_the_last(void **state)
 {
-    struct th_process *process = th_process_memory_take(), *next;
+    struct th_process *process = th_runtime_process_memory_take(), *next;
 
     (void)state;
     assert_is_new(process);
     use(process, sizeof(struct th_offheap) / sizeof(th_term));
     released = 0;
-    th_process_memory_give(process);
+    th_runtime_process_memory_give(process);
     assert_int_equal(released, 1);
-    next = th_process_memory_take();
+    next = th_runtime_process_memory_take();
     assert_is_new(next);
     if (keeps)
         assert_ptr_equal(next, process);
-    th_process_memory_give(next);
+    th_runtime_process_memory_give(next);
 }
 
 static void one_after_the_other_allocates_nothing(void **state)
@@ -149,26 +149,26 @@ static void what_is_too_much_is_freed(void **state)
 
 static void a_large_heap_is_not_kept(void **state)
 {
-    struct th_process *process = th_process_memory_take();
+    struct th_process *process = th_runtime_process_memory_take();
 
     (void)state;
     use(process, WORDS);
     released = 0;
-    th_process_memory_give(process);
+    th_runtime_process_memory_give(process);
     assert_int_equal(released, 1);
-    process = th_process_memory_take();
+    process = th_runtime_process_memory_take();
     assert_is_new(process);
     assert_int_equal(th_env_footprint(process->env), 0);
-    th_process_memory_give(process);
+    th_runtime_process_memory_give(process);
 }
 
 /* Takes processes, and gives back those of the others. */
 static void *give_all(void *allocated)
 {
-    th_scheduler_current = &scheduler;
+    th_runtime_scheduler_current = &scheduler;
     give(MOST_KEPT);
     *(unsigned long *)allocated = allocations_of(FULL);
-    th_process_memory_leave();
+    th_runtime_process_memory_leave();
     return NULL;
 }
 
@@ -193,13 +193,13 @@ static void without_a_scheduler_nothing_is_kept(void **state)
 
     (void)state;
     allocations_of(1);
-    th_scheduler_current = NULL;
+    th_runtime_scheduler_current = NULL;
     assert_true(allocations_of(1) > 0);
-    process = th_process_memory_take();
+    process = th_runtime_process_memory_take();
     assert_is_new(process);
     th_env_free(process->env);
     process->env = NULL;
-    th_process_memory_give(process);
+    th_runtime_process_memory_give(process);
 }
 
 static void the_checker_has_nothing_kept(void **state)

@@ -196,14 +196,14 @@ static void nothing_comes_of_a_link_that_was_undone(void **state)
 
 static void a_link_ends_who_does_not_trap(void **state)
 {
-    struct th_process *other = th_run_start();
+    struct th_process *other = th_runtime_run_start();
 
     (void)state;
     call_in(other, "spawn", "[party,exits,[gone],1]");
     assert_string_equal(call_in(other, "await", "[-1]"), "ended: gone");
     assert_string_equal(call_in(other, "self", "[]"), "ended: gone");
-    assert_null(th_run_receive(other, -1));
-    th_run_exit(other, TH_AM(normal));
+    assert_null(th_runtime_run_receive(other, -1));
+    th_runtime_run_exit(other, TH_AM(normal));
 }
 
 /* --- Monitors -------------------------------------------------------------------------------- */
@@ -272,13 +272,13 @@ static void await_only_one_is_left(void)
 
 static void a_hundred_thousand_processes_and_a_storm_through_their_links(void **state)
 {
-    struct th_process *other = th_run_start();
+    struct th_process *other = th_runtime_run_start();
 
     (void)state;
     assert_string_equal(call_in(other, "spawns", "[100000,party,await,[-1]]"), "100000");
     assert_int_equal(th_runtime_processes(), 100002);
-    th_signal_send(th_run_pid(other), TH_SIGNAL_EXIT, TH_NONE, 0, th_atom("storm"));
-    th_run_exit(other, TH_AM(normal));
+    th_runtime_signal_send(th_runtime_run_pid(other), TH_SIGNAL_EXIT, TH_NONE, 0, th_atom("storm"));
+    th_runtime_run_exit(other, TH_AM(normal));
     await_only_one_is_left();
 }
 
@@ -296,10 +296,10 @@ static void a_storm_ends_a_chain(void **state)
 
     (void)state;
     call("spawn", "[party,chain,[50000,%s],0]", self);
-    message = th_run_receive(process, -1);
+    message = th_runtime_run_receive(process, -1);
     last = th_tuple_elements(message->term)[1];
-    th_message_free(message);
-    th_signal_send(last, TH_SIGNAL_EXIT, TH_NONE, 0, th_atom("storm"));
+    th_process_message_free(message);
+    th_runtime_signal_send(last, TH_SIGNAL_EXIT, TH_NONE, 0, th_atom("storm"));
     await_only_one_is_left();
 }
 
@@ -381,7 +381,7 @@ static struct peers await_quiet(void)
     for (int quiet = 0; quiet < 2; quiet = peers.quiet ? quiet + 1 : 0) {
         nanosleep(&(struct timespec){0, 10 * 1000 * 1000}, NULL);
         peers = (struct peers){.quiet = true};
-        th_host_process_each(th_mailbox_arrived, note_peer, &peers);
+        th_process_each(th_runtime_mailbox_arrived, note_peer, &peers);
     }
     return peers;
 }
@@ -406,8 +406,8 @@ static void a_link_is_known_on_both_sides_or_on_none(void **state)
     peers = await_quiet();
     for (size_t i = 0; i < peers.count; i++)
         for (size_t k = 0; k < peers.count; k++) {
-            void *link = th_table_get(&peers.all[i]->links, peers.all[k]->pid);
-            assert_ptr_equal(link, th_table_get(&peers.all[k]->links, peers.all[i]->pid));
+            void *link = th_hash_table_get(&peers.all[i]->links, peers.all[k]->pid);
+            assert_ptr_equal(link, th_hash_table_get(&peers.all[k]->links, peers.all[i]->pid));
             assert_true(link == NULL || link == TH_LINKED);
             links += link != NULL;
         }
@@ -422,8 +422,8 @@ static int begin(void **state)
 {
     (void)state;
     start_party(3);
-    process = th_run_start();
-    self = text_of_pid(th_run_pid(process));
+    process = th_runtime_run_start();
+    self = text_of_pid(th_runtime_run_pid(process));
     return 0;
 }
 
@@ -431,7 +431,7 @@ static int end(void **state)
 {
     (void)state;
     th_free(self);
-    th_run_exit(process, TH_AM(normal));
+    th_runtime_run_exit(process, TH_AM(normal));
     stop_party();
     return 0;
 }
@@ -440,11 +440,11 @@ static int end(void **state)
 static int renew(void **state)
 {
     (void)state;
-    th_run_exit(process, TH_AM(normal));
+    th_runtime_run_exit(process, TH_AM(normal));
     th_runtime_kill_all();
-    process = th_run_start();
+    process = th_runtime_run_start();
     th_free(self);
-    self = text_of_pid(th_run_pid(process));
+    self = text_of_pid(th_runtime_run_pid(process));
     return 0;
 }
 

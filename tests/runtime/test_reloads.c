@@ -101,9 +101,10 @@ static void assert_called(long number)
     th_env env;
 
     th_env_init(&env, TH_ENV_PLAIN);
-    assert_int_equal(th_run_call_export(process, th_export_get(th_atom(name), th_atom("number"), 0),
-                                        NULL, &env, &result),
-                     TH_CALL_RETURNED);
+    assert_int_equal(
+        th_runtime_run_call_export(process, th_code_export_get(th_atom(name), th_atom("number"), 0),
+                                   NULL, &env, &result),
+        TH_CALL_RETURNED);
     assert_int_equal(th_small_value(result), number);
     th_env_release(&env);
 }
@@ -117,7 +118,7 @@ static void reload(long from, long to)
 
     for (long i = from; i < to; i++) {
         if (i % DROPPED == 0)
-            th_prepared_drop(version_prepare(name));
+            th_code_prepared_drop(version_prepare(name));
         if (i % DELETED == 0)
             assert_int_equal(th_code_delete(th_atom(name), TH_PURGE_SOFT), TH_OK);
         assert_int_equal(version_load(names, 1, i), TH_OK);
@@ -134,7 +135,8 @@ static struct th_session *count_calls(void)
     struct th_pattern all = {TH_NONE, TH_NONE, TH_ANY_ARITY, false};
 
     all.on_load = true;
-    assert_int_equal(th_session_function(session, &all, TH_AM(true), TH_BP_COUNT, NULL), TH_OK);
+    assert_int_equal(th_trace_session_function(session, &all, TH_AM(true), TH_BP_COUNT, NULL),
+                     TH_OK);
     return session;
 }
 
@@ -157,7 +159,7 @@ static void reloads_leave_nothing(void **state)
                   "%zu, %zu bytes\n",
                   times, before.mappings, after.mappings, before.descriptors, after.descriptors,
                   before.copies, after.copies, before.heap, after.heap);
-    assert_true(th_session_function_info(session, &number, &info));
+    assert_true(th_trace_session_function_info(session, &number, &info));
     assert_int_equal(info.calls, WARM_UP + times - 1); /* also of code that was deleted */
     assert_int_equal(after.files, before.files);
 #if !defined(TH_ADDRESS_SANITIZER) && !defined(TH_PROGRESS_TSAN)
@@ -166,7 +168,7 @@ static void reloads_leave_nothing(void **state)
     assert_int_equal(after.descriptors, before.descriptors);
     assert_int_equal(after.copies, before.copies);
     assert_true(after.heap < before.heap + 4096);
-    th_session_destroy(session);
+    th_trace_session_destroy(session);
 }
 
 /* --- The scene -------------------------------------------------------------------------------- */
@@ -177,17 +179,17 @@ static int start(void **state)
 
     (void)state;
     scene_begin_empty(NULL);
-    th_tracing_share(scene_tracing());
+    th_trace_share(scene_tracing());
     setup.tracing = scene_tracing();
     th_runtime_start(&setup);
-    process = th_run_start();
+    process = th_runtime_run_start();
     return 0;
 }
 
 static int stop(void **state)
 {
     (void)state;
-    th_run_exit(process, TH_AM(normal));
+    th_runtime_run_exit(process, TH_AM(normal));
     th_runtime_kill_all();
     th_code_end();
     th_runtime_stop();

@@ -48,9 +48,9 @@ static void what_changes_changes_for_both(void **state)
     set_twin("inner", 1, "true", TH_BP_LOCAL);
     twin("outer", "[a]");
     assert_log("call {twin,inner,[a]}\n");
-    th_permission_wait();
+    th_code_permission_wait();
     reach_instance(now, old); /* as if it were called by old code */
-    th_permission_release();
+    th_code_permission_release();
     snprintf(stay, sizeof stay, "[%lu]", (unsigned long)words);
     assert_string_equal(twin("stay", stay), "1");
     assert_int_equal(words[0], 1);
@@ -58,9 +58,9 @@ static void what_changes_changes_for_both(void **state)
     set_twin("inner", 1, "false", TH_BP_LOCAL);
     twin("outer", "[a]");
     assert_log("");
-    th_permission_wait();
+    th_code_permission_wait();
     reach_instance(old, now);
-    th_permission_release();
+    th_code_permission_release();
     twin("outer", "[a]");
     assert_log("");
     purge_instance(old);
@@ -148,7 +148,7 @@ static void await_calls(long count)
 
 static void old_code_is_traced_while_it_runs(void **state)
 {
-    struct th_process *other = th_run_start();
+    struct th_process *other = th_runtime_run_start();
     hooked_function *hook = loaded_hook(note);
     struct instance *old = now;
     pthread_t thread;
@@ -156,17 +156,17 @@ static void old_code_is_traced_while_it_runs(void **state)
     long new = 0;
 
     (void)state;
-    th_session_trace_one(session, th_run_pid(other), true, TH_FLAG_CALL);
+    th_trace_session_trace_one(session, th_runtime_run_pid(other), true, TH_FLAG_CALL);
     set_twin("inner", 1, RETURNS, TH_BP_LOCAL);
     set_twin("inner", 1, "true", TH_BP_COUNT);
     pthread_create(&thread, NULL, stay, other);
     await_calls(10);
     now = open_instance(2, true);
-    th_permission_wait();
+    th_code_permission_wait();
     begin_instance(now);
     await_calls(10);
     reach_instance(old, now);
-    th_permission_release();
+    th_code_permission_release();
     for (; new < 10; new ++)
         assert_string_equal(twin("outer", "[a]"), "2");
     await_calls(10);
@@ -179,7 +179,7 @@ static void old_code_is_traced_while_it_runs(void **state)
     assert_int_equal(atomic_load(&told_inner), atomic_load(&staying.made) + new);
     assert_int_equal(count_of("inner", 1), atomic_load(&staying.made) + new);
     loaded_hook(hook);
-    th_run_exit(other, TH_AM(normal));
+    th_runtime_run_exit(other, TH_AM(normal));
 }
 
 static void *call_plain(void *context)
@@ -197,7 +197,7 @@ static void *call_plain(void *context)
 static void each_call_from_outside_is_met_once(void **state)
 {
     enum { TIMES = 40 };
-    struct th_process *other = th_run_start();
+    struct th_process *other = th_runtime_run_start();
     hooked_function *hook = loaded_hook(note);
     pthread_t thread;
     void *right;
@@ -206,7 +206,7 @@ static void each_call_from_outside_is_met_once(void **state)
     atomic_store(&staying.made, 0);
     atomic_store(&staying.over, 0);
     atomic_store(&told_plain, 0);
-    th_session_trace_one(session, th_run_pid(other), true, TH_FLAG_CALL);
+    th_trace_session_trace_one(session, th_runtime_run_pid(other), true, TH_FLAG_CALL);
     set_twin("plain", 1, "true", TH_BP_LOCAL | TH_BP_COUNT);
     pthread_create(&thread, NULL, call_plain, other);
     for (int i = 0; i < TIMES; i++) {
@@ -221,7 +221,7 @@ static void each_call_from_outside_is_met_once(void **state)
     assert_int_equal(count_of("plain", 1), atomic_load(&staying.made));
     assert_int_equal(atomic_load(&told_plain), atomic_load(&staying.made));
     loaded_hook(hook);
-    th_run_exit(other, TH_AM(normal));
+    th_runtime_run_exit(other, TH_AM(normal));
 }
 
 /* --- What one has alone ----------------------------------------------------------------------- */
@@ -236,13 +236,13 @@ static void on_load_is_for_what_comes(void **state)
     twin("only_old", "[a]");
     assert_log("");
     now = open_instance(2, true);
-    th_permission_wait();
+    th_code_permission_wait();
     begin_instance(now);
     assert_int_equal(kinds_of("only_new", 1, NULL), TH_BP_LOCAL);
     assert_int_equal(kinds_of("inner_new", 1, NULL), TH_BP_LOCAL);
     assert_int_equal(kinds_of("outer", 1, NULL), 0); /* it was there */
     reach_instance(old, now);
-    th_permission_release();
+    th_code_permission_release();
     assert_string_equal(twin("only_new", "[b]"), "b");
     assert_log("call {twin,only_new,[b]}\ncall {twin,inner_new,[b]}\n");
     purge_instance(old);
@@ -253,7 +253,7 @@ static void on_load_is_for_what_comes(void **state)
 
 static bool is_armed(const char *function, unsigned arity)
 {
-    return th_export_word(th_export_find(th_atom("twin"), th_atom(function), arity)) &
+    return th_code_export_word(th_code_export_find(th_atom("twin"), th_atom(function), arity)) &
            TH_EXPORT_ARMED;
 }
 
@@ -288,18 +288,18 @@ static void what_is_not_to_begin_leaves_nothing(void **state)
     (void)state;
     set_on_load("only_new", "true", TH_BP_LOCAL);
     set_twin("outer", 1, "true", TH_BP_LOCAL);
-    th_permission_wait();
+    th_code_permission_wait();
     begin_instance(never);
     assert_int_equal(kinds_of("only_new", 1, NULL), TH_BP_LOCAL);
-    th_permission_release();
+    th_code_permission_release();
     purge_instance(never);
     assert_int_equal(kinds_of("only_new", 1, NULL), 0);
     assert_string_equal(twin("outer", "[a]"), "1");
     assert_log("call {twin,outer,[a]}\n");
     never = open_instance(2, false); /* would have had no native sites */
-    th_permission_wait();
+    th_code_permission_wait();
     begin_instance(never);
-    th_permission_release();
+    th_code_permission_release();
     assert_int_equal(try_in("twin", "inner", 1, "true", TH_BP_LOCAL), TH_USAGE);
     th_error_clear();
     purge_instance(never);

@@ -109,14 +109,14 @@ static void calls_from_outside_are_met_where_a_native_site_goes(void **state)
         assert_int_equal(timed_of("outer", 1), 3 * i - 2);
         old = now;
         now = open_instance(room ? 2 : 1, !room);
-        th_permission_wait();
+        th_code_permission_wait();
         begin_instance(now);
         twin("outer", "[b]"); /* it still reaches the old code */
         assert_log(room ? "call {twin,outer,[b]}\ncall {twin,inner,[b]}\n"
                           "return_from {twin,outer,1} 1\n"
                         : "call {twin,outer,[b]}\nreturn_from {twin,outer,1} 2\n");
         reach_instance(old, now);
-        th_permission_release();
+        th_code_permission_release();
         twin("outer", "[c]");
         free(callbacks());
         assert_int_equal(count_of("outer", 1), 3 * i);
@@ -159,8 +159,8 @@ static size_t ask_meanwhile(struct th_pattern pattern)
     size_t matched;
 
     th_progress_enter();
-    assert_int_equal(th_session_function(session, &pattern, TH_AM(true), TH_BP_LOCAL, &matched),
-                     TH_OK);
+    assert_int_equal(
+        th_trace_session_function(session, &pattern, TH_AM(true), TH_BP_LOCAL, &matched), TH_OK);
     th_progress_leave();
     return matched;
 }
@@ -168,9 +168,9 @@ static size_t ask_meanwhile(struct th_pattern pattern)
 /* The permission is released, and what stood in the queue is done. */
 static void release_and_wait(void)
 {
-    th_permission_release();
-    th_permission_wait();
-    th_permission_release();
+    th_code_permission_release();
+    th_code_permission_wait();
+    th_code_permission_release();
 }
 
 static void who_asks_meanwhile_finds_what_comes(void **state)
@@ -179,7 +179,7 @@ static void who_asks_meanwhile_finds_what_comes(void **state)
 
     (void)state;
     now = open_instance(2, true);
-    th_permission_wait();
+    th_code_permission_wait();
     begin_instance(now);
     ask_meanwhile(pattern_of(NULL, TH_ANY_ARITY, false));
     assert_int_equal(kinds_of("only_new", 1, NULL), 0);
@@ -199,7 +199,7 @@ static void what_was_set_meanwhile_is_met_from_outside(void **state)
 
     (void)state;
     now = open_instance(2, false);
-    th_permission_wait();
+    th_code_permission_wait();
     assert_int_equal(ask_meanwhile(pattern_of("outer", 1, false)), 1);
     begin_instance(now);
     reach_instance(old, now);
@@ -216,7 +216,7 @@ static void what_was_asked_of_who_is_gone_by_then_is_void(void **state)
 
     (void)state;
     now = replace_instance(old, 2, true);
-    th_permission_wait();
+    th_code_permission_wait();
     assert_int_equal(ask_meanwhile(pattern_of("only_old", 1, false)), 1);
     end_instance(old);
     release_and_wait();

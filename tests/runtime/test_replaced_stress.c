@@ -96,7 +96,7 @@ static void change_one(struct th_session *changed, const char *function, bool on
     struct th_pattern pattern = {th_atom("twin"), function ? th_atom(function) : TH_NONE,
                                  TH_ANY_ARITY, on_load};
 
-    th_session_function(changed, &pattern, match, kinds, NULL);
+    th_trace_session_function(changed, &pattern, match, kinds, NULL);
     th_error_clear();
 }
 
@@ -109,12 +109,12 @@ static void come_and_go(void)
     setup.library = loaded_open("tests/tracers/hooked.so");
     pthread_mutex_unlock(&opening);
     assert_int_equal(th_library_check_tracer(setup.library), TH_OK);
-    assert_int_equal(th_session_create(scene_tracing(), &setup, &passing), TH_OK);
-    th_session_trace(passing, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    assert_int_equal(th_trace_session_create(scene_tracing(), &setup, &passing), TH_OK);
+    th_trace_session_trace(passing, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
     change_one(passing, NULL, true, TH_AM(true), TH_BP_LOCAL);
     change_one(passing, NULL, false, TH_AM(true), TH_BP_LOCAL);
     change_one(passing, "outer", false, TH_AM(true), TH_BP_COUNT);
-    th_session_destroy(passing);
+    th_trace_session_destroy(passing);
 }
 
 static void *change(void *context)
@@ -186,32 +186,32 @@ static unsigned long counted(const char *function)
     struct th_bp_info info;
     unsigned long calls;
 
-    assert_true(th_session_function_info(session, &name, &info));
+    assert_true(th_trace_session_function_info(session, &name, &info));
     calls = info.calls;
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
     return calls;
 }
 
 static void start(struct th_session **changed)
 {
     scene_begin_empty(NULL);
-    th_tracing_share(scene_tracing());
-    th_tracing_replay_nothing(scene_tracing());
+    th_trace_share(scene_tracing());
+    th_trace_replay_nothing(scene_tracing());
     party_setup.tracing = scene_tracing();
     start_party(2);
     for (int i = 0; i < DRIVERS; i++)
-        drivers[i].process = th_run_start();
+        drivers[i].process = th_runtime_run_start();
     *changed = scene_create("changed");
     session = scene_create("alone");
-    th_session_trace(*changed, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
-    th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    th_trace_session_trace(*changed, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    th_trace_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
     loaded_hook(note);
 }
 
 static void stop(struct instance *now)
 {
     for (int i = 0; i < DRIVERS; i++)
-        th_run_exit(drivers[i].process, TH_AM(normal));
+        th_runtime_run_exit(drivers[i].process, TH_AM(normal));
     delete_instance(now);
     stop_party();
     scene_end();

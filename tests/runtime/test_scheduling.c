@@ -66,11 +66,11 @@ static void four_calls_use_up_a_turn(void)
 static void calls_share_a_turn(void **state)
 {
     (void)state;
-    th_run_yield(process);
+    th_runtime_run_yield(process);
     four_calls_use_up_a_turn();
     four_calls_use_up_a_turn();
     assert_string_equal(run(process, "consume", "[5]"), "[0,0,0,0,0]");
-    th_run_yield(process);
+    th_runtime_run_yield(process);
     four_calls_use_up_a_turn();
 }
 
@@ -83,12 +83,12 @@ struct request {
 static void *run_request(void *context)
 {
     struct request *request = context;
-    struct th_process *own = th_run_start();
+    struct th_process *own = th_runtime_run_start();
 
     for (unsigned i = 0; i < request->times; i++)
         request->failed |=
             strcmp(run(own, request->name, request->arguments), request->expected) != 0;
-    th_run_exit(own, TH_AM(normal));
+    th_runtime_run_exit(own, TH_AM(normal));
     return NULL;
 }
 
@@ -135,7 +135,7 @@ static void tick_in_two_processes(int percent)
     await_waiting(1);
     for (unsigned i = 1; i < 3; i++) {
         pthread_create(&threads[i], NULL, run_request, &requests[i]);
-        while (th_run_queue_length(0) < i)
+        while (th_runtime_run_queue_length(0) < i)
             sched_yield();
     }
     runner_state->open = 1;
@@ -172,7 +172,7 @@ static void who_has_not_goes_on(void **state)
 
 static void dirty_threads_are_made_as_they_are_needed(void **state)
 {
-    struct th_queue *queue = &th_queues[ERL_NIF_THR_DIRTY_IO_SCHEDULER];
+    struct th_queue *queue = &th_runtime_queues[ERL_NIF_THR_DIRTY_IO_SCHEDULER];
     struct request requests[12];
     pthread_t threads[12];
 
@@ -223,16 +223,16 @@ static _Atomic int visited, visited_normal;
 static void visit(void *argument)
 {
     assert_ptr_equal(argument, &visited);
-    assert_non_null(th_scheduler_current);
+    assert_non_null(th_runtime_scheduler_current);
     visited++;
-    visited_normal += th_scheduler_current->type == ERL_NIF_THR_NORMAL_SCHEDULER;
+    visited_normal += th_runtime_scheduler_current->type == ERL_NIF_THR_NORMAL_SCHEDULER;
 }
 
 static void *send_all(void *unused)
 {
     (void)unused;
     for (int i = 0; i < 20; i++)
-        th_errand(visit, &visited);
+        th_runtime_errand(visit, &visited);
     return NULL;
 }
 
@@ -254,7 +254,7 @@ static void errands_reach_each_thread_once(void **state)
 static int begin(unsigned schedulers)
 {
     start_runner(schedulers);
-    process = th_run_start();
+    process = th_runtime_run_start();
     return 0;
 }
 
@@ -273,7 +273,7 @@ static int begin_four(void **state)
 static int end(void **state)
 {
     (void)state;
-    th_run_exit(process, TH_AM(normal));
+    th_runtime_run_exit(process, TH_AM(normal));
     stop_runner();
     return 0;
 }

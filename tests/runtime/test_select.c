@@ -77,7 +77,7 @@ static int end(void **state)
 {
     (void)state;
     th_env_release(&env);
-    th_select_end();
+    th_poll_select_end();
     give_up(a);
     give_up(b);
     th_resource_reap();
@@ -91,7 +91,7 @@ static int end(void **state)
 
 static int call_to(int fd, int flags, void *object, const struct th_select_message *to)
 {
-    return th_select(fd, (enum ErlNifSelectFlags)flags, object, to);
+    return th_poll_select(fd, (enum ErlNifSelectFlags)flags, object, to);
 }
 
 static int call(int fd, int flags, void *object)

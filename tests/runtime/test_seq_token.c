@@ -33,7 +33,7 @@ static void what_is_none_is_refused(void **state)
 
 static void tokens_travel(void **state)
 {
-    char *self = text_of_pid(th_run_pid(process));
+    char *self = text_of_pid(th_runtime_run_pid(process));
     char *server = th_strdup(call("spawn", "[party,server,[],0]"));
 
     (void)state;
@@ -90,14 +90,14 @@ static int end(void **state)
 static int start(void **state)
 {
     (void)state;
-    process = th_run_start();
+    process = th_runtime_run_start();
     return 0;
 }
 
 static int stop(void **state)
 {
     (void)state;
-    th_run_exit(process, TH_AM(normal));
+    th_runtime_run_exit(process, TH_AM(normal));
     return 0;
 }
 

@@ -101,7 +101,7 @@ static void open_lines(const char *flags)
     if (th_library_open(lines_path, &lines) != TH_OK ||
         th_library_load(lines, NULL, th_small(0)) != TH_OK)
         fail_msg("%s", th_error_link(0));
-    th_module_add(lines);
+    th_code_module_add(lines);
     lines_shown = true;
     th_free(all);
 }
@@ -109,7 +109,7 @@ static void open_lines(const char *flags)
 static void close_lines(void)
 {
     lines_shown = false;
-    th_module_remove(lines);
+    th_code_module_remove(lines);
     th_library_release(lines);
     unlink(lines_path);
     th_free(lines_path);
@@ -224,7 +224,7 @@ static void a_caller_has_the_line_of_its_call(void **state)
     th_free(expected);
     call("echo", "[3]");
     assert_log("call {party,echo,[3]} undefined\n");
-    assert_int_equal(th_session_pattern_counts(session).lines_unknown, 0);
+    assert_int_equal(th_trace_session_pattern_counts(session).lines_unknown, 0);
     close_lines();
 }
 
@@ -235,7 +235,7 @@ static void a_line_that_is_not_known_is_counted(void **state)
     set("echo", 1, WITH_LINES, TH_BP_GLOBAL);
     call("call", "[lines,calls,[party,echo,1]]");
     assert_log("call {party,echo,[1]} {lines,calls,3,undefined}\n");
-    assert_int_equal(th_session_pattern_counts(session).lines_unknown, 1);
+    assert_int_equal(th_trace_session_pattern_counts(session).lines_unknown, 1);
     close_lines();
 }
 

@@ -58,13 +58,13 @@ static void open_stacked(const char *flags)
     if (th_library_open(stacked_path, &stacked) != TH_OK ||
         th_library_load(stacked, NULL, th_small(0)) != TH_OK)
         fail_msg("%s", th_error_link(0));
-    th_module_add(stacked);
+    th_code_module_add(stacked);
     th_free(all);
 }
 
 static void close_stacked(void)
 {
-    th_module_remove(stacked);
+    th_code_module_remove(stacked);
     th_library_release(stacked);
     remove(stacked_path);
     th_free(stacked_path);
@@ -167,7 +167,9 @@ static void who_has_no_stack(void **state)
 
 static uintptr_t number_code(const char *module)
 {
-    return (uintptr_t)th_export_callee(th_export_get(th_atom(module), th_atom("number"), 0))->code;
+    return (uintptr_t)th_code_export_callee(
+               th_code_export_get(th_atom(module), th_atom("number"), 0))
+        ->code;
 }
 
 /* The generation of what is there, 0: nothing is; it is called number() then. */

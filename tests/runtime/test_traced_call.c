@@ -36,7 +36,8 @@ static void who_is_not_called_is_not_met(void **state)
     assert_string_equal(call("call", "[party,nowhere,[]]"), "error: undef");
     assert_string_equal(call("local", "[1]"), "5"); /* calls C functions */
     assert_log("");
-    assert_null(th_call_nested(&env, th_atom("party"), th_atom("echo"), 1, &env.self, NULL));
+    assert_null(
+        th_runtime_call_nested(&env, th_atom("party"), th_atom("echo"), 1, &env.self, NULL));
     env.exception = TH_NONE;
     assert_log("");
     assert_int_equal(th_live_counts(scene_tracing()).strangers, 0);
@@ -151,8 +152,8 @@ static void who_asked_for_returns_hears_nothing_of_exceptions(void **state)
 /* Instead of `process`: what is noted is to come from one thread at a time. */
 static void trace_those_to_come(void)
 {
-    th_session_trace_one(session, th_run_pid(process), false, TH_FLAG_CALL);
-    th_session_trace(session, TH_PROCESSES_NEW, true, TH_FLAG_CALL);
+    th_trace_session_trace_one(session, th_runtime_run_pid(process), false, TH_FLAG_CALL);
+    th_trace_session_trace(session, TH_PROCESSES_NEW, true, TH_FLAG_CALL);
 }
 
 /* Of one that `process` watches. What it has caused until then is seen. */
@@ -198,8 +199,8 @@ static void the_end_of_a_process_comes_last(void **state)
     char *log;
 
     (void)state;
-    th_session_trace_one(session, th_run_pid(process), false, TH_FLAG_CALL);
-    th_session_trace(session, TH_PROCESSES_NEW, true, TH_FLAG_CALL | TH_FLAG_PROCS);
+    th_trace_session_trace_one(session, th_runtime_run_pid(process), false, TH_FLAG_CALL);
+    th_trace_session_trace(session, TH_PROCESSES_NEW, true, TH_FLAG_CALL | TH_FLAG_PROCS);
     set("fails", 1, EXCEPTIONS, TH_BP_GLOBAL);
     call("spawn", "[party,fails,[a],2]");
     await_end();
@@ -219,7 +220,7 @@ static void a_session_that_is_gone_hears_of_no_end(void **state)
     pid = strdup(call("spawn", "[party,then,[0,party,server,[],k],2]"));
     *strchr(pid, ',') = '\0';
     call("ping", "[%s,1]", pid + 1);
-    th_session_destroy(session);
+    th_trace_session_destroy(session);
     free(callbacks());
     call("sends", "[%s,[stop]]", pid + 1);
     await_end();
@@ -237,23 +238,23 @@ static void calls_are_counted(void **state)
     set("loop", 1, "true", TH_BP_COUNT | TH_BP_TIME | TH_BP_MEMORY);
     call("call", "[party,loop,[99]]");
     assert_log("");
-    assert_true(th_session_function_info(
+    assert_true(th_trace_session_function_info(
         session, &(struct th_mfa){th_atom("party"), th_atom("loop"), 1}, &info));
     assert_int_equal(info.calls, 100);
     assert_int_equal(info.time_count, 1);
-    assert_int_equal(info.time[0].process, th_run_pid(process));
+    assert_int_equal(info.time[0].process, th_runtime_run_pid(process));
     assert_int_equal(info.time[0].calls, 100);
     assert_true(info.time[0].amount > 0);
     assert_int_equal(info.memory_count, 1);
     assert_int_equal(info.memory[0].calls, 100);
     assert_true(info.memory[0].amount >= 99 * 5); /* a tuple of four each */
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
 }
 
 static void meta_is_for_whoever_calls(void **state)
 {
     (void)state;
-    th_session_trace_one(session, th_run_pid(process), false, TH_FLAG_CALL);
+    th_trace_session_trace_one(session, th_runtime_run_pid(process), false, TH_FLAG_CALL);
     set("echo", 1, RETURNS, TH_BP_META);
     call("call", "[party,echo,[1]]");
     assert_callbacks("enabled_call(call,s,P)\n"
@@ -281,11 +282,11 @@ static void where_nothing_is_replayed_only_what_is_there_matches(void **state)
     size_t matched;
 
     (void)state;
-    th_tracing_replay_nothing(scene_tracing());
-    assert_int_equal(th_session_function(session, &nowhere, TH_AM(true), TH_BP_GLOBAL, &matched),
-                     TH_OK);
+    th_trace_replay_nothing(scene_tracing());
+    assert_int_equal(
+        th_trace_session_function(session, &nowhere, TH_AM(true), TH_BP_GLOBAL, &matched), TH_OK);
     assert_int_equal(matched, 0);
-    assert_int_equal(th_session_function(session, &echo, TH_AM(true), TH_BP_GLOBAL, &matched),
+    assert_int_equal(th_trace_session_function(session, &echo, TH_AM(true), TH_BP_GLOBAL, &matched),
                      TH_OK);
     assert_int_equal(matched, 1);
     call("echo", "[1]");
@@ -294,23 +295,23 @@ static void where_nothing_is_replayed_only_what_is_there_matches(void **state)
 
 static void breakpoints_go_with_the_module(void **state)
 {
-    struct th_export *echo = th_export_find(th_atom("party"), th_atom("echo"), 1);
+    struct th_export *echo = th_code_export_find(th_atom("party"), th_atom("echo"), 1);
     struct th_pattern to_come = {th_atom("party"), th_atom("echo"), 1, true};
 
     (void)state;
     set("echo", 1, "true", TH_BP_GLOBAL);
-    assert_true(th_export_word(echo) & TH_EXPORT_ARMED);
-    th_module_remove(party);
-    assert_int_equal(th_export_word(echo), 0);
-    th_module_add(party);
+    assert_true(th_code_export_word(echo) & TH_EXPORT_ARMED);
+    th_code_module_remove(party);
+    assert_int_equal(th_code_export_word(echo), 0);
+    th_code_module_add(party);
     assert_string_equal(call("echo", "[1]"), "1");
     assert_log("");
-    assert_int_equal(th_session_function(session, &to_come, TH_AM(true), TH_BP_GLOBAL, NULL),
+    assert_int_equal(th_trace_session_function(session, &to_come, TH_AM(true), TH_BP_GLOBAL, NULL),
                      TH_OK);
     call("echo", "[2]");
     assert_log("");
-    th_module_remove(party);
-    th_module_add(party);
+    th_code_module_remove(party);
+    th_code_module_add(party);
     call("echo", "[3]");
     assert_log("call {party,echo,[3]}\n");
 }

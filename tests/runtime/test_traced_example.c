@@ -8,13 +8,13 @@ static int begin_example(void **state)
 {
     begin(state);
     example = loaded_plugin("lib/tracehost/plugins/spec_example.so", th_small(0));
-    th_module_add(example);
+    th_code_module_add(example);
     return 0;
 }
 
 static int end_example(void **state)
 {
-    th_module_remove(example);
+    th_code_module_remove(example);
     th_library_release(example);
     return end(state);
 }

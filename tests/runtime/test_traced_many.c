@@ -53,11 +53,11 @@ static void time_is_kept_of_what_is_not_given_up(void **state)
     (void)state;
     set("deep", 1, "true", TH_BP_TIME);
     call("deep", "[100]");
-    assert_true(th_session_function_info(session, &deep, &info));
+    assert_true(th_trace_session_function_info(session, &deep, &info));
     assert_int_equal(info.time_count, 1);
     assert_int_equal(info.time[0].calls, 101);
     assert_true(info.time[0].amount > 0);
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
 }
 
 /* Room grows while calls of several frames are open, and is there again when they are over. */

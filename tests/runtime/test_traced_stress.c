@@ -36,7 +36,7 @@ static _Atomic bool over; /* relaxed: a flag */
 static struct told *told_of(th_term session_state, th_term pid)
 {
     for (int i = 0; i < DRIVERS * EACH; i++)
-        if (th_run_pid(tracees[i].process) == pid)
+        if (th_runtime_run_pid(tracees[i].process) == pid)
             return &tracees[i].told[session_state == th_atom("changed")];
     fail_msg("somebody else is traced");
     return NULL;
@@ -138,12 +138,13 @@ static void change_one(const char *module, const char *name, size_t round)
     th_env_init(&own, TH_ENV_PLAIN);
     assert_int_equal(th_text_parse(&own, EXCEPTIONS, strlen(EXCEPTIONS), &match), TH_OK);
     if (round % 3 < 2)
-        th_session_function(session, &pattern, match, round % 3 ? TH_BP_GLOBAL : TH_BP_LOCAL, NULL);
+        th_trace_session_function(session, &pattern, match, round % 3 ? TH_BP_GLOBAL : TH_BP_LOCAL,
+                                  NULL);
     else
-        th_session_function(session, &pattern, TH_AM(false), TH_BP_LOCAL, NULL);
+        th_trace_session_function(session, &pattern, TH_AM(false), TH_BP_LOCAL, NULL);
     th_error_clear(); /* local functions have no global breakpoints */
     if (round % 3 == 2)
-        th_session_function(session, &pattern, TH_AM(false), TH_BP_GLOBAL, NULL);
+        th_trace_session_function(session, &pattern, TH_AM(false), TH_BP_GLOBAL, NULL);
     th_error_clear();
     th_env_release(&own);
 }
@@ -175,17 +176,17 @@ static unsigned seconds(void)
 static void start(void)
 {
     scene_begin_empty(NULL);
-    th_tracing_share(scene_tracing());
+    th_trace_share(scene_tracing());
     party_setup.tracing = scene_tracing();
     start_party(4);
     locals = add_module("gcc-O2", "locals");
     for (int i = 0; i < DRIVERS * EACH; i++)
-        tracees[i].process = th_run_start();
+        tracees[i].process = th_runtime_run_start();
     session = scene_create("alone");
-    th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    th_trace_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
     set(NULL, TH_ANY_ARITY, EXCEPTIONS, TH_BP_GLOBAL);
     session = scene_create("changed");
-    th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    th_trace_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
     loaded_hook(note);
 }
 
@@ -219,7 +220,7 @@ static void each_call_ends_once(void **state)
             calls[s] += tracee->told[s].calls;
             left += tracee->told[s].left;
         }
-        th_run_exit(tracee->process, TH_AM(normal));
+        th_runtime_run_exit(tracee->process, TH_AM(normal));
     }
     print_message("%lu calls; %lu, and %lu that were left, met one of %lu patterns\n",
                   (unsigned long)calls[0], (unsigned long)calls[1], (unsigned long)left,

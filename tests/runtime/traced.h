@@ -33,7 +33,7 @@ static inline char *callbacks(void)
     char *log = strdup(scene_log()), *rest = log, *line;
     struct th_buffer kept = {0};
 
-    replace(log, show("", th_run_pid(process)), "P");
+    replace(log, show("", th_runtime_run_pid(process)), "P");
     while ((line = strsep(&rest, "\n")) && *line)
         if (strncmp(line, "enabled(trace_status,", strlen("enabled(trace_status,")) != 0) {
             th_buffer_add_text(&kept, line);
@@ -116,7 +116,7 @@ static inline enum th_status try_in(const char *module, const char *function, in
 
     th_env_init(&own, TH_ENV_PLAIN);
     assert_int_equal(th_text_parse(&own, match, strlen(match), &term), TH_OK);
-    status = th_session_function(session, &pattern, term, kinds, NULL);
+    status = th_trace_session_function(session, &pattern, term, kinds, NULL);
     th_env_release(&own);
     return status;
 }
@@ -136,14 +136,14 @@ static inline void begin_with(size_t open_calls)
 {
     th_env_init(&env, TH_ENV_PLAIN);
     scene_begin_empty(NULL);
-    th_tracing_share(scene_tracing());
+    th_trace_share(scene_tracing());
     party_setup.tracing = scene_tracing();
     party_setup.open_calls = open_calls;
     start_party(2);
     th_runtime_set_reports(false);
-    process = th_run_start();
+    process = th_runtime_run_start();
     session = scene_create("s");
-    th_session_trace_one(session, th_run_pid(process), true, TH_FLAG_CALL);
+    th_trace_session_trace_one(session, th_runtime_run_pid(process), true, TH_FLAG_CALL);
     scene_log();
 }
 
@@ -157,7 +157,7 @@ static inline int begin(void **state)
 static inline int end(void **state)
 {
     (void)state;
-    th_run_exit(process, TH_AM(normal));
+    th_runtime_run_exit(process, TH_AM(normal));
     stop_party();
     scene_end();
     th_env_release(&env);

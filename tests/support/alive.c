@@ -12,7 +12,7 @@ void alive_begin(void)
     char name[8];
 
     scene_begin_empty(NULL);
-    th_tracing_share(scene_tracing());
+    th_trace_share(scene_tracing());
     for (unsigned i = 0; i < ALIVE_FUNCTIONS; i++) {
         snprintf(name, sizeof name, "f%u", i);
         alive_functions[i] = (struct th_traceable_function){

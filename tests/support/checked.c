@@ -106,7 +106,8 @@ void checked_perform(const char *function, const char *list, const char *name,
     assert_int_equal(th_text_parse(env, list, strlen(list), &arguments), TH_OK);
     for (; th_is_list(arguments); arguments = th_cell(arguments)[1])
         argv[call.argc++] = th_cell(arguments)[0];
-    callee.function = th_entry_function(th_library_entry(library), function, (unsigned)call.argc);
+    callee.function =
+        th_library_entry_function(th_library_entry(library), function, (unsigned)call.argc);
     assert_non_null(callee.function);
     callee.name = full_name = th_printf("sins:%s/%d", function, call.argc);
     env->library = library;

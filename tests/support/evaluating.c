@@ -37,7 +37,7 @@ static bool receive(void *context, int64_t nanoseconds, th_env *env, th_term *me
     struct th_message *first;
 
     if (!t->arrived)
-        t->arrived = th_host_process_take(t->process);
+        t->arrived = th_process_take(t->process);
     if (!t->arrived && nanoseconds > 0)
         nanosleep(&(struct timespec){0, nanoseconds}, NULL);
     first = t->arrived;
@@ -45,7 +45,7 @@ static bool receive(void *context, int64_t nanoseconds, th_env *env, th_term *me
         return false;
     t->arrived = first->next;
     *message = th_copy(env, first->term);
-    th_message_free(first);
+    th_process_message_free(first);
     return true;
 }
 
@@ -60,7 +60,7 @@ static bool interrupted(void *context)
 
 static th_term self(void *context)
 {
-    return th_host_process_pid(((struct evaluating *)context)->process);
+    return th_process_pid(((struct evaluating *)context)->process);
 }
 
 static void arrived(void *context, const struct th_message *message)
@@ -71,10 +71,10 @@ static void arrived(void *context, const struct th_message *message)
 void evaluating_start(struct evaluating *t)
 {
     static const struct th_shell_host host = {
-        call, receive, interrupted, self, NULL, NULL, th_call_functions,
+        call, receive, interrupted, self, NULL, NULL, th_cli_call_functions,
     };
 
-    *t = (struct evaluating){.process = th_host_process_start_mailbox(arrived, NULL, NULL)};
+    *t = (struct evaluating){.process = th_process_start_mailbox(arrived, NULL, NULL)};
     t->out = open_memstream(&t->output, &t->output_size);
     th_shell_start(&t->e, &host, t, t->out);
 }
@@ -85,9 +85,9 @@ void evaluating_end(struct evaluating *t)
     while (t->arrived) {
         struct th_message *message = t->arrived;
         t->arrived = message->next;
-        th_message_free(message);
+        th_process_message_free(message);
     }
-    th_host_process_stop(t->process);
+    th_process_stop(t->process);
     fclose(t->out);
     free(t->output);
 }

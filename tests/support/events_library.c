@@ -67,7 +67,8 @@ struct events_object *events_object(struct events_journal *journal, int type, in
 th_term events_call(struct th_library *library, const char *function, th_env *env, int argc,
                     const th_term argv[])
 {
-    const ErlNifFunc *code = th_entry_function(th_library_entry(library), function, (unsigned)argc);
+    const ErlNifFunc *code =
+        th_library_entry_function(th_library_entry(library), function, (unsigned)argc);
 
     assert_non_null(code);
     return code->fptr(env, argc, argv);

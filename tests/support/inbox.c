@@ -27,13 +27,13 @@ static void receive(void *unused, th_term message)
 
 th_term inbox_open(void)
 {
-    process = th_host_process_start(receive, NULL);
-    return th_host_process_pid(process);
+    process = th_process_start(receive, NULL);
+    return th_process_pid(process);
 }
 
 void inbox_close(void)
 {
-    th_host_process_stop(process);
+    th_process_stop(process);
     th_buffer_free(&messages);
     present = 0;
 }

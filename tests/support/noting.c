@@ -24,7 +24,7 @@ struct th_shared *thing_create(int number)
 {
     struct thing *thing = th_alloc_zero(sizeof *thing);
 
-    th_shared_init(&thing->shared, end);
+    th_breakpoint_shared_init(&thing->shared, end);
     thing->number = number;
     atomic_fetch_add(&alive, 1);
     return &thing->shared;
@@ -102,18 +102,18 @@ struct noting *noting_create(char name)
     struct noting *noting = th_alloc_zero(sizeof *noting);
 
     noting->name = name;
-    th_bp_session_init(&noting->session, &hooks, end);
+    th_breakpoint_session_init(&noting->session, &hooks, end);
     atomic_fetch_add(&alive, 1);
     return noting;
 }
 
 void noting_end(struct noting *noting)
 {
-    struct th_change *change = th_change_create();
+    struct th_change *change = th_breakpoint_change_create();
 
-    th_change_end_session(change, &noting->session);
-    th_change_run(change, NULL, NULL);
-    th_shared_drop(&noting->session.shared);
+    th_breakpoint_change_end_session(change, &noting->session);
+    th_breakpoint_change_run(change, NULL, NULL);
+    th_breakpoint_shared_drop(&noting->session.shared);
 }
 
 const char *note_call(struct th_site *site, uint32_t kinds, uint32_t *asked)
@@ -133,22 +133,22 @@ const char *note_call(struct th_site *site, uint32_t kinds, uint32_t *asked)
 
 struct th_site *new_site(void)
 {
-    return th_site_create(&th_site_virtual, NULL, NULL);
+    return th_breakpoint_site_create(&th_breakpoint_site_virtual, NULL, NULL);
 }
 
 static void keep_counts(struct th_change *change, void *counts)
 {
-    *(struct th_change_counts *)counts = th_change_counts(change);
+    *(struct th_change_counts *)counts = th_breakpoint_change_counts(change);
 }
 
 struct th_change_counts make_settings(const struct th_bp_setting *settings, size_t count)
 {
-    struct th_change *change = th_change_create();
+    struct th_change *change = th_breakpoint_change_create();
     struct th_change_counts counts;
 
     for (size_t i = 0; i < count; i++)
-        th_change_add(change, &settings[i]);
-    if (!th_change_run(change, keep_counts, &counts))
+        th_breakpoint_change_add(change, &settings[i]);
+    if (!th_breakpoint_change_run(change, keep_counts, &counts))
         abort();
     return counts;
 }
@@ -164,7 +164,7 @@ void set_kinds(struct th_site *site, struct noting *noting, uint32_t kinds, int 
                                     .meta_tracer = spec};
 
     make_settings(&setting, 1);
-    th_shared_drop(spec);
+    th_breakpoint_shared_drop(spec);
 }
 
 void clear_kinds(struct th_site *site, struct noting *noting, uint32_t kinds)
@@ -176,7 +176,7 @@ void clear_kinds(struct th_site *site, struct noting *noting, uint32_t kinds)
 
 bool wait_for_site(struct th_site *site, bool armed)
 {
-    for (int i = 0; i < 6000 && th_site_is_armed(site) != armed; i++)
+    for (int i = 0; i < 6000 && th_breakpoint_site_is_armed(site) != armed; i++)
         usleep(10000);
-    return th_site_is_armed(site) == armed;
+    return th_breakpoint_site_is_armed(site) == armed;
 }

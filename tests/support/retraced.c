@@ -141,11 +141,11 @@ static void leave(struct retrace *r, const struct th_mfa *function)
 
 static struct process *process_of(struct retrace *r, th_term tracee)
 {
-    struct process *process = th_table_get(&r->processes, tracee);
+    struct process *process = th_hash_table_get(&r->processes, tracee);
 
     if (!process) {
         process = th_alloc_zero(sizeof *process);
-        th_table_set(&r->processes, tracee, process);
+        th_hash_table_set(&r->processes, tracee, process);
     }
     return process;
 }
@@ -160,7 +160,7 @@ static void retrace_event(struct retrace *r)
         th_recorded_gap(&r->execution);
     if (r->event->kind > TH_EVENT_TRACE_TS)
         return;
-    assert_int_equal(th_event_decode(r->event, &r->env), TH_OK);
+    assert_int_equal(th_trace_event_decode(r->event, &r->env), TH_OK);
     r->process = process_of(r, r->event->tracee);
     if (tag == TH_TAG_spawned)
         th_recorded_spawned(&r->execution, &r->process->stack);
@@ -170,7 +170,7 @@ static void retrace_event(struct retrace *r)
         return;
     if (r->process->raising && tag != TH_TAG_exception_from && tag != TH_TAG_return_to)
         pay(r, &r->process->now);
-    known = th_event_function_from_term(r->event->term, &function);
+    known = th_trace_event_function_from_term(r->event->term, &function);
     if (tag == TH_TAG_call)
         enter(r, &function);
     else
@@ -184,14 +184,14 @@ static void retrace_all(struct retrace *r, struct th_reader *reader)
 
     r->event = &event;
     th_env_init(&r->env, TH_ENV_PLAIN);
-    while ((status = th_reader_next(reader, &event)) == TH_OK) {
+    while ((status = th_replay_reader_next(reader, &event)) == TH_OK) {
         retrace_event(r);
         th_env_clear(&r->env);
     }
     if (status != TH_END)
         fail_msg("%s", stream_causes());
     th_env_release(&r->env);
-    th_reader_close(reader);
+    th_replay_reader_close(reader);
 }
 
 static const char *retrace(struct th_reader *reader, const struct retracing *what,
@@ -204,11 +204,11 @@ static const char *retrace(struct th_reader *reader, const struct retracing *wha
     text.size = 0;
     th_recorded_start(&r.execution, &what->options);
     retrace_all(&r, reader);
-    while ((slot = th_table_next(&r.processes, &position))) {
+    while ((slot = th_hash_table_next(&r.processes, &position))) {
         th_recorded_forget(&r.execution, &((struct process *)slot->value)->stack);
         th_free(slot->value);
     }
-    th_table_free(&r.processes);
+    th_hash_table_free(&r.processes);
     if (counts)
         *counts = th_recorded_counts(&r.execution);
     return th_buffer_text(&text);
@@ -218,7 +218,7 @@ static struct th_reader *open_file(const char *file)
 {
     struct th_reader *reader;
 
-    if (th_reader_open(file, NULL, &reader) != TH_OK)
+    if (th_replay_reader_open(file, NULL, &reader) != TH_OK)
         fail_msg("%s", stream_causes());
     return reader;
 }
@@ -247,14 +247,14 @@ static void put_recorded(const struct th_event *event)
 
     if (event->tag < TH_TAG_call || event->tag > TH_TAG_exception_from)
         return;
-    if (!th_event_function_from_term(event->term, &function))
+    if (!th_trace_event_function_from_term(event->term, &function))
         put_return_to(&(struct th_caller){.kind = TH_CALLER_UNDEFINED});
     else if (event->tag == TH_TAG_call)
         put_call(&function, &caller);
     else if (event->tag == TH_TAG_return_to)
         put_return_to(&(struct th_caller){TH_CALLER_FUNCTION, function});
     else
-        put_end(th_atom_name(th_tag_atom(event->tag))->text, &function, event->extra);
+        put_end(th_atom_name(th_trace_tag_atom(event->tag))->text, &function, event->extra);
 }
 
 const char *retraced_not(const char *file)
@@ -265,14 +265,14 @@ const char *retraced_not(const char *file)
 
     text.size = 0;
     th_env_init(&env, TH_ENV_PLAIN);
-    while (th_reader_next(reader, &event) == TH_OK) {
+    while (th_replay_reader_next(reader, &event) == TH_OK) {
         if (event.kind <= TH_EVENT_TRACE_TS) {
-            assert_int_equal(th_event_decode(&event, &env), TH_OK);
+            assert_int_equal(th_trace_event_decode(&event, &env), TH_OK);
             put_recorded(&event);
         }
         th_env_clear(&env);
     }
     th_env_release(&env);
-    th_reader_close(reader);
+    th_replay_reader_close(reader);
     return th_buffer_text(&text);
 }

@@ -97,8 +97,8 @@ static struct th_session *add_session(const char *state, uint32_t flags)
 
     th_env_init(&env, TH_ENV_PLAIN);
     assert_int_equal(th_text_parse(&env, state, strlen(state), &setup.state), TH_OK);
-    assert_int_equal(flags ? th_session_attach(tracing, &setup, &session)
-                           : th_session_create(tracing, &setup, &session),
+    assert_int_equal(flags ? th_trace_session_attach(tracing, &setup, &session)
+                           : th_trace_session_create(tracing, &setup, &session),
                      TH_OK);
     th_env_release(&env);
     return session;
@@ -124,7 +124,7 @@ void scene_begin_empty(const char *slots)
     else
         unsetenv(HOOKED_SLOTS);
     th_env_init(&event_env, TH_ENV_PLAIN);
-    tracing = th_tracing_create();
+    tracing = th_trace_create();
     decoded = 0;
 }
 
@@ -136,7 +136,7 @@ void scene_begin(const char *slots)
 
 void scene_end(void)
 {
-    th_tracing_free(tracing);
+    th_trace_free(tracing);
     tracing = NULL;
     th_env_release(&event_env);
     th_buffer_free(&notes);
@@ -167,7 +167,8 @@ void scene_act(const char *callback, const char *state, void (*act)(void))
     acts[act_count++].act = act;
 }
 
-/* The fields of the event that th_event_from_tuple() filled: shown only when they are asked for. */
+/* The fields of the event that th_trace_event_from_tuple() filled: shown only when they are asked
+ * for. */
 static struct th_event whole_event;
 
 static enum th_status decode(struct th_event *event, th_env *env)
@@ -209,7 +210,7 @@ static enum th_status tell_function(struct th_event *event, struct th_mfa *funct
 static th_term tell_actor(struct th_event *event)
 {
     (void)event;
-    return th_event_actor_from_info(whole_event.term);
+    return th_trace_event_actor_from_info(whole_event.term);
 }
 
 static const struct th_event_source source = {decode, tell_time, tell_function, tell_actor, NULL};
@@ -222,7 +223,7 @@ static struct th_event new_event(const char *tuple)
     if (th_text_parse(&event_env, tuple, strlen(tuple), &term) != TH_OK)
         fail_msg("%s: %s", tuple, th_error_link(0));
     whole_event = event;
-    if (th_event_from_tuple(&whole_event, term, true) != TH_OK)
+    if (th_trace_event_from_tuple(&whole_event, term, true) != TH_OK)
         fail_msg("%s: %s", tuple, th_error_link(0));
     event.kind = whole_event.kind;
     event.tag = whole_event.tag;
@@ -278,14 +279,14 @@ unsigned scene_decoded(void)
 
 void scene_begin_functions(struct th_traceable_function *const functions[], size_t count)
 {
-    th_permission_wait();
+    th_code_permission_wait();
     th_live_functions_begin(scene_tracing(), functions, count);
-    th_permission_release();
+    th_code_permission_release();
 }
 
 void scene_end_functions(struct th_traceable_function *const functions[], size_t count)
 {
-    th_permission_wait();
+    th_code_permission_wait();
     th_live_functions_end(scene_tracing(), functions, count);
-    th_permission_release();
+    th_code_permission_release();
 }

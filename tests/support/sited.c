@@ -12,9 +12,9 @@ static const struct th_site_operations *native_operations(void)
     static struct th_site_operations operations;
 
     if (!operations.kind) {
-        operations = th_site_virtual;
+        operations = th_breakpoint_site_virtual;
         operations.kind = "stand-in";
-        operations.kinds = th_site_native.kinds;
+        operations.kinds = th_native_site_native.kinds;
     }
     return &operations;
 }
@@ -25,9 +25,10 @@ void sited_init(struct sited *sited, th_term module, const char *name, bool expo
 
     *sited = (struct sited){.live.function.name = {module, th_atom(name), 1}};
     if (exported)
-        function->site = th_site_create(&th_site_export, function, &sited->entry);
+        function->site =
+            th_breakpoint_site_create(&th_breakpoint_site_export, function, &sited->entry);
     if (native)
-        function->local = th_site_create(native_operations(), function, NULL);
+        function->local = th_breakpoint_site_create(native_operations(), function, NULL);
     else if (exported)
         function->no_local = "it stands in stone";
 }
@@ -35,9 +36,9 @@ void sited_init(struct sited *sited, th_term module, const char *name, bool expo
 void sited_release(struct sited *sited)
 {
     if (sited->live.function.site && !sited->live.own_site)
-        th_site_drop(sited->live.function.site);
+        th_breakpoint_site_drop(sited->live.function.site);
     if (sited->live.function.local)
-        th_site_drop(sited->live.function.local);
+        th_breakpoint_site_drop(sited->live.function.local);
 }
 
 static void get_all(struct th_traceable_function *functions[SITED_FUNCTIONS])
@@ -74,12 +75,12 @@ void sited_end(void)
 static bool site_is_armed(const struct sited *sited)
 {
     return sited->live.own_site ? th_live_function_is_armed(&sited->live)
-                                : th_export_word(&sited->entry) & TH_EXPORT_ARMED;
+                                : th_code_export_word(&sited->entry) & TH_EXPORT_ARMED;
 }
 
 static bool native_is_armed(const struct sited *sited)
 {
-    return sited->live.function.local && th_site_is_armed(sited->live.function.local);
+    return sited->live.function.local && th_breakpoint_site_is_armed(sited->live.function.local);
 }
 
 uint32_t sited_armed(const struct sited *sited)

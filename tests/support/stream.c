@@ -66,7 +66,7 @@ enum th_status stream_open(const void *data, size_t bytes, const struct th_reade
     assert_true(fd > 0);
     assert_int_equal(write(fd, data, bytes), bytes);
     assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-    return th_reader_attach(fd, "stream", options, reader);
+    return th_replay_reader_attach(fd, "stream", options, reader);
 }
 
 static void tell_causes(struct th_buffer *told)
@@ -101,7 +101,7 @@ const char *stream_tell(struct th_reader *reader)
     enum th_status status;
 
     told.size = 0;
-    while ((status = th_reader_next(reader, &event)) != TH_END) {
+    while ((status = th_replay_reader_next(reader, &event)) != TH_END) {
         if (status == TH_OK) {
             tell_event(&told, &event);
         } else {
@@ -126,7 +126,7 @@ const char *stream_read(const struct th_buffer *stream)
         return th_buffer_text(&refused);
     }
     told = stream_tell(reader);
-    th_reader_close(reader);
+    th_replay_reader_close(reader);
     return told;
 }
 

@@ -28,7 +28,7 @@ enum th_status stream_open(const void *data, size_t bytes, const struct th_reade
  */
 const char *stream_tell(struct th_reader *reader);
 
-/* stream_open(), stream_tell(), th_reader_close(); "refused: CHAIN" if it is not opened. */
+/* stream_open(), stream_tell(), th_replay_reader_close(); "refused: CHAIN" if it is not opened. */
 const char *stream_read(const struct th_buffer *stream);
 
 /* The thread's chain of causes as one line, outermost first; then there is none. */

@@ -95,7 +95,7 @@ enum th_status version_load_info(const char *const names[], size_t count, const 
     if (status == TH_OK && finish.rounds > 2)
         stop("a finish has waited more often than once, and for old code");
     for (size_t i = 0; status != TH_OK && i < count; i++)
-        th_prepared_drop(prepared[i]);
+        th_code_prepared_drop(prepared[i]);
     th_env_release(&env);
     th_free(prepared);
     return status;

@@ -40,7 +40,7 @@ static th_term parse(const char *text, unsigned radix)
     bool negative = *text == '-';
 
     text += negative;
-    return th_big_from_digits(&env, negative, text, strlen(text), radix);
+    return th_term_big_from_digits(&env, negative, text, strlen(text), radix);
 }
 
 static void assert_decimal(th_term t, const char *expected)
@@ -48,7 +48,7 @@ static void assert_decimal(th_term t, const char *expected)
     struct th_buffer out = {0};
 
     th_buffer_add_text(&out, "x");
-    th_big_to_decimal(&out, t);
+    th_term_big_to_decimal(&out, t);
     assert_string_equal(th_buffer_text(&out) + 1, expected);
     assert_int_equal(out.size, strlen(expected) + 1);
     th_buffer_free(&out);
@@ -101,8 +101,8 @@ static void digits_in_all_radixes(void **state)
                 carry >>= 64;
             }
             sum = th_make_integer(&env, true, limbs, 12);
-            assert_int_equal(th_compare(th_big_from_digits(&env, true, text, i + 1, radix), sum),
-                             0);
+            assert_int_equal(
+                th_compare(th_term_big_from_digits(&env, true, text, i + 1, radix), sum), 0);
         }
     }
 }
@@ -110,7 +110,7 @@ static void digits_in_all_radixes(void **state)
 static void what_is_no_digit_is_refused(void **state)
 {
     (void)state;
-    assert_int_equal(th_big_from_digits(&env, false, "", 0, 10), TH_NONE);
+    assert_int_equal(th_term_big_from_digits(&env, false, "", 0, 10), TH_NONE);
     assert_int_equal(parse("12a", 10), TH_NONE);
     assert_int_equal(parse("a12", 10), TH_NONE);
     assert_int_equal(parse("2", 2), TH_NONE);
@@ -135,7 +135,7 @@ static void random_integers_survive_their_digits(void **state)
         for (size_t i = 0; i < count; i++)
             limbs[i] = next_random(&seed) & (next_random(&seed) % 4 ? UINT64_MAX : 0);
         t = th_make_integer(&env, round % 2, limbs, count);
-        th_big_to_decimal(&out, t);
+        th_term_big_to_decimal(&out, t);
         assert_int_equal(th_compare(t, parse(th_buffer_text(&out), 10)), 0);
         th_buffer_free(&out);
         th_env_clear(&env);
@@ -227,7 +227,7 @@ static void long_integers_are_written(void **state)
             limbs[i] = round % 3 == 0 ? UINT64_MAX : round % 3 == 1 ? 0 : next_random(&seed);
         limbs[count - 1] |= 1;
         th_term t = th_make_integer(&env, false, limbs, count);
-        th_big_to_decimal(&out, t);
+        th_term_big_to_decimal(&out, t);
         assert_int_equal(rest_of_text(th_buffer_text(&out), 10), rest_of_integer(t));
         assert_int_equal(th_compare(t, parse(th_buffer_text(&out), 10)), 0);
         th_buffer_free(&out);
@@ -267,7 +267,7 @@ static void a_million_bytes_take_no_time(void **state)
         limbs[i] = next_random(&seed);
     t = th_make_integer(&env, true, limbs, LIMBS);
     start = clock();
-    th_big_to_decimal(&out, t);
+    th_term_big_to_decimal(&out, t);
     t = parse(th_buffer_text(&out) + 1, 10);
     assert_true(clock() - start < 12 * CLOCKS_PER_SEC); /* with a sanitizer; else tenths of one */
     assert_int_equal(out.size, 1 + 2525223);
@@ -357,7 +357,7 @@ static void random_integers_and_floats(void **state)
         th_term t = th_make_integer(&env, false, &limb, 1);
         int order = (exact > (long double)d) - (exact < (long double)d);
 
-        assert_int_equal(th_big_compare_float(t, d), order);
+        assert_int_equal(th_term_big_compare_float(t, d), order);
         th_env_clear(&env);
     }
 }

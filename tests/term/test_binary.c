@@ -41,7 +41,7 @@ static void heap_binaries_are_filled_up_with_zeros(void **state)
         assert_memory_equal(back, data, bytes);
         for (size_t i = bytes; i % 8; i++)
             assert_int_equal(back[i], 0);
-        assert_int_equal(th_header_words(*th_box(t)), 1 + (bytes + 7) / 8);
+        assert_int_equal(th_header_words(*th_term_box(t)), 1 + (bytes + 7) / 8);
     }
 }
 
@@ -106,14 +106,14 @@ static void parts_of_heap_binaries_share_their_bytes(void **state)
 
     (void)state;
     th_get_bytes(whole, &whole_data, &size);
-    assert_true(th_is(part, TH_SUB_BINARY));
+    assert_true(th_term_is(part, TH_SUB_BINARY));
     assert_true(th_is_bitstring(part));
     assert_true(th_get_bytes(part, &data, &size));
     assert_int_equal(size, 5);
     assert_ptr_equal(data, whole_data + 2);
     assert_true(th_get_bytes(part_of_part, &data, &size));
     assert_int_equal(size, 0);
-    assert_int_equal(th_box(part_of_part)[3], whole);
+    assert_int_equal(th_term_box(part_of_part)[3], whole);
     assert_null(th_shared_binary_of(part));
 }
 

@@ -93,7 +93,7 @@ static void parts_of_binaries_become_binaries(void **state)
     size_t size;
 
     (void)state;
-    assert_true(th_is(copy, TH_HEAP_BINARY));
+    assert_true(th_term_is(copy, TH_HEAP_BINARY));
     assert_true(th_get_bytes(copy, &data, &size));
     assert_int_equal(size, 4);
     assert_memory_equal(data, "3456\0\0\0\0", 8);

@@ -26,7 +26,7 @@ static void identifiers_of_this_node_are_local(void **state)
 
     here.here.creation = 8;
     assert_int_equal(decode(pid, sizeof pid - 1, &here, &t, &used), TH_OK);
-    assert_true(th_is(t, TH_EXTERNAL_PID));
+    assert_true(th_term_is(t, TH_EXTERNAL_PID));
     assert_encoded(t, &here, pid, sizeof pid - 1);
 }
 
@@ -40,7 +40,7 @@ static void without_a_node_this_node_is_nonode(void **state)
     assert_int_equal(t, th_local_pid(5, 1));
     assert_encoded(t, &plain, pid, sizeof pid - 1);
     t = DECODED(large);
-    assert_true(th_is(t, TH_EXTERNAL_PID));
+    assert_true(th_term_is(t, TH_EXTERNAL_PID));
     assert_encoded(t, &plain, large, sizeof large - 1);
 }
 

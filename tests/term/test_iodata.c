@@ -38,11 +38,11 @@ static void assert_bytes(th_term t, const char *expected)
     size_t size;
     unsigned char *bytes;
 
-    assert_true(th_iodata_size(t, &size));
+    assert_true(th_term_iodata_size(t, &size));
     assert_int_equal(size, strlen(expected));
     bytes = malloc(size + 1);
     bytes[size] = '!';
-    th_iodata_copy(t, bytes);
+    th_term_iodata_copy(t, bytes);
     assert_memory_equal(bytes, expected, size);
     assert_int_equal(bytes[size], '!');
     free(bytes);
@@ -87,13 +87,13 @@ static void all_that_is_not(void **state)
     (void)state;
     *data = 2;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_false(th_iodata_size(bad[i], &size));
-        assert_false(th_iodata_size(cons(bad[i], TH_NIL), &size));
-        assert_false(th_iodata_size(cons(th_small(1), bad[i]), &size));
-        assert_false(th_iodata_size(cons(cons(cons(bad[i], TH_NIL), TH_NIL), TH_NIL), &size));
+        assert_false(th_term_iodata_size(bad[i], &size));
+        assert_false(th_term_iodata_size(cons(bad[i], TH_NIL), &size));
+        assert_false(th_term_iodata_size(cons(th_small(1), bad[i]), &size));
+        assert_false(th_term_iodata_size(cons(cons(cons(bad[i], TH_NIL), TH_NIL), TH_NIL), &size));
     }
-    assert_false(th_iodata_size(th_small(1), &size));               /* bytes are for lists, */
-    assert_false(th_iodata_size(cons(TH_NIL, th_small(1)), &size)); /* not for their tails */
+    assert_false(th_term_iodata_size(th_small(1), &size));               /* bytes are for lists, */
+    assert_false(th_term_iodata_size(cons(TH_NIL, th_small(1)), &size)); /* not for their tails */
     assert_int_equal(size, 4711);
 }
 
@@ -108,7 +108,7 @@ static void depth_needs_no_stack(void **state)
         both = cons(cons(th_small('a'), both), cons(th_small('b'), TH_NIL));
     }
     assert_bytes(left, "");
-    assert_true(th_iodata_size(both, &size));
+    assert_true(th_term_iodata_size(both, &size));
     assert_int_equal(size, 2 * DEPTH);
 }
 

@@ -61,7 +61,7 @@ static void integers_of_64_bits_come_back(void **state)
         uint64_t unsigned_back = 99;
 
         assert_true(th_is_integer(t));
-        assert_int_equal(th_is_small(t), th_fits_small(edges[i]));
+        assert_int_equal(th_is_small(t), th_term_fits_small(edges[i]));
         assert_true(th_get_int64(t, &back));
         assert_int_equal(back, edges[i]);
         assert_int_equal(th_get_uint64(t, &unsigned_back), edges[i] >= 0);
@@ -137,7 +137,7 @@ static void the_smallest_small_integer_has_one_more_than_the_largest(void **stat
 
     (void)state;
     assert_int_equal(th_make_integer(&env, true, &limb, 1), th_small(TH_SMALL_MIN));
-    assert_true(th_is(th_make_integer(&env, false, &limb, 1), TH_POS_BIG));
+    assert_true(th_term_is(th_make_integer(&env, false, &limb, 1), TH_POS_BIG));
     assert_true(th_get_limbs(th_small(TH_SMALL_MIN), &scratch, &back, &count, &negative));
     assert_int_equal(back[0], limb);
     assert_true(negative);

@@ -33,7 +33,7 @@ static inline struct th_session *add(const char *state, uint32_t flags)
 {
     struct th_session *added = scene_create(state);
 
-    th_session_trace(added, TH_PROCESSES_ALL, true, flags);
+    th_trace_session_trace(added, TH_PROCESSES_ALL, true, flags);
     scene_log();
     return added;
 }
@@ -45,7 +45,7 @@ static inline int begin(void **state)
     session = add("s", TH_FLAG_CALL);
     other = NULL;
     me = alive_spawn(1, NULL, false);
-    th_session_trace_one(session, me->process.id, true, TH_FLAG_CALL);
+    th_trace_session_trace_one(session, me->process.id, true, TH_FLAG_CALL);
     return 0;
 }
 
@@ -68,7 +68,7 @@ static inline enum th_status try(struct th_session *of, const char *function, co
 
     th_env_init(&env, TH_ENV_PLAIN);
     assert_int_equal(th_text_parse(&env, match, strlen(match), &term), TH_OK);
-    status = th_session_function(of, &pattern, term, kinds, NULL);
+    status = th_trace_session_function(of, &pattern, term, kinds, NULL);
     th_env_release(&env);
     return status;
 }

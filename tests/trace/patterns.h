@@ -29,7 +29,7 @@ static inline int begin_with(uint32_t flags)
 {
     scene_begin_empty(NULL);
     session = scene_create("s");
-    th_session_trace(session, TH_PROCESSES_ALL, true, flags);
+    th_trace_session_trace(session, TH_PROCESSES_ALL, true, flags);
     scene_log();
     return 0;
 }
@@ -69,7 +69,7 @@ static inline enum th_status try(const char *module, const char *function, int a
 
     th_env_init(&env, TH_ENV_PLAIN);
     assert_int_equal(th_text_parse(&env, match, strlen(match), &term), TH_OK);
-    status = th_session_function(session, &made, term, kinds, matched);
+    status = th_trace_session_function(session, &made, term, kinds, matched);
     th_env_release(&env);
     return status;
 }
@@ -106,7 +106,7 @@ static inline struct th_bp_info info_of(const char *module, const char *function
     struct th_mfa name = {th_atom(module), th_atom(function), arity};
     struct th_bp_info info;
 
-    th_session_function_info(session, &name, &info);
+    th_trace_session_function_info(session, &name, &info);
     return info;
 }
 
@@ -116,7 +116,7 @@ static inline uint64_t calls_of(const char *module, const char *function, unsign
     uint64_t calls = info.calls;
 
     assert_true(info.kinds & TH_BP_COUNT);
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
     return calls;
 }
 

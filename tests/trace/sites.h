@@ -39,7 +39,7 @@ static inline struct th_bp_info info_of(const struct sited *sited)
 {
     struct th_bp_info info;
 
-    th_session_function_info(session, &sited->live.function.name, &info);
+    th_trace_session_function_info(session, &sited->live.function.name, &info);
     return info;
 }
 
@@ -48,7 +48,7 @@ static inline uint32_t kinds_of(const struct sited *sited)
     struct th_bp_info info = info_of(sited);
     uint32_t kinds = info.kinds;
 
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
     return kinds;
 }
 
@@ -62,7 +62,7 @@ static inline size_t set_all(const char *match, uint32_t kinds)
 
     th_env_init(&env, TH_ENV_PLAIN);
     assert_int_equal(th_text_parse(&env, match, strlen(match), &term), TH_OK);
-    assert_int_equal(th_session_function(session, &all, term, kinds, &matched), TH_OK);
+    assert_int_equal(th_trace_session_function(session, &all, term, kinds, &matched), TH_OK);
     th_env_release(&env);
     return matched;
 }

@@ -39,26 +39,28 @@ static th_term someone(void)
 static struct th_session *some_session(void)
 {
     struct th_session *session;
-    size_t count = th_tracing_sessions(scene_tracing());
+    size_t count = th_trace_sessions(scene_tracing());
 
-    session = count ? th_tracing_session(scene_tracing(), below((unsigned)count)) : NULL;
-    return session && th_session_find(scene_tracing(), th_session_id_of(session)) ? session : NULL;
+    session = count ? th_trace_session(scene_tracing(), below((unsigned)count)) : NULL;
+    return session && th_trace_session_find(scene_tracing(), th_trace_session_id_of(session))
+               ? session
+               : NULL;
 }
 
 static void create(void)
 {
     struct th_session *session;
 
-    if (th_tracing_sessions(scene_tracing()) >= 8)
+    if (th_trace_sessions(scene_tracing()) >= 8)
         return;
     session = scene_create("a");
     created++;
-    th_session_trace(session, below(6), true, some_flags());
+    th_trace_session_trace(session, below(6), true, some_flags());
 }
 
 static void destroy(struct th_session *session)
 {
-    th_session_destroy(session);
+    th_trace_session_destroy(session);
     destroyed++;
 }
 
@@ -69,19 +71,20 @@ static void change(struct th_session *session)
 
     switch (below(6)) {
     case 0:
-        th_session_trace(session, below(6), below(2), some_flags());
+        th_trace_session_trace(session, below(6), below(2), some_flags());
         break;
     case 1:
-        th_session_expect(session, below(2) ? th_atom(names[below(2)]) : someone(), some_flags());
+        th_trace_session_expect(session, below(2) ? th_atom(names[below(2)]) : someone(),
+                                some_flags());
         break;
     case 2:
-        th_session_flags(session, someone());
+        th_trace_session_flags(session, someone());
         break;
     case 3:
-        th_sessions_of(scene_tracing(), someone(), ids);
+        th_trace_sessions_of(scene_tracing(), someone(), ids);
         break;
     default:
-        th_session_trace_one(session, someone(), below(3), some_flags());
+        th_trace_session_trace_one(session, someone(), below(3), some_flags());
     }
     th_error_clear();
 }
@@ -100,12 +103,12 @@ static void meddle(void)
 
 static void in_callback(void)
 {
-    const struct th_session *session = th_callback_current.attachment->session;
-    th_session_id id = th_session_id_of(session);
+    const struct th_session *session = th_trace_callback_current.attachment->session;
+    th_session_id id = th_trace_session_id_of(session);
 
     called++;
     if (id) /* it is enlisted already */
-        assert_int_equal(th_session_state(scene_tracing(), id), TH_SESSION_ALIVE);
+        assert_int_equal(th_trace_session_state(scene_tracing(), id), TH_SESSION_ALIVE);
     if (id && below(20) == 0)
         meddle();
 }
@@ -145,9 +148,9 @@ static void a_lot_happens(void **state)
             if (below(4) == 0)
                 meddle();
             else if (below(100) == 0)
-                th_world_end(someone());
+                th_process_world_end(someone());
             else if (below(1000) == 0)
-                th_tracing_new_world(scene_tracing());
+                th_trace_new_world(scene_tracing());
             else
                 happen();
         }

@@ -17,14 +17,14 @@ static int begin_disarm(void **state)
 
 static void disarm(void)
 {
-    answer = th_disarm(&th_session_attachment(session)->env);
+    answer = th_disarm(&th_trace_session_attachment(session)->env);
 }
 
 static struct th_site *site_of(const char *function, unsigned arity)
 {
     struct th_mfa name = {th_atom("m"), th_atom(function), arity};
 
-    return th_functions_find(&scene_tracing()->functions, &name)->site;
+    return th_trace_functions_find(&scene_tracing()->functions, &name)->site;
 }
 
 /* What was asked for is done by a thread of its own. */
@@ -35,10 +35,11 @@ static bool wait_for_active(const char *function, uint32_t active)
     for (int i = 0; i < 1000 && info.active != active; i++) {
         th_progress_settle();
         info = info_of("m", function, 0);
-        th_bp_info_free(&(struct th_bp_info){
+        th_breakpoint_info_free(&(struct th_bp_info){
             .spec = info.spec, .meta_spec = info.meta_spec, .meta_tracer = info.meta_tracer});
     }
-    th_change_run(th_change_create(), NULL, NULL); /* comes after it: that is over now, too */
+    th_breakpoint_change_run(th_breakpoint_change_create(), NULL,
+                             NULL); /* comes after it: that is over now, too */
     return info.active == active;
 }
 
@@ -50,7 +51,7 @@ static void disarmed_when_asked(void **state)
     expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}")); /* the answer counts all the same */
     assert_int_equal(answer, 1);
     assert_true(wait_for_active("f", 0));
-    assert_false(th_site_is_armed(site_of("f", 0)));
+    assert_false(th_breakpoint_site_is_armed(site_of("f", 0)));
     expect(CALL("{m,f,[]}"), "");
 }
 
@@ -75,7 +76,7 @@ static void armed_again(void **state)
     expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}"));
     assert_true(wait_for_active("f", 0));
     set("m", "f", 0, "restart", TH_BP_LOCAL, 1);
-    assert_true(th_site_is_armed(site_of("f", 0)));
+    assert_true(th_breakpoint_site_is_armed(site_of("f", 0)));
     expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}"));
     assert_true(wait_for_active("f", 0));
     set("m", "_", TH_ANY_ARITY, "[{'_',[],[{message,again}]}]", TH_BP_LOCAL, 1);
@@ -134,16 +135,16 @@ static void other_sessions_go_on(void **state)
                                 "trace_call(call,t,<0.1.0>,{m,f,[]},#{}) self\n";
 
     (void)state;
-    th_session_trace(other, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    th_trace_session_trace(other, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
     scene_log();
     set("m", "f", 0, "true", TH_BP_LOCAL, 1);
-    th_session_function(other, &all, TH_AM(true), TH_BP_LOCAL, NULL);
+    th_trace_session_function(other, &all, TH_AM(true), TH_BP_LOCAL, NULL);
     scene_act("trace_call", "s", disarm);
     assert_int_equal(scene_trace(CALL("{m,f,[]}")), TH_OK);
     scene_log();
     assert_int_equal(answer, 1);
     assert_true(wait_for_active("f", 0));
-    assert_true(th_site_is_armed(site_of("f", 0)));
+    assert_true(th_breakpoint_site_is_armed(site_of("f", 0)));
     expect(CALL("{m,f,[]}"), other_is_told);
 }
 
@@ -161,7 +162,7 @@ static void nothing_in_other_events(void **state)
 {
     (void)state;
     set("m", "f", 0, "true", TH_BP_LOCAL, 1);
-    th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_SEND);
+    th_trace_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_SEND);
     expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}"));
     scene_act(NULL, "s", disarm);
     assert_int_equal(scene_trace("{trace,<0.1.0>,send,hello,<0.2.0>}"), TH_OK);
@@ -177,7 +178,7 @@ static void nothing_outside_of_callbacks(void **state)
     set("m", "f", 0, "true", TH_BP_LOCAL, 1);
     th_env_init(&env, TH_ENV_PLAIN);
     assert_int_equal(th_disarm(&env), 0);
-    assert_int_equal(th_disarm(&th_session_attachment(session)->env), 0);
+    assert_int_equal(th_disarm(&th_trace_session_attachment(session)->env), 0);
     th_env_release(&env);
 }
 
@@ -234,8 +235,8 @@ static void create_inner(void)
 
 static void disarm_of_inner(void)
 {
-    answer =
-        th_disarm(th_callback_current.attachment ? &th_callback_current.attachment->env : NULL);
+    answer = th_disarm(
+        th_trace_callback_current.attachment ? &th_trace_callback_current.attachment->env : NULL);
 }
 
 /* A session that is created in a callback about a call is asked for its status, not about that. */

@@ -38,7 +38,7 @@ static void expect(const char *tuple, const char *callbacks)
 
 static struct th_session_counts counts(void)
 {
-    return th_session_counts(th_tracing_session(scene_tracing(), 0));
+    return th_trace_session_counts(th_trace_session(scene_tracing(), 0));
 }
 
 /* The tracee has lost its tracer and all flags; others have not. */
@@ -213,7 +213,7 @@ static void flags_hold_events_back(void **state)
            "trace_call(return_to,t,<0.1.0>,{m,f,1},#{}) self\n");
     expect("{trace,<0.1.0>,'receive',hi}", "enabled_receive('receive',s,<0.1.0>)\n"
                                            "trace_receive('receive',s,<0.1.0>,hi,#{})\n");
-    assert_int_equal(th_session_counts(th_tracing_session(scene_tracing(), 1)).filtered, 1);
+    assert_int_equal(th_trace_session_counts(th_trace_session(scene_tracing(), 1)).filtered, 1);
 }
 
 static void flags_say_how_events_look(void **state)
@@ -288,7 +288,7 @@ static void a_session_whose_state_dies_is_asked(void **state)
     assert_string_equal(scene_log(), "");
     th_trace_ended(scene_tracing(), th_local_pid(7, 0));
     assert_string_equal(scene_log(), "enabled(trace_status,<0.7.0>,undefined)\n");
-    assert_false(th_session_attached(th_tracing_session(scene_tracing(), 1)));
+    assert_false(th_trace_session_attached(th_trace_session(scene_tracing(), 1)));
     expect("{trace,<0.1.0>,send,hi,<0.2.0>}",
            "enabled_send(send,s,<0.1.0>)\n"
            "trace_send(send,s,<0.1.0>,hi,#{extra => <0.2.0>}) self\n");
@@ -443,7 +443,7 @@ static void a_lone_return_to_of_tail_calls_comes_if_one_was_wanted(void **state)
 
 static uint64_t doubtful(void)
 {
-    return th_session_pattern_counts(th_tracing_session(scene_tracing(), 0)).returns_doubtful;
+    return th_trace_session_pattern_counts(th_trace_session(scene_tracing(), 0)).returns_doubtful;
 }
 
 /* Then one that was discarded has ended, and perhaps one that was not. */

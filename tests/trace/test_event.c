@@ -54,7 +54,7 @@ static const char *fields(const struct th_event *event)
     printed.size = 0;
     th_buffer_add_text(&printed, kinds[event->kind]);
     if (event->tag <= TH_TAG_seq_trace)
-        print_field("tag", th_tag_atom(event->tag));
+        print_field("tag", th_trace_tag_atom(event->tag));
     print_field("tracee", event->tracee);
     print_field("label", event->label);
     print_field("term", event->term);
@@ -76,9 +76,9 @@ static void expect(const char *tuple, bool scheduler_id, const char *expected)
     struct th_event event = {0};
     th_term t = term(tuple);
 
-    assert_int_equal(th_event_from_tuple(&event, t, scheduler_id), TH_OK);
+    assert_int_equal(th_trace_event_from_tuple(&event, t, scheduler_id), TH_OK);
     assert_string_equal(fields(&event), expected);
-    assert_true(th_identical(th_event_to_tuple(&event, &env), t));
+    assert_true(th_identical(th_trace_event_to_tuple(&event, &env), t));
     assert_int_equal(event.tuple_size, th_tuple_arity(t));
     assert_true(event.decoded && event.timed);
 }
@@ -122,11 +122,11 @@ static void every_tag_has_its_atom(void **state)
 
     (void)state;
     for (int tag = 0; tag < TH_TAG_seq_trace; tag++) {
-        bool extra = th_tag_has_extra((enum th_tracer_tag)tag);
-        th_term atom = th_tag_atom((enum th_tracer_tag)tag);
+        bool extra = th_trace_tag_has_extra((enum th_tracer_tag)tag);
+        th_term atom = th_trace_tag_atom((enum th_tracer_tag)tag);
         th_term e[] = {TH_AM(trace), th_local_pid(1, 0), atom, TH_AM(ok), TH_AM(ok)};
-        assert_int_equal(th_event_from_tuple(&event, th_make_tuple(&env, e, extra ? 5 : 4), false),
-                         TH_OK);
+        assert_int_equal(
+            th_trace_event_from_tuple(&event, th_make_tuple(&env, e, extra ? 5 : 4), false), TH_OK);
         assert_int_equal(event.tag, tag);
         assert_int_equal(event.extra != TH_NONE, extra);
     }
@@ -191,11 +191,12 @@ static void no_messages(void **state)
         struct th_event event = {.number = 5};
         char expected[200];
         snprintf(expected, sizeof expected, "other term=%s", cases[i].tuple);
-        assert_int_equal(th_event_from_tuple(&event, term(cases[i].tuple), false), TH_MALFORMED);
+        assert_int_equal(th_trace_event_from_tuple(&event, term(cases[i].tuple), false),
+                         TH_MALFORMED);
         assert_string_equal(th_error_link(0) + strlen("it is no trace message: "), cases[i].why);
         assert_string_equal(fields(&event), expected);
         assert_int_equal(event.number, 5);
-        assert_true(th_identical(th_event_to_tuple(&event, &env), term(cases[i].tuple)));
+        assert_true(th_identical(th_trace_event_to_tuple(&event, &env), term(cases[i].tuple)));
     }
 }
 
@@ -227,16 +228,16 @@ static void times(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         th_term t = term(cases[i].text);
-        assert_true(th_event_time_from_term(t, &time));
+        assert_true(th_trace_event_time_from_term(t, &time));
         assert_int_equal(time.kind, cases[i].time.kind);
         assert_int_equal(time.ns, cases[i].time.ns);
         assert_int_equal(time.unique, cases[i].time.unique);
-        assert_true(th_identical(th_event_time_term(&time, &env), t));
+        assert_true(th_identical(th_trace_event_time_term(&time, &env), t));
     }
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
-        assert_false(th_event_time_from_term(term(none[i]), &time));
+        assert_false(th_trace_event_time_from_term(term(none[i]), &time));
     time.kind = TH_TIME_NONE;
-    assert_int_equal(th_event_time_term(&time, &env), TH_NONE);
+    assert_int_equal(th_trace_event_time_term(&time, &env), TH_NONE);
 }
 
 static void functions(void **state)
@@ -264,15 +265,17 @@ static void functions(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        assert_true(th_event_function_from_term(term(cases[i].text), &function));
+        assert_true(th_trace_event_function_from_term(term(cases[i].text), &function));
         assert_int_equal(function.module, th_atom("m"));
         assert_int_equal(function.function, th_atom("f"));
         assert_int_equal(function.arity, cases[i].arity);
     }
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
-        assert_false(th_event_function_from_term(term(none[i]), &function));
-    assert_true(th_tag_has_function(TH_TAG_call) && th_tag_has_function(TH_TAG_return_to));
-    assert_false(th_tag_has_function(TH_TAG_receive) || th_tag_has_function(TH_TAG_spawn));
+        assert_false(th_trace_event_function_from_term(term(none[i]), &function));
+    assert_true(th_trace_tag_has_function(TH_TAG_call) &&
+                th_trace_tag_has_function(TH_TAG_return_to));
+    assert_false(th_trace_tag_has_function(TH_TAG_receive) ||
+                 th_trace_tag_has_function(TH_TAG_spawn));
 }
 
 int main(void)

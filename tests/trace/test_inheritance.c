@@ -34,20 +34,21 @@ static uint32_t flags_of(const char *list)
 {
     uint32_t flags = 0;
 
-    if (*list && th_flags_parse(list, &flags) != TH_OK)
+    if (*list && th_trace_flags_parse(list, &flags) != TH_OK)
         fail_msg("%s", th_error_link(1));
     return flags;
 }
 
 static void trace(unsigned process, const char *flags)
 {
-    assert_int_equal(th_session_trace_one(session, th_local_pid(process, 0), true, flags_of(flags)),
-                     TH_OK);
+    assert_int_equal(
+        th_trace_session_trace_one(session, th_local_pid(process, 0), true, flags_of(flags)),
+        TH_OK);
 }
 
 static void expect(unsigned process, const char *flags)
 {
-    uint32_t found = th_session_flags(session, th_local_pid(process, 0));
+    uint32_t found = th_trace_session_flags(session, th_local_pid(process, 0));
 
     if (found != flags_of(flags))
         fail_msg("<0.%u.0> has %#x, not %s", process, found, flags);
@@ -194,7 +195,7 @@ static void not_by_a_link_with_a_port(void **state)
     scene_trace("{trace,<0.1.0>,link,#Port<0.5>}");
     scene_trace("{trace,#Port<0.5>,open,<0.1.0>,cat}");
     expect(1, "procs,set_on_spawn,set_on_first_link");
-    assert_int_equal(th_session_flags(session, th_local_port(5)), 0);
+    assert_int_equal(th_trace_session_flags(session, th_local_port(5)), 0);
 }
 
 /* The parent's events were not recorded. */
@@ -216,7 +217,7 @@ static void by_spawned_alone(void **state)
 static void by_new_ones_and_by_their_parent(void **state)
 {
     (void)state;
-    th_session_trace(session, TH_PROCESSES_NEW, true, flags_of("receive"));
+    th_trace_session_trace(session, TH_PROCESSES_NEW, true, flags_of("receive"));
     trace(1, "procs,set_on_spawn");
     spawn(2);
     expect(2, "receive,procs,set_on_spawn");
@@ -229,7 +230,7 @@ static void by_new_ones_and_by_their_parent(void **state)
 static void first_is_cleared_at_the_child_as_well(void **state)
 {
     (void)state;
-    th_session_trace(session, TH_PROCESSES_NEW, true, flags_of("send,set_on_first_spawn"));
+    th_trace_session_trace(session, TH_PROCESSES_NEW, true, flags_of("send,set_on_first_spawn"));
     trace(1, "procs,set_on_first_spawn");
     spawn(2);
     expect(2, "procs,send");
@@ -292,7 +293,8 @@ static void an_event_left_out_has_happened_all_the_same(void **state)
 static void not_from_one_that_was_removed(void **state)
 {
     (void)state;
-    th_session_trace(session, TH_PROCESSES_EXISTING, true, flags_of("send,procs,set_on_spawn"));
+    th_trace_session_trace(session, TH_PROCESSES_EXISTING, true,
+                           flags_of("send,procs,set_on_spawn"));
     spawn(2);
     expect(2, "send,procs,set_on_spawn");
     scene_answer("enabled_send", "remove");

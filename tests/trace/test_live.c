@@ -17,8 +17,8 @@ static void a_call_meets_breakpoints(void **state)
     call(1, 7, "");
     set(session, "f0", "false", TH_BP_LOCAL);
     call(0, 7, "");
-    assert_int_equal(th_session_counts(session).enabled, 1);
-    assert_int_equal(th_session_counts(session).traced, 1);
+    assert_int_equal(th_trace_session_counts(session).enabled, 1);
+    assert_int_equal(th_trace_session_counts(session).traced, 1);
 }
 
 static void discarding_runs_no_specification(void **state)
@@ -27,7 +27,7 @@ static void discarding_runs_no_specification(void **state)
     set(session, "f0", "[{'_',[],[{return_trace},{message,{set_tcw,5}}]}]", TH_BP_LOCAL);
     scene_answer("enabled_call", "discard");
     assert_int_equal(call(0, 7, ASKED).count, 0);
-    assert_int_equal(th_session_counts(session).discarded, 1);
+    assert_int_equal(th_trace_session_counts(session).discarded, 1);
     scene_forget_answers();
     set(session, "f0", "[{'_',[],[{message,{get_tcw}}]}]", TH_BP_LOCAL);
     call(0, 7, ASKED "trace_call(call,s," ME ",{m,f0,[7]},#{match_spec_result => 0}) self\n");
@@ -62,8 +62,8 @@ static void who_answers_remove_is_gone(void **state)
         scene_answer("enabled_call", answers[i]);
         call(0, 1, ASKED);
         call(0, 1, "");
-        assert_int_equal(th_session_counts(session).removed, i + 1);
-        th_session_trace_one(session, me->process.id, true, TH_FLAG_CALL);
+        assert_int_equal(th_trace_session_counts(session).removed, i + 1);
+        th_trace_session_trace_one(session, me->process.id, true, TH_FLAG_CALL);
         scene_forget_answers();
     }
     call(0, 1, TOLD("f0", "1"));
@@ -72,20 +72,20 @@ static void who_answers_remove_is_gone(void **state)
 static void silence_is_obeyed_after_the_specification(void **state)
 {
     (void)state;
-    th_session_trace_one(session, me->process.id, true, TH_FLAG_SILENT);
+    th_trace_session_trace_one(session, me->process.id, true, TH_FLAG_SILENT);
     set(session, "f0", "[{[1],[],[{return_trace}]},{[2],[],[{silent,false}]}]", TH_BP_LOCAL);
     assert_int_equal(call(0, 1, ASKED).count, 0);
-    assert_int_equal(th_session_counts(session).silenced, 1);
+    assert_int_equal(th_trace_session_counts(session).silenced, 1);
     call(0, 2, TOLD("f0", "2"));
-    assert_false(th_session_flags(session, me->process.id) & TH_FLAG_SILENT);
+    assert_false(th_trace_session_flags(session, me->process.id) & TH_FLAG_SILENT);
 }
 
 static void flags_say_how_it_looks(void **state)
 {
     (void)state;
     me->process.scheduler = 3;
-    th_session_trace_one(session, me->process.id, true,
-                         TH_FLAG_ARITY | TH_FLAG_SCHEDULER_ID | TH_FLAG_STRICT_MONOTONIC);
+    th_trace_session_trace_one(session, me->process.id, true,
+                               TH_FLAG_ARITY | TH_FLAG_SCHEDULER_ID | TH_FLAG_STRICT_MONOTONIC);
     set(session, "f0", "true", TH_BP_LOCAL);
     call(0, 1,
          ASKED "trace_call(call,s," ME ",{m,f0,1},"
@@ -110,14 +110,14 @@ static void callers_are_known_asked_for_or_unknown(void **state)
     set(session, "f0", "[{'_',[],[{message,{caller}}]}]", TH_BP_LOCAL);
     call(0, 1,
          ASKED "trace_call(call,s," ME ",{m,f0,[1]},#{match_spec_result => undefined}) self\n");
-    assert_int_equal(th_session_pattern_counts(session).callers_unknown, 1);
+    assert_int_equal(th_trace_session_pattern_counts(session).callers_unknown, 1);
     me->process.asked = &asked;
     call(0, 1,
          ASKED "trace_call(call,s," ME ",{m,f0,[1]},#{match_spec_result => {who,asks,0}}) self\n");
     alive_call_as(me, 0, th_small(1), &known);
     assert_string_equal(scene_log(), ASKED "trace_call(call,s," ME
                                            ",{m,f0,[1]},#{match_spec_result => undefined}) self\n");
-    assert_int_equal(th_session_pattern_counts(session).callers_unknown, 1);
+    assert_int_equal(th_trace_session_pattern_counts(session).callers_unknown, 1);
 }
 
 /* --- meta --- */
@@ -127,7 +127,7 @@ static void meta_is_for_each_process(void **state)
     struct th_live_wants wants;
 
     (void)state;
-    th_session_trace_one(session, me->process.id, false, TH_FLAGS_ALL);
+    th_trace_session_trace_one(session, me->process.id, false, TH_FLAGS_ALL);
     set(session, "f0", "[{'_',[],[{return_trace}]}]", TH_BP_META);
     wants =
         call(0, 1, ASKED "trace_call(call,s," ME ",{m,f0,[1]},#{timestamp => timestamp}) self\n");
@@ -163,10 +163,10 @@ static void a_thread_without_a_process_causes_no_event(void **state)
     a_stranger();
     assert_string_equal(scene_log(), "");
     assert_int_equal(th_live_counts(scene_tracing()).strangers, 1);
-    th_session_function_info(session, &alive_functions[0].function.name, &info);
+    th_trace_session_function_info(session, &alive_functions[0].function.name, &info);
     assert_int_equal(info.calls, 1);
     assert_int_equal(info.time_count, 0);
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
 }
 
 /* The tracer goes in a hit; who comes next finds none, and asks for the breakpoint's end. */
@@ -204,14 +204,14 @@ static void callbacks_do_not_recurse(void **state)
 static void destroy_other(void)
 {
     if (other)
-        th_session_destroy(other);
+        th_trace_session_destroy(other);
     other = NULL;
 }
 
 static void destroy_session(void)
 {
     if (session)
-        th_session_destroy(session);
+        th_trace_session_destroy(session);
     session = NULL;
 }
 
@@ -221,13 +221,13 @@ static void a_session_destroyed_in_anothers_callback_is_not_called(void **state)
 
     (void)state;
     other = add("t", TH_FLAG_CALL);
-    th_session_trace_one(other, me->process.id, true, TH_FLAG_CALL);
-    id = th_session_id_of(other);
+    th_trace_session_trace_one(other, me->process.id, true, TH_FLAG_CALL);
+    id = th_trace_session_id_of(other);
     set(session, "f0", "true", TH_BP_LOCAL);
     set(other, "f0", "true", TH_BP_LOCAL);
     scene_act("enabled_call", "s", destroy_other);
     call(0, 1, TOLD("f0", "1"));
-    while (th_session_state(scene_tracing(), id) != TH_SESSION_DEAD)
+    while (th_trace_session_state(scene_tracing(), id) != TH_SESSION_DEAD)
         th_progress_settle();
     call(0, 1, TOLD("f0", "1"));
 }
@@ -250,24 +250,24 @@ static void who_traces_calls_is_known_outside_of_sections(void **state)
 
     (void)state;
     assert_true(th_live_is_calling(&me->process));
-    th_session_trace_one(session, id, true, TH_FLAG_SEND);
-    th_session_trace_one(session, id, false, TH_FLAG_CALL);
+    th_trace_session_trace_one(session, id, true, TH_FLAG_SEND);
+    th_trace_session_trace_one(session, id, false, TH_FLAG_CALL);
     assert_false(th_live_is_calling(&me->process));
     set(session, "f0", "true", TH_BP_LOCAL);
     call(0, 1, "");
     other = add("o", TH_FLAG_NONE);
-    th_session_trace_one(other, id, true, TH_FLAG_CALL);
+    th_trace_session_trace_one(other, id, true, TH_FLAG_CALL);
     assert_true(th_live_is_calling(&me->process));
-    th_session_destroy(other);
+    th_trace_session_destroy(other);
     assert_false(th_live_is_calling(&me->process));
-    th_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAGS_ALL);
+    th_trace_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAGS_ALL);
     assert_false(th_live_is_calling(&as_all->process));
-    th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    th_trace_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
     assert_true(th_live_is_calling(&as_all->process));
     later = alive_spawn(71, NULL, false);
     assert_true(th_live_is_calling(&later->process));
     call(0, 1, TOLD("f0", "1"));
-    th_session_destroy(session);
+    th_trace_session_destroy(session);
     assert_false(th_live_is_calling(&as_all->process));
     assert_false(th_live_is_calling(&later->process));
     assert_false(th_live_is_calling(&me->process));
@@ -288,7 +288,7 @@ static void constant_specifications_are_obeyed(void **state)
     assert_string_equal(scene_log(), RAISED("f0", "x"));
     set(session, "f0", "[{'_',[],[{message,why}]}]", TH_BP_LOCAL);
     call(0, 1, ASKED "trace_call(call,s," ME ",{m,f0,[1]},#{match_spec_result => why}) self\n");
-    th_session_trace_one(session, me->process.id, true, TH_FLAG_SILENT);
+    th_trace_session_trace_one(session, me->process.id, true, TH_FLAG_SILENT);
     call(0, 1, ASKED);
 }
 
@@ -306,7 +306,7 @@ static void patterns_set_in_a_callback_are_soon_in_force(void **state)
     set(session, "f0", "true", TH_BP_LOCAL);
     scene_act("trace_call", "s", set_in_callback);
     call(0, 1, TOLD("f0", "1"));
-    th_session_function(session, &f2, TH_AM(true), TH_BP_LOCAL, NULL); /* comes after them */
+    th_trace_session_function(session, &f2, TH_AM(true), TH_BP_LOCAL, NULL); /* comes after them */
     call(0, 1, "");
     call(1, 1, TOLD("f1", "1"));
 }
@@ -322,9 +322,9 @@ static void local_patterns_are_refused_where_there_are_export_sites_alone(void *
     size_t matched;
 
     (void)state;
-    f.function.site = th_site_create(&th_site_export, &f, &entry);
+    f.function.site = th_breakpoint_site_create(&th_breakpoint_site_export, &f, &entry);
     scene_begin_functions(functions, 1);
-    assert_int_equal(th_session_function(session, &one, TH_AM(true), TH_BP_LOCAL, &matched),
+    assert_int_equal(th_trace_session_function(session, &one, TH_AM(true), TH_BP_LOCAL, &matched),
                      TH_USAGE);
     assert_string_equal(th_error_link(0),
                         "no function has a breakpoint for local calls: trace those from other "
@@ -333,22 +333,23 @@ static void local_patterns_are_refused_where_there_are_export_sites_alone(void *
                         "late:f/0: its only breakpoint is for calls from other modules");
     th_error_clear();
     assert_int_equal(
-        th_session_function(session, &one, TH_AM(true), TH_BP_LOCAL | TH_BP_COUNT, &matched),
+        th_trace_session_function(session, &one, TH_AM(true), TH_BP_LOCAL | TH_BP_COUNT, &matched),
         TH_USAGE);
     th_error_clear();
-    assert_int_equal(th_export_word(&entry), 0);
-    assert_int_equal(th_session_function(session, &one, TH_AM(true), TH_BP_GLOBAL, &matched),
+    assert_int_equal(th_code_export_word(&entry), 0);
+    assert_int_equal(th_trace_session_function(session, &one, TH_AM(true), TH_BP_GLOBAL, &matched),
                      TH_OK);
     assert_int_equal(matched, 1);
-    assert_int_equal(th_export_word(&entry), TH_EXPORT_ARMED);
-    assert_int_equal(th_session_function(session, &any, TH_AM(true), TH_BP_LOCAL, &matched), TH_OK);
-    assert_int_equal(matched, 1 + ALIVE_FUNCTIONS); /* that of the recording and the virtual ones */
-    assert_int_equal(th_session_function(session, &one, TH_AM(false), TH_BP_GLOBAL, &matched),
+    assert_int_equal(th_code_export_word(&entry), TH_EXPORT_ARMED);
+    assert_int_equal(th_trace_session_function(session, &any, TH_AM(true), TH_BP_LOCAL, &matched),
                      TH_OK);
-    assert_int_equal(th_export_word(&entry), 0);
-    th_session_function(session, &any, TH_AM(false), TH_BP_LOCAL, NULL);
+    assert_int_equal(matched, 1 + ALIVE_FUNCTIONS); /* that of the recording and the virtual ones */
+    assert_int_equal(th_trace_session_function(session, &one, TH_AM(false), TH_BP_GLOBAL, &matched),
+                     TH_OK);
+    assert_int_equal(th_code_export_word(&entry), 0);
+    th_trace_session_function(session, &any, TH_AM(false), TH_BP_LOCAL, NULL);
     scene_end_functions(functions, 1);
-    th_site_drop(f.function.site);
+    th_breakpoint_site_drop(f.function.site);
 }
 
 int main(void)

@@ -40,13 +40,13 @@ static void flags_count_when_it_ends(void **state)
     (void)state;
     set(session, "f0", "[{'_',[],[{return_trace}]}]", TH_BP_LOCAL);
     wants = call(0, 1, TOLD("f0", "1"));
-    th_session_trace_one(session, me->process.id, false, TH_FLAG_CALL);
+    th_trace_session_trace_one(session, me->process.id, false, TH_FLAG_CALL);
     returns(0, &wants, "ok", "");
-    th_session_trace_one(session, me->process.id, true, TH_FLAG_CALL);
+    th_trace_session_trace_one(session, me->process.id, true, TH_FLAG_CALL);
     wants = call(0, 1, TOLD("f0", "1"));
-    th_session_trace_one(session, me->process.id, true, TH_FLAG_SILENT);
+    th_trace_session_trace_one(session, me->process.id, true, TH_FLAG_SILENT);
     returns(0, &wants, "ok", ENDED("f0", "ok"));
-    assert_int_equal(th_session_counts(session).untraced, 1);
+    assert_int_equal(th_trace_session_counts(session).untraced, 1);
 }
 
 static void who_wants_no_call_may_want_its_return(void **state)
@@ -64,7 +64,7 @@ static void control_comes_back(void **state)
     struct th_live_wants outer, inner;
 
     (void)state;
-    th_session_trace_one(session, me->process.id, true, TH_FLAG_RETURN_TO);
+    th_trace_session_trace_one(session, me->process.id, true, TH_FLAG_RETURN_TO);
     set(session, NULL, "true", TH_BP_LOCAL);
     outer = call(0, 1, TOLD("f0", "1"));
     inner = call(1, 2, TOLD("f1", "2"));
@@ -86,7 +86,7 @@ static void global_breakpoints_tell_no_return_to(void **state)
     struct th_live_wants wants;
 
     (void)state;
-    th_session_trace_one(session, me->process.id, true, TH_FLAG_RETURN_TO);
+    th_trace_session_trace_one(session, me->process.id, true, TH_FLAG_RETURN_TO);
     set(session, "f0", "true", TH_BP_GLOBAL);
     wants = call(0, 1, TOLD("f0", "1"));
     assert_int_equal(wants.count, 0);
@@ -102,14 +102,14 @@ static void a_later_session_is_not_told_of_what_it_did_not_ask_for(void **state)
     wants = call(0, 1, TOLD_TO("t", "f0", "1"));
     returns(0, &wants, "ok", ENDED_FOR("t", "f0", "ok"));
     assert_true(th_live_is_returning(&me->process));
-    th_session_destroy(other);
+    th_trace_session_destroy(other);
     other = add("u", TH_FLAG_CALL | TH_FLAG_RETURN_TO); /* has its index */
     alive_return_to(me, 1);
     assert_string_equal(scene_log(), "");
     wants = call(0, 1, "");
     set(other, "f0", "[{'_',[],[{return_trace}]}]", TH_BP_LOCAL);
     wants = call(0, 1, TOLD_TO("u", "f0", "1"));
-    th_session_destroy(other);
+    th_trace_session_destroy(other);
     returns(0, &wants, "ok", "");
 }
 
@@ -144,11 +144,11 @@ static struct th_bp_usage memory_of(unsigned i)
     struct th_bp_usage usage = {0};
     struct th_bp_info info;
 
-    assert_true(th_session_function_info(session, &alive_functions[i].function.name, &info));
+    assert_true(th_trace_session_function_info(session, &alive_functions[i].function.name, &info));
     assert_true(info.kinds & TH_BP_MEMORY && info.memory_count <= 1);
     if (info.memory_count)
         usage = info.memory[0];
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
     return usage;
 }
 
@@ -208,11 +208,11 @@ static void call_time_is_of_the_real_clock(void **state)
         ;
     alive_return(me, 0, &wants, "ok");
     spent = th_clock_real_monotonic() - before;
-    th_session_function_info(session, &alive_functions[0].function.name, &info);
+    th_trace_session_function_info(session, &alive_functions[0].function.name, &info);
     assert_int_equal(info.time_count, 1);
     assert_true(info.time[0].process == me->process.id && info.time[0].calls == 1);
     assert_in_range(info.time[0].amount, 1, spent);
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
 }
 
 int main(void)

@@ -43,7 +43,7 @@ static void expect(const char *callbacks)
 
 static void trace_me(uint32_t flags)
 {
-    assert_int_equal(th_session_trace_one(session, me->process.id, true, flags), TH_OK);
+    assert_int_equal(th_trace_session_trace_one(session, me->process.id, true, flags), TH_OK);
     scene_log();
 }
 
@@ -82,7 +82,7 @@ static void terms_are_built_when_wanted(void **state)
     expect("enabled_send(send,s," ME ")\n");
     assert_int_equal(built, 0);
     scene_forget_answers();
-    th_session_trace_one(scene_create("t"), me->process.id, true, TH_FLAG_SEND);
+    th_trace_session_trace_one(scene_create("t"), me->process.id, true, TH_FLAG_SEND);
     scene_log();
     send();
     expect("enabled_send(send,s," ME ")\n"
@@ -110,19 +110,20 @@ static void a_send_has_to_match(void **state)
 {
     (void)state;
     trace_me(TH_FLAG_SEND);
-    set_pattern(th_session_send_pattern, "[{[alice,'_'],[],[]}]");
+    set_pattern(th_trace_session_send_pattern, "[{[alice,'_'],[],[]}]");
     send();
     expect("");
-    assert_int_equal(th_session_message_counts(session).unmatched, 1);
-    set_pattern(th_session_send_pattern, "[{[bob,{hi,'$1'}],[{'>','$1',0}],[{message,{self}}]}]");
+    assert_int_equal(th_trace_session_message_counts(session).unmatched, 1);
+    set_pattern(th_trace_session_send_pattern,
+                "[{[bob,{hi,'$1'}],[{'>','$1',0}],[{message,{self}}]}]");
     send();
     expect("enabled_send(send,s," ME ")\ntrace_send(send,s," ME
            ",{hi,1},#{extra => bob,match_spec_result => " ME "}) self\n");
-    set_pattern(th_session_send_pattern, "[{'_',[],[{silent,true}]}]");
+    set_pattern(th_trace_session_send_pattern, "[{'_',[],[{silent,true}]}]");
     send();
     expect("");
-    assert_int_equal(th_session_message_counts(session).silenced, 1);
-    set_pattern(th_session_send_pattern, "true");
+    assert_int_equal(th_trace_session_message_counts(session).silenced, 1);
+    set_pattern(th_trace_session_send_pattern, "true");
     send(); /* in silence, but nothing looks for it */
     expect("enabled_send(send,s," ME ")\n"
            "trace_send(send,s," ME ",{hi,1},#{extra => bob}) self\n");
@@ -142,16 +143,16 @@ static void a_receive_has_to_match_its_sender(void **state)
 {
     (void)state;
     trace_me(TH_FLAG_RECEIVE);
-    set_pattern(th_session_receive_pattern, "[{['$1','$2',hi],[{'=:=','$1',{node}},"
-                                            "{'=:=','$2',{self}}],[]}]");
+    set_pattern(th_trace_session_receive_pattern, "[{['$1','$2',hi],[{'=:=','$1',{node}},"
+                                                  "{'=:=','$2',{self}}],[]}]");
     receive(me->process.id);
     expect("enabled_receive('receive',s," ME ")\ntrace_receive('receive',s," ME ",hi,#{})\n");
     receive(TH_AM(undefined));
     expect("");
     receive(TH_NONE);
     expect("");
-    assert_int_equal(th_session_message_counts(session).unmatched, 1);
-    assert_int_equal(th_session_message_counts(session).undecided, 1);
+    assert_int_equal(th_trace_session_message_counts(session).unmatched, 1);
+    assert_int_equal(th_trace_session_message_counts(session).undecided, 1);
 }
 
 /* --- others --- */
@@ -180,7 +181,7 @@ static void who_is_scheduled_in_is_asked_for(void **state)
     expect("enabled(trace_status,s," ME ")\n");
     happen(TH_TAG_out, th_small(0));
     expect("");
-    assert_int_equal(th_session_counts(session).removed, 1);
+    assert_int_equal(th_trace_session_counts(session).removed, 1);
 }
 
 static void remove_counts_where_it_does_in_a_beam(void **state)
@@ -190,7 +191,7 @@ static void remove_counts_where_it_does_in_a_beam(void **state)
     scene_answer("enabled_procs", "remove");
     happen(TH_TAG_exit, th_atom("normal"));
     expect("enabled_procs(exit,s," ME ")\n");
-    assert_int_equal(th_session_counts(session).kept, 1);
+    assert_int_equal(th_trace_session_counts(session).kept, 1);
     scene_answer("enabled_send", "remove");
     send();
     expect("enabled_send(send,s," ME ")\n");
@@ -230,7 +231,7 @@ static void callbacks_do_not_recurse(void **state)
 
 static uint32_t flags_of(const struct alive *alive)
 {
-    uint32_t flags = th_session_flags(session, alive->process.id);
+    uint32_t flags = th_trace_session_flags(session, alive->process.id);
 
     scene_log();
     return flags;
@@ -241,18 +242,18 @@ static void those_that_exist_and_those_to_come(void **state)
     struct alive *child;
 
     (void)state;
-    th_session_trace(session, TH_PROCESSES_EXISTING, true, TH_FLAG_SEND);
+    th_trace_session_trace(session, TH_PROCESSES_EXISTING, true, TH_FLAG_SEND);
     assert_int_equal(flags_of(me), TH_FLAG_SEND);
     child = alive_spawn(2, me, false);
     assert_int_equal(flags_of(child), 0);
     alive_exit(child);
-    th_session_trace(session, TH_PROCESSES_NEW, true, TH_FLAG_PROCS);
+    th_trace_session_trace(session, TH_PROCESSES_NEW, true, TH_FLAG_PROCS);
     child = alive_spawn(3, NULL, false);
     assert_int_equal(flags_of(me), TH_FLAG_SEND);
     assert_int_equal(flags_of(child), TH_FLAG_PROCS);
-    th_session_trace(session, TH_PROCESSES_EXISTING, true, TH_FLAG_GC);
+    th_trace_session_trace(session, TH_PROCESSES_EXISTING, true, TH_FLAG_GC);
     assert_int_equal(flags_of(child), TH_FLAG_PROCS | TH_FLAG_GC);
-    th_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAGS_ALL);
+    th_trace_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAGS_ALL);
     assert_int_equal(flags_of(me), 0);
     assert_int_equal(flags_of(child), 0);
     alive_exit(child);
@@ -264,7 +265,7 @@ static void spawn_under(uint32_t flags, bool linked, uint32_t child_gets, uint32
     static unsigned n = 100;
     struct alive *child;
 
-    th_session_trace_one(session, me->process.id, false, TH_FLAGS_ALL);
+    th_trace_session_trace_one(session, me->process.id, false, TH_FLAGS_ALL);
     trace_me(flags);
     child = alive_spawn(n++, me, linked);
     assert_int_equal(flags_of(child), child_gets);
@@ -298,16 +299,16 @@ static void functions_that_come_meet_what_waits_for_them(void **state)
     size_t matched;
 
     (void)state;
-    th_session_function(session, &now, TH_AM(true), TH_BP_LOCAL, &matched);
+    th_trace_session_function(session, &now, TH_AM(true), TH_BP_LOCAL, &matched);
     assert_int_equal(matched, 0);
     scene_begin_functions(one, 1);
     assert_false(th_live_function_is_armed(&f));
-    th_session_function(session, &later, TH_AM(true), TH_BP_LOCAL, &matched);
+    th_trace_session_function(session, &later, TH_AM(true), TH_BP_LOCAL, &matched);
     assert_false(th_live_function_is_armed(&f));
     scene_begin_functions(two, 1);
     assert_true(th_live_function_is_armed(&g));
     assert_ptr_equal(th_live_function_find(scene_tracing(), &f.function.name), &g);
-    th_session_function(session, &now, TH_AM(true), TH_BP_LOCAL, &matched);
+    th_trace_session_function(session, &now, TH_AM(true), TH_BP_LOCAL, &matched);
     assert_int_equal(matched, 2);
     assert_true(th_live_function_is_armed(&f));
     scene_end_functions(two, 1);
@@ -324,9 +325,9 @@ static void recordings_are_replayed_as_ever(void **state)
     size_t matched;
 
     (void)state;
-    th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    th_trace_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
     trace_me(TH_FLAG_CALL);
-    th_session_function(session, &f0, TH_AM(true), TH_BP_LOCAL | TH_BP_MEMORY, &matched);
+    th_trace_session_function(session, &f0, TH_AM(true), TH_BP_LOCAL | TH_BP_MEMORY, &matched);
     assert_int_equal(matched, 1);
     scene_trace("{trace,<0.9.0>,call,{m,f0,[1]}}");
     expect("enabled_call(call,s,<0.9.0>)\ntrace_call(call,s,<0.9.0>,{m,f0,[1]},#{}) self\n");
@@ -334,10 +335,10 @@ static void recordings_are_replayed_as_ever(void **state)
     expect("enabled_call(call,s," ME ")\ntrace_call(call,s," ME ",{m,f0,[2]},#{}) self\n");
     scene_trace("{trace,<0.9.0>,return_from,{m,f0,1},ok}");
     expect("");
-    th_session_function_info(session, &alive_functions[0].function.name, &info);
+    th_trace_session_function_info(session, &alive_functions[0].function.name, &info);
     assert_int_equal(info.memory_count, 1); /* the live call alone */
-    th_bp_info_free(&info);
-    assert_int_equal(th_session_counts(session).traced, 2);
+    th_breakpoint_info_free(&info);
+    assert_int_equal(th_trace_session_counts(session).traced, 2);
 }
 
 static struct th_session *doomed;
@@ -345,7 +346,7 @@ static struct th_session *doomed;
 static void destroy_doomed(void)
 {
     if (doomed)
-        th_session_destroy(doomed);
+        th_trace_session_destroy(doomed);
     doomed = NULL;
 }
 
@@ -358,18 +359,19 @@ static void a_recorded_call_survives_the_end_of_a_session(void **state)
 
     (void)state;
     doomed = scene_create("t");
-    id = th_session_id_of(doomed);
-    th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
-    th_session_trace(doomed, TH_PROCESSES_ALL, true, TH_FLAG_CALL | TH_FLAG_RETURN_TO);
-    th_session_function(session, &f9, TH_AM(true), TH_BP_LOCAL, NULL);
-    th_session_function(doomed, &f9, TH_AM(true), TH_BP_LOCAL, NULL);
+    id = th_trace_session_id_of(doomed);
+    th_trace_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    th_trace_session_trace(doomed, TH_PROCESSES_ALL, true, TH_FLAG_CALL | TH_FLAG_RETURN_TO);
+    th_trace_session_function(session, &f9, TH_AM(true), TH_BP_LOCAL, NULL);
+    th_trace_session_function(doomed, &f9, TH_AM(true), TH_BP_LOCAL, NULL);
     scene_act("trace_call", "s", destroy_doomed);
     scene_log();
     scene_trace("{trace,<0.9.0>,call,{m,f9,[1]}}");
     expect("enabled_call(call,s,<0.9.0>)\ntrace_call(call,s,<0.9.0>,{m,f9,[1]},#{}) self\n");
-    while (th_session_state(scene_tracing(), id) != TH_SESSION_DEAD)
+    while (th_trace_session_state(scene_tracing(), id) != TH_SESSION_DEAD)
         th_progress_settle();
-    th_session_trace(scene_create("u"), TH_PROCESSES_ALL, true, TH_FLAG_CALL | TH_FLAG_RETURN_TO);
+    th_trace_session_trace(scene_create("u"), TH_PROCESSES_ALL, true,
+                           TH_FLAG_CALL | TH_FLAG_RETURN_TO);
     scene_log();
     scene_trace("{trace,<0.9.0>,return_to,{m,f8,1}}");
     expect("trace_call(return_to,u,<0.9.0>,{m,f8,1},#{}) self\n");
@@ -378,15 +380,15 @@ static void a_recorded_call_survives_the_end_of_a_session(void **state)
 static void what_a_session_discarded_stays_discarded_when_another_ends(void **state)
 {
     (void)state;
-    th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    th_trace_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
     scene_answer("enabled_call", "discard");
     scene_trace("{trace,<0.9.0>,call,{m,f,[]}}");
     expect("enabled_call(call,s,<0.9.0>)\n");
-    th_session_destroy(scene_create("t"));
+    th_trace_session_destroy(scene_create("t"));
     scene_log();
     scene_trace("{trace,<0.9.0>,return_from,{m,f,0},ok}");
     expect("");
-    assert_int_equal(th_session_counts(session).untraced, 1);
+    assert_int_equal(th_trace_session_counts(session).untraced, 1);
 }
 
 /* --- other threads --- */
@@ -396,15 +398,15 @@ static void *control_from_elsewhere(void *recorded)
     th_session_id ids[TH_SESSIONS_LIMIT];
     struct th_session *mine = scene_create("t");
 
-    assert_int_equal(th_session_trace_one(mine, *(th_term *)recorded, true, TH_FLAG_SEND),
+    assert_int_equal(th_trace_session_trace_one(mine, *(th_term *)recorded, true, TH_FLAG_SEND),
                      TH_USAGE);
     th_error_clear();
-    assert_int_equal(th_session_flags(mine, *(th_term *)recorded), 0);
-    assert_int_equal(th_session_trace_one(mine, me->process.id, true, TH_FLAG_SEND), TH_OK);
-    assert_int_equal(th_session_flags(mine, me->process.id), TH_FLAG_SEND);
-    assert_int_equal(th_sessions_of(scene_tracing(), me->process.id, ids), 1);
-    th_session_trace(mine, TH_PROCESSES_ALL, true, TH_FLAG_PROCS);
-    th_session_destroy(mine);
+    assert_int_equal(th_trace_session_flags(mine, *(th_term *)recorded), 0);
+    assert_int_equal(th_trace_session_trace_one(mine, me->process.id, true, TH_FLAG_SEND), TH_OK);
+    assert_int_equal(th_trace_session_flags(mine, me->process.id), TH_FLAG_SEND);
+    assert_int_equal(th_trace_sessions_of(scene_tracing(), me->process.id, ids), 1);
+    th_trace_session_trace(mine, TH_PROCESSES_ALL, true, TH_FLAG_PROCS);
+    th_trace_session_destroy(mine);
     return NULL;
 }
 
@@ -414,13 +416,13 @@ static void another_thread_controls_what_is_live(void **state)
     pthread_t thread;
 
     (void)state;
-    assert_int_equal(th_session_trace_one(session, recorded, true, TH_FLAG_CALL), TH_OK);
+    assert_int_equal(th_trace_session_trace_one(session, recorded, true, TH_FLAG_CALL), TH_OK);
     pthread_create(&thread, NULL, control_from_elsewhere, &recorded);
     pthread_join(thread, NULL);
     scene_log();
     scene_trace("{trace,<0.9.0>,call,{m,f,[]}}");
     expect("enabled_call(call,s,<0.9.0>)\ntrace_call(call,s,<0.9.0>,{m,f,[]},#{}) self\n");
-    assert_int_equal(th_session_flags(session, recorded), TH_FLAG_CALL);
+    assert_int_equal(th_trace_session_flags(session, recorded), TH_FLAG_CALL);
 }
 
 static void delivered(void *done)

@@ -26,7 +26,7 @@ static enum th_status try_meta(struct th_session *of, const char *function, cons
     th_env_init(&env, TH_ENV_PLAIN);
     assert_int_equal(th_text_parse(&env, match, strlen(match), &term), TH_OK);
     assert_int_equal(th_text_parse(&env, state, strlen(state), &setup.state), TH_OK);
-    status = th_session_meta_function(of, &pattern, term, &setup, NULL);
+    status = th_trace_session_meta_function(of, &pattern, term, &setup, NULL);
     th_env_release(&env);
     return status;
 }
@@ -42,7 +42,7 @@ static struct th_meta_tracer_counts counts_of(size_t i)
 {
     struct th_meta_tracer_counts counts;
 
-    assert_true(th_session_meta_tracer(session, i, &counts));
+    assert_true(th_trace_session_meta_tracer(session, i, &counts));
     return counts;
 }
 
@@ -51,12 +51,12 @@ static struct th_meta_tracer_counts counts_of(size_t i)
 static void it_is_told_of_whoever_calls(void **state)
 {
     (void)state;
-    th_session_trace_one(session, me->process.id, false, TH_FLAGS_ALL);
+    th_trace_session_trace_one(session, me->process.id, false, TH_FLAGS_ALL);
     assert_int_equal(try_meta(session, "f0", "true", "a", "a", scene_library()), TH_OK);
     assert_string_equal(scene_log(), STATUS("a"));
     call(0, 1, META_TOLD("a", "f0", "1"));
     call(1, 1, "");
-    th_session_trace_one(session, me->process.id, true, TH_FLAG_CALL);
+    th_trace_session_trace_one(session, me->process.id, true, TH_FLAG_CALL);
     set(session, "f0", "true", TH_BP_LOCAL);
     call(0, 1, TOLD("f0", "1") META_TOLD("a", "f0", "1"));
     set(session, "f0", "true", TH_BP_META);
@@ -112,8 +112,8 @@ static void functions_to_come_have_it(void **state)
     size_t matched;
 
     (void)state;
-    assert_int_equal(th_session_meta_function(session, &on_load, TH_AM(true), &setup, &matched),
-                     TH_OK);
+    assert_int_equal(
+        th_trace_session_meta_function(session, &on_load, TH_AM(true), &setup, &matched), TH_OK);
     assert_int_equal(matched, 0);
     scene_begin_functions(functions, 1);
     scene_log();
@@ -157,9 +157,9 @@ static void what_one_that_is_gone_had_asked_for_is_counted(void **state)
     returns(0, &before, "ok", "");
     th_progress_settle();
     returns(0, &after, "ok", "");
-    assert_int_equal(th_session_pattern_counts(session).meta_untold, 2);
+    assert_int_equal(th_trace_session_pattern_counts(session).meta_untold, 2);
     th_live_drop(&me->process, &dropped);
-    assert_int_equal(th_session_pattern_counts(session).meta_untold, 2);
+    assert_int_equal(th_trace_session_pattern_counts(session).meta_untold, 2);
 }
 
 /* --- how it goes --- */
@@ -168,7 +168,7 @@ static struct th_bp_info info_of(unsigned i)
 {
     struct th_bp_info info = {0};
 
-    th_session_function_info(session, &alive_functions[i].function.name, &info);
+    th_trace_session_function_info(session, &alive_functions[i].function.name, &info);
     return info;
 }
 
@@ -177,7 +177,7 @@ static bool has_meta_breakpoint(unsigned i)
     struct th_bp_info info = info_of(i);
     bool has = info.kinds & TH_BP_META;
 
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
     return has;
 }
 
@@ -201,8 +201,8 @@ static void one_that_answers_remove_is_gone_for_all(void **state)
     in_thread(call_as_another, another);
     call(0, 1, "");
     call(1, 1, META_TOLD("a", "f1", "1"));
-    assert_int_equal(th_session_pattern_counts(session).meta_removed, 1);
-    assert_int_equal(th_session_counts(session).removed, 0);
+    assert_int_equal(th_trace_session_pattern_counts(session).meta_removed, 1);
+    assert_int_equal(th_trace_session_counts(session).removed, 0);
     assert_int_equal(counts_of(0).counts.removed, 1);
     assert_true(are_gone(0));
     assert_true(has_meta_breakpoint(1));
@@ -216,8 +216,8 @@ static void sessions_count_that_they_answered_remove(void **state)
     scene_answer("enabled_call", "remove");
     call(0, 1, ASKED);
     call(0, 1, "");
-    assert_int_equal(th_session_pattern_counts(session).meta_removed, 1);
-    assert_int_equal(th_session_counts(session).removed, 0);
+    assert_int_equal(th_trace_session_pattern_counts(session).meta_removed, 1);
+    assert_int_equal(th_trace_session_counts(session).removed, 0);
 }
 
 static void one_whose_process_is_gone_is_gone(void **state)
@@ -234,9 +234,9 @@ static void one_whose_process_is_gone_is_gone(void **state)
     assert_string_equal(scene_log(), STATUS("<0.7.4096>"));
     returns(0, &wants, "ok", "");
     call(0, 1, "");
-    assert_int_equal(th_session_pattern_counts(session).meta_untold, 1);
-    assert_int_equal(th_session_pattern_counts(session).meta_removed, 1);
-    assert_true(th_session_attached(session));
+    assert_int_equal(th_trace_session_pattern_counts(session).meta_untold, 1);
+    assert_int_equal(th_trace_session_pattern_counts(session).meta_removed, 1);
+    assert_true(th_trace_session_attached(session));
 }
 
 static void clear_meta(void)
@@ -274,7 +274,7 @@ static void it_is_replaced_in_its_own_callback(void **state)
 
 static void destroy_session(void)
 {
-    th_session_destroy(session);
+    th_trace_session_destroy(session);
 }
 
 static void its_session_is_destroyed_in_its_callback(void **state)
@@ -307,9 +307,9 @@ static void another_session_does_not_count_for_it(void **state)
     wants = call(0, 1, META_TOLD("a", "f0", "1"));
     in_thread(destroy_in_thread, NULL);
     other = add("t", TH_FLAG_CALL);
-    assert_int_equal(th_session_id_of(other) % TH_SESSIONS_LIMIT, 0);
+    assert_int_equal(th_trace_session_id_of(other) % TH_SESSIONS_LIMIT, 0);
     returns(0, &wants, "ok", "");
-    assert_int_equal(th_session_pattern_counts(other).meta_untold, 0);
+    assert_int_equal(th_trace_session_pattern_counts(other).meta_untold, 0);
     call(0, 1, "");
 }
 
@@ -346,9 +346,9 @@ static void names_are_counted_whoever_has_them(void **state)
     }
     assert_string_equal(counts_of(1).name, "b");
     assert_int_equal(counts_of(1).counts.traced, 1);
-    assert_false(th_session_meta_tracer(session, 2, &counts));
-    assert_int_equal(th_session_counts(session).enabled, 3); /* its own, as ever */
-    assert_int_equal(th_session_counts(session).traced, 2);
+    assert_false(th_trace_session_meta_tracer(session, 2, &counts));
+    assert_int_equal(th_trace_session_counts(session).enabled, 3); /* its own, as ever */
+    assert_int_equal(th_trace_session_counts(session).traced, 2);
 }
 
 static void counts_survive_the_beginning_of_others(void **state)
@@ -357,8 +357,8 @@ static void counts_survive_the_beginning_of_others(void **state)
     set(session, "f0", "true", TH_BP_LOCAL);
     call(0, 1, TOLD("f0", "1"));
     other = add("t", TH_FLAG_CALL);
-    assert_int_equal(th_session_counts(session).traced, 1);
-    assert_int_equal(th_session_counts(other).status, 1);
+    assert_int_equal(th_trace_session_counts(session).traced, 1);
+    assert_int_equal(th_trace_session_counts(other).status, 1);
 }
 
 /* --- unloading --- */
@@ -419,7 +419,7 @@ static void it_is_unloaded_with_its_session(void **state)
     (void)state;
     set_other(NULL);
     assert_false(is_unloaded_soon());
-    th_session_destroy(session);
+    th_trace_session_destroy(session);
     assert_true(is_unloaded_soon());
 }
 
@@ -428,7 +428,7 @@ static void it_is_unloaded_after_it_has_answered_remove(void **state)
     (void)state;
     set_other("f0");
     alive_call(me, 0, th_small(1));
-    assert_int_equal(th_session_pattern_counts(session).meta_removed, 1);
+    assert_int_equal(th_trace_session_pattern_counts(session).meta_removed, 1);
     assert_false(is_unloaded_soon()); /* a recorded function has that name, too */
     scene_trace("{trace,<0.9.0>,call,{m,f0,[1]}}");
     assert_true(are_gone(0));
@@ -447,9 +447,9 @@ static void it_stays_while_somebody_has_it(void **state)
     info = info_of(0);
     set(session, "f0", "false", TH_BP_META);
     assert_false(is_unloaded_soon());
-    assert_true(th_pattern_meta_tracer(session, &info, &name, &term));
+    assert_true(th_trace_pattern_meta_tracer(session, &info, &name, &term));
     assert_string_equal(name, "every_slot");
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
     assert_true(is_unloaded_soon());
 }
 
@@ -481,21 +481,24 @@ static void it_is_shared_with_its_tracing(void **state)
     scene_begin_empty(NULL);
     session = scene_create("s");
     setup.library = scene_library();
-    assert_int_equal(th_session_meta_function(session, &f0, TH_AM(true), &setup, NULL), TH_OK);
+    assert_int_equal(th_trace_session_meta_function(session, &f0, TH_AM(true), &setup, NULL),
+                     TH_OK);
     setup.library = other_library();
     f0.function = th_atom("f1");
-    assert_int_equal(th_session_meta_function(session, &f0, TH_AM(true), &setup, NULL), TH_OK);
+    assert_int_equal(th_trace_session_meta_function(session, &f0, TH_AM(true), &setup, NULL),
+                     TH_OK);
     scene_trace("{trace,<0.9.0>,call,{m,f0,[1]}}");
-    th_tracing_share(scene_tracing());
+    th_trace_share(scene_tracing());
     scene_trace("{trace,<0.9.0>,call,{m,f0,[1]}}");
     assert_int_equal(counts_of(0).counts.traced, 2);
-    th_session_function(session, &f0, TH_AM(false), TH_BP_META, NULL);
+    th_trace_session_function(session, &f0, TH_AM(false), TH_BP_META, NULL);
     assert_true(is_unloaded_soon());
     scene_begin_functions(functions, 1);
     th_live_process_begin(&process, scene_tracing(), NULL, false);
     setup.library = scene_library();
     f0.function = th_atom("f0");
-    assert_int_equal(th_session_meta_function(session, &f0, TH_AM(true), &setup, NULL), TH_OK);
+    assert_int_equal(th_trace_session_meta_function(session, &f0, TH_AM(true), &setup, NULL),
+                     TH_OK);
     made.site = f.function.site;
     th_live_call(&made, &wants);
     assert_int_equal(counts_of(0).counts.traced, 3);

@@ -144,7 +144,7 @@ static void set_meta(const struct th_pattern *pattern, uint64_t number, th_term 
                                      .state = th_small((int64_t)number)};
 
     th_library_keep(library);
-    assert_int_equal(th_session_meta_function(session, pattern, match, &setup, NULL), TH_OK);
+    assert_int_equal(th_trace_session_meta_function(session, pattern, match, &setup, NULL), TH_OK);
 }
 
 static uint64_t change_one(uint64_t number, uint32_t random, th_term match)
@@ -157,7 +157,7 @@ static uint64_t change_one(uint64_t number, uint32_t random, th_term match)
     if (on)
         set_meta(&one, number, match);
     else
-        th_session_function(session, &one, TH_AM(false), TH_BP_META, NULL);
+        th_trace_session_function(session, &one, TH_AM(false), TH_BP_META, NULL);
     atomic_store_explicit(&phases[f], number * NUMBER | (on ? ON : 0), memory_order_release);
     return on;
 }
@@ -190,7 +190,7 @@ static void *ask_all_along(void *unused)
     while (!atomic_load_explicit(&over, memory_order_relaxed)) {
         before = sum;
         sum = 0;
-        for (size_t i = 0; th_session_meta_tracer(session, i, &counts); i++)
+        for (size_t i = 0; th_trace_session_meta_tracer(session, i, &counts); i++)
             sum += counts.counts.traced;
         assert_true(sum >= before);
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
@@ -258,7 +258,7 @@ static struct th_session_counts counted(size_t *present)
     struct th_meta_tracer_counts counts;
 
     *present = 0;
-    for (size_t i = 0; th_session_meta_tracer(session, i, &counts); i++) {
+    for (size_t i = 0; th_trace_session_meta_tracer(session, i, &counts); i++) {
         *present += counts.present;
         sum.enabled += counts.counts.enabled;
         sum.traced += counts.counts.traced;
@@ -272,7 +272,7 @@ static void assert_all_well(void)
 {
     struct caller sum = sum_up();
     struct th_session_counts counts;
-    struct th_pattern_counts patterns = th_session_pattern_counts(session);
+    struct th_pattern_counts patterns = th_trace_session_pattern_counts(session);
     size_t present;
 
     counts = counted(&present);
@@ -300,7 +300,7 @@ static void meta_tracers_come_and_go_under_calls(void **state)
     session = scene_create("s");
     load();
     run();
-    th_session_function(session, &all, TH_AM(false), TH_BP_META, NULL);
+    th_trace_session_function(session, &all, TH_AM(false), TH_BP_META, NULL);
     for (int i = 0; i < 1000 && present > 0; i++) {
         th_progress_settle();
         counted(&present);

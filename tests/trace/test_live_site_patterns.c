@@ -54,7 +54,7 @@ static void a_function_is_shown_once(void **state)
     (void)state;
     set_all("true", TH_PATTERN_EITHER);
     set_all("true", TH_BP_META | TH_BP_COUNT);
-    th_session_functions(session, visit, &visits);
+    th_trace_session_functions(session, visit, &visits);
     for (int i = 0; i < SITED_FUNCTIONS; i++) {
         assert_int_equal(visits.count[i], 1);
         assert_int_equal(visits.kinds[i],
@@ -69,11 +69,11 @@ static void a_function_that_is_named_is_shown_once(void **state)
 
     (void)state;
     set(session, "shown", "true", TH_PATTERN_EITHER);
-    th_session_functions(session, visit, &visits);
+    th_trace_session_functions(session, visit, &visits);
     assert_int_equal(visits.count[SHOWN], 1);
     assert_int_equal(visits.kinds[SHOWN], TH_BP_GLOBAL);
     sited_end();
-    th_session_functions(session, visit, &visits);
+    th_trace_session_functions(session, visit, &visits);
     assert_int_equal(visits.count[SHOWN], 2);
     assert_int_equal(visits.kinds[SHOWN], TH_BP_LOCAL); /* the recorded one */
 }
@@ -85,7 +85,7 @@ static void load(struct th_pattern pattern, uint32_t kinds, bool exported, bool 
     struct th_traceable_function *functions[] = {&late.live};
 
     pattern.on_load = true;
-    assert_int_equal(th_session_function(session, &pattern, TH_AM(true), kinds, NULL), TH_OK);
+    assert_int_equal(th_trace_session_function(session, &pattern, TH_AM(true), kinds, NULL), TH_OK);
     sited_init(&late, th_atom("late"), "f", exported, native);
     scene_begin_functions(functions, 1);
     assert_int_equal(sited_armed(&late), expected);
@@ -93,7 +93,8 @@ static void load(struct th_pattern pattern, uint32_t kinds, bool exported, bool 
     scene_end_functions(functions, 1);
     assert_int_equal(sited_armed(&late), 0);
     sited_release(&late);
-    assert_int_equal(th_session_function(session, &pattern, TH_AM(false), kinds, NULL), TH_OK);
+    assert_int_equal(th_trace_session_function(session, &pattern, TH_AM(false), kinds, NULL),
+                     TH_OK);
 }
 
 static void functions_that_are_loaded_get_what_they_can_have(void **state)
@@ -116,9 +117,9 @@ static void kept_wildcards_keep_their_order(void **state)
     struct th_pattern late = {th_atom("late"), TH_NONE, TH_ANY_ARITY, true};
 
     (void)state;
-    th_session_function(session, &late, TH_AM(true), TH_PATTERN_EITHER, NULL);
+    th_trace_session_function(session, &late, TH_AM(true), TH_PATTERN_EITHER, NULL);
     load(late, TH_BP_GLOBAL, true, true, TH_BP_GLOBAL);
-    th_session_function(session, &late, TH_AM(true), TH_BP_GLOBAL, NULL);
+    th_trace_session_function(session, &late, TH_AM(true), TH_BP_GLOBAL, NULL);
     load(late, TH_PATTERN_EITHER, true, true, TH_BP_LOCAL);
 }
 
@@ -136,7 +137,7 @@ static void expect_late(uint32_t expected)
 
 static void add_waiting(void *context, const struct th_pattern *pattern)
 {
-    th_pattern_print(context, pattern);
+    th_trace_pattern_print(context, pattern);
     th_buffer_add_byte(context, ' ');
 }
 
@@ -144,7 +145,7 @@ static void expect_waiting(const char *expected)
 {
     struct th_buffer text = {0};
 
-    th_session_waiting(session, add_waiting, &text);
+    th_trace_session_waiting(session, add_waiting, &text);
     assert_string_equal(th_buffer_text(&text), expected);
     th_buffer_free(&text);
 }
@@ -154,8 +155,8 @@ static void set_late(const char *text, const char *match, uint32_t kinds)
     struct th_pattern pattern;
     size_t matched = 77;
 
-    assert_true(th_pattern_parse(text, &pattern));
-    assert_int_equal(th_session_function(session, &pattern, th_atom(match), kinds, &matched),
+    assert_true(th_trace_pattern_parse(text, &pattern));
+    assert_int_equal(th_trace_session_function(session, &pattern, th_atom(match), kinds, &matched),
                      TH_OK);
     assert_int_equal(matched, 0);
 }
@@ -163,7 +164,7 @@ static void set_late(const char *text, const char *match, uint32_t kinds)
 static void patterns_wait_for_modules_that_are_not_there(void **state)
 {
     (void)state;
-    th_tracing_replay_nothing(scene_tracing());
+    th_trace_replay_nothing(scene_tracing());
     set_late("late:f/1", "true", TH_BP_LOCAL);
     set_late("late:g/2", "true", TH_PATTERN_EITHER);
     set_late("late:_/_", "true", TH_BP_COUNT);
@@ -191,15 +192,18 @@ static void patterns_for_all_code_to_come_are_their_own(void **state)
     struct th_pattern any = {.arity = TH_ANY_ARITY, .on_load = true};
 
     (void)state;
-    th_tracing_replay_nothing(scene_tracing());
-    assert_int_equal(th_session_function(session, &any, TH_AM(true), TH_BP_LOCAL, NULL), TH_OK);
+    th_trace_replay_nothing(scene_tracing());
+    assert_int_equal(th_trace_session_function(session, &any, TH_AM(true), TH_BP_LOCAL, NULL),
+                     TH_OK);
     assert_int_equal(kinds_of(both), 0);
     expect_waiting("on_load ");
     any.on_load = false;
-    assert_int_equal(th_session_function(session, &any, TH_AM(false), TH_BP_LOCAL, NULL), TH_OK);
+    assert_int_equal(th_trace_session_function(session, &any, TH_AM(false), TH_BP_LOCAL, NULL),
+                     TH_OK);
     expect_late(TH_BP_LOCAL);
     any.on_load = true;
-    assert_int_equal(th_session_function(session, &any, TH_AM(false), TH_BP_LOCAL, NULL), TH_OK);
+    assert_int_equal(th_trace_session_function(session, &any, TH_AM(false), TH_BP_LOCAL, NULL),
+                     TH_OK);
     expect_late(0);
     expect_waiting("");
 }
@@ -292,16 +296,17 @@ static void reasons_are_told_together(void **state)
         functions[i] = &items[i].live;
     }
     scene_begin_functions(functions, MANY);
-    assert_int_equal(th_session_function(session, &each, TH_AM(true), TH_BP_LOCAL, NULL), TH_USAGE);
+    assert_int_equal(th_trace_session_function(session, &each, TH_AM(true), TH_BP_LOCAL, NULL),
+                     TH_USAGE);
     assert_int_equal(th_error_status(), TH_USAGE);
     assert_string_equal(th_error_link(1), "n:f0/1 and 2 more: a");
     assert_string_equal(th_error_link(TH_PATTERN_REFUSALS), "n:f5/1: d");
     assert_null(th_error_link(TH_PATTERN_REFUSALS + 1));
     th_error_clear();
-    th_session_pattern_refusals(session, &each, TH_BP_LOCAL, &refusals);
+    th_trace_session_pattern_refusals(session, &each, TH_BP_LOCAL, &refusals);
     assert_int_equal(refusals.functions, MANY);
     assert_int_equal(refusals.count, TH_PATTERN_REFUSALS);
-    th_session_pattern_refusals(session, &each, TH_PATTERN_EITHER, &refusals);
+    th_trace_session_pattern_refusals(session, &each, TH_PATTERN_EITHER, &refusals);
     assert_int_equal(refusals.functions, 0);
     scene_end_functions(functions, MANY);
     for (int i = 0; i < MANY; i++)

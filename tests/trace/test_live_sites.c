@@ -47,16 +47,16 @@ static void sessions_have_sites_of_their_own_choice(void **state)
 {
     (void)state;
     other = add("t", TH_FLAG_CALL);
-    th_session_trace_one(other, me->process.id, true, TH_FLAG_CALL);
+    th_trace_session_trace_one(other, me->process.id, true, TH_FLAG_CALL);
     set(session, "both", "true", TH_BP_GLOBAL);
     set(other, "both", "true", TH_BP_GLOBAL);
     set(other, "both", "true", TH_BP_LOCAL);
     assert_int_equal(sited_armed(both), TH_PATTERN_EITHER);
     calls(both, true, TOLD("both", "1") TOLD_TO("t", "both", "1"));
     calls(both, false, TOLD_TO("t", "both", "1"));
-    th_session_destroy(other);
+    th_trace_session_destroy(other);
     assert_int_equal(sited_armed(both), TH_BP_GLOBAL);
-    th_session_destroy(session);
+    th_trace_session_destroy(session);
     assert_int_equal(sited_armed(both), 0);
 }
 
@@ -72,12 +72,12 @@ static void specifications_go_with_their_kind(void **state)
     set(session, "both", "true", TH_BP_LOCAL);
     info = info_of(both);
     assert_null(info.spec);
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
     calls(both, true, TOLD("both", "1"));
     set(session, "both", "[{[2],[],[]}]", TH_BP_GLOBAL);
     info = info_of(both);
     assert_non_null(info.spec);
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
     calls(both, true, ASKED);
     set(session, "both", "[{'_',[],[{return_trace}]}]", TH_BP_LOCAL);
     calls(both, false, TOLD("both", "1") ENDED("both", "ok"));
@@ -88,7 +88,7 @@ static void return_to_is_of_local_breakpoints(void **state)
     struct sited_wants wants;
 
     (void)state;
-    th_session_trace_one(session, me->process.id, true, TH_FLAG_RETURN_TO);
+    th_trace_session_trace_one(session, me->process.id, true, TH_FLAG_RETURN_TO);
     set(session, "both", "true", TH_BP_GLOBAL);
     sited_call(&me->process, both, th_small(1), true, &wants);
     assert_int_equal(wants.exported.count + wants.local.count, 0);
@@ -123,7 +123,7 @@ static void all_but_global_ones_meet_each_call_once(void **state)
     assert_int_equal(info.calls, 3);
     assert_int_equal(info.time[0].calls, 3);
     assert_int_equal(info.memory[0].calls, 3);
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
 }
 
 static void global_excludes_all_others(void **state)
@@ -176,12 +176,12 @@ static void counts_are_paused_where_they_are(void **state)
     assert_int_equal(info.kinds, TH_BP_LOCAL | TH_BP_COUNT);
     assert_int_equal(info.active, TH_BP_LOCAL);
     assert_int_equal(info.calls, 1);
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
     set(session, "both", "restart", TH_BP_COUNT);
     calls(both, false, TOLD("both", "1"));
     info = info_of(both);
     assert_int_equal(info.calls, 1);
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
 }
 
 static void a_meta_tracer_is_at_the_native_site(void **state)
@@ -192,8 +192,8 @@ static void a_meta_tracer_is_at_the_native_site(void **state)
     size_t matched;
 
     (void)state;
-    assert_int_equal(th_session_meta_function(session, &pattern, TH_AM(true), &setup, &matched),
-                     TH_OK);
+    assert_int_equal(
+        th_trace_session_meta_function(session, &pattern, TH_AM(true), &setup, &matched), TH_OK);
     scene_log();
     assert_int_equal(matched, EACH);
     set(session, "both", "true", TH_BP_LOCAL);
@@ -221,14 +221,14 @@ static void strangers_are_counted(void **state)
     assert_string_equal(scene_log(), "");
     info = info_of(both);
     assert_int_equal(info.calls, 1);
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
 }
 
 /* --- disarming from inside --- */
 
 static void disarm(void)
 {
-    th_disarm(&th_session_attachment(session)->env);
+    th_disarm(&th_trace_session_attachment(session)->env);
 }
 
 static bool wait_for_armed(const struct sited *sited, uint32_t armed)
@@ -251,7 +251,7 @@ static void a_tracer_disarms_the_site_that_was_met(void **state)
     info = info_of(both);
     assert_int_equal(info.kinds, TH_BP_LOCAL);
     assert_int_equal(info.active, 0);
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
     set(session, "both", "restart", TH_BP_LOCAL);
     calls(both, false, TOLD("both", "1"));
     assert_true(wait_for_armed(both, 0));

@@ -46,7 +46,7 @@ static void *ask_all_along(void *unused)
         uint32_t kinds;
         th_breakpoint_info_of_two(function->site, function->local, &points->base, &info);
         kinds = info.kinds & TH_PATTERN_EITHER;
-        th_bp_info_free(&info);
+        th_breakpoint_info_free(&info);
         if (kinds != TH_BP_LOCAL && kinds != TH_BP_GLOBAL)
             return (void *)UINTPTR_MAX;
         turns += last != kinds;
@@ -84,7 +84,7 @@ static void both_sites_change_at_once(void **state)
     other = add("t", TH_FLAG_CALL);
     set(other, "both", "true", TH_BP_COUNT);
     set(session, "both", "true", TH_BP_LOCAL);
-    th_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_CALL); /* nobody is told */
+    th_trace_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_CALL); /* nobody is told */
     for (unsigned i = 0; i < CALLERS; i++) {
         processes[i] = alive_spawn(2 + i, NULL, false);
         pthread_create(&threads[i], NULL, call_all_along, processes[i]);
@@ -102,9 +102,9 @@ static void both_sites_change_at_once(void **state)
                   (unsigned long)calls[0] + (unsigned long)calls[1]);
     assert_int_not_equal((uintptr_t)turns, UINTPTR_MAX);
     assert_true((uintptr_t)turns > 1);
-    th_session_function_info(other, &sited_functions[BOTH].live.function.name, &info);
+    th_trace_session_function_info(other, &sited_functions[BOTH].live.function.name, &info);
     assert_int_equal(info.calls, (uintptr_t)calls[0] + (uintptr_t)calls[1]); /* by whatever kind */
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
 }
 
 int main(void)

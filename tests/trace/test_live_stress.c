@@ -199,7 +199,7 @@ static struct th_session *create(struct th_library *library, const char *state)
     struct th_session *session;
 
     th_library_keep(library);
-    assert_int_equal(th_session_create(scene_tracing(), &setup, &session), TH_OK);
+    assert_int_equal(th_trace_session_create(scene_tracing(), &setup, &session), TH_OK);
     return session;
 }
 
@@ -219,10 +219,10 @@ static void say_changing(uint32_t first, uint32_t step)
 static void replace_session(struct changer *changer)
 {
     say_changing(0, 1);
-    th_session_destroy(changer->session);
+    th_trace_session_destroy(changer->session);
     say(0, 1, changer->number * NUMBER);
     changer->session = create(changer->library, "changed");
-    th_session_trace(changer->session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    th_trace_session_trace(changer->session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
     changer->sessions++;
 }
 
@@ -255,8 +255,8 @@ static void set_functions(struct changer *changer, bool on)
     th_term match = on ? specification(changer) : TH_AM(false);
 
     say_changing(first, step);
-    assert_int_equal(th_session_function(changer->session, &pattern, match,
-                                         on ? kinds : TH_PATTERN_EITHER, NULL),
+    assert_int_equal(th_trace_session_function(changer->session, &pattern, match,
+                                               on ? kinds : TH_PATTERN_EITHER, NULL),
                      TH_OK);
     say(first, step, phase);
     th_env_clear(&changer->env);
@@ -291,11 +291,11 @@ static void *change_flags_all_along(void *unused)
         struct th_live_tracee *process = &callers[r % CALLERS].processes[r / 8 % PROCESSES];
         th_term id = process->id;
         if (r % 64 == 0)
-            th_session_trace(flagged, TH_PROCESSES_EXISTING, r / 64 % 2, TH_FLAG_CALL);
+            th_trace_session_trace(flagged, TH_PROCESSES_EXISTING, r / 64 % 2, TH_FLAG_CALL);
         else if (r % 16 == 1)
-            th_session_flags(flagged, id);
+            th_trace_session_flags(flagged, id);
         else
-            th_session_trace_one(flagged, id, r / 64 % 2, TH_FLAG_CALL | TH_FLAG_SILENT);
+            th_trace_session_trace_one(flagged, id, r / 64 % 2, TH_FLAG_CALL | TH_FLAG_SILENT);
         if (atomic_fetch_add_explicit(&flag_changes, 1, memory_order_relaxed) % 256 == 0)
             nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
     }
@@ -358,7 +358,8 @@ static void set_untouched(struct th_session *session)
         struct th_pattern pattern = {functions[m].live.function.name.module, TH_NONE, TH_ANY_ARITY,
                                      false};
         assert_int_equal(
-            th_session_function(session, &pattern, match, TH_BP_LOCAL | TH_BP_COUNT, NULL), TH_OK);
+            th_trace_session_function(session, &pattern, match, TH_BP_LOCAL | TH_BP_COUNT, NULL),
+            TH_OK);
     }
     th_env_release(&env);
 }
@@ -423,10 +424,10 @@ static void assert_all_well(struct th_session *untouched, const struct changer *
     assert_int_equal(sum.twice, 0);
     assert_int_equal(sum.wrong, 0);
     assert_int_equal(sum.ends, sum.ends_expected);
-    th_session_functions(untouched, count, &counted);
+    th_trace_session_functions(untouched, count, &counted);
     assert_int_equal(counted, sum.calls_of_untouched);
-    assert_int_equal(th_session_counts(untouched).enabled, sum.calls_of_untouched);
-    assert_int_equal(th_session_counts(untouched).traced, 2 * sum.calls_of_untouched);
+    assert_int_equal(th_trace_session_counts(untouched).enabled, sum.calls_of_untouched);
+    assert_int_equal(th_trace_session_counts(untouched).traced, 2 * sum.calls_of_untouched);
 }
 
 static void calls_are_seen_by_whoever_traces_them(void **state)
@@ -437,18 +438,19 @@ static void calls_are_seen_by_whoever_traces_them(void **state)
 
     (void)state;
     scene_begin_empty(NULL);
-    th_tracing_share(scene_tracing());
+    th_trace_share(scene_tracing());
     th_env_init(&changer.env, TH_ENV_PLAIN);
     changer.library = load();
     add_functions();
     add_processes();
     untouched = create(changer.library, "untouched");
-    th_session_trace(untouched, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    th_trace_session_trace(untouched, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
     set_untouched(untouched);
     flagged = create(changer.library, "flagged");
-    assert_int_equal(th_session_function(flagged, &each, TH_AM(true), TH_BP_LOCAL, NULL), TH_OK);
+    assert_int_equal(th_trace_session_function(flagged, &each, TH_AM(true), TH_BP_LOCAL, NULL),
+                     TH_OK);
     changer.session = create(changer.library, "changed");
-    th_session_trace(changer.session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    th_trace_session_trace(changer.session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
     run(&changer);
     assert_all_well(untouched, &changer);
     for (int i = 0; i < CALLERS; i++)

@@ -39,17 +39,17 @@ static enum th_status try_messages(set_function *set_pattern, struct th_session 
 
 static void sends(const char *match)
 {
-    assert_int_equal(try_messages(th_session_send_pattern, session, match), TH_OK);
+    assert_int_equal(try_messages(th_trace_session_send_pattern, session, match), TH_OK);
 }
 
 static void receives(const char *match)
 {
-    assert_int_equal(try_messages(th_session_receive_pattern, session, match), TH_OK);
+    assert_int_equal(try_messages(th_trace_session_receive_pattern, session, match), TH_OK);
 }
 
 static struct th_message_counts counts(void)
 {
-    return th_session_message_counts(session);
+    return th_trace_session_message_counts(session);
 }
 
 /* --- which messages --- */
@@ -59,7 +59,7 @@ static void without_patterns_all_pass(void **state)
     (void)state;
     expect(SEND("a"), SENT("a", ""));
     expect(RECEIVE("a"), RECEIVED("a", ""));
-    assert_false(th_session_message_patterned(session));
+    assert_false(th_trace_session_message_patterned(session));
 }
 
 static void false_lets_none_pass_and_asks_nobody(void **state)
@@ -77,13 +77,13 @@ static void false_lets_none_pass_and_asks_nobody(void **state)
     receives("[]");
     expect(SEND("a"), SENT("a", ""));
     expect(RECEIVE("a"), RECEIVED("a", ""));
-    assert_true(th_session_message_patterned(session));
+    assert_true(th_trace_session_message_patterned(session));
 }
 
 static void calls_and_ports_are_not_concerned(void **state)
 {
     (void)state;
-    th_session_trace(session, TH_PORTS_ALL, true, TH_FLAG_SEND | TH_FLAG_RECEIVE);
+    th_trace_session_trace(session, TH_PORTS_ALL, true, TH_FLAG_SEND | TH_FLAG_RECEIVE);
     scene_log();
     sends("false");
     receives("false");
@@ -135,14 +135,14 @@ static void what_asks_after_it_still_decides(void **state)
     scene_answer("enabled_send", "remove");
     expect(SEND("a"), SEND_ASKED);
     expect(SEND("a"), "");
-    assert_int_equal(th_session_counts(session).removed, 1);
+    assert_int_equal(th_trace_session_counts(session).removed, 1);
 }
 
 static void whose_flags_hold_it_back_meets_no_pattern(void **state)
 {
     (void)state;
     sends("[{'_',[],[{silent,true}]}]");
-    th_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_SEND);
+    th_trace_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_SEND);
     expect(SEND("a"), "");
     expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}"));
 }
@@ -152,14 +152,15 @@ static void sessions_have_patterns_of_their_own(void **state)
     struct th_session *other = scene_create("t");
 
     (void)state;
-    th_session_trace(other, TH_PROCESSES_ALL, true, TH_FLAG_SEND);
+    th_trace_session_trace(other, TH_PROCESSES_ALL, true, TH_FLAG_SEND);
     scene_log();
     sends("false");
     expect(SEND("a"), "enabled_send(send,t,<0.1.0>)\n"
                       "trace_send(send,t,<0.1.0>,a,#{extra => <0.2.0>}) self\n");
-    assert_int_equal(try_messages(th_session_send_pattern, other, "[{['_',b],[],[]}]"), TH_OK);
+    assert_int_equal(try_messages(th_trace_session_send_pattern, other, "[{['_',b],[],[]}]"),
+                     TH_OK);
     expect(SEND("a"), "");
-    th_session_destroy(other);
+    th_trace_session_destroy(other);
 }
 
 /* --- what specifications do --- */
@@ -200,7 +201,7 @@ static void a_specification_lives_as_long_as_its_result(void **state)
 static void silence_counts_with_a_specification(void **state)
 {
     (void)state;
-    th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_SILENT);
+    th_trace_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_SILENT);
     expect(SEND("a"), SENT("a", ""));
     expect(RECEIVE("a"), RECEIVED("a", ""));
     sends("[{'_',[],[]}]");
@@ -233,7 +234,7 @@ static void flags_are_changed(void **state)
     expect(SEND("less"), SENT("less", ",timestamp => timestamp"));
     expect(SEND("a"), "");
     expect(RECEIVE("a"), RECEIVED("a", "timestamp => timestamp"));
-    th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_SEND);
+    th_trace_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_SEND);
     expect(SEND("none"), "");
     expect(RECEIVE("a"), "");
 }
@@ -281,9 +282,9 @@ static void expect_info(const char *sent, const char *received)
     th_env env;
 
     th_env_init(&env, TH_ENV_PLAIN);
-    th_text_print(&text, th_session_send_pattern_info(session, &env));
+    th_text_print(&text, th_trace_session_send_pattern_info(session, &env));
     th_buffer_add_byte(&text, ' ');
-    th_text_print(&text, th_session_receive_pattern_info(session, &env));
+    th_text_print(&text, th_trace_session_receive_pattern_info(session, &env));
     assert_memory_equal(th_buffer_text(&text), sent, strlen(sent));
     assert_string_equal(th_buffer_text(&text) + strlen(sent) + 1, received);
     th_buffer_free(&text);
@@ -313,13 +314,13 @@ static void what_makes_no_sense_is_refused(void **state)
     (void)state;
     sends("[{[a,'_'],[],[]}]");
     receives("[{[a,b,c],[],[]}]");
-    refuse(th_session_send_pattern, "restart", TH_USAGE);
-    refuse(th_session_receive_pattern, "pause", TH_USAGE);
-    refuse(th_session_send_pattern, "{a,b}", TH_MALFORMED);
-    refuse(th_session_send_pattern, "[{'_',[],[{caller}]}]", TH_MALFORMED);
-    refuse(th_session_receive_pattern, "[{'_',[],[{silent,true}]}]", TH_MALFORMED);
-    refuse(th_session_receive_pattern, "[{'_',[],[{trace,[],[]}]}]", TH_MALFORMED);
-    refuse(th_session_receive_pattern, "[{'_',[{is_seq_trace}],[]}]", TH_MALFORMED);
+    refuse(th_trace_session_send_pattern, "restart", TH_USAGE);
+    refuse(th_trace_session_receive_pattern, "pause", TH_USAGE);
+    refuse(th_trace_session_send_pattern, "{a,b}", TH_MALFORMED);
+    refuse(th_trace_session_send_pattern, "[{'_',[],[{caller}]}]", TH_MALFORMED);
+    refuse(th_trace_session_receive_pattern, "[{'_',[],[{silent,true}]}]", TH_MALFORMED);
+    refuse(th_trace_session_receive_pattern, "[{'_',[],[{trace,[],[]}]}]", TH_MALFORMED);
+    refuse(th_trace_session_receive_pattern, "[{'_',[{is_seq_trace}],[]}]", TH_MALFORMED);
 }
 
 static void clear_in_callback(void)
@@ -338,7 +339,7 @@ static void a_pattern_set_in_a_callback_is_set(void **state)
 
 static void destroy_session(void)
 {
-    th_session_destroy(session);
+    th_trace_session_destroy(session);
 }
 
 static void a_session_destroyed_by_its_callback_is_told_nothing(void **state)
@@ -347,7 +348,7 @@ static void a_session_destroyed_by_its_callback_is_told_nothing(void **state)
     sends("[{'_',[],[{message,\"text\"}]}]");
     scene_act("enabled_send", "s", destroy_session);
     expect(SEND("a"), SEND_ASKED);
-    assert_int_equal(th_tracing_sessions(scene_tracing()), 0);
+    assert_int_equal(th_trace_sessions(scene_tracing()), 0);
 }
 
 /* --- by another thread --- */
@@ -368,8 +369,8 @@ static void *change_patterns(void *unused)
     for (size_t i = 0; i < CHANGES; i++) {
         th_term match;
         th_text_parse(&env, patterns[i % 4], strlen(patterns[i % 4]), &match);
-        th_session_send_pattern(session, match);
-        th_session_send_pattern_info(session, &env);
+        th_trace_session_send_pattern(session, match);
+        th_trace_session_send_pattern_info(session, &env);
         th_env_clear(&env);
     }
     th_env_release(&env);

@@ -28,7 +28,7 @@ static enum th_status try_meta_of(struct th_session *owner, struct th_library *l
     assert_int_equal(th_text_parse(&env, match, strlen(match), &term), TH_OK);
     if (function[0] != '_')
         made.arity = 0;
-    status = th_session_meta_function(owner, &made, term, &setup, NULL);
+    status = th_trace_session_meta_function(owner, &made, term, &setup, NULL);
     th_env_release(&env);
     return status;
 }
@@ -56,7 +56,7 @@ static void it_is_told_instead_of_the_session(void **state)
     set("m", "f", 0, "true", TH_BP_LOCAL, 1);
     expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}") META_TOLD("a", "{m,f,[]}"));
     expect(CALL("{m,g,[]}"), "");
-    th_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_CALL);
+    th_trace_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_CALL);
     expect(CALL("{m,f,[]}"), META_TOLD("a", "{m,f,[]}"));
 }
 
@@ -84,11 +84,11 @@ static void sessions_have_their_own(void **state)
            META_TOLD("a", "{m,f,[]}") META_ASKED("b") "trace_call(call,b,<0.1.0>,{m,f,[]},"
                                                       "#{match_spec_result => other,"
                                                       "timestamp => timestamp}) self\n");
-    th_session_destroy(session);
+    th_trace_session_destroy(session);
     scene_log();
     assert_int_equal(scene_trace(CALL("{m,f,[]}")), TH_OK);
     assert_null(strstr(scene_log(), ",a,"));
-    th_session_destroy(other);
+    th_trace_session_destroy(other);
 }
 
 static void wildcards_have_it_for_functions_to_come(void **state)
@@ -114,7 +114,7 @@ static void returns_go_to_it(void **state)
     expect(CALL("{m,f,[]}"), META_TOLD("a", "{m,f,[]}"));
     set("m", "f", 0, "false", TH_BP_META, 1);
     expect(RETURN("{m,f,0}", "ok"), ""); /* nobody is left to be told */
-    assert_int_equal(th_session_pattern_counts(session).meta_untold, 1);
+    assert_int_equal(th_trace_session_pattern_counts(session).meta_untold, 1);
 }
 
 static void discarded_calls_are_not_told(void **state)
@@ -136,14 +136,14 @@ static void a_breakpoint_tells_whose_it_is(void **state)
     (void)state;
     set_meta("f", "a");
     info = info_of("m", "f", 0);
-    assert_true(th_pattern_meta_tracer(session, &info, &name, &term));
+    assert_true(th_trace_pattern_meta_tracer(session, &info, &name, &term));
     assert_string_equal(name, "a");
     assert_true(term == th_atom("a"));
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
     set("m", "f", 0, "true", TH_BP_META, 1);
     info = info_of("m", "f", 0);
-    assert_false(th_pattern_meta_tracer(session, &info, &name, &term));
-    th_bp_info_free(&info);
+    assert_false(th_trace_pattern_meta_tracer(session, &info, &name, &term));
+    th_breakpoint_info_free(&info);
 }
 
 /* --- how it goes --- */
@@ -155,9 +155,9 @@ static bool wait_for_kinds(const char *function, uint32_t kinds)
     for (int i = 0; i < 1000 && info.kinds != kinds; i++) {
         th_progress_settle();
         info = info_of("m", function, 0);
-        th_shared_drop(info.spec);
-        th_shared_drop(info.meta_spec);
-        th_shared_drop(info.meta_tracer);
+        th_breakpoint_shared_drop(info.spec);
+        th_breakpoint_shared_drop(info.meta_spec);
+        th_breakpoint_shared_drop(info.meta_tracer);
     }
     return info.kinds == kinds;
 }
@@ -168,16 +168,16 @@ static void one_that_answers_remove_is_gone_from_the_breakpoint(void **state)
     set_meta("_", "a");
     set("m", "f", 0, "true", TH_BP_LOCAL, 1);
     expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}") META_TOLD("a", "{m,f,[]}"));
-    th_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_CALL);
+    th_trace_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_CALL);
     scene_answer("enabled_call", "remove");
     expect(CALL("{m,f,[]}"), META_ASKED("a"));
     expect(CALL("{m,f,[]}"), "");
     scene_forget_answers();
     expect(CALL("{m,f,[]}"), "");
     expect(CALL("{m,g,[]}"), META_TOLD("a", "{m,g,[]}"));
-    assert_int_equal(th_session_pattern_counts(session).meta_removed, 1);
+    assert_int_equal(th_trace_session_pattern_counts(session).meta_removed, 1);
     assert_true(wait_for_kinds("f", TH_BP_LOCAL));
-    assert_int_equal(th_session_counts(session).removed, 0);
+    assert_int_equal(th_trace_session_counts(session).removed, 0);
 }
 
 static void what_is_no_answer_counts_as_remove(void **state)
@@ -187,7 +187,7 @@ static void what_is_no_answer_counts_as_remove(void **state)
     scene_answer("enabled_call", "BADARG");
     expect(CALL("{m,f,[]}"), META_ASKED("a"));
     expect(CALL("{m,f,[]}"), "");
-    assert_int_equal(th_session_pattern_counts(session).meta_removed, 1);
+    assert_int_equal(th_trace_session_pattern_counts(session).meta_removed, 1);
 }
 
 static void one_that_does_not_want_to_begin_is_refused(void **state)
@@ -197,7 +197,7 @@ static void one_that_does_not_want_to_begin_is_refused(void **state)
     assert_int_equal(try_meta_of(session, scene_library(), "f", "true", "a"), TH_FAILED);
     th_error_clear();
     assert_string_equal(scene_log(), STATUS("a"));
-    assert_false(th_session_patterned(session));
+    assert_false(th_trace_session_patterned(session));
 }
 
 static void it_goes_with_the_process_that_is_its_state(void **state)
@@ -211,15 +211,15 @@ static void it_goes_with_the_process_that_is_its_state(void **state)
     th_trace_ended(scene_tracing(), th_local_pid(7, 0));
     assert_string_equal(scene_log(), STATUS("<0.7.0>"));
     expect(CALL("{m,f,[]}"), "");
-    assert_int_equal(th_session_pattern_counts(session).meta_removed, 1);
-    assert_true(th_session_attached(session));
+    assert_int_equal(th_trace_session_pattern_counts(session).meta_removed, 1);
+    assert_true(th_trace_session_attached(session));
 }
 
 static void clear_meta(void)
 {
     struct th_pattern all = pattern("m", "_", TH_ANY_ARITY);
 
-    th_session_function(session, &all, TH_AM(false), TH_BP_META, NULL);
+    th_trace_session_function(session, &all, TH_AM(false), TH_BP_META, NULL);
 }
 
 static void it_is_cleared_in_its_own_callback(void **state)
@@ -260,7 +260,7 @@ static void it_is_replaced_in_its_own_callback(void **state)
 static void destroy_session(void)
 {
     if (session)
-        th_session_destroy(session);
+        th_trace_session_destroy(session);
     session = NULL;
 }
 
@@ -276,14 +276,14 @@ static void its_session_ends_in_its_callback(void **state)
     /* b asks first, and a, whose session is clearing then, is not asked any more. */
     expect(CALL("{m,f,[]}"), META_TOLD("b", "{m,f,[]}"));
     expect(CALL("{m,f,[]}"), META_TOLD("b", "{m,f,[]}"));
-    assert_int_equal(th_tracing_sessions(scene_tracing()), 1);
+    assert_int_equal(th_trace_sessions(scene_tracing()), 1);
 }
 
 static int disarmed;
 
 static void disarm(void)
 {
-    disarmed = th_callback_disarm(&th_callback_current.attachment->env);
+    disarmed = th_trace_callback_disarm(&th_trace_callback_current.attachment->env);
 }
 
 static void it_disarms_meta_alone(void **state)
@@ -345,7 +345,7 @@ static void it_is_unloaded_with_its_session(void **state)
     (void)state;
     assert_int_equal(try_meta_of(session, other_library(), "f", "true", "a"), TH_OK);
     assert_true(is_loaded());
-    th_session_destroy(session);
+    th_trace_session_destroy(session);
     assert_false(is_loaded());
 }
 
@@ -356,14 +356,14 @@ static void it_is_unloaded_after_it_has_answered_remove(void **state)
     (void)state;
     assert_int_equal(try_meta_of(session, other_library(), "f", "true", "a"), TH_OK);
     scene_trace(CALL("{m,f,[]}")); /* every_slot answers nothing that makes sense */
-    assert_int_equal(th_session_pattern_counts(session).meta_removed, 1);
+    assert_int_equal(th_trace_session_pattern_counts(session).meta_removed, 1);
     assert_true(wait_for_kinds("f", 0));
     for (int i = 0; i < 1000 && is_loaded(); i++) {
         th_progress_settle();
         scene_trace(CALL("{m,f,[]}"));
     }
     assert_false(is_loaded());
-    th_session_destroy(other);
+    th_trace_session_destroy(other);
 }
 
 static void it_is_unloaded_if_it_is_refused(void **state)

@@ -47,7 +47,7 @@ static void on_load_leaves_those_alone_that_are_there(void **state)
 
     (void)state;
     set("m", "f", 0, "false", TH_BP_LOCAL, 1);
-    assert_int_equal(th_session_function(session, &later, TH_AM(true), TH_BP_LOCAL, &matched),
+    assert_int_equal(th_trace_session_function(session, &later, TH_AM(true), TH_BP_LOCAL, &matched),
                      TH_OK);
     assert_int_equal(matched, 0);
     expect(CALL("{m,f,[]}"), "");
@@ -58,7 +58,7 @@ static void who_is_not_traced_is_not_asked(void **state)
 {
     (void)state;
     set("m", "f", 0, "true", TH_BP_LOCAL, 1);
-    th_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_CALL);
+    th_trace_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_CALL);
     expect(CALL("{m,f,[]}"), "");
 }
 
@@ -68,15 +68,15 @@ static void two_sessions_have_patterns_of_their_own(void **state)
     struct th_pattern all = pattern("_", "_", TH_ANY_ARITY);
 
     (void)state;
-    th_session_trace(other, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    th_trace_session_trace(other, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
     scene_log();
     set("m", "f", 0, "true", TH_BP_LOCAL, 1);
     expect(CALL("{m,g,[]}"), "enabled_call(call,t,<0.1.0>)\n"
                              "trace_call(call,t,<0.1.0>,{m,g,[]},#{}) self\n");
-    th_session_function(other, &all, TH_AM(true), TH_BP_LOCAL, NULL);
+    th_trace_session_function(other, &all, TH_AM(true), TH_BP_LOCAL, NULL);
     expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}") "enabled_call(call,t,<0.1.0>)\n"
                                               "trace_call(call,t,<0.1.0>,{m,f,[]},#{}) self\n");
-    th_session_destroy(session);
+    th_trace_session_destroy(session);
     expect(CALL("{m,f,[]}"), "enabled_call(call,t,<0.1.0>)\n"
                              "trace_call(call,t,<0.1.0>,{m,f,[]},#{}) self\n");
 }
@@ -86,7 +86,7 @@ static struct th_session *other_session;
 static void destroy_other(void)
 {
     if (other_session)
-        th_session_destroy(other_session);
+        th_trace_session_destroy(other_session);
     other_session = NULL;
 }
 
@@ -96,9 +96,9 @@ static void a_session_destroyed_by_a_hit_is_not_hit(void **state)
 
     (void)state;
     other_session = scene_create("t");
-    th_session_trace(other_session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
-    th_session_function(other_session, &all, TH_AM(true), TH_BP_LOCAL, NULL);
-    th_session_function(session, &all, TH_AM(true), TH_BP_LOCAL, NULL);
+    th_trace_session_trace(other_session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    th_trace_session_function(other_session, &all, TH_AM(true), TH_BP_LOCAL, NULL);
+    th_trace_session_function(session, &all, TH_AM(true), TH_BP_LOCAL, NULL);
     scene_act("trace_call", "s", destroy_other);
     /* Breakpoints are obeyed in the order in which they were added. */
     scene_act("enabled_call", "t", destroy_other);
@@ -111,7 +111,8 @@ static void clear_in_callback(void)
 {
     struct th_pattern all = pattern("_", "_", TH_ANY_ARITY);
 
-    assert_int_equal(th_session_function(session, &all, TH_AM(false), TH_BP_LOCAL, NULL), TH_OK);
+    assert_int_equal(th_trace_session_function(session, &all, TH_AM(false), TH_BP_LOCAL, NULL),
+                     TH_OK);
 }
 
 static void a_pattern_cleared_in_a_callback_is_cleared(void **state)
@@ -136,7 +137,7 @@ static void what_discards_and_removes(void **state)
     scene_answer("enabled_call", "remove");
     expect(CALL("{m,f,[]}"), ASKED);
     expect(CALL("{m,f,[]}"), "");
-    assert_int_equal(th_session_counts(session).removed, 1);
+    assert_int_equal(th_trace_session_counts(session).removed, 1);
 }
 
 /* --- match specifications --- */
@@ -148,9 +149,9 @@ static void a_guard_is_obeyed(void **state)
     expect(CALL("{m,f,[4]}"), ASKED "trace_call(call,s,<0.1.0>,{m,f,[4]},"
                                     "#{match_spec_result => {big,4}}) self\n");
     expect(CALL("{m,f,[3]}"), ASKED);
-    assert_int_equal(th_session_pattern_counts(session).undecided, 0);
+    assert_int_equal(th_trace_session_pattern_counts(session).undecided, 0);
     expect(CALL("{m,f,1}"), ASKED);
-    assert_int_equal(th_session_pattern_counts(session).undecided, 1);
+    assert_int_equal(th_trace_session_pattern_counts(session).undecided, 1);
 }
 
 static void a_recorded_result_is_not_passed_on(void **state)
@@ -177,7 +178,7 @@ static void silence_is_obeyed_at_once(void **state)
     expect(CALL("{m,on,[]}"), TOLD("{m,on,[]}"));
     expect(CALL("{m,off,[]}"), ASKED);
     expect(RETURN("{m,on,0}", "ok"), ENDED("{m,on,0}", "ok"));
-    assert_int_equal(th_session_counts(session).silenced, 2);
+    assert_int_equal(th_trace_session_counts(session).silenced, 2);
 }
 
 static void local_and_global_are_cleared_each_by_itself(void **state)
@@ -237,7 +238,7 @@ static void the_control_word_is_one_for_all(void **state)
 static void meta_traces_everybody_with_time_stamps(void **state)
 {
     (void)state;
-    th_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_CALL);
+    th_trace_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_CALL);
     set("m", "f", 0, "[{'_',[],[{return_trace}]}]", TH_BP_META, 1);
     expect(CALL("{m,f,[]}"),
            ASKED "trace_call(call,s,<0.1.0>,{m,f,[]},#{timestamp => timestamp}) self\n");
@@ -246,13 +247,13 @@ static void meta_traces_everybody_with_time_stamps(void **state)
     scene_answer("enabled_call", "remove");
     expect(CALL("{m,f,[]}"), ASKED);
     expect(CALL("{m,f,[]}"), "");
-    assert_int_equal(th_session_counts(session).removed, 0);
+    assert_int_equal(th_trace_session_counts(session).removed, 0);
 }
 
 static void counts_ask_nobody(void **state)
 {
     (void)state;
-    th_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_CALL);
+    th_trace_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_CALL);
     set("m", "_", TH_ANY_ARITY, "true", TH_BP_COUNT, 0);
     for (int i = 0; i < 3; i++)
         expect(CALL("{m,f,[1]}"), "");
@@ -278,7 +279,7 @@ static int64_t time_of(const char *function, uint64_t calls)
     assert_int_equal(info.time[0].process, th_local_pid(1, 0));
     assert_int_equal(info.time[0].calls, calls);
     time = info.time[0].amount;
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
     return time;
 }
 
@@ -315,10 +316,10 @@ static void calls_without_a_time_are_told(void **state)
     (void)state;
     set("m", "a", 0, "true", TH_BP_TIME, 1);
     expect(CALL("{m,a,[]}"), "");
-    assert_int_equal(th_session_pattern_counts(session).untimed, 1);
-    th_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_CALL);
+    assert_int_equal(th_trace_session_pattern_counts(session).untimed, 1);
+    th_trace_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_CALL);
     expect(CALL("{m,a,[]}"), "");
-    assert_int_equal(th_session_pattern_counts(session).untimed, 1);
+    assert_int_equal(th_trace_session_pattern_counts(session).untimed, 1);
 }
 
 /* It wants no event, though it has flags; what others are told is none of its business. */
@@ -328,13 +329,13 @@ static void a_session_without_a_tracer_counts(void **state)
     struct th_session *told = session;
 
     (void)state;
-    assert_int_equal(th_session_create(scene_tracing(), &setup, &session), TH_OK);
-    assert_false(th_session_has_tracer(session));
-    assert_true(th_session_has_tracer(told));
-    th_session_trace(session, TH_PROCESSES_ALL, true,
-                     TH_FLAG_CALL | TH_FLAG_SEND | TH_FLAG_RUNNING);
+    assert_int_equal(th_trace_session_create(scene_tracing(), &setup, &session), TH_OK);
+    assert_false(th_trace_session_has_tracer(session));
+    assert_true(th_trace_session_has_tracer(told));
+    th_trace_session_trace(session, TH_PROCESSES_ALL, true,
+                           TH_FLAG_CALL | TH_FLAG_SEND | TH_FLAG_RUNNING);
     set("m", "_", TH_ANY_ARITY, "true", TH_BP_COUNT | TH_BP_TIME | TH_BP_LOCAL, 0);
-    th_session_trace(told, TH_PROCESSES_ALL, false, TH_FLAG_CALL);
+    th_trace_session_trace(told, TH_PROCESSES_ALL, false, TH_FLAG_CALL);
     expect(AT("call,{m,a,[]}", "0"), "");
     expect(AT("send,x,<0.2.0>", "5"), "");
     expect(AT("out,{m,a,0}", "10"), "");
@@ -342,9 +343,9 @@ static void a_session_without_a_tracer_counts(void **state)
     expect(AT("return_from,{m,a,0},ok", "40"), "");
     assert_int_equal(calls_of("m", "a", 0), 1);
     assert_int_equal(time_of("a", 1), 30000);
-    assert_int_equal(th_session_counts(session).removed, 0);
-    assert_true(th_session_status(session));
-    th_session_destroy(session);
+    assert_int_equal(th_trace_session_counts(session).removed, 0);
+    assert_true(th_trace_session_status(session));
+    th_trace_session_destroy(session);
 }
 
 static void a_session_tells_what_it_has_set(void **state)
@@ -355,14 +356,14 @@ static void a_session_tells_what_it_has_set(void **state)
     set("m", "f", 0, "[{'_',[],[{message,{caller}}]}]", TH_BP_LOCAL | TH_BP_COUNT, 1);
     info = info_of("m", "f", 0);
     assert_int_equal(info.kinds, TH_BP_LOCAL | TH_BP_COUNT);
-    assert_true(th_is_list(th_pattern_spec_source(info.spec)));
-    th_bp_info_free(&info);
+    assert_true(th_is_list(th_trace_pattern_spec_source(info.spec)));
+    th_breakpoint_info_free(&info);
     set("m", "f", 0, "false", TH_BP_LOCAL | TH_BP_COUNT, 1);
     info = info_of("m", "f", 0);
     assert_int_equal(info.kinds, 0);
     info = info_of("m", "g", 0);
     assert_int_equal(info.kinds, 0);
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
 }
 
 /* --- what makes no sense --- */
@@ -382,11 +383,11 @@ static void what_makes_no_sense_is_refused(void **state)
                    "a global pattern is of no other kind");
     expect_refused("m", "f", 1, "pause", TH_PATTERN_EITHER, TH_USAGE, "only counts can be paused");
     expect_refused("m", "f", 1, "pause", TH_BP_LOCAL, TH_USAGE, "only counts can be paused");
-    assert_false(th_session_patterned(session));
+    assert_false(th_trace_session_patterned(session));
     assert_int_equal(try("m", "f", 1, "[{['$1'],[{nix,'$1'}],[]}]", TH_BP_LOCAL, NULL),
                      TH_MALFORMED);
     th_error_clear();
-    assert_false(th_session_patterned(session));
+    assert_false(th_trace_session_patterned(session));
 }
 
 int main(void)

@@ -25,9 +25,9 @@ static void returns_go_to_a_session_that_lives(void **state)
     (void)state;
     set("m", "f", 1, "[{'_',[],[{return_trace}]}]", TH_BP_LOCAL, 1);
     scene_trace(CALL("{m,f,[1]}"));
-    th_session_destroy(session);
+    th_trace_session_destroy(session);
     session = scene_create("t");
-    th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    th_trace_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
     set("m", "f", 1, "true", TH_BP_LOCAL, 1);
     scene_log();
     expect(RETURN("{m,f,1}", "ok"), "");
@@ -96,7 +96,7 @@ static void the_example_has_15_calls_with_their_callers(void **state)
     set("ex", "_", TH_ANY_ARITY, caller_spec, TH_BP_LOCAL, 0);
     play_example(false);
     assert_string_equal(scene_log(), calls_told(15, callers));
-    assert_int_equal(th_session_pattern_counts(session).callers_unknown, 0);
+    assert_int_equal(th_trace_session_pattern_counts(session).callers_unknown, 0);
 }
 
 static void other_tail_calls_are_other_callers(void **state)
@@ -117,10 +117,10 @@ static void the_example_has_one_global_call(void **state)
     set("ex", "_", TH_ANY_ARITY, caller_spec, TH_BP_GLOBAL, 0);
     play_example(false);
     assert_string_equal(scene_log(), calls_told(1, callers));
-    assert_int_equal(th_session_pattern_counts(session).external_unknown, 0);
+    assert_int_equal(th_trace_session_pattern_counts(session).external_unknown, 0);
     scene_trace(CALL("{ex,foo,[]}"));
     assert_string_equal(scene_log(), "");
-    assert_int_equal(th_session_pattern_counts(session).external_unknown, 1);
+    assert_int_equal(th_trace_session_pattern_counts(session).external_unknown, 1);
 }
 
 static void a_caller_that_is_unknown_is_counted(void **state)
@@ -129,22 +129,22 @@ static void a_caller_that_is_unknown_is_counted(void **state)
     set("m", "f", 0, caller_spec, TH_BP_LOCAL, 1);
     expect(CALL("{m,f,[]}"),
            ASKED "trace_call(call,s,<0.1.0>,{m,f,[]},#{match_spec_result => undefined}) self\n");
-    assert_int_equal(th_session_pattern_counts(session).callers_unknown, 1);
+    assert_int_equal(th_trace_session_pattern_counts(session).callers_unknown, 1);
 }
 
 static void a_recorded_caller_is_one_if_that_is_said(void **state)
 {
     (void)state;
     set("m", "f", 0, caller_spec, TH_BP_LOCAL, 1);
-    th_tracing_use_recorded_callers(scene_tracing());
+    th_trace_use_recorded_callers(scene_tracing());
     expect("{trace,<0.1.0>,call,{m,f,[]},{m,a,3}}",
            ASKED "trace_call(call,s,<0.1.0>,{m,f,[]},#{match_spec_result => {m,a,3}}) self\n");
     expect("{trace,<0.1.0>,call,{m,f,[]},undefined}",
            ASKED "trace_call(call,s,<0.1.0>,{m,f,[]},#{match_spec_result => undefined}) self\n");
-    assert_int_equal(th_session_pattern_counts(session).callers_unknown, 0);
+    assert_int_equal(th_trace_session_pattern_counts(session).callers_unknown, 0);
     expect("{trace,<0.1.0>,call,{m,f,[]},other}",
            ASKED "trace_call(call,s,<0.1.0>,{m,f,[]},#{match_spec_result => undefined}) self\n");
-    assert_int_equal(th_session_pattern_counts(session).callers_unknown, 1);
+    assert_int_equal(th_trace_session_pattern_counts(session).callers_unknown, 1);
 }
 
 static void the_example_has_15_returns(void **state)
@@ -170,7 +170,7 @@ static void the_example_has_two_return_to(void **state)
     struct th_buffer expected = {0};
 
     (void)state;
-    th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_RETURN_TO);
+    th_trace_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_RETURN_TO);
     scene_log();
     set("ex", "_", TH_ANY_ARITY, "true", TH_BP_LOCAL, 0);
     th_buffer_add_text(&expected, calls_told(15, NULL));
@@ -184,7 +184,7 @@ static void the_example_has_two_return_to(void **state)
 static void a_recorded_return_to_serves_where_callers_are_unknown(void **state)
 {
     (void)state;
-    th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_RETURN_TO);
+    th_trace_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_RETURN_TO);
     scene_log();
     set("m", "f", 0, "[{'_',[],[{return_trace}]}]", TH_BP_LOCAL, 1);
     scene_trace(CALL("{m,f,[]}"));
@@ -200,7 +200,7 @@ static void a_recorded_return_to_serves_where_callers_are_unknown(void **state)
 static void who_catches_is_told_before_it_returns(void **state)
 {
     (void)state;
-    th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_RETURN_TO);
+    th_trace_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_RETURN_TO);
     set("m", "_", TH_ANY_ARITY, "[{'_',[],[{exception_trace}]}]", TH_BP_LOCAL, 0);
     scene_trace_call(CALL("{m,a,[]}"), TH_NO, TH_NO);
     scene_trace_call(CALL("{m,b,[]}"), TH_NO, TH_NO);
@@ -219,14 +219,14 @@ static void nobody_calls_what_a_process_begins_with(void **state)
     scene_trace_call(CALL("{m,f,[]}"), TH_YES, TH_NO);
     assert_string_equal(scene_log(), ASKED "trace_call(call,s,<0.1.0>,{m,f,[]},"
                                            "#{match_spec_result => {undefined,[]}}) self\n");
-    assert_int_equal(th_session_pattern_counts(session).callers_unknown, 0);
+    assert_int_equal(th_trace_session_pattern_counts(session).callers_unknown, 0);
 }
 
 /* As in a BEAM: what was asked for farther inside is forgotten. */
 static void a_return_to_after_an_exception_is_of_the_nearest_call(void **state)
 {
     (void)state;
-    th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_RETURN_TO);
+    th_trace_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_RETURN_TO);
     set("m", "b", 0, "true", TH_BP_LOCAL, 1);
     scene_trace_call(CALL("{m,a,[]}"), TH_NO, TH_NO);
     scene_trace_call(CALL("{m,b,[]}"), TH_NO, TH_NO);
@@ -246,7 +246,7 @@ static void a_return_to_after_an_exception_is_of_the_nearest_call(void **state)
 static void a_return_to_comes_in_silence(void **state)
 {
     (void)state;
-    th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_RETURN_TO);
+    th_trace_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_RETURN_TO);
     set("m", "a", 0, "true", TH_BP_LOCAL, 1);
     set("m", "b", 0, "[{'_',[],[{silent,true}]}]", TH_BP_LOCAL, 1);
     scene_trace_call(CALL("{m,z,[]}"), TH_NO, TH_NO);

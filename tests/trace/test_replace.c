@@ -43,7 +43,7 @@ static enum th_status replace(struct successor *with, const char *state)
                                      .library = succession_open(with),
                                      .state = state ? th_atom(state) : TH_NONE};
 
-    return th_session_replace(session, &setup);
+    return th_trace_session_replace(session, &setup);
 }
 
 static struct th_session *start(struct successor *with, const char *state, uint32_t flags)
@@ -55,8 +55,8 @@ static struct th_session *start(struct successor *with, const char *state, uint3
     struct th_session *created;
 
     assert_int_equal(th_library_load(setup.library, NULL, th_small(0)), TH_OK);
-    assert_int_equal(flags ? th_session_attach(scene_tracing(), &setup, &created)
-                           : th_session_create(scene_tracing(), &setup, &created),
+    assert_int_equal(flags ? th_trace_session_attach(scene_tracing(), &setup, &created)
+                           : th_trace_session_create(scene_tracing(), &setup, &created),
                      TH_OK);
     return created;
 }
@@ -97,7 +97,7 @@ static int begin_live(void **state)
     init();
     alive_begin();
     session = start(&first, "s", 0);
-    th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    th_trace_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
     me = alive_spawn(1, NULL, false);
     set(session, "f0", "true", TH_BP_LOCAL);
     assert_noted("1:?trace_status(s) ");
@@ -143,9 +143,9 @@ static void the_next_event_goes_to_the_new_one(void **state)
     assert_int_equal(first.unloads, 1);
     happen();
     assert_noted("2:?send(t) 2:!send(t) ");
-    assert_int_equal(th_session_state_term(session), th_atom("t"));
-    assert_int_equal(th_session_counts(session).traced, 2);
-    assert_int_equal(th_session_counts(session).status, 2);
+    assert_int_equal(th_trace_session_state_term(session), th_atom("t"));
+    assert_int_equal(th_trace_session_counts(session).traced, 2);
+    assert_int_equal(th_trace_session_counts(session).status, 2);
     assert_all_well();
 }
 
@@ -158,7 +158,7 @@ static void live_ones_as_well(void **state)
     assert_int_equal(first.unloads, 1); /* it has waited */
     make_call();
     assert_noted("2:?trace_status(s) 2:?call(s) 2:!call(s) ");
-    assert_int_equal(th_session_counts(session).traced, 2);
+    assert_int_equal(th_trace_session_counts(session).traced, 2);
     assert_all_well();
 }
 
@@ -195,9 +195,9 @@ static void another_module_is_loaded(void **state)
 
     (void)state;
     setup.library = scene_library();
-    assert_int_equal(th_session_replace(session, &setup), TH_OK);
+    assert_int_equal(th_trace_session_replace(session, &setup), TH_OK);
     assert_int_equal(first.unloads, 1);
-    assert_string_equal(th_session_name(session), "hooked");
+    assert_string_equal(th_trace_session_name(session), "hooked");
     scene_log();
     happen();
     assert_string_equal(scene_log(), "enabled_send(send,h,<0.1.0>)\n"
@@ -216,13 +216,13 @@ static void the_same_library_gets_another_state(void **state)
     library = succession_open(&third);
     setup.library = library;
     th_library_keep(library);
-    assert_int_equal(th_session_replace(session, &setup), TH_OK);
+    assert_int_equal(th_trace_session_replace(session, &setup), TH_OK);
     setup.state = th_atom("u");
-    assert_int_equal(th_session_replace(session, &setup), TH_OK);
+    assert_int_equal(th_trace_session_replace(session, &setup), TH_OK);
     assert_int_equal(third.upgrades, 1);
     assert_int_equal(third.loads + third.unloads, 0);
-    assert_int_equal(th_session_state_term(session), th_atom("u"));
-    assert_string_equal(th_session_name(session), "renamed");
+    assert_int_equal(th_trace_session_state_term(session), th_atom("u"));
+    assert_string_equal(th_trace_session_name(session), "renamed");
 }
 
 static void it_is_named_as_on_a_command_line(void **state)
@@ -232,16 +232,16 @@ static void it_is_named_as_on_a_command_line(void **state)
     struct th_search search = {0};
 
     (void)state;
-    assert_int_equal(th_tracer_replace(session, &search, text, NULL), TH_OK);
-    assert_string_equal(th_session_name(session), path);
-    assert_int_equal(th_session_state_term(session), TH_AM(trace));
-    assert_string_equal(th_library_path(th_session_library(session)), path);
+    assert_int_equal(th_trace_tracer_replace(session, &search, text, NULL), TH_OK);
+    assert_string_equal(th_trace_session_name(session), path);
+    assert_int_equal(th_trace_session_state_term(session), TH_AM(trace));
+    assert_string_equal(th_library_path(th_trace_session_library(session)), path);
     assert_int_equal(first.unloads, 1);
-    assert_int_equal(th_tracer_replace(session, &search, path, NULL), TH_OK);
-    assert_int_equal(th_session_state_term(session), TH_AM(trace)); /* none was given */
-    assert_false(th_tracer_is_outdated(session));
-    assert_int_equal(th_tracer_replace(session, &search, "nobody", NULL), TH_REFUSED);
-    assert_int_equal(th_tracer_replace(session, &search, "=trace", NULL), TH_USAGE);
+    assert_int_equal(th_trace_tracer_replace(session, &search, path, NULL), TH_OK);
+    assert_int_equal(th_trace_session_state_term(session), TH_AM(trace)); /* none was given */
+    assert_false(th_trace_tracer_is_outdated(session));
+    assert_int_equal(th_trace_tracer_replace(session, &search, "nobody", NULL), TH_REFUSED);
+    assert_int_equal(th_trace_tracer_replace(session, &search, "=trace", NULL), TH_USAGE);
     th_free(text);
     th_free(path);
 }
@@ -251,14 +251,14 @@ static void one_whose_file_is_new_is_renewed(void **state)
     struct th_library *library;
 
     (void)state;
-    assert_false(th_tracer_is_outdated(session));
+    assert_false(th_trace_tracer_is_outdated(session));
     library = succession_open(&second); /* the file is there now */
-    assert_true(th_tracer_is_outdated(session));
-    assert_int_equal(th_tracer_renew(session, NULL), TH_OK);
+    assert_true(th_trace_tracer_is_outdated(session));
+    assert_int_equal(th_trace_tracer_renew(session, NULL), TH_OK);
     th_library_release(library);
     assert_int_equal(second.upgrades, 1);
-    assert_ptr_equal(th_session_library(session), library);
-    assert_false(th_tracer_is_outdated(session));
+    assert_ptr_equal(th_trace_session_library(session), library);
+    assert_false(th_trace_tracer_is_outdated(session));
 }
 
 /* Another session has the library, too. */
@@ -314,7 +314,7 @@ static void a_library_that_is_no_tracer_leaves_it(void **state)
 
     (void)state;
     assert_int_equal(th_library_open(path, &setup.library), TH_OK);
-    assert_int_equal(th_session_replace(session, &setup), TH_REFUSED);
+    assert_int_equal(th_trace_session_replace(session, &setup), TH_REFUSED);
     assert_false(th_library_is_open(path));
     th_free(path);
     assert_first_stays();
@@ -324,7 +324,7 @@ static void a_session_that_is_detached_stays_so(void **state)
 {
     (void)state;
     first.called = removes;
-    assert_false(th_session_status(session));
+    assert_false(th_trace_session_status(session));
     assert_int_equal(replace(&second, NULL), TH_FAILED);
     assert_int_equal(second.loads + second.upgrades, 0);
 }
@@ -367,7 +367,7 @@ static void so_it_does_in_live_ones(void **state)
 static void destroy(void)
 {
     if (session)
-        th_session_destroy(session);
+        th_trace_session_destroy(session);
     session = NULL;
 }
 
@@ -386,8 +386,8 @@ static void a_session_may_end_while_the_new_one_is_asked(void **state)
     (void)state;
     second.called = destroys;
     setup.library = succession_open(&second);
-    assert_int_equal(th_session_replace(asked, &setup), TH_FAILED);
-    th_sessions_settle(scene_tracing());
+    assert_int_equal(th_trace_session_replace(asked, &setup), TH_FAILED);
+    th_trace_sessions_settle(scene_tracing());
     assert_int_equal(first.unloads, 1);
     assert_int_equal(second.unloads, 1);
     assert_all_well();

@@ -92,7 +92,7 @@ static void *replace_all_along(void *context)
         struct th_session_setup setup = {.name = "successor", .state = TH_NONE};
         make(i);
         setup.library = succession_open(&tracers[i]);
-        if (th_session_replace(session, &setup) == TH_OK)
+        if (th_trace_session_replace(session, &setup) == TH_OK)
             atomic_fetch_add(&replaced, 1);
         else
             atomic_fetch_add(&refused, 1);
@@ -108,8 +108,8 @@ static struct th_session *start(struct successor *tracer)
     tracer->called = note;
     setup.library = succession_open(tracer);
     assert_int_equal(th_library_load(setup.library, NULL, th_small(0)), TH_OK);
-    assert_int_equal(th_session_create(scene_tracing(), &setup, &created), TH_OK);
-    th_session_trace(created, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    assert_int_equal(th_trace_session_create(scene_tracing(), &setup, &created), TH_OK);
+    th_trace_session_trace(created, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
     set(created, NULL, "true", TH_BP_LOCAL);
     return created;
 }
@@ -195,7 +195,7 @@ static void each_call_goes_to_one_of_them(void **state)
     other = start(&untouched);
     run();
     calls = check_callers();
-    counts = th_session_counts(session);
+    counts = th_trace_session_counts(session);
     assert_int_equal(counts.traced, calls);
     assert_int_equal(counts.enabled, calls);
     assert_int_equal(counts.status, 1 + replaced);

@@ -43,7 +43,7 @@ static struct th_session *calls(const char *state)
 {
     struct th_session *session = scene_create(state);
 
-    assert_int_equal(th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_CALL), TH_OK);
+    assert_int_equal(th_trace_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_CALL), TH_OK);
     return session;
 }
 
@@ -57,7 +57,7 @@ static void begin_three(void)
 
 static enum th_session_state state_of(th_session_id which)
 {
-    return th_session_state(scene_tracing(), which);
+    return th_trace_session_state(scene_tracing(), which);
 }
 
 /* Acts happen at each callback, a session dies once. */
@@ -65,11 +65,11 @@ static void destroy(struct th_session **session)
 {
     if (!*session)
         return;
-    id = th_session_id_of(*session);
-    th_session_destroy(*session);
+    id = th_trace_session_id_of(*session);
+    th_trace_session_destroy(*session);
     *session = NULL;
     assert_int_equal(state_of(id), TH_SESSION_CLEARING);
-    assert_null(th_session_find(scene_tracing(), id));
+    assert_null(th_trace_session_find(scene_tracing(), id));
 }
 
 static void destroy_a(void)
@@ -94,11 +94,11 @@ static void a_session_traces_nobody_at_first(void **state)
     (void)state;
     a = scene_create("a");
     assert_string_equal(scene_log(), STATUS("a"));
-    assert_string_equal(th_session_name(a), "hooked");
-    assert_null(th_session_title(a));
-    assert_int_equal(th_session_state_term(a), th_atom("a"));
+    assert_string_equal(th_trace_session_name(a), "hooked");
+    assert_null(th_trace_session_title(a));
+    assert_int_equal(th_trace_session_state_term(a), th_atom("a"));
     expect(CALL, "");
-    th_session_trace(a, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    th_trace_session_trace(a, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
     expect(CALL, TRACED("a"));
 }
 
@@ -106,13 +106,13 @@ static void a_destroyed_session_is_called_no_more(void **state)
 {
     (void)state;
     begin_three();
-    id = th_session_id_of(b);
+    id = th_trace_session_id_of(b);
     assert_int_equal(state_of(id), TH_SESSION_ALIVE);
-    assert_ptr_equal(th_session_find(scene_tracing(), id), b);
-    th_session_destroy(b);
+    assert_ptr_equal(th_trace_session_find(scene_tracing(), id), b);
+    th_trace_session_destroy(b);
     assert_int_equal(state_of(id), TH_SESSION_DEAD);
-    assert_null(th_session_find(scene_tracing(), id));
-    assert_int_equal(th_tracing_sessions(scene_tracing()), 2);
+    assert_null(th_trace_session_find(scene_tracing(), id));
+    assert_int_equal(th_trace_sessions(scene_tracing()), 2);
     expect(CALL, TRACED("a") TRACED("c"));
 }
 
@@ -122,10 +122,10 @@ static void an_id_never_names_a_later_session(void **state)
     for (int i = 0; i < 200; i++) {
         th_session_id old = id;
         a = calls("a");
-        id = th_session_id_of(a);
+        id = th_trace_session_id_of(a);
         assert_true(id != old);
         assert_int_equal(state_of(old), TH_SESSION_DEAD);
-        th_session_destroy(a);
+        th_trace_session_destroy(a);
     }
     assert_int_equal(state_of(0), TH_SESSION_DEAD);
 }
@@ -135,7 +135,7 @@ static void without_sessions_a_stream_is_at_its_end(void **state)
     (void)state;
     a = calls("a");
     expect(CALL, STATUS("a") TRACED("a"));
-    th_session_destroy(a);
+    th_trace_session_destroy(a);
     assert_int_equal(scene_trace(CALL), TH_END);
     a = calls("a");
     expect(CALL, STATUS("a") TRACED("a"));
@@ -150,15 +150,15 @@ static void there_are_as_many_as_a_word_has_bits(void **state)
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
         sessions[i] = calls("a");
     setup.library = scene_library();
-    assert_int_equal(th_session_create(scene_tracing(), &setup, &more), TH_USAGE);
+    assert_int_equal(th_trace_session_create(scene_tracing(), &setup, &more), TH_USAGE);
     assert_string_equal(th_error_link(1), "there can be at most 64 tracers");
     th_error_clear();
-    th_session_destroy(sessions[17]);
+    th_trace_session_destroy(sessions[17]);
     sessions[17] = calls("b");
     scene_log();
     scene_trace(CALL);
-    assert_int_equal(th_session_counts(sessions[17]).traced, 1);
-    assert_int_equal(th_session_counts(sessions[63]).traced, 1);
+    assert_int_equal(th_trace_session_counts(sessions[17]).traced, 1);
+    assert_int_equal(th_trace_session_counts(sessions[63]).traced, 1);
 }
 
 /* The new one has the place of the old, but not its discarded calls. */
@@ -171,7 +171,7 @@ static void a_new_session_knows_nothing_of_an_old_ones_calls(void **state)
     scene_trace("{trace,<0.1.0>,call,{m,f,[]}}");
     scene_answer("enabled_call", "trace");
     scene_trace("{trace,<0.1.0>,call,{m,g,[]}}");
-    th_session_destroy(b);
+    th_trace_session_destroy(b);
     b = calls("b");
     scene_log();
     expect("{trace,<0.1.0>,return_from,{m,g,0},1}",
@@ -230,7 +230,7 @@ static void all_destroyed_in_one_callback(void **state)
     scene_act("enabled_call", "b", destroy_c);
     expect(CALL, TRACED("a") ENABLED("b"));
     assert_int_equal(scene_trace(CALL), TH_END);
-    assert_int_equal(th_tracing_sessions(scene_tracing()), 0);
+    assert_int_equal(th_trace_sessions(scene_tracing()), 0);
 }
 
 static void destroyed_while_it_is_asked_for_its_status(void **state)
@@ -238,7 +238,7 @@ static void destroyed_while_it_is_asked_for_its_status(void **state)
     (void)state;
     begin_three();
     for (enum th_tracees which = TH_PROCESSES_EXISTING; which <= TH_PROCESSES_NEW; which++)
-        th_session_trace(b, which, true, TH_FLAG_RUNNING);
+        th_trace_session_trace(b, which, true, TH_FLAG_RUNNING);
     scene_act("enabled", "b", destroy_b);
     expect("{trace,<0.1.0>,in,0}",
            "enabled(trace_status,a,<0.1.0>)\nenabled(trace_status,b,<0.1.0>)\n"
@@ -251,31 +251,31 @@ static void destroyed_when_its_status_is_asked_from_outside(void **state)
     (void)state;
     begin_three();
     scene_act("enabled", "b", destroy_b);
-    assert_false(th_session_status(b));
+    assert_false(th_trace_session_status(b));
     assert_int_equal(state_of(id), TH_SESSION_DEAD);
     b = calls("b2");
     scene_act("enabled", "b2", destroy_b);
-    assert_int_equal(th_session_flags(b, th_local_pid(1, 0)), 0);
+    assert_int_equal(th_trace_session_flags(b, th_local_pid(1, 0)), 0);
     assert_int_equal(state_of(id), TH_SESSION_DEAD);
 }
 
 static void create_d(void)
 {
     calls("d");
-    assert_non_null(th_callback_current.attachment);
-    assert_string_equal(th_callback_name(), "trace_call");
-    assert_true(th_callback_refuses(th_local_pid(1, 0)));
+    assert_non_null(th_trace_callback_current.attachment);
+    assert_string_equal(th_trace_callback_name(), "trace_call");
+    assert_true(th_trace_callback_refuses(th_local_pid(1, 0)));
 }
 
 static void one_that_is_created_in_a_callback_gets_the_next_event(void **state)
 {
     (void)state;
     begin_three();
-    th_session_destroy(b);
-    th_session_destroy(c);
+    th_trace_session_destroy(b);
+    th_trace_session_destroy(c);
     scene_act("trace_call", "a", create_d);
     expect(CALL, TRACED("a") STATUS("d"));
-    th_session_destroy(a);
+    th_trace_session_destroy(a);
     expect(CALL, TRACED("d"));
 }
 

@@ -52,22 +52,22 @@ static void expect(const char *tuple, const char *callbacks)
 
 static void set(enum th_tracees which, bool on, uint32_t flags)
 {
-    assert_int_equal(th_session_trace(session, which, on, flags), TH_OK);
+    assert_int_equal(th_trace_session_trace(session, which, on, flags), TH_OK);
 }
 
 static void give(th_term id, uint32_t flags)
 {
-    assert_int_equal(th_session_trace_one(session, id, true, flags), TH_OK);
+    assert_int_equal(th_trace_session_trace_one(session, id, true, flags), TH_OK);
 }
 
 static void take(th_term id, uint32_t flags)
 {
-    assert_int_equal(th_session_trace_one(session, id, false, flags), TH_OK);
+    assert_int_equal(th_trace_session_trace_one(session, id, false, flags), TH_OK);
 }
 
 static void expect_flags(th_term id, uint32_t flags)
 {
-    assert_int_equal(th_session_flags(session, id), flags);
+    assert_int_equal(th_trace_session_flags(session, id), flags);
     scene_log();
 }
 
@@ -105,10 +105,10 @@ static void only_that_one_is_traced(void **state)
 static void one_that_has_ended_is_refused(void **state)
 {
     (void)state;
-    th_world_end(pid(1));
-    expect_refused(th_session_trace_one(session, pid(1), true, TH_FLAG_SEND),
+    th_process_world_end(pid(1));
+    expect_refused(th_trace_session_trace_one(session, pid(1), true, TH_FLAG_SEND),
                    "only a process or port that has not ended can be traced");
-    expect_refused(th_session_trace_one(session, th_atom("all"), true, TH_FLAG_SEND),
+    expect_refused(th_trace_session_trace_one(session, th_atom("all"), true, TH_FLAG_SEND),
                    "only a process or port that has not ended can be traced");
 }
 
@@ -116,13 +116,13 @@ static void one_that_is_named_is_not_seen_by_that(void **state)
 {
     (void)state;
     give(pid(1), TH_FLAG_SEND);
-    assert_int_equal(th_world_counts().seen, 0);
+    assert_int_equal(th_process_world_counts().seen, 0);
     scene_trace(SEND("<0.1.0>"));
     scene_trace(SEND("<0.1.0>"));
-    assert_int_equal(th_world_counts().seen, 1);
+    assert_int_equal(th_process_world_counts().seen, 1);
     give(pid(2), TH_FLAG_SEND);
-    th_world_end(pid(2));
-    assert_int_equal(th_world_counts().seen, 2);
+    th_process_world_end(pid(2));
+    assert_int_equal(th_process_world_counts().seen, 2);
 }
 
 /* --- all, existing, new --- */
@@ -161,9 +161,9 @@ static void all_are_both(void **state)
 {
     (void)state;
     set(TH_PROCESSES_ALL, true, TH_FLAG_SEND);
-    assert_int_equal(th_session_default_flags(session, TH_PROCESSES_EXISTING), TH_FLAG_SEND);
-    assert_int_equal(th_session_default_flags(session, TH_PROCESSES_NEW), TH_FLAG_SEND);
-    assert_int_equal(th_session_default_flags(session, TH_PORTS_NEW), 0);
+    assert_int_equal(th_trace_session_default_flags(session, TH_PROCESSES_EXISTING), TH_FLAG_SEND);
+    assert_int_equal(th_trace_session_default_flags(session, TH_PROCESSES_NEW), TH_FLAG_SEND);
+    assert_int_equal(th_trace_session_default_flags(session, TH_PORTS_NEW), 0);
     scene_trace("{trace,<0.1.0>,spawn,<0.2.0>,{m,f,[]}}");
     expect_flags(pid(1), TH_FLAG_SEND);
     expect_flags(pid(2), TH_FLAG_SEND);
@@ -195,7 +195,7 @@ static void ports_accept_some_flags(void **state)
 
     (void)state;
     set(TH_PORTS_ALL, true, TH_FLAGS_ALL);
-    assert_int_equal(th_session_default_flags(session, TH_PORTS_NEW), theirs);
+    assert_int_equal(th_trace_session_default_flags(session, TH_PORTS_NEW), theirs);
     expect_flags(port(5), theirs);
     set(TH_PORTS_ALL, false, theirs);
     give(port(7), TH_FLAG_CALL | TH_FLAG_SET_ON_SPAWN);
@@ -211,10 +211,12 @@ static void cpu_time_is_for_all(void **state)
     (void)state;
     set(TH_PROCESSES_ALL, true, TH_FLAG_SEND | TH_FLAG_CPU_TIMESTAMP);
     expect_flags(pid(1), TH_FLAG_SEND | TH_FLAG_CPU_TIMESTAMP);
-    expect_refused(th_session_trace(session, TH_PROCESSES_NEW, true, TH_FLAG_CPU_TIMESTAMP), why);
-    expect_refused(th_session_trace(session, TH_PORTS_EXISTING, true, TH_FLAG_CPU_TIMESTAMP), why);
-    expect_refused(th_session_trace_one(session, pid(1), true, TH_FLAG_CPU_TIMESTAMP), why);
-    expect_refused(th_session_expect(session, pid(1), TH_FLAG_CPU_TIMESTAMP), why);
+    expect_refused(th_trace_session_trace(session, TH_PROCESSES_NEW, true, TH_FLAG_CPU_TIMESTAMP),
+                   why);
+    expect_refused(th_trace_session_trace(session, TH_PORTS_EXISTING, true, TH_FLAG_CPU_TIMESTAMP),
+                   why);
+    expect_refused(th_trace_session_trace_one(session, pid(1), true, TH_FLAG_CPU_TIMESTAMP), why);
+    expect_refused(th_trace_session_expect(session, pid(1), TH_FLAG_CPU_TIMESTAMP), why);
 }
 
 /* --- those that are expected --- */
@@ -222,15 +224,15 @@ static void cpu_time_is_for_all(void **state)
 static void who_is_expected_is_so_in_each_world(void **state)
 {
     (void)state;
-    assert_int_equal(th_session_expect(session, pid(1), TH_FLAG_SEND), TH_OK);
-    assert_int_equal(th_session_expect(session, port(5), TH_FLAG_SEND), TH_OK);
+    assert_int_equal(th_trace_session_expect(session, pid(1), TH_FLAG_SEND), TH_OK);
+    assert_int_equal(th_trace_session_expect(session, port(5), TH_FLAG_SEND), TH_OK);
     for (int world = 0; world < 3; world++) {
         expect(SEND("<0.1.0>"), SENT("<0.1.0>") " self\n");
         expect(SEND("#Port<0.5>"), SENT("#Port<0.5>") "\n");
         expect(SEND("<0.2.0>"), "");
-        th_tracing_new_world(scene_tracing());
+        th_trace_new_world(scene_tracing());
     }
-    expect_refused(th_session_expect(session, th_small(1), TH_FLAG_SEND),
+    expect_refused(th_trace_session_expect(session, th_small(1), TH_FLAG_SEND),
                    "only processes, ports and names can be traced");
 }
 
@@ -238,7 +240,7 @@ static void who_is_expected_is_so_in_each_world(void **state)
 static void who_is_expected_may_be_born(void **state)
 {
     (void)state;
-    th_session_expect(session, pid(2), TH_FLAG_SEND);
+    th_trace_session_expect(session, pid(2), TH_FLAG_SEND);
     give(pid(1), TH_FLAG_PROCS | TH_FLAG_SET_ON_SPAWN);
     scene_trace("{trace,<0.1.0>,spawn,<0.2.0>,{m,f,[]}}");
     expect_flags(pid(2), TH_FLAG_SEND | TH_FLAG_PROCS | TH_FLAG_SET_ON_SPAWN);
@@ -247,7 +249,7 @@ static void who_is_expected_may_be_born(void **state)
 static void who_registers_an_expected_name_is_traced_from_then_on(void **state)
 {
     (void)state;
-    th_session_expect(session, th_atom("boss"), TH_FLAG_SEND | TH_FLAG_PROCS);
+    th_trace_session_expect(session, th_atom("boss"), TH_FLAG_SEND | TH_FLAG_PROCS);
     expect(SEND("<0.1.0>"), "");
     expect("{trace,<0.1.0>,register,clerk}", "");
     expect("{trace,<0.1.0>,register,boss}", "enabled_procs(register,s,<0.1.0>)\n"
@@ -260,8 +262,8 @@ static void who_registers_an_expected_name_is_traced_from_then_on(void **state)
 static void who_has_an_expected_name_is_traced_at_once(void **state)
 {
     (void)state;
-    th_world_register(pid(1), th_atom("boss"));
-    th_session_expect(session, th_atom("boss"), TH_FLAG_SEND);
+    th_process_world_register(pid(1), th_atom("boss"));
+    th_trace_session_expect(session, th_atom("boss"), TH_FLAG_SEND);
     expect_flags(pid(1), TH_FLAG_SEND);
 }
 
@@ -272,20 +274,20 @@ static void asking_asks_for_the_status(void **state)
     (void)state;
     give(pid(1), TH_FLAG_SEND);
     assert_string_equal(scene_log(), "");
-    assert_int_equal(th_session_flags(session, pid(2)), 0);
+    assert_int_equal(th_trace_session_flags(session, pid(2)), 0);
     assert_string_equal(scene_log(), "");
-    assert_int_equal(th_session_flags(session, pid(1)), TH_FLAG_SEND);
+    assert_int_equal(th_trace_session_flags(session, pid(1)), TH_FLAG_SEND);
     assert_string_equal(scene_log(), STATUS("<0.1.0>"));
     scene_answer("enabled trace_status", "remove");
-    assert_int_equal(th_session_flags(session, pid(1)), 0);
+    assert_int_equal(th_trace_session_flags(session, pid(1)), 0);
     assert_string_equal(scene_log(), STATUS("<0.1.0>"));
-    assert_int_equal(th_session_flags(session, pid(1)), 0);
+    assert_int_equal(th_trace_session_flags(session, pid(1)), 0);
     assert_string_equal(scene_log(), "");
-    assert_int_equal(th_session_counts(session).removed, 1);
+    assert_int_equal(th_trace_session_counts(session).removed, 1);
     set(TH_PROCESSES_NEW, true, TH_FLAG_SEND);
-    assert_int_equal(th_session_default_flags(session, TH_PROCESSES_NEW), 0);
+    assert_int_equal(th_trace_session_default_flags(session, TH_PROCESSES_NEW), 0);
     assert_string_equal(scene_log(), STATUS("undefined"));
-    assert_false(th_session_attached(session));
+    assert_false(th_trace_session_attached(session));
 }
 
 static void which_sessions_there_are(void **state)
@@ -295,16 +297,16 @@ static void which_sessions_there_are(void **state)
 
     (void)state;
     give(pid(1), TH_FLAG_SEND);
-    assert_int_equal(th_session_trace(other, TH_PROCESSES_NEW, true, TH_FLAG_SEND), TH_OK);
-    assert_int_equal(th_sessions_of(scene_tracing(), TH_NONE, ids), 2);
-    assert_int_equal(ids[0], th_session_id_of(session));
-    assert_int_equal(ids[1], th_session_id_of(other));
-    assert_int_equal(th_sessions_of(scene_tracing(), pid(1), ids), 1);
-    assert_int_equal(ids[0], th_session_id_of(session));
-    assert_int_equal(th_sessions_of_new(scene_tracing(), TH_PROCESSES_NEW, ids), 1);
-    assert_int_equal(ids[0], th_session_id_of(other));
-    assert_int_equal(th_sessions_of_new(scene_tracing(), TH_PORTS_NEW, ids), 0);
-    assert_int_equal(th_sessions_of(scene_tracing(), pid(2), ids), 0);
+    assert_int_equal(th_trace_session_trace(other, TH_PROCESSES_NEW, true, TH_FLAG_SEND), TH_OK);
+    assert_int_equal(th_trace_sessions_of(scene_tracing(), TH_NONE, ids), 2);
+    assert_int_equal(ids[0], th_trace_session_id_of(session));
+    assert_int_equal(ids[1], th_trace_session_id_of(other));
+    assert_int_equal(th_trace_sessions_of(scene_tracing(), pid(1), ids), 1);
+    assert_int_equal(ids[0], th_trace_session_id_of(session));
+    assert_int_equal(th_trace_sessions_of_new(scene_tracing(), TH_PROCESSES_NEW, ids), 1);
+    assert_int_equal(ids[0], th_trace_session_id_of(other));
+    assert_int_equal(th_trace_sessions_of_new(scene_tracing(), TH_PORTS_NEW, ids), 0);
+    assert_int_equal(th_trace_sessions_of(scene_tracing(), pid(2), ids), 0);
 }
 
 /* --- what they hold back --- */
@@ -342,9 +344,9 @@ static void in_silence_calls_are_asked_of_but_not_told(void **state)
     expect("{trace,<0.1.0>,call,{m,f,[]}}", "enabled_call(call,s,<0.1.0>)\n");
     expect("{trace,<0.1.0>,exception_from,{m,f,0},{error,x}}", "");
     expect(SEND("<0.1.0>"), SENT("<0.1.0>") " self\n");
-    assert_int_equal(th_session_counts(session).silenced, 2);
-    assert_int_equal(th_session_counts(session).untraced, 3);
-    assert_int_equal(th_session_counts(session).discarded, 0);
+    assert_int_equal(th_trace_session_counts(session).silenced, 2);
+    assert_int_equal(th_trace_session_counts(session).untraced, 3);
+    assert_int_equal(th_trace_session_counts(session).discarded, 0);
 }
 
 /* It is the call that counts. */
@@ -397,8 +399,8 @@ static void what_comes_after_the_exit_goes_by_the_last_flags(void **state)
     set(TH_PROCESSES_ALL, true, TH_FLAG_EXITING | TH_FLAG_PROCS);
     take(pid(1), TH_FLAG_EXITING);
     take(pid(2), TH_FLAG_PROCS);
-    th_world_end(pid(1));
-    th_world_end(pid(2));
+    th_process_world_end(pid(1));
+    th_process_world_end(pid(2));
     expect("{trace,<0.1.0>,out_exited,0}", "");
     expect("{trace,<0.2.0>,out_exited,0}",
            "enabled_running_procs(out_exited,s,<0.2.0>)\n"
@@ -406,7 +408,7 @@ static void what_comes_after_the_exit_goes_by_the_last_flags(void **state)
     expect("{trace,<0.2.0>,unregister,name}", "");
     expect("{trace,<0.1.0>,unregister,name}", "enabled_procs(unregister,s,<0.1.0>)\n"
                                               "trace_procs(unregister,s,<0.1.0>,name,#{})\n");
-    th_session_destroy(session);
+    th_trace_session_destroy(session);
     session = scene_create("s");
     set(TH_PROCESSES_NEW, true, TH_FLAG_EXITING);
     scene_log();
@@ -418,9 +420,9 @@ static void one_that_is_gone_leaves_nothing_behind(void **state)
     (void)state;
     for (unsigned i = 1; i < 1000; i++) {
         give(pid(i), TH_FLAG_SEND);
-        th_world_end(pid(i));
+        th_process_world_end(pid(i));
     }
-    assert_int_equal(th_world_counts().present, 0);
+    assert_int_equal(th_process_world_counts().present, 0);
 }
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, begin, end)

@@ -82,7 +82,7 @@ static bool is_in_library(const uint64_t *word, struct seen *seen)
         return true;
     if (page_of(word) == seen->gap)
         return false;
-    if (th_text_find_segment(code, &seen->segment))
+    if (th_native_text_find_segment(code, &seen->segment))
         return true;
     seen->segment = (struct th_text_segment){0};
     seen->gap = page_of(word);
@@ -110,8 +110,8 @@ static void free_gone(const struct th_library *library)
         if (!native->dropped) {
             native->listed = false;
         } else if (is_gone(native, library, &seen)) {
-            th_table_remove(&records, (uintptr_t)word_of(native));
-            th_near_free(native);
+            th_hash_table_remove(&records, (uintptr_t)word_of(native));
+            th_native_near_free(native);
         } else {
             drops.items[kept++] = native;
         }
@@ -123,7 +123,7 @@ static void free_gone(const struct th_library *library)
 static void see_opened(const struct th_library *library)
 {
     free_gone(library);
-    th_entries_make_ready(library);
+    th_native_entries_make_ready(library);
 }
 
 static _Unwind_Reason_Code stop(struct _Unwind_Context *context, void *unused)
@@ -144,7 +144,7 @@ enum th_status th_native_begin(void)
 {
     prepare_unwinder();
     refusal = other_machine;
-    if (!refusal && !th_text_begin())
+    if (!refusal && !th_native_text_begin())
         refusal = "the kernel does not have membarrier() for changed code: use Linux 4.16 or newer";
     if (refusal)
         return th_error_raise(TH_FAILED, "%s", refusal);
@@ -173,7 +173,7 @@ static bool was_tried(const void *code)
 
 static bool can_write(const struct th_text_word *word)
 {
-    return was_tried(word->word) || th_text_can_write(word);
+    return was_tried(word->word) || th_native_text_can_write(word);
 }
 
 struct th_native *th_native_find(const void *code)
@@ -181,7 +181,7 @@ struct th_native *th_native_find(const void *code)
     struct th_native *native;
 
     pthread_mutex_lock(&lock);
-    native = th_table_get(&records, (uintptr_t)code);
+    native = th_hash_table_get(&records, (uintptr_t)code);
     if (native && native->dropped)
         native = NULL;
     pthread_mutex_unlock(&lock);
@@ -193,7 +193,7 @@ static bool is_memory_near(const void *code)
     bool near;
 
     pthread_mutex_lock(&lock);
-    near = th_near_find(code, false) != NULL;
+    near = th_native_near_find(code, false) != NULL;
     pthread_mutex_unlock(&lock);
     return near;
 }
@@ -205,7 +205,7 @@ const char *th_native_refusal(const struct th_library *library, const void *code
 
     if (refusal || th_native_find(code))
         return refusal;
-    why = th_entry_refusal(library, code);
+    why = th_native_entry_refusal(library, code);
     if (why)
         return why;
     if (!describe(library, (void *)code, &word) || !can_write(&word))
@@ -220,7 +220,7 @@ const char *th_native_refusal(const struct th_library *library, const void *code
 static uint64_t jump_of(const struct th_native *native, const void *code)
 {
     enum { JUMP = 6 };
-    uint32_t displacement = (uint32_t)(th_near_stub(native) - ((uintptr_t)code + JUMP));
+    uint32_t displacement = (uint32_t)(th_native_near_stub(native) - ((uintptr_t)code + JUMP));
 
     return UINT64_C(0x9066000000000000) | (uint64_t)displacement << 16 | 0xe92e;
 }
@@ -228,7 +228,7 @@ static uint64_t jump_of(const struct th_native *native, const void *code)
 /* The record of CODE is that which it had before, if it had any. */
 static struct th_native *take_record(void *code)
 {
-    struct th_native *native = th_table_get(&records, (uintptr_t)code);
+    struct th_native *native = th_hash_table_get(&records, (uintptr_t)code);
 
     if (native && !native->dropped)
         th_bug("a function has two native records");
@@ -236,10 +236,10 @@ static struct th_native *take_record(void *code)
         native->dropped = false;
         return native;
     }
-    native = th_near_find(code, true);
+    native = th_native_near_find(code, true);
     if (native) {
         native->dropped = native->listed = false;
-        th_table_set(&records, (uintptr_t)code, native);
+        th_hash_table_set(&records, (uintptr_t)code, native);
     }
     return native;
 }
@@ -307,7 +307,7 @@ static bool count_armed(struct th_native *native, bool arm)
 /* What is to be written. */
 static uint64_t value_of(const struct th_native *native, bool arm)
 {
-    return th_entry_keeping_int3(*word_of(native), arm ? native->jump : TH_ENTRY_NOP);
+    return th_native_entry_keeping_int3(*word_of(native), arm ? native->jump : TH_ENTRY_NOP);
 }
 
 /* Entry words that are to be written together. */
@@ -325,7 +325,7 @@ static void write_later(struct writing *writing, struct th_native *native, bool 
 
 static void write_now(struct writing *writing)
 {
-    if (!th_text_write(writing->words, writing->count))
+    if (!th_native_text_write(writing->words, writing->count))
         th_bug("code that was writable no longer is: %s", strerror(errno));
     th_free(writing->words);
 }
@@ -356,7 +356,7 @@ static void disarm_entries(struct th_site *const *sites, size_t count)
 
 static bool is_armed(const struct th_site *site)
 {
-    return th_site_is_armed(site);
+    return th_breakpoint_site_is_armed(site);
 }
 
 /* Relaxed, as whoever reads it reads what it decides about again; written with the permission
@@ -384,12 +384,12 @@ static void count_active(struct th_site *site, unsigned generation, uint32_t bef
             count_record(place->records[i], generation, before, after);
 }
 
-const struct th_site_operations th_site_native = {.kind = "native",
-                                                  .kinds = TH_BP_ALL & ~TH_BP_GLOBAL,
-                                                  .arm = arm_entries,
-                                                  .disarm = disarm_entries,
-                                                  .is_armed = is_armed,
-                                                  .count = count_active};
+const struct th_site_operations th_native_site_native = {.kind = "native",
+                                                         .kinds = TH_BP_ALL & ~TH_BP_GLOBAL,
+                                                         .arm = arm_entries,
+                                                         .disarm = disarm_entries,
+                                                         .is_armed = is_armed,
+                                                         .count = count_active};
 
 /* --- Records of a site ------------------------------------------------------------------------ */
 
@@ -400,7 +400,7 @@ static void count_all(const struct th_site *site, struct th_native *native, bool
 
     for (; bp; bp = atomic_load_explicit(&bp->next, memory_order_relaxed))
         for (unsigned generation = 0; generation < 2; generation++) {
-            uint32_t active = th_bp_active(&bp->data[generation]);
+            uint32_t active = th_breakpoint_active(&bp->data[generation]);
             count_record(native, generation, counts ? 0 : active, counts ? active : 0);
         }
 }
@@ -427,7 +427,7 @@ void th_native_attach(struct th_site *const sites[], struct th_native *const nat
     for (size_t i = 0; i < count; i++) {
         replace_record(sites[i], NULL, natives[i]);
         count_all(sites[i], natives[i], true);
-        if (th_site_is_armed(sites[i]))
+        if (th_breakpoint_site_is_armed(sites[i]))
             write_later(&writing, natives[i], true);
     }
     write_now(&writing);
@@ -441,7 +441,7 @@ void th_native_detach(struct th_site *const sites[], struct th_native *const nat
     for (size_t i = 0; i < count; i++) {
         replace_record(sites[i], natives[i], NULL);
         count_all(sites[i], natives[i], false);
-        if (th_site_is_armed(sites[i]))
+        if (th_breakpoint_site_is_armed(sites[i]))
             write_later(&writing, natives[i], false);
     }
     write_now(&writing);

@@ -55,8 +55,8 @@ enum th_native_form {
 struct th_native {
     /* The breakpoints, of all the entry's sites, that are active, by generation. The thunk reads
      * that of the active one, relaxed: what it decides by it the hit reads again. It may have read
-     * th_active_bp_index long before: then its call began before the change that it misses was
-     * done. Written as that generation is staged and consolidated, with the permission. */
+     * th_breakpoint_active_index long before: then its call began before the change that it misses
+     * was done. Written as that generation is staged and consolidated, with the permission. */
     _Alignas(64) _Atomic uint32_t active[2];
     void *handler; /* for the entry's form, as below; constant while there is a site */
     void *body;    /* label + 8 */
@@ -81,7 +81,8 @@ struct th_native {
  * Read as the thunk reads `active`, after which a handler asks. */
 static inline bool th_native_has_others(const struct th_native *native)
 {
-    return atomic_load_explicit(&native->others[th_bp_generation()], memory_order_relaxed) != 0;
+    return atomic_load_explicit(&native->others[th_breakpoint_generation()],
+                                memory_order_relaxed) != 0;
 }
 
 /*
@@ -150,7 +151,7 @@ enum { TH_NATIVE_INSTANCES = 2 };
 struct th_native_place {
     struct th_native *records[TH_NATIVE_INSTANCES]; /* NULL: none. With the permission. */
 };
-extern const struct th_site_operations th_site_native;
+extern const struct th_site_operations th_native_site_native;
 
 /*
  * Each of NATIVES becomes a record of the native site at its place in SITES, in which it is not

@@ -63,7 +63,7 @@ static uint64_t without_int3(uint64_t word)
     return word;
 }
 
-uint64_t th_entry_keeping_int3(uint64_t old, uint64_t value)
+uint64_t th_native_entry_keeping_int3(uint64_t old, uint64_t value)
 {
     return (old & FIRST) == INT3 ? (value & ~(uint64_t)FIRST) | INT3 : value;
 }
@@ -136,11 +136,11 @@ static bool is_to_be_made_ready(const struct th_library *library, uintptr_t labe
     struct nops nops = count_nops(library, label);
 
     return is_aligned(label) && nops.count > 0 && nops.bytes == TH_ENTRY_WORD &&
-           value_at(label) != th_entry_keeping_int3(value_at(label), TH_ENTRY_NOP);
+           value_at(label) != th_native_entry_keeping_int3(value_at(label), TH_ENTRY_NOP);
 }
 
 /* Where it fails the NOPs remain, and tell. */
-void th_entries_make_ready(const struct th_library *library)
+void th_native_entries_make_ready(const struct th_library *library)
 {
     const struct th_code_map *map = th_library_code_map(library);
     struct th_text_word *words;
@@ -153,10 +153,10 @@ void th_entries_make_ready(const struct th_library *library)
         uintptr_t label = label_of(map->patchable[i]);
         if (label && can_read(library, label) && is_to_be_made_ready(library, label))
             words[count++] = (struct th_text_word){
-                (uint64_t *)label, th_entry_keeping_int3(value_at(label), TH_ENTRY_NOP),
+                (uint64_t *)label, th_native_entry_keeping_int3(value_at(label), TH_ENTRY_NOP),
                 th_library_protection(library, label, TH_ENTRY_WORD)};
     }
-    th_text_write(words, count);
+    th_native_text_write(words, count);
     th_free(words);
 }
 
@@ -187,7 +187,7 @@ static const char *refuse_nops(const struct th_code_map *map, struct nops nops)
     return TH_ENTRY_UNWRITABLE;
 }
 
-const char *th_entry_refusal(const struct th_library *library, const void *code)
+const char *th_native_entry_refusal(const struct th_library *library, const void *code)
 {
     const struct th_code_map *map = th_library_code_map(library);
     uintptr_t label = (uintptr_t)code;
@@ -196,7 +196,8 @@ const char *th_entry_refusal(const struct th_library *library, const void *code)
     if (!can_read(library, label))
         return "its code is not in this library: name a function of the library's own, which may "
                "call it";
-    if (!th_code_map_lists(map, label) && !th_code_map_lists(map, label - TH_ENTRY_WORD))
+    if (!th_library_code_map_lists(map, label) &&
+        !th_library_code_map_lists(map, label - TH_ENTRY_WORD))
         return "it was compiled without room for a breakpoint at its entry: " FLAGS;
     if (starts_with_endbr64(code))
         return "it begins with `endbr64`, where a breakpoint would be: compile with "

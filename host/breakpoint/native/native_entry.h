@@ -24,17 +24,17 @@ enum { TH_ENTRY_WORD = 8 /* bytes */ };
 /* VALUE, to be written to an entry word where OLD is: a breakpoint that a debugger has put in the
  * place of the first byte stays, as the debugger thinks that it does. It stops all threads to put
  * it there. */
-uint64_t th_entry_keeping_int3(uint64_t old, uint64_t value);
+uint64_t th_native_entry_keeping_int3(uint64_t old, uint64_t value);
 
 /*
  * LIBRARY was opened: makes one NOP of what are NOPs in the first eight bytes of its entries. Not
  * when an entry is first traced: a thread may stand between two of the NOPs then. The compiler
  * lists where the NOPs begin; the label is where an entry of the unwind table begins. An entry that
- * is not sure to be one is left as it is, and refused (th_entry_refusal()).
+ * is not sure to be one is left as it is, and refused (th_native_entry_refusal()).
  */
-void th_entries_make_ready(const struct th_library *library);
+void th_native_entries_make_ready(const struct th_library *library);
 
 /* Why the entry at CODE is not a single NOP, aligned and LIBRARY's; as th_native_refusal(). */
-const char *th_entry_refusal(const struct th_library *library, const void *code);
+const char *th_native_entry_refusal(const struct th_library *library, const void *code);
 
 #endif

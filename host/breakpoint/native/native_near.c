@@ -193,7 +193,7 @@ static bool is_near(const struct block *block, uintptr_t word)
            distance((uintptr_t)block->code + CODE, word) < reach;
 }
 
-struct th_native *th_near_find(const void *word, bool take)
+struct th_native *th_native_near_find(const void *word, bool take)
 {
     struct block *block = blocks;
     struct th_native *record;
@@ -224,7 +224,7 @@ static struct block *block_of(const struct th_native *record)
     return block;
 }
 
-void th_near_free(struct th_native *record)
+void th_native_near_free(struct th_native *record)
 {
     struct block *block = block_of(record);
 
@@ -232,7 +232,7 @@ void th_near_free(struct th_native *record)
     block->free = record;
 }
 
-uintptr_t th_near_stub(const struct th_native *record)
+uintptr_t th_native_near_stub(const struct th_native *record)
 {
     struct block *block = block_of(record);
 

@@ -18,11 +18,11 @@
 
 /* A record that is free, and that a jump from WORD reaches; NULL: there is no memory, errno says
  * why. It stays free unless TAKE. */
-struct th_native *th_near_find(const void *word, bool take);
+struct th_native *th_native_near_find(const void *word, bool take);
 
-void th_near_free(struct th_native *record);
+void th_native_near_free(struct th_native *record);
 
 /* Where the entry jumps to. */
-uintptr_t th_near_stub(const struct th_native *record);
+uintptr_t th_native_near_stub(const struct th_native *record);
 
 #endif

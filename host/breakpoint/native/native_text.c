@@ -49,7 +49,7 @@ __attribute__((no_sanitize("thread"))) static int look_into(struct dl_phdr_info 
     return 0;
 }
 
-bool th_text_find_segment(uintptr_t address, struct th_text_segment *segment)
+bool th_native_text_find_segment(uintptr_t address, struct th_text_segment *segment)
 {
     return dl_iterate_phdr(look_into, &(struct search){address, segment}) != 0;
 }
@@ -61,7 +61,7 @@ static long membarrier(int command)
     return syscall(SYS_membarrier, command, 0, 0);
 }
 
-bool th_text_begin(void)
+bool th_native_text_begin(void)
 {
     return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE) == 0;
 }
@@ -71,7 +71,7 @@ static void sync_threads(void)
 {
     if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE) == 0)
         return;
-    if (!th_text_begin() || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE) != 0)
+    if (!th_native_text_begin() || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE) != 0)
         th_bug("membarrier() is refused that was promised: %s", strerror(errno));
 }
 
@@ -140,7 +140,7 @@ static int by_address(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-bool th_text_write(struct th_text_word *words, size_t count)
+bool th_native_text_write(struct th_text_word *words, size_t count)
 {
     bool done = true;
     int error;
@@ -160,7 +160,7 @@ bool th_text_write(struct th_text_word *words, size_t count)
     return done;
 }
 
-bool th_text_can_write(const struct th_text_word *word)
+bool th_native_text_can_write(const struct th_text_word *word)
 {
     bool can;
     int error;

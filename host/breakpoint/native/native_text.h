@@ -19,10 +19,10 @@ struct th_text_segment {
 };
 
 /* The segment of any open library that ADDRESS is in; false: it is in none. */
-bool th_text_find_segment(uintptr_t address, struct th_text_segment *segment);
+bool th_native_text_find_segment(uintptr_t address, struct th_text_segment *segment);
 
-/* Asks the kernel for what th_text_write() needs. False: it has no such thing. */
-bool th_text_begin(void);
+/* Asks the kernel for what th_native_text_write() needs. False: it has no such thing. */
+bool th_native_text_begin(void);
 
 /* A word to be written, aligned, in memory of that protection. */
 struct th_text_word {
@@ -36,9 +36,9 @@ struct th_text_word {
  * returns, each thread that comes there runs the new ones. Sorts WORDS. False: a part cannot be
  * made writable, and those from there on are not written; errno says why.
  */
-bool th_text_write(struct th_text_word *words, size_t count);
+bool th_native_text_write(struct th_text_word *words, size_t count);
 
 /* True if that word could be written now; errno. */
-bool th_text_can_write(const struct th_text_word *word);
+bool th_native_text_can_write(const struct th_text_word *word);
 
 #endif

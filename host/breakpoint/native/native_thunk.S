@@ -21,7 +21,7 @@
 #ifdef __x86_64__
 
         .text
-        .hidden th_active_bp_index
+        .hidden th_breakpoint_active_index
 
         /* The index is loaded before the count: a processor keeps loads in order, so who sees a
          * generation has it as it was staged. */
@@ -32,7 +32,7 @@
         .p2align 5
 th_native_thunk_\name:
         .cfi_startproc
-        movl    th_active_bp_index(%rip), %eax
+        movl    th_breakpoint_active_index(%rip), %eax
         cmpl    $0, TH_NATIVE_ACTIVE(%r11, %rax, 4)
         jne     1f
         jmp     *TH_NATIVE_BODY(%r11)

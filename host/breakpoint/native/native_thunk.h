@@ -21,7 +21,7 @@ _Static_assert(offsetof(struct th_native, handler) == TH_NATIVE_HANDLER,
 _Static_assert(offsetof(struct th_native, body) == TH_NATIVE_BODY, "as native_thunk.S has it");
 _Static_assert(offsetof(struct th_native, thunk) == TH_NATIVE_THUNK, "as native_thunk.S has it");
 _Static_assert(sizeof(((struct th_native *)NULL)->active[0]) == 4, "an index counts four bytes");
-_Static_assert(sizeof th_active_bp_index == 4, "one register, as native_thunk.S has it");
+_Static_assert(sizeof th_breakpoint_active_index == 4, "one register, as native_thunk.S has it");
 _Static_assert(sizeof(struct th_native) == 64, "a cache line");
 
 /* A stub jumps there, with its record in %r11: on to the record's handler, with the record as the

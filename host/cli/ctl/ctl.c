@@ -27,7 +27,7 @@ static const struct th_argument arguments[] = {
 };
 
 static const struct th_argument_set sets[] = {
-    {.items = arguments}, {.items = th_encoding_arguments}, {0}};
+    {.items = arguments}, {.items = th_cli_encoding_arguments}, {0}};
 
 static const struct th_usage usage = {
     .sets = sets,
@@ -186,24 +186,24 @@ enum th_status th_ctl_do(struct th_ctl *ctl, int count, char *const words[])
 static enum th_status work(struct th_ctl *ctl, const struct arguments *given)
 {
     if (given->words.count == 0)
-        return th_line_terminal() ? th_ctl_prompt(ctl) : th_ctl_script(ctl);
+        return th_cli_line_terminal() ? th_ctl_prompt(ctl) : th_ctl_script(ctl);
     return th_ctl_tell(th_ctl_do(ctl, (int)given->words.count, (char *const *)given->words.items));
 }
 
-int th_command_ctl(int argc, char **argv)
+int th_cli_command_ctl(int argc, char **argv)
 {
     struct arguments given = {0};
     struct th_ctl ctl = {0};
     int status;
 
-    th_command_parse(&usage, argc, argv, &given);
+    th_cli_command_parse(&usage, argc, argv, &given);
     ctl.json = given.json;
     status = th_control_connect(given.path, &ctl.client, &ctl.greeting);
     if (status == TH_OK) {
-        status = th_interrupt_status(th_command_finish("ctl", work(&ctl, &given)));
+        status = th_cli_interrupt_status(th_cli_command_finish("ctl", work(&ctl, &given)));
         th_control_disconnect(ctl.client);
     } else {
-        th_command_fail("ctl");
+        th_cli_command_fail("ctl");
     }
     th_free(given.words.items);
     return status;

@@ -19,7 +19,7 @@ struct place {
 
 static void add(struct place *place, const char *word)
 {
-    th_completions_add(place->completions, word, place->word);
+    th_cli_completions_add(place->completions, word, place->word);
 }
 
 /* The result of COMMAND, the caller's; NULL: it has failed, which is not told. */
@@ -156,10 +156,10 @@ static void add_settings_of(struct place *place, const struct th_tracer_setting 
         if (!typed[length])
             add(place, key);
         else if (strncmp(key, typed, length + 1) == 0)
-            th_setting_words(settings, &words);
+            th_trace_setting_words(settings, &words);
         for (size_t i = 0; i < words.count; i++)
             add(place, words.items[i]);
-        th_names_free(&words);
+        th_library_names_free(&words);
         th_free(key);
     }
 }
@@ -172,7 +172,7 @@ static void add_settings(struct place *place)
     struct th_library *library = NULL;
     struct th_search search;
 
-    th_search_init(&search, TH_SEARCH_TRACERS, NULL, 0);
+    th_library_search_init(&search, TH_SEARCH_TRACERS, NULL, 0);
     if (th_library_find(&search, path, &library) != TH_OK)
         th_error_clear();
     skip_to_last(place, ',');
@@ -180,7 +180,7 @@ static void add_settings(struct place *place)
         add_settings_of(place, th_library_settings(library));
         th_library_release(library);
     }
-    th_search_free(&search);
+    th_library_search_free(&search);
     th_free(path);
     th_free(name);
 }
@@ -265,8 +265,8 @@ static enum th_status note_visited(void *context, const struct th_argument *argu
     return TH_OK;
 }
 
-/* Whatever the word that is typed may be: the value of an option before it, of one that it names, or
- * a positional word. WORDS are the line's, COUNT of them before the last one. */
+/* Whatever the word that is typed may be: the value of an option before it, of one that it names,
+ * or a positional word. WORDS are the line's, COUNT of them before the last one. */
 static void add_typed(struct place *place, int count, char *words[])
 {
     struct visited visited = {0};

@@ -50,7 +50,7 @@ static void print_position(const json_t *replay, FILE *out)
     if (size > 0)
         fprintf(out, " of %lld (%.0f%%)", size, 100.0 * (double)bytes / (double)size);
     fprintf(out, ", %lld record%s, %lld played\n", number_of(replay, "records"),
-            th_plural((uint64_t)number_of(replay, "records")), number_of(replay, "played"));
+            th_log_plural((uint64_t)number_of(replay, "records")), number_of(replay, "played"));
 }
 
 /* Those counts of an object that are not 0: "3 dropped, 1 refused". */
@@ -80,7 +80,7 @@ static void print_status(const json_t *status, FILE *out)
     if (part(status, "schedulers"))
         fprintf(out, "processes   %lld, on %lld scheduler%s\n", number_of(status, "processes"),
                 number_of(status, "schedulers"),
-                th_plural((uint64_t)number_of(status, "schedulers")));
+                th_log_plural((uint64_t)number_of(status, "schedulers")));
     fprintf(out, "sessions    %lld\n", number_of(status, "sessions"));
     print_counts("events", part(status, "events"), "none", out);
     fprintf(out, "rate        %.0f/s in the last %.1f s\n", real_of(rate, "events_per_second"),
@@ -166,7 +166,7 @@ static void print_session(const json_t *session, FILE *out)
     print_name(session, out);
     fprintf(out, ": flags %s", flags);
     if (breakpoints > 0)
-        fprintf(out, ", %lld breakpoint%s", breakpoints, th_plural((uint64_t)breakpoints));
+        fprintf(out, ", %lld breakpoint%s", breakpoints, th_log_plural((uint64_t)breakpoints));
     fputc('\n', out);
     print_waiting(session, out);
     th_free(flags);
@@ -220,7 +220,7 @@ static void print_pattern(const json_t *result, FILE *out)
     fprintf(out, ": %s", text_of(result, "pattern"));
     if (part(result, "functions"))
         fprintf(out, ": %lld function%s", number_of(result, "functions"),
-                th_plural((uint64_t)number_of(result, "functions")));
+                th_log_plural((uint64_t)number_of(result, "functions")));
     if (json_is_true(part(result, "waits")))
         fputs("; it waits for code to come", out);
     else if (part(result, "there") && number_of(result, "there") == 0)
@@ -416,7 +416,7 @@ static void print_loaded(const json_t *result, FILE *out)
 
     th_ctl_table(columns, part(result, "modules"), out);
     fprintf(out, "all at one instant, after %lld round%s of thread progress\n", rounds,
-            th_plural((uint64_t)rounds));
+            th_log_plural((uint64_t)rounds));
     json_array_foreach(part(result, "lost"), i, lost)
     {
         print_lost(lost, out);

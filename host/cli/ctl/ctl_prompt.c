@@ -79,7 +79,7 @@ static void do_line(struct prompt *prompt, const char *line)
     end_asking();
     if (status == TH_OK && is_word(line, "help"))
         puts("quit, exit, Ctrl-D\n    leave this prompt; the host goes on");
-    if (status == TH_END && !th_interrupt_came())
+    if (status == TH_END && !th_cli_interrupt_came())
         fputs("\nnot waited for any more; the host does it for all that\n", stderr);
 }
 
@@ -100,9 +100,9 @@ static enum th_status read_and_do(struct prompt *prompt)
     struct th_ctl *ctl = prompt->ctl;
     const char *line;
 
-    while (!ctl->gone && !th_interrupt_came()) {
-        switch (
-            th_line_edit(prompt->editor, prompt->text, th_control_descriptor(ctl->client), &line)) {
+    while (!ctl->gone && !th_cli_interrupt_came()) {
+        switch (th_cli_line_edit(prompt->editor, prompt->text, th_control_descriptor(ctl->client),
+                                 &line)) {
         case TH_LINE_TYPED:
             if (is_word(line, "quit") || is_word(line, "exit"))
                 return TH_OK;
@@ -126,19 +126,19 @@ enum th_status th_ctl_prompt(struct th_ctl *ctl)
     struct th_completer completer = {complete, &prompt};
     enum th_status status;
 
-    prompt.editor = th_line_editor_create(stdout, &completer);
+    prompt.editor = th_cli_line_editor_create(stdout, &completer);
     if (!prompt.editor)
         return th_ctl_tell(th_error_raise(TH_FAILED, "there is no memory for a prompt"));
     prompt.text = th_printf("%s> ", json_string_value(json_object_get(ctl->greeting, "program")));
-    th_interrupt_install();
+    th_cli_interrupt_install();
     sigaction(SIGINT, &action, NULL);
     hold_signals(&prompt.open);
-    th_interrupt_tell(interrupt);
+    th_cli_interrupt_tell(interrupt);
     ctl->stop = &interrupted;
     status = read_and_do(&prompt);
     th_ctl_tell(status);
     pthread_sigmask(SIG_SETMASK, &prompt.open, NULL);
-    th_line_editor_free(prompt.editor);
+    th_cli_line_editor_free(prompt.editor);
     th_free(prompt.text);
     return status;
 }

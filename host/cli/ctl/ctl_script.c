@@ -23,9 +23,9 @@ enum th_status th_ctl_do_line(struct th_ctl *ctl, const char *line)
 
 enum th_status th_ctl_tell(enum th_status status)
 {
-    th_command_flush();
+    th_cli_command_flush();
     if (status != TH_OK && status != TH_END && th_error_status() != TH_OK)
-        th_command_fail("ctl");
+        th_cli_command_fail("ctl");
     th_error_clear();
     return status;
 }

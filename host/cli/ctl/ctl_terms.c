@@ -10,7 +10,7 @@ static void show_function(struct th_buffer *out, th_term fun)
     struct th_mfa function;
 
     if (th_get_export(fun, &function.module, &function.function, &function.arity))
-        th_function_show(out, &function);
+        th_trace_function_show(out, &function);
 }
 
 /* Reads *TEXT, Erlang text when PREFIX stands before it, and shows it as SHOW does. Text that

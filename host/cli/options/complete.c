@@ -17,15 +17,15 @@ static void offer(const struct th_completion *c, const char *kind, size_t before
     char *head = th_printf("%.*s", (int)before, c->word);
     size_t left = c->line.kept;
 
-    th_shell_line_quote(&c->line, left < before ? head + left : "", &kept);
-    th_shell_line_quote(&c->line, left > before ? text + (left - before) : text, &out);
+    th_cli_shell_line_quote(&c->line, left < before ? head + left : "", &kept);
+    th_cli_shell_line_quote(&c->line, left > before ? text + (left - before) : text, &out);
     printf("%s\x1f%s\x1f%s\n", kind, th_buffer_text(&out), th_buffer_text(&kept));
     th_buffer_free(&out);
     th_buffer_free(&kept);
     th_free(head);
 }
 
-void th_completion_add(struct th_completion *c, const char *kind, const char *text)
+void th_options_completion_add(struct th_completion *c, const char *kind, const char *text)
 {
     const char *typed = c->word + c->begin;
 
@@ -33,7 +33,7 @@ void th_completion_add(struct th_completion *c, const char *kind, const char *te
         offer(c, kind, c->begin, text);
 }
 
-void th_completion_add_files(struct th_completion *c, const char *kind)
+void th_options_completion_add_files(struct th_completion *c, const char *kind)
 {
     const char *typed = c->word + c->begin;
 
@@ -44,7 +44,7 @@ void th_completion_add_files(struct th_completion *c, const char *kind)
                c->word + c->line.kept);
 }
 
-void th_completion_skip(struct th_completion *c, char separator)
+void th_options_completion_skip(struct th_completion *c, char separator)
 {
     const char *last = strrchr(c->word + c->begin, separator);
 
@@ -60,9 +60,9 @@ static void add_long(struct th_completion *c, const struct th_argument *option)
     char *with = th_printf("--%s=", option->name);
 
     if (!option->value || option->how & TH_ARGUMENT_OPTIONAL)
-        th_completion_add(c, "word", text);
+        th_options_completion_add(c, "word", text);
     if (option->value)
-        th_completion_add(c, "part", with);
+        th_options_completion_add(c, "part", with);
     th_free(text);
     th_free(with);
 }
@@ -73,7 +73,7 @@ static void add_options(struct th_completion *c)
         const struct th_argument *option = c->options.items[i].argument;
         const char letter[] = {'-', option->letter, '\0'};
         if (option->letter)
-            th_completion_add(c, "word", letter);
+            th_options_completion_add(c, "word", letter);
         if (option->name)
             add_long(c, option);
     }
@@ -90,7 +90,7 @@ static const struct th_argument_row *valued_letter(const struct th_argument_rows
                                                    const char *word, const char **value)
 {
     for (word++; *word; word++) {
-        const struct th_argument_row *row = th_usage_lettered(options, *word);
+        const struct th_argument_row *row = th_options_usage_lettered(options, *word);
         *value = word + 1;
         if (!row || needs_value(row))
             return row;
@@ -107,7 +107,7 @@ static const struct th_argument_row *valued(const struct th_argument_rows *optio
 
     if (strncmp(word, "--", 2) != 0)
         return valued_letter(options, word, value);
-    row = th_usage_named(options, word + 2, length - 2);
+    row = th_options_usage_named(options, word + 2, length - 2);
     *value = word + length + (word[length] == '=');
     return row && row->argument->value && (word[length] || needs_value(row)) ? row : NULL;
 }
@@ -119,7 +119,7 @@ static void add_for_dash(struct th_completion *c)
 
     if (row && (*value || strchr(c->word, '='))) {
         c->begin = (size_t)(value - c->word);
-        th_completion_add_value(c, row);
+        th_options_completion_add_value(c, row);
     } else {
         add_options(c);
     }
@@ -129,12 +129,12 @@ static void add_for_dash(struct th_completion *c)
 
 static void add_argument(struct th_completion *c)
 {
-    const struct th_argument_row *row = th_usage_positional(&c->rows, c->argument_count);
+    const struct th_argument_row *row = th_options_usage_positional(&c->rows, c->argument_count);
 
     if (c->usage->commands && c->argument_count > 0)
-        th_completion_add_ctl(c);
+        th_options_completion_add_ctl(c);
     else if (row)
-        th_completion_add_value(c, row);
+        th_options_completion_add_value(c, row);
 }
 
 static void note_argument(struct th_completion *c, const char *word)
@@ -182,7 +182,7 @@ static bool note_words(struct th_completion *c, const struct th_argument_row **w
 /* --- The command ------------------------------------------------------------------------------ */
 
 static struct th_completion
-    completion; /* for tell(), which th_command_parse() calls; of the main thread */
+    completion; /* for tell(), which th_cli_command_parse() calls; of the main thread */
 
 static int tell(const struct th_usage *usage)
 {
@@ -191,30 +191,30 @@ static int tell(const struct th_usage *usage)
     bool plain;
 
     c->usage = usage;
-    c->rows = th_usage_rows(usage);
-    c->options = th_usage_rows(usage);
-    th_usage_sort(&c->options);
+    c->rows = th_options_usage_rows(usage);
+    c->options = th_options_usage_rows(usage);
+    th_options_usage_sort(&c->options);
     plain = note_words(c, &wanting);
     if (c->line.redirected)
-        th_completion_add_files(c, "files");
+        th_options_completion_add_files(c, "files");
     else if (wanting)
-        th_completion_add_value(c, wanting);
+        th_options_completion_add_value(c, wanting);
     else if (!plain && c->word[0] == '-')
         add_for_dash(c);
     else
         add_argument(c);
     th_free(c->rows.items);
     th_free(c->options.items);
-    th_shell_line_free(&c->line);
+    th_cli_shell_line_free(&c->line);
     th_free(c->folders);
     th_free(c->arguments);
-    return th_command_finish("complete", TH_OK);
+    return th_cli_command_finish("complete", TH_OK);
 }
 
 static void add_commands(struct th_completion *c, const struct th_command commands[], size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        th_completion_add(c, "word", commands[i].name);
+        th_options_completion_add(c, "word", commands[i].name);
 }
 
 /* What may be the first word, or follow `help`. */
@@ -224,16 +224,16 @@ static int begin(struct th_completion *c, const struct th_command commands[], si
     bool first = c->line.count == 2;
 
     if (c->line.redirected)
-        th_completion_add_files(c, "files");
+        th_options_completion_add_files(c, "files");
     else if (first || (c->line.count == 3 && strcmp(c->line.words[1], "help") == 0))
         add_commands(c, commands, count);
     for (size_t i = 0; first && others[i] && !c->line.redirected; i++)
-        th_completion_add(c, "word", others[i]);
-    th_shell_line_free(&c->line);
-    return th_command_finish("complete", TH_OK);
+        th_options_completion_add(c, "word", others[i]);
+    th_cli_shell_line_free(&c->line);
+    return th_cli_command_finish("complete", TH_OK);
 }
 
-int th_complete(const struct th_command commands[], size_t count, int argc, char **argv)
+int th_cli_complete(const struct th_command commands[], size_t count, int argc, char **argv)
 {
     struct th_completion *c = &completion;
 
@@ -242,12 +242,12 @@ int th_complete(const struct th_command commands[], size_t count, int argc, char
         return TH_USAGE;
     }
     alarm(MOST_SECONDS);
-    th_shell_line_read(&c->line, argv[2], argv[3]);
+    th_cli_shell_line_read(&c->line, argv[2], argv[3]);
     c->word = c->line.words[c->line.count - 1];
     for (size_t i = 0; c->line.count > 2 && i < count; i++)
         if (strcmp(commands[i].name, c->line.words[1]) == 0) {
             char *words[] = {c->line.words[1], NULL};
-            th_command_ask(tell);
+            th_cli_command_ask(tell);
             return commands[i].run(1, words);
         }
     return begin(c, commands, count);

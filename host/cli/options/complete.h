@@ -34,17 +34,19 @@ struct th_completion {
 
 /* Offers what is looked for, if it begins as what was typed of it; KIND as above. Of files
  * nothing is compared. */
-void th_completion_add(struct th_completion *completion, const char *kind, const char *text);
-void th_completion_add_files(struct th_completion *completion, const char *kind);
+void th_options_completion_add(struct th_completion *completion, const char *kind,
+                               const char *text);
+void th_options_completion_add_files(struct th_completion *completion, const char *kind);
 
 /* From the byte after the last SEPARATOR on. */
-void th_completion_skip(struct th_completion *completion, char separator);
+void th_options_completion_skip(struct th_completion *completion, char separator);
 
 /* Offers values of ROW. */
-void th_completion_add_value(struct th_completion *completion, const struct th_argument_row *row);
+void th_options_completion_add_value(struct th_completion *completion,
+                                     const struct th_argument_row *row);
 
 /* The words of a command of `tracehost ctl`, for the host of the socket that is the first argument.
  */
-void th_completion_add_ctl(struct th_completion *completion);
+void th_options_completion_add_ctl(struct th_completion *completion);
 
 #endif

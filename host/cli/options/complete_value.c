@@ -29,15 +29,15 @@ static void add_choices(struct th_completion *c, const struct th_argument_row *r
     size_t from = c->begin;
 
     if (row->argument->how & TH_ARGUMENT_LIST)
-        th_completion_skip(c, ',');
+        th_options_completion_skip(c, ',');
     for (size_t i = 0; row->words[i]; i++)
         if (!is_listed(c, from, row->words[i]))
-            th_completion_add(c, "word", row->words[i]);
+            th_options_completion_add(c, "word", row->words[i]);
 }
 
 static void add_probes(struct th_completion *c)
 {
-#define X(name, ...) th_completion_add(c, "word", #name);
+#define X(name, ...) th_options_completion_add(c, "word", #name);
     TH_PROBES(X)
 #undef X
 }
@@ -49,16 +49,16 @@ static void add_libraries(struct th_completion *c, enum th_search_kind kind, con
     struct th_search search;
     struct th_found_list list = {0};
 
-    th_search_init(&search, kind, c->folders, c->folder_count);
-    th_search_list(&search, &list);
+    th_library_search_init(&search, kind, c->folders, c->folder_count);
+    th_library_search_list(&search, &list);
     for (size_t i = 0; i < list.count; i++) {
         char *name = th_printf("%s%s", list.items[i].name, suffix);
         if (!list.items[i].shadowed)
-            th_completion_add(c, *suffix ? "part" : "word", name);
+            th_options_completion_add(c, *suffix ? "part" : "word", name);
         th_free(name);
     }
-    th_found_list_free(&list);
-    th_search_free(&search);
+    th_library_found_list_free(&list);
+    th_library_search_free(&search);
 }
 
 /* Adds the values that SETTING takes. */
@@ -66,12 +66,12 @@ static void add_setting_values(struct th_completion *c, const struct th_tracer_s
 {
     struct th_names words = {0};
 
-    th_setting_words(setting, &words);
+    th_trace_setting_words(setting, &words);
     for (size_t i = 0; i < words.count; i++)
-        th_completion_add(c, "word", words.items[i]);
-    th_names_free(&words);
+        th_options_completion_add(c, "word", words.items[i]);
+    th_library_names_free(&words);
     if (setting->type == TH_SETTING_INPUT || setting->type == TH_SETTING_OUTPUT)
-        th_completion_add_files(c, "files");
+        th_options_completion_add_files(c, "files");
 }
 
 /* SETTINGS are those that LIBRARY declares; NULL: nobody knows. */
@@ -81,13 +81,13 @@ static void add_settings(struct th_completion *c, const struct th_tracer_setting
     size_t length = strcspn(word, "=");
 
     if (word[length])
-        th_completion_skip(c, '=');
+        th_options_completion_skip(c, '=');
     if (word[length] && !settings)
-        th_completion_add_files(c, "files");
+        th_options_completion_add_files(c, "files");
     for (; settings && settings->name; settings++) {
         char *key = th_printf("%s=", settings->name);
         if (!word[length])
-            th_completion_add(c, "part", key);
+            th_options_completion_add(c, "part", key);
         else if (strncmp(key, word, length + 1) == 0)
             add_setting_values(c, settings);
         th_free(key);
@@ -101,14 +101,14 @@ static void add_settings_of(struct th_completion *c, const char *value, size_t l
     struct th_library *library = NULL;
     struct th_search search;
 
-    th_search_init(&search, TH_SEARCH_TRACERS, c->folders, c->folder_count);
+    th_library_search_init(&search, TH_SEARCH_TRACERS, c->folders, c->folder_count);
     if (th_library_find(&search, name, &library) != TH_OK)
         th_error_clear();
-    th_completion_skip(c, ',');
+    th_options_completion_skip(c, ',');
     add_settings(c, library ? th_library_settings(library) : NULL);
     if (library)
         th_library_release(library);
-    th_search_free(&search);
+    th_library_search_free(&search);
     th_free(name);
 }
 
@@ -121,9 +121,9 @@ static void add_tracers(struct th_completion *c)
         add_settings_of(c, value, (size_t)(settings - value));
     } else if (*settings == '=') {
         c->begin = (size_t)(settings + 1 - c->word);
-        th_completion_add(c, "word", "console");
+        th_options_completion_add(c, "word", "console");
     } else if (strchr(value, '/') || *value == '.') {
-        th_completion_add_files(c, "files");
+        th_options_completion_add_files(c, "files");
     } else {
         add_libraries(c, TH_SEARCH_TRACERS, "");
     }
@@ -132,7 +132,7 @@ static void add_tracers(struct th_completion *c)
 static void add_plugins(struct th_completion *c)
 {
     add_libraries(c, TH_SEARCH_PLUGINS, "");
-    th_completion_add_files(c, "files");
+    th_options_completion_add_files(c, "files");
 }
 
 /* --- Functions -------------------------------------------------------------------------------- */
@@ -153,7 +153,7 @@ static void add_function(struct th_completion *c, const char *module, const char
 {
     char *text = th_printf("%s:%s/%u", module, name, arity);
 
-    th_completion_add(c, "word", text);
+    th_options_completion_add(c, "word", text);
     th_free(text);
 }
 
@@ -180,7 +180,7 @@ static bool add_functions_of(struct th_completion *c, const struct th_search *se
     if (th_library_find(search, name, &library) == TH_OK) {
         is_it = strcmp(th_atom_name(th_library_name(library))->text, module) == 0;
         if (is_it) {
-            th_completion_add(c, "word", all);
+            th_options_completion_add(c, "word", all);
             add_functions(c, module, library);
         }
         th_library_release(library);
@@ -196,13 +196,13 @@ static void add_functions_of_module(struct th_completion *c, const char *module)
     struct th_search search;
     bool found = false;
 
-    th_search_init(&search, TH_SEARCH_PLUGINS, c->folders, c->folder_count);
+    th_library_search_init(&search, TH_SEARCH_PLUGINS, c->folders, c->folder_count);
     for (size_t i = 0; i < c->argument_count && !found; i++)
         found =
             strchr(c->arguments[i], '/') && add_functions_of(c, &search, c->arguments[i], module);
     if (!found)
         add_functions_of(c, &search, module, module);
-    th_search_free(&search);
+    th_library_search_free(&search);
 }
 
 /* Libraries are what functions are in; recordings are too long to be looked through. */
@@ -212,9 +212,9 @@ static void add_patterns(struct th_completion *c)
     bool live = c->usage->live;
     char *module;
 
-    th_completion_add(c, "word", "on_load");
-    th_completion_add(c, "word", "send");
-    th_completion_add(c, "word", "receive");
+    th_options_completion_add(c, "word", "on_load");
+    th_options_completion_add(c, "word", "send");
+    th_options_completion_add(c, "word", "receive");
     if (live && colon) {
         module = th_printf("%.*s", (int)(colon - value), value);
         add_functions_of_module(c, module);
@@ -224,7 +224,7 @@ static void add_patterns(struct th_completion *c)
         for (size_t i = 0; i < c->argument_count; i++)
             if (strchr(c->arguments[i], '/')) {
                 char *named = module_of(c->arguments[i]), *text = th_printf("%s:", named);
-                th_completion_add(c, "part", text);
+                th_options_completion_add(c, "part", text);
                 th_free(text);
                 th_free(named);
             }
@@ -254,7 +254,7 @@ static bool goes_on(const char *word)
     return length > 0 && (word[length - 1] == '=' || word[length - 1] == ':');
 }
 
-void th_completion_add_ctl(struct th_completion *c)
+void th_options_completion_add_ctl(struct th_completion *c)
 {
     volatile int stop = 0;
     struct th_ctl ctl = {.stop = &stop};
@@ -267,7 +267,7 @@ void th_completion_add_ctl(struct th_completion *c)
         th_control_disconnect(ctl.client);
         c->begin = found.from > before ? found.from - before : 0;
         for (size_t i = 0; i < found.count; i++)
-            th_completion_add(c, goes_on(found.words[i]) ? "part" : "word", found.words[i]);
+            th_options_completion_add(c, goes_on(found.words[i]) ? "part" : "word", found.words[i]);
     }
     th_error_clear();
     for (size_t i = 0; i < found.count; i++)
@@ -280,17 +280,17 @@ void th_completion_add_ctl(struct th_completion *c)
 
 static void add_files(struct th_completion *c)
 {
-    th_completion_add_files(c, "files");
+    th_options_completion_add_files(c, "files");
 }
 
 static void add_folders(struct th_completion *c)
 {
-    th_completion_add_files(c, "folders");
+    th_options_completion_add_files(c, "folders");
 }
 
 static void add_sockets(struct th_completion *c)
 {
-    th_completion_add_files(c, "sockets");
+    th_options_completion_add_files(c, "sockets");
 }
 
 static void add_programs(struct th_completion *c)
@@ -300,7 +300,7 @@ static void add_programs(struct th_completion *c)
     add_libraries(c, TH_SEARCH_PLUGINS, "");
 }
 
-void th_completion_add_value(struct th_completion *c, const struct th_argument_row *row)
+void th_options_completion_add_value(struct th_completion *c, const struct th_argument_row *row)
 {
     static void (*const adders[])(struct th_completion * c) = {
         [TH_ARGUMENT_FILE] = add_files,       [TH_ARGUMENT_FOLDER] = add_folders,

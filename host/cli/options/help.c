@@ -11,7 +11,7 @@ static int print(json_t *json)
     json_dumpf(json, stdout, JSON_INDENT(1));
     putchar('\n');
     json_decref(json);
-    return th_command_finish("help", TH_OK);
+    return th_cli_command_finish("help", TH_OK);
 }
 
 static json_t *json_of_words(const char *const *words)
@@ -46,11 +46,11 @@ static json_t *json_of_commands(const struct th_usage *usage)
 
 static int tell(const struct th_usage *usage)
 {
-    struct th_argument_rows rows = th_usage_rows(usage);
-    char *words = th_usage_words(usage), *after = th_usage_after(usage, "\n");
+    struct th_argument_rows rows = th_options_usage_rows(usage);
+    char *words = th_options_usage_words(usage), *after = th_options_usage_after(usage, "\n");
     json_t *options = json_array(), *json;
 
-    th_usage_sort(&rows);
+    th_options_usage_sort(&rows);
     for (size_t i = 0; i < rows.count; i++)
         json_array_append_new(options, json_of_option(&rows.items[i]));
     json = json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "command", told->name, "summary",
@@ -70,16 +70,16 @@ static int list(const struct th_command commands[], size_t count)
         json_array_append_new(all, json_pack("{s:s, s:s}", "command", commands[i].name, "summary",
                                              commands[i].summary));
     return print(json_pack("{s:s, s:o, s:s}", "version", TH_VERSION, "commands", all, "exit_status",
-                           th_exit_statuses));
+                           th_cli_exit_statuses));
 }
 
-int th_help_json(const struct th_command commands[], size_t count, const char *command)
+int th_cli_help_json(const struct th_command commands[], size_t count, const char *command)
 {
     for (size_t i = 0; command && i < count; i++)
         if (strcmp(commands[i].name, command) == 0) {
             char *words[] = {(char *)command, NULL};
             told = &commands[i];
-            th_command_ask(tell);
+            th_cli_command_ask(tell);
             return commands[i].run(1, words);
         }
     return list(commands, count);

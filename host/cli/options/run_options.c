@@ -15,8 +15,8 @@ static enum th_status refuse_probe(const char *pattern)
     char *question;
 
     for (size_t i = 0; i < TH_PROBE_COUNT_OF_ALL; i++)
-        names[i] = th_probes[i].name;
-    question = th_suggest_question(pattern, names, TH_PROBE_COUNT_OF_ALL);
+        names[i] = th_probe_probes[i].name;
+    question = th_library_suggest_question(pattern, names, TH_PROBE_COUNT_OF_ALL);
     th_error_raise(TH_USAGE, "--probe: no probe is called '%s'%s", pattern, question);
     th_free(question);
     return TH_USAGE;
@@ -27,7 +27,7 @@ static enum th_status take_probe(const struct th_argument *argument, const char 
     struct th_run_options *run = input;
 
     (void)argument;
-    if (th_probe_lines_add(value) == 0)
+    if (th_cli_probe_lines_add(value) == 0)
         return refuse_probe(value);
     run->probes = true;
     return TH_OK;
@@ -88,17 +88,17 @@ static const struct th_argument arguments[] = {
 
 static const struct th_argument_set sets[] = {
     {.items = arguments, .check = check},
-    {.items = th_call_argument_table, .offset = offsetof(struct th_run_options, arguments)},
-    {.items = th_trace_arguments,
+    {.items = th_cli_call_argument_table, .offset = offsetof(struct th_run_options, arguments)},
+    {.items = th_options_trace_arguments,
      .offset = offsetof(struct th_run_options, trace),
-     .check = th_trace_options_check},
+     .check = th_options_trace_options_check},
     {.items = th_control_session_arguments,
      .offset = offsetof(struct th_run_options, trace.sessions)},
-    {.items = th_encoding_arguments},
+    {.items = th_cli_encoding_arguments},
     {0},
 };
 
-const struct th_usage th_run_usage = {
+const struct th_usage th_options_run_usage = {
     .sets = sets,
     .before = "Loads NIF libraries and evaluates Erlang expressions that call their functions, "
               "while tracers "

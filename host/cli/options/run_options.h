@@ -17,7 +17,7 @@ struct th_run_options {
     bool probes; /* some are raised, to be printed (probe_lines.h) */
 };
 
-/* Its input is a struct th_run_options, whose `trace` th_trace_options_init() has begun. */
-extern const struct th_usage th_run_usage;
+/* Its input is a struct th_run_options, whose `trace` th_options_trace_options_init() has begun. */
+extern const struct th_usage th_options_run_usage;
 
 #endif

@@ -38,7 +38,7 @@ static enum th_status take_top(const struct th_argument *argument, const char *v
     return status;
 }
 
-const struct th_argument th_trace_arguments[] = {
+const struct th_argument th_options_trace_arguments[] = {
     TH_OPTION(
         NULL, "DIR", FOLDER, 1,
         "Look for tracers in DIR first, then in $TRACEHOST_PATH, then where tracehost is "
@@ -76,7 +76,7 @@ const struct th_argument th_trace_arguments[] = {
     {0},
 };
 
-enum th_status th_trace_options_check(void *input)
+enum th_status th_options_trace_options_check(void *input)
 {
     struct th_trace_options *trace = input;
     enum th_status status;
@@ -88,14 +88,14 @@ enum th_status th_trace_options_check(void *input)
 
 /* --- the work --- */
 
-void th_trace_options_init(struct th_trace_options *trace, bool live)
+void th_options_trace_options_init(struct th_trace_options *trace, bool live)
 {
     *trace = (struct th_trace_options){.live = live};
     th_control_session_options_init(&trace->sessions, live);
-    th_state_expressions_begin(TH_NONE);
+    th_cli_state_expressions_begin(TH_NONE);
 }
 
-void th_trace_options_free(struct th_trace_options *trace)
+void th_options_trace_options_free(struct th_trace_options *trace)
 {
     th_control_session_options_free(&trace->sessions);
     th_free(trace->folders.items);
@@ -115,7 +115,7 @@ static void display(th_term term)
 
 static void report(const struct th_control_host *host, const char *text)
 {
-    th_command_flush();
+    th_cli_command_flush();
     fprintf(stderr, "tracehost %s: %s", host->program, text);
 }
 
@@ -125,21 +125,21 @@ static enum th_status attach(const struct th_trace_options *trace,
     struct th_search search;
     enum th_status status;
 
-    th_tracing_use_display(host->tracing, display);
+    th_trace_use_display(host->tracing, display);
     status = th_crash_set_timeout(trace->timeout ? trace->timeout : SLOW, trace->timeout != 0);
     if (status != TH_OK)
         return status;
-    th_tracing_hold();
+    th_trace_hold();
     th_control_host_search(host, TH_SEARCH_TRACERS, &search);
     if (!trace->control || !th_control_session_options_are_empty(&trace->sessions))
         status = th_control_session_options_attach(&trace->sessions, &search, host->tracing);
-    th_search_free(&search);
+    th_library_search_free(&search);
     th_output_stop = NULL; /* whoever attaches from now on awaits an answer */
     return status;
 }
 
-enum th_status th_trace_options_begin(const struct th_trace_options *trace,
-                                      struct th_control_host *host)
+enum th_status th_options_trace_options_begin(const struct th_trace_options *trace,
+                                              struct th_control_host *host)
 {
     struct th_top_setup top = {host->program, host->tracing, trace};
     enum th_status status;

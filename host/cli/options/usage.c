@@ -25,7 +25,7 @@ static void add_row(struct th_argument_rows *rows, const struct th_argument *arg
     };
 }
 
-struct th_argument_rows th_usage_rows(const struct th_usage *usage)
+struct th_argument_rows th_options_usage_rows(const struct th_usage *usage)
 {
     struct th_argument_rows rows = {0};
 
@@ -50,7 +50,7 @@ static int compare(const void *first, const void *second)
     return order ? order : a->letter - b->letter;
 }
 
-void th_usage_sort(struct th_argument_rows *rows)
+void th_options_usage_sort(struct th_argument_rows *rows)
 {
     size_t count = 0;
 
@@ -63,8 +63,8 @@ void th_usage_sort(struct th_argument_rows *rows)
     qsort(rows->items, rows->count, sizeof *rows->items, compare);
 }
 
-const struct th_argument_row *th_usage_named(const struct th_argument_rows *rows, const char *name,
-                                             size_t length)
+const struct th_argument_row *th_options_usage_named(const struct th_argument_rows *rows,
+                                                     const char *name, size_t length)
 {
     const struct th_argument_row *found = NULL;
     size_t count = 0;
@@ -81,7 +81,8 @@ const struct th_argument_row *th_usage_named(const struct th_argument_rows *rows
     return count == 1 ? found : NULL;
 }
 
-const struct th_argument_row *th_usage_lettered(const struct th_argument_rows *rows, char letter)
+const struct th_argument_row *th_options_usage_lettered(const struct th_argument_rows *rows,
+                                                        char letter)
 {
     for (size_t i = 0; i < rows->count; i++)
         if (letter && rows->items[i].argument->letter == letter)
@@ -89,7 +90,8 @@ const struct th_argument_row *th_usage_lettered(const struct th_argument_rows *r
     return NULL;
 }
 
-const struct th_argument_row *th_usage_positional(const struct th_argument_rows *rows, size_t index)
+const struct th_argument_row *th_options_usage_positional(const struct th_argument_rows *rows,
+                                                          size_t index)
 {
     for (size_t i = 0; i < rows->count; i++) {
         const struct th_argument *argument = rows->items[i].argument;
@@ -113,9 +115,9 @@ static char *text_of(struct th_buffer *buffer)
     return text;
 }
 
-char *th_usage_words(const struct th_usage *usage)
+char *th_options_usage_words(const struct th_usage *usage)
 {
-    struct th_argument_rows rows = th_usage_rows(usage);
+    struct th_argument_rows rows = th_options_usage_rows(usage);
     const struct th_argument **positional = th_alloc((rows.count + 1) * sizeof *positional);
     struct th_buffer text = {0};
     size_t count = 0;
@@ -133,7 +135,7 @@ char *th_usage_words(const struct th_usage *usage)
     return text_of(&text);
 }
 
-char *th_usage_after(const struct th_usage *usage, const char *separator)
+char *th_options_usage_after(const struct th_usage *usage, const char *separator)
 {
     struct th_buffer text = {0};
 

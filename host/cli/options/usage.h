@@ -41,25 +41,26 @@ struct th_argument_rows {
 };
 
 /* Owner: the caller, who frees ->items with th_free(). In the sets' order. */
-struct th_argument_rows th_usage_rows(const struct th_usage *usage);
+struct th_argument_rows th_options_usage_rows(const struct th_usage *usage);
 
 /* The options of ROWS as help shows them, those of every command among them: by group, then by
  * name. */
-void th_usage_sort(struct th_argument_rows *rows);
+void th_options_usage_sort(struct th_argument_rows *rows);
 
 /* The option --NAME, of LENGTH bytes, in whole or as far as no other begins so; that of a letter.
  * NULL: there is none. */
-const struct th_argument_row *th_usage_named(const struct th_argument_rows *rows, const char *name,
-                                             size_t length);
-const struct th_argument_row *th_usage_lettered(const struct th_argument_rows *rows, char letter);
+const struct th_argument_row *th_options_usage_named(const struct th_argument_rows *rows,
+                                                     const char *name, size_t length);
+const struct th_argument_row *th_options_usage_lettered(const struct th_argument_rows *rows,
+                                                        char letter);
 
 /* Positional word INDEX of ROWS; NULL: there is none. */
-const struct th_argument_row *th_usage_positional(const struct th_argument_rows *rows,
-                                                  size_t index);
+const struct th_argument_row *th_options_usage_positional(const struct th_argument_rows *rows,
+                                                          size_t index);
 
 /* "STREAM...". Owner: the caller, who frees the text with th_free(). So for the next one: the text
  * behind the options, with the flags; SEPARATOR stands before these. */
-char *th_usage_words(const struct th_usage *usage);
-char *th_usage_after(const struct th_usage *usage, const char *separator);
+char *th_options_usage_words(const struct th_usage *usage);
+char *th_options_usage_after(const struct th_usage *usage, const char *separator);
 
 #endif

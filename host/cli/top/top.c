@@ -2,7 +2,7 @@
  * The view's thread, which reads, shows, and obeys keys.
  *
  * It alone has the model and the screen. It is told of an end by what wakes it: a signal or
- * th_interrupt_stop() (interrupt.h), th_top_wait() and th_top_end().
+ * th_cli_interrupt_stop() (interrupt.h), th_top_wait() and th_top_end().
  */
 #include "top.h"
 
@@ -65,7 +65,7 @@ static void read_counts(int64_t now)
         top.about_lines[i].size = 0;
     top.about(top.session, top.setup.tracing, top.about_lines);
     th_top_model_begin(&top.model, now);
-    th_session_functions(top.session, read_function, NULL);
+    th_trace_session_functions(top.session, read_function, NULL);
     th_top_model_end(&top.model);
     top.next = now + top.setup.options->top;
 }
@@ -92,7 +92,7 @@ static void read_if_due(void)
 
 static struct th_top_view look(void)
 {
-    struct th_terminal_size size = th_terminal_size();
+    struct th_terminal_size size = th_top_terminal_size();
     int64_t played = atomic_load_explicit(&top.played, memory_order_relaxed);
     struct th_top_view view = {
         .command = top.setup.command,
@@ -139,7 +139,7 @@ static void draw(void)
     size_t heading = th_top_view_print(&lines, &view);
 
     paint(&frame, th_buffer_text(&lines), heading);
-    th_terminal_draw(frame.data, frame.size);
+    th_top_terminal_draw(frame.data, frame.size);
     th_buffer_free(&frame);
     th_buffer_free(&lines);
 }
@@ -179,7 +179,7 @@ static void obey(int key)
 {
     switch (key) {
     case 'q':
-        th_interrupt_stop();
+        th_cli_interrupt_stop();
         return;
     case 'c':
     case 't':
@@ -214,7 +214,7 @@ static void obey_all(const struct th_terminal_news *news)
 
 static bool is_over(const struct th_terminal_news *news)
 {
-    return news->gone || th_interrupt_came() ||
+    return news->gone || th_cli_interrupt_came() ||
            atomic_load_explicit(&top.ending, memory_order_relaxed);
 }
 
@@ -226,12 +226,12 @@ static void *watch(void *context)
     while (!is_over(&news)) {
         read_if_due();
         draw();
-        th_terminal_wait(top.paused ? INT64_MAX : top.next, &news);
+        th_top_terminal_wait(top.paused ? INT64_MAX : top.next, &news);
         obey_all(&news);
     }
-    th_terminal_leave();
+    th_top_terminal_leave();
     atomic_store_explicit(&top.left, true, memory_order_relaxed);
-    th_interrupt_wake();
+    th_cli_interrupt_wake();
     return NULL;
 }
 
@@ -243,9 +243,9 @@ static enum th_status create_session(const struct th_top_setup *setup)
     enum th_status status;
 
     if (!setup->options->live)
-        status = th_session_attach(setup->tracing, &made, &top.session);
-    else if ((status = th_session_create(setup->tracing, &made, &top.session)) == TH_OK)
-        status = th_session_trace(top.session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+        status = th_trace_session_attach(setup->tracing, &made, &top.session);
+    else if ((status = th_trace_session_create(setup->tracing, &made, &top.session)) == TH_OK)
+        status = th_trace_session_trace(top.session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
     return status == TH_OK ? th_top_count(setup->options, top.session) : status;
 }
 
@@ -254,14 +254,14 @@ static enum th_status begin_thread(void)
 {
     int error;
 
-    th_crash_set_restore(th_terminal_leave);
-    th_interrupt_tell(th_terminal_wake);
-    th_progress_divert(th_top_place);
+    th_crash_set_restore(th_top_terminal_leave);
+    th_cli_interrupt_tell(th_top_terminal_wake);
+    th_cli_progress_divert(th_top_place);
     error = pthread_create(&top.thread, NULL, watch, NULL);
     top.begun = !error;
     if (!error)
         return TH_OK;
-    th_terminal_leave();
+    th_top_terminal_leave();
     return th_error_raise(TH_FAILED, "cannot start a thread: %s", strerror(error));
 }
 
@@ -276,7 +276,7 @@ enum th_status th_top_begin(const struct th_top_setup *setup)
     top.began = th_clock_real_monotonic();
     status = create_session(setup);
     if (status == TH_OK)
-        status = th_terminal_enter();
+        status = th_top_terminal_enter();
     return status == TH_OK ? begin_thread() : status;
 }
 
@@ -285,9 +285,9 @@ void th_top_wait(void)
     if (!top.begun)
         return;
     atomic_store_explicit(&top.played, th_clock_real_monotonic(), memory_order_relaxed);
-    th_terminal_wake();
-    while (!th_interrupt_came() && !atomic_load_explicit(&top.left, memory_order_relaxed))
-        th_interrupt_wait(INT64_MAX);
+    th_top_terminal_wake();
+    while (!th_cli_interrupt_came() && !atomic_load_explicit(&top.left, memory_order_relaxed))
+        th_cli_interrupt_wait(INT64_MAX);
 }
 
 void th_top_end(void)
@@ -296,11 +296,11 @@ void th_top_end(void)
     if (top.begun) {
         top.begun = false;
         atomic_store_explicit(&top.ending, true, memory_order_relaxed);
-        th_terminal_wake();
+        th_top_terminal_wake();
         pthread_join(top.thread, NULL);
         th_crash_set_restore(NULL);
-        th_interrupt_tell(NULL);
-        th_progress_divert(NULL);
+        th_cli_interrupt_tell(NULL);
+        th_cli_progress_divert(NULL);
         th_top_model_free(&top.model);
         for (size_t i = 0; i < TH_TOP_ABOUT; i++)
             th_buffer_free(&top.about_lines[i]);

@@ -11,7 +11,7 @@
  * a thread reads them, so the tracing is shared. Its counts stay in that session, which ends with
  * the tracing: so they are among the results (trace_summary.h).
  *
- * The view is left by `q`, which asks for the end as a signal does (th_interrupt_stop()), by
+ * The view is left by `q`, which asks for the end as a signal does (th_cli_interrupt_stop()), by
  * signals, and by th_top_end(). There is one in the program.
  */
 #ifndef TH_TOP_H

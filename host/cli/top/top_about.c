@@ -30,10 +30,10 @@ static void see(void *context, const struct th_function_info *function)
     struct th_bp_info info;
 
     if (!function->live || function->local ||
-        !th_session_function_info(seen->session, &function->name, &info))
+        !th_trace_session_function_info(seen->session, &function->name, &info))
         return;
     seen->functions += (info.kinds & TH_BP_COUNTING) != 0;
-    th_bp_info_free(&info);
+    th_breakpoint_info_free(&info);
 }
 
 void th_top_about_run(const struct th_session *session, const struct th_tracing *tracing,
@@ -44,9 +44,9 @@ void th_top_about_run(const struct th_session *session, const struct th_tracing 
     struct th_live_counts counts = th_live_counts(tracing);
     struct half_seen seen = {.session = session};
 
-    th_tracing_functions(tracing, see, &seen);
+    th_trace_functions(tracing, see, &seen);
     th_buffer_printf(&lines[0], "%zu process%s, %u scheduler%s", processes,
-                     processes == 1 ? "" : "es", schedulers, th_plural(schedulers));
+                     processes == 1 ? "" : "es", schedulers, th_log_plural(schedulers));
     if (seen.functions)
         th_buffer_printf(&lines[0], ", %llu functions that only calls from other modules tell",
                          (unsigned long long)seen.functions);
@@ -108,7 +108,7 @@ static void add_bytes(struct th_buffer *line)
 void th_top_about_replay(const struct th_session *session, const struct th_tracing *tracing,
                          struct th_buffer lines[])
 {
-    uint64_t untimed = th_session_pattern_counts(session).untimed;
+    uint64_t untimed = th_trace_session_pattern_counts(session).untimed;
 
     (void)tracing;
     pthread_mutex_lock(&lock);

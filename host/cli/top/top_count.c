@@ -31,7 +31,7 @@ enum th_status th_top_check(const struct th_trace_options *options)
     const char *loose = first->flag_list ? "--flags" : first->chosen;
 
     if (first->tracer_count)
-        return th_terminal_check();
+        return th_top_terminal_check();
     for (size_t i = 0; i < first->patterns.count && !loose; i++)
         loose = for_tracers(&first->patterns.items[i]);
     if (loose)
@@ -39,7 +39,7 @@ enum th_status th_top_check(const struct th_trace_options *options)
                               "--top counts calls and their time: %s needs a tracer, and no -t "
                               "names one",
                               loose);
-    return th_terminal_check();
+    return th_top_terminal_check();
 }
 
 /* With --kind=count alone no time is taken, which costs more. */
@@ -47,9 +47,9 @@ static enum th_status count_named(const struct th_control_pattern_option *option
                                   struct th_session *session)
 {
     uint32_t kinds = option->kind_list ? option->kinds & COUNTS : COUNTS;
-    enum th_status status =
-        th_session_function(session, &option->pattern, clears(option) ? TH_AM(false) : TH_AM(true),
-                            kinds ? kinds : COUNTS, NULL);
+    enum th_status status = th_trace_session_function(session, &option->pattern,
+                                                      clears(option) ? TH_AM(false) : TH_AM(true),
+                                                      kinds ? kinds : COUNTS, NULL);
 
     return status == TH_OK ? TH_OK : th_error_context("--top cannot count -p %s", option->text);
 }
@@ -66,5 +66,5 @@ enum th_status th_top_count(const struct th_trace_options *options, struct th_se
             status = count_named(&patterns->items[i], session);
             named = true;
         }
-    return named ? status : th_session_function(session, &any, TH_AM(true), COUNTS, NULL);
+    return named ? status : th_trace_session_function(session, &any, TH_AM(true), COUNTS, NULL);
 }

@@ -38,7 +38,7 @@ static int open_file(void)
     return descriptor;
 }
 
-enum th_status th_held_begin(void)
+enum th_status th_top_held_begin(void)
 {
     bool both = is_same_terminal();
 
@@ -86,7 +86,7 @@ static void copy(void)
 }
 
 /* What is written while it is copied follows; then nothing comes any more. */
-void th_held_end(void)
+void th_top_held_end(void)
 {
     copy();
     dup2(was_stderr, STDERR_FILENO);

@@ -8,7 +8,7 @@ static char *name_of(const struct th_mfa *function)
     struct th_buffer text = {0};
     char *name;
 
-    th_function_print(&text, function);
+    th_trace_function_print(&text, function);
     name = th_strdup(th_buffer_text(&text));
     th_buffer_free(&text);
     return name;
@@ -16,14 +16,14 @@ static char *name_of(const struct th_mfa *function)
 
 static struct th_top_row *row_of(struct th_top_model *model, const struct th_mfa *function)
 {
-    uint64_t key = th_function_key(function);
-    struct th_top_row *row = th_table_get(&model->by_function, key);
+    uint64_t key = th_trace_function_key(function);
+    struct th_top_row *row = th_hash_table_get(&model->by_function, key);
 
     if (row)
         return row;
     row = th_alloc_zero(sizeof *row);
     row->name = name_of(function);
-    th_table_set(&model->by_function, key, row);
+    th_hash_table_set(&model->by_function, key, row);
     TH_ARRAY_GROW(model->rows, model->count, model->capacity);
     model->rows[model->count++] = row;
     return row;
@@ -119,6 +119,6 @@ void th_top_model_free(struct th_top_model *model)
         th_free(model->rows[i]);
     }
     th_free(model->rows);
-    th_table_free(&model->by_function);
+    th_hash_table_free(&model->by_function);
     *model = (struct th_top_model){0};
 }

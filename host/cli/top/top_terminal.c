@@ -37,7 +37,7 @@ static atomic_bool resized, stopping, going_on;
 
 /* --- signals --- */
 
-void th_terminal_wake(void)
+void th_top_terminal_wake(void)
 {
     int error = errno;
 
@@ -50,12 +50,12 @@ static void on_news(int number)
     atomic_bool *news = number == SIGWINCH ? &resized : number == SIGTSTP ? &stopping : &going_on;
 
     atomic_store_explicit(news, true, memory_order_relaxed);
-    th_terminal_wake();
+    th_top_terminal_wake();
 }
 
 static void on_quit(int number)
 {
-    th_terminal_leave(); /* which brings back what the signal did before */
+    th_top_terminal_leave(); /* which brings back what the signal did before */
     raise(number);
 }
 
@@ -90,7 +90,7 @@ static void put(const char *bytes, size_t size)
     while (size > 0) {
         ssize_t written = write(terminal, bytes, size);
         if (written < 0 && errno != EINTR)
-            return; /* it is gone, which th_terminal_wait() tells */
+            return; /* it is gone, which th_top_terminal_wait() tells */
         if (written > 0) {
             bytes += written;
             size -= (size_t)written;
@@ -140,7 +140,7 @@ static enum state take_out(void)
     return atomic_exchange_explicit(&state, OUT, memory_order_acq_rel);
 }
 
-void th_terminal_leave(void)
+void th_top_terminal_leave(void)
 {
     int error = errno;
     enum state was = take_out();
@@ -150,11 +150,11 @@ void th_terminal_leave(void)
     if (was != HIDDEN)
         hide();
     handle_no_more();
-    th_held_end();
+    th_top_held_end();
     errno = error;
 }
 
-void th_terminal_draw(const void *bytes, size_t size)
+void th_top_terminal_draw(const void *bytes, size_t size)
 {
     if (!change(SHOWN, DRAWING))
         return;
@@ -162,7 +162,7 @@ void th_terminal_draw(const void *bytes, size_t size)
     change(DRAWING, SHOWN);
 }
 
-struct th_terminal_size th_terminal_size(void)
+struct th_terminal_size th_top_terminal_size(void)
 {
     struct winsize size;
 
@@ -173,7 +173,7 @@ struct th_terminal_size th_terminal_size(void)
 
 /* --- beginning --- */
 
-enum th_status th_terminal_check(void)
+enum th_status th_top_terminal_check(void)
 {
     const char *type = getenv("TERM");
 
@@ -204,10 +204,10 @@ static enum th_status open_all(void)
         return th_error_raise(TH_FAILED, "cannot use the terminal: %s", strerror(errno));
     if (pipe2(wake, O_CLOEXEC | O_NONBLOCK) != 0)
         return th_error_raise(TH_FAILED, "cannot make a pipe: %s", strerror(errno));
-    return th_held_begin();
+    return th_top_held_begin();
 }
 
-enum th_status th_terminal_enter(void)
+enum th_status th_top_terminal_enter(void)
 {
     enum th_status status = open_all();
 
@@ -274,7 +274,7 @@ static void look(struct th_terminal_news *news)
     news->redraw |= take(&resized);
 }
 
-void th_terminal_wait(int64_t deadline, struct th_terminal_news *news)
+void th_top_terminal_wait(int64_t deadline, struct th_terminal_news *news)
 {
     struct pollfd from[] = {{.fd = terminal, .events = POLLIN}, {.fd = wake[0], .events = POLLIN}};
     int64_t left = deadline - th_clock_real_monotonic();

@@ -2,19 +2,19 @@
  * The terminal of `--top`, that of stderr: raw keys, the alternate screen, and what else is written
  * to it meanwhile.
  *
- *   th_terminal_check()                      is there one?
- *   th_terminal_enter()
- *   th_terminal_draw(bytes, size)            one frame
- *   th_terminal_wait(deadline, ...)          keys, or something else that happens
- *   th_terminal_leave()
+ *   th_top_terminal_check()                      is there one?
+ *   th_top_terminal_enter()
+ *   th_top_terminal_draw(bytes, size)            one frame
+ *   th_top_terminal_wait(deadline, ...)          keys, or something else that happens
+ *   th_top_terminal_leave()
  *
  * From enter to leave stderr, and stdout if it is the same terminal, are a file, which is copied to
  * the terminal by leave: so nothing that tracers or functions print gets between, and nothing is
  * lost. That also happens where the guard reports a crash, at exit(), and at SIGQUIT. Stopped (by
  * SIGTSTP) and until it goes on the terminal is as it was before; a shell may use it.
  *
- * There is one in the program. What is here is of one thread, but for th_terminal_leave() and
- * th_terminal_wake().
+ * There is one in the program. What is here is of one thread, but for th_top_terminal_leave() and
+ * th_top_terminal_wake().
  */
 #ifndef TH_TOP_TERMINAL_H
 #define TH_TOP_TERMINAL_H
@@ -26,21 +26,21 @@
 #include <stdint.h>
 
 /* TH_USAGE, with the reason, if no view can be shown on stderr. */
-enum th_status th_terminal_check(void);
+enum th_status th_top_terminal_check(void);
 
 /* TH_FAILED if a file or a pipe cannot be opened. */
-enum th_status th_terminal_enter(void);
+enum th_status th_top_terminal_enter(void);
 
 /* Any thread; a second time it does nothing. Async-signal-safe. */
-void th_terminal_leave(void);
+void th_top_terminal_leave(void);
 
 struct th_terminal_size {
     unsigned width, height;
 };
-struct th_terminal_size th_terminal_size(void);
+struct th_terminal_size th_top_terminal_size(void);
 
 /* Not after leave: then it does nothing. */
-void th_terminal_draw(const void *bytes, size_t size);
+void th_top_terminal_draw(const void *bytes, size_t size);
 
 struct th_terminal_news {
     char keys[64]; /* bytes as they came */
@@ -49,11 +49,11 @@ struct th_terminal_news {
     bool gone;   /* there is no terminal any more */
 };
 
-/* Waits until DEADLINE (monotonic nanoseconds), a key, another size or th_terminal_wake(). While
- * the program is stopped that is longer. */
-void th_terminal_wait(int64_t deadline, struct th_terminal_news *news);
+/* Waits until DEADLINE (monotonic nanoseconds), a key, another size or th_top_terminal_wake().
+ * While the program is stopped that is longer. */
+void th_top_terminal_wait(int64_t deadline, struct th_terminal_news *news);
 
 /* Any thread; async-signal-safe. */
-void th_terminal_wake(void);
+void th_top_terminal_wake(void);
 
 #endif

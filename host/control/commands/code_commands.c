@@ -90,7 +90,7 @@ static json_t *loaded(const struct th_control_host *host, const struct th_contro
     json_t *modules = json_array(), *lost = json_array();
 
     for (size_t i = 0; i < list->count; i++) {
-        th_tracing_losses(host->tracing, list->finished[i].name, add_loss, lost);
+        th_trace_losses(host->tracing, list->finished[i].name, add_loss, lost);
         json_array_append_new(modules,
                               json_pack("{s:o, s:I, s:s, s:s}", "module",
                                         th_control_atom(list->finished[i].name), "generation",
@@ -132,7 +132,7 @@ static enum th_status load_asked(const struct th_control_host *host, const struc
         th_control_host_search(host, TH_SEARCH_PLUGINS, &search);
         list.search = &search;
         status = load(host, &list, result);
-        th_search_free(&search);
+        th_library_search_free(&search);
     }
     th_env_release(&env);
     return status;
@@ -183,11 +183,11 @@ static enum th_status refuse_module(const char *name)
     char *question;
 
     for (size_t i = 0; i < count; i++)
-        th_names_add(&names, th_atom_name(codes[i].name)->text);
-    question = th_suggest_question(name, (const char *const *)names.items, names.count);
+        th_library_names_add(&names, th_atom_name(codes[i].name)->text);
+    question = th_library_suggest_question(name, (const char *const *)names.items, names.count);
     th_error_raise(TH_USAGE, "there is no module %.60s%s", name, question);
     th_free(question);
-    th_names_free(&names);
+    th_library_names_free(&names);
     th_code_list_free(codes, count);
     return TH_USAGE;
 }
@@ -202,7 +202,7 @@ static enum th_status read_module(const struct th_control_host *host,
     if (status != TH_OK)
         return status;
     *module = th_atom_existing_utf8(asked->module, strlen(asked->module));
-    if (*module == TH_NONE || !th_module_known(*module))
+    if (*module == TH_NONE || !th_code_module_known(*module))
         return refuse_module(asked->module);
     return TH_OK;
 }

@@ -65,7 +65,7 @@ void th_control_host_search(const struct th_control_host *host, enum th_search_k
 {
     if (host->folders_lock)
         pthread_mutex_lock(host->folders_lock);
-    th_search_init(search, kind, host->folders->items, host->folders->count);
+    th_library_search_init(search, kind, host->folders->items, host->folders->count);
     if (host->folders_lock)
         pthread_mutex_unlock(host->folders_lock);
     search->replaceable = kind == TH_SEARCH_TRACERS && (host->path || host->watches);
@@ -82,7 +82,7 @@ void th_control_host_end(struct th_control_host *host)
 
 void th_control_host_lock(struct th_control_host *host)
 {
-    th_tracer_lock_take(&host->lock);
+    th_trace_tracer_lock_take(&host->lock);
 }
 
 /* The thread sanitizer does not know pthread_mutex_clocklock(). */
@@ -93,7 +93,7 @@ bool th_control_host_lock_soon(struct th_control_host *host)
 
     for (int i = 0; i < TRIES; i++) {
         if (pthread_mutex_trylock(&host->lock.mutex) == 0) {
-            th_tracer_lock_taken(&host->lock);
+            th_trace_tracer_lock_taken(&host->lock);
             return true;
         }
         nanosleep(&nap, NULL);
@@ -103,7 +103,7 @@ bool th_control_host_lock_soon(struct th_control_host *host)
 
 void th_control_host_unlock(struct th_control_host *host)
 {
-    th_tracer_lock_drop(&host->lock);
+    th_trace_tracer_lock_drop(&host->lock);
 }
 
 enum th_status th_control_at_tracees(const struct th_control_host *host,
@@ -117,18 +117,18 @@ enum th_status th_control_at_tracees(const struct th_control_host *host,
 
 json_int_t th_control_session_number(const struct th_session *session)
 {
-    return (json_int_t)(th_session_id_of(session) / TH_SESSIONS_LIMIT);
+    return (json_int_t)(th_trace_session_id_of(session) / TH_SESSIONS_LIMIT);
 }
 
 json_t *th_control_session_name(const struct th_session *session)
 {
     return json_pack("{s:I, s:s, s:s?}", "number", th_control_session_number(session), "tracer",
-                     th_session_name(session), "title", th_session_title(session));
+                     th_trace_session_name(session), "title", th_trace_session_title(session));
 }
 
 static bool is_titled(const struct th_session *session, const char *which)
 {
-    return th_session_title(session) && strcmp(th_session_title(session), which) == 0;
+    return th_trace_session_title(session) && strcmp(th_trace_session_title(session), which) == 0;
 }
 
 /* Whether WHICH is its number. */
@@ -142,7 +142,7 @@ static bool is_numbered(const struct th_session *session, const char *which)
 
 static bool is_of_tracer(const struct th_session *session, const char *which)
 {
-    return strcmp(th_session_name(session), which) == 0;
+    return strcmp(th_trace_session_name(session), which) == 0;
 }
 
 static bool is_any(const struct th_session *session, const char *which)
@@ -160,9 +160,9 @@ static size_t find(const struct th_control_host *host, const char *which,
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < th_tracing_sessions(host->tracing); i++) {
-        struct th_session *session = th_tracing_session(host->tracing, i);
-        if (!session || !th_session_has_tracer(session) || !is(session, which))
+    for (size_t i = 0; i < th_trace_sessions(host->tracing); i++) {
+        struct th_session *session = th_trace_session(host->tracing, i);
+        if (!session || !th_trace_session_has_tracer(session) || !is(session, which))
             continue;
         *found = session;
         count++;
@@ -190,18 +190,18 @@ static enum th_status refuse_session(const struct th_control_host *host, const c
     struct th_names names = {0};
     char *question;
 
-    for (size_t i = 0; i < th_tracing_sessions(host->tracing); i++) {
-        const struct th_session *session = th_tracing_session(host->tracing, i);
-        if (!session || !th_session_has_tracer(session))
+    for (size_t i = 0; i < th_trace_sessions(host->tracing); i++) {
+        const struct th_session *session = th_trace_session(host->tracing, i);
+        if (!session || !th_trace_session_has_tracer(session))
             continue;
-        if (th_session_title(session))
-            th_names_add(&names, th_session_title(session));
-        th_names_add(&names, th_session_name(session));
+        if (th_trace_session_title(session))
+            th_library_names_add(&names, th_trace_session_title(session));
+        th_library_names_add(&names, th_trace_session_name(session));
     }
-    question = th_suggest_question(name, (const char *const *)names.items, names.count);
+    question = th_library_suggest_question(name, (const char *const *)names.items, names.count);
     th_error_raise(TH_USAGE, "there is no session or tracer '%.60s'%s", name, question);
     th_free(question);
-    th_names_free(&names);
+    th_library_names_free(&names);
     return TH_USAGE;
 }
 
@@ -252,7 +252,7 @@ json_t *th_control_function(const struct th_mfa *function)
 {
     struct th_buffer text = {0};
 
-    th_function_print(&text, function);
+    th_trace_function_print(&text, function);
     return text_of(&text);
 }
 
@@ -274,8 +274,8 @@ json_t *th_control_kinds(uint32_t kinds)
 {
     json_t *names = json_array();
 
-    for (size_t i = 0; th_pattern_kind_names[i]; i++)
-        if (kinds & th_pattern_kinds[i])
-            json_array_append_new(names, json_string(th_pattern_kind_names[i]));
+    for (size_t i = 0; th_trace_pattern_kind_names[i]; i++)
+        if (kinds & th_trace_pattern_kinds[i])
+            json_array_append_new(names, json_string(th_trace_pattern_kind_names[i]));
     return names;
 }

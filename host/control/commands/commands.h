@@ -34,8 +34,8 @@ struct th_control_host {
     bool watches;                   /* tracers and plugins are replaced when their files change */
     const char *load_info;          /* for code that is loaded, Erlang text; NULL: 0 */
 
-    /* Has the work end, soon, as a signal does; any number of times. Any thread. NULL: it is nobody's
-     * to end. */
+    /* Has the work end, soon, as a signal does; any number of times. Any thread. NULL: it is
+     * nobody's to end. */
     void (*stop)(void *context);
     /* Reports what the watch has done, or has not and why: a line, with its causes below, each with
      * its newline. The watch's thread. */
@@ -73,7 +73,7 @@ enum th_status th_control_host_begin(struct th_control_host *host);
 enum th_status th_control_host_watch(struct th_control_host *host);
 
 /* Fills SEARCH with the folders of KIND; tracers are opened replaceable. End with
- * th_search_free(). */
+ * th_library_search_free(). */
 void th_control_host_search(const struct th_control_host *host, enum th_search_kind kind,
                             struct th_search *search);
 
@@ -122,10 +122,10 @@ json_t *th_control_counted(const struct th_session *session);
 
 /* --- The commands ----------------------------------------------------------------------------- */
 
-/* Each is carried out by the server's thread, with the lock; or, as it may take long, in a thread of
- * its own: with the lock, which it lets go of while tracers are loaded, asked or unloaded, and while
- * thread progress is waited for (named_tracer.h); or without the lock: then it must leave sessions
- * alone. */
+/* Each is carried out by the server's thread, with the lock; or, as it may take long, in a thread
+ * of its own: with the lock, which it lets go of while tracers are loaded, asked or unloaded, and
+ * while thread progress is waited for (named_tracer.h); or without the lock: then it must leave
+ * sessions alone. */
 extern const struct th_control_command th_control_command_status, th_control_command_tracers,
     th_control_command_attach, th_control_command_detach, th_control_command_replace,
     th_control_command_sessions, th_control_command_pattern, th_control_command_flags,

@@ -61,7 +61,7 @@ static enum th_status read_flagged(struct flagging *flagging, int count, char **
     const struct th_control_session_option *option = &flagging->options.items[0];
 
     if (status == TH_OK)
-        status = th_flags_parse(flagging->list, &flagging->flags);
+        status = th_trace_flags_parse(flagging->list, &flagging->flags);
     if (status == TH_OK && option->tracee_count == 0) {
         status = th_control_session_options_tracees(&flagging->options, false, "all");
         if (status == TH_OK && flagging->flags & TH_FLAGS_OF_PORTS & ~TH_FLAG_CPU_TIMESTAMP)

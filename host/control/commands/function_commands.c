@@ -78,7 +78,7 @@ json_t *th_control_counted(const struct th_session *session)
     struct counted counted = {0};
     json_t *functions = json_array();
 
-    th_session_functions(session, add_counted, &counted);
+    th_trace_session_functions(session, add_counted, &counted);
     if (counted.count > 0)
         qsort(counted.items, counted.count, sizeof *counted.items, by_calls);
     for (size_t i = 0; i < counted.count; i++)
@@ -132,17 +132,17 @@ static json_t *set_by(const struct th_control_host *host, const struct th_mfa *f
 {
     json_t *sessions = json_array();
 
-    for (size_t i = 0; i < th_tracing_sessions(host->tracing); i++) {
-        const struct th_session *session = th_tracing_session(host->tracing, i);
+    for (size_t i = 0; i < th_trace_sessions(host->tracing); i++) {
+        const struct th_session *session = th_trace_session(host->tracing, i);
         struct th_bp_info info;
         json_t *object;
-        if (!session || !(function ? th_session_function_info(session, function, &info)
-                                   : th_session_on_load_info(session, &info)))
+        if (!session || !(function ? th_trace_session_function_info(session, function, &info)
+                                   : th_trace_session_on_load_info(session, &info)))
             continue;
         object = th_control_session_name(session);
         add(object, session, &info);
         json_array_append_new(sessions, object);
-        th_bp_info_free(&info);
+        th_breakpoint_info_free(&info);
     }
     return sessions;
 }
@@ -179,7 +179,7 @@ static json_t *listed(struct listing *listing)
 
 static enum th_status read_pattern(struct th_pattern *pattern, const char *text)
 {
-    if (th_pattern_parse(text, pattern))
+    if (th_trace_pattern_parse(text, pattern))
         return TH_OK;
     return th_error_raise(TH_USAGE, "'%.60s' is none of M:F/A, M:F/_, M:_/_ or _:_/_", text);
 }
@@ -198,7 +198,7 @@ static enum th_status carry_out_functions(void *context, int count, char **words
         status = read_pattern(&listing.pattern, text);
     if (status != TH_OK)
         return status;
-    th_tracing_functions(listing.host->tracing, add_function, &listing);
+    th_trace_functions(listing.host->tracing, add_function, &listing);
     if (listing.count == 0 && text)
         th_control_pattern_warn_of_spelling(&listing.pattern, text, listing.host->tracing);
     *result = json_pack("{s:o}", "functions", listed(&listing));
@@ -232,11 +232,11 @@ static void add_meta(json_t *object, const struct th_session *session,
 
     if (!(info->kinds & TH_BP_META))
         return;
-    if (!th_pattern_meta_tracer(session, info, &name, &state))
-        name = th_session_name(session);
+    if (!th_trace_pattern_meta_tracer(session, info, &name, &state))
+        name = th_trace_session_name(session);
     json_object_set_new(object, "meta_tracer", json_string(name));
     json_object_set_new(object, "meta_match_spec",
-                        th_control_term(th_pattern_spec_source(info->meta_spec)));
+                        th_control_term(th_trace_pattern_spec_source(info->meta_spec)));
 }
 
 /* As OTP's trace:info(Session, MFA, all) has it. */
@@ -245,7 +245,7 @@ static void add_all(json_t *object, const struct th_session *session, const stru
     add_counts(object, info);
     if (info->kinds & (TH_BP_LOCAL | TH_BP_GLOBAL))
         json_object_set_new(object, "match_spec",
-                            th_control_term(th_pattern_spec_source(info->spec)));
+                            th_control_term(th_trace_pattern_spec_source(info->spec)));
     add_meta(object, session, info);
     if (info->kinds & TH_BP_COUNT)
         json_object_set_new(object, "call_count", json_integer((json_int_t)info->calls));
@@ -292,7 +292,7 @@ static enum th_status carry_out_info(void *context, int count, char **words, jso
         status = th_error_raise(TH_USAGE, "'%.60s' is no M:F/A", text);
     if (status != TH_OK)
         return status;
-    th_tracing_functions(listing.host->tracing, add_function, &listing);
+    th_trace_functions(listing.host->tracing, add_function, &listing);
     if (listing.count == 0)
         return refuse_function(&listing, text);
     *result = describe(&listing.items[0]);

@@ -1,10 +1,10 @@
 /*
- * Tasks of the main thread: what another thread asks of the one which works, and which looks between
- * two pieces of its work whether a task is there.
+ * Tasks of the main thread: what another thread asks of the one which works, and which looks
+ * between two pieces of its work whether a task is there.
  *
  *   status = th_control_main_thread_ask(&main_thread, task, argument);    another thread
- *   th_control_main_thread_look(&main_thread);                            the main one, now and then
- *   th_control_main_thread_end(&main_thread);                             it looks no more
+ *   th_control_main_thread_look(&main_thread);                            the main one, now and
+ *   then th_control_main_thread_end(&main_thread);                             it looks no more
  */
 #ifndef TH_CONTROL_MAIN_THREAD_H
 #define TH_CONTROL_MAIN_THREAD_H

@@ -16,7 +16,7 @@ static enum th_status prepare(const struct th_search *search, const char *name,
                               struct th_control_module_made *made)
 {
     struct th_library *library;
-    enum th_status status = th_search_find(search, name, &made->path);
+    enum th_status status = th_library_search_find(search, name, &made->path);
 
     if (status == TH_OK)
         status = th_library_open_copy(made->path, &library);
@@ -107,7 +107,7 @@ static void drop_all(const struct th_control_module_list *list)
     th_error_save(&why);
     for (size_t i = 0; i < list->count; i++)
         if (list->made[i].prepared)
-            th_prepared_drop(list->made[i].prepared);
+            th_code_prepared_drop(list->made[i].prepared);
     th_error_restore(&why);
 }
 

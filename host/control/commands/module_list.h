@@ -19,7 +19,7 @@
 #include "host/runtime/runtime.h"
 
 struct th_control_module_list {
-    const char *const *names; /* of libraries, as th_search_find() takes them */
+    const char *const *names; /* of libraries, as th_library_search_find() takes them */
     size_t count;
     const struct th_search *search;
     th_term info; /* for load() and upgrade() */

@@ -30,7 +30,7 @@ enum th_status th_control_pattern_options_begin(struct th_control_pattern_option
     option->kinds = options->live ? TH_PATTERN_EITHER : TH_BP_LOCAL;
     if (strcmp(text, "on_load") == 0)
         option->pattern = (struct th_pattern){.arity = TH_ANY_ARITY, .on_load = true};
-    else if (!th_pattern_parse(text, &option->pattern))
+    else if (!th_trace_pattern_parse(text, &option->pattern))
         return th_error_raise(TH_USAGE,
                               "-p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or "
                               "on_load, send or receive, not '%s'",
@@ -40,10 +40,10 @@ enum th_status th_control_pattern_options_begin(struct th_control_pattern_option
 
 static uint32_t kind_named(const char *name, size_t length)
 {
-    for (size_t i = 0; th_pattern_kind_names[i]; i++)
-        if (strlen(th_pattern_kind_names[i]) == length &&
-            memcmp(name, th_pattern_kind_names[i], length) == 0)
-            return th_pattern_kinds[i];
+    for (size_t i = 0; th_trace_pattern_kind_names[i]; i++)
+        if (strlen(th_trace_pattern_kind_names[i]) == length &&
+            memcmp(name, th_trace_pattern_kind_names[i], length) == 0)
+            return th_trace_pattern_kinds[i];
     return 0;
 }
 
@@ -143,7 +143,7 @@ enum th_status th_control_preload(struct th_control_preloaded *loaded,
                                   const struct th_search *search, const char *tracer)
 {
     struct th_library *library;
-    enum th_status status = th_tracer_preload(search, tracer, &library);
+    enum th_status status = th_trace_tracer_preload(search, tracer, &library);
 
     if (library) {
         TH_ARRAY_GROW(loaded->items, loaded->count, loaded->capacity);
@@ -178,16 +178,16 @@ static enum th_status set_meta(const struct th_control_pattern_option *option,
 {
     struct th_session_setup setup = {0};
     struct th_named_tracer tracer;
-    enum th_status status = th_named_tracer_parse(option->meta_tracer, &tracer);
+    enum th_status status = th_trace_named_tracer_parse(option->meta_tracer, &tracer);
 
     if (status != TH_OK)
         return th_error_context("cannot use --meta-tracer '%s'", option->meta_tracer);
-    status = th_tracer_load(search, tracer.name, &setup.library);
+    status = th_trace_tracer_load(search, tracer.name, &setup.library);
     setup.name = tracer.name;
     setup.state = tracer.state;
     if (status == TH_OK)
-        status = th_session_meta_function(session, &option->pattern, spec, &setup, matched);
-    th_named_tracer_free(&tracer);
+        status = th_trace_session_meta_function(session, &option->pattern, spec, &setup, matched);
+    th_trace_named_tracer_free(&tracer);
     return status;
 }
 
@@ -199,7 +199,7 @@ static enum th_status set_function(const struct th_control_pattern_option *optio
     enum th_status status = TH_OK;
 
     if (kinds)
-        status = th_session_function(session, &option->pattern, spec, kinds, matched);
+        status = th_trace_session_function(session, &option->pattern, spec, kinds, matched);
     if (status == TH_OK && tells)
         th_control_pattern_option_tell_left_out(option, session, spec != TH_AM(false));
     if (status == TH_OK && option->meta_tracer)
@@ -213,9 +213,9 @@ static enum th_status set_spec(const struct th_control_pattern_option *option,
 {
     switch (option->object) {
     case TH_PATTERN_SEND:
-        return th_session_send_pattern(session, spec);
+        return th_trace_session_send_pattern(session, spec);
     case TH_PATTERN_RECEIVE:
-        return th_session_receive_pattern(session, spec);
+        return th_trace_session_receive_pattern(session, spec);
     default:
         return set_function(option, search, session, spec, tells, matched);
     }
@@ -304,7 +304,7 @@ static json_t *left_out(const struct th_control_pattern_option *option,
     struct th_pattern_refusals refusals;
     json_t *reasons = json_array();
 
-    th_session_pattern_refusals(session, &option->pattern, option->kinds, &refusals);
+    th_trace_session_pattern_refusals(session, &option->pattern, option->kinds, &refusals);
     *concerned = refusals.concerned;
     for (size_t i = 0; i < refusals.count; i++)
         json_array_append_new(reasons, json_pack("{s:I, s:o, s:s}", "functions",
@@ -363,7 +363,7 @@ static enum th_status set_pattern(const struct th_control_host *host,
         return status;
     th_control_host_search(host, TH_SEARCH_TRACERS, &search);
     status = th_control_pattern_option_set(option, &search, session, &matched);
-    th_search_free(&search);
+    th_library_search_free(&search);
     if (status == TH_OK)
         *result = told(host, option, session, matched);
     return status;
@@ -380,11 +380,11 @@ static enum th_status load_meta_tracer(struct th_control_host *host,
     if (!patterning->options.items[0].patterns.items[0].meta_tracer)
         return TH_OK;
     th_control_host_search(host, TH_SEARCH_TRACERS, &search);
-    th_tracer_lock_leave(&host->lock);
+    th_trace_tracer_lock_leave(&host->lock);
     status =
         th_control_pattern_options_preload(&patterning->options.items[0].patterns, &search, loaded);
-    th_tracer_lock_return(&host->lock);
-    th_search_free(&search);
+    th_trace_tracer_lock_return(&host->lock);
+    th_library_search_free(&search);
     return status;
 }
 
@@ -402,9 +402,9 @@ static enum th_status carry_out_pattern(void *context, int count, char **words, 
     if (status == TH_OK)
         status = set_pattern(host, &patterning, result);
     if (loaded.count > 0) {
-        th_tracer_lock_leave(&host->lock);
+        th_trace_tracer_lock_leave(&host->lock);
         th_control_preloaded_release(&loaded);
-        th_tracer_lock_return(&host->lock);
+        th_trace_tracer_lock_return(&host->lock);
     }
     th_control_session_options_free(&patterning.options);
     return status;

@@ -29,8 +29,8 @@ struct th_control_pattern_options {
 enum th_status th_control_pattern_options_begin(struct th_control_pattern_options *options,
                                                 const char *text);
 
-/* The kinds in LIST, "count,time". TH_USAGE likewise. Of recordings `memory` is taken, too: an error
- * explains why it cannot be had when it is set. */
+/* The kinds in LIST, "count,time". TH_USAGE likewise. Of recordings `memory` is taken, too: an
+ * error explains why it cannot be had when it is set. */
 enum th_status th_control_kinds_parse(const char *list, bool live, uint32_t *kinds);
 
 /* After each option. TH_USAGE, likewise, if OPTION's do not go together. */
@@ -91,7 +91,7 @@ void th_control_pattern_options_tell_uncalled(const struct th_control_pattern_op
                                               const struct th_tracing *tracing);
 
 /* Sets one, and warns of nothing. *MATCHED: how many functions are concerned; see
- * th_session_function(). */
+ * th_trace_session_function(). */
 enum th_status th_control_pattern_option_set(const struct th_control_pattern_option *option,
                                              const struct th_search *search,
                                              struct th_session *session, size_t *matched);

@@ -14,7 +14,7 @@ static bool is_like(th_term name, th_term word)
 {
     const char *text = name == TH_NONE ? NULL : th_atom_name(name)->text;
 
-    return !text || th_suggest_nearest(text, &(const char *){th_atom_name(word)->text}, 1);
+    return !text || th_library_suggest_nearest(text, &(const char *){th_atom_name(word)->text}, 1);
 }
 
 static void add_candidate(void *context, const struct th_function_info *function)
@@ -29,10 +29,10 @@ static void add_candidate(void *context, const struct th_function_info *function
     like.module = function->name.module;
     like.function = like.function == TH_NONE ? TH_NONE : function->name.function;
     like.arity = like.arity == TH_ANY_ARITY ? TH_ANY_ARITY : (int)function->name.arity;
-    th_pattern_show(&own, candidates->pattern);
-    th_pattern_show(&text, &like);
+    th_trace_pattern_show(&own, candidates->pattern);
+    th_trace_pattern_show(&text, &like);
     if (strcmp(th_buffer_text(&text), th_buffer_text(&own)) != 0) /* named, and no more than that */
-        th_names_add(&candidates->names, th_buffer_text(&text));
+        th_library_names_add(&candidates->names, th_buffer_text(&text));
     th_buffer_free(&text);
     th_buffer_free(&own);
 }
@@ -44,12 +44,12 @@ char *th_control_pattern_question(const struct th_pattern *pattern,
     struct th_buffer text = {0};
     char *question;
 
-    th_tracing_functions(tracing, add_candidate, &candidates);
-    th_pattern_show(&text, pattern);
-    question = th_suggest_question(
+    th_trace_functions(tracing, add_candidate, &candidates);
+    th_trace_pattern_show(&text, pattern);
+    question = th_library_suggest_question(
         th_buffer_text(&text), (const char *const *)candidates.names.items, candidates.names.count);
     th_buffer_free(&text);
-    th_names_free(&candidates.names);
+    th_library_names_free(&candidates.names);
     return question;
 }
 
@@ -81,19 +81,19 @@ void th_control_pattern_option_tell_left_out(const struct th_control_pattern_opt
 
     if (option->pattern.on_load)
         return;
-    th_session_pattern_refusals(session, &option->pattern, option->kinds, &refusals);
+    th_trace_session_pattern_refusals(session, &option->pattern, option->kinds, &refusals);
     if (refusals.concerned == 0)
-        warn_of_none(option, th_session_tracing(session), "there is no such function yet");
+        warn_of_none(option, th_trace_session_tracing(session), "there is no such function yet");
     for (size_t i = 0; i < refusals.count && sets; i++) {
         struct th_buffer text = {0};
-        th_pattern_refusal_print(&text, &refusals.items[i]);
+        th_trace_pattern_refusal_print(&text, &refusals.items[i]);
         th_warn("-p %s leaves out %s", option->text, th_buffer_text(&text));
         th_buffer_free(&text);
         told += refusals.items[i].functions;
     }
     if (told < refusals.functions && sets)
         th_warn("-p %s leaves out %zu more function%s", option->text, refusals.functions - told,
-                th_plural(refusals.functions - told));
+                th_log_plural(refusals.functions - told));
 }
 
 void th_control_pattern_options_tell_uncalled(const struct th_control_pattern_options *options,
@@ -102,7 +102,7 @@ void th_control_pattern_options_tell_uncalled(const struct th_control_pattern_op
     for (size_t i = 0; i < options->count; i++) {
         const struct th_control_pattern_option *option = &options->items[i];
         if (option->object == TH_PATTERN_FUNCTIONS && !th_control_pattern_option_clears(option) &&
-            !th_tracing_called(tracing, &option->pattern))
+            !th_trace_called(tracing, &option->pattern))
             warn_of_none(option, tracing, "no such function was called");
     }
 }

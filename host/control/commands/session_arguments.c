@@ -154,7 +154,7 @@ const struct th_argument th_control_session_arguments[TH_SESSION_ARGUMENTS + 1] 
         "local (the default); global: only external calls; meta: whoever makes them; "
         "count: they are counted; time: how long they take",
         .how = TH_ARGUMENT_LIST | TH_ARGUMENT_BELONGS, .words = recorded_kind_words,
-        .live_words = th_pattern_kind_names, .take = take_pattern,
+        .live_words = th_trace_pattern_kind_names, .take = take_pattern,
         .live_help =
             "local: all calls; global: only those from other libraries; meta: whoever makes "
             "them; count: they are counted; time: how long they take; memory: how many words "

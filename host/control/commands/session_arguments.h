@@ -1,7 +1,7 @@
 /*
  * The arguments that say which tracers trace whom and what: of the command line (-t, --flags, -p
- * and so on) and of the commands `attach`, `pattern` and `flags` of the socket. Their place matters:
- * each is for the session, or the -p, that was begun last. Their struct is a struct
+ * and so on) and of the commands `attach`, `pattern` and `flags` of the socket. Their place
+ * matters: each is for the session, or the -p, that was begun last. Their struct is a struct
  * th_control_session_options.
  */
 #ifndef TH_SESSION_ARGUMENTS_H

@@ -13,9 +13,9 @@ static void add_count(json_t *object, const char *name, uint64_t count)
 /* The counts that --stats and the remarks at the end show, too. */
 static json_t *counts_of(const struct th_session *session)
 {
-    struct th_session_counts counts = th_session_counts(session);
-    struct th_pattern_counts patterns = th_session_pattern_counts(session);
-    struct th_message_counts messages = th_session_message_counts(session);
+    struct th_session_counts counts = th_trace_session_counts(session);
+    struct th_pattern_counts patterns = th_trace_session_pattern_counts(session);
+    struct th_message_counts messages = th_trace_session_message_counts(session);
     json_t *object = json_object();
 
     add_count(object, "traced", counts.traced);
@@ -43,7 +43,7 @@ static json_t *counts_of(const struct th_session *session)
 
 static json_t *flags_of(const struct th_session *session, enum th_tracees which)
 {
-    return th_control_flags(th_session_known_flags(session, which));
+    return th_control_flags(th_trace_session_known_flags(session, which));
 }
 
 static void count_breakpoint(void *context, const struct th_mfa *function,
@@ -60,7 +60,7 @@ static void add_waiting(void *context, const struct th_pattern *pattern)
 {
     struct th_buffer text = {0};
 
-    th_pattern_print(&text, pattern);
+    th_trace_pattern_print(&text, pattern);
     json_array_append_new(context, json_string(th_buffer_text(&text)));
     th_buffer_free(&text);
 }
@@ -70,7 +70,7 @@ static void tell_waiting(json_t *object, const struct th_session *session)
 {
     json_t *patterns = json_array();
 
-    th_session_waiting(session, add_waiting, patterns);
+    th_trace_session_waiting(session, add_waiting, patterns);
     if (json_array_size(patterns) > 0)
         json_object_set(object, "waiting", patterns);
     json_decref(patterns);
@@ -81,13 +81,13 @@ json_t *th_control_session_json(const struct th_session *session)
     json_t *object = th_control_session_name(session);
     json_int_t breakpoints = 0;
 
-    th_session_functions(session, count_breakpoint, &breakpoints);
-    json_object_set_new(object, "state", th_control_term(th_session_state_term(session)));
+    th_trace_session_functions(session, count_breakpoint, &breakpoints);
+    json_object_set_new(object, "state", th_control_term(th_trace_session_state_term(session)));
     json_object_set_new(object, "flags", flags_of(session, TH_PROCESSES_NEW));
     json_object_set_new(object, "flags_existing", flags_of(session, TH_PROCESSES_EXISTING));
     json_object_set_new(object, "flags_ports", flags_of(session, TH_PORTS_NEW));
-    json_object_set_new(object, "attached", json_boolean(th_session_attached(session)));
-    json_object_set_new(object, "failed", json_boolean(th_session_failed(session)));
+    json_object_set_new(object, "attached", json_boolean(th_trace_session_attached(session)));
+    json_object_set_new(object, "failed", json_boolean(th_trace_session_failed(session)));
     json_object_set_new(object, "breakpoints", json_integer(breakpoints));
     json_object_set_new(object, "counts", counts_of(session));
     tell_waiting(object, session);
@@ -115,9 +115,9 @@ static bool is_taken(const struct th_control_host *host, const char *title)
         other = other->next;
     if (other)
         return true;
-    for (size_t i = 0; i < th_tracing_sessions(host->tracing); i++) {
-        const struct th_session *session = th_tracing_session(host->tracing, i);
-        const char *its = session ? th_session_title(session) : NULL;
+    for (size_t i = 0; i < th_trace_sessions(host->tracing); i++) {
+        const struct th_session *session = th_trace_session(host->tracing, i);
+        const char *its = session ? th_trace_session_title(session) : NULL;
         if (its && strcmp(its, title) == 0)
             return true;
     }
@@ -133,8 +133,8 @@ static enum th_status carry_out_sessions(void *context, int count, char **words,
     if (status != TH_OK)
         return status;
     sessions = json_array();
-    for (size_t i = 0; i < th_tracing_sessions(host->tracing); i++) {
-        struct th_session *session = th_tracing_session(host->tracing, i);
+    for (size_t i = 0; i < th_trace_sessions(host->tracing); i++) {
+        struct th_session *session = th_trace_session(host->tracing, i);
         if (session)
             json_array_append_new(sessions, th_control_session_json(session));
     }
@@ -210,10 +210,10 @@ static enum th_status load(struct attaching *attaching, struct th_control_host *
     enum th_status status;
 
     th_control_host_search(host, TH_SEARCH_TRACERS, &search);
-    th_tracer_lock_leave(&host->lock);
+    th_trace_tracer_lock_leave(&host->lock);
     status = th_control_session_options_preload(&attaching->sessions, &search, loaded);
-    th_tracer_lock_return(&host->lock);
-    th_search_free(&search);
+    th_trace_tracer_lock_return(&host->lock);
+    th_library_search_free(&search);
     return status == TH_OK ? refuse_taken(attaching) : status;
 }
 
@@ -221,15 +221,15 @@ static enum th_status attach(void *argument)
 {
     struct attaching *attaching = argument;
     struct th_tracing *tracing = attaching->host->tracing;
-    bool holds = th_tracing_hold(); /* else the thread will go on */
+    bool holds = th_trace_hold(); /* else the thread will go on */
     struct th_search search;
     enum th_status status;
 
     th_control_host_search(attaching->host, TH_SEARCH_TRACERS, &search);
     status = th_control_session_options_attach(&attaching->sessions, &search, tracing);
-    th_search_free(&search);
+    th_library_search_free(&search);
     if (holds)
-        th_tracing_go(tracing);
+        th_trace_go(tracing);
     return status;
 }
 
@@ -267,14 +267,14 @@ static enum th_status carry_out_attach(void *context, int count, char **words, j
         status = attach_titled(&attaching, host);
     if (status == TH_OK) {
         th_control_watch_look(&host->watch);
-        session = th_session_find(host->tracing, attaching.sessions.items[0].began);
+        session = th_trace_session_find(host->tracing, attaching.sessions.items[0].began);
         if (session) /* another may have ended it meanwhile */
             *result = th_control_session_json(session);
     }
     th_control_session_options_free(&attaching.sessions);
-    th_tracer_lock_leave(&host->lock);
+    th_trace_tracer_lock_leave(&host->lock);
     th_control_preloaded_release(&loaded);
-    th_tracer_lock_return(&host->lock);
+    th_trace_tracer_lock_return(&host->lock);
     return status;
 }
 
@@ -297,7 +297,7 @@ static const struct th_argument *const detach_arguments[] = {&which_session, NUL
 static enum th_status carry_out_detach(void *context, int count, char **words, json_t **result)
 {
     struct th_control_host *host = context;
-    unsigned long failures = th_failures();
+    unsigned long failures = th_trace_failures();
     struct th_session *session;
     struct th_library *library;
     const char *which;
@@ -310,14 +310,14 @@ static enum th_status carry_out_detach(void *context, int count, char **words, j
         return status;
     *result = th_control_session_json(session);
     json_object_set_new(*result, "functions", th_control_counted(session));
-    failure = th_session_failure(session);
-    library = th_session_library(session);
+    failure = th_trace_session_failure(session);
+    library = th_trace_session_library(session);
     th_library_keep(library); /* so that unload() is called here, without the lock */
-    th_session_destroy(session);
-    th_tracer_lock_leave(&host->lock);
+    th_trace_session_destroy(session);
+    th_trace_tracer_lock_leave(&host->lock);
     th_library_release(library);
-    th_tracer_lock_return(&host->lock);
-    status = failure ? th_error_raise(TH_FAILED, "%s", failure) : th_failures_raise(failures);
+    th_trace_tracer_lock_return(&host->lock);
+    status = failure ? th_error_raise(TH_FAILED, "%s", failure) : th_trace_failures_raise(failures);
     th_free(failure);
     if (status != TH_OK)
         json_decref(*result);
@@ -352,8 +352,8 @@ static enum th_status replace(struct th_control_host *host, struct th_session *s
     enum th_status status;
 
     th_control_host_search(host, TH_SEARCH_TRACERS, &search);
-    status = th_tracer_replace(session, &search, text, &host->lock);
-    th_search_free(&search);
+    status = th_trace_tracer_replace(session, &search, text, &host->lock);
+    th_library_search_free(&search);
     return status;
 }
 
@@ -369,12 +369,12 @@ static enum th_status carry_out_replace(void *context, int count, char **words, 
         status = th_control_session(host, replacing.session, &session);
     if (status != TH_OK)
         return status;
-    id = th_session_id_of(session);
+    id = th_trace_session_id_of(session);
     status = replace(host, session, replacing.tracer);
     if (status != TH_OK)
         return th_error_context("the session keeps the tracer that it has");
     th_control_watch_look(&host->watch);
-    session = th_session_find(host->tracing, id); /* another may have ended it meanwhile */
+    session = th_trace_session_find(host->tracing, id); /* another may have ended it meanwhile */
     if (session)
         *result = th_control_session_json(session);
     return TH_OK;

@@ -86,7 +86,7 @@ enum th_status th_control_session_options_flags(struct th_control_session_option
 {
     struct th_control_session_option *option = latest(options);
 
-    if (th_flags_parse(list, &option->flags) != TH_OK)
+    if (th_trace_flags_parse(list, &option->flags) != TH_OK)
         return join_links();
     if (!(option->flags & TH_FLAGS_EVENTS))
         return th_error_raise(
@@ -258,7 +258,7 @@ static void add_unmet(void *names, th_term who)
             th_buffer_free(&text);
             return;
         }
-    th_names_add(unmet, th_buffer_text(&text));
+    th_library_names_add(unmet, th_buffer_text(&text));
     th_buffer_free(&text);
 }
 
@@ -267,14 +267,14 @@ void th_control_sessions_tell_unmet(struct th_tracing *tracing)
     struct th_names unmet = {0};
     char *joined;
 
-    for (size_t i = 0; i < th_tracing_sessions(tracing); i++)
-        th_session_each_unmet(th_tracing_session(tracing, i), add_unmet, &unmet);
+    for (size_t i = 0; i < th_trace_sessions(tracing); i++)
+        th_trace_session_each_unmet(th_trace_session(tracing, i), add_unmet, &unmet);
     if (unmet.count > 0) {
-        joined = th_names_join(&unmet, 8);
+        joined = th_library_names_join(&unmet, 8);
         th_warn("nothing was seen of %s, which --processes or --ports names", joined);
         th_free(joined);
     }
-    th_names_free(&unmet);
+    th_library_names_free(&unmet);
 }
 
 bool th_control_session_options_name_tracees(const struct th_control_session_options *options)
@@ -302,14 +302,14 @@ enum th_status th_control_chosen_trace(const struct th_control_chosen *chosen,
     th_term one = chosen->one;
 
     if (one == TH_NONE)
-        return th_session_trace(session, group_of(chosen), on, flags);
+        return th_trace_session_trace(session, group_of(chosen), on, flags);
     if (on && !running)
-        return th_session_expect(session, one, flags);
+        return th_trace_session_expect(session, one, flags);
     if (th_is_atom(one))
-        one = th_whereis(one);
+        one = th_process_whereis(one);
     if (one == TH_NONE)
         return th_error_raise(TH_USAGE, "nobody has the name %s", th_atom_name(chosen->one)->text);
-    return th_session_trace_one(session, one, on, flags);
+    return th_trace_session_trace_one(session, one, on, flags);
 }
 
 static enum th_status trace_chosen(struct th_session *session,
@@ -330,9 +330,9 @@ static enum th_status trace_chosen(struct th_session *session,
 /* All of this host. */
 static enum th_status trace_all(struct th_session *session, uint32_t flags)
 {
-    enum th_status status = th_session_trace(session, TH_PROCESSES_ALL, true, flags);
+    enum th_status status = th_trace_session_trace(session, TH_PROCESSES_ALL, true, flags);
 
-    return status == TH_OK ? th_session_trace(session, TH_PORTS_ALL, true, flags) : status;
+    return status == TH_OK ? th_trace_session_trace(session, TH_PORTS_ALL, true, flags) : status;
 }
 
 /* This host's functions are traced if a pattern says so: all are, where none is named. */
@@ -346,7 +346,7 @@ static enum th_status trace_calls(struct th_session *session,
             return TH_OK;
     if (!(option->flags & TH_FLAG_CALL))
         return TH_OK;
-    return th_session_function(session, &any, TH_AM(true), TH_PATTERN_EITHER, NULL);
+    return th_trace_session_function(session, &any, TH_AM(true), TH_PATTERN_EITHER, NULL);
 }
 
 /* Whatever was recorded, unless some are chosen. */
@@ -362,8 +362,9 @@ static enum th_status create(const struct th_control_session_option *option,
         .title = option->title,
     };
 
-    return option->chosen || option->patterns.live ? th_session_create(tracing, &setup, session)
-                                                   : th_session_attach(tracing, &setup, session);
+    return option->chosen || option->patterns.live
+               ? th_trace_session_create(tracing, &setup, session)
+               : th_trace_session_attach(tracing, &setup, session);
 }
 
 /* Whom and what a session traces that has just begun. */
@@ -392,22 +393,23 @@ static enum th_status attach(struct th_control_session_option *option, const cha
     struct th_named_tracer tracer;
     struct th_library *library;
     struct th_session *session = NULL;
-    enum th_status status = th_named_tracer_parse(text, &tracer);
+    enum th_status status = th_trace_named_tracer_parse(text, &tracer);
 
     if (status != TH_OK)
         return th_error_context("cannot use -t '%s'", text);
-    status = th_tracer_load(search, tracer.name, &library);
+    status = th_trace_tracer_load(search, tracer.name, &library);
     if (status == TH_OK)
         status = create(option, &tracer, library, tracing, &session);
-    th_named_tracer_free(&tracer);
+    th_trace_named_tracer_free(&tracer);
     if (status != TH_OK)
         return status;
-    option->began = th_session_id_of(session);
+    option->began = th_trace_session_id_of(session);
     status = set_up(option, first, running, search, session);
     if (status != TH_OK) {
-        session = th_session_find(tracing, option->began); /* another may have ended it meanwhile */
+        session =
+            th_trace_session_find(tracing, option->began); /* another may have ended it meanwhile */
         if (session)
-            th_session_destroy(session);
+            th_trace_session_destroy(session);
     }
     return status;
 }
@@ -458,9 +460,9 @@ enum th_status th_control_session_options_attach(const struct th_control_session
 
 void th_control_sessions_rest(struct th_tracing *tracing)
 {
-    for (size_t i = 0; i < th_tracing_sessions(tracing); i++) {
-        struct th_session *session = th_tracing_session(tracing, i);
-        th_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAGS_OF_PROCESSES);
-        th_session_trace(session, TH_PORTS_ALL, false, TH_FLAGS_OF_PORTS);
+    for (size_t i = 0; i < th_trace_sessions(tracing); i++) {
+        struct th_session *session = th_trace_session(tracing, i);
+        th_trace_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAGS_OF_PROCESSES);
+        th_trace_session_trace(session, TH_PORTS_ALL, false, TH_FLAGS_OF_PORTS);
     }
 }

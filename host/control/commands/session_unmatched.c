@@ -80,19 +80,19 @@ static bool is_pattern_told(const struct th_control_pattern_option *pattern,
         return th_control_pattern_option_clears(pattern);
     return pattern->kinds & (TH_BP_COUNTING | TH_BP_META) ||
            th_control_pattern_option_clears(pattern) ||
-           (!live && !th_tracing_called(th_session_tracing(session), &pattern->pattern));
+           (!live && !th_trace_called(th_trace_session_tracing(session), &pattern->pattern));
 }
 
 /* Whether another line tells why. */
 static bool is_told(const struct th_control_session_option *option,
                     const struct th_session *session)
 {
-    struct th_pattern_counts patterns = th_session_pattern_counts(session);
+    struct th_pattern_counts patterns = th_trace_session_pattern_counts(session);
     bool told = patterns.undecided || patterns.external_unknown ||
-                th_session_message_counts(session).undecided;
+                th_trace_session_message_counts(session).undecided;
 
-    th_session_each_unmet(session, note_unmet, &told);
-    th_session_waiting(session, note_waiting, &told);
+    th_trace_session_each_unmet(session, note_unmet, &told);
+    th_trace_session_waiting(session, note_waiting, &told);
     for (size_t i = 0; i < option->patterns.count; i++)
         told |= is_pattern_told(&option->patterns.items[i], session, option->patterns.live);
     return told;
@@ -101,20 +101,20 @@ static bool is_told(const struct th_control_session_option *option,
 /* Its tracer was told of no event, and itself turned none down. */
 static bool got_nothing(const struct th_session *session)
 {
-    struct th_session_counts counts = th_session_counts(session);
+    struct th_session_counts counts = th_trace_session_counts(session);
 
-    return th_session_attached(session) && !counts.traced && !counts.discarded &&
+    return th_trace_session_attached(session) && !counts.traced && !counts.discarded &&
            !counts.silenced && !counts.kept;
 }
 
 static void warn(const struct th_control_session_option *option, const struct th_session *session)
 {
-    uint32_t seen = th_tracing_seen(th_session_tracing(session));
+    uint32_t seen = th_trace_seen(th_trace_session_tracing(session));
     struct th_buffer text = {0};
 
     if (option->title)
         th_buffer_printf(&text, "session '%s', ", option->title);
-    th_buffer_printf(&text, "tracer '%s': no event matches", th_session_name(session));
+    th_buffer_printf(&text, "tracer '%s': no event matches", th_trace_session_name(session));
     add_asked(&text, option);
     if (seen & TH_FLAGS_EVENTS)
         add_seen(&text, seen);
@@ -127,8 +127,8 @@ void th_control_session_options_tell_unmatched(const struct th_control_session_o
 {
     for (size_t i = 0; i < options->count; i++) {
         const struct th_control_session_option *option = &options->items[i];
-        const struct th_session *session = th_session_find(tracing, option->began);
-        if (session && th_session_has_tracer(session) && got_nothing(session) &&
+        const struct th_session *session = th_trace_session_find(tracing, option->began);
+        if (session && th_trace_session_has_tracer(session) && got_nothing(session) &&
             (option->flag_list || option->chosen || option->patterns.count) &&
             !is_told(option, session))
             warn(option, session);

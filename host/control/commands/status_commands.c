@@ -16,11 +16,11 @@ static json_t *events_of(const struct th_control_host *host, uint64_t *total)
 {
     uint64_t traced = 0, discarded = 0;
 
-    for (size_t i = 0; i < th_tracing_sessions(host->tracing); i++) {
-        const struct th_session *session = th_tracing_session(host->tracing, i);
+    for (size_t i = 0; i < th_trace_sessions(host->tracing); i++) {
+        const struct th_session *session = th_trace_session(host->tracing, i);
         struct th_session_counts counts = {0};
         if (session)
-            counts = th_session_counts(session);
+            counts = th_trace_session_counts(session);
         traced += counts.traced;
         discarded += counts.discarded;
     }
@@ -56,7 +56,8 @@ static json_t *lost(const struct th_control_host *host)
     struct th_live_counts counts = th_live_counts(host->tracing);
 
     return json_pack("{s:I, s:I, s:I}", "suppressed", (json_int_t)counts.suppressed, "strangers",
-                     (json_int_t)counts.strangers, "mail_dropped", (json_int_t)th_mail_dropped());
+                     (json_int_t)counts.strangers, "mail_dropped",
+                     (json_int_t)th_process_mail_dropped());
 }
 
 static enum th_status carry_out_status(void *context, int count, char **words, json_t **result)
@@ -73,7 +74,7 @@ static enum th_status carry_out_status(void *context, int count, char **words, j
     *result = json_pack("{s:s, s:i, s:s, s:f, s:I, s:o, s:o, s:o, s:o}", "program", host->program,
                         "pid", (int)getpid(), "version", TH_VERSION, "seconds",
                         seconds(now - host->began), "sessions",
-                        (json_int_t)th_tracing_sessions(host->tracing), "events", events, "rate",
+                        (json_int_t)th_trace_sessions(host->tracing), "events", events, "rate",
                         rate_of(host, total, now), "lost", lost(host), "control", control_of(host));
     if (host->tell)
         host->tell(host->context, *result);
@@ -91,10 +92,10 @@ static json_t *sessions_of(const struct th_control_host *host, const char *name)
 {
     json_t *numbers = json_array();
 
-    for (size_t i = 0; i < th_tracing_sessions(host->tracing); i++) {
-        const struct th_session *session = th_tracing_session(host->tracing, i);
-        if (session && th_session_has_tracer(session) &&
-            strcmp(th_session_name(session), name) == 0)
+    for (size_t i = 0; i < th_trace_sessions(host->tracing); i++) {
+        const struct th_session *session = th_trace_session(host->tracing, i);
+        if (session && th_trace_session_has_tracer(session) &&
+            strcmp(th_trace_session_name(session), name) == 0)
             json_array_append_new(numbers, json_integer(th_control_session_number(session)));
     }
     return numbers;
@@ -120,10 +121,12 @@ static void add_tracer(json_t *tracers, const struct th_control_host *host, cons
 static void add_others(json_t *tracers, const struct th_control_host *host,
                        const struct th_found_list *list)
 {
-    for (size_t i = 0; i < th_tracing_sessions(host->tracing); i++) {
-        const struct th_session *session = th_tracing_session(host->tracing, i);
-        if (session && th_session_has_tracer(session) && !is_listed(list, th_session_name(session)))
-            add_tracer(tracers, host, th_session_name(session), th_session_name(session), "path");
+    for (size_t i = 0; i < th_trace_sessions(host->tracing); i++) {
+        const struct th_session *session = th_trace_session(host->tracing, i);
+        if (session && th_trace_session_has_tracer(session) &&
+            !is_listed(list, th_trace_session_name(session)))
+            add_tracer(tracers, host, th_trace_session_name(session),
+                       th_trace_session_name(session), "path");
     }
 }
 
@@ -139,14 +142,14 @@ static enum th_status carry_out_tracers(void *context, int count, char **words, 
         return status;
     tracers = json_array();
     th_control_host_search(host, TH_SEARCH_TRACERS, &search);
-    th_search_list(&search, &list);
+    th_library_search_list(&search, &list);
     for (size_t i = 0; i < list.count; i++)
         if (!list.items[i].shadowed)
             add_tracer(tracers, host, list.items[i].name, list.items[i].path,
-                       th_search_origin_text(list.items[i].origin));
+                       th_library_search_origin_text(list.items[i].origin));
     add_others(tracers, host, &list);
-    th_found_list_free(&list);
-    th_search_free(&search);
+    th_library_found_list_free(&list);
+    th_library_search_free(&search);
     *result = json_pack("{s:o}", "tracers", tracers);
     return TH_OK;
 }

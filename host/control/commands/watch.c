@@ -66,7 +66,8 @@ static char *folder_of(const char *path)
 /* "" where there is no tracer: no file is called that. */
 static const char *path_of(const struct th_session *session)
 {
-    return th_session_has_tracer(session) ? th_library_path(th_session_library(session)) : "";
+    return th_trace_session_has_tracer(session) ? th_library_path(th_trace_session_library(session))
+                                                : "";
 }
 
 /* Returns inotify's number of the folder of PATH, which stays the same as long as the folder is
@@ -106,7 +107,7 @@ bool th_control_watch_is_finished(struct th_control_watch *watch, const char *pa
     for (size_t i = 0; i < places.count && !found; i++)
         found = find_finished(watch, watch_folder(watch, places.items[i]),
                               th_control_watch_name_in(places.items[i])) != NULL;
-    th_names_free(&places);
+    th_library_names_free(&places);
     return found;
 }
 
@@ -175,7 +176,7 @@ static bool watch_file(struct th_control_watch *watch, const char *path, int *la
         if (number > *latest)
             *latest = number;
     }
-    th_names_free(&places);
+    th_library_names_free(&places);
     return access(path, F_OK) == 0;
 }
 
@@ -188,13 +189,13 @@ static void watch_folders(struct th_control_watch *watch)
     int latest = watch->latest_folder;
     bool complete = true;
 
-    th_tracer_lock_take(watch->lock);
-    for (size_t i = 0; i < th_tracing_sessions(watch->tracing); i++) {
-        const struct th_session *session = th_tracing_session(watch->tracing, i);
-        if (th_session_has_tracer(session))
+    th_trace_tracer_lock_take(watch->lock);
+    for (size_t i = 0; i < th_trace_sessions(watch->tracing); i++) {
+        const struct th_session *session = th_trace_session(watch->tracing, i);
+        if (th_trace_session_has_tracer(session))
             complete &= watch_file(watch, path_of(session), &latest);
     }
-    th_tracer_lock_drop(watch->lock);
+    th_trace_tracer_lock_drop(watch->lock);
     th_control_watch_modules_update(&watch->modules);
     for (size_t i = 0; i < watch->modules.count; i++)
         complete &= watch_file(watch, watch->modules.items[i].path, &latest);
@@ -239,16 +240,17 @@ static void note_refusal(struct th_control_watch *watch, th_session_id session,
 /* The lock is let go of meanwhile: then the session may be gone. */
 static void renew(struct th_control_watch *watch, struct th_session *session)
 {
-    th_session_id id = th_session_id_of(session);
+    th_session_id id = th_trace_session_id_of(session);
     struct stat file;
     char *path;
 
-    if (!th_session_attached(session) || !th_control_watch_is_finished(watch, path_of(session)) ||
-        !th_tracer_is_outdated(session) || stat(path_of(session), &file) != 0 ||
+    if (!th_trace_session_attached(session) ||
+        !th_control_watch_is_finished(watch, path_of(session)) ||
+        !th_trace_tracer_is_outdated(session) || stat(path_of(session), &file) != 0 ||
         was_refused(watch, id, &file))
         return;
     path = th_strdup(path_of(session));
-    if (th_tracer_renew(session, watch->lock) == TH_OK) {
+    if (th_trace_tracer_renew(session, watch->lock) == TH_OK) {
         th_control_watch_report(watch, "the new %s is at work\n", path);
     } else if (th_control_watch_is_still(path, &file)) {
         note_refusal(watch, id, &file);
@@ -261,10 +263,10 @@ static void renew(struct th_control_watch *watch, struct th_session *session)
 
 static void renew_all(struct th_control_watch *watch)
 {
-    th_tracer_lock_take(watch->lock);
-    for (size_t i = 0; i < th_tracing_sessions(watch->tracing); i++)
-        renew(watch, th_tracing_session(watch->tracing, i));
-    th_tracer_lock_drop(watch->lock);
+    th_trace_tracer_lock_take(watch->lock);
+    for (size_t i = 0; i < th_trace_sessions(watch->tracing); i++)
+        renew(watch, th_trace_session(watch->tracing, i));
+    th_trace_tracer_lock_drop(watch->lock);
 }
 
 /* --- News ------------------------------------------------------------------------------------- */
@@ -281,7 +283,7 @@ static char *place_meant(struct th_control_watch *watch, const char *path,
         if (strcmp(th_control_watch_name_in(places.items[i]), event->name) == 0 &&
             watch_folder(watch, places.items[i]) == event->wd)
             place = th_strdup(places.items[i]);
-    th_names_free(&places);
+    th_library_names_free(&places);
     return place;
 }
 
@@ -290,12 +292,12 @@ static char *path_meant(struct th_control_watch *watch, const struct inotify_eve
 {
     char *path = NULL;
 
-    th_tracer_lock_take(watch->lock);
-    for (size_t i = 0; i < th_tracing_sessions(watch->tracing) && !path; i++) {
-        const struct th_session *session = th_tracing_session(watch->tracing, i);
+    th_trace_tracer_lock_take(watch->lock);
+    for (size_t i = 0; i < th_trace_sessions(watch->tracing) && !path; i++) {
+        const struct th_session *session = th_trace_session(watch->tracing, i);
         path = place_meant(watch, path_of(session), event);
     }
-    th_tracer_lock_drop(watch->lock);
+    th_trace_tracer_lock_drop(watch->lock);
     for (size_t i = 0; i < watch->modules.count && !path; i++)
         path = place_meant(watch, watch->modules.items[i].path, event);
     return path;

@@ -5,7 +5,8 @@
  *   watch = {.host = host, .tracing = tracing, .lock = &lock};
  *   th_control_watch_begin(&watch);        the sessions are there
  *   ... events ...
- *   th_control_watch_end(&watch);          before sessions are destroyed, or looked at without the lock
+ *   th_control_watch_end(&watch);          before sessions are destroyed, or looked at without the
+ *   lock
  *
  * A thread looks at the folders in which they were found, through inotify, and, where a part of a
  * path is a symbolic link, at those that it leads to: a file there that was closed after writing,
@@ -13,8 +14,8 @@
  * the way to it, is finished. It is looked at when no file has become so for a while, so that a
  * burst of writes is one change. A file that is being written is not looked at before it is closed.
  * If a finished one is another than is at work, the tracer is replaced, by that thread:
- * th_tracer_renew(). What came of it is reported to the host; a file that was refused is not tried again
- * before it changes.
+ * th_trace_tracer_renew(). What came of it is reported to the host; a file that was refused is not
+ * tried again before it changes.
  */
 #ifndef TH_WATCH_H
 #define TH_WATCH_H

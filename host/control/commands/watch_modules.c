@@ -75,7 +75,7 @@ static void tell_loaded(const struct th_control_watch *watch,
     th_control_watch_report(watch, "the new %s is loaded: module %s, generation %llu\n",
                             module->path, th_atom_name(finished->name)->text,
                             (unsigned long long)finished->generation);
-    th_tracing_warn_of_losses(watch->tracing, finished->name);
+    th_trace_warn_of_losses(watch->tracing, finished->name);
 }
 
 static enum th_status load_with(const struct th_control_watch *watch,

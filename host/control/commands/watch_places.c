@@ -31,11 +31,11 @@ void th_control_watch_places(const char *path, struct th_names *places)
         }
         link[length] = 0;
         folder = *link == '/' ? 0 : (size_t)(th_control_watch_name_in(next) - next);
-        th_names_take(places, next);
+        th_library_names_take(places, next);
         next = th_printf("%.*s%s%s", (int)folder, at, link, at + end);
         th_free(at);
         at = next;
         end = folder;
     } while (length > 0 || at[end]);
-    th_names_take(places, at);
+    th_library_names_take(places, at);
 }

@@ -31,14 +31,14 @@ static bool read_content(int fd, struct th_debug_file *file)
     elf_version(EV_CURRENT);
     file->elf = elf_begin(fd, ELF_C_READ, NULL);
     if (!file->elf || elf_kind(file->elf) != ELF_K_ELF || elf_cntl(file->elf, ELF_C_FDREAD) != 0) {
-        th_debug_file_close(file);
+        th_debuginfo_file_close(file);
         return false;
     }
     file->dwarf = read_dwarf(file->elf);
     return true;
 }
 
-void th_debug_file_close(struct th_debug_file *file)
+void th_debuginfo_file_close(struct th_debug_file *file)
 {
     dwarf_end(file->dwarf);
     elf_end(file->elf);
@@ -131,7 +131,7 @@ static bool try(Elf *library, const char *path, const GElf_Word *crc, struct th_
     close(fd);
     if (good && belong_together(library, file->elf, crc, sum) && file->dwarf)
         return true;
-    th_debug_file_close(file);
+    th_debuginfo_file_close(file);
     return false;
 }
 
@@ -179,21 +179,21 @@ static bool find_by_link(Elf *library, const char *path, const char *folder,
     return found;
 }
 
-int th_debug_own_open(const struct th_examination *facts)
+int th_debuginfo_own_open(const struct th_examination *facts)
 {
     struct stat status;
     int fd = open_file(facts->copy ? facts->copy : facts->path, &status);
 
-    if (fd < 0 || facts->copy || th_examination_is_of(facts, &status))
+    if (fd < 0 || facts->copy || th_library_examination_is_of(facts, &status))
         return fd;
     close(fd);
     return -1;
 }
 
-void th_debug_files_open(const struct th_examination *facts, const char *folder,
-                         struct th_debug_file *own, struct th_debug_file *separate)
+void th_debuginfo_files_open(const struct th_examination *facts, const char *folder,
+                             struct th_debug_file *own, struct th_debug_file *separate)
 {
-    int fd = th_debug_own_open(facts);
+    int fd = th_debuginfo_own_open(facts);
     bool good = fd >= 0 && read_content(fd, own);
 
     if (fd >= 0)

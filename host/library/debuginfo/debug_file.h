@@ -25,15 +25,15 @@ struct th_debug_file {
 /* OWN is the library that was examined, if that file is still there; SEPARATE what was stripped
  * from it, if OWN has no lines: looked for below FOLDER, and beside the library, or beside what the
  * library is a copy of. */
-void th_debug_files_open(const struct th_examination *facts, const char *folder,
-                         struct th_debug_file *own, struct th_debug_file *separate);
-void th_debug_file_close(struct th_debug_file *file);
+void th_debuginfo_files_open(const struct th_examination *facts, const char *folder,
+                             struct th_debug_file *own, struct th_debug_file *separate);
+void th_debuginfo_file_close(struct th_debug_file *file);
 
 /* The library that was examined, for reading; below 0: that file is not there any more. */
-int th_debug_own_open(const struct th_examination *facts);
+int th_debuginfo_own_open(const struct th_examination *facts);
 
 /* The functions of ELF's symbol table of TYPE, SHT_SYMTAB or SHT_DYNSYM, if there is one: into
  * SYMBOLS, which has none yet. ELF may be NULL. */
-void th_symbols_read(struct th_symbols *symbols, Elf *elf, GElf_Word type);
+void th_debuginfo_symbols_read(struct th_symbols *symbols, Elf *elf, GElf_Word type);
 
 #endif

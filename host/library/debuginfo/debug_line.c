@@ -36,7 +36,7 @@ static int compare_units(const void *a, const void *b)
                                          : (first->die > second->die) - (first->die < second->die);
 }
 
-void th_debug_units_read(struct th_debug_units *units, Dwarf *dwarf)
+void th_debuginfo_units_read(struct th_debug_units *units, Dwarf *dwarf)
 {
     Dwarf_CU *unit = NULL;
     Dwarf_Die die;
@@ -49,7 +49,7 @@ void th_debug_units_read(struct th_debug_units *units, Dwarf *dwarf)
         qsort(units->items, units->count, sizeof *units->items, compare_units);
 }
 
-void th_debug_units_free(struct th_debug_units *units)
+void th_debuginfo_units_free(struct th_debug_units *units)
 {
     th_free(units->items);
     *units = (struct th_debug_units){0};
@@ -217,8 +217,8 @@ static bool find_outermost(Dwarf_Die *unit, Dwarf_Addr address, const char **fil
     return find_inlined(&tree, address, &inlined) && find_call(&tree, &inlined, file, line);
 }
 
-bool th_debug_line_find(const struct th_debug_units *units, Dwarf *dwarf, Dwarf_Addr address,
-                        const char **file, unsigned *line)
+bool th_debuginfo_line_find(const struct th_debug_units *units, Dwarf *dwarf, Dwarf_Addr address,
+                            const char **file, unsigned *line)
 {
     Dwarf_Die unit;
 

@@ -19,12 +19,12 @@ struct th_debug_units {
     } * items;                 /* ascending by START */
     size_t count, capacity;
 };
-void th_debug_units_read(struct th_debug_units *units, Dwarf *dwarf);
-void th_debug_units_free(struct th_debug_units *units);
+void th_debuginfo_units_read(struct th_debug_units *units, Dwarf *dwarf);
+void th_debuginfo_units_free(struct th_debug_units *units);
 
 /* The place of ADDRESS in the source of its function: false if it is not known. *FILE is DWARF's,
  * *LINE at least 1. */
-bool th_debug_line_find(const struct th_debug_units *units, Dwarf *dwarf, Dwarf_Addr address,
-                        const char **file, unsigned *line);
+bool th_debuginfo_line_find(const struct th_debug_units *units, Dwarf *dwarf, Dwarf_Addr address,
+                            const char **file, unsigned *line);
 
 #endif

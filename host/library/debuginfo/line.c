@@ -36,11 +36,11 @@ void th_library_set_debug_folder(const char *folder)
 /* The whole table, if one of the files has it; else what the library exports. */
 static void read_symbols(struct th_library_lines *lines)
 {
-    th_symbols_read(&lines->symbols, lines->own.elf, SHT_SYMTAB);
+    th_debuginfo_symbols_read(&lines->symbols, lines->own.elf, SHT_SYMTAB);
     if (lines->symbols.count == 0)
-        th_symbols_read(&lines->symbols, lines->separate.elf, SHT_SYMTAB);
+        th_debuginfo_symbols_read(&lines->symbols, lines->separate.elf, SHT_SYMTAB);
     if (lines->symbols.count == 0)
-        th_symbols_read(&lines->symbols, lines->own.elf, SHT_DYNSYM);
+        th_debuginfo_symbols_read(&lines->symbols, lines->own.elf, SHT_DYNSYM);
 }
 
 /* --- One library ----------------------------------------------------------------------------- */
@@ -49,10 +49,10 @@ static struct th_library_lines *open_lines(const struct th_examination *facts)
 {
     struct th_library_lines *lines = th_alloc_zero(sizeof *lines);
 
-    th_debug_files_open(facts, debug_folder, &lines->own, &lines->separate);
+    th_debuginfo_files_open(facts, debug_folder, &lines->own, &lines->separate);
     lines->dwarf = lines->own.dwarf ? lines->own.dwarf : lines->separate.dwarf;
     if (lines->dwarf)
-        th_debug_units_read(&lines->units, lines->dwarf);
+        th_debuginfo_units_read(&lines->units, lines->dwarf);
     read_symbols(lines);
     return lines;
 }
@@ -64,19 +64,19 @@ void th_library_lines_free(struct th_library_lines *lines)
 
     if (!lines)
         return;
-    while ((slot = th_table_next(&lines->found, &i)))
+    while ((slot = th_hash_table_next(&lines->found, &i)))
         th_free(slot->value);
-    th_table_free(&lines->found);
-    th_symbols_free(&lines->symbols);
-    th_debug_units_free(&lines->units);
-    th_debug_file_close(&lines->own);
-    th_debug_file_close(&lines->separate);
+    th_hash_table_free(&lines->found);
+    th_debuginfo_symbols_free(&lines->symbols);
+    th_debuginfo_units_free(&lines->units);
+    th_debuginfo_file_close(&lines->own);
+    th_debuginfo_file_close(&lines->separate);
     th_free(lines);
 }
 
 static const struct th_line *find(struct th_library_lines *lines, uintptr_t offset)
 {
-    const struct th_symbol *symbol = th_symbols_find(&lines->symbols, offset);
+    const struct th_symbol *symbol = th_debuginfo_symbols_find(&lines->symbols, offset);
     struct th_line *line = th_alloc_zero(sizeof *line);
 
     line->offset = offset;
@@ -85,8 +85,8 @@ static const struct th_line *find(struct th_library_lines *lines, uintptr_t offs
         line->inside = offset - symbol->address;
     }
     if (lines->dwarf)
-        th_debug_line_find(&lines->units, lines->dwarf, offset, &line->file, &line->line);
-    th_table_set(&lines->found, offset + 1, line);
+        th_debuginfo_line_find(&lines->units, lines->dwarf, offset, &line->file, &line->line);
+    th_hash_table_set(&lines->found, offset + 1, line);
     return line;
 }
 
@@ -103,7 +103,7 @@ bool th_library_line(const struct th_library *library, uintptr_t address, struct
     pthread_mutex_lock(&lock);
     if (!*lines)
         *lines = open_lines(&library->facts);
-    known = th_table_get(&(*lines)->found, offset + 1);
+    known = th_hash_table_get(&(*lines)->found, offset + 1);
     *line = known ? *known : *find(*lines, offset);
     pthread_mutex_unlock(&lock);
     return true;

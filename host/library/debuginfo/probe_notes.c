@@ -151,7 +151,7 @@ static enum th_status read_elf(struct th_probe_notes *notes, Elf *elf)
     return TH_OK;
 }
 
-enum th_status th_probe_notes_read(struct th_probe_notes *notes, const char *path)
+enum th_status th_debuginfo_probe_notes_read(struct th_probe_notes *notes, const char *path)
 {
     enum th_status status;
     Elf *elf;
@@ -168,7 +168,8 @@ enum th_status th_probe_notes_read(struct th_probe_notes *notes, const char *pat
     return status;
 }
 
-enum th_status th_probe_notes_parse(struct th_probe_notes *notes, const void *bytes, size_t size)
+enum th_status th_debuginfo_probe_notes_parse(struct th_probe_notes *notes, const void *bytes,
+                                              size_t size)
 {
     char *copy = th_alloc(size + 1);
     enum th_status status;
@@ -184,7 +185,7 @@ enum th_status th_probe_notes_parse(struct th_probe_notes *notes, const void *by
     return status;
 }
 
-void th_probe_notes_free(struct th_probe_notes *notes)
+void th_debuginfo_probe_notes_free(struct th_probe_notes *notes)
 {
     for (size_t i = 0; i < notes->count; i++) {
         th_free(notes->notes[i].provider);
@@ -198,7 +199,8 @@ void th_probe_notes_free(struct th_probe_notes *notes)
 /* --- Arguments ------------------------------------------------------------------------------- */
 
 /* Old notes have "%rdi", without a size. */
-bool th_probe_next_argument(const char **text, int *size, const char **where, size_t *length)
+bool th_debuginfo_probe_next_argument(const char **text, int *size, const char **where,
+                                      size_t *length)
 {
     const char *at;
 

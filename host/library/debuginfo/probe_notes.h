@@ -26,16 +26,18 @@ struct th_probe_notes {
 };
 
 /* Reads the file at PATH. TH_OK also where there are none; TH_MALFORMED if it is no ELF file,
- * TH_FAILED if it cannot be read. End with th_probe_notes_free(), also after an error. */
-enum th_status th_probe_notes_read(struct th_probe_notes *notes, const char *path);
-void th_probe_notes_free(struct th_probe_notes *notes);
+ * TH_FAILED if it cannot be read. End with th_debuginfo_probe_notes_free(), also after an error. */
+enum th_status th_debuginfo_probe_notes_read(struct th_probe_notes *notes, const char *path);
+void th_debuginfo_probe_notes_free(struct th_probe_notes *notes);
 
 /* The same of SIZE bytes in memory, which are left as they are. */
-enum th_status th_probe_notes_parse(struct th_probe_notes *notes, const void *bytes, size_t size);
+enum th_status th_debuginfo_probe_notes_parse(struct th_probe_notes *notes, const void *bytes,
+                                              size_t size);
 
 /* The next argument in *TEXT, which moves behind it: its size in bytes, negative where it is
  * signed, and what says where it is, of LENGTH bytes. False: there is none. A size of 0 is one that
  * the note does not tell. */
-bool th_probe_next_argument(const char **text, int *size, const char **where, size_t *length);
+bool th_debuginfo_probe_next_argument(const char **text, int *size, const char **where,
+                                      size_t *length);
 
 #endif

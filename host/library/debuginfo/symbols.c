@@ -46,7 +46,7 @@ static int compare(const void *a, const void *b)
     return (first->name < second->name) - (first->name > second->name);
 }
 
-void th_symbols_read(struct th_symbols *symbols, Elf *elf, GElf_Word type)
+void th_debuginfo_symbols_read(struct th_symbols *symbols, Elf *elf, GElf_Word type)
 {
     GElf_Shdr header;
     Elf_Data *data = elf ? find_section(elf, type, &header) : NULL;
@@ -68,28 +68,29 @@ void th_symbols_read(struct th_symbols *symbols, Elf *elf, GElf_Word type)
 
 void th_library_symbols(const struct th_library *library, struct th_symbols *symbols)
 {
-    int fd = th_debug_own_open(&library->facts);
+    int fd = th_debuginfo_own_open(&library->facts);
     Elf *elf = NULL;
 
     if (fd < 0)
         return;
     elf_version(EV_CURRENT);
     elf = elf_begin(fd, ELF_C_READ, NULL); /* only the sections that are asked for */
-    th_symbols_read(symbols, elf, SHT_SYMTAB);
+    th_debuginfo_symbols_read(symbols, elf, SHT_SYMTAB);
     if (symbols->count == 0)
-        th_symbols_read(symbols, elf, SHT_DYNSYM);
+        th_debuginfo_symbols_read(symbols, elf, SHT_DYNSYM);
     elf_end(elf);
     close(fd);
 }
 
-void th_symbols_free(struct th_symbols *symbols)
+void th_debuginfo_symbols_free(struct th_symbols *symbols)
 {
     th_free(symbols->items);
     th_free(symbols->names);
     *symbols = (struct th_symbols){0};
 }
 
-const struct th_symbol *th_symbols_find(const struct th_symbols *symbols, uint64_t address)
+const struct th_symbol *th_debuginfo_symbols_find(const struct th_symbols *symbols,
+                                                  uint64_t address)
 {
     size_t low = 0, high = symbols->count;
 

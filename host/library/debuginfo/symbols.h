@@ -27,9 +27,10 @@ struct th_symbols {
 /* Of LIBRARY's own file: its whole table, static functions included, else what it exports. None, if
  * the file is not there any more, or another. Reads the file's sections; any thread. */
 void th_library_symbols(const struct th_library *library, struct th_symbols *symbols);
-void th_symbols_free(struct th_symbols *symbols);
+void th_debuginfo_symbols_free(struct th_symbols *symbols);
 
 /* The function that has ADDRESS in it; NULL: none has. */
-const struct th_symbol *th_symbols_find(const struct th_symbols *symbols, uint64_t address);
+const struct th_symbol *th_debuginfo_symbols_find(const struct th_symbols *symbols,
+                                                  uint64_t address);
 
 #endif

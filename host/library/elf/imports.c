@@ -19,7 +19,7 @@ static void open_program(void)
     program = dlopen(NULL, RTLD_LAZY);
 }
 
-void *th_program_symbol(const char *name)
+void *th_library_program_symbol(const char *name)
 {
     pthread_once(&once, open_program);
     return program ? dlsym(program, name) : NULL;
@@ -49,7 +49,7 @@ static bool begins_with(const char *name, const char *start)
 
 static enum th_import_kind kind_of(const char *name, bool of_nif_api)
 {
-    if (th_program_symbol(name))
+    if (th_library_program_symbol(name))
         return TH_IMPORT_PROVIDED;
     if (of_nif_api)
         return TH_IMPORT_UNIMPLEMENTED;
@@ -62,7 +62,7 @@ static enum th_import_kind kind_of(const char *name, bool of_nif_api)
     return TH_IMPORT_ELSEWHERE;
 }
 
-void th_import_add(struct th_examination *e, const char *name, bool weak)
+void th_elf_import_add(struct th_examination *e, const char *name, bool weak)
 {
     const struct nif_function *function = find_nif_function(name);
 
@@ -75,7 +75,7 @@ void th_import_add(struct th_examination *e, const char *name, bool weak)
     };
 }
 
-const struct th_import *th_examination_newest(const struct th_examination *e)
+const struct th_import *th_library_examination_newest(const struct th_examination *e)
 {
     const struct th_import *newest = NULL;
 
@@ -119,18 +119,18 @@ static enum th_status refuse_if_any(const struct th_examination *e, enum th_impo
 
     for (size_t i = 0; i < e->import_count; i++)
         if (e->imports[i].kind == kind && is_missing(e, &e->imports[i]))
-            th_names_add(&missing, e->imports[i].name);
+            th_library_names_add(&missing, e->imports[i].name);
     if (missing.count > 0) {
-        joined = th_names_join(&missing, 8);
+        joined = th_library_names_join(&missing, 8);
         status = th_error_raise(TH_REFUSED, "it needs %s, which %s %s", joined,
                                 missing.count == 1 ? "is" : "are", what_they_are);
         th_free(joined);
     }
-    th_names_free(&missing);
+    th_library_names_free(&missing);
     return status;
 }
 
-enum th_status th_imports_check(const struct th_examination *e)
+enum th_status th_elf_imports_check(const struct th_examination *e)
 {
     enum th_status status;
 
@@ -208,7 +208,7 @@ static bool imports(const struct th_examination *e, const char *name)
     return false;
 }
 
-void th_imports_note(struct th_examination *e)
+void th_elf_imports_note(struct th_examination *e)
 {
     /* Compilers have one, and one more for each of these sanitizers. */
     size_t compilers = 1 + imports(e, "__asan_init") + imports(e, "__tsan_init");
@@ -266,19 +266,19 @@ static const struct leaving *look_into(const struct th_elf *elf, struct th_names
     for (size_t i = 0; i < elf->dynamic_count; i++)
         if (gelf_getdyn(elf->dynamic, (int)i, &entry) && entry.d_tag == DT_NEEDED) {
             name = th_elf_string(elf, entry.d_un.d_val);
-            if (!th_names_contain(needed, name))
-                th_names_add(needed, name);
+            if (!th_library_names_contain(needed, name))
+                th_library_names_add(needed, name);
         }
     return found;
 }
 
-char *th_imports_brought(const struct th_examination *e)
+char *th_elf_imports_brought(const struct th_examination *e)
 {
     struct th_names needed = {0}; /* grows while it is walked */
     char *why = NULL;
 
     for (size_t i = 0; i < e->needed.count; i++)
-        th_names_add(&needed, e->needed.items[i]);
+        th_library_names_add(&needed, e->needed.items[i]);
     for (size_t i = 0; i < needed.count && !why; i++) {
         const struct leaving *found;
         struct th_elf elf;
@@ -296,6 +296,6 @@ char *th_imports_brought(const struct th_examination *e)
         }
         th_free(file);
     }
-    th_names_free(&needed);
+    th_library_names_free(&needed);
     return why;
 }

@@ -10,8 +10,8 @@
  *       locks of its own. Then the monitor is freed.
  *   2b. Or it is taken out of the list by th_resource_demonitor(), or with the whole list by the
  *       end of its resource. From here on `down` will not be called. But the process may be ending
- *       right now, and ended() be on its way: if th_monitor_stop() says so, the one of the two who
- *       comes last frees the monitor (`left`).
+ *       right now, and ended() be on its way: if th_process_monitor_stop() says so, the one of the
+ *       two who comes last frees the monitor (`left`).
  *
  * A resource whose last share is gone cannot be given a share any more; ended() then leaves the
  * monitor to 2b, which is sure to come.
@@ -164,7 +164,7 @@ bool th_resource_monitor(void *object, th_term pid, ErlNifMonitor *identity)
     pthread_mutex_lock(&lock);
     put_in(resource, watch);
     pthread_mutex_unlock(&lock);
-    if (th_monitor_start(&watch->monitor, pid))
+    if (th_process_monitor_start(&watch->monitor, pid))
         return true;
     pthread_mutex_lock(&lock);
     take_out(watch);
@@ -178,7 +178,7 @@ static void stop(struct th_resource_watch *watch)
 {
     bool last = true;
 
-    if (!th_monitor_stop(&watch->monitor)) {
+    if (!th_process_monitor_stop(&watch->monitor)) {
         pthread_mutex_lock(&lock);
         last = leave(watch);
         pthread_mutex_unlock(&lock);

@@ -31,7 +31,7 @@ void th_resource_save(th_term term)
     pthread_mutex_lock(&lock);
     if (!resource->saved) {
         resource->saved = true;
-        th_table_set(&saved, key_of(resource->words), resource);
+        th_hash_table_set(&saved, key_of(resource->words), resource);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -43,7 +43,7 @@ th_term th_resource_find(th_env *env, const uint32_t words[], size_t count)
     if (count != TH_RESOURCE_WORDS || key_of(words) == 0)
         return TH_NONE;
     pthread_mutex_lock(&lock);
-    resource = th_table_get(&saved, key_of(words));
+    resource = th_hash_table_get(&saved, key_of(words));
     if (resource && (memcmp(resource->words, words, sizeof resource->words) != 0 ||
                      !th_resource_revive(resource)))
         resource = NULL;
@@ -57,8 +57,8 @@ void th_resource_forget_saved(struct th_resource *resource)
     if (!resource->saved)
         return;
     pthread_mutex_lock(&lock);
-    th_table_remove(&saved, key_of(resource->words));
+    th_hash_table_remove(&saved, key_of(resource->words));
     if (saved.count == 0)
-        th_table_free(&saved);
+        th_hash_table_free(&saved);
     pthread_mutex_unlock(&lock);
 }

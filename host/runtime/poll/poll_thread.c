@@ -139,7 +139,7 @@ static void send_mail(struct th_poll_mail *mail)
 {
     while (mail) {
         struct th_poll_mail *next = mail->next;
-        th_mail_send(mail->pid, mail->message);
+        th_process_mail_send(mail->pid, mail->message);
         th_poll_free_mail(mail);
         mail = next;
     }
@@ -259,7 +259,7 @@ static bool ask_to_end(void)
     return running;
 }
 
-void th_select_end(void)
+void th_poll_select_end(void)
 {
     struct th_poll_leavings leavings = {0};
 

@@ -236,8 +236,8 @@ static void give_back(struct call *call)
  * `stop` is called directly even while the poll thread has a report of the descriptor in its hands:
  * it uses no descriptor, only what the report says, and knows an old report by its generation.
  */
-int th_select(ErlNifEvent event, enum ErlNifSelectFlags flags, void *object,
-              const struct th_select_message *to)
+int th_poll_select(ErlNifEvent event, enum ErlNifSelectFlags flags, void *object,
+                   const struct th_select_message *to)
 {
     struct call call = {.fd = event, .object = object, .modes = modes_of(flags)};
     bool stop = flags & ERL_NIF_SELECT_STOP, cancel = flags & ERL_NIF_SELECT_CANCEL;

@@ -2,8 +2,8 @@
  * File descriptors that libraries wait for: enif_select().
  *
  * The poll thread (epoll) is started by the first call that needs it. What it sends goes through
- * th_mail_send(), so this works also where no schedulers run, as during a replay. Any thread may
- * call th_select(), with no lock held that a `stop` callback could want.
+ * th_process_mail_send(), so this works also where no schedulers run, as during a replay. Any
+ * thread may call th_poll_select(), with no lock held that a `stop` callback could want.
  *
  * The first select of a descriptor makes it its resource's, of which the relation holds a share. It
  * ends with ERL_NIF_SELECT_STOP, or when another resource selects the same descriptor: that takes
@@ -25,14 +25,14 @@ struct th_select_message {
 };
 
 /* As enif_select() says, the result as well. TO says nothing where FLAGS stop or cancel. */
-int th_select(ErlNifEvent event, enum ErlNifSelectFlags flags, void *object,
-              const struct th_select_message *to);
+int th_poll_select(ErlNifEvent event, enum ErlNifSelectFlags flags, void *object,
+                   const struct th_select_message *to);
 
 /*
  * Ends the poll thread. `stop` callbacks that were scheduled are called before; what is still
  * selected is forgotten. For th_runtime_stop() and the program's end, when no other thread can call
- * th_select(); the next th_select() begins anew.
+ * th_poll_select(); the next th_poll_select() begins anew.
  */
-void th_select_end(void);
+void th_poll_select_end(void);
 
 #endif

@@ -94,19 +94,19 @@ static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *context, void *ar
     return _URC_NO_REASON;
 }
 
-size_t th_callers_find(const struct th_process *process, uintptr_t from, struct th_waiter found[],
-                       size_t limit)
+size_t th_traced_callers_find(const struct th_process *process, uintptr_t from,
+                              struct th_waiter found[], size_t limit)
 {
     struct walk walk = {
         .process = process,
-        .call = th_call_current,
+        .call = th_runtime_call_current,
         .from = from,
         .kept = process->frame_count,
         .found = found,
         .limit = limit,
     };
 
-    if (th_dirty_is_over(
+    if (th_runtime_dirty_is_over(
             process)) /* another thread may ask, and that which runs the process go on */
         return 0;
     if (from == TH_FROM_KEPT)
@@ -120,10 +120,10 @@ size_t th_callers_find(const struct th_process *process, uintptr_t from, struct 
     return walk.count;
 }
 
-struct th_mfa th_callee_name(const struct th_callee *callee)
+struct th_mfa th_traced_callee_name(const struct th_callee *callee)
 {
-    return (struct th_mfa){th_library_name(callee->library), th_name_atom(callee->function->name),
-                           callee->function->arity};
+    return (struct th_mfa){th_library_name(callee->library),
+                           th_runtime_name_atom(callee->function->name), callee->function->arity};
 }
 
 /* --- Where control comes back to -------------------------------------------------------------- */
@@ -133,7 +133,7 @@ static void report_return_to(struct th_process *process, const struct th_callee 
     struct th_caller to = {.kind = callee ? TH_CALLER_FUNCTION : TH_CALLER_UNDEFINED};
 
     if (callee)
-        to.function = th_callee_name(callee);
+        to.function = th_traced_callee_name(callee);
     th_live_return_to(&process->live, &to);
 }
 
@@ -142,20 +142,21 @@ static void report_return_to_unknown(struct th_process *process)
     th_live_return_to(&process->live, &(struct th_caller){.kind = TH_CALLER_UNKNOWN});
 }
 
-void th_return_to_caller(struct th_process *process, uintptr_t from)
+void th_traced_return_to_caller(struct th_process *process, uintptr_t from)
 {
     struct th_waiter caller;
 
-    report_return_to(process, th_callers_find(process, from, &caller, 1) ? caller.callee : NULL);
+    report_return_to(process,
+                     th_traced_callers_find(process, from, &caller, 1) ? caller.callee : NULL);
 }
 
-void th_raise_to_caller(struct th_process *process, uintptr_t from)
+void th_traced_raise_to_caller(struct th_process *process, uintptr_t from)
 {
-    if (th_callers_find(process, from, &process->raised_to, 1) == 0)
+    if (th_traced_callers_find(process, from, &process->raised_to, 1) == 0)
         report_return_to_unknown(process);
 }
 
-void th_caught_by(struct th_process *process, const struct th_callee *callee)
+void th_traced_caught_by(struct th_process *process, const struct th_callee *callee)
 {
     report_return_to(process, callee);
 }
@@ -168,22 +169,23 @@ static void report_catcher(struct th_process *process, bool caught)
         report_return_to_unknown(process);
 }
 
-void th_caught_at(struct th_process *process, uintptr_t frame)
+void th_traced_caught_at(struct th_process *process, uintptr_t frame)
 {
     report_catcher(process, frame != 0 && process->raised_to.frame == frame);
 }
 
-void th_caught_by_code(struct th_process *process)
+void th_traced_caught_by_code(struct th_process *process)
 {
     report_catcher(process, process->raised_to.outermost);
 }
 
-void th_caught_by_caller(struct th_process *process, uintptr_t from)
+void th_traced_caught_by_caller(struct th_process *process, uintptr_t from)
 {
     struct th_waiter caller;
 
-    th_caught_at(process,
-                 th_callers_find(process, from, &caller, 1) > 0 ? caller.frame : (uintptr_t)0);
+    th_traced_caught_at(process, th_traced_callers_find(process, from, &caller, 1) > 0
+                                     ? caller.frame
+                                     : (uintptr_t)0);
 }
 
 /* --- Match specifications --------------------------------------------------------------------- */
@@ -195,13 +197,13 @@ uintptr_t th_traced_from(void)
 
 bool th_traced_is_external(void *context, const struct th_mfa *function, const th_term *arguments)
 {
-    const struct th_call *call = th_call_current;
+    const struct th_call *call = th_runtime_call_current;
     struct th_mfa called;
 
     (void)context;
     if (!call || call->goes_on || th_traced_busy != call->sp || arguments != call->argv)
         return false;
-    called = th_callee_name(call->callee);
+    called = th_traced_callee_name(call->callee);
     return called.module == function->module && called.function == function->function &&
            called.arity == function->arity;
 }
@@ -209,7 +211,7 @@ bool th_traced_is_external(void *context, const struct th_mfa *function, const t
 /* {M, F, Arity} as three terms. */
 static void name_terms(const struct th_callee *callee, th_term terms[3])
 {
-    struct th_mfa name = th_callee_name(callee);
+    struct th_mfa name = th_traced_callee_name(callee);
 
     terms[0] = name.module;
     terms[1] = name.function;
@@ -221,7 +223,8 @@ th_term th_traced_caller(void *context, th_env *env)
     struct th_waiter caller;
     th_term n[3];
 
-    if (th_callers_find(th_process_of_live(context), th_traced_from(), &caller, 1) == 0)
+    if (th_traced_callers_find(th_runtime_process_of_live(context), th_traced_from(), &caller, 1) ==
+        0)
         return TH_AM(undefined);
     name_terms(caller.callee, n);
     return th_make_tuple_of(env, n[0], n[1], n[2]);
@@ -232,25 +235,27 @@ th_term th_traced_caller_line(void *context, th_env *env)
     struct th_waiter caller;
     th_term n[3];
 
-    if (th_callers_find(th_process_of_live(context), th_traced_from(), &caller, 1) == 0)
+    if (th_traced_callers_find(th_runtime_process_of_live(context), th_traced_from(), &caller, 1) ==
+        0)
         return TH_AM(undefined);
     name_terms(caller.callee, n);
     return th_make_tuple_of(env, n[0], n[1], n[2],
-                            th_source_place(env, caller.callee->library, caller.at));
+                            th_runtime_source_place(env, caller.callee->library, caller.at));
 }
 
 th_term th_traced_stack(void *context, th_env *env, size_t depth)
 {
     struct th_waiter callers[TH_EXECUTION_CALLERS];
     th_term entries[TH_EXECUTION_CALLERS], n[3];
-    size_t count = th_callers_find(th_process_of_live(context), th_traced_from(), callers,
-                                   depth < TH_EXECUTION_CALLERS ? depth : TH_EXECUTION_CALLERS);
+    size_t count =
+        th_traced_callers_find(th_runtime_process_of_live(context), th_traced_from(), callers,
+                               depth < TH_EXECUTION_CALLERS ? depth : TH_EXECUTION_CALLERS);
 
     for (size_t i = 0; i < count; i++) {
         name_terms(callers[i].callee, n);
-        entries[i] =
-            th_make_tuple_of(env, n[0], n[1], n[2],
-                             th_source_location(env, callers[i].callee->library, callers[i].at));
+        entries[i] = th_make_tuple_of(
+            env, n[0], n[1], n[2],
+            th_runtime_source_location(env, callers[i].callee->library, callers[i].at));
     }
     return th_make_list(env, entries, count);
 }

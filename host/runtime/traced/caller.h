@@ -23,11 +23,11 @@
 enum { TH_FROM_KEPT = 0, TH_FROM_HERE = 1 };
 
 /* The nearest first, at most LIMIT. Returns how many there are. */
-size_t th_callers_find(const struct th_process *process, uintptr_t from, struct th_waiter found[],
-                       size_t limit);
+size_t th_traced_callers_find(const struct th_process *process, uintptr_t from,
+                              struct th_waiter found[], size_t limit);
 
 /* The name of a callee. */
-struct th_mfa th_callee_name(const struct th_callee *callee);
+struct th_mfa th_traced_callee_name(const struct th_callee *callee);
 
 /*
  * Who wants to know is told where control comes back to (th_live_return_to()): at once when calls
@@ -39,15 +39,15 @@ struct th_mfa th_callee_name(const struct th_callee *callee);
  * returned to; an exception that passes a function of which nobody has wanted to know the end is
  * not followed any further.
  */
-void th_return_to_caller(struct th_process *process, uintptr_t from);
-void th_raise_to_caller(struct th_process *process, uintptr_t from);
+void th_traced_return_to_caller(struct th_process *process, uintptr_t from);
+void th_traced_raise_to_caller(struct th_process *process, uintptr_t from);
 
 /* An exception may have been caught: by who is found FROM there; by PLACE if that is a frame of
  * the C stack; by CALLEE, for sure. And if it was the code that the runtime has called. */
-void th_caught_by_caller(struct th_process *process, uintptr_t from);
-void th_caught_at(struct th_process *process, uintptr_t frame);
-void th_caught_by(struct th_process *process, const struct th_callee *callee);
-void th_caught_by_code(struct th_process *process);
+void th_traced_caught_by_caller(struct th_process *process, uintptr_t from);
+void th_traced_caught_at(struct th_process *process, uintptr_t frame);
+void th_traced_caught_by(struct th_process *process, const struct th_callee *callee);
+void th_traced_caught_by_code(struct th_process *process);
 
 /*
  * What match specifications ask for: who called, {M, F, Arity} or `undefined`; that with {File,

@@ -30,7 +30,7 @@ static void watch_forks(void)
     pthread_atfork(NULL, NULL, in_child);
 }
 
-void th_native_calls_begin(void)
+void th_traced_native_calls_begin(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -39,7 +39,7 @@ void th_native_calls_begin(void)
 }
 
 /* As much as a thread has by itself. */
-size_t th_native_stack(void)
+size_t th_traced_native_stack(void)
 {
     static size_t size; /* written before there are threads that could look at once */
     pthread_attr_t attributes;
@@ -77,7 +77,7 @@ static traced_code *code_of(const struct th_native *native, const struct th_call
 {
     traced_code *first = native->owner;
 
-    return th_native_is_only(first, argc) ? first : choose(first, call, argc, at);
+    return th_traced_native_is_only(first, argc) ? first : choose(first, call, argc, at);
 }
 
 /* The thread runs no process, or is at such work already. */
@@ -106,15 +106,17 @@ static __attribute__((cold, noinline)) bool met_oddly(const struct th_native *na
 /* Whether there can be a native frame for a call that C code has made. */
 static bool has_room(const struct th_process *process, uintptr_t at)
 {
-    const struct th_thread_stack *stack = th_thread_stack();
+    const struct th_thread_stack *stack = th_runtime_thread_stack();
 
-    return at >= stack->lowest && at < stack->end && process->native_bytes < th_native_stack();
+    return at >= stack->lowest && at < stack->end &&
+           process->native_bytes < th_traced_native_stack();
 }
 
 /* Where it needs a frame the thread is still at that work, until the frame has begun. */
-bool th_native_keep(const struct th_traceable_function *function, struct th_live_wants *wants)
+bool th_traced_native_keep(const struct th_traceable_function *function,
+                           struct th_live_wants *wants)
 {
-    const struct th_call *call = th_call_current;
+    const struct th_call *call = th_runtime_call_current;
     struct th_process *process = call->process;
     const uintptr_t at = th_traced_busy;
     const struct th_open_call *top;
@@ -153,10 +155,10 @@ static __attribute__((noinline)) bool is_resumed(struct th_call *call,
     return true;
 }
 
-bool th_native_met_slowly(const struct th_native *native, int argc, const th_term argv[],
-                          uintptr_t at)
+bool th_traced_native_met_slowly(const struct th_native *native, int argc, const th_term argv[],
+                                 uintptr_t at)
 {
-    struct th_call *call = th_call_current;
+    struct th_call *call = th_runtime_call_current;
     traced_code *code;
 
     if (!call || th_traced_busy)
@@ -168,19 +170,19 @@ bool th_native_met_slowly(const struct th_native *native, int argc, const th_ter
         return false;
     if (TH_PROBE_ENABLED(local__function__entry) &&
         !(at == call->sp && code->callee == call->callee)) /* that one is the runtime's */
-        th_probed_tell_local(call, &code->function->live.function.name);
+        th_traced_probe_local(call, &code->function->live.function.name);
     if (th_live_is_returning(&call->process->live)) {
         th_traced_busy = at;
-        th_caught_by_caller(call->process, at);
+        th_traced_caught_by_caller(call->process, at);
     }
-    return th_native_tell(call, code, argv, at);
+    return th_traced_native_tell(call, code, argv, at);
 }
 
 /* --- Frames ---------------------------------------------------------------------------------- */
 
-void th_native_frame_begin(struct th_native_frame *frame, uintptr_t at)
+void th_traced_native_frame_begin(struct th_native_frame *frame, uintptr_t at)
 {
-    struct th_call *call = th_call_current;
+    struct th_call *call = th_runtime_call_current;
     struct th_process *process = call->process;
 
     *frame = (struct th_native_frame){call, at, call->env->exception, process->native_bytes, false};
@@ -201,7 +203,7 @@ static struct ending raised(th_term class, th_term reason)
     return (struct ending){RAISED, reason, class};
 }
 
-/* As th_step_take() would take it, if the function were called by the runtime: but that an
+/* As th_runtime_step_take() would take it, if the function were called by the runtime: but that an
  * exception which was there before is not of this function, if it returns a term. */
 static struct ending ending_of(const struct th_native_frame *frame, th_term answer)
 {
@@ -209,11 +211,11 @@ static struct ending ending_of(const struct th_native_frame *frame, th_term answ
     const th_env *env = call->env;
 
     if (env->exception != TH_NONE && (answer == TH_NONE || env->exception != frame->before))
-        return raised(th_class_atom(env->exception_class + 1u), env->exception);
+        return raised(th_traced_class_atom(env->exception_class + 1u), env->exception);
     if (answer != TH_NONE)
         return (struct ending){RETURNED, answer, TH_NONE};
     if (call->passed.class)
-        return raised(th_class_atom(call->passed.class), call->passed.reason);
+        return raised(th_traced_class_atom(call->passed.class), call->passed.reason);
     if (call->process->next.step != TH_STEP_NONE)
         return (struct ending){.how = NOT_YET};
     return raised(TH_AM(error), TH_AM(badarg));
@@ -224,7 +226,7 @@ static void end_one(void *context, struct th_process *process, struct th_open_ca
     const struct ending *ending = context;
 
     if (TH_PROBE_ENABLED(function__return) && ending->how == RETURNED)
-        th_probed_tell_local_return(th_call_current, &call->function->function.name);
+        th_traced_probe_local_return(th_runtime_call_current, &call->function->function.name);
     if (ending->how == RETURNED)
         th_live_return(&process->live, call->function, &call->wants, ending->value);
     else
@@ -236,10 +238,11 @@ static void end_frame(const struct th_native_frame *frame, struct ending ending)
     struct th_process *process = frame->call->process;
 
     if (ending.how == RETURNED && th_live_is_returning(&process->live))
-        th_caught_at(process, frame->at);
+        th_traced_caught_at(process, frame->at);
     th_traced_open_end_native(process, frame->at, end_one, &ending);
     if (th_live_is_returning(&process->live))
-        (ending.how == RETURNED ? th_return_to_caller : th_raise_to_caller)(process, frame->at);
+        (ending.how == RETURNED ? th_traced_return_to_caller
+                                : th_traced_raise_to_caller)(process, frame->at);
 }
 
 /* False: nothing is to be told. */
@@ -283,7 +286,7 @@ static __attribute__((noinline)) void end_slowly(const struct th_native_frame *f
     th_traced_busy = 0;
 }
 
-void th_native_frame_over(struct th_native_frame *frame, th_term answer)
+void th_traced_native_frame_over(struct th_native_frame *frame, th_term answer)
 {
     const struct th_call *call = frame->call;
     struct th_process *process = call->process;
@@ -299,14 +302,14 @@ void th_native_frame_over(struct th_native_frame *frame, th_term answer)
     process->native_bytes = frame->below;
     process->open.count--;
     if (TH_PROBE_ENABLED(function__return))
-        th_probed_tell_local_return(call, &last->function->function.name);
+        th_traced_probe_local_return(call, &last->function->function.name);
     th_live_return(&process->live, last->function, &last->wants, answer);
     if (__builtin_expect(th_live_is_returning(&process->live), 0))
-        th_return_to_caller(process, frame->at);
+        th_traced_return_to_caller(process, frame->at);
     th_traced_busy = 0;
 }
 
-void th_native_frame_unwound(struct th_native_frame *frame)
+void th_traced_native_frame_unwound(struct th_native_frame *frame)
 {
     if (!leave(frame))
         return;

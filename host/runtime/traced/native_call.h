@@ -19,8 +19,8 @@
  * these are dropped, and counted.
  *
  * A native frame takes stack that the function would not have taken by itself: the host's threads
- * have as much more as those frames may take (th_native_stack()). Where they have, or where the
- * thread is on a stack of its own making, ends are not kept, and counted.
+ * have as much more as those frames may take (th_traced_native_stack()). Where they have, or where
+ * the thread is on a stack of its own making, ends are not kept, and counted.
  *
  * By the thread that runs the process. A thread that runs none is told of as a stranger. In a
  * signal handler that has interrupted the host at such work, and in a child that was forked,
@@ -36,13 +36,13 @@
 
 #include "host/breakpoint/breakpoint.h"
 
-extern void *const th_native_handlers[TH_NATIVE_FORMS];
+extern void *const th_traced_native_handlers[TH_NATIVE_FORMS];
 
 /* True: nothing comes of that NATIVE's entry is met; which is so for most processes, where others
  * are traced. */
-static inline bool th_native_may_pass(const struct th_native *native)
+static inline bool th_traced_native_may_pass(const struct th_native *native)
 {
-    const struct th_call *call = th_call_current;
+    const struct th_call *call = th_runtime_call_current;
 
     return __builtin_expect(call != NULL, 1) && th_live_may_pass(&call->process->live) &&
            !call->resumed && !th_traced_busy && !th_native_has_others(native) &&
@@ -52,11 +52,11 @@ static inline bool th_native_may_pass(const struct th_native *native)
 /* NATIVE's entry was met with ARGC arguments (below 0: as many as its function has), with the stack
  * pointer AT before the call. True: the body is to be called by a frame of its own, at once. In
  * place of each handler is what most calls are; where there is more to do than to tell a call that
- * is th_native_met_slowly()'s. */
-static inline bool th_native_met(const struct th_native *native, int argc, const th_term argv[],
+ * is th_traced_native_met_slowly()'s. */
+static inline bool th_traced_native_met(const struct th_native *native, int argc,
+                                        const th_term argv[], uintptr_t at);
+bool th_traced_native_met_slowly(const struct th_native *native, int argc, const th_term argv[],
                                  uintptr_t at);
-bool th_native_met_slowly(const struct th_native *native, int argc, const th_term argv[],
-                          uintptr_t at);
 
 /* A frame that calls a body, for the call that was met. */
 struct th_native_frame {
@@ -66,34 +66,35 @@ struct th_native_frame {
     size_t below;   /* bytes that the frames below take */
     bool over;
 };
-void th_native_frame_begin(struct th_native_frame *frame, uintptr_t at);
-void th_native_frame_over(struct th_native_frame *frame, th_term answer);
-void th_native_frame_unwound(struct th_native_frame *frame);
+void th_traced_native_frame_begin(struct th_native_frame *frame, uintptr_t at);
+void th_traced_native_frame_over(struct th_native_frame *frame, th_term answer);
+void th_traced_native_frame_unwound(struct th_native_frame *frame);
 
 /* How much stack native frames may take, which threads are to have besides their own; to be called
  * before there are such threads. */
-size_t th_native_stack(void);
+size_t th_traced_native_stack(void);
 
 /* Has a child that is forked from now on tell nothing. */
-void th_native_calls_begin(void);
+void th_traced_native_calls_begin(void);
 
 /* --- Inline parts ----------------------------------------------------------------------------- */
 
 /* FIRST is meant by ARGC arguments, and no other function is the same code. */
-static inline bool th_native_is_only(const struct th_instance_function *first, int argc)
+static inline bool th_traced_native_is_only(const struct th_instance_function *first, int argc)
 {
     return argc < 0 || (!first->same && (int)first->arity == argc);
 }
 
 /* The end of the call of FUNCTION that is being told is wanted: true if it needs a frame for that.
  */
-bool th_native_keep(const struct th_traceable_function *function, struct th_live_wants *wants);
+bool th_traced_native_keep(const struct th_traceable_function *function,
+                           struct th_live_wants *wants);
 
 /* CODE's function is called. What is needed when that has been told is in memory, so that no
  * register is saved for it. */
-static inline bool th_native_tell(const struct th_call *call,
-                                  const struct th_instance_function *code, const th_term argv[],
-                                  uintptr_t at)
+static inline bool th_traced_native_tell(const struct th_call *call,
+                                         const struct th_instance_function *code,
+                                         const th_term argv[], uintptr_t at)
 {
     struct th_call_event met;
     struct th_live_wants wants;
@@ -107,23 +108,23 @@ static inline bool th_native_tell(const struct th_call *call,
     met.caller = NULL;
     th_live_call(&met, &wants);
     if (__builtin_expect(wants.count > 0, 0))
-        return th_native_keep(met.function, &wants);
+        return th_traced_native_keep(met.function, &wants);
     th_traced_busy = 0;
     return false;
 }
 
-static inline bool th_native_met(const struct th_native *native, int argc, const th_term argv[],
-                                 uintptr_t at)
+static inline bool th_traced_native_met(const struct th_native *native, int argc,
+                                        const th_term argv[], uintptr_t at)
 {
-    const struct th_call *call = th_call_current;
+    const struct th_call *call = th_runtime_call_current;
     const struct th_instance_function *code = native->owner;
 
     if (__builtin_expect(
             !call || th_traced_busy || call->resumed || TH_PROBE_ENABLED(local__function__entry) ||
-                th_live_is_returning(&call->process->live) || !th_native_is_only(code, argc),
+                th_live_is_returning(&call->process->live) || !th_traced_native_is_only(code, argc),
             0))
-        return th_native_met_slowly(native, argc, argv, at);
-    return th_native_tell(call, code, argv, at);
+        return th_traced_native_met_slowly(native, argc, argv, at);
+    return th_traced_native_tell(call, code, argv, at);
 }
 
 #endif

@@ -18,7 +18,7 @@
 static PLAIN void unwind(struct th_native_frame *frame)
 {
     if (!frame->over)
-        th_native_frame_unwound(frame);
+        th_traced_native_frame_unwound(frame);
 }
 
 /* The stack pointer before the call of the function that this is a part of. */
@@ -34,16 +34,16 @@ static PLAIN th_term frame_nif(th_env *env, int argc, const th_term argv[],
     FRAME;
     th_term answer;
 
-    th_native_frame_begin(&frame, th_stack_pointer());
+    th_traced_native_frame_begin(&frame, th_stack_pointer());
     answer = ((nif_body *)native->body)(env, argc, argv);
-    th_native_frame_over(&frame, answer);
+    th_traced_native_frame_over(&frame, answer);
     return answer;
 }
 
 static PLAIN bool meet_nif(const struct th_native *native, int argc, const th_term argv[],
                            uintptr_t at)
 {
-    return th_native_met(native, argc, argv, at);
+    return th_traced_native_met(native, argc, argv, at);
 }
 
 static PLAIN th_term tell_nif(th_env *env, int argc, const th_term argv[], struct th_native *native)
@@ -56,7 +56,7 @@ static PLAIN th_term tell_nif(th_env *env, int argc, const th_term argv[], struc
 static PLAIN th_term handle_nif(th_env *env, int argc, const th_term argv[],
                                 struct th_native *native)
 {
-    if (th_native_may_pass(native))
+    if (th_traced_native_may_pass(native))
         return ((nif_body *)native->body)(env, argc, argv);
     return tell_nif(env, argc, argv, native);
 }
@@ -76,16 +76,16 @@ static PLAIN th_term handle_nif(th_env *env, int argc, const th_term argv[],
     {                                                                             \
         const th_term argv[] = {VALUES};                                          \
                                                                                   \
-        return th_native_met(native, -1, argv, at);                               \
+        return th_traced_native_met(native, -1, argv, at);                        \
     }                                                                             \
     static PLAIN th_term frame_##N(th_env *env PARAMETERS, RECORD)                \
     {                                                                             \
         FRAME;                                                                    \
         th_term answer;                                                           \
                                                                                   \
-        th_native_frame_begin(&frame, th_stack_pointer());                        \
+        th_traced_native_frame_begin(&frame, th_stack_pointer());                 \
         answer = ((body_##N *)(NATIVE_)->body)(env ARGUMENTS);                    \
-        th_native_frame_over(&frame, answer);                                     \
+        th_traced_native_frame_over(&frame, answer);                              \
         return answer;                                                            \
     }                                                                             \
     static PLAIN th_term tell_##N(th_env *env PARAMETERS, RECORD)                 \
@@ -96,7 +96,7 @@ static PLAIN th_term handle_nif(th_env *env, int argc, const th_term argv[],
     }                                                                             \
     static PLAIN th_term handle_##N(th_env *env PARAMETERS, RECORD)               \
     {                                                                             \
-        if (th_native_may_pass(NATIVE_))                                          \
+        if (th_traced_native_may_pass(NATIVE_))                                   \
             return ((body_##N *)(NATIVE_)->body)(env ARGUMENTS);                  \
         return tell_##N(env ARGUMENTS, record);                                   \
     }
@@ -120,7 +120,7 @@ HANDLER(3, P3, A3, TERMS(a, b, c), POINTER, record)
 HANDLER(4, P4, A4, TERMS(a, b, c, d), POINTER, record)
 HANDLER(5, P5, A5, TERMS(a, b, c, d, e), double record, th_native_of(record))
 
-void *const th_native_handlers[TH_NATIVE_FORMS] = {
+void *const th_traced_native_handlers[TH_NATIVE_FORMS] = {
     [TH_NATIVE_TERMS_0] = handle_0, [TH_NATIVE_TERMS_1] = handle_1, [TH_NATIVE_TERMS_2] = handle_2,
     [TH_NATIVE_TERMS_3] = handle_3, [TH_NATIVE_TERMS_4] = handle_4, [TH_NATIVE_TERMS_5] = handle_5,
     [TH_NATIVE_NIF] = handle_nif,

@@ -21,7 +21,7 @@ static const char *mfa_text(struct text *text, th_term module, th_term function,
     struct th_buffer whole = {0};
     size_t most = sizeof text->bytes - 1;
 
-    th_function_print(&whole, &name);
+    th_trace_function_print(&whole, &name);
     if (whole.size > most)
         for (whole.size = most; (whole.data[whole.size] & 0xC0) == 0x80; whole.size--)
             ;
@@ -44,7 +44,7 @@ static const char *next_text(struct text *text, const struct th_continuation *ne
     case TH_STEP_FILE:
     case TH_STEP_CODE:
         return mfa_text(text, th_library_name(callee->library),
-                        th_name_atom(next->goes_on ? callee->function->name : next->name),
+                        th_runtime_name_atom(next->goes_on ? callee->function->name : next->name),
                         next->goes_on ? (int)callee->function->arity : next->argc);
     default:
         return "";
@@ -61,15 +61,15 @@ static int words_of_bytes(size_t bytes)
 /* --- Messages -------------------------------------------------------------------------------- */
 
 /* The token is the process' own, which travels with the message. */
-void th_probed_tell_send(struct th_process *process, th_term to, th_term message)
+void th_traced_probe_send(struct th_process *process, th_term to, th_term message)
 {
     struct text sender, receiver;
     struct th_message_numbers numbers;
     th_env env;
 
-    th_probed_taken(process);
+    th_traced_probed_taken(process);
     th_env_init(&env, TH_ENV_PLAIN);
-    numbers = th_message_numbers_of(message, th_seq_token(process, &env));
+    numbers = th_process_message_numbers_of(message, th_runtime_seq_token(process, &env));
     th_env_release(&env);
     TH_PROBE(message__send, text_of(&sender, process->pid), text_of(&receiver, to), numbers.words,
              numbers.label, numbers.previous, numbers.serial);
@@ -79,21 +79,21 @@ void th_probed_tell_send(struct th_process *process, th_term to, th_term message
 static void tell_receive(const struct th_process *process, const struct th_message *message,
                          uint64_t stays)
 {
-    struct th_message_numbers numbers = th_message_numbers(message);
+    struct th_message_numbers numbers = th_process_message_numbers(message);
     struct text receiver;
 
     TH_PROBE(message__receive, text_of(&receiver, process->pid), numbers.words,
-             (uint32_t)(th_host_process_queue(process->mailbox) - stays), numbers.label,
+             (uint32_t)(th_process_queue(process->mailbox) - stays), numbers.label,
              numbers.previous, numbers.serial);
 }
 
-void th_probed_tell_receive(struct th_process *process, const struct th_message *message)
+void th_traced_probe_receive(struct th_process *process, const struct th_message *message)
 {
     if (!process->receive_probed)
         tell_receive(process, message, 0);
 }
 
-void th_probed_taken(struct th_process *process)
+void th_traced_probed_taken(struct th_process *process)
 {
     if (!process->offered || process->receive_probed || !TH_PROBE_ENABLED(message__receive))
         return;
@@ -103,14 +103,14 @@ void th_probed_taken(struct th_process *process)
 
 /* --- Processes ------------------------------------------------------------------------------- */
 
-void th_probed_tell_spawn(const struct th_process *process)
+void th_traced_probe_spawn(const struct th_process *process)
 {
     struct text p, mfa;
 
     TH_PROBE(process__spawn, text_of(&p, process->pid), next_text(&mfa, &process->next));
 }
 
-void th_probed_tell_copied(const struct th_process *process)
+void th_traced_probe_copied(const struct th_process *process)
 {
     struct text p;
     size_t words = 0;
@@ -120,14 +120,14 @@ void th_probed_tell_copied(const struct th_process *process)
     TH_PROBE(copy__object, text_of(&p, process->pid), (uint32_t)words);
 }
 
-void th_probed_tell_exit(const struct th_process *process, th_term reason)
+void th_traced_probe_exit(const struct th_process *process, th_term reason)
 {
     struct text p, why;
 
     TH_PROBE(process__exit, text_of(&p, process->pid), text_of(&why, reason));
 }
 
-void th_probed_tell_exit_signal(th_term from, th_term to, th_term reason)
+void th_traced_probe_exit_signal(th_term from, th_term to, th_term reason)
 {
     struct text sender, receiver, why;
 
@@ -135,14 +135,14 @@ void th_probed_tell_exit_signal(th_term from, th_term to, th_term reason)
              text_of(&why, reason));
 }
 
-void th_probed_tell_in(const struct th_process *process)
+void th_traced_probe_in(const struct th_process *process)
 {
     struct text p, mfa;
 
     TH_PROBE(process__scheduled, text_of(&p, process->pid), next_text(&mfa, &process->next));
 }
 
-void th_probed_tell_out(const struct th_process *process)
+void th_traced_probe_out(const struct th_process *process)
 {
     struct text p;
 
@@ -151,21 +151,21 @@ void th_probed_tell_out(const struct th_process *process)
 
 /* --- Heaps ----------------------------------------------------------------------------------- */
 
-void th_probed_tell_gc_start(const struct th_process *process)
+void th_traced_probe_gc_start(const struct th_process *process)
 {
     struct text p;
 
     TH_PROBE(gc_major__start, text_of(&p, process->pid), 0);
 }
 
-void th_probed_tell_gc_end(const struct th_process *process, size_t words)
+void th_traced_probe_gc_end(const struct th_process *process, size_t words)
 {
     struct text p;
 
     TH_PROBE(gc_major__end, text_of(&p, process->pid), words_of_bytes(words * sizeof(th_term)));
 }
 
-void th_probed_tell_room(const struct th_process *process, size_t before, size_t after)
+void th_traced_probe_room(const struct th_process *process, size_t before, size_t after)
 {
     struct text p;
 
@@ -191,8 +191,8 @@ static int depth_in(const struct th_process *process, const struct th_call *oute
 
 static const char *callee_text(struct text *text, const struct th_callee *callee)
 {
-    return mfa_text(text, th_library_name(callee->library), th_name_atom(callee->function->name),
-                    (int)callee->function->arity);
+    return mfa_text(text, th_library_name(callee->library),
+                    th_runtime_name_atom(callee->function->name), (int)callee->function->arity);
 }
 
 /* What enif_schedule_nif() named goes by that name, unless it stands for the function itself. */
@@ -200,8 +200,8 @@ static const char *running_text(struct text *text, const struct th_call *call)
 {
     if (call->goes_on)
         return callee_text(text, call->callee);
-    return mfa_text(text, th_library_name(call->callee->library), th_name_atom(call->function),
-                    call->argc);
+    return mfa_text(text, th_library_name(call->callee->library),
+                    th_runtime_name_atom(call->function), call->argc);
 }
 
 static const char *function_text(struct text *text, const struct th_mfa *function)
@@ -209,8 +209,8 @@ static const char *function_text(struct text *text, const struct th_mfa *functio
     return mfa_text(text, function->module, function->function, (int)function->arity);
 }
 
-void th_probed_tell_external(const struct th_process *process, const struct th_callee *callee,
-                             const struct th_call *outer)
+void th_traced_probe_external(const struct th_process *process, const struct th_callee *callee,
+                              const struct th_call *outer)
 {
     struct text p, mfa;
 
@@ -219,7 +219,7 @@ void th_probed_tell_external(const struct th_process *process, const struct th_c
 }
 
 /* It is in the code of CALL, so one deeper. */
-void th_probed_tell_local(const struct th_call *call, const struct th_mfa *function)
+void th_traced_probe_local(const struct th_call *call, const struct th_mfa *function)
 {
     struct text p, mfa;
 
@@ -227,7 +227,7 @@ void th_probed_tell_local(const struct th_call *call, const struct th_mfa *funct
              depth_in(call->process, call));
 }
 
-void th_probed_tell_local_return(const struct th_call *call, const struct th_mfa *function)
+void th_traced_probe_local_return(const struct th_call *call, const struct th_mfa *function)
 {
     struct text p, mfa;
 
@@ -235,21 +235,21 @@ void th_probed_tell_local_return(const struct th_call *call, const struct th_mfa
              depth_in(call->process, call));
 }
 
-void th_probed_tell_enter(const struct th_call *call)
+void th_traced_probe_enter(const struct th_call *call)
 {
     struct text p, mfa;
 
     TH_PROBE(nif__entry, text_of(&p, call->process->pid), running_text(&mfa, call));
 }
 
-void th_probed_tell_leave(const struct th_call *call)
+void th_traced_probe_leave(const struct th_call *call)
 {
     struct text p, mfa;
 
     TH_PROBE(nif__return, text_of(&p, call->process->pid), running_text(&mfa, call));
 }
 
-void th_probed_tell_return(const struct th_call *call)
+void th_traced_probe_return(const struct th_call *call)
 {
     struct text p, mfa;
 
@@ -259,22 +259,22 @@ void th_probed_tell_return(const struct th_call *call)
 
 /* --- Ports ----------------------------------------------------------------------------------- */
 
-void th_probed_port_open(th_term process, const char *name, th_term port)
+void th_traced_probed_port_open(th_term process, const char *name, th_term port)
 {
     struct text who, which;
 
     TH_PROBE(port__open, text_of(&who, process), name, text_of(&which, port));
 }
 
-void th_probed_port_command(th_term process, th_term port)
+void th_traced_probed_port_command(th_term process, th_term port)
 {
     struct text who, which, name;
 
     TH_PROBE(port__command, text_of(&who, process), text_of(&which, port),
-             th_port_what(port, name.bytes, sizeof name.bytes), "command");
+             th_process_port_what(port, name.bytes, sizeof name.bytes), "command");
 }
 
-void th_probed_port_exit(th_term process, th_term port, const char *name, th_term reason)
+void th_traced_probed_port_exit(th_term process, th_term port, const char *name, th_term reason)
 {
     struct text who, which, why;
 

@@ -9,7 +9,7 @@ _Thread_local uintptr_t th_traced_busy;
 void th_traced_calls_begin(const struct th_runtime_setup *setup)
 {
     th_traced_open_begin(setup->open_calls);
-    th_native_calls_begin();
+    th_traced_native_calls_begin();
     if (setup->tracing)
         th_traced_functions_begin(setup->tracing);
 }
@@ -37,7 +37,7 @@ meet_at_entry(struct th_process *process, const struct th_callee *callee, const 
         return;
     th_traced_busy = TH_BUSY;
     if (th_live_is_returning(&process->live))
-        th_caught_by_caller(process, TH_FROM_KEPT);
+        th_traced_caught_by_caller(process, TH_FROM_KEPT);
     if (next)
         th_live_call_before(&call, next, &wants);
     else
@@ -65,13 +65,13 @@ void th_traced_call(struct th_process *process, const struct th_callee *callee, 
 {
     const struct th_instance_function *code = callee->known;
 
-    if (__builtin_expect(code && code->site && th_site_has_any(code->site), 0))
+    if (__builtin_expect(code && code->site && th_breakpoint_site_has_any(code->site), 0))
         meet_both(process, callee, argv, outer, code->site);
     else
         meet_at_entry(process, callee, argv, outer, NULL);
 }
 
-th_term th_class_atom(enum th_raised class)
+th_term th_traced_class_atom(enum th_raised class)
 {
     return class == TH_RAISED_ERROR   ? TH_AM(error)
            : class == TH_RAISED_THROW ? TH_AM(throw)
@@ -93,7 +93,7 @@ static bool end_open_calls(struct th_process *process, const struct th_call *out
             th_live_return(&process->live, call.function, &call.wants, process->outcome);
         else
             th_live_raise(&process->live, call.function, &call.wants,
-                          th_class_atom(process->raised.class), process->raised.reason);
+                          th_traced_class_atom(process->raised.class), process->raised.reason);
     }
     th_traced_open_shrink(process);
     return ended;
@@ -109,10 +109,10 @@ void th_traced_calls_over(struct th_process *process, const struct th_call *oute
     th_traced_busy = TH_BUSY;
     th_traced_open_drop_code(process, outer);
     if (!raised && th_live_is_returning(&process->live))
-        th_caught_by_code(process);
+        th_traced_caught_by_code(process);
     if (!end_open_calls(process, outer) && raised)
-        th_caught_at(process, 0);
+        th_traced_caught_at(process, 0);
     if (th_live_is_returning(&process->live))
-        (raised ? th_raise_to_caller : th_return_to_caller)(process, TH_FROM_KEPT);
+        (raised ? th_traced_raise_to_caller : th_traced_return_to_caller)(process, TH_FROM_KEPT);
     th_traced_busy = 0;
 }

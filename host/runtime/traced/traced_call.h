@@ -32,7 +32,7 @@ static inline void th_traced_frame_over(struct th_process *process, const struct
 }
 
 /* The atom that tells it. */
-th_term th_class_atom(enum th_raised class);
+th_term th_traced_class_atom(enum th_raised class);
 
 /* The host works on open calls, or tells a call: what a signal handler calls then is not told. Else
  * 0. While a call is told that was met in machine code it is the stack pointer before that call. */

@@ -56,13 +56,14 @@ static traced_function *function_of_entry(struct th_export *entry)
     if (traced)
         return traced;
     entry->known = traced = create_function(entry->module, entry->function, entry->arity);
-    traced->live.function.site = th_site_create(&th_site_export, &traced->live, entry);
+    traced->live.function.site =
+        th_breakpoint_site_create(&th_breakpoint_site_export, &traced->live, entry);
     return traced;
 }
 
 static th_term function_atom(const struct th_callee *callee)
 {
-    return th_name_atom(callee->function->name);
+    return th_runtime_name_atom(callee->function->name);
 }
 
 /* Two atoms' indices, of which there are fewer than 2^28, and an arity below 8. */
@@ -76,12 +77,12 @@ static uint64_t number_of(const struct th_callee *callee)
 static traced_function *function_of_local(const struct th_callee *callee)
 {
     uint64_t number = number_of(callee);
-    traced_function *traced = th_table_get(&locals, number);
+    traced_function *traced = th_hash_table_get(&locals, number);
 
     if (!traced) {
         traced = create_function(th_library_name(callee->library), function_atom(callee),
                                  callee->function->arity);
-        th_table_set(&locals, number, traced);
+        th_hash_table_set(&locals, number, traced);
     }
     return traced;
 }
@@ -95,7 +96,8 @@ static traced_function *function_of(const struct th_callee *callee)
 static struct th_site *native_site(traced_function *traced)
 {
     if (!traced->kept)
-        traced->kept = th_site_create(&th_site_native, &traced->live, &traced->place);
+        traced->kept =
+            th_breakpoint_site_create(&th_native_site_native, &traced->live, &traced->place);
     return traced->kept;
 }
 
@@ -116,10 +118,12 @@ static traced_code *take_code(void)
 static struct th_native *create_record(traced_code *code)
 {
     const struct th_callee *callee = code->callee;
-    enum th_native_form form =
-        th_callee_is_local(callee) ? TH_NATIVE_TERMS_0 + callee->function->arity : TH_NATIVE_NIF;
+    enum th_native_form form = th_code_callee_is_local(callee)
+                                   ? TH_NATIVE_TERMS_0 + callee->function->arity
+                                   : TH_NATIVE_NIF;
 
-    return th_native_create(callee->library, callee->code, form, th_native_handlers[form], code);
+    return th_native_create(callee->library, callee->code, form, th_traced_native_handlers[form],
+                            code);
 }
 
 static void add_same(struct th_native *native, traced_code *code)
@@ -202,16 +206,17 @@ static struct latest find_latest(const struct th_callee callees[], size_t count)
 
     for (size_t i = 0; i < count; i++)
         if (callees[i].entry)
-            th_table_set(&latest.of_entries, (uintptr_t)callees[i].entry, (void *)&callees[i]);
+            th_hash_table_set(&latest.of_entries, (uintptr_t)callees[i].entry, (void *)&callees[i]);
         else
-            th_table_set(&latest.of_locals, number_of(&callees[i]), (void *)&callees[i]);
+            th_hash_table_set(&latest.of_locals, number_of(&callees[i]), (void *)&callees[i]);
     return latest;
 }
 
 static bool is_latest(const struct latest *latest, const struct th_callee *callee)
 {
-    const void *last = callee->entry ? th_table_get(&latest->of_entries, (uintptr_t)callee->entry)
-                                     : th_table_get(&latest->of_locals, number_of(callee));
+    const void *last = callee->entry
+                           ? th_hash_table_get(&latest->of_entries, (uintptr_t)callee->entry)
+                           : th_hash_table_get(&latest->of_locals, number_of(callee));
 
     return last == callee;
 }
@@ -226,8 +231,8 @@ static struct instance *make_instance(struct th_callee callees[], size_t count)
     for (size_t i = 0; i < count; i++)
         if (is_latest(&latest, &callees[i]))
             instance->codes[instance->count++] = create_code(&callees[i]);
-    th_table_free(&latest.of_entries);
-    th_table_free(&latest.of_locals);
+    th_hash_table_free(&latest.of_entries);
+    th_hash_table_free(&latest.of_locals);
     return instance;
 }
 
@@ -236,7 +241,7 @@ static struct instance *instance_of(const struct th_callee callees[])
     struct instance *instance;
 
     pthread_mutex_lock(&lock);
-    instance = th_table_get(&instances, (uintptr_t)callees);
+    instance = th_hash_table_get(&instances, (uintptr_t)callees);
     pthread_mutex_unlock(&lock);
     return instance;
 }
@@ -246,14 +251,14 @@ static void prepare_instance(struct th_callee callees[], size_t count)
     struct instance *instance = make_instance(callees, count);
 
     pthread_mutex_lock(&lock);
-    th_table_set(&instances, (uintptr_t)callees, instance);
+    th_hash_table_set(&instances, (uintptr_t)callees, instance);
     pthread_mutex_unlock(&lock);
 }
 
 static void free_instance(const struct th_callee callees[], struct instance *instance)
 {
     pthread_mutex_lock(&lock);
-    th_table_remove(&instances, (uintptr_t)callees);
+    th_hash_table_remove(&instances, (uintptr_t)callees);
     pthread_mutex_unlock(&lock);
     drop_records(instance);
     free_codes_of(instance);
@@ -403,12 +408,12 @@ void th_traced_functions_begin(struct th_tracing *tracing)
     known_to = tracing;
     if (th_native_begin() != TH_OK)
         th_error_clear(); /* each function tells that it is refused, and why */
-    th_module_watch(&th_traced_functions_watcher);
+    th_code_module_watch(&th_traced_functions_watcher);
 }
 
 void th_traced_functions_end(void)
 {
     if (known_to)
-        th_module_watch(NULL);
+        th_code_module_watch(NULL);
     known_to = NULL;
 }

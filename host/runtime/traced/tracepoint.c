@@ -8,64 +8,64 @@
 
 static uint64_t words_of(struct th_live_tracee *live)
 {
-    return th_heap_words(th_process_of_live(live));
+    return th_runtime_heap_words(th_runtime_process_of_live(live));
 }
 
-void th_tracepoint_begin(struct th_process *process, struct th_process *parent, bool linked)
+void th_traced_tracepoint_begin(struct th_process *process, struct th_process *parent, bool linked)
 {
     struct th_tracing *tracing = th_runtime_tracing();
 
     if (!tracing)
         return;
     process->live.id = process->pid;
-    process->live.asked = &th_process_asked;
+    process->live.asked = &th_traced_process_asked;
     process->live.words = words_of;
     th_live_process_begin(&process->live, tracing, parent ? &parent->live : NULL, linked);
 }
 
-void th_tracepoint_end(struct th_process *process)
+void th_traced_tracepoint_end(struct th_process *process)
 {
     struct th_tracing *tracing = process->live.traced.tracing;
 
     if (!tracing)
         return;
-    th_tracepoint_about(process, TH_TAG_out_exited, th_small(0));
+    th_traced_tracepoint_about(process, TH_TAG_out_exited, th_small(0));
     th_live_process_end(&process->live);
     process->live.traced.tracing = NULL;
     th_trace_ended(tracing, process->pid);
 }
 
-void th_tracepoint_leave(struct th_process *process)
+void th_traced_tracepoint_leave(struct th_process *process)
 {
-    if (!th_tracepoint_is_there(process))
+    if (!th_traced_tracepoint_is_there(process))
         return;
-    th_tracepoint_about(process, TH_TAG_out_exited, th_small(0));
+    th_traced_tracepoint_about(process, TH_TAG_out_exited, th_small(0));
     th_live_process_leave(&process->live);
     th_trace_ended(process->live.traced.tracing, process->pid);
 }
 
 /* --- Of terms that exist --------------------------------------------------------------------- */
 
-void th_tracepoint_tell(struct th_process *process, enum th_tracer_tag tag, th_term term,
-                        th_term extra)
+void th_traced_tracepoint_tell(struct th_process *process, enum th_tracer_tag tag, th_term term,
+                               th_term extra)
 {
     struct th_live_event event;
 
-    th_seq_taken(process);
+    th_runtime_seq_taken(process);
     th_live_event_init(&event, &process->live, tag);
     event.event.term = term;
     event.event.extra = extra;
     th_live_trace(&event);
 }
 
-void th_tracepoint_tell_send(struct th_process *process, th_term to, th_term message)
+void th_traced_tracepoint_tell_send(struct th_process *process, th_term to, th_term message)
 {
-    th_tracepoint_tell(process,
-                       th_process_alive(to) ? TH_TAG_send : TH_TAG_send_to_non_existing_process,
-                       message, to);
+    th_traced_tracepoint_tell(
+        process, th_process_alive(to) ? TH_TAG_send : TH_TAG_send_to_non_existing_process, message,
+        to);
 }
 
-void th_tracepoint_tell_receive(struct th_process *process, th_term sender, th_term message)
+void th_traced_tracepoint_tell_receive(struct th_process *process, th_term sender, th_term message)
 {
     struct th_live_event event;
 
@@ -86,20 +86,20 @@ static void named(th_term id, th_term name, bool given)
     if (!th_runtime_tracing())
         return;
     if (th_is_port(id))
-        th_tracepoint_port_named(id, tag, name);
-    else if (!th_call_current || th_call_current->process->pid != id)
-        th_signal_send(id, TH_SIGNAL_NAMED, TH_NONE, tag, name);
-    else if (th_dirty_take(th_call_current->process)) {
-        th_tracepoint_about(th_call_current->process, tag, name);
-        th_dirty_let_go(th_call_current->process);
+        th_traced_tracepoint_port_named(id, tag, name);
+    else if (!th_runtime_call_current || th_runtime_call_current->process->pid != id)
+        th_runtime_signal_send(id, TH_SIGNAL_NAMED, TH_NONE, tag, name);
+    else if (th_runtime_dirty_take(th_runtime_call_current->process)) {
+        th_traced_tracepoint_about(th_runtime_call_current->process, tag, name);
+        th_runtime_dirty_let_go(th_runtime_call_current->process);
     }
 }
 
-const struct th_process_watcher th_tracepoint_watcher = {
+const struct th_process_watcher th_traced_tracepoint_watcher = {
     .named = named,
-    .port_opened = th_tracepoint_port_opened,
-    .port_commanded = th_tracepoint_port_commanded,
-    .port_closed = th_tracepoint_port_closed,
+    .port_opened = th_traced_tracepoint_port_opened,
+    .port_commanded = th_traced_tracepoint_port_commanded,
+    .port_closed = th_traced_tracepoint_port_closed,
 };
 
 /* --- Functions ------------------------------------------------------------------------------- */
@@ -118,7 +118,7 @@ static th_term place_of(const struct th_continuation *next, th_env *env)
     case TH_STEP_CODE:
         return th_make_tuple_of(
             env, th_library_name(callee->library),
-            th_name_atom(next->goes_on ? callee->function->name : next->name),
+            th_runtime_name_atom(next->goes_on ? callee->function->name : next->name),
             th_small(next->goes_on ? (int64_t)callee->function->arity : next->argc));
     default:
         return th_small(0);
@@ -142,14 +142,14 @@ static void tell_place(struct th_process *process, enum th_tracer_tag tag)
     th_live_trace(&event);
 }
 
-void th_tracepoint_tell_in(struct th_process *process)
+void th_traced_tracepoint_tell_in(struct th_process *process)
 {
-    process->live.scheduler = th_scheduler_current->number;
+    process->live.scheduler = th_runtime_scheduler_current->number;
     th_live_resume(&process->live);
     tell_place(process, TH_TAG_in);
 }
 
-void th_tracepoint_tell_out(struct th_process *process)
+void th_traced_tracepoint_tell_out(struct th_process *process)
 {
     tell_place(process, TH_TAG_out);
     th_live_pause(&process->live);
@@ -180,18 +180,18 @@ static void tell_birth(struct th_process *process, enum th_tracer_tag tag, th_te
 }
 
 /* The order is that of a BEAM. */
-void th_tracepoint_spawn(struct th_process *parent, struct th_process *child, bool linked)
+void th_traced_tracepoint_spawn(struct th_process *parent, struct th_process *child, bool linked)
 {
-    if (!th_tracepoint_is_wanted(parent, TH_TAG_spawn))
+    if (!th_traced_tracepoint_is_wanted(parent, TH_TAG_spawn))
         return;
-    th_seq_taken(parent);
+    th_runtime_seq_taken(parent);
     child->live.scheduler = parent->live.scheduler;
     tell_birth(parent, TH_TAG_spawn, child->pid, child);
     if (linked)
-        th_tracepoint_tell(parent, TH_TAG_link, child->pid, TH_NONE);
+        th_traced_tracepoint_tell(parent, TH_TAG_link, child->pid, TH_NONE);
     tell_birth(child, TH_TAG_spawned, parent->pid, child);
     if (linked)
-        th_tracepoint_tell(child, TH_TAG_getting_linked, parent->pid, TH_NONE);
+        th_traced_tracepoint_tell(child, TH_TAG_getting_linked, parent->pid, TH_NONE);
 }
 
 /* --- Collections ----------------------------------------------------------------------------- */
@@ -230,9 +230,9 @@ static void build_sizes(struct th_live_event *self, th_env *env)
     self->event.term = th_make_list(env, pairs, COUNT);
 }
 
-void th_tracepoint_tell_gc(struct th_process *process, enum th_tracer_tag tag, size_t words)
+void th_traced_tracepoint_tell_gc(struct th_process *process, enum th_tracer_tag tag, size_t words)
 {
-    struct collection collection = {th_heap_sizes(process), words};
+    struct collection collection = {th_runtime_heap_sizes(process), words};
     struct th_live_event event;
 
     th_live_event_init(&event, &process->live, tag);
@@ -258,14 +258,14 @@ static void build_passage(struct th_live_event *self, th_env *env)
     self->event.term = th_make_tuple_of(env, p->action, serial, p->from, p->to, p->message);
 }
 
-void th_tracepoint_seq(struct th_process *process, const struct th_seq *seq, th_term action,
-                       th_term from, th_term to, th_term message)
+void th_traced_tracepoint_seq(struct th_process *process, const struct th_seq *seq, th_term action,
+                              th_term from, th_term to, th_term message)
 {
     struct passage passage = {seq, action, from, to, message};
     struct th_live_event event;
 
     th_live_event_init_seq(&event, &process->live);
-    event.event.time.kind = th_seq_time(seq);
+    event.event.time.kind = th_runtime_seq_time(seq);
     event.build = build_passage;
     event.context = &passage;
     th_live_trace(&event);

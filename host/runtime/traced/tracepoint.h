@@ -15,105 +15,107 @@
 #include "probed.h"
 #include "host/runtime/process_internal.h"
 
-static inline bool th_tracepoint_is_there(const struct th_process *process)
+static inline bool th_traced_tracepoint_is_there(const struct th_process *process)
 {
     return __builtin_expect(process->live.traced.tracing != NULL, 0);
 }
 
 /* Perhaps somebody wants events with TAG of PROCESS. */
-static inline bool th_tracepoint_is_wanted(const struct th_process *process, enum th_tracer_tag tag)
+static inline bool th_traced_tracepoint_is_wanted(const struct th_process *process,
+                                                  enum th_tracer_tag tag)
 {
-    return th_tracepoint_is_there(process) && th_live_is_wanted(&process->live, tag);
+    return th_traced_tracepoint_is_there(process) && th_live_is_wanted(&process->live, tag);
 }
 
 /* What the runtime was given; NULL: nothing is traced. */
 struct th_tracing *th_runtime_tracing(void);
 
 /* PROCESS is there, before anybody else can have it; and it is no more, after its out_exited. */
-void th_tracepoint_begin(struct th_process *process, struct th_process *parent, bool linked);
-void th_tracepoint_end(struct th_process *process);
+void th_traced_tracepoint_begin(struct th_process *process, struct th_process *parent, bool linked);
+void th_traced_tracepoint_end(struct th_process *process);
 
 /* The same, while a function of PROCESS still runs: no event of it follows. Before
- * th_tracepoint_end(). */
-void th_tracepoint_leave(struct th_process *process);
+ * th_traced_tracepoint_end(). */
+void th_traced_tracepoint_leave(struct th_process *process);
 
 /* Of names, and of ports (tracepoint_port.c). */
-extern const struct th_process_watcher th_tracepoint_watcher;
-void th_tracepoint_port_opened(th_term port, const char *what, th_term owner);
-void th_tracepoint_port_commanded(th_term port, th_term iodata, bool written);
-void th_tracepoint_port_closed(th_term port, const char *what, th_term reason, th_term name);
-void th_tracepoint_port_named(th_term port, enum th_tracer_tag tag, th_term name);
+extern const struct th_process_watcher th_traced_tracepoint_watcher;
+void th_traced_tracepoint_port_opened(th_term port, const char *what, th_term owner);
+void th_traced_tracepoint_port_commanded(th_term port, th_term iodata, bool written);
+void th_traced_tracepoint_port_closed(th_term port, const char *what, th_term reason, th_term name);
+void th_traced_tracepoint_port_named(th_term port, enum th_tracer_tag tag, th_term name);
 
 /* The runtime stops: ports that are still open are not known any more. */
-void th_tracepoint_ports_end(void);
+void th_traced_tracepoint_ports_end(void);
 
 /* What match specifications ask of a process (struct th_live_tracee). */
-extern const struct th_match_operations th_process_asked;
+extern const struct th_match_operations th_traced_process_asked;
 
 /* --- Events, by their tags ------------------------------------------------------------------- */
 
 /* TAG with TERM (and EXTRA, TH_NONE: none), which exist. */
-void th_tracepoint_tell(struct th_process *process, enum th_tracer_tag tag, th_term term,
-                        th_term extra);
+void th_traced_tracepoint_tell(struct th_process *process, enum th_tracer_tag tag, th_term term,
+                               th_term extra);
 
 /* The tags whose term is an identifier, a name or a reason. */
-static inline void th_tracepoint_about(struct th_process *process, enum th_tracer_tag tag,
-                                       th_term term)
+static inline void th_traced_tracepoint_about(struct th_process *process, enum th_tracer_tag tag,
+                                              th_term term)
 {
-    if (th_tracepoint_is_wanted(process, tag))
-        th_tracepoint_tell(process, tag, term, TH_NONE);
+    if (th_traced_tracepoint_is_wanted(process, tag))
+        th_traced_tracepoint_tell(process, tag, term, TH_NONE);
 }
 
 /* send, or send_to_non_existing_process. */
-void th_tracepoint_tell_send(struct th_process *process, th_term to, th_term message);
-static inline void th_tracepoint_send(struct th_process *process, th_term to, th_term message)
+void th_traced_tracepoint_tell_send(struct th_process *process, th_term to, th_term message);
+static inline void th_traced_tracepoint_send(struct th_process *process, th_term to,
+                                             th_term message)
 {
-    if (th_tracepoint_is_wanted(process, TH_TAG_send))
-        th_tracepoint_tell_send(process, to, message);
+    if (th_traced_tracepoint_is_wanted(process, TH_TAG_send))
+        th_traced_tracepoint_tell_send(process, to, message);
 }
 
 /* SENDER: see struct th_live_event. */
-void th_tracepoint_tell_receive(struct th_process *process, th_term sender, th_term message);
-static inline void th_tracepoint_receive(struct th_process *process, th_term sender,
-                                         th_term message)
+void th_traced_tracepoint_tell_receive(struct th_process *process, th_term sender, th_term message);
+static inline void th_traced_tracepoint_receive(struct th_process *process, th_term sender,
+                                                th_term message)
 {
-    if (th_tracepoint_is_wanted(process, TH_TAG_receive))
-        th_tracepoint_tell_receive(process, sender, message);
+    if (th_traced_tracepoint_is_wanted(process, TH_TAG_receive))
+        th_traced_tracepoint_tell_receive(process, sender, message);
 }
 
 /* spawn and spawned, with link and getting_linked. CHILD makes its first call next. */
-void th_tracepoint_spawn(struct th_process *parent, struct th_process *child, bool linked);
+void th_traced_tracepoint_spawn(struct th_process *parent, struct th_process *child, bool linked);
 
 /* in and out, with what the process does next. */
-void th_tracepoint_tell_in(struct th_process *process);
-void th_tracepoint_tell_out(struct th_process *process);
-static inline void th_tracepoint_in(struct th_process *process)
+void th_traced_tracepoint_tell_in(struct th_process *process);
+void th_traced_tracepoint_tell_out(struct th_process *process);
+static inline void th_traced_tracepoint_in(struct th_process *process)
 {
-    th_probed_in(process);
-    if (th_tracepoint_is_there(process))
-        th_tracepoint_tell_in(process);
+    th_traced_probed_in(process);
+    if (th_traced_tracepoint_is_there(process))
+        th_traced_tracepoint_tell_in(process);
 }
-static inline void th_tracepoint_out(struct th_process *process)
+static inline void th_traced_tracepoint_out(struct th_process *process)
 {
-    th_probed_out(process);
-    if (th_tracepoint_is_there(process))
-        th_tracepoint_tell_out(process);
+    th_traced_probed_out(process);
+    if (th_traced_tracepoint_is_there(process))
+        th_traced_tracepoint_tell_out(process);
 }
 
 /* gc_major_start, gc_major_end. WORDS: needed, or reclaimed. */
-void th_tracepoint_tell_gc(struct th_process *process, enum th_tracer_tag tag, size_t words);
-static inline void th_tracepoint_gc(struct th_process *process, enum th_tracer_tag tag,
-                                    size_t words)
+void th_traced_tracepoint_tell_gc(struct th_process *process, enum th_tracer_tag tag, size_t words);
+static inline void th_traced_tracepoint_gc(struct th_process *process, enum th_tracer_tag tag,
+                                           size_t words)
 {
-    if (th_tracepoint_is_wanted(process, tag))
-        th_tracepoint_tell_gc(process, tag, words);
+    if (th_traced_tracepoint_is_wanted(process, tag))
+        th_traced_tracepoint_tell_gc(process, tag, words);
 }
 
 /*
  * seq_trace: the process has sent or received MESSAGE, or printed it, with the token SEQ. ACTION is
  * the event's name, FROM and TO as they stand in it.
  */
-void th_tracepoint_seq(struct th_process *process, const struct th_seq *seq, th_term action,
-                       th_term from, th_term to, th_term message);
+void th_traced_tracepoint_seq(struct th_process *process, const struct th_seq *seq, th_term action,
+                              th_term from, th_term to, th_term message);
 
 #endif

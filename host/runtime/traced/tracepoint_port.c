@@ -27,7 +27,7 @@ static struct live_port *make(th_term id)
     port->live.id = id;
     port->shares = 1;
     th_live_process_begin(&port->live, th_runtime_tracing(), NULL, false);
-    th_table_set(&ports, id, port);
+    th_hash_table_set(&ports, id, port);
     return port;
 }
 
@@ -40,7 +40,7 @@ static struct live_port *share(th_term id, bool ending)
     if (!th_runtime_tracing())
         return NULL;
     pthread_mutex_lock(&lock);
-    port = th_table_get(&ports, id);
+    port = th_hash_table_get(&ports, id);
     if (!port && (ending || th_process_alive(id)))
         port = make(id);
     if (port)
@@ -65,19 +65,19 @@ static void let_go(struct live_port *port)
 static void strike(struct live_port *port)
 {
     pthread_mutex_lock(&lock);
-    th_table_remove(&ports, port->live.id);
+    th_hash_table_remove(&ports, port->live.id);
     pthread_mutex_unlock(&lock);
     let_go(port);
 }
 
-void th_tracepoint_ports_end(void)
+void th_traced_tracepoint_ports_end(void)
 {
     const struct th_slot *slot;
     size_t position = 0;
 
-    while ((slot = th_table_next(&ports, &position)))
+    while ((slot = th_hash_table_next(&ports, &position)))
         let_go(slot->value);
-    th_table_free(&ports);
+    th_hash_table_free(&ports);
 }
 
 static void tell(struct live_port *port, enum th_tracer_tag tag, th_term term, th_term extra)
@@ -94,17 +94,17 @@ static void tell(struct live_port *port, enum th_tracer_tag tag, th_term term, t
 
 static th_term who(void)
 {
-    return th_call_current ? th_call_current->process->pid : TH_AM(undefined);
+    return th_runtime_call_current ? th_runtime_call_current->process->pid : TH_AM(undefined);
 }
 
 /* What it is opened for, as an atom, as a BEAM tells the name of a driver. */
-void th_tracepoint_port_opened(th_term id, const char *what, th_term owner)
+void th_traced_tracepoint_port_opened(th_term id, const char *what, th_term owner)
 {
     struct live_port *port = share(id, false);
     th_term name;
 
     if (TH_PROBE_ENABLED(port__open))
-        th_probed_port_open(who(), what, id);
+        th_traced_probed_port_open(who(), what, id);
     if (!port)
         return;
     name = th_atom_utf8(what, strlen(what));
@@ -122,8 +122,8 @@ static void build_command(struct th_live_event *self, th_env *env)
     th_term binary;
     size_t size = 0;
 
-    th_iodata_size(*iodata, &size);
-    th_iodata_copy(*iodata, th_buffer_reserve(&bytes, size));
+    th_term_iodata_size(*iodata, &size);
+    th_term_iodata_copy(*iodata, th_buffer_reserve(&bytes, size));
     binary = th_make_binary(env, bytes.data, size);
     th_buffer_free(&bytes);
     self->event.term =
@@ -143,12 +143,12 @@ static void tell_command(struct live_port *port, th_term iodata)
     th_live_trace(&event);
 }
 
-void th_tracepoint_port_commanded(th_term id, th_term iodata, bool written)
+void th_traced_tracepoint_port_commanded(th_term id, th_term iodata, bool written)
 {
     struct live_port *port = share(id, false);
 
     if (TH_PROBE_ENABLED(port__command) && !written)
-        th_probed_port_command(who(), id);
+        th_traced_probed_port_command(who(), id);
     if (!port)
         return;
     tell(port, written ? TH_TAG_out : TH_TAG_in, th_atom("command"), TH_NONE);
@@ -157,12 +157,12 @@ void th_tracepoint_port_commanded(th_term id, th_term iodata, bool written)
     let_go(port);
 }
 
-void th_tracepoint_port_closed(th_term id, const char *what, th_term reason, th_term name)
+void th_traced_tracepoint_port_closed(th_term id, const char *what, th_term reason, th_term name)
 {
     struct live_port *port = share(id, true);
 
     if (TH_PROBE_ENABLED(port__exit))
-        th_probed_port_exit(who(), id, what, reason);
+        th_traced_probed_port_exit(who(), id, what, reason);
     if (!port)
         return;
     tell(port, TH_TAG_closed, reason, TH_NONE);
@@ -173,7 +173,7 @@ void th_tracepoint_port_closed(th_term id, const char *what, th_term reason, th_
     th_trace_ended(th_runtime_tracing(), id);
 }
 
-void th_tracepoint_port_named(th_term id, enum th_tracer_tag tag, th_term name)
+void th_traced_tracepoint_port_named(th_term id, enum th_tracer_tag tag, th_term name)
 {
     struct live_port *port = share(id, false);
 

@@ -16,12 +16,12 @@ void th_live_process_begin(struct th_live_tracee *process, struct th_tracing *tr
         th_bug("a live process in a tracing that is not shared");
     process->traced.tracing = tracing;
     process->traced.id = process->id;
-    atomic_init(&process->traced.flags, &tracing->found_flags[th_kind_of(process->id)]);
+    atomic_init(&process->traced.flags, &tracing->found_flags[th_trace_kind_of(process->id)]);
     th_progress_enter(); /* refs of the parent that are replaced meanwhile stay */
-    th_tracing_lock(tracing);
-    th_inheritance_begin(&process->traced, parent ? &parent->traced : NULL, linked);
-    th_table_set(&tracing->live, process->id, process);
-    th_tracing_unlock(tracing);
+    th_trace_lock(tracing);
+    th_trace_inheritance_begin(&process->traced, parent ? &parent->traced : NULL, linked);
+    th_hash_table_set(&tracing->live, process->id, process);
+    th_trace_unlock(tracing);
     th_progress_leave();
 }
 
@@ -29,10 +29,10 @@ void th_live_process_leave(struct th_live_tracee *process)
 {
     struct th_tracing *tracing = process->traced.tracing;
 
-    th_tracing_lock(tracing);
-    th_table_remove(&tracing->live, process->id);
-    th_traced_set_all(&process->traced, th_refs_create(0));
-    th_tracing_unlock(tracing);
+    th_trace_lock(tracing);
+    th_hash_table_remove(&tracing->live, process->id);
+    th_trace_traced_set_all(&process->traced, th_trace_refs_create(0));
+    th_trace_unlock(tracing);
 }
 
 void th_live_process_end(struct th_live_tracee *process)
@@ -40,14 +40,14 @@ void th_live_process_end(struct th_live_tracee *process)
     struct th_tracing *tracing = process->traced.tracing;
     struct th_tracee_refs *refs;
 
-    th_tracing_lock(tracing);
-    th_table_remove(&tracing->live, process->id);
+    th_trace_lock(tracing);
+    th_hash_table_remove(&tracing->live, process->id);
     refs = atomic_load_explicit(&process->traced.refs, memory_order_relaxed);
     if (refs)
-        th_tracing_retire(tracing, refs);
+        th_trace_retire(tracing, refs);
     atomic_store_explicit(&process->traced.refs, NULL, memory_order_relaxed);
-    th_tracing_unlock(tracing);
-    th_timing_free(&process->timing);
+    th_trace_unlock(tracing);
+    th_trace_timing_free(&process->timing);
 }
 
 void th_live_read(struct th_live_tracee *process, struct th_account_reading *reading)
@@ -65,7 +65,7 @@ void th_live_pause(struct th_live_tracee *process)
         return;
     th_live_read(process, &reading);
     th_progress_enter();
-    th_timing_pause(&process->timing, process->traced.tracing, &reading);
+    th_trace_timing_pause(&process->timing, process->traced.tracing, &reading);
     th_progress_leave();
 }
 
@@ -76,12 +76,12 @@ void th_live_resume(struct th_live_tracee *process)
     if (process->timing.account_count == 0)
         return;
     th_live_read(process, &reading);
-    th_timing_resume(&process->timing, &reading);
+    th_trace_timing_resume(&process->timing, &reading);
 }
 
 struct th_live_counts th_live_counts(const struct th_tracing *tracing)
 {
-    struct th_live_counts counts = th_thread_sum_live();
+    struct th_live_counts counts = th_trace_thread_sum_live();
 
     counts.suppressed -= tracing->suppressed_before;
     counts.strangers -= tracing->strangers_before;
@@ -96,7 +96,8 @@ static void enlist(struct th_tracing *tracing, struct th_traceable_function *fun
 
     function->own_site = !of->site && !of->local && !of->no_local;
     if (function->own_site)
-        function->function.site = th_site_create(&th_site_virtual, function, NULL);
+        function->function.site =
+            th_breakpoint_site_create(&th_breakpoint_site_virtual, function, NULL);
     function->next = tracing->live_functions;
     function->place = &tracing->live_functions;
     if (function->next)
@@ -114,15 +115,15 @@ static void strike(struct th_traceable_function *function)
 void th_live_functions_begin(struct th_tracing *tracing,
                              struct th_traceable_function *const functions[], size_t count)
 {
-    struct th_change *change = th_change_create();
+    struct th_change *change = th_breakpoint_change_create();
 
-    th_tracing_lock(tracing);
+    th_trace_lock(tracing);
     for (size_t i = 0; i < count; i++) {
         enlist(tracing, functions[i]);
-        th_patterns_add(tracing, change, &functions[i]->function, TH_NEWS_LOADED);
+        th_trace_patterns_add(tracing, change, &functions[i]->function, TH_NEWS_LOADED);
     }
-    th_tracing_unlock(tracing);
-    th_change_set_unreached(change);
+    th_trace_unlock(tracing);
+    th_breakpoint_change_set_unreached(change);
 }
 
 /* Adds the breakpoints of a new site to CHANGE, and those that stand in for a lost one to
@@ -131,18 +132,18 @@ static void renew(struct th_tracing *tracing, struct th_change *change,
                   struct th_change *const stand_ins[2], const struct th_live_renewal *renewal)
 {
     struct th_function_sites *function = &renewal->function->function;
-    bool had = th_function_local_site(function), has;
+    bool had = th_trace_function_local_site(function), has;
 
     function->local = renewal->local;
     function->no_local = renewal->no_local;
-    has = th_function_local_site(function);
+    has = th_trace_function_local_site(function);
     if (had == has)
         return;
     function->strays = true;
     if (has)
-        th_patterns_add(tracing, change, function, TH_NEWS_LOCAL);
+        th_trace_patterns_add(tracing, change, function, TH_NEWS_LOCAL);
     for (int i = 0; i < 2 && !has && function->site; i++)
-        th_change_stand_in(stand_ins[i], function->site, function->local);
+        th_breakpoint_change_stand_in(stand_ins[i], function->site, function->local);
 }
 
 void th_live_functions_renew(struct th_tracing *tracing, const struct th_live_renewal renewals[],
@@ -152,17 +153,17 @@ void th_live_functions_renew(struct th_tracing *tracing, const struct th_live_re
 
     if (count == 0)
         return;
-    change = th_change_create();
+    change = th_breakpoint_change_create();
     for (int i = 0; i < 2; i++)
-        stand_ins[i] = th_change_create();
-    th_tracing_lock(tracing);
+        stand_ins[i] = th_breakpoint_change_create();
+    th_trace_lock(tracing);
     for (size_t i = 0; i < count; i++)
         renew(tracing, change, stand_ins, &renewals[i]);
     /* For what the changes set that wait for the permission now: behind them. */
-    th_change_start(stand_ins[1], NULL, NULL);
-    th_tracing_unlock(tracing);
-    th_change_set_unreached(change);
-    th_change_run_held(stand_ins[0]);
+    th_breakpoint_change_start(stand_ins[1], NULL, NULL);
+    th_trace_unlock(tracing);
+    th_breakpoint_change_set_unreached(change);
+    th_breakpoint_change_run_held(stand_ins[0]);
 }
 
 /* From now on nothing is asked of SITE, and what was asked for and not done yet is void. */
@@ -170,28 +171,28 @@ static void end_site(struct th_change *change, struct th_site *site)
 {
     if (!site)
         return;
-    th_site_end(site);
-    th_change_clear_site(change, site);
+    th_breakpoint_site_end(site);
+    th_breakpoint_change_clear_site(change, site);
 }
 
 void th_live_functions_end(struct th_tracing *tracing,
                            struct th_traceable_function *const functions[], size_t count)
 {
-    struct th_change *change = th_change_create();
+    struct th_change *change = th_breakpoint_change_create();
 
-    th_tracing_lock(tracing);
+    th_trace_lock(tracing);
     for (size_t i = 0; i < count; i++) {
         strike(functions[i]);
         end_site(change, functions[i]->function.site);
         end_site(change, functions[i]->function.local);
         functions[i]->function.strays = false;
     }
-    th_tracing_unlock(tracing);
-    th_change_run_held(change);
+    th_trace_unlock(tracing);
+    th_breakpoint_change_run_held(change);
     th_progress_wait(); /* for those who look at a site and find nothing */
     for (size_t i = 0; i < count; i++)
         if (functions[i]->own_site)
-            th_site_drop(functions[i]->function.site);
+            th_breakpoint_site_drop(functions[i]->function.site);
 }
 
 struct th_traceable_function *th_live_function_find(struct th_tracing *tracing,
@@ -199,12 +200,12 @@ struct th_traceable_function *th_live_function_find(struct th_tracing *tracing,
 {
     struct th_traceable_function *f;
 
-    th_tracing_lock(tracing);
+    th_trace_lock(tracing);
     f = tracing->live_functions;
     while (f &&
            (f->function.name.module != name->module ||
             f->function.name.function != name->function || f->function.name.arity != name->arity))
         f = f->next;
-    th_tracing_unlock(tracing);
+    th_trace_unlock(tracing);
     return f;
 }

@@ -1,7 +1,7 @@
 /*
  * Live events: what happens in this host while it happens, on many threads at once.
  *
- *   th_tracing_share(tracing);                                    once, before there are others
+ *   th_trace_share(tracing);                                    once, before there are others
  *   th_live_functions_begin(tracing, functions, count);           code is loaded
  *   th_live_process_begin(&process, tracing, parent, linked);     a process is spawned
  *     th_live_event_init(&event, &process, TH_TAG_send);          what happens to it
@@ -19,8 +19,8 @@
  * `enabled` first. A process is run by one thread at a time, and its events are raised by that
  * thread; its flags may be changed by any thread, and are obeyed from its next event on. One read
  * section (progress/) covers an event with all its callbacks, so nothing of a session is called any
- * more when th_session_destroy() has returned. The calls here neither block nor wait, but for the
- * beginning and end of functions.
+ * more when th_trace_session_destroy() has returned. The calls here neither block nor wait, but for
+ * the beginning and end of functions.
  *
  * A callback that itself causes events does not recurse: they are suppressed, and counted. So are
  * calls by a thread that runs no process (one that a NIF has made): they are counted by call_count,
@@ -150,7 +150,7 @@ void th_live_functions_begin(struct th_tracing *tracing,
  * also at a site that has no code now: for calls of older code, and for newer code that has it
  * again. Where such a function has an export entry, that stands in for the native site: what is set
  * there is set at the entry as well, GLOBAL for LOCAL, and met by calls of code that has no native
- * site (th_live_call_before()); th_tracing_losses() says what is not met. A site that is new gets
+ * site (th_live_call_before()); th_trace_losses() says what is not met. A site that is new gets
  * what on_load patterns say of local calls, but for what is met at the export entry already; a
  * pattern of one function that was set before then is not for it. Where a site goes, this waits for
  * thread progress.
@@ -175,7 +175,7 @@ struct th_traceable_function *th_live_function_find(struct th_tracing *tracing,
 /* For one with a virtual site: whether a call has to be told. */
 static inline bool th_live_function_is_armed(const struct th_traceable_function *function)
 {
-    return th_site_is_armed(function->function.site);
+    return th_breakpoint_site_is_armed(function->function.site);
 }
 
 /* --- Calls ------------------------------------------------------------------------------------ */
@@ -232,7 +232,7 @@ static inline bool th_live_is_calling(const struct th_live_tracee *process)
  * nobody traces its calls; nor is there anything to be counted. */
 static inline bool th_live_may_pass(const struct th_live_tracee *process)
 {
-    return !th_live_is_calling(process) && !th_callback_current.attachment &&
+    return !th_live_is_calling(process) && !th_trace_callback_current.attachment &&
            !process->returning_to;
 }
 

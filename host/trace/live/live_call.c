@@ -5,7 +5,7 @@
  * delivery.h has in place, from th_live_call() to the callback without a detour, and everything
  * else in functions of its own, so that it costs that way no register. No event is made: a callback
  * gets terms that are made of the call in its own environment; a report of a callback that crashed
- * makes the event then (th_callback_event()).
+ * makes the event then (th_trace_callback_event()).
  */
 #include "live_hit.h"
 
@@ -116,7 +116,7 @@ static void make_context(const struct th_delivery *delivery, struct th_match_con
 {
     const struct th_call_event *call = call_of(delivery);
 
-    context->env = &th_thread_here->arena;
+    context->env = &th_trace_thread_here->arena;
     context->id = call->process->id;
     context->traced = &call->process->traced;
     context->event = NULL;
@@ -126,7 +126,7 @@ static void make_context(const struct th_delivery *delivery, struct th_match_con
 
 static inline uint32_t flags_in(const struct th_call_event *call, const struct th_session *session)
 {
-    return th_refs_flags_quickly(th_traced_refs(&call->process->traced), session);
+    return th_trace_refs_flags_quickly(th_trace_traced_refs(&call->process->traced), session);
 }
 
 static inline uint32_t flags_of(const struct th_delivery *delivery)
@@ -146,9 +146,10 @@ static inline void fill(struct th_delivery *delivery, th_env *env, th_term messa
     const struct th_call_event *call = call_of(delivery);
     th_term result = message == TH_AM(true) ? TH_NONE : message;
 
-    th_callback_current.call = call;
+    th_trace_callback_current.call = call;
     delivery->argv[3] = term_of(call, env, flags);
-    delivery->argv[4] = th_opts_make_quickly(env, TH_NONE, result, call->process->scheduler, flags);
+    delivery->argv[4] =
+        th_trace_opts_make_quickly(env, TH_NONE, result, call->process->scheduler, flags);
 }
 
 static inline void request(struct th_delivery *delivery, uint64_t word)
@@ -158,7 +159,7 @@ static inline void request(struct th_delivery *delivery, uint64_t word)
 
 static void forget(struct th_delivery *delivery, struct th_session *session)
 {
-    th_traced_forget(&call_of(delivery)->process->traced, session);
+    th_trace_traced_forget(&call_of(delivery)->process->traced, session);
 }
 
 static enum th_delivery_outcome go_on(struct th_delivery *delivery, th_term answer);
@@ -191,12 +192,12 @@ static const struct th_delivery_source meta_source = {
 static __attribute__((noinline)) enum th_delivery_outcome go_on(struct th_delivery *delivery,
                                                                 th_term answer)
 {
-    return th_delivery_go_on(delivery, &call_source, answer);
+    return th_trace_delivery_go_on(delivery, &call_source, answer);
 }
 
 static enum th_delivery_outcome go_on_meta(struct th_delivery *delivery, th_term answer)
 {
-    return th_delivery_go_on(delivery, &meta_source, answer);
+    return th_trace_delivery_go_on(delivery, &meta_source, answer);
 }
 
 /* Fills LIVE for CALL, which met DATA of BREAKPOINT, and CALLED's tracer. The thread has begun. */
@@ -204,7 +205,7 @@ static inline void address(struct live_delivery *live, const struct th_call_even
                            struct th_session *called, struct th_generic_bp *breakpoint,
                            const struct th_bp_data *data, struct th_shared *spec, uint32_t kind)
 {
-    struct th_callback *callback = &th_callback_current;
+    struct th_callback *callback = &th_trace_callback_current;
     struct th_delivery *delivery = &live->delivery;
 
     callback->tracee = call->process->id;
@@ -217,7 +218,7 @@ static inline void address(struct live_delivery *live, const struct th_call_even
     delivery->kind = kind;
     delivery->argv[0] = TH_AM(call);
     delivery->argv[2] = call->process->id;
-    th_delivery_address(delivery, th_session_attachment(called));
+    th_trace_delivery_address(delivery, th_trace_session_attachment(called));
 }
 
 /* A local or global breakpoint, KIND, of SESSION, which may have been left by all. */
@@ -227,11 +228,11 @@ offer(const struct th_call_event *call, struct th_live_wants *wants, struct th_s
 {
     struct live_delivery live;
 
-    if (__builtin_expect(!th_session_is_attached(session), 0))
+    if (__builtin_expect(!th_trace_session_is_attached(session), 0))
         return;
     live.wants = wants;
     address(&live, call, session, breakpoint, data, data->spec, kind);
-    th_deliver(&live.delivery, &call_source, flags_in(call, session) & TH_FLAG_CALL);
+    th_trace_deliver(&live.delivery, &call_source, flags_in(call, session) & TH_FLAG_CALL);
 }
 
 /* --- hooks --- */
@@ -247,8 +248,8 @@ uint32_t th_live_hit_call(struct th_hit *hit, struct th_bp_session *points, stru
     struct live_hit *live = (struct live_hit *)hit;
 
     if (hit->context)
-        return th_patterns_hit(hit, points, spec, kind);
-    th_thread_own();
+        return th_trace_patterns_hit(hit, points, spec, kind);
+    th_trace_thread_own();
     offer(live->call, live->wants, session_of(points), hit->breakpoint, hit->data, kind);
     return 0;
 }
@@ -263,11 +264,11 @@ uint32_t th_live_hit_meta(struct th_hit *hit, struct th_session *session, struct
 
     if (!met->call->process)
         return 0;
-    th_thread_own();
+    th_trace_thread_own();
     live.wants = met->wants;
     live.delivery.owner = session;
     address(&live, met->call, called, hit->breakpoint, hit->data, spec, TH_BP_META);
-    outcome = th_deliver(&live.delivery, &meta_source, true);
+    outcome = th_trace_deliver(&live.delivery, &meta_source, true);
     return outcome == TH_DELIVERY_REMOVED ? TH_HIT_REMOVE : 0;
 }
 
@@ -277,17 +278,18 @@ struct th_account *th_live_hit_account(struct th_hit *hit, struct th_bp_session 
     const struct th_call_event *call = ((struct live_hit *)hit)->call;
     struct th_session *session = session_of(points);
 
-    if (!th_session_is_attached(session) || !(flags_in(call, session) & TH_FLAG_CALL))
+    if (!th_trace_session_is_attached(session) || !(flags_in(call, session) & TH_FLAG_CALL))
         return NULL;
     th_live_read(call->process, reading);
-    return th_timing_account(&call->process->timing, session);
+    return th_trace_timing_account(&call->process->timing, session);
 }
 
 void th_live_hit_entered(struct th_hit *hit, struct th_bp_session *points,
                          const struct th_account_frame *frame)
 {
     struct live_hit *live = (struct live_hit *)hit;
-    uint32_t number = th_timing_enter(&live->call->process->timing, session_of(points), frame);
+    uint32_t number =
+        th_trace_timing_enter(&live->call->process->timing, session_of(points), frame);
 
     if (number != UINT32_MAX)
         want(live->wants, (uint64_t)number << TH_REQUEST_BITS | TH_REQUEST_TIME);
@@ -297,21 +299,21 @@ void th_live_hit_entered(struct th_hit *hit, struct th_bp_session *points,
 
 void th_live_call_suppressed(void)
 {
-    th_thread_add(&th_thread_own()->suppressed);
+    th_trace_thread_add(&th_trace_thread_own()->suppressed);
 }
 
 /* The thread is in a callback, or runs no process: then what is left of the breakpoints counts the
  * call, and meta ones, which are for whoever calls, find that nobody does. */
 static __attribute__((cold, noinline)) void call_oddly(const struct th_call_event *call)
 {
-    struct th_trace_thread *thread = th_thread_own();
+    struct th_trace_thread *thread = th_trace_thread_own();
     struct live_hit live = {.call = call};
 
-    if (th_callback_current.attachment) {
-        th_thread_add(&thread->suppressed);
+    if (th_trace_callback_current.attachment) {
+        th_trace_thread_add(&thread->suppressed);
         return;
     }
-    th_thread_add(&thread->strangers);
+    th_trace_thread_add(&thread->strangers);
     live.hit.kinds = TH_BP_COUNT | TH_BP_META;
     th_breakpoint_hit(call->site, &live.hit);
 }
@@ -327,7 +329,7 @@ static __attribute__((noinline)) void hit(const struct th_call_event *call,
     live.call = call;
     live.wants = wants;
     th_breakpoint_hit(call->site, &live.hit);
-    th_callback_current.breakpoint = NULL;
+    th_trace_callback_current.breakpoint = NULL;
 }
 
 void th_live_call_before(const struct th_call_event *call, struct th_site *next,
@@ -336,12 +338,12 @@ void th_live_call_before(const struct th_call_event *call, struct th_site *next,
     struct live_hit live = {.hit.kinds = TH_BP_ALL, .call = call, .wants = wants};
 
     wants->count = wants->capacity = 0;
-    if (th_callback_current.attachment) {
+    if (th_trace_callback_current.attachment) {
         call_oddly(call);
         return;
     }
     th_breakpoint_hit_before(call->site, next, &live.hit);
-    th_callback_current.breakpoint = NULL;
+    th_trace_callback_current.breakpoint = NULL;
 }
 
 static inline uint32_t kinds_of(const struct th_call_event *call)
@@ -363,12 +365,12 @@ static __attribute__((noinline)) void offer_single(const struct th_call_event *c
                                                    struct th_generic_bp *breakpoint,
                                                    const struct th_bp_data *data, uint32_t kind)
 {
-    if (__builtin_expect(!th_thread_here, 0)) {
+    if (__builtin_expect(!th_trace_thread_here, 0)) {
         hit_all(call, wants);
         return;
     }
     offer(call, wants, session_of(breakpoint->session), breakpoint, data, kind);
-    th_callback_current.breakpoint = NULL;
+    th_trace_callback_current.breakpoint = NULL;
     th_progress_leave();
 }
 
@@ -378,7 +380,7 @@ void th_live_call(const struct th_call_event *call, struct th_live_wants *wants)
     unsigned long *word;
 
     wants->count = wants->capacity = 0;
-    if (__builtin_expect(th_callback_current.attachment || !call->process, 0)) {
+    if (__builtin_expect(th_trace_callback_current.attachment || !call->process, 0)) {
         call_oddly(call);
         return;
     }

@@ -61,22 +61,22 @@ static const struct th_live_end *end_of(const struct th_delivery *delivery)
 static inline void start(struct live_end *live, const struct th_live_end *end)
 {
     th_progress_enter();
-    th_thread_own();
-    th_callback_current.end = end;
-    th_callback_current.tracee = end->process->id;
+    th_trace_thread_own();
+    th_trace_callback_current.end = end;
+    th_trace_callback_current.tracee = end->process->id;
     live->end = end;
 }
 
 static inline void finish(void)
 {
-    th_callback_current.end = NULL;
+    th_trace_callback_current.end = NULL;
     th_progress_leave();
 }
 
 static inline uint32_t flags_of(const struct th_delivery *delivery)
 {
-    return th_refs_flags_quickly(th_traced_refs(&end_of(delivery)->process->traced),
-                                 delivery->attachment->session);
+    return th_trace_refs_flags_quickly(th_trace_traced_refs(&end_of(delivery)->process->traced),
+                                       delivery->attachment->session);
 }
 
 static inline uint32_t meta_flags(const struct th_session *owner)
@@ -90,11 +90,11 @@ static inline void fill(struct th_delivery *delivery, th_env *env, th_term messa
     const struct th_live_end *end = end_of(delivery);
 
     (void)message;
-    delivery->argv[0] = th_tag_atom(end->tag);
+    delivery->argv[0] = th_trace_tag_atom(end->tag);
     delivery->argv[2] = end->process->id;
     delivery->argv[3] = term_of(end, env);
-    delivery->argv[4] =
-        th_opts_make_quickly(env, extra_of(end, env), TH_NONE, end->process->scheduler, flags);
+    delivery->argv[4] = th_trace_opts_make_quickly(env, extra_of(end, env), TH_NONE,
+                                                   end->process->scheduler, flags);
 }
 
 /* Whose bit is set stays the same session as long as no more are created than are now. */
@@ -119,8 +119,8 @@ static const struct th_delivery_source end_source = {
 
 static inline void deliver(struct live_end *live, uint64_t word)
 {
-    th_deliver_end(&live->delivery, &end_source, live->end->process->traced.tracing, word,
-                   live->end->tag == TH_TAG_exception_from, false);
+    th_trace_deliver_end(&live->delivery, &end_source, live->end->process->traced.tracing, word,
+                         live->end->tag == TH_TAG_exception_from, false);
 }
 
 /* --- returns and exceptions --- */
@@ -130,8 +130,8 @@ static void stop_timing(struct th_live_tracee *process, uint64_t word)
     struct th_account_reading reading;
 
     th_live_read(process, &reading);
-    th_timing_leave(&process->timing, process->traced.tracing, (uint32_t)(word >> TH_REQUEST_BITS),
-                    &reading);
+    th_trace_timing_leave(&process->timing, process->traced.tracing,
+                          (uint32_t)(word >> TH_REQUEST_BITS), &reading);
 }
 
 static const uint64_t *words_of(const struct th_live_wants *wants)
@@ -229,7 +229,7 @@ void th_live_return_to(struct th_live_tracee *process, const struct th_caller *t
     if (!waiting || to->kind == TH_CALLER_UNKNOWN)
         return;
     start(&live, &end);
-    th_deliver_return_to(&live.delivery, &end_source, process->traced.tracing, waiting,
-                         process->returning_before);
+    th_trace_deliver_return_to(&live.delivery, &end_source, process->traced.tracing, waiting,
+                               process->returning_before);
     finish();
 }

@@ -22,11 +22,11 @@ th_term th_live_scheduler(const struct th_event *event)
 
 enum th_status th_live_whole(struct th_event *event, th_env *env, th_term *tuple)
 {
-    enum th_status status = th_event_decode(event, env);
+    enum th_status status = th_trace_event_decode(event, env);
 
     event->scheduler_id = TH_NONE;
     if (status == TH_OK)
-        *tuple = th_event_to_tuple(event, env);
+        *tuple = th_trace_event_to_tuple(event, env);
     return status;
 }
 
@@ -39,7 +39,7 @@ void th_live_event_of(struct th_event *event, enum th_tracer_tag tag,
                       struct th_live_tracee *process, const struct th_event_source *source,
                       const void *reader)
 {
-    th_event_begin(event, TH_EVENT_TRACE);
+    th_trace_event_begin(event, TH_EVENT_TRACE);
     event->tag = tag;
     event->tracee = process->id;
     event->number = event->position = 0;
@@ -64,7 +64,7 @@ static enum th_status function(struct th_event *event, struct th_mfa *found)
 {
     (void)found;
     return th_error_raise(TH_MALFORMED, "a %s has no function",
-                          th_atom_name(th_tag_atom(event->tag))->text);
+                          th_atom_name(th_trace_tag_atom(event->tag))->text);
 }
 
 static const struct th_event_source source = {decode, th_live_time, function, th_live_actor,
@@ -73,7 +73,7 @@ static const struct th_event_source source = {decode, th_live_time, function, th
 static void init(struct th_live_event *self, struct th_live_tracee *process,
                  enum th_event_kind kind)
 {
-    th_event_begin(&self->event, kind);
+    th_trace_event_begin(&self->event, kind);
     self->event.number = self->event.position = 0;
     self->event.source = &source;
     self->event.reader = NULL;
@@ -88,7 +88,7 @@ void th_live_event_init(struct th_live_event *event, struct th_live_tracee *proc
 {
     if (tag >= TH_TAG_call && tag <= TH_TAG_exception_from)
         th_bug("a live %s is told by th_live_call() and its kin",
-               th_atom_name(th_tag_atom(tag))->text);
+               th_atom_name(th_trace_tag_atom(tag))->text);
     init(event, process, TH_EVENT_TRACE);
     event->event.tag = tag;
     event->event.tracee = process->id;
@@ -108,7 +108,7 @@ bool th_live_is_wanted(const struct th_live_tracee *process, enum th_tracer_tag 
 
     if (atomic_load_explicit(&tracing->attached, memory_order_relaxed) == 0)
         return false;
-    flag = th_tag_flag(tag, th_tag_group(tag, process->id));
+    flag = th_trace_tag_flag(tag, th_trace_tag_group(tag, process->id));
     return (tag == TH_TAG_in && !th_is_port(process->id)) ||
            flag & atomic_load_explicit(&tracing->wanted, memory_order_relaxed);
 }

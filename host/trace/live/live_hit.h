@@ -1,6 +1,6 @@
 /* Live calls at breakpoints: what the hooks of patterns do where hit->context is NULL. The first is
- * the hook itself, and hands on the others (th_patterns_hit()), so that a live call has one jump
- * less. */
+ * the hook itself, and hands on the others (th_trace_patterns_hit()), so that a live call has one
+ * jump less. */
 #ifndef TH_LIVE_HIT_H
 #define TH_LIVE_HIT_H
 

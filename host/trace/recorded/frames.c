@@ -21,7 +21,7 @@ enum {
 
 static uint32_t bucket(const struct th_frames *frames, th_frame_function function)
 {
-    return (uint32_t)th_mix(function) & (frames->capacity - 1);
+    return (uint32_t)th_hash_mix(function) & (frames->capacity - 1);
 }
 
 static uint32_t slot_of(const struct th_frames *frames, const struct th_frame *frame)

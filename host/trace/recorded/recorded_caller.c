@@ -34,7 +34,7 @@ struct th_caller th_recorded_caller_of_result(th_term result)
 
     if (result == TH_AM(undefined))
         caller.kind = TH_CALLER_UNDEFINED;
-    else if (result != TH_NONE && (th_event_function_from_term(result, &caller.function) ||
+    else if (result != TH_NONE && (th_trace_event_function_from_term(result, &caller.function) ||
                                    function_with_line(result, &caller.function)))
         caller.kind = TH_CALLER_FUNCTION;
     return caller;

@@ -10,7 +10,7 @@ static struct {
     _Atomic int count; /* written under the lock, read relaxed: a number in itself */
 } recordings = {.lock = PTHREAD_MUTEX_INITIALIZER, .end = &recordings.first};
 
-struct th_recording *th_recording_begin(const char *name)
+struct th_recording *th_recorded_streams_begin(const char *name)
 {
     size_t size = strlen(name) + 1;
     struct th_recording *recording = th_alloc_zero(sizeof *recording + size);
@@ -29,17 +29,18 @@ static const char *node_name(const struct th_etf_node *node)
     return th_atom_name(node->node)->text;
 }
 
-bool th_recording_other_node(const struct th_etf_node *a, const struct th_etf_node *b)
+bool th_recorded_streams_other_node(const struct th_etf_node *a, const struct th_etf_node *b)
 {
     if (a->node == TH_NONE || b->node == TH_NONE)
         return false;
     return a->node != b->node || (a->creation && b->creation && a->creation != b->creation);
 }
 
-enum th_status th_recording_match_nodes(const char *name, const struct th_etf_node *node,
-                                        const char *other, const struct th_etf_node *other_node)
+enum th_status th_recorded_streams_match_nodes(const char *name, const struct th_etf_node *node,
+                                               const char *other,
+                                               const struct th_etf_node *other_node)
 {
-    if (!th_recording_other_node(node, other_node))
+    if (!th_recorded_streams_other_node(node, other_node))
         return TH_OK;
     if (node->node != other_node->node)
         th_error_raise(TH_USAGE, "%s is of the node %s, %s of %s", other, node_name(other_node),
@@ -51,7 +52,8 @@ enum th_status th_recording_match_nodes(const char *name, const struct th_etf_no
                             "stand for two processes");
 }
 
-enum th_status th_recording_set_node(struct th_recording *recording, const struct th_etf_node *node)
+enum th_status th_recorded_streams_set_node(struct th_recording *recording,
+                                            const struct th_etf_node *node)
 {
     enum th_status status = TH_OK;
 
@@ -59,12 +61,12 @@ enum th_status th_recording_set_node(struct th_recording *recording, const struc
     pthread_mutex_lock(&recordings.lock);
     for (const struct th_recording *one = recordings.first; one != recording && status == TH_OK;
          one = one->next)
-        status = th_recording_match_nodes(recording->name, node, one->name, &one->node);
+        status = th_recorded_streams_match_nodes(recording->name, node, one->name, &one->node);
     pthread_mutex_unlock(&recordings.lock);
     return status;
 }
 
-int th_recordings_count(void)
+int th_recorded_recordings_count(void)
 {
     return atomic_load_explicit(&recordings.count, memory_order_relaxed);
 }
@@ -90,7 +92,7 @@ static th_term describe(th_env *env, const struct th_recording *recording)
     return th_make_map(env, keys, values, sizeof keys / sizeof keys[0], NULL);
 }
 
-th_term th_recordings_list(th_env *env)
+th_term th_recorded_streams_list(th_env *env)
 {
     th_term *elements = NULL, list;
     size_t count = 0, capacity = 0;
@@ -112,9 +114,9 @@ static struct {
     int64_t ns;
 } zeros[TH_CLOCKS];
 
-int64_t th_recordings_zero(const struct th_event_time *time)
+int64_t th_recorded_streams_zero(const struct th_event_time *time)
 {
-    enum th_time_clock clock = th_time_clock(time->kind);
+    enum th_time_clock clock = th_trace_time_clock(time->kind);
 
     if (!zeros[clock].known) {
         zeros[clock].known = true;
@@ -123,14 +125,14 @@ int64_t th_recordings_zero(const struct th_event_time *time)
     return zeros[clock].ns;
 }
 
-void th_recordings_forget_clocks(void)
+void th_recorded_streams_forget_clocks(void)
 {
     zeros[TH_CLOCK_CPU].known = zeros[TH_CLOCK_MONOTONIC].known = false;
 }
 
-void th_recordings_forget(void)
+void th_recorded_streams_forget(void)
 {
-    th_recordings_forget_clocks();
+    th_recorded_streams_forget_clocks();
     zeros[TH_CLOCK_SYSTEM].known = false;
     pthread_mutex_lock(&recordings.lock);
     while (recordings.first) {

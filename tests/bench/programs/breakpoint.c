@@ -89,7 +89,7 @@ static __attribute__((noinline)) void pass(uint32_t kinds)
 {
     struct th_hit hit = {.kinds = kinds};
 
-    if (th_site_is_armed(site))
+    if (th_breakpoint_site_is_armed(site))
         asked += th_breakpoint_hit(site, &hit);
 }
 
@@ -102,11 +102,12 @@ static uint64_t pass_often(uint32_t kinds)
 
 static void set(uint32_t kinds)
 {
-    struct th_change *change = th_change_create();
+    struct th_change *change = th_breakpoint_change_create();
 
-    th_change_add(change, &(struct th_bp_setting){
-                              .site = site, .session = &session, .clear = TH_BP_ALL, .set = kinds});
-    th_change_run(change, NULL, NULL);
+    th_breakpoint_change_add(
+        change, &(struct th_bp_setting){
+                    .site = site, .session = &session, .clear = TH_BP_ALL, .set = kinds});
+    th_breakpoint_change_run(change, NULL, NULL);
 }
 
 static uint64_t pass_untraced(void)
@@ -143,14 +144,14 @@ static uint64_t pass_timed(void)
 
 static void change_sites(size_t count, uint32_t kinds)
 {
-    struct th_change *change = th_change_create();
+    struct th_change *change = th_breakpoint_change_create();
 
     for (size_t i = 0; i < count; i++)
-        th_change_add(change, &(struct th_bp_setting){.site = sites[i],
-                                                      .session = &session,
-                                                      .set = kinds,
-                                                      .clear = kinds ? 0 : TH_BP_ALL});
-    th_change_run(change, NULL, NULL);
+        th_breakpoint_change_add(change, &(struct th_bp_setting){.site = sites[i],
+                                                                 .session = &session,
+                                                                 .set = kinds,
+                                                                 .clear = kinds ? 0 : TH_BP_ALL});
+    th_breakpoint_change_run(change, NULL, NULL);
 }
 
 enum { ADDED = 20000 /* breakpoints, in each case */ };
@@ -203,12 +204,13 @@ static void note_made(struct th_change *change, void *context)
 
 static void ask_inside(uint32_t kinds)
 {
-    struct th_change *change = th_change_create();
+    struct th_change *change = th_breakpoint_change_create();
 
-    th_change_add(change, &(struct th_bp_setting){
-                              .site = site, .session = &session, .clear = TH_BP_ALL, .set = kinds});
+    th_breakpoint_change_add(
+        change, &(struct th_bp_setting){
+                    .site = site, .session = &session, .clear = TH_BP_ALL, .set = kinds});
     th_progress_enter(); /* as in a callback */
-    th_change_run(change, note_made, NULL);
+    th_breakpoint_change_run(change, note_made, NULL);
     th_progress_leave();
     while (sem_wait(&made) != 0)
         ; /* a signal handler ran */
@@ -242,7 +244,7 @@ static void *call_all_along(void *unused)
         for (int i = 0; i < AT_ONCE; i++) {
             struct th_hit hit = {.kinds = TH_BP_ALL};
             struct th_site *one = sites[count++ * 70 % SITES]; /* 1,000 of them */
-            if (th_site_is_armed(one))
+            if (th_breakpoint_site_is_armed(one))
                 asked += th_breakpoint_hit(one, &hit);
         }
         atomic_store_explicit(&calls_made, count, memory_order_relaxed);
@@ -431,10 +433,10 @@ static void measure_changes(void)
 
 int main(void)
 {
-    th_bp_session_init(&session, &hooks, end_session);
-    site = th_site_create(&th_site_virtual, NULL, NULL);
+    th_breakpoint_session_init(&session, &hooks, end_session);
+    site = th_breakpoint_site_create(&th_breakpoint_site_virtual, NULL, NULL);
     for (int i = 0; i < SITES; i++)
-        sites[i] = th_site_create(&th_site_virtual, NULL, NULL);
+        sites[i] = th_breakpoint_site_create(&th_breakpoint_site_virtual, NULL, NULL);
     measure_calls();
     set(0);
     measure_changes();

@@ -34,7 +34,7 @@ static th_env env;
 static uint64_t call_by_pointer(void)
 {
     ERL_NIF_TERM(*volatile echo)
-    (ErlNifEnv *, int, const ERL_NIF_TERM[]) = th_export_callee(entry)->function->fptr;
+    (ErlNifEnv *, int, const ERL_NIF_TERM[]) = th_code_export_callee(entry)->function->fptr;
     const th_term argv[] = {th_small(1)};
 
     for (long i = 0; i < CALLS; i++)
@@ -45,7 +45,7 @@ static uint64_t call_by_pointer(void)
 static uint64_t call_after_section(void)
 {
     ERL_NIF_TERM(*volatile echo)
-    (ErlNifEnv *, int, const ERL_NIF_TERM[]) = th_export_callee(entry)->function->fptr;
+    (ErlNifEnv *, int, const ERL_NIF_TERM[]) = th_code_export_callee(entry)->function->fptr;
     const th_term argv[] = {th_small(1)};
 
     for (long i = 0; i < CALLS; i++) {
@@ -63,11 +63,11 @@ static uint64_t call_what_is_found(void)
     for (long i = 0; i < CALLS; i++) {
         const struct th_callee *callee;
         th_progress_enter();
-        callee = th_export_callee(entry);
-        th_instance_enter(callee->instance);
+        callee = th_code_export_callee(entry);
+        th_code_instance_enter(callee->instance);
         th_progress_leave();
         callee->function->fptr(&env, 1, argv);
-        th_instance_leave(callee->instance);
+        th_code_instance_leave(callee->instance);
     }
     return CALLS;
 }
@@ -78,8 +78,9 @@ static uint64_t call_externally(void)
     th_term result;
 
     th_env_clear(&env);
-    if (th_run_call_export(process, th_export_find(th_atom("party"), th_atom("exports"), 1), &count,
-                           &env, &result) != TH_CALL_RETURNED)
+    if (th_runtime_run_call_export(process,
+                                   th_code_export_find(th_atom("party"), th_atom("exports"), 1),
+                                   &count, &env, &result) != TH_CALL_RETURNED)
         th_bug("party:exports/1 failed");
     return CALLS;
 }
@@ -127,17 +128,17 @@ static void begin(const char *path)
         th_error_print(stderr, "bench");
         exit(1);
     }
-    th_module_add(library);
-    process = th_run_start();
-    entry = th_export_find(th_atom("party"), th_atom("echo"), 1);
+    th_code_module_add(library);
+    process = th_runtime_run_start();
+    entry = th_code_export_find(th_atom("party"), th_atom("echo"), 1);
     th_code_slot = 1; /* counted as by the scheduler, which does nothing while this thread calls */
 }
 
 static void end(void)
 {
-    th_run_exit(process, TH_AM(normal));
+    th_runtime_run_exit(process, TH_AM(normal));
     th_runtime_kill_all();
-    th_module_remove(library);
+    th_code_module_remove(library);
     th_library_release(library);
     th_env_release(&env);
     th_runtime_stop();

@@ -50,14 +50,14 @@ static uint64_t read_events(bool all)
     th_env env;
 
     th_env_init(&env, TH_ENV_PLAIN);
-    if (th_reader_open(stream, &options, &reader) != TH_OK)
+    if (th_replay_reader_open(stream, &options, &reader) != TH_OK)
         fail("is no stream");
-    for (; th_reader_next(reader, &event) == TH_OK; events++) {
-        if (all && th_event_decode(&event, &env) != TH_OK)
+    for (; th_replay_reader_next(reader, &event) == TH_OK; events++) {
+        if (all && th_trace_event_decode(&event, &env) != TH_OK)
             fail("has a damaged event");
         th_env_clear(&env);
     }
-    th_reader_close(reader);
+    th_replay_reader_close(reader);
     th_env_release(&env);
     return events;
 }

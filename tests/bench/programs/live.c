@@ -40,7 +40,7 @@ static th_term parse(const char *text)
 static void set(struct th_session *session, const struct th_pattern *pattern, th_term match,
                 uint32_t kinds)
 {
-    if (th_session_function(session, pattern, match, kinds, NULL) != TH_OK)
+    if (th_trace_session_function(session, pattern, match, kinds, NULL) != TH_OK)
         th_bug("%s", th_error_link(0));
 }
 
@@ -338,7 +338,7 @@ static struct th_session *create(const char *state)
     struct th_session *session;
 
     th_library_keep(library);
-    if (th_session_create(tracing, &setup, &session) != TH_OK)
+    if (th_trace_session_create(tracing, &setup, &session) != TH_OK)
         th_bug("%s", th_error_link(0));
     return session;
 }
@@ -349,8 +349,8 @@ static void be_born(struct th_live_tracee *self, uint32_t number, uint32_t flags
     th_live_process_begin(self, tracing, NULL, false);
     if (!flags)
         return;
-    th_session_trace_one(discarding, self->id, true, flags);
-    th_session_trace_one(tracing_all, self->id, true, flags);
+    th_trace_session_trace_one(discarding, self->id, true, flags);
+    th_trace_session_trace_one(tracing_all, self->id, true, flags);
 }
 
 static void begin(const char *path)
@@ -361,8 +361,8 @@ static void begin(const char *path)
     if (th_library_open(path, &library) != TH_OK || th_library_check_tracer(library) != TH_OK)
         th_bug("%s", th_error_link(0));
     enabled = th_library_slots(library)->functions[TH_SLOT_enabled_call];
-    tracing = th_tracing_create();
-    th_tracing_share(tracing);
+    tracing = th_trace_create();
+    th_trace_share(tracing);
     for (int i = 0; i < FUNCTIONS; i++) {
         snprintf(name, sizeof name, "m%d", i / PER_MODULE);
         functions[i].function.name.module = th_atom(name);
@@ -373,9 +373,9 @@ static void begin(const char *path)
             functions[i].function.name.arity = 3;
         all[i] = &functions[i];
     }
-    th_permission_wait();
+    th_code_permission_wait();
     th_live_functions_begin(tracing, all, FUNCTIONS);
-    th_permission_release();
+    th_code_permission_release();
     discarding = create("discard");
     tracing_all = create("trace");
     for (int i = 0; i < 3; i++)
@@ -419,10 +419,10 @@ int main(int argc, char **argv)
     th_live_process_end(&process);
     th_live_process_end(&idle);
     th_live_process_end(&unseen);
-    th_permission_wait();
+    th_code_permission_wait();
     th_live_functions_end(tracing, all, FUNCTIONS);
-    th_permission_release();
-    th_tracing_free(tracing);
+    th_code_permission_release();
+    th_trace_free(tracing);
     th_library_release(library);
     th_env_release(&env);
     return 0;

@@ -42,19 +42,19 @@ static _Atomic bool over; /* relaxed: a flag */
 
 static void *call_on_and_on(void *unused)
 {
-    const struct th_export *entry = th_export_find(th_atom("party"), th_atom("exports"), 1);
+    const struct th_export *entry = th_code_export_find(th_atom("party"), th_atom("exports"), 1);
     const th_term count = th_small(CALLS);
-    struct th_process *process = th_run_start();
+    struct th_process *process = th_runtime_run_start();
     th_term result;
     th_env env;
 
     (void)unused;
     th_env_init(&env, TH_ENV_PLAIN);
     while (!atomic_load_explicit(&over, memory_order_relaxed))
-        if (th_run_call_export(process, entry, &count, &env, &result) != TH_CALL_RETURNED)
+        if (th_runtime_run_call_export(process, entry, &count, &env, &result) != TH_CALL_RETURNED)
             th_bug("party:exports/1 failed");
     th_env_release(&env);
-    th_run_exit(process, TH_AM(normal));
+    th_runtime_run_exit(process, TH_AM(normal));
     return NULL;
 }
 
@@ -114,7 +114,7 @@ static void load(const char *path, struct times *times)
     was_open = now();
     prepared = th_code_prepare(opened);
     was_prepared = now();
-    times->name = th_prepared_name(prepared);
+    times->name = th_code_prepared_name(prepared);
     times->prepare = was_prepared - was_open;
     times->open = was_open - began;
     had_waited = waited();
@@ -158,25 +158,25 @@ static void upgrade(const char *path, long count)
 static void begin(const char *path)
 {
     th_crash_install();
-    tracing = th_tracing_create();
-    th_tracing_share(tracing);
-    th_tracing_replay_nothing(tracing);
+    tracing = th_trace_create();
+    th_trace_share(tracing);
+    th_trace_replay_nothing(tracing);
     th_runtime_start(&(const struct th_runtime_setup){.tracing = tracing, .schedulers = 2});
     if (th_library_open(path, &library) != TH_OK ||
         th_library_load(library, NULL, th_small(0)) != TH_OK)
         fail();
-    th_module_add(library);
+    th_code_module_add(library);
 }
 
 static void end(void)
 {
     make_busy(0);
     th_runtime_kill_all();
-    th_module_remove(library);
+    th_code_module_remove(library);
     th_code_end();
     th_library_release(library);
     th_runtime_stop();
-    th_tracing_free(tracing);
+    th_trace_free(tracing);
     th_crash_end();
 }
 

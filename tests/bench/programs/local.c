@@ -49,12 +49,13 @@ static void *make_calls(void *context)
 {
     const struct calls *calls = context;
     const th_term argv[] = {th_small(of_table), th_small(calls->which), th_small(CALLS)};
-    const struct th_export *entry = th_export_find(th_atom("local"), th_atom("calls"), 3);
+    const struct th_export *entry = th_code_export_find(th_atom("local"), th_atom("calls"), 3);
     th_term result;
     th_env own;
 
     th_env_init(&own, TH_ENV_PLAIN);
-    if (th_run_call(calls->by, th_export_callee(entry), argv, &own, &result) != TH_CALL_RETURNED)
+    if (th_runtime_run_call(calls->by, th_code_export_callee(entry), argv, &own, &result) !=
+        TH_CALL_RETURNED)
         th_bug("local:calls/3 failed");
     th_env_release(&own);
     return NULL;
@@ -176,10 +177,10 @@ static struct th_session *create(const char *state)
     struct th_session *session;
 
     th_library_keep(tracer);
-    if (th_session_create(tracing, &setup, &session) != TH_OK)
+    if (th_trace_session_create(tracing, &setup, &session) != TH_OK)
         fail();
     for (int i = 0; i < PROCESSES; i++)
-        th_session_trace_one(session, th_run_pid(traced[i]), true, TH_FLAG_CALL);
+        th_trace_session_trace_one(session, th_runtime_run_pid(traced[i]), true, TH_FLAG_CALL);
     return session;
 }
 
@@ -195,7 +196,7 @@ static void set(struct th_session *session, const char *name, const char *match)
         fail();
     for (int i = 0; i < 2; i++) {
         struct th_pattern pattern = {th_atom("local"), th_atom(names[i]), 1, false};
-        if (th_session_function(session, &pattern, term, TH_BP_LOCAL, NULL) != TH_OK)
+        if (th_trace_session_function(session, &pattern, term, TH_BP_LOCAL, NULL) != TH_OK)
             fail();
     }
 }
@@ -213,16 +214,16 @@ static void begin(char **paths)
 {
     th_env_init(&env, TH_ENV_PLAIN);
     th_crash_install();
-    tracing = th_tracing_create();
-    th_tracing_share(tracing);
-    th_tracing_replay_nothing(tracing);
+    tracing = th_trace_create();
+    th_trace_share(tracing);
+    th_trace_replay_nothing(tracing);
     th_runtime_start(&(const struct th_runtime_setup){.tracing = tracing});
     plugin = load(paths[0]);
     tracer = load(paths[1]);
-    th_module_add(plugin);
+    th_code_module_add(plugin);
     for (int i = 0; i < PROCESSES; i++) {
-        traced[i] = th_run_start();
-        untraced[i] = th_run_start();
+        traced[i] = th_runtime_run_start();
+        untraced[i] = th_runtime_run_start();
     }
     discarding = create("discard");
     tracing_all = create("trace");
@@ -247,16 +248,16 @@ static void end(void)
     disarm("clear");
     disarm("clear_nif");
     for (int i = 0; i < PROCESSES; i++) {
-        th_run_exit(traced[i], TH_AM(normal));
-        th_run_exit(untraced[i], TH_AM(normal));
+        th_runtime_run_exit(traced[i], TH_AM(normal));
+        th_runtime_run_exit(untraced[i], TH_AM(normal));
     }
     th_runtime_kill_all();
-    th_module_remove(plugin);
+    th_code_module_remove(plugin);
     th_library_release(plugin);
     th_library_release(tracer);
     th_env_release(&env);
     th_runtime_stop();
-    th_tracing_free(tracing);
+    th_trace_free(tracing);
     th_crash_end();
 }
 

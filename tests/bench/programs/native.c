@@ -123,11 +123,12 @@ static struct th_bp_session session;
 
 static void set(uint32_t kinds)
 {
-    struct th_change *change = th_change_create();
+    struct th_change *change = th_breakpoint_change_create();
 
-    th_change_add(change, &(struct th_bp_setting){
-                              .site = site, .session = &session, .clear = TH_BP_ALL, .set = kinds});
-    th_change_run(change, NULL, NULL);
+    th_breakpoint_change_add(
+        change, &(struct th_bp_setting){
+                    .site = site, .session = &session, .clear = TH_BP_ALL, .set = kinds});
+    th_breakpoint_change_run(change, NULL, NULL);
 }
 
 static uint64_t call_often(function *called)
@@ -174,9 +175,9 @@ static uint64_t call_clear(void)
 {
     uint64_t events;
 
-    th_site_native.arm(&site, 1);
+    th_native_site_native.arm(&site, 1);
     events = call_all(patchable);
-    th_site_native.disarm(&site, 1);
+    th_native_site_native.disarm(&site, 1);
     return events;
 }
 
@@ -252,7 +253,7 @@ static void open_library(const char *path)
     if (!native && th_error_raise(TH_FAILED, "no native site"))
         fail();
     place.records[0] = native;
-    site = th_site_create(&th_site_native, NULL, &place);
+    site = th_breakpoint_site_create(&th_native_site_native, NULL, &place);
     native->owner = site;
 }
 
@@ -260,7 +261,7 @@ int main(int argc, char **argv)
 {
     if (argc != 2)
         return TH_USAGE;
-    th_bp_session_init(&session, &hooks, end_session);
+    th_breakpoint_session_init(&session, &hooks, end_session);
     open_library(argv[1]);
     measure_calls("A call of a library's function, one thread");
     two_threads = true;

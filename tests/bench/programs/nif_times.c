@@ -30,23 +30,23 @@ static void arrived(void *context, const struct th_message *message)
 
 static void make_pids(th_env *own)
 {
-    struct th_mailbox *dead = th_host_process_start_mailbox(arrived, NULL, NULL);
-    th_term dead_pid = th_host_process_pid(dead);
+    struct th_mailbox *dead = th_process_start_mailbox(arrived, NULL, NULL);
+    th_term dead_pid = th_process_pid(dead);
     th_term pid;
 
-    th_host_process_stop(dead);
-    receiver = th_host_process_start_mailbox(arrived, NULL, NULL);
-    pid = th_host_process_pid(receiver);
+    th_process_stop(dead);
+    receiver = th_process_start_mailbox(arrived, NULL, NULL);
+    pid = th_process_pid(receiver);
     pids = th_make_tuple_of(own, pid, dead_pid, pid);
 }
 
 static void empty_mailbox(void)
 {
-    struct th_message *message = th_host_process_take(receiver);
+    struct th_message *message = th_process_take(receiver);
 
     while (message) {
         struct th_message *next = message->next;
-        th_message_free(message);
+        th_process_message_free(message);
         message = next;
     }
 }
@@ -56,13 +56,13 @@ static th_term call(const char *name, unsigned arity, const th_term argv[])
 {
     const struct th_callee callee = {
         .library = library,
-        .function = th_entry_function(th_library_entry(library), name, arity),
+        .function = th_library_entry_function(th_library_entry(library), name, arity),
         .name = name,
     };
     th_term result = TH_NONE;
 
     th_env_clear(&env);
-    th_run_call(caller, &callee, argv, &env, &result);
+    th_runtime_run_call(caller, &callee, argv, &env, &result);
     return result;
 }
 
@@ -116,7 +116,7 @@ int main(int argc, char **argv)
     th_env_init(&own, TH_ENV_PLAIN);
     th_env_init(&env, TH_ENV_PLAIN);
     th_runtime_start(&(const struct th_runtime_setup){0});
-    caller = th_run_start();
+    caller = th_runtime_run_start();
     make_pids(&own);
     if (th_library_open(argv[1], &library) != TH_OK ||
         th_library_load(library, NULL, th_small(0)) != TH_OK)
@@ -124,8 +124,8 @@ int main(int argc, char **argv)
     while (fgets(line, sizeof line, stdin))
         answer(line);
     th_env_release(&env);
-    th_host_process_stop(receiver);
-    th_run_exit(caller, TH_AM(normal));
+    th_process_stop(receiver);
+    th_runtime_run_exit(caller, TH_AM(normal));
     th_library_release(library);
     th_runtime_stop();
     th_env_release(&own);

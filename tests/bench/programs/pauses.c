@@ -35,8 +35,8 @@ static void fail(void)
 /* Processes that call on for ever: so their schedulers never wait for somebody else. */
 static void start_callers(void)
 {
-    const struct th_export *spawn = th_export_find(th_atom("party"), th_atom("spawn"), 4);
-    struct th_process *process = th_run_start();
+    const struct th_export *spawn = th_code_export_find(th_atom("party"), th_atom("spawn"), 4);
+    struct th_process *process = th_runtime_run_start();
     th_term argv[4] = {th_atom(name), th_atom("serve")}, pid;
     th_env env;
 
@@ -44,12 +44,12 @@ static void start_callers(void)
     argv[2] = th_make_cons(&env, th_atom(name), TH_NIL);
     argv[3] = th_small(0);
     for (int i = 0; i < CALLERS; i++) {
-        if (th_run_call_export(process, spawn, argv, &env, &pid) != TH_CALL_RETURNED)
+        if (th_runtime_run_call_export(process, spawn, argv, &env, &pid) != TH_CALL_RETURNED)
             th_bug("party:spawn/4 failed");
-        th_session_trace_one(session, pid, true, TH_FLAG_CALL);
+        th_trace_session_trace_one(session, pid, true, TH_FLAG_CALL);
     }
     th_env_release(&env);
-    th_run_exit(process, TH_AM(normal));
+    th_runtime_run_exit(process, TH_AM(normal));
 }
 
 /* --- Who loads -------------------------------------------------------------------------------- */
@@ -95,7 +95,7 @@ static void repeat(const char *what, const char *path, long count)
         if (upgrades)
             load(path);
         else if (prepares)
-            th_prepared_drop(prepare(path));
+            th_code_prepared_drop(prepare(path));
     }
 }
 
@@ -108,17 +108,17 @@ static void trace_calls(const char *gaps)
 
     if (th_library_open(gaps, &setup.library) != TH_OK ||
         th_library_load(setup.library, NULL, th_small(0)) != TH_OK ||
-        th_session_create(tracing, &setup, &session) != TH_OK ||
-        th_session_function(session, &serve, TH_AM(true), TH_BP_GLOBAL, NULL) != TH_OK)
+        th_trace_session_create(tracing, &setup, &session) != TH_OK ||
+        th_trace_session_function(session, &serve, TH_AM(true), TH_BP_GLOBAL, NULL) != TH_OK)
         fail();
 }
 
 static void begin(char **paths)
 {
     th_crash_install();
-    tracing = th_tracing_create();
-    th_tracing_share(tracing);
-    th_tracing_replay_nothing(tracing);
+    tracing = th_trace_create();
+    th_trace_share(tracing);
+    th_trace_replay_nothing(tracing);
     th_runtime_start(&(const struct th_runtime_setup){.tracing = tracing, .schedulers = CALLERS});
     load(paths[1]);
     load(paths[2]);
@@ -128,10 +128,10 @@ static void begin(char **paths)
 static void end(void)
 {
     th_runtime_kill_all();
-    th_session_destroy(session);
+    th_trace_session_destroy(session);
     th_code_end();
     th_runtime_stop();
-    th_tracing_free(tracing);
+    th_trace_free(tracing);
     th_crash_end();
 }
 

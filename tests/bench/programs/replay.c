@@ -52,7 +52,7 @@ static struct th_reader *open_stream(void)
     struct th_reader_options options = {0};
     struct th_reader *reader;
 
-    if (th_reader_open(stream, &options, &reader) != TH_OK)
+    if (th_replay_reader_open(stream, &options, &reader) != TH_OK)
         fail();
     return reader;
 }
@@ -60,7 +60,7 @@ static struct th_reader *open_stream(void)
 /* Plays the stream into the tracer `count` with FLAGS; its tables go to stdout. */
 static uint64_t play(uint32_t flags)
 {
-    struct th_tracing *tracing = th_tracing_create();
+    struct th_tracing *tracing = th_trace_create();
     struct th_session_setup setup = {.name = "count", .flags = flags};
     struct th_player_options options = {0};
     struct th_player_counts counts = {0};
@@ -71,15 +71,15 @@ static uint64_t play(uint32_t flags)
 
     th_env_init(&env, TH_ENV_PLAIN);
     setup.state = th_make_map(&env, NULL, NULL, 0, true);
-    th_search_init(&search, TH_SEARCH_TRACERS, NULL, 0);
+    th_library_search_init(&search, TH_SEARCH_TRACERS, NULL, 0);
     if (th_library_find(&search, "count", &setup.library) != TH_OK ||
         th_library_load(setup.library, NULL, th_small(0)) != TH_OK ||
-        th_session_attach(tracing, &setup, &session) != TH_OK)
+        th_trace_session_attach(tracing, &setup, &session) != TH_OK)
         fail();
-    th_play(tracing, reader, &options, NULL, NULL, NULL, &counts);
-    th_tracing_free(tracing);
-    th_reader_close(reader);
-    th_search_free(&search);
+    th_replay_play(tracing, reader, &options, NULL, NULL, NULL, &counts);
+    th_trace_free(tracing);
+    th_replay_reader_close(reader);
+    th_library_search_free(&search);
     th_env_release(&env);
     return counts.records;
 }
@@ -103,13 +103,13 @@ static uint64_t decode(void)
     th_env env;
 
     th_env_init(&env, TH_ENV_PLAIN);
-    for (; th_reader_next(reader, &event) == TH_OK; records++) {
+    for (; th_replay_reader_next(reader, &event) == TH_OK; records++) {
         if (event.source->whole(&event, &env, &tuple) != TH_OK)
             fail();
         th_env_clear(&env);
     }
     th_env_release(&env);
-    th_reader_close(reader);
+    th_replay_reader_close(reader);
     return records;
 }
 

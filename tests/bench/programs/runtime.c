@@ -27,9 +27,10 @@ static th_term call(const char *name, unsigned argc, const th_term argv[])
 {
     th_term result = TH_NONE;
 
-    if (th_run_call(process,
-                    th_export_callee(th_export_find(th_atom("party"), th_atom(name), argc)), argv,
-                    &env, &result) != TH_CALL_RETURNED) {
+    if (th_runtime_run_call(
+            process,
+            th_code_export_callee(th_code_export_find(th_atom("party"), th_atom(name), argc)), argv,
+            &env, &result) != TH_CALL_RETURNED) {
         fprintf(stderr, "bench: party:%s/%u failed\n", name, argc);
         exit(1);
     }
@@ -54,11 +55,11 @@ static struct th_session *trace_as(const char *state, const char *match)
     th_term term;
 
     th_library_keep(tracer);
-    if (th_session_create(tracing, &setup, &session) != TH_OK ||
+    if (th_trace_session_create(tracing, &setup, &session) != TH_OK ||
         th_text_parse(&env, match, strlen(match), &term) != TH_OK ||
-        th_session_function(session, &echo, term, TH_BP_GLOBAL, NULL) != TH_OK)
+        th_trace_session_function(session, &echo, term, TH_BP_GLOBAL, NULL) != TH_OK)
         th_bug("%s", th_error_link(0));
-    th_session_trace_one(session, th_run_pid(process), true, TH_FLAG_CALL);
+    th_trace_session_trace_one(session, th_runtime_run_pid(process), true, TH_FLAG_CALL);
     return session;
 }
 
@@ -88,9 +89,9 @@ static void answer(const char *row, long times)
     printf("%lld\n", (long long)(now() - begin));
     fflush(stdout);
     if (session)
-        th_session_destroy(session);
+        th_trace_session_destroy(session);
     if (strcmp(row, "ping") == 0)
-        th_mail_send(ping[0], TH_AM(ok));
+        th_process_mail_send(ping[0], TH_AM(ok));
 }
 
 static struct th_library *load(const char *path)
@@ -108,25 +109,25 @@ static struct th_library *load(const char *path)
 static void begin(char **paths)
 {
     th_env_init(&env, TH_ENV_PLAIN);
-    tracing = th_tracing_create();
-    th_tracing_share(tracing);
+    tracing = th_trace_create();
+    th_trace_share(tracing);
     th_runtime_start(&(const struct th_runtime_setup){.tracing = tracing});
     library = load(paths[0]);
     tracer = load(paths[1]);
-    th_module_add(library);
-    process = th_run_start();
+    th_code_module_add(library);
+    process = th_runtime_run_start();
 }
 
 static void end(void)
 {
-    th_run_exit(process, TH_AM(normal));
+    th_runtime_run_exit(process, TH_AM(normal));
     th_runtime_kill_all();
-    th_module_remove(library);
+    th_code_module_remove(library);
     th_library_release(library);
     th_library_release(tracer);
     th_env_release(&env);
     th_runtime_stop();
-    th_tracing_free(tracing);
+    th_trace_free(tracing);
 }
 
 int main(int argc, char **argv)
