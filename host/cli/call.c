@@ -1,7 +1,7 @@
 /* tracehost call: evaluates calls of any NIF library. */
 #include "call_arguments.h"
 #include "call_prompt.h"
-#include "command.h"
+#include "subcommand.h"
 #include "encoding.h"
 #include "host/crash/crash.h"
 #include "host/trace/trace.h"

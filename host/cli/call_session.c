@@ -1,6 +1,6 @@
 #include "call_session.h"
 
-#include "command.h"
+#include "subcommand.h"
 #include "interrupt.h"
 
 #include <inttypes.h>

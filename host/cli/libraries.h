@@ -3,7 +3,7 @@
 #ifndef TH_LIBRARIES_H
 #define TH_LIBRARIES_H
 
-#include "command.h"
+#include "subcommand.h"
 
 #include "host/library/library.h"
 

@@ -1,5 +1,5 @@
 /* The program: finds the subcommand and runs it. */
-#include "command.h"
+#include "subcommand.h"
 #include "host/control/control.h"
 #include "encoding.h"
 

@@ -1,5 +1,5 @@
 /* tracehost match: tries a match specification on arguments or a message. */
-#include "command.h"
+#include "subcommand.h"
 #include "encoding.h"
 #include "match_text.h"
 

@@ -1,5 +1,5 @@
 /* tracehost probes: the USDT probes of the program, or of any ELF file. */
-#include "command.h"
+#include "subcommand.h"
 
 #include "host/library/library.h"
 #include "host/probe/probe.h"

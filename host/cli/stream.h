@@ -3,7 +3,7 @@
 #ifndef TH_STREAM_H
 #define TH_STREAM_H
 
-#include "command.h"
+#include "subcommand.h"
 #include "progress_line.h"
 
 struct th_stream_options {

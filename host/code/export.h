@@ -136,7 +136,7 @@ const struct th_callee *th_code_at(uintptr_t address);
 
 /* The table: open addressing, read without a lock (export.c). */
 struct th_code_exports {
-    struct th_code_exports *smaller;          /* that it has replaced; somebody may read it yet */
+    struct th_code_exports *smaller;     /* that it has replaced; somebody may read it yet */
     size_t mask;                         /* the places, a power of two, less 1; at most half used */
     unsigned shift;                      /* of a hash: its upper bits are the place */
     struct th_export *_Atomic entries[]; /* NULL: free. Release: the entry is complete; acquire. */

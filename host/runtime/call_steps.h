@@ -2,7 +2,7 @@
 #ifndef TH_CALL_STEPS_H
 #define TH_CALL_STEPS_H
 
-#include "process_internal.h"
+#include "runtime_internal.h"
 
 /* Takes the next step, a call of code or an external call; in a nested call, which OUTER made, or
  * at depth 0, with OUTER NULL. What is over then goes on with the frame that waits for it; there

@@ -12,7 +12,7 @@
 #ifndef TH_CODE_ORDER_H
 #define TH_CODE_ORDER_H
 
-#include "process_internal.h"
+#include "runtime_internal.h"
 
 struct th_code_order {
     struct th_code_order *next; /* in the queue, under its lock */

@@ -1,5 +1,5 @@
 /* What a function asks for that is done when it has returned. */
-#include "process_internal.h"
+#include "runtime_internal.h"
 #include "timer.h"
 
 #include "host/base/base.h"

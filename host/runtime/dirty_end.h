@@ -2,7 +2,7 @@
 #ifndef TH_DIRTY_END_H
 #define TH_DIRTY_END_H
 
-#include "process_internal.h"
+#include "runtime_internal.h"
 
 /* The process of a function that runs on a dirty thread is ended, or was, by a normal scheduler. */
 static inline bool th_runtime_dirty_is_over(const struct th_process *process)

@@ -2,7 +2,7 @@
 #ifndef TH_EXCEPTION_H
 #define TH_EXCEPTION_H
 
-#include "process_internal.h"
+#include "runtime_internal.h"
 
 /* What the function of CALL has raised, with the stack. */
 void th_runtime_exception_of_call(struct th_process *process, const struct th_call *call,

@@ -2,7 +2,7 @@
 #ifndef TH_HEAP_H
 #define TH_HEAP_H
 
-#include "process_internal.h"
+#include "runtime_internal.h"
 
 /* When a process begins anew; between two functions; when it needs none of its terms any more. */
 void th_runtime_heap_start(struct th_process *process);

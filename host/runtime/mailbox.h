@@ -2,7 +2,7 @@
 #ifndef TH_MAILBOX_H
 #define TH_MAILBOX_H
 
-#include "process_internal.h"
+#include "runtime_internal.h"
 
 /* Puts MESSAGE at the end of the inbox; takes the one at PLACE out of it, and frees it. */
 void th_runtime_inbox_add(struct th_process *process, struct th_message *message);

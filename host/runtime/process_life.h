@@ -2,7 +2,7 @@
 #ifndef TH_PROCESS_LIFE_H
 #define TH_PROCESS_LIFE_H
 
-#include "process_internal.h"
+#include "runtime_internal.h"
 
 /* TOLD: a driven process (runtime.h), which waits. Otherwise the caller sets it up and queues it.
  * PARENT, which may be NULL, spawns it, with a link if LINKED. */

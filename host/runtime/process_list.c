@@ -1,4 +1,4 @@
-#include "process_internal.h"
+#include "runtime_internal.h"
 #include "mailbox.h"
 #include "process_signal.h"
 

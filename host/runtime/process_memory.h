@@ -2,7 +2,7 @@
 #ifndef TH_PROCESS_MEMORY_H
 #define TH_PROCESS_MEMORY_H
 
-#include "process_internal.h"
+#include "runtime_internal.h"
 
 /* A process, all zeros but for an `env` that is empty. Any thread. */
 struct th_process *th_runtime_process_memory_take(void);

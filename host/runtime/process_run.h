@@ -2,7 +2,7 @@
 #ifndef TH_PROCESS_RUN_H
 #define TH_PROCESS_RUN_H
 
-#include "process_internal.h"
+#include "runtime_internal.h"
 
 /* Begins what a signal asks for. */
 void th_runtime_request_begin(struct th_process *process, struct th_request *request);

@@ -2,7 +2,7 @@
 #ifndef TH_PROCESS_SIGNAL_H
 #define TH_PROCESS_SIGNAL_H
 
-#include "process_internal.h"
+#include "runtime_internal.h"
 
 enum th_signal {
     TH_SIGNAL_MESSAGE,

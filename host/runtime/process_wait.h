@@ -2,7 +2,7 @@
 #ifndef TH_PROCESS_WAIT_H
 #define TH_PROCESS_WAIT_H
 
-#include "process_internal.h"
+#include "runtime_internal.h"
 
 /* --- Operations on files (file_wait.c) --- */
 

@@ -2,7 +2,7 @@
 #ifndef TH_QUEUE_H
 #define TH_QUEUE_H
 
-#include "process_internal.h"
+#include "runtime_internal.h"
 
 struct th_scheduler_thread {
     struct th_scheduler self;

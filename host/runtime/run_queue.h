@@ -10,7 +10,7 @@
 #ifndef TH_RUN_QUEUE_H
 #define TH_RUN_QUEUE_H
 
-#include "process_internal.h"
+#include "runtime_internal.h"
 
 void th_runtime_run_queues_open(unsigned count);
 void th_runtime_run_queues_close(void);

@@ -2,7 +2,7 @@
 #ifndef TH_SEQ_TOKEN_H
 #define TH_SEQ_TOKEN_H
 
-#include "process_internal.h"
+#include "runtime_internal.h"
 
 /* The token for MESSAGE, which the process sends now, in ENV; TH_NONE: it has none. */
 th_term th_runtime_seq_send(struct th_process *process, th_env *env, th_term to, th_term message);

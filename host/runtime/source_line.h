@@ -7,7 +7,7 @@
 #ifndef TH_SOURCE_LINE_H
 #define TH_SOURCE_LINE_H
 
-#include "process_internal.h"
+#include "runtime_internal.h"
 
 /* {File, Line} as caller_line gives, `undefined` if it is not known. LIBRARY is in use. */
 th_term th_runtime_source_place(th_env *env, struct th_library *library, uintptr_t address);

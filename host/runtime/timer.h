@@ -2,7 +2,7 @@
 #ifndef TH_TIMER_H
 #define TH_TIMER_H
 
-#include "process_internal.h"
+#include "runtime_internal.h"
 
 /* PROCESS is to be woken at DUE, on the monotonic clock; stop before it runs on. */
 void th_runtime_timer_start(struct th_process *process, int64_t due);

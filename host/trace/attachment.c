@@ -1,6 +1,6 @@
 #include "attachment.h"
 
-#include "thread.h"
+#include "trace_thread.h"
 
 #include <stdatomic.h>
 

@@ -3,7 +3,7 @@
 #include "attachment.h"
 #include "failure.h"
 #include "host/trace/live/live_hit.h"
-#include "thread.h"
+#include "trace_thread.h"
 #include "host/breakpoint/breakpoint.h"
 
 _Thread_local struct th_callback th_trace_callback_current;

@@ -31,7 +31,7 @@
 #include "opts.h"
 #include "points.h"
 #include "return_request.h"
-#include "thread.h"
+#include "trace_thread.h"
 
 struct th_delivery {
     struct th_attachment *attachment; /* the tracer, the same for `enabled` and `trace` */

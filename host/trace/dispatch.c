@@ -20,7 +20,7 @@
 #include "pattern_hit.h"
 #include "points.h"
 #include "host/trace/recorded/recordings.h"
-#include "thread.h"
+#include "trace_thread.h"
 
 static bool fill_clock(struct th_clock *clock)
 {

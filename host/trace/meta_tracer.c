@@ -1,6 +1,6 @@
 #include "meta_tracer.h"
 
-#include "thread.h"
+#include "trace_thread.h"
 
 static struct th_meta_tracer *first(const struct th_tracing *tracing)
 {

@@ -3,7 +3,7 @@
 #include "named_tracer.h"
 #include "tracer_output.h"
 #include "points.h"
-#include "thread.h"
+#include "trace_thread.h"
 
 #include <stdatomic.h>
 

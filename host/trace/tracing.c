@@ -2,7 +2,7 @@
 
 #include "inheritance.h"
 #include "host/trace/recorded/recordings.h"
-#include "thread.h"
+#include "trace_thread.h"
 
 /* --- what waits for the end of the event at hand --- */
 

@@ -6,7 +6,7 @@
 #include "tests/support/lines.h"
 #include "tests/support/loaded.h"
 
-#include "host/runtime/process_internal.h"
+#include "host/runtime/runtime_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

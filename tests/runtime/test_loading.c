@@ -2,7 +2,7 @@
 #include "tests/support/lines.h"
 #include "tests/support/versions.h"
 
-#include "host/runtime/process_internal.h"
+#include "host/runtime/runtime_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -10,7 +10,7 @@
 #include "tests/support/loaded.h"
 #include "tests/support/versions.h"
 
-#include "host/runtime/process_internal.h"
+#include "host/runtime/runtime_internal.h"
 
 #include <pthread.h>
 #include <setjmp.h>

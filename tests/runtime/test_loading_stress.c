@@ -13,7 +13,7 @@
 #include "tests/support/scene.h"
 #include "tests/support/versions.h"
 
-#include "host/runtime/process_internal.h"
+#include "host/runtime/runtime_internal.h"
 
 #include <dirent.h>
 #include <malloc.h>

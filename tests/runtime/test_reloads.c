@@ -8,7 +8,7 @@
 #include "tests/support/uncached.h"
 #include "tests/support/versions.h"
 
-#include "host/runtime/process_internal.h"
+#include "host/runtime/runtime_internal.h"
 
 #include <dirent.h>
 #include <malloc.h>

@@ -1,7 +1,7 @@
 /* tracehost ctl: tells a host that runs what to do. */
 #include "ctl.h"
 
-#include "host/cli/command.h"
+#include "host/cli/subcommand.h"
 #include "host/cli/encoding.h"
 #include "host/cli/interrupt.h"
 #include "host/cli/line_editor.h"

@@ -1,7 +1,7 @@
 /* The answers of the host's commands, as people read them: an entry in a table for each. */
 #include "ctl.h"
 
-#include "host/cli/command.h"
+#include "host/cli/subcommand.h"
 #include "ctl_table.h"
 
 #include <string.h>

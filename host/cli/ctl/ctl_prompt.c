@@ -4,7 +4,7 @@
  */
 #include "ctl.h"
 
-#include "host/cli/command.h"
+#include "host/cli/subcommand.h"
 #include "host/cli/interrupt.h"
 #include "host/cli/line_editor.h"
 

@@ -1,7 +1,7 @@
 /* Commands from stdin, a line each. */
 #include "ctl.h"
 
-#include "host/cli/command.h"
+#include "host/cli/subcommand.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "complete.h"
 
-#include "host/cli/command.h"
+#include "host/cli/subcommand.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* tracehost help --json: the commands and their options, for programs. */
-#include "host/cli/command.h"
+#include "host/cli/subcommand.h"
 
 #include <jansson.h>
 #include <string.h>

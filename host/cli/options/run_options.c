@@ -2,7 +2,7 @@
 
 #include "host/cli/encoding.h"
 
-#include "host/cli/command.h"
+#include "host/cli/subcommand.h"
 #include "host/cli/probe_lines.h"
 #include "host/cli/run_limit.h"
 

@@ -10,7 +10,7 @@
 #ifndef TH_TRACE_OPTIONS_H
 #define TH_TRACE_OPTIONS_H
 
-#include "host/cli/command.h"
+#include "host/cli/subcommand.h"
 #include "host/control/control.h"
 
 struct th_trace_options {

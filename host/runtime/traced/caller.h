@@ -16,7 +16,7 @@
 #ifndef TH_CALLER_H
 #define TH_CALLER_H
 
-#include "host/runtime/process_internal.h"
+#include "host/runtime/runtime_internal.h"
 
 /* Begin with kept frames: for what the runtime calls, or ends. Else with the C frames that were
  * there when the stack pointer was FROM; TH_FROM_HERE: with who has called the host. */

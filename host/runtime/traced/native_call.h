@@ -30,7 +30,7 @@
 #define TH_NATIVE_CALL_H
 
 #include "probed.h"
-#include "host/runtime/process_internal.h"
+#include "host/runtime/runtime_internal.h"
 #include "traced_call.h"
 #include "traced_function.h"
 

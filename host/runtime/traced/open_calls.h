@@ -17,7 +17,7 @@
 #ifndef TH_OPEN_CALLS_H
 #define TH_OPEN_CALLS_H
 
-#include "host/runtime/process_internal.h"
+#include "host/runtime/runtime_internal.h"
 
 /* A process keeps at most LIMIT open calls, 0: a million. While there are no processes. */
 void th_traced_open_begin(size_t limit);

@@ -8,7 +8,7 @@
 #ifndef TH_PROBED_H
 #define TH_PROBED_H
 
-#include "host/runtime/process_internal.h"
+#include "host/runtime/runtime_internal.h"
 
 #include "host/probe/probe.h"
 

@@ -13,7 +13,7 @@
 #define TH_TRACEPOINT_H
 
 #include "probed.h"
-#include "host/runtime/process_internal.h"
+#include "host/runtime/runtime_internal.h"
 
 static inline bool th_traced_tracepoint_is_there(const struct th_process *process)
 {

@@ -5,7 +5,7 @@
 #include "live_hit.h"
 #include "host/trace/pattern_site.h"
 #include "host/trace/points.h"
-#include "host/trace/thread.h"
+#include "host/trace/trace_thread.h"
 
 /* --- processes -------------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 #define TH_LIVE_HIT_H
 
 #include "live.h"
-#include "host/trace/thread.h"
+#include "host/trace/trace_thread.h"
 
 uint32_t th_live_hit_call(struct th_hit *hit, struct th_bp_session *points, struct th_shared *spec,
                           uint32_t kind);

@@ -1,4 +1,4 @@
-#include "thread.h"
+#include "trace_thread.h"
 
 _Thread_local struct th_trace_thread *th_trace_thread_here;
 

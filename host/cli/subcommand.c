@@ -1,4 +1,4 @@
-#include "command.h"
+#include "subcommand.h"
 
 #include "host/library/library.h"
 #include "host/trace/trace.h"
