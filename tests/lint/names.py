@@ -1,4 +1,5 @@
-"""Names of files and folders: what they are for, not what they are or when they were made."""
+"""Names of files and folders: what they are for, not what they are or when they were made. No two C files
+of the host have one name: a backtrace and an #include name them without their folder."""
 
 import os
 import re
@@ -6,6 +7,10 @@ import re
 MEANINGLESS = {'util', 'utils', 'helper', 'helpers', 'misc', 'common', 'stuff'}
 NUMBERED = re.compile(r'(_|-|^)(v?\d+)$')
 FIELD_WORDS = ('x86_64',)  # they end in a number and number nothing
+
+
+# Files in several rooms that are named after the same command of the program.
+COMMANDS = ('replay.c', 'match.c')
 
 
 def fault(name):
@@ -21,6 +26,7 @@ def fault(name):
 
 def check(tree):
     seen = set()
+    stems = {}
     for path in tree.files:
         parts = path.split('/')
         for depth, name in enumerate(parts, 1):
@@ -30,3 +36,7 @@ def check(tree):
                 wrong = fault(name)
                 if wrong:
                     yield place, 1, wrong
+        if path.startswith('host/') and path.endswith(('.c', '.h')):
+            first = stems.setdefault(parts[-1], path)
+            if first != path and parts[-1] not in COMMANDS:
+                yield path, 1, '%s has the same name' % first

@@ -14,10 +14,12 @@ import function_table
 import host_map
 import names
 import paths
+import prefixes
 import probe_table
 import rooms
 import scripts
 import sizes
+import tags
 from tree import Tree
 
 
@@ -85,14 +87,42 @@ class Checks(unittest.TestCase):
             'host/etf-v2.c:1', 'host/misc:1', 'host/term/etf_helpers.h:1', 'host/trace_2.c:1',
             'host/utils.c:1', 'tests/20240131.sh:1'])
 
+    def test_names_of_files(self):
+        for path in ('host/term/atom.c', 'host/nif/nif_atoms.c', 'host/cli/replay.c', 'host/embed/replay.c'):
+            self.write(path, '')
+        self.assertEqual(self.found(names), [])
+        self.write('host/process/thread.h', '')
+        self.write('host/trace/thread.h', '')
+        self.assertEqual(self.found(names), ['host/trace/thread.h:1'])
+
+    def test_prefixes(self):
+        self.write('plugin_api/nif_module.h', 'int th_spawn(int a);\n')
+        self.write('host/base/error.h', 'void th_error_clear(void);\nvoid *th_alloc(int size);\n')
+        self.write('host/trace/live/call.h', 'void th_live_call(void);\nint th_trace_find(void);\n'
+                   'int th_spawn(int a);\nextern struct th_x *th_live_first;\n'
+                   '/* th_other() is spoken of */\nstatic inline int th_live_one(void)\n{\n    return th_two();\n}\n')
+        self.assertEqual(self.found(prefixes), [])
+        self.write('host/base/log.h', 'void th_error_print(void);\nvoid th_tell(void);\n')
+        self.write('host/trace/trace.h', 'static inline void\nth_live_end(int a)\n{\n}\n'
+                   'extern _Thread_local int th_current\n    __attribute__((unused));\n')
+        self.assertEqual(self.found(prefixes), [
+            'host/base/log.h:2', 'host/trace/trace.h:2', 'host/trace/trace.h:5'])
+
+    def test_tags(self):
+        self.write('host/base/log.h', 'struct th_line {\n};\nenum th_kind { A };\nstruct th_line *th_log(void);\n')
+        self.write('host/term/line.c', 'struct line {\n};\n')
+        self.assertEqual(self.found(tags), [])
+        self.write('host/term/line.c', 'struct th_line {\n};\nunion th_kind {\n};\n')
+        self.assertEqual(self.found(tags), ['host/term/line.c:1', 'host/term/line.c:3'])
+
     def test_sizes(self):
         body = 'int f(void)\n{\n%s}\n'
         self.write('host/fits.c', body % ('    f();\n' * 78))
         self.write('host/long.c', body % ('    f();\n' * 79))
-        self.write('host/table.h', '/* Long because: one row for each tag. */\n' * 501)
-        self.write('host/list.h', '#define A\n' * 501)
+        self.write('host/table.h', '/* Long because: one row for each tag. */\n' * 601)
+        self.write('host/list.h', '#define A\n' * 601)
         self.write('tests/notes.txt', '\n' * 1000)
-        self.assertEqual(self.found(sizes), ['host/list.h:501', 'host/long.c:2'])
+        self.assertEqual(self.found(sizes), ['host/list.h:601', 'host/long.c:2'])
 
     def test_paths(self):
         self.write('host/a.c', 'f("/usr/lib", "x/home/y", a/root/b)\n/* see /home/me/x.c */\n')
