@@ -132,10 +132,12 @@ static void take_out_later(struct th_later *later)
         (struct th_meta_tracer *)((char *)later - offsetof(struct th_meta_tracer, later));
     struct th_tracing *tracing = tracer->session->tracing;
 
+    /* Handed in before it is out: who sees that it is out waits for what was handed in. This thread
+     * does step 2, after this. */
+    th_progress_later(&tracer->later, unload);
     th_trace_lock(tracing);
     take_out(tracer);
     th_trace_unlock(tracing);
-    th_progress_later(&tracer->later, unload);
 }
 
 static void end(struct th_shared *shared)
