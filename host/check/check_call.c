@@ -134,7 +134,7 @@ void th_check_start(void)
     atomic_store_explicit(&th_check_started, true, memory_order_relaxed);
 }
 
-/* What was freed is looked at before what was not, so that the lines stand in the order of time. */
+/* Memory that was freed is checked before memory that was not: the lines stand in order of time. */
 uint64_t th_check_end(void)
 {
     if (!th_check_on())

@@ -138,8 +138,8 @@ static unsigned char complete_line(EditLine *edit, int unused)
 
 /* --- The terminal ----------------------------------------------------------------------------- */
 
-/* What the terminal was before a line was edited, and whether one is. Released by the editor,
- * acquired by the handler of a crash. */
+/* The terminal's settings before a line was edited, and whether a line is being edited. Written by
+ * the editor (release); read by the handler of a crash (acquire). */
 static struct termios before;
 static atomic_bool editing;
 
@@ -276,8 +276,8 @@ static bool is_empty(EditLine *edit)
     return info->lastchar == info->buffer;
 }
 
-/* What libedit reads keys with: 1, or 0 at the end of the line. Before a line is left the cursor
- * goes to its end, so that what is shown next stands below it. */
+/* Reads one key for libedit (EL_GETCFN). Returns 1, or 0 at the end of the line. Before the editor
+ * leaves a line the cursor goes to the line's end, so that later output stands below the line. */
 static int read_key(EditLine *edit, wchar_t *key)
 {
     struct th_line_editor *editor;

@@ -34,7 +34,7 @@ static const struct th_argument arguments[] = {
     {0},
 };
 
-/* Those that make sense with one tracer in one session. */
+/* The options that make sense with one tracer in one session. */
 static bool is_wanted(const struct th_argument *argument)
 {
     enum th_control_session_argument which =

@@ -33,10 +33,10 @@ int th_cli_command_ctl(int argc, char **argv);
 int th_cli_help_json(const struct th_command commands[], size_t count, const char *command);
 int th_cli_complete(const struct th_command commands[], size_t count, int argc, char **argv);
 
-/* What statuses mean: "0 done, 1 failed, ...". */
+/* The meanings of exit statuses, as text: "0 done, 1 failed, ...". */
 extern const char th_cli_exit_statuses[];
 
-/* What --version prints. */
+/* The text that --version prints. */
 const char *th_cli_command_version(void);
 
 /*

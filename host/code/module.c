@@ -1,4 +1,4 @@
-/* What modules there are, and who is told of them. */
+/* The table of modules, and the watcher that hears of each change. */
 #include "old_code.h"
 #include "permission.h"
 

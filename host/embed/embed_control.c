@@ -1,7 +1,7 @@
 /* A control socket, and files that are watched, in a program that is the host itself. */
 #include "embed_host.h"
 
-/* What the program has set up, beside the host that commands are for. */
+/* The setup of the program, beside the host that commands are for. */
 struct control {
     struct th_control_host host; /* the first member */
     tracehost_host *of;

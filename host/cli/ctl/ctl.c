@@ -53,7 +53,7 @@ static const struct th_usage usage = {
 
 /* --- Paths ------------------------------------------------------------------------------------ */
 
-/* Where paths of tracers and other libraries begin in the words' own bytes. */
+/* The places, in the words' own bytes, where paths of tracers and other libraries begin. */
 struct paths {
     const char **found;
     int count;

@@ -1,5 +1,5 @@
-/* What a line of the prompt may go on with: by the types of the commands' arguments. What there is
- * in the host is asked for at each tab. */
+/* Completes a line of the prompt by the types of the commands' arguments. At each tab the host is
+ * asked for its sessions, functions, tracers and modules. */
 #include "ctl.h"
 
 #include "host/control/control.h"

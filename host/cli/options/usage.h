@@ -23,7 +23,7 @@ struct th_usage {
     const char *words;                  /* the positional words; NULL: made from the sets */
     bool live;                          /* this host is traced, not a recording */
     bool flags;                         /* the trace flags stand behind the text */
-    /* Of a host, which the command sends; NULL behind them. NULL: it sends none. */
+    /* The commands of a host that this subcommand sends, with NULL behind them. NULL: none. */
     const struct th_control_command *const *commands;
 };
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* What a command's words are. */
+/* The values that a command's words give. */
 struct asked {
     enum th_purge purge;
     const char *info;

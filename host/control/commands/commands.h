@@ -42,9 +42,9 @@ struct th_control_host {
     void (*report)(const struct th_control_host *host, const char *text);
     /* Adds to what `status` answers. The server's thread. NULL: nothing. */
     void (*tell)(void *context, json_t *status);
-    /* Of the thread that alone may name processes; NULL: any may. */
+    /* The tasks of the thread that alone may name processes. NULL: any thread may. */
     struct th_control_main_thread *main_thread;
-    /* What there is of processes; by the thread that may name them. */
+    /* The processes as JSON, for `processes`. Called by the thread that may name them. */
     json_t *(*processes)(void *context);
     void *context;
 
@@ -114,10 +114,10 @@ json_int_t th_control_session_number(const struct th_session *session);
 /* {"number": .., "tracer": .., "title": ..}, by which other objects refer to it. */
 json_t *th_control_session_name(const struct th_session *session);
 
-/* What `sessions` answers of SESSION. */
+/* The object that `sessions` answers for SESSION. */
 json_t *th_control_session_json(const struct th_session *session);
 
-/* What SESSION has counted: an array of functions, most calls first. */
+/* The functions that SESSION has counted, as an array, most calls first. */
 json_t *th_control_counted(const struct th_session *session);
 
 /* --- The commands ----------------------------------------------------------------------------- */

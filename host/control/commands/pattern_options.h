@@ -4,7 +4,7 @@
 
 #include "host/trace/trace.h"
 
-/* What a -p is about. */
+/* The object of a -p: functions, or messages that are sent or received. */
 enum th_pattern_object { TH_PATTERN_FUNCTIONS, TH_PATTERN_SEND, TH_PATTERN_RECEIVE };
 
 /* One -p, with the options that follow it. */

@@ -10,8 +10,8 @@ struct th_control_chosen {
     th_term one; /* if none of these: an identifier or a name */
 };
 
-/* What stands between one --session and the next; the first one, which has no title, is what stands
- * before all. */
+/* The options between one --session and the next. The first of these has no title: its options
+ * stand before any --session. */
 struct th_control_session_option {
     const char *title;
     const char **tracers; /* texts of -t; at most one if there is a title */
