@@ -42,11 +42,6 @@ th_term th_code_prepared_name(const struct th_prepared *prepared)
     return prepared->instance->module->name;
 }
 
-struct th_library *th_code_prepared_library(const struct th_prepared *prepared)
-{
-    return prepared->instance->library;
-}
-
 /* --- What is at hand -------------------------------------------------------------------------- */
 
 /* A module whose code changes. */

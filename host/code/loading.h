@@ -38,7 +38,6 @@ struct th_prepared *th_code_prepare(struct th_library *library);
 void th_code_prepared_drop(struct th_prepared *prepared);
 
 th_term th_code_prepared_name(const struct th_prepared *prepared);
-struct th_library *th_code_prepared_library(const struct th_prepared *prepared);
 
 /* If processes are in old code that is to be purged: */
 enum th_purge {

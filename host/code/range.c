@@ -101,14 +101,11 @@ void th_code_ranges_remove(struct th_instance *instance)
     stage(instance, true);
 }
 
-size_t th_code_ranges_catch_up(unsigned index)
+void th_code_ranges_catch_up(unsigned index)
 {
-    size_t count = due[index].count;
-
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < due[index].count; i++)
         perform(index, &due[index].items[i]);
     due[index].count = 0;
-    return count;
 }
 
 void th_code_ranges_commit(unsigned index)
@@ -117,15 +114,6 @@ void th_code_ranges_commit(unsigned index)
         for (size_t k = 0; i != index && k < staged.count; k++)
             note(&due[i], &staged.items[k]);
     staged.count = 0;
-}
-
-void th_code_ranges_drop(unsigned index)
-{
-    while (staged.count > 0) {
-        struct operation undo = staged.items[--staged.count];
-        undo.removes = !undo.removes;
-        perform(index, &undo);
-    }
 }
 
 /* --- Finding ---------------------------------------------------------------------------------- */

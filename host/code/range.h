@@ -17,10 +17,9 @@ struct th_instance;
 void th_code_ranges_add(struct th_instance *instance);
 void th_code_ranges_remove(struct th_instance *instance);
 
-/* For stage.c. Brings INDEX up to date: how many additions and removals that took; INDEX is going
- * to be active: the others will have to be brought up to date; what was staged there is undone. */
-size_t th_code_ranges_catch_up(unsigned index);
+/* For stage.c. catch_up brings INDEX up to date. commit is called before INDEX becomes the active
+ * one: the other indices must be brought up to date later. */
+void th_code_ranges_catch_up(unsigned index);
 void th_code_ranges_commit(unsigned index);
-void th_code_ranges_drop(unsigned index);
 
 #endif

@@ -16,7 +16,6 @@ struct words {
 /* Of each index, the words that are not up to date: others were made active with another value. A
  * word can stand there twice. Then what is staged. */
 static struct words stale[TH_CODE_INDICES], staged;
-static unsigned long copied;
 
 static void add(struct words *words, struct th_code_word *word)
 {
@@ -52,7 +51,7 @@ void th_code_stage_begin(void)
 
     for (size_t i = 0; i < old->count; i++)
         write(old->items[i], next, th_code_word(old->items[i], active));
-    copied = old->count + th_code_ranges_catch_up(next);
+    th_code_ranges_catch_up(next);
     old->count = 0;
 }
 
@@ -77,18 +76,4 @@ void th_code_stage_commit(void)
             add_all(&stale[i], &staged);
     staged.count = 0;
     atomic_store_explicit(&th_code_active, next, memory_order_release);
-}
-
-void th_code_stage_drop(void)
-{
-    unsigned next = th_code_stage_index();
-
-    th_code_ranges_drop(next);
-    add_all(&stale[next], &staged);
-    staged.count = 0;
-}
-
-unsigned long th_code_stage_copied(void)
-{
-    return copied;
 }

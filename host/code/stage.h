@@ -26,11 +26,4 @@ uintptr_t th_code_stage_read(const struct th_code_word *word);
 /* It is the active one. */
 void th_code_stage_commit(void);
 
-/* It never becomes active. */
-void th_code_stage_drop(void);
-
-/* How many words and ranges the last th_code_stage_begin() has copied, for tests: those that the
- * two loads before have changed. */
-unsigned long th_code_stage_copied(void);
-
 #endif
