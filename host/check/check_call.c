@@ -4,6 +4,8 @@
  */
 #include "check_internal.h"
 
+#include "host/self/self.h"
+
 enum { MOST_BYTES = 64 << 10 /* of one binary */, MOST_BINARIES = 64 /* of one call */ };
 
 /* Bytes of an argument, which must not change. */
@@ -72,9 +74,9 @@ void th_check_begin(const struct th_check_call *call)
     struct th_check_frame *frame = th_alloc(sizeof *frame);
 
     *frame = (struct th_check_frame){
-        .outer = th_check_frame,
+        .outer = th_self.check_frame,
         .call = call,
-        .running = th_library_running,
+        .running = th_self.library_frame,
         .origin = th_check_origin_of_call(call),
         .number = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1,
     };
@@ -82,17 +84,17 @@ void th_check_begin(const struct th_check_call *call)
         if (call->argv[i] != TH_NONE) /* in place of a result or a message */
             th_check_each_binary(call->env, call->argv[i], note_bytes,
                                  &(struct collecting){frame, i});
-    th_check_frame = frame;
+    th_self.check_frame = frame;
 }
 
 th_term th_check_answer(const struct th_check_call *call, th_term answer, bool scheduled)
 {
-    struct th_check_frame *frame = th_check_frame;
+    struct th_check_frame *frame = th_self.check_frame;
 
     answer = look_at_answer(call->env, answer, scheduled);
     compare_arguments(frame);
     th_check_locks_left(frame);
-    th_check_frame = frame->outer;
+    th_self.check_frame = frame->outer;
     th_check_ended(call->env, frame->origin);
     th_free(frame->bytes);
     th_free(frame);
@@ -106,7 +108,7 @@ th_term th_check_answer(const struct th_check_call *call, th_term answer, bool s
  * are. What `trace` answers is used nowhere: it may be nothing. */
 static ERL_NIF_TERM call_watched(ErlNifEnv *given, int argc, const ERL_NIF_TERM argv[])
 {
-    enum th_tracer_slot slot = th_trace_callback_current.slot;
+    enum th_tracer_slot slot = th_self.slot;
     th_env *env = th_env_create(TH_ENV_CALLBACK);
     th_term copies[5], answer;
     struct th_check_call call = {.argc = argc, .argv = copies, .env = env};

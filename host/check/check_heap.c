@@ -6,6 +6,8 @@
  */
 #include "check_internal.h"
 
+#include "host/self/self.h"
+
 #include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -148,7 +150,7 @@ char *th_check_heap_of(const void *address)
     th_check_origin_release(owner);
     if (text)
         return text;
-    if (th_check_frame && th_check_frame->call->env == heap.env)
+    if (th_self.check_frame && th_self.check_frame->call->env == heap.env)
         return th_strdup("the environment that it was called with");
     return th_strdup(heap.kind == TH_ENV_CALLBACK ? "the environment of another call"
                                                   : "an environment of the host's own");
@@ -181,7 +183,7 @@ th_term th_check_note_part(th_term term, const char *function)
     const th_term *words = th_is_list(term)    ? th_cell(term)
                            : th_is_boxed(term) ? th_term_box(term)
                                                : NULL;
-    const th_env *own = th_check_frame ? th_check_frame->call->env : NULL;
+    const th_env *own = th_self.check_frame ? th_self.check_frame->call->env : NULL;
     struct th_env_stretch stretch;
     struct heap heap;
 

@@ -35,13 +35,12 @@ void th_check_origin_release(struct th_origin *origin);
 struct th_check_frame {
     struct th_check_frame *outer;
     const struct th_check_call *call;
-    const struct th_library_frame *running; /* what th_library_running was when it began */
+    const struct th_library_frame *running; /* what th_self.library_frame was when it began */
     struct th_origin *origin;               /* made first: arguments may be changed */
     uint64_t number;                        /* of the call; never 0 */
     struct th_check_bytes *bytes;           /* of its arguments; see check_call.c */
     size_t byte_count, byte_capacity;
 };
-extern _Thread_local struct th_check_frame *th_check_frame; /* NULL: no call */
 
 /* --- Findings (check_finding.c) -------------------------------------------------------------- */
 

@@ -3,6 +3,8 @@
  */
 #include "check_internal.h"
 
+#include "host/self/self.h"
+
 enum { MOST = 64 /* locks of one thread; what it has beyond is not known */ };
 
 /* What the thread has, the last one last. */
@@ -65,7 +67,7 @@ void th_check_note_locked(const void *lock, bool shared)
     if (!held || held->count == MOST)
         return;
     held->locks[held->count++] =
-        (struct held_lock){lock, th_check_frame ? th_check_frame->number : 0, shared, 0};
+        (struct held_lock){lock, th_self.check_frame ? th_self.check_frame->number : 0, shared, 0};
 }
 
 /* The thread gives up MINE; false if that was refused. */

@@ -3,9 +3,9 @@
  */
 #include "check_internal.h"
 
-enum { ARGUMENT_TEXT = 80, ARGUMENTS_TEXT = 240 /* bytes, about */ };
+#include "host/self/self.h"
 
-_Thread_local struct th_check_frame *th_check_frame;
+enum { ARGUMENT_TEXT = 80, ARGUMENTS_TEXT = 240 /* bytes, about */ };
 
 /* --- Text ------------------------------------------------------------------------------------ */
 
@@ -110,10 +110,10 @@ static struct th_origin *origin_of_running(const struct th_library_frame *runnin
 struct th_origin *th_check_origin_now(void)
 {
     static const char thread[] = "a thread of the library";
-    struct th_check_frame *frame = th_check_frame;
+    struct th_check_frame *frame = th_self.check_frame;
 
-    if (th_library_running && (!frame || frame->running != th_library_running))
-        return origin_of_running(th_library_running);
+    if (th_self.library_frame && (!frame || frame->running != th_self.library_frame))
+        return origin_of_running(th_self.library_frame);
     if (!frame)
         return new_origin(th_strdup(thread), th_strdup(thread));
     return th_check_origin_keep(frame->origin);
@@ -121,7 +121,7 @@ struct th_origin *th_check_origin_now(void)
 
 static struct th_origin *origin_of_callback(th_term tag)
 {
-    const struct th_event *event = th_trace_callback_current.event;
+    const struct th_event *event = th_trace_callback_handled();
     char *where =
         th_printf("%s of tracer '%s'", th_trace_callback_name(), th_trace_callback_tracer());
     struct th_buffer text = {0};

@@ -3,6 +3,8 @@
  */
 #include "check_internal.h"
 
+#include "host/self/self.h"
+
 #include <pthread.h>
 
 /* What is known of one thing. */
@@ -128,7 +130,8 @@ static void tell_stranger(enum th_check_kind kind, const void *thing, const char
         th_check_found_now(function, "%s() of %s %s that was given back already, to %s() by %s",
                            function, words[kind].article, words[kind].one, gone.function,
                            gone.origin->text);
-    else if (kind == TH_CHECK_ENVIRONMENT && th_check_frame && th_check_frame->call->env == thing)
+    else if (kind == TH_CHECK_ENVIRONMENT && th_self.check_frame &&
+             th_self.check_frame->call->env == thing)
         th_check_found_now(function, "%s() of the environment that it was called with", function);
     else
         th_check_found_now(function, "%s() of %s", function, words[kind].stranger);

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Thread_local unsigned th_code_slot;
-
 static unsigned slots = 1;       /* written before modules are loaded */
 static _Atomic uint64_t serials; /* relaxed: a number each */
 

@@ -14,6 +14,7 @@
 #include "module.h"
 
 #include "host/progress/progress.h"
+#include "host/self/self.h"
 
 struct th_instance {
     struct th_library *library; /* loaded, or still to be loaded: see loading.h */
@@ -93,11 +94,9 @@ uint64_t th_code_instance_users(const struct th_instance *instance);
 /*
  * Threads that run functions have slots, numbered from 1, each its own; all others share slot 0,
  * which costs them atomic additions. By the room that has threads: how many slots there are, before
- * modules are loaded; and which is the calling thread's.
+ * modules are loaded. th_self.code_slot is the calling thread's.
  */
 void th_code_slots(unsigned count);
-extern _Thread_local unsigned th_code_slot
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 void th_code_instance_enter_shared(struct th_instance *instance);
 void th_code_instance_leave_shared(struct th_instance *instance);
@@ -108,7 +107,7 @@ void th_code_instance_leave_shared(struct th_instance *instance);
  */
 static inline struct th_entered *th_code_instance_enter_quickly(struct th_instance *instance)
 {
-    unsigned slot = th_code_slot;
+    unsigned slot = th_self.code_slot;
     struct th_entered *own;
 
     if (__builtin_expect(slot - 1 >= instance->slots - 1, 0))
@@ -138,10 +137,10 @@ static inline void th_code_instance_leave(struct th_instance *instance)
 {
     if (__builtin_expect(!instance, 0))
         return;
-    if (__builtin_expect(th_code_slot - 1 >= instance->slots - 1, 0))
+    if (__builtin_expect(th_self.code_slot - 1 >= instance->slots - 1, 0))
         th_code_instance_leave_shared(instance);
     else
-        th_code_instance_leave_quickly(&instance->by_slot[th_code_slot]);
+        th_code_instance_leave_quickly(&instance->by_slot[th_self.code_slot]);
 }
 
 #endif

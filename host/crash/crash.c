@@ -1,6 +1,7 @@
 
 #include "crash_internal.h"
 
+#include "host/self/self.h"
 #include "host/trace/trace.h"
 
 #include <errno.h>
@@ -33,8 +34,8 @@ static int64_t timeout;             /* nanoseconds; set before the watchdog star
 static bool only_names;             /* what takes longer, and does not end it; likewise */
 static const char *kind = "tracer"; /* what a library is called; set before there are threads */
 static pid_t guarded_id;
-static pthread_t guarded; /* the thread whose other calls the watchdog looks at, too */
-static const _Atomic uint64_t *watched_callbacks, *watched_calls; /* the guarded thread's */
+static pthread_t guarded;             /* the thread whose other calls the watchdog looks at, too */
+static const struct th_self *watched; /* the guarded thread's */
 /* Set by the guarded thread, read at exit. */
 static volatile bool armed;
 static bool others_may_exit;
@@ -60,19 +61,13 @@ static size_t signal_index(int number)
 /*
  * What is no callback: load(), a destructor, a function that a process called. NULL: a callback
  * runs, or nothing. Each may run within the other, a callback where a live event is caused by what
- * a function does; both say where they began by what they have on the stack, which grows down.
+ * a function does; both have a struct on the stack, which grows down.
  */
 static const struct th_library_frame *lone_call(void)
 {
-    const struct th_callback *callback = &th_trace_callback_current;
-    const struct th_library_frame *lone = th_library_running;
-    const void *about = callback->event ? callback->event
-                        : callback->end ? (const void *)callback->end
-                                        : callback->call;
+    const struct th_library_frame *lone = th_self.library_frame;
 
-    if (!callback->attachment || !about || (callback->event && !callback->event->live))
-        return lone;
-    return (uintptr_t)lone < (uintptr_t)about ? lone : NULL;
+    return !th_self.attachment || (uintptr_t)lone < (uintptr_t)th_self.subject ? lone : NULL;
 }
 
 /* What ran when it happened. */
@@ -180,7 +175,7 @@ static void begin_report(void)
 static _Noreturn void end_report(const void *context)
 {
     struct th_event *event = th_trace_callback_event();
-    const struct th_library_frame *lone = th_library_running;
+    const struct th_library_frame *lone = th_self.library_frame;
 
     if (event)
         report_where(event);
@@ -195,7 +190,7 @@ static _Noreturn void end_report(const void *context)
 
 static bool in_tracer(void)
 {
-    return th_trace_callback_current.attachment || th_library_running;
+    return th_self.attachment || th_self.library_frame;
 }
 
 static void on_crash(int number, siginfo_t *info, void *context)
@@ -247,8 +242,8 @@ static void on_program_exit(int status, void *unused)
 
 static uint64_t calls_begun(void)
 {
-    return atomic_load_explicit(watched_callbacks, memory_order_relaxed) +
-           atomic_load_explicit(watched_calls, memory_order_relaxed);
+    return atomic_load_explicit(&watched->callbacks, memory_order_relaxed) +
+           atomic_load_explicit(&watched->library_calls, memory_order_relaxed);
 }
 
 /* The calling thread is in what CALLS counts last. Of others than the guarded one only callbacks
@@ -257,8 +252,8 @@ static bool is_still_in(uint64_t calls)
 {
     if (pthread_equal(pthread_self(), guarded))
         return in_tracer() && calls_begun() == calls;
-    return th_trace_callback_current.attachment &&
-           atomic_load_explicit(&th_trace_callback_current.sequence, memory_order_relaxed) == calls;
+    return th_self.attachment &&
+           atomic_load_explicit(&th_self.callbacks, memory_order_relaxed) == calls;
 }
 
 /* What was seen to hang may have ended just before the signal came. */
@@ -302,8 +297,7 @@ void th_crash_install(void)
     guarded = pthread_self();
     guarded_id = gettid();
     th_crash_own_process();
-    watched_callbacks = &th_trace_callback_current.sequence;
-    watched_calls = &th_library_calls;
+    watched = &th_self;
     armed = true;
     if (!told_at_exit)
         told_at_exit = on_exit(on_program_exit, NULL) == 0;

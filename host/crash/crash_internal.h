@@ -7,6 +7,8 @@
 
 #include "crash.h"
 
+#include "host/self/self.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <sys/types.h>
@@ -29,9 +31,9 @@ void th_crash_threads_leave(void);
 struct th_crash_thread {
     pthread_t thread;
     pid_t id;
-    const struct th_callback *callback; /* the thread's */
-    uint64_t seen;                      /* the watchdog's own, as what follows: its callbacks ... */
-    int64_t since;                      /* ... and when it was in this one first */
+    const struct th_self *self; /* the thread's */
+    uint64_t seen;              /* the watchdog's own, as what follows: its callbacks ... */
+    int64_t since;              /* ... and when it was in this one first */
     struct th_crash_thread *next, **place;
 };
 

@@ -4,27 +4,15 @@
  */
 #include "crash_internal.h"
 
+#include "host/self/self.h"
+
 enum {
     STACK_BYTES = 512 * 1024, /* for handlers; the printers are iterative */
     REACH = 256 * 1024        /* an access so near to the stack's end is one of the stack */
 };
 
-static _Thread_local uintptr_t stack_end; /* the lowest address of its own; 0: not known */
 static _Thread_local void *handler_stack;
 static _Thread_local stack_t stack_before; /* what handlers had, a sanitizer's perhaps */
-
-static void find_stack_end(void)
-{
-    pthread_attr_t attributes;
-    void *address;
-    size_t size;
-
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
-        return;
-    if (pthread_attr_getstack(&attributes, &address, &size) == 0)
-        stack_end = (uintptr_t)address;
-    pthread_attr_destroy(&attributes);
-}
 
 void th_crash_thread_begin(void)
 {
@@ -33,7 +21,7 @@ void th_crash_thread_begin(void)
     th_crash_threads_enter();
     handler_stack = th_alloc(STACK_BYTES);
     sigaltstack(&(stack_t){.ss_sp = handler_stack, .ss_size = STACK_BYTES}, &stack_before);
-    find_stack_end();
+    th_self_stack(); /* a signal handler cannot look it up */
     /* A thread may have been started without any signals. */
     sigemptyset(&met);
     sigaddset(&met, SIGSEGV);
@@ -51,15 +39,14 @@ void th_crash_thread_end(void)
     sigaltstack(&stack_before, NULL);
     th_free(handler_stack);
     handler_stack = NULL;
-    stack_end = 0;
 }
 
 /* The access is just below the lowest address that the stack may reach, or just above: the kernel
  * does not let it come quite there. */
 bool th_crash_stack_is_used_up(int number, const siginfo_t *info)
 {
-    uintptr_t address = (uintptr_t)info->si_addr;
+    uintptr_t address = (uintptr_t)info->si_addr, low = th_self.stack.low;
 
-    return stack_end && number == SIGSEGV && info->si_code > 0 && address + REACH > stack_end &&
-           address < stack_end + REACH;
+    return low && number == SIGSEGV && info->si_code > 0 && address + REACH > low &&
+           address < low + REACH;
 }

@@ -1,5 +1,6 @@
 #include "crash_internal.h"
 
+#include "host/self/self.h"
 #include "host/trace/trace.h"
 
 #include <stdatomic.h>
@@ -12,8 +13,7 @@ static _Thread_local struct th_crash_thread own;
 
 void th_crash_threads_enter(void)
 {
-    own = (struct th_crash_thread){
-        .thread = pthread_self(), .id = gettid(), .callback = &th_trace_callback_current};
+    own = (struct th_crash_thread){.thread = pthread_self(), .id = gettid(), .self = &th_self};
     pthread_mutex_lock(&lock);
     own.next = threads;
     own.place = &threads;
@@ -36,12 +36,12 @@ void th_crash_threads_leave(void)
  */
 static uint64_t callbacks_of(const struct th_crash_thread *thread)
 {
-    return atomic_load_explicit(&thread->callback->sequence, memory_order_relaxed);
+    return atomic_load_explicit(&thread->self->callbacks, memory_order_relaxed);
 }
 
 bool th_crash_thread_is_in(const struct th_crash_thread *thread)
 {
-    return __atomic_load_n(&thread->callback->attachment, __ATOMIC_RELAXED) &&
+    return __atomic_load_n(&thread->self->attachment, __ATOMIC_RELAXED) &&
            callbacks_of(thread) == thread->seen;
 }
 

@@ -4,6 +4,7 @@
 #include "host/crash/crash.h"
 #include "host/process/process.h"
 #include "host/runtime/runtime.h"
+#include "host/self/self.h"
 
 #include <dlfcn.h>
 
@@ -11,8 +12,6 @@
 static tracehost_host *running;
 
 static unsigned long failures_before; /* of tracers, before the host was started; likewise */
-
-_Thread_local unsigned th_embed_inside;
 
 int tracehost_version(void)
 {
@@ -35,8 +34,7 @@ enum th_status th_embed_check(const tracehost_host *host)
 
 static bool is_inside(void)
 {
-    return th_embed_inside || th_trace_callback_current.attachment ||
-           th_trace_callback_current.event || th_library_running;
+    return th_self.embed_depth || th_self.attachment || th_self.subject || th_self.library_frame;
 }
 
 enum th_status th_embed_enter(void)
@@ -216,7 +214,7 @@ tracehost_host_visit_tracers(tracehost_host *host,
     th_embed_search(host, &search);
     pthread_mutex_unlock(&host->loading);
     th_library_search_list(&search, &list);
-    th_embed_inside++;
+    th_self.embed_depth++;
     for (size_t i = 0; i < list.count; i++) {
         const struct tracehost_found found = {
             .size = sizeof found,
@@ -226,7 +224,7 @@ tracehost_host_visit_tracers(tracehost_host *host,
         };
         visit(context, &found);
     }
-    th_embed_inside--;
+    th_self.embed_depth--;
     th_library_found_list_free(&list);
     th_library_search_free(&search);
     return TRACEHOST_OK;
@@ -264,9 +262,9 @@ static void delivered(void *context)
 {
     struct delivery *delivery = context;
 
-    th_embed_inside++;
+    th_self.embed_depth++;
     delivery->done(delivery->context);
-    th_embed_inside--;
+    th_self.embed_depth--;
     th_free(delivery);
 }
 

@@ -23,9 +23,6 @@ struct tracehost_host {
     pthread_mutex_t processes_lock;    /* around them */
 };
 
-/* Functions of the program that this thread has called from here and is in. */
-extern _Thread_local unsigned th_embed_inside;
-
 /* TH_USAGE unless HOST is the one that runs. */
 enum th_status th_embed_check(const tracehost_host *host);
 

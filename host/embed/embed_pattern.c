@@ -1,6 +1,8 @@
 /* Which calls a session traces. */
 #include "embed_host.h"
 
+#include "host/self/self.h"
+
 #include <string.h>
 
 _Static_assert((int)TRACEHOST_LOCAL == TH_BP_LOCAL && (int)TRACEHOST_GLOBAL == TH_BP_GLOBAL &&
@@ -189,12 +191,12 @@ static void visit_function(const struct th_session *session, const struct th_mfa
     const struct th_mfa any = {th_atom("_"), th_atom("_"), 0};
     struct th_bp_info info;
 
-    th_embed_inside++;
+    th_self.embed_depth++;
     if (function ? th_trace_session_function_info(session, function, &info)
                  : th_trace_session_on_load_info(session, &info))
         show_function(visitor, function ? function : &any, &info);
     th_breakpoint_info_free(&info);
-    th_embed_inside--;
+    th_self.embed_depth--;
 }
 
 enum tracehost_status tracehost_session_visit_functions(

@@ -3,6 +3,7 @@
 #include "embed_stream.h"
 
 #include "host/crash/crash.h"
+#include "host/self/self.h"
 
 #include <string.h>
 
@@ -138,9 +139,9 @@ static void call_program(tracehost_replay *replay,
 {
     if (!function)
         return;
-    th_embed_inside++;
+    th_self.embed_depth++;
     function(replay->options.context, replay);
-    th_embed_inside--;
+    th_self.embed_depth--;
 }
 
 /* The chain tells of damage: the first is kept for the end. */

@@ -14,9 +14,6 @@
 
 /* --- Running its code ------------------------------------------------------------------------ */
 
-_Thread_local const struct th_library_frame *th_library_running;
-_Thread_local _Atomic uint64_t th_library_calls;
-
 void th_library_init_env(th_env *env, struct th_library *library)
 {
     th_env_init(env, TH_ENV_CALLBACK);

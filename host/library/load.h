@@ -36,6 +36,7 @@
 #include "find.h"
 #include "slots.h"
 
+#include "host/self/self.h"
 #include "host/term/term.h"
 
 #include <stdatomic.h>
@@ -174,8 +175,8 @@ const struct th_names *th_library_remarks(const struct th_library *library);
 void *th_library_private_data(const struct th_library *library);
 
 /*
- * What of a library the calling thread runs, for whoever reports a crash: its signal handler may
- * read it. Callbacks of tracers are called by trace/ and not seen here.
+ * Code of a library that a thread runs (th_self.library_frame), for reports of crashes: the thread's
+ * signal handler may read it. trace/ calls the callbacks of tracers, which are not seen here.
  */
 struct th_library_frame {
     const char *library;                  /* its path */
@@ -185,13 +186,6 @@ struct th_library_frame {
      * a program that may be damaged. NULL: there is no more. */
     void (*tell)(int output, const struct th_library_frame *self);
 };
-/* NULL: nothing. (Initial-exec, as the next: looking is no call in libtracehost.so either.) */
-extern _Thread_local const struct th_library_frame *th_library_running
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
-
-/* Counts the calls that the thread began. Relaxed, as a watchdog only compares two readings. */
-extern _Thread_local _Atomic uint64_t th_library_calls
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* Says that the thread runs FUNCTION of LIBRARY, a path, until th_library_end() is given CALL. The
  * texts must stay. TELL may be NULL. */
@@ -199,15 +193,15 @@ static inline void
 th_library_begin_telling(struct th_library_frame *call, const char *library, const char *function,
                          void (*tell)(int output, const struct th_library_frame *self))
 {
-    uint64_t calls = atomic_load_explicit(&th_library_calls, memory_order_relaxed);
+    uint64_t calls = atomic_load_explicit(&th_self.library_calls, memory_order_relaxed);
 
-    atomic_store_explicit(&th_library_calls, calls + 1, memory_order_relaxed);
+    atomic_store_explicit(&th_self.library_calls, calls + 1, memory_order_relaxed);
     call->library = library;
     call->function = function;
-    call->outer = th_library_running;
+    call->outer = th_self.library_frame;
     call->tell = tell;
     atomic_signal_fence(memory_order_release); /* a handler sees it whole */
-    th_library_running = call;
+    th_self.library_frame = call;
 }
 
 static inline void th_library_begin(struct th_library_frame *call, const char *library,
@@ -218,7 +212,7 @@ static inline void th_library_begin(struct th_library_frame *call, const char *l
 
 static inline void th_library_end(const struct th_library_frame *call)
 {
-    th_library_running = call->outer;
+    th_self.library_frame = call->outer;
 }
 
 /* What each call of a library's code needs to know: how a struct th_library begins. Written while

@@ -4,6 +4,8 @@
 #include "declared.h"
 #include "origin.h"
 
+#include "host/self/self.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -48,7 +50,7 @@ static enum th_status wait_for_others(const struct th_examination *facts)
         if (pthread_equal(other->opener, pthread_self()))
             return th_error_raise(TH_REFUSED, "it is just being opened by this thread, whose "
                                               "constructor wants to open it again");
-        if (th_library_running)
+        if (th_self.library_frame)
             return th_error_raise(TH_REFUSED, "it is just being opened by another thread, for "
                                               "which code of a library cannot wait");
         pthread_cond_wait(&ended, &lock);

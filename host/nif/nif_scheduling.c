@@ -3,6 +3,7 @@
 
 #include "host/library/library.h"
 #include "host/runtime/runtime.h"
+#include "host/self/self.h"
 #include "host/trace/trace.h"
 
 #include <errno.h>
@@ -16,9 +17,9 @@ static const struct th_scheduler *scheduler(void)
     static const struct th_scheduler first = {ERL_NIF_THR_NORMAL_SCHEDULER, 1};
     static const struct th_scheduler none = {ERL_NIF_THR_UNDEFINED, 0};
 
-    if (th_runtime_scheduler_current)
-        return th_runtime_scheduler_current;
-    return th_trace_callback_current.attachment || th_library_running ? &first : &none;
+    if (th_self.scheduler)
+        return th_self.scheduler;
+    return th_self.attachment || th_self.library_frame ? &first : &none;
 }
 
 int enif_scheduler_id(void)

@@ -1,10 +1,9 @@
 #include "progress.h"
 
 #include "host/base/base.h"
+#include "host/self/self.h"
 
 #include <pthread.h>
-
-_Thread_local unsigned long *th_progress_word;
 
 static _Thread_local bool registered;
 
@@ -23,7 +22,7 @@ static void unregister(void *unused)
 {
     (void)unused;
     registered = false;
-    th_progress_word = NULL;
+    th_self.progress_word = NULL;
     urcu_memb_unregister_thread();
 }
 
@@ -41,7 +40,7 @@ static void register_thread(void)
     registered = true;
 #ifndef TH_PROGRESS_TSAN
     if (urcu_memb_has_sys_membarrier) /* liburcu's constructor has asked the kernel */
-        th_progress_word = &URCU_TLS(urcu_memb_reader).ctr;
+        th_self.progress_word = &URCU_TLS(urcu_memb_reader).ctr;
 #endif
 }
 

@@ -23,6 +23,8 @@
 #ifndef TH_PROGRESS_H
 #define TH_PROGRESS_H
 
+#include "host/self/self.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -98,13 +100,11 @@ bool th_progress_settle_soon(void);
 /* --- Inline parts ---------------------------------------------------------------------------- */
 
 /*
- * What liburcu knows of the calling thread, its word: how many sections it is in (in the lower
- * half), and in which phase the outermost began. NULL where the quick way is none: the thread is
+ * th_self.progress_word is liburcu's word of the calling thread: how many sections it is in (in the
+ * lower half), and in which phase the outermost began. NULL where the quick way is none: the thread is
  * not registered, or the kernel has no membarrier, or the thread sanitizer is to see calls. So one
- * look tells all of that. (Initial-exec, so that looking is no call in libtracehost.so either.)
+ * look tells all of that. It belongs to the inline functions below.
  */
-extern _Thread_local unsigned long *th_progress_word
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 void th_progress_must_be_outside(const char *what); /* or it is a bug of ours */
 __attribute__((cold)) void th_progress_enter_slowly(void);
@@ -120,7 +120,7 @@ __attribute__((cold)) void th_progress_leave_slowly(void);
 
 static inline unsigned long *th_progress_enter_quickly(void)
 {
-    unsigned long *word = th_progress_word;
+    unsigned long *word = th_self.progress_word;
     unsigned long now;
 
     if (__builtin_expect(!word, 0))
@@ -171,7 +171,7 @@ static inline void th_progress_enter(void)
 
 static inline void th_progress_leave(void)
 {
-    unsigned long *word = th_progress_word;
+    unsigned long *word = th_self.progress_word;
 
     if (__builtin_expect(word != NULL, 1))
         th_progress_leave_quickly(word);

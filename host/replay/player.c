@@ -3,6 +3,7 @@
 #include "event_probe.h"
 
 #include "host/process/process.h"
+#include "host/self/self.h"
 
 enum { PROGRESS_RECORDS = 16 };
 
@@ -250,13 +251,13 @@ static enum th_status play(struct th_player *player, struct th_event *event)
 /* An event counts once as told, however many callbacks are about it. */
 static enum th_status play_event(struct th_player *player, struct th_event *event)
 {
-    uint64_t before = th_trace_callback_current.told;
+    uint64_t before = th_self.reported;
     enum th_status status;
 
     if (event->kind > TH_EVENT_SEQ_TRACE)
         return play_other(player, event);
     status = play(player, event);
-    player->counts->told += th_trace_callback_current.told != before;
+    player->counts->told += th_self.reported != before;
     th_env_clear(&player->env);
     if (__builtin_expect(status == TH_OK, 1))
         return TH_OK;

@@ -16,13 +16,12 @@
 #include "queue.h"
 #include "thread_stack.h"
 #include "host/runtime/traced/traced_call.h"
+#include "host/self/self.h"
 
 #include <string.h>
 #include <unistd.h>
 
 enum { ARGUMENTS_BYTES = 4096 /* of their text in a report */ };
-
-_Thread_local struct th_call *th_runtime_call_current __attribute__((tls_model("initial-exec")));
 
 /* --- Environments ---------------------------------------------------------------------------- */
 
@@ -180,7 +179,7 @@ static void resolve(struct th_process *process, struct th_call *outer)
     struct th_continuation now = process->next;
     uintptr_t word;
     const struct th_callee *callee = reach(&now, &word);
-    int here = th_runtime_scheduler_current->type;
+    int here = th_self.scheduler->type;
 
     if (!callee) {
         th_runtime_exception_of_callee(process, outer, TH_AM(undef), &now);
@@ -236,7 +235,7 @@ static void interpret(struct th_process *process, struct th_call *call, th_term 
 /* For the report of a crash: what was called, with its arguments. */
 static void tell_call(int output, const struct th_library_frame *self)
 {
-    const struct th_call *call = th_runtime_call_current;
+    const struct th_call *call = th_self.call;
     struct th_buffer text = {0};
 
     (void)self;
@@ -267,7 +266,7 @@ call_code(ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL_NIF_TERM[]), struct t
     th_term answer;
 
     call->env->library = library;
-    th_runtime_call_current = call;
+    th_self.call = call;
     th_library_enter(library);
     th_library_begin_telling(&running, th_library_path(library), callee->name, tell_call);
     if (checked) {
@@ -284,7 +283,7 @@ call_code(ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL_NIF_TERM[]), struct t
     th_traced_probed_leave(call);
     th_library_end(&running);
     th_library_leave(library);
-    th_runtime_call_current = outer;
+    th_self.call = outer;
     return answer;
 }
 
@@ -344,7 +343,7 @@ void th_runtime_step_run(struct th_process *process, struct th_call *outer,
 
     if (s.own)
         call.argv = copy_terms(s.own, now->argc, now->argv);
-    call.env->thread = (unsigned char)th_runtime_scheduler_current->type;
+    call.env->thread = (unsigned char)th_self.scheduler->type;
     process->raised.class = TH_RAISED_NOTHING;
     clear_next(process, TH_STEP_NONE);
     process->reductions--;

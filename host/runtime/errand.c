@@ -12,6 +12,8 @@
  */
 #include "queue.h"
 
+#include "host/self/self.h"
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* outside of the queues' */
 static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
 /* What goes on; guarded by the lock. */
@@ -24,7 +26,7 @@ static struct errand {
 /* The calling thread's part of the runtime, NULL if it has none. */
 static struct th_scheduler_thread *own_thread(struct th_queue **queue)
 {
-    const struct th_scheduler *self = th_runtime_scheduler_current;
+    const struct th_scheduler *self = th_self.scheduler;
 
     if (!self)
         return NULL;

@@ -15,6 +15,7 @@
 #include "seq_token.h"
 
 #include "host/base/base.h"
+#include "host/self/self.h"
 
 struct th_file_last th_runtime_call_last_file(const struct th_call *call)
 {
@@ -55,9 +56,8 @@ static void submit(struct th_process *process)
     th_file_operation_keep(operation); /* the term's share goes with the heap */
     process->operation = operation;
     operation->done = tell_over;
-    th_file_submit(operation,
-                   &(struct th_file_submission){.thread = th_runtime_scheduler_current->number,
-                                                .user_tag = th_buffer_text(&tag)});
+    th_file_submit(operation, &(struct th_file_submission){.thread = th_self.scheduler->number,
+                                                           .user_tag = th_buffer_text(&tag)});
     th_buffer_free(&tag);
 }
 
@@ -102,5 +102,5 @@ void th_runtime_file_end(struct th_process *process)
     }
     process->operation = NULL;
     if (process->files.has_opened)
-        th_file_owner_end(&process->files, th_runtime_scheduler_current->number);
+        th_file_owner_end(&process->files, th_self.scheduler->number);
 }

@@ -19,6 +19,7 @@
 #include "heap.h"
 
 #include "host/runtime/traced/tracepoint.h"
+#include "host/self/self.h"
 
 enum { LEAST = 16 * 1024 /* bytes: less is not worth collecting */ };
 
@@ -171,7 +172,7 @@ void th_runtime_heap_attach(struct th_process *process, struct th_message *messa
 /* A nested call goes on in the process' heap with an environment of its own. */
 uint64_t th_runtime_heap_words(const struct th_process *process)
 {
-    const struct th_call *call = th_runtime_call_current;
+    const struct th_call *call = th_self.call;
     const th_env *env = call && call->process == process ? call->env : process->env;
 
     return process->left_behind + th_env_used(env);

@@ -18,6 +18,7 @@
 #include "dirty_end.h"
 #include "host/runtime/traced/probed.h"
 #include "host/runtime/traced/tracepoint.h"
+#include "host/self/self.h"
 
 /* --- Arriving -------------------------------------------------------------------------------- */
 
@@ -92,11 +93,11 @@ static void look_for_end(void *context)
  * of before. */
 bool th_runtime_call_process_alive(const th_env *env)
 {
-    struct th_process *process = th_runtime_call_current ? th_runtime_call_current->process : NULL;
+    struct th_process *process = th_self.call ? th_self.call->process : NULL;
     struct fate fate = {process, false};
 
     if (!process || process->pid != env->self ||
-        th_runtime_scheduler_current->type == ERL_NIF_THR_NORMAL_SCHEDULER)
+        th_self.scheduler->type == ERL_NIF_THR_NORMAL_SCHEDULER)
         return th_process_alive(env->self);
     if (!th_runtime_dirty_take(process))
         return false;

@@ -21,8 +21,8 @@ static inline bool stack_is_low(void)
     if (__builtin_expect(here >= lowest, 1))
         return false;
     if (th_check_on())
-        return here < th_runtime_thread_stack()->lowest;
-    lowest = th_runtime_thread_stack()->lowest;
+        return here < th_runtime_stack_lowest();
+    lowest = th_runtime_stack_lowest();
     return here < lowest;
 }
 

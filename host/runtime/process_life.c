@@ -17,6 +17,7 @@
 #include "process_memory.h"
 #include "host/runtime/traced/traced_call.h"
 #include "host/runtime/traced/tracepoint.h"
+#include "host/self/self.h"
 
 #include <time.h>
 
@@ -159,7 +160,7 @@ static bool is_back(struct th_process *process)
  * process has ended meanwhile, and is not this thread's any more. */
 static bool run(struct th_process *process)
 {
-    bool dirty = th_runtime_scheduler_current->type != ERL_NIF_THR_NORMAL_SCHEDULER;
+    bool dirty = th_self.scheduler->type != ERL_NIF_THR_NORMAL_SCHEDULER;
 
     if (dirty && !process->told)
         th_runtime_dirty_let_go(process);
@@ -266,7 +267,7 @@ static void end_meanwhile(struct th_process *process);
 /* A function that is to go on somewhere else, or when the turn is used up, waits in a queue. */
 void th_runtime_process_turn(struct th_process *process)
 {
-    int here = th_runtime_scheduler_current->type;
+    int here = th_self.scheduler->type;
 
     if (here != ERL_NIF_THR_NORMAL_SCHEDULER) {
         if (!is_back(process))

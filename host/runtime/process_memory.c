@@ -14,6 +14,7 @@
 #include "process_memory.h"
 
 #include "host/base/base.h"
+#include "host/self/self.h"
 
 #include <string.h>
 
@@ -96,7 +97,7 @@ struct th_process *th_runtime_process_memory_take(void)
     struct spare *spare;
     th_env *env;
 
-    if (!th_runtime_scheduler_current || th_check_on())
+    if (!th_self.scheduler || th_check_on())
         return new_process();
     if (!own.first) {
         own.first = own.full ? own.full : fetch();
@@ -120,7 +121,7 @@ static bool is_kept(const struct th_process *process)
     (void)process;
     return false;
 #else
-    return th_runtime_scheduler_current && process->env && !th_check_on();
+    return th_self.scheduler && process->env && !th_check_on();
 #endif
 }
 

@@ -4,6 +4,8 @@
 
 #include "runtime_internal.h"
 
+#include "host/self/self.h"
+
 struct th_scheduler_thread {
     struct th_scheduler self;
     pthread_t id;
@@ -17,7 +19,7 @@ struct th_scheduler_thread {
 static inline void th_runtime_thread_runs(const char *function)
 {
     struct th_scheduler_thread *self =
-        (struct th_scheduler_thread *)th_runtime_scheduler_current; /* its first member */
+        (struct th_scheduler_thread *)th_self.scheduler; /* its first member */
 
     atomic_store_explicit(&self->runs, function, memory_order_relaxed);
 }

@@ -18,6 +18,8 @@
 
 #include "queue.h"
 
+#include "host/self/self.h"
+
 #include <time.h>
 
 enum {
@@ -220,7 +222,7 @@ static unsigned append(struct run_queue *queue, struct th_process *first, struct
 
 void th_runtime_run_queue_add(struct th_process *process)
 {
-    const struct th_scheduler *self = th_runtime_scheduler_current;
+    const struct th_scheduler *self = th_self.scheduler;
     bool own = self && self->type == ERL_NIF_THR_NORMAL_SCHEDULER;
     unsigned at = own ? self->number - 1 : process->home % queue_count;
     unsigned before;

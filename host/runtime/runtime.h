@@ -26,6 +26,7 @@
 #include "host/file/file.h"
 #include "host/library/library.h"
 #include "host/process/process.h"
+#include "host/self/self.h"
 #include "host/trace/trace.h"
 #include "plugin_api/erl_nif.h"
 
@@ -85,14 +86,11 @@ struct th_runtime_setup th_runtime_threads(void);
 
 /* --- Who runs --------------------------------------------------------------------------------- */
 
-/* The calling thread, as enif_thread_type() and enif_scheduler_id() tell it. */
+/* A thread (th_self.scheduler), as enif_thread_type() and enif_scheduler_id() tell it. */
 struct th_scheduler {
     int type;        /* ERL_NIF_THR_NORMAL_SCHEDULER... */
     unsigned number; /* from 1; dirty threads count on after the schedulers */
 };
-/* NULL: no scheduler. (Initial-exec, as the next: looking is no call in libtracehost.so either.) */
-extern _Thread_local const struct th_scheduler *th_runtime_scheduler_current
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* --- Driven processes ------------------------------------------------------------------------- */
 
@@ -192,13 +190,11 @@ struct th_call {
     struct th_exception_raised passed; /* by what it called, until it is taken */
     bool goes_on;                      /* it is a continuation: ARGV are not its arguments */
 };
-extern _Thread_local struct th_call *th_runtime_call_current
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* The call that ENV belongs to, NULL if it is another than that the thread is in. */
 static inline struct th_call *th_runtime_call_of(const th_env *env)
 {
-    struct th_call *call = th_runtime_call_current;
+    struct th_call *call = th_self.call;
 
     return call && call->env == env ? call : NULL;
 }

@@ -20,6 +20,7 @@
 #include "host/runtime/traced/traced_call.h"
 #include "host/runtime/traced/tracepoint.h"
 
+#include "host/self/self.h"
 #include "host/trace/trace.h"
 
 #include <string.h>
@@ -44,8 +45,6 @@ struct th_queue th_runtime_queues[TH_QUEUES] = {
     [ERL_NIF_THR_DIRTY_IO_SCHEDULER] = QUEUE("dirty io"),
 };
 
-_Thread_local const struct th_scheduler *th_runtime_scheduler_current;
-
 /* Written by th_runtime_start() before there are threads, and by th_runtime_stop() after. Read by
  * code of libraries that these run. */
 static struct th_runtime_setup threads = {1, 1, 1, 1, 0, NULL, 0};
@@ -64,7 +63,7 @@ static void do_duties(struct th_queue *queue)
 {
     pthread_mutex_unlock(&queue->lock);
     th_runtime_errand_do();
-    if (th_runtime_scheduler_current->type == ERL_NIF_THR_NORMAL_SCHEDULER)
+    if (th_self.scheduler->type == ERL_NIF_THR_NORMAL_SCHEDULER)
         th_resource_reap();
     pthread_mutex_lock(&queue->lock);
 }
@@ -120,7 +119,7 @@ static bool do_normal_duties(struct th_queue *queue)
 static void take_turn(struct th_process *process)
 {
     th_runtime_process_turn(process);
-    if (__builtin_expect(th_traced_busy == TH_FORKED, false))
+    if (__builtin_expect(th_self.in_trace_hook == TH_FORKED, false))
         th_crash_end_child();
 }
 
@@ -149,8 +148,8 @@ static void *run_thread(void *context)
     snprintf(name, sizeof name, "%s %u", queue->name, (unsigned)(thread - queue->threads) + 1);
     pthread_setname_np(pthread_self(), name);
     th_crash_thread_begin();
-    th_runtime_scheduler_current = &thread->self;
-    th_code_slot = thread->self.number;
+    th_self.scheduler = &thread->self;
+    th_self.code_slot = thread->self.number;
     if (thread->self.type == ERL_NIF_THR_NORMAL_SCHEDULER)
         run_normal(queue, thread);
     else
@@ -224,8 +223,7 @@ void th_runtime_queue_add(struct th_process *process)
  * any other thread, one of them has to be woken. */
 static void on_due(void)
 {
-    if (!th_runtime_scheduler_current ||
-        th_runtime_scheduler_current->type != ERL_NIF_THR_NORMAL_SCHEDULER)
+    if (!th_self.scheduler || th_self.scheduler->type != ERL_NIF_THR_NORMAL_SCHEDULER)
         th_runtime_run_queue_poke(0);
 }
 

@@ -12,6 +12,7 @@
 #include "dirty_end.h"
 #include "host/runtime/traced/probed.h"
 #include "host/runtime/traced/tracepoint.h"
+#include "host/self/self.h"
 
 /* The bits of Flags, as in a BEAM. */
 static const struct {
@@ -190,8 +191,8 @@ static struct th_process *sender_of(const th_env *env)
 /* What a callback sends while a function runs would be that function's: it is counted. */
 static void suppress(th_term pid, th_term message)
 {
-    if (__builtin_expect(th_runtime_call_current && th_trace_callback_current.attachment, 0))
-        th_traced_tracepoint_send(th_runtime_call_current->process, pid, message);
+    if (__builtin_expect(th_self.call && th_self.attachment, 0))
+        th_traced_tracepoint_send(th_self.call->process, pid, message);
 }
 
 static bool send_from(struct th_process *process, th_env *env, th_term pid, th_term message)

@@ -28,6 +28,7 @@
 #include "seq_token.h"
 #include "host/runtime/traced/probed.h"
 #include "host/runtime/traced/tracepoint.h"
+#include "host/self/self.h"
 
 /* The values of `links`: TH_LINKED, or the number of the unlink that was not answered yet. */
 static bool is_active(const void *link)
@@ -319,7 +320,7 @@ static bool act(struct th_process *self, struct th_message *signal)
 
 static bool runs_in(uint64_t instance)
 {
-    for (const struct th_call *call = th_runtime_call_current; call; call = call->outer)
+    for (const struct th_call *call = th_self.call; call; call = call->outer)
         if (th_code_callee_is_of(call->callee, instance))
             return true;
     return false;

@@ -1,7 +1,7 @@
 /* What an evaluation keeps from form to form: bindings, the heap that they are in, messages. */
 #include "shell_internal.h"
 
-#include <pthread.h>
+#include "host/self/self.h"
 
 enum {
     FIRST_STACKED = 16,
@@ -167,22 +167,11 @@ void th_shell_collect(struct th_evaluation *e)
  * left to what these call, libraries among it. */
 static const char *find_floor(void)
 {
-    static _Thread_local const char *floor;
+    const struct th_self_stack *stack = th_self_stack();
     const char *here = __builtin_frame_address(0);
-    pthread_attr_t attributes;
-    void *low = NULL;
-    size_t size = 0;
+    const char *floor = stack->low ? (const char *)stack->low + stack->size / 4 : here - ROOM;
 
-    if (floor)
-        return floor;
-    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-        pthread_attr_getstack(&attributes, &low, &size);
-        pthread_attr_destroy(&attributes);
-    }
-    floor = low ? (const char *)low + size / 4 : here - ROOM;
-    if (here - floor > DEEPEST)
-        floor = here - DEEPEST;
-    return floor;
+    return here - floor > DEEPEST ? here - DEEPEST : floor;
 }
 
 /* --- Variables without a value ---------------------------------------------------------------- */

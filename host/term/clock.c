@@ -1,9 +1,9 @@
 #include "clock.h"
 
+#include "host/self/self.h"
+
 #include <stddef.h>
 #include <time.h>
-
-_Thread_local struct th_clock *th_clock_current;
 
 /* Written before main() and never again: as in the BEAM's default time warp mode, the offset stays
  * what it was at the start, so that it can be added to readings made at different times. */
@@ -33,7 +33,7 @@ int64_t th_clock_real_monotonic(void)
 /* The recorded clock, if there is one that knows the time. */
 static const struct th_clock *recorded(void)
 {
-    struct th_clock *clock = th_clock_current;
+    struct th_clock *clock = th_self.clock;
 
     if (!clock || (!clock->ready && !clock->fill(clock)))
         return NULL;

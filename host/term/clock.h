@@ -2,9 +2,10 @@
  * The clock that code sees: the real one, or a recording's.
  *
  * While a callback runs for a replayed event, enif_monotonic_time() and its kin read the record's
- * own time. The dispatcher sets the thread's clock; threads that it does not know read real clocks.
- * The clock belongs to the thread and not to an environment, as enif_monotonic_time() is given no
- * environment. A record's time is read only if a callback asks for it (`fill`).
+ * own time. The dispatcher sets the thread's clock, th_self.clock; threads that it does not know
+ * read real clocks. The clock belongs to the thread and not to an environment, as
+ * enif_monotonic_time() is given no environment. A record's time is read only if a callback asks
+ * for it (`fill`).
  * monotonic + offset is always the system time; the real offset is taken once, at the start, and
  * does not follow later changes of the system's clock.
  */
@@ -23,9 +24,6 @@ struct th_clock {
     bool (*fill)(struct th_clock *
                      self); /* sets the others; false: the record has no time, use the real clock */
 };
-
-/* The thread's clock, NULL: the real one. */
-extern _Thread_local struct th_clock *th_clock_current;
 
 /* Nanoseconds by the thread's clock. */
 int64_t th_clock_monotonic(void);

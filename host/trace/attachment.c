@@ -2,6 +2,8 @@
 
 #include "trace_thread.h"
 
+#include "host/self/self.h"
+
 #include <stdatomic.h>
 
 /* --- Calling ---------------------------------------------------------------------------------- */
@@ -12,7 +14,7 @@ static inline th_term call(struct th_attachment *attachment, th_env *env, enum t
     th_term answer;
 
     env->self = self;
-    th_trace_callback_current.told += slot % 2;
+    th_self.reported += slot % 2;
     answer = th_trace_attachment_enter(attachment, env, slot, argv);
     if (env->exception != TH_NONE)
         answer = TH_NONE;
@@ -30,7 +32,7 @@ static __attribute__((noinline)) th_term call_shared(struct th_attachment *attac
     th_env nested;
     th_term answer;
 
-    if (!th_trace_callback_current.attachment) {
+    if (!th_self.attachment) {
         thread->env.library = attachment->library;
         return call(attachment, &thread->env, slot, argv, self);
     }
@@ -62,16 +64,18 @@ bool th_trace_attachment_ask_status(struct th_attachment *attachment, th_term tr
     th_term argv[] = {TH_AM(trace_status), attachment->state, tracee};
     struct th_session *session = attachment->session;
     bool shared = session->shared;
+    struct th_callback_subject *outer = th_self.subject;
+    struct th_callback_subject subject = {.event = th_trace_callback_handled(), .tracee = tracee};
     th_term answer;
 
     th_trace_session_count(session, TH_COUNTED(status));
-    th_trace_callback_current.tracee = tracee;
-    th_trace_callback_current.call = NULL;
+    th_self.subject = &subject;
     if (shared)
         th_progress_enter();
     answer = th_trace_attachment_call(attachment, TH_SLOT_enabled, argv, TH_NONE);
     if (shared)
         th_progress_leave();
+    th_self.subject = outer;
     return answer != TH_AM(remove);
 }
 
@@ -86,26 +90,15 @@ static enum th_status first_answer(const struct th_attachment *attachment, bool 
 
 enum th_status th_trace_attachment_ask_first_status(struct th_attachment *attachment)
 {
-    struct th_callback *callback = &th_trace_callback_current;
-    struct th_attachment *outer = callback->attachment;
-    enum th_tracer_slot slot = callback->slot;
-    th_term tracee = callback->tracee;
-    const struct th_call_event *live_call = callback->call;
-    const struct th_live_end *end = callback->end;
-    struct th_generic_bp *breakpoint = callback->breakpoint;
+    struct th_attachment *outer = th_self.attachment;
+    unsigned slot = th_self.slot;
     bool stays;
 
-    callback->end = NULL;
-    callback->breakpoint = NULL;
     attachment->asked_first = true;
     stays = th_trace_attachment_ask_status(attachment, TH_AM(undefined));
     attachment->asked_first = false;
-    th_trace_callback_set(callback, outer);
-    callback->slot = slot;
-    callback->tracee = tracee;
-    callback->call = live_call;
-    callback->end = end;
-    callback->breakpoint = breakpoint;
+    th_trace_callback_set(outer);
+    th_self.slot = slot;
     return first_answer(attachment, stays);
 }
 

@@ -18,6 +18,7 @@
 #include "callback.h"
 #include "session.h"
 #include "host/progress/progress.h"
+#include "host/self/self.h"
 
 #include <stdatomic.h>
 
@@ -57,16 +58,15 @@ void th_trace_attachment_free(struct th_attachment *attachment);
 static inline th_term th_trace_attachment_enter(struct th_attachment *attachment, th_env *env,
                                                 enum th_tracer_slot slot, const th_term argv[])
 {
-    struct th_callback *callback = &th_trace_callback_current;
-    uint64_t sequence = atomic_load_explicit(&callback->sequence, memory_order_relaxed);
+    uint64_t callbacks = atomic_load_explicit(&th_self.callbacks, memory_order_relaxed);
     th_term answer;
 
-    callback->slot = slot;
-    th_trace_callback_set(callback, attachment);
-    /* Only this thread writes it; see callback.h for the reader. */
-    atomic_store_explicit(&callback->sequence, sequence + 1, memory_order_relaxed);
+    th_self.slot = slot;
+    th_trace_callback_set(attachment);
+    /* Only this thread writes it. */
+    atomic_store_explicit(&th_self.callbacks, callbacks + 1, memory_order_relaxed);
     answer = attachment->slots->functions[slot](env, slot % 2 ? 5 : 3, argv);
-    th_trace_callback_set(callback, NULL);
+    th_trace_callback_set(NULL);
     return answer;
 }
 

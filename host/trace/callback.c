@@ -2,23 +2,35 @@
 
 #include "attachment.h"
 #include "failure.h"
+#include "host/self/self.h"
 #include "host/trace/live/live_hit.h"
 #include "trace_thread.h"
 #include "host/breakpoint/breakpoint.h"
 
-_Thread_local struct th_callback th_trace_callback_current;
+/* The subject of the callback that the thread is in; NULL: it is in none. */
+static const struct th_callback_subject *at_hand(void)
+{
+    return th_self.attachment ? th_self.subject : NULL;
+}
 
 const char *th_trace_callback_name(void)
 {
-    return th_trace_callback_current.attachment->slots->filled_by[th_trace_callback_current.slot];
+    return th_self.attachment->slots->filled_by[th_self.slot];
+}
+
+static th_term tracee_of(const struct th_callback_subject *subject)
+{
+    return subject->call  ? subject->call->process->id
+           : subject->end ? subject->end->process->id
+                          : subject->tracee;
 }
 
 bool th_trace_callback_refuses(th_term receiver)
 {
-    const struct th_attachment *attachment = th_trace_callback_current.attachment;
+    const struct th_attachment *attachment = th_self.attachment;
     struct th_session *session;
 
-    if (!attachment || receiver != th_trace_callback_current.tracee)
+    if (!attachment || receiver != tracee_of(th_self.subject))
         return false;
     session = attachment->session;
     th_trace_session_count(session, TH_COUNTED(refused));
@@ -51,7 +63,7 @@ static void detach(struct th_attachment *attachment, const char *reason)
 
 void th_trace_callback_failed(const th_env *env, const char *reason)
 {
-    struct th_attachment *attachment = th_trace_callback_current.attachment;
+    struct th_attachment *attachment = th_self.attachment;
 
     if (!attachment) {
         th_trace_failure_report(library_name(env), reason);
@@ -65,7 +77,7 @@ void th_trace_callback_failed(const th_env *env, const char *reason)
 
 bool th_trace_callback_is_pending(void)
 {
-    struct th_attachment *attachment = th_trace_callback_current.attachment;
+    struct th_attachment *attachment = th_self.attachment;
 
     if (!attachment || !atomic_load_explicit(&attachment->pending, memory_order_relaxed))
         return false;
@@ -79,14 +91,14 @@ th_slot_function *th_trace_callback_watcher;
 
 const char *th_trace_callback_tracer(void)
 {
-    const struct th_attachment *attachment = th_trace_callback_current.attachment;
+    const struct th_attachment *attachment = th_self.attachment;
 
     return attachment ? attachment->name : NULL;
 }
 
 const char *th_trace_callback_session(void)
 {
-    const struct th_attachment *attachment = th_trace_callback_current.attachment;
+    const struct th_attachment *attachment = th_self.attachment;
 
     return attachment ? attachment->session->title : NULL;
 }
@@ -94,14 +106,14 @@ const char *th_trace_callback_session(void)
 struct th_event *th_trace_callback_event(void)
 {
     static struct th_event made; /* of a live call or its end, which have none until it is wanted */
-    const struct th_callback *callback = &th_trace_callback_current;
+    const struct th_callback_subject *subject = at_hand();
 
-    if (!callback->attachment || callback->event || !(callback->end || callback->call))
-        return callback->attachment ? callback->event : NULL;
-    if (callback->end)
-        th_live_end_event(&made, callback->end);
+    if (!subject || !(subject->end || subject->call))
+        return subject ? subject->event : NULL;
+    if (subject->end)
+        th_live_end_event(&made, subject->end);
     else
-        th_live_call_event(&made, callback->call);
+        th_live_call_event(&made, subject->call);
     return &made;
 }
 
@@ -110,17 +122,16 @@ struct th_event *th_trace_callback_event(void)
 /* The live call that the callback is about; NULL: it is about something else. */
 static const struct th_call_event *live_call(void)
 {
-    const struct th_callback *callback = &th_trace_callback_current;
+    const struct th_callback_subject *subject = at_hand();
 
-    return callback->attachment && !callback->event && !callback->end ? callback->call : NULL;
+    return subject ? subject->call : NULL;
 }
 
 static struct th_event *recorded(void)
 {
-    const struct th_callback *callback = &th_trace_callback_current;
+    const struct th_callback_subject *subject = at_hand();
 
-    return callback->attachment && callback->event && !callback->event->live ? callback->event
-                                                                             : NULL;
+    return subject && subject->event && !subject->event->live ? subject->event : NULL;
 }
 
 enum th_fact th_trace_callback_external(void)
@@ -163,13 +174,14 @@ bool th_trace_callback_unique(int64_t *unique)
 
 bool th_trace_callback_disarm(const th_env *env)
 {
-    struct th_callback *callback = &th_trace_callback_current;
-    struct th_hit hit = {.breakpoint = callback->breakpoint, .data = callback->breakpoint_data};
+    const struct th_callback_subject *subject = at_hand();
+    struct th_hit hit;
 
-    if (!callback->attachment || !hit.breakpoint ||
-        (!th_trace_callback_watcher && env != &callback->attachment->env &&
+    if (!subject || !subject->breakpoint ||
+        (!th_trace_callback_watcher && env != &th_self.attachment->env &&
          env != &th_trace_thread_own()->env))
         return false;
-    th_breakpoint_disarm(&hit, callback->hit_kinds);
+    hit = (struct th_hit){.breakpoint = subject->breakpoint, .data = subject->breakpoint_data};
+    th_breakpoint_disarm(&hit, subject->hit_kinds);
     return true;
 }

@@ -1,14 +1,17 @@
 /*
- * The callback that a thread is in.
+ * The callback that a thread is in, and its subject: th_self.attachment, slot and subject.
  *
- * Set by the dispatcher around each call of a tracer; read by host/nif (to refuse what a callback
- * must not do), by the crash handler and by the watchdog.
+ * Producers of deliveries set the subject before the first callback of an event, and reset it after
+ * the last. th_trace_attachment_enter() sets the attachment and the slot around each call of a
+ * tracer. nif/ reads them (to refuse what a callback must not do), and so do the crash handler and
+ * the watchdog.
  */
 #ifndef TH_CALLBACK_H
 #define TH_CALLBACK_H
 
 #include "event.h"
 #include "host/library/library.h"
+#include "host/self/self.h"
 
 struct th_attachment;
 struct th_call_event;
@@ -16,36 +19,34 @@ struct th_live_end;
 struct th_bp_data;
 struct th_generic_bp;
 
-struct th_callback {
-    /* Whose callback it is; NULL: the thread is in none. Written as th_trace_callback_set() does,
-     * as the watchdog looks at it. */
-    struct th_attachment *attachment;
-    enum th_tracer_slot slot; /* that it was called through */
-    struct th_event *event;   /* NULL for trace_status outside of an event */
-    /* What a callback is about that has no event: a live call, or, if this is not NULL, the end of
-     * one. An event is made of it when somebody asks. Good while the callback runs. */
-    const struct th_call_event *call;
-    const struct th_live_end *end;
-    th_term tracee;
-    /* In callbacks about a call that met a breakpoint: that, what it said, and which kinds of it
-     * the callback is for. NULL: it is about something else. */
+/*
+ * The subject of callbacks (th_self.subject): at most one of EVENT, CALL and END is not NULL; none
+ * is in a trace_status outside of an event. An event is made of a call or an end when somebody asks
+ * for it.
+ */
+struct th_callback_subject {
+    struct th_event *event;
+    const struct th_live_end *end;    /* the end of a live call */
+    const struct th_call_event *call; /* a live call */
+    th_term tracee;                   /* of an event, or of trace_status */
+    /* In callbacks about a call that met a breakpoint: that, its data, and the kinds of it that the
+     * callback is for. NULL: they are about something else. */
     struct th_generic_bp *breakpoint;
     const struct th_bp_data *breakpoint_data;
     uint32_t hit_kinds;
-    /* Counts the callbacks that this thread began. Relaxed: the watchdog only compares two
-     * readings. */
-    _Atomic uint64_t sequence;
-    uint64_t told; /* trace callbacks of recorded events that this thread began; its own */
 };
 
-extern _Thread_local struct th_callback th_trace_callback_current
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
-
-/* Relaxed: the watchdog only wants to know, at some time, whether the thread is in a callback. */
-static inline void th_trace_callback_set(struct th_callback *callback,
-                                         struct th_attachment *attachment)
+/* Begins a callback, or ends it: ATTACHMENT NULL. Relaxed: the watchdog only wants to know, at some
+ * time, whether the thread is in a callback. */
+static inline void th_trace_callback_set(struct th_attachment *attachment)
 {
-    __atomic_store_n(&callback->attachment, attachment, __ATOMIC_RELAXED);
+    __atomic_store_n(&th_self.attachment, attachment, __ATOMIC_RELAXED);
+}
+
+/* The event that the thread handles, in a callback or between two; NULL: none, or a live call. */
+static inline struct th_event *th_trace_callback_handled(void)
+{
+    return th_self.subject ? th_self.subject->event : NULL;
 }
 
 /* The name of the callback that runs, for example "trace_call". The thread must be in one. */

@@ -1,5 +1,7 @@
 #include "delivery.h"
 
+#include "host/self/self.h"
+
 const struct th_match_result th_trace_delivery_matched = {.end = TH_MATCH_YES,
                                                           .message = TH_AM(true)};
 
@@ -156,7 +158,7 @@ enum th_delivery_outcome th_trace_delivery_decide(struct th_delivery *delivery,
     else
         outcome = decide_call(delivery, source, result);
     if (source->in_thread)
-        th_env_clear(&th_trace_thread_here->arena);
+        th_env_clear(&th_self.trace_thread->arena);
     return outcome;
 }
 

@@ -33,6 +33,8 @@
 #include "return_request.h"
 #include "trace_thread.h"
 
+#include "host/self/self.h"
+
 struct th_delivery {
     struct th_attachment *attachment; /* the tracer, the same for `enabled` and `trace` */
     struct th_shared_spec *spec;      /* NULL: each call matches */
@@ -109,7 +111,7 @@ TH_DELIVERY_INLINE void th_trace_delivery_count(const struct th_delivery *delive
                                                 size_t what)
 {
     if (source->in_thread)
-        th_trace_thread_count_in(th_trace_thread_here, delivery->attachment->session, what);
+        th_trace_thread_count_in(th_self.trace_thread, delivery->attachment->session, what);
     else
         th_trace_session_count(delivery->attachment->session, what);
 }
@@ -145,7 +147,7 @@ TH_DELIVERY_INLINE void th_trace_delivery_send(struct th_delivery *delivery,
     struct th_attachment *attachment = delivery->attachment;
     enum th_tracer_group group = th_trace_delivery_group(delivery, source);
     th_env *env =
-        source->in_thread ? &th_trace_thread_here->env : th_trace_attachment_env(attachment);
+        source->in_thread ? &th_self.trace_thread->env : th_trace_attachment_env(attachment);
 
     source->fill(delivery, env, message, flags);
     th_trace_delivery_count(delivery, source, TH_COUNTED(traced));

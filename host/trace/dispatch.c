@@ -15,6 +15,7 @@
 #include "dispatch.h"
 
 #include "inheritance.h"
+#include "host/self/self.h"
 #include "host/trace/live/live_hit.h"
 #include "opts.h"
 #include "pattern_hit.h"
@@ -39,20 +40,22 @@ static bool fill_clock(struct th_clock *clock)
     return true;
 }
 
-static void begin(struct th_tracing *tracing, struct th_event *event)
+/* SUBJECT is good until end(). */
+static void begin(struct th_tracing *tracing, struct th_event *event,
+                  struct th_callback_subject *subject)
 {
     tracing->clock.clock.ready = false;
     tracing->clock.clock.fill = fill_clock;
     tracing->clock.event = event;
-    th_clock_current = tracing->wall_clock ? NULL : &tracing->clock.clock;
-    th_trace_callback_current.event = event;
-    th_trace_callback_current.tracee = event->tracee;
+    th_self.clock = tracing->wall_clock ? NULL : &tracing->clock.clock;
+    *subject = (struct th_callback_subject){.event = event, .tracee = event->tracee};
+    th_self.subject = subject;
 }
 
 static void end(struct th_tracing *tracing)
 {
-    th_clock_current = NULL;
-    th_trace_callback_current.event = NULL;
+    th_self.clock = NULL;
+    th_self.subject = NULL;
     th_env_clear(&tracing->arena);
     if (tracing->unsettled)
         th_trace_settle(tracing);
@@ -368,9 +371,10 @@ static bool is_unwanted(const struct th_tracing *tracing, const struct th_event 
 static void take_recorded(struct th_dispatch *dispatch)
 {
     struct th_tracing *tracing = dispatch->tracing;
+    struct th_callback_subject subject;
 
     tracing->seen |= dispatch->flag;
-    begin(tracing, dispatch->event);
+    begin(tracing, dispatch->event, &subject);
     if (dispatch->event->tag == TH_TAG_call)
         offer_call(dispatch);
     else if (is_return(dispatch->event))
@@ -404,19 +408,19 @@ static void take_live(struct th_dispatch *dispatch)
 {
     struct th_event *event = dispatch->event;
     const struct th_tracee_refs *refs = th_trace_traced_refs(event->live);
+    struct th_callback_subject subject = {.event = event, .tracee = event->tracee};
 
-    th_trace_callback_current.event = event;
-    th_trace_callback_current.tracee = event->tracee;
+    th_self.subject = &subject;
     if (event->kind == TH_EVENT_SEQ_TRACE)
         refs = atomic_load_explicit(&dispatch->tracing->everyone, memory_order_acquire);
     offer_to_all(dispatch, refs, false);
-    th_trace_callback_current.event = NULL;
+    th_self.subject = NULL;
     th_env_clear(&th_trace_thread_own()->arena);
 }
 
 static void take_shared(struct th_dispatch *dispatch)
 {
-    if (dispatch->event->live && th_trace_callback_current.attachment) {
+    if (dispatch->event->live && th_self.attachment) {
         th_trace_thread_add(&th_trace_thread_own()->suppressed);
         return;
     }
@@ -478,6 +482,8 @@ enum th_status th_trace(struct th_tracing *tracing, struct th_event *event)
 
 void th_trace_aside(struct th_tracing *tracing, struct th_event *event)
 {
+    struct th_callback_subject subject;
+
     if (event->kind == TH_EVENT_DROP)
         th_recorded_gap(&tracing->execution);
     if (event->kind >= TH_EVENT_SEQ_TRACE ||
@@ -490,7 +496,7 @@ void th_trace_aside(struct th_tracing *tracing, struct th_event *event)
         th_progress_enter();
         th_trace_catch_up(tracing);
     }
-    begin(tracing, event);
+    begin(tracing, event, &subject);
     if (atomic_load_explicit(&tracing->patterned, memory_order_relaxed))
         th_trace_patterns_aside(tracing, event);
     if (is_heeded(tracing, event))

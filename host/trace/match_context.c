@@ -9,6 +9,7 @@
  */
 #include "match_context.h"
 
+#include "host/self/self.h"
 #include "host/trace/live/live_hit.h"
 #include "points.h"
 
@@ -250,17 +251,19 @@ static th_term process_dump(void *context, th_env *env)
 /* The callback that shows the term is about the event at hand; of a call none was made yet. */
 static void live_display(void *context, th_term term)
 {
-    struct th_event *outer = th_trace_callback_current.event, event;
+    struct th_callback_subject *outer = th_self.subject, subject;
+    struct th_event event;
 
-    if (!outer) {
+    if (!th_trace_callback_handled()) {
         th_live_call_event(&event, of(context)->call);
-        th_trace_callback_current.event = &event;
+        subject = (struct th_callback_subject){.event = &event, .tracee = event.tracee};
+        th_self.subject = &subject;
     }
     if (asked(context)->display)
         asked(context)->display(process_of(context), term);
     else
         recorded_display(context, term);
-    th_trace_callback_current.event = outer;
+    th_self.subject = outer;
 }
 
 /* --- the trace control word: relaxed, a word in itself ---------------------------------------- */

@@ -2,6 +2,8 @@
 
 #include "trace_thread.h"
 
+#include "host/self/self.h"
+
 static struct th_meta_tracer *first(const struct th_tracing *tracing)
 {
     return atomic_load_explicit(&tracing->meta_tracers, memory_order_acquire);
@@ -280,7 +282,7 @@ void th_trace_meta_tracers_lose(struct th_tracing *tracing, th_term id)
 {
     struct th_meta_tracer *tracer = first(tracing);
 
-    for (; tracer && !th_trace_callback_current.attachment; tracer = after(tracer)) {
+    for (; tracer && !th_self.attachment; tracer = after(tracer)) {
         if (th_trace_session_state_term(tracer->session) != id || !caller_of(tracer) ||
             th_trace_session_ask_status(tracer->session, TH_AM(undefined)))
             continue;

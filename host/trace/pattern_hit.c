@@ -6,6 +6,7 @@
  */
 #include "pattern_hit.h"
 
+#include "host/self/self.h"
 #include "host/trace/live/live_hit.h"
 
 struct call_hit {
@@ -76,9 +77,9 @@ static struct th_session *session_of(struct th_bp_session *points)
 /* What th_disarm() pauses in the callbacks that come next: the breakpoint of HIT, for KINDS. */
 static void callbacks_about(struct th_hit *hit, uint32_t kinds)
 {
-    th_trace_callback_current.breakpoint = hit ? hit->breakpoint : NULL;
-    th_trace_callback_current.breakpoint_data = hit ? hit->data : NULL;
-    th_trace_callback_current.hit_kinds = kinds;
+    th_self.subject->breakpoint = hit ? hit->breakpoint : NULL;
+    th_self.subject->breakpoint_data = hit ? hit->data : NULL;
+    th_self.subject->hit_kinds = kinds;
 }
 
 /* A global breakpoint is about external calls. */

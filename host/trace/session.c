@@ -5,6 +5,8 @@
 #include "points.h"
 #include "trace_thread.h"
 
+#include "host/self/self.h"
+
 #include <stdatomic.h>
 
 /* Callbacks of a tracing that is shared are in a section, also those that belong to no event. */
@@ -226,8 +228,7 @@ struct th_session *th_trace_session_find(const struct th_tracing *tracing, th_se
 
 enum th_status th_trace_session_check_there(struct th_tracing *tracing, th_session_id id)
 {
-    return th_trace_callback_current.attachment ||
-                   th_trace_session_state(tracing, id) == TH_SESSION_ALIVE
+    return th_self.attachment || th_trace_session_state(tracing, id) == TH_SESSION_ALIVE
                ? TH_OK
                : th_error_raise(TH_FAILED, "the session ended meanwhile");
 }
@@ -247,7 +248,7 @@ bool th_trace_session_status(struct th_session *session)
 {
     bool attached = th_trace_session_is_attached(session);
 
-    if (!attached || th_trace_callback_current.attachment)
+    if (!attached || th_self.attachment)
         return attached;
     enter(session); /* it may be destroyed in the callback, by itself or another thread */
     if (!th_trace_session_ask_status(session, TH_AM(undefined))) {

@@ -1,6 +1,6 @@
 #include "trace_thread.h"
 
-_Thread_local struct th_trace_thread *th_trace_thread_here;
+#include "host/self/self.h"
 
 /* Release: what it leads to is complete; acquire. Written under the lock, which guards `taken` as
  * well; no other lock is taken under it. */
@@ -21,7 +21,7 @@ static void leave(void *context)
     pthread_mutex_lock(&lock);
     thread->taken = false;
     pthread_mutex_unlock(&lock);
-    th_trace_thread_here = NULL; /* destructors that run after this one may cause events, too */
+    th_self.trace_thread = NULL; /* destructors that run after this one may cause events, too */
 }
 
 static void make_key(void)
@@ -57,13 +57,13 @@ struct th_trace_thread *th_thread_begin(void)
     pthread_setspecific(at_thread_end, thread);
     th_env_init(&thread->env, TH_ENV_CALLBACK);
     th_env_init(&thread->arena, TH_ENV_PLAIN);
-    th_trace_thread_here = thread;
+    th_self.trace_thread = thread;
     return thread;
 }
 
 th_term th_thread_tidy(th_term answer)
 {
-    th_env *env = &th_trace_thread_here->env;
+    th_env *env = &th_self.trace_thread->env;
 
     if (env->exception != TH_NONE)
         answer = TH_NONE;

@@ -12,6 +12,7 @@
 #ifndef TH_THREAD_H
 #define TH_THREAD_H
 
+#include "host/self/self.h"
 #include "host/trace/live/live.h"
 #include "tracing.h"
 
@@ -36,14 +37,12 @@ struct th_trace_thread {
     struct th_thread_counts *_Atomic meta_counts;
 };
 
-extern _Thread_local struct th_trace_thread *th_trace_thread_here
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 __attribute__((cold)) struct th_trace_thread *th_thread_begin(void);
 
 /* The calling thread's. */
 static inline struct th_trace_thread *th_trace_thread_own(void)
 {
-    struct th_trace_thread *thread = th_trace_thread_here;
+    struct th_trace_thread *thread = th_self.trace_thread;
 
     return __builtin_expect(thread != NULL, 1) ? thread : th_thread_begin();
 }
@@ -81,7 +80,7 @@ static inline void th_trace_thread_count_in(struct th_trace_thread *thread,
 static inline th_term th_trace_thread_enter(struct th_attachment *attachment,
                                             enum th_tracer_slot slot, const th_term argv[])
 {
-    th_env *env = &th_trace_thread_here->env;
+    th_env *env = &th_self.trace_thread->env;
 
     env->library = attachment->library;
     return th_trace_attachment_enter(attachment, env, slot, argv);
@@ -98,7 +97,7 @@ __attribute__((cold)) th_term th_thread_tidy(th_term answer);
 static inline th_term th_trace_thread_ask(struct th_attachment *attachment, const th_term argv[3])
 {
     th_term answer = th_trace_thread_enter(attachment, TH_SLOT_enabled_call, argv);
-    const th_env *env = &th_trace_thread_here->env;
+    const th_env *env = &th_self.trace_thread->env;
     uintptr_t untidy = (uintptr_t)env->top ^ (uintptr_t)env->bottom;
 
     untidy |= (uintptr_t)env->offheap | env->exception;
@@ -111,9 +110,9 @@ static inline th_term th_trace_thread_ask(struct th_attachment *attachment, cons
 static inline void th_trace_thread_tell(struct th_attachment *attachment, const th_term argv[5],
                                         th_term self)
 {
-    th_trace_thread_here->env.self = self;
+    th_self.trace_thread->env.self = self;
     th_trace_thread_enter(attachment, TH_SLOT_trace_call, argv);
-    th_env_clear(&th_trace_thread_here->env);
+    th_env_clear(&th_self.trace_thread->env);
     th_resource_reap();
 }
 

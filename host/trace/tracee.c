@@ -1,5 +1,6 @@
 /* Flags of tracees: see tracees.h. */
 #include "inheritance.h"
+#include "host/self/self.h"
 #include "host/trace/live/live.h"
 
 /* --- a tracee's own struct --- */
@@ -427,7 +428,7 @@ uint32_t th_trace_session_flags(struct th_session *session, th_term id)
         return 0;
     if (tracing->shared)
         th_progress_enter();
-    if (!th_trace_callback_current.attachment && !th_trace_session_ask_status(session, id)) {
+    if (!th_self.attachment && !th_trace_session_ask_status(session, id)) {
         forget_one(session, id);
         flags = 0;
     }

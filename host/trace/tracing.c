@@ -1,6 +1,7 @@
 #include "tracing.h"
 
 #include "inheritance.h"
+#include "host/self/self.h"
 #include "host/trace/recorded/recordings.h"
 #include "trace_thread.h"
 
@@ -86,7 +87,7 @@ static bool meta_ended(const struct th_tracing *tracing)
 
 void th_trace_settle(struct th_tracing *tracing)
 {
-    if (th_trace_callback_current.event || th_trace_callback_current.attachment)
+    if (th_trace_callback_handled() || th_self.attachment)
         return;
     while (tracing->unsettled || meta_ended(tracing)) {
         tracing->unsettled = false;
@@ -190,7 +191,7 @@ void th_trace_share(struct th_tracing *tracing)
 
     if (tracing->shared)
         return;
-    if (th_trace_callback_current.event || th_trace_callback_current.attachment)
+    if (th_trace_callback_handled() || th_self.attachment)
         th_bug("th_trace_share() in an event");
     th_trace_settle(tracing);
     tracing->suppressed_before = before.suppressed;

@@ -2,6 +2,7 @@
 #include "files.h"
 
 #include "host/library/library.h"
+#include "host/self/self.h"
 #include "tests/tracers/journal.h"
 
 #include <dlfcn.h>
@@ -43,7 +44,7 @@ static void a_library_is_loaded_and_unloaded(void **state)
     assert_int_equal(th_library_load(library, NULL, info_of(&journal)), TH_OK);
     assert_string_equal(journal.text, "load");
     assert_ptr_equal(th_library_private_data(library), &journal);
-    assert_null(th_library_running);
+    assert_null(th_self.library_frame);
     th_library_release(library);
     assert_string_equal(journal.text, "load unload");
 }
@@ -351,7 +352,7 @@ static void refuse(const char *name, const char *source, const char *reason)
     assert_int_equal(th_library_open(path, &library), TH_REFUSED);
     assert_error_has(reason);
     assert_error_has(path);
-    assert_null(th_library_running);
+    assert_null(th_self.library_frame);
 }
 
 static void wrong_libraries_are_refused(void **state)

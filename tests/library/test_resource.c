@@ -5,6 +5,7 @@
 #include "files.h"
 
 #include "host/library/library.h"
+#include "host/self/self.h"
 #include "tests/tracers/journal.h"
 
 #include <pthread.h>
@@ -85,7 +86,7 @@ static void the_destructor_runs_once_when_all_shares_are_gone(void **state)
     assert_string_equal(journal.text, "load gone");
     th_resource_reap();
     assert_string_equal(journal.text, "load gone");
-    assert_null(th_library_running);
+    assert_null(th_self.library_frame);
     th_library_release(library);
     assert_string_equal(journal.text, "load gone unload");
 }

@@ -2,6 +2,7 @@
 #include "files.h"
 
 #include "host/library/library.h"
+#include "host/self/self.h"
 #include "tests/tracers/journal.h"
 
 #include <pthread.h>
@@ -261,7 +262,7 @@ static void a_library_is_asked_whether_it_can_take_over(void **state)
     assert_int_equal(th_library_upgrade_check(new_, old, th_small(4)), TH_REFUSED);
     assert_error_has("its th_upgrade_check() returned 7");
     assert_error_has("asks.so was refused");
-    assert_null(th_library_running);
+    assert_null(th_self.library_frame);
     assert_int_equal(th_library_upgrade_check(new_, old, th_small(-3)), TH_OK);
     assert_int_equal(th_library_load(new_, old, th_small(0)), TH_OK);
     assert_int_equal(th_library_upgrade_check(old, new_, th_small(0)), TH_OK); /* it has none */

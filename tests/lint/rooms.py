@@ -12,6 +12,7 @@ import re
 # From the ground up; rooms on one line do not see each other.
 ORDER = [
     ['base'],
+    ['self'],
     ['term', 'progress'],
     ['process', 'match', 'shell'],
     ['library', 'file'],

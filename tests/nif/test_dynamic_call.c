@@ -1,6 +1,7 @@
 /* Calls of a library's code through a resource. */
 #include "host/library/library.h"
 #include "host/nif/nif.h"
+#include "host/self/self.h"
 #include "tests/support/events_library.h"
 #include "tests/support/inbox.h"
 
@@ -54,7 +55,7 @@ static void the_callback_is_called(void **state)
     (void)state;
     assert_int_equal(call("events", "full", enif_make_resource(&env, object)), 0);
     assert_string_equal(events_noted(journal), "x:dyncall 1");
-    assert_null(th_library_running);
+    assert_null(th_self.library_frame);
 }
 
 /* With its caller's environment. */

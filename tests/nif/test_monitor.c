@@ -2,6 +2,7 @@
 #include "host/library/library.h"
 #include "host/nif/nif.h"
 #include "host/process/process.h"
+#include "host/self/self.h"
 #include "tests/support/events_library.h"
 #include "tests/support/inbox.h"
 
@@ -83,7 +84,7 @@ static void down_is_called_at_a_safe_point(void **state)
     end_process();
     assert_string_equal(events_noted(journal), ""); /* not by who ended it, who may hold locks */
     assert_string_equal(noted(), "x:down 1");
-    assert_null(th_library_running);
+    assert_null(th_self.library_frame);
     assert_int_not_equal(enif_demonitor_process(&env, a, &a->monitor), 0);
     assert_string_equal(noted(), "");
 }

@@ -1,6 +1,7 @@
 /* Time: units, and the shapes of timestamps. The clocks of replayed events are in test_callback.c.
  */
 #include "host/nif/nif.h"
+#include "host/self/self.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -128,7 +129,7 @@ static void a_recorded_clock_is_read_as_it_is(void **state)
     int64_t now;
 
     (void)state;
-    th_clock_current = &clock;
+    th_self.clock = &clock;
     assert_int_equal(enif_monotonic_time(ERL_NIF_NSEC), -1500);
     assert_int_equal(enif_monotonic_time(ERL_NIF_USEC), -2);
     assert_true(enif_time_offset(ERL_NIF_NSEC) == 1700000000123457500);
@@ -138,7 +139,7 @@ static void a_recorded_clock_is_read_as_it_is(void **state)
     }
     assert_timestamp(enif_cpu_time(env), &now);
     assert_int_equal(now, 1000001);
-    th_clock_current = NULL;
+    th_self.clock = NULL;
 }
 
 static void a_record_without_time_leaves_the_real_clock(void **state)
@@ -147,12 +148,12 @@ static void a_record_without_time_leaves_the_real_clock(void **state)
     int64_t first, second;
 
     (void)state;
-    th_clock_current = &clock;
+    th_self.clock = &clock;
     assert_timestamp(enif_now_time(env), &first);
     assert_timestamp(enif_now_time(env), &second);
     assert_true(second > first);
     assert_in_range(first / 1000000, time(NULL) - 2, time(NULL) + 2);
-    th_clock_current = NULL;
+    th_self.clock = NULL;
 }
 
 int main(void)

@@ -2,6 +2,7 @@
  * function says two things. */
 #include "runs.h"
 
+#include "host/self/self.h"
 #include "tests/support/skipping.h"
 
 static struct th_process *process;
@@ -45,7 +46,7 @@ static void a_call_has_its_process_and_library(void **state)
     th_buffer_add_text(&expected, ",1,77}");
     assert_string_equal(run(process, "surroundings", "[]"), th_buffer_text(&expected));
     th_buffer_free(&expected);
-    assert_null(th_runtime_call_current);
+    assert_null(th_self.call);
 }
 
 static void what_cannot_be_scheduled_is_badarg(void **state)

@@ -2,6 +2,7 @@
  * not outlive. The latter is for ever, and the last test. */
 #include "runs.h"
 
+#include "host/self/self.h"
 #include "tests/tracers/options.h"
 
 #include <pthread.h>
@@ -14,9 +15,9 @@ static _Atomic int left, left_by[16];
 static void on_left(void *unused)
 {
     (void)unused;
-    assert_non_null(th_runtime_scheduler_current);
+    assert_non_null(th_self.scheduler);
     left++;
-    left_by[th_runtime_scheduler_current->number]++;
+    left_by[th_self.scheduler->number]++;
 }
 
 static void on_unloaded(void *unused)

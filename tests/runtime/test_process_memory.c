@@ -2,6 +2,7 @@
 #include "host/runtime/process_memory.h"
 
 #include "host/base/base.h"
+#include "host/self/self.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -25,7 +26,7 @@ static struct th_process *processes[MANY];
 static int begin(void **state)
 {
     (void)state;
-    th_runtime_scheduler_current = &scheduler;
+    th_self.scheduler = &scheduler;
     return 0;
 }
 
@@ -34,7 +35,7 @@ static int end(void **state)
     (void)state;
     th_runtime_process_memory_leave();
     th_runtime_process_memory_end();
-    th_runtime_scheduler_current = NULL;
+    th_self.scheduler = NULL;
     return 0;
 }
 
@@ -165,7 +166,7 @@ static void a_large_heap_is_not_kept(void **state)
 /* Takes processes, and gives back those of the others. */
 static void *give_all(void *allocated)
 {
-    th_runtime_scheduler_current = &scheduler;
+    th_self.scheduler = &scheduler;
     give(MOST_KEPT);
     *(unsigned long *)allocated = allocations_of(FULL);
     th_runtime_process_memory_leave();
@@ -193,7 +194,7 @@ static void without_a_scheduler_nothing_is_kept(void **state)
 
     (void)state;
     allocations_of(1);
-    th_runtime_scheduler_current = NULL;
+    th_self.scheduler = NULL;
     assert_true(allocations_of(1) > 0);
     process = th_runtime_process_memory_take();
     assert_is_new(process);

@@ -4,6 +4,7 @@
 #include "host/runtime/run_queue.h"
 
 #include "host/nif/nif.h"
+#include "host/self/self.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -223,9 +224,9 @@ static _Atomic int visited, visited_normal;
 static void visit(void *argument)
 {
     assert_ptr_equal(argument, &visited);
-    assert_non_null(th_runtime_scheduler_current);
+    assert_non_null(th_self.scheduler);
     visited++;
-    visited_normal += th_runtime_scheduler_current->type == ERL_NIF_THR_NORMAL_SCHEDULER;
+    visited_normal += th_self.scheduler->type == ERL_NIF_THR_NORMAL_SCHEDULER;
 }
 
 static void *send_all(void *unused)

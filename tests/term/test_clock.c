@@ -1,4 +1,5 @@
 /* Clocks: real ones, recorded ones, and whose they are. */
+#include "host/self/self.h"
 #include "host/term/term.h"
 
 #include <pthread.h>
@@ -15,7 +16,7 @@ enum { SECOND = 1000000000 };
 static int forget_clock(void **state)
 {
     (void)state;
-    th_clock_current = NULL;
+    th_self.clock = NULL;
     return 0;
 }
 
@@ -48,7 +49,7 @@ static void a_recorded_clock_is_read(void **state)
     struct th_clock clock = {.monotonic = 5, .offset = 7, .cpu = 11, .ready = true};
 
     (void)state;
-    th_clock_current = &clock;
+    th_self.clock = &clock;
     assert_int_equal(th_clock_monotonic(), 5);
     assert_int_equal(th_clock_offset(), 7);
     assert_int_equal(th_clock_cpu(), 11);
@@ -79,7 +80,7 @@ static void a_recorded_clock_is_filled_once_when_read(void **state)
 
     (void)state;
     fills = 0;
-    th_clock_current = &clock;
+    th_self.clock = &clock;
     assert_int_equal(fills, 0);
     assert_int_equal(th_clock_cpu(), 11);
     assert_int_equal(th_clock_monotonic(), 5);
@@ -94,7 +95,7 @@ static void a_record_without_time_leaves_the_real_clock(void **state)
 
     (void)state;
     fills = 0;
-    th_clock_current = &clock;
+    th_self.clock = &clock;
     assert_true(th_clock_monotonic() >= real);
     assert_true(fills > 0);
 }
@@ -113,7 +114,7 @@ static void other_threads_read_real_clocks(void **state)
     pthread_t thread;
 
     (void)state;
-    th_clock_current = &clock;
+    th_self.clock = &clock;
     assert_int_equal(pthread_create(&thread, NULL, read_elsewhere, &elsewhere), 0);
     pthread_join(thread, NULL);
     assert_true(elsewhere >= before);

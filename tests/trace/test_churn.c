@@ -3,6 +3,7 @@
  * callbacks: nothing is called of a session that is not alive, and memory stays in order (which the
  * address sanitizer tells).
  */
+#include "host/self/self.h"
 #include "tests/support/scene.h"
 
 #include "host/process/process.h"
@@ -103,7 +104,7 @@ static void meddle(void)
 
 static void in_callback(void)
 {
-    const struct th_session *session = th_trace_callback_current.attachment->session;
+    const struct th_session *session = th_self.attachment->session;
     th_session_id id = th_trace_session_id_of(session);
 
     called++;

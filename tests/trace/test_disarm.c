@@ -1,4 +1,5 @@
 /* th_disarm(): a tracer that has seen enough of a function. */
+#include "host/self/self.h"
 #include "tests/trace/patterns.h"
 
 #include "host/trace/points.h"
@@ -235,8 +236,7 @@ static void create_inner(void)
 
 static void disarm_of_inner(void)
 {
-    answer = th_disarm(
-        th_trace_callback_current.attachment ? &th_trace_callback_current.attachment->env : NULL);
+    answer = th_disarm(th_self.attachment ? &th_self.attachment->env : NULL);
 }
 
 /* A session that is created in a callback about a call is asked for its status, not about that. */

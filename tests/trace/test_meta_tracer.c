@@ -1,4 +1,5 @@
 /* Meta tracers that are not their session's own. */
+#include "host/self/self.h"
 #include "tests/trace/patterns.h"
 
 #include "host/progress/progress.h"
@@ -283,7 +284,7 @@ static int disarmed;
 
 static void disarm(void)
 {
-    disarmed = th_trace_callback_disarm(&th_trace_callback_current.attachment->env);
+    disarmed = th_trace_callback_disarm(&th_self.attachment->env);
 }
 
 static void it_disarms_meta_alone(void **state)

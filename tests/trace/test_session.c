@@ -1,4 +1,5 @@
 /* Sessions come and go at any time: outside of callbacks, in their own ones and in others'. */
+#include "host/self/self.h"
 #include "tests/support/scene.h"
 
 #include "host/process/process.h"
@@ -262,7 +263,7 @@ static void destroyed_when_its_status_is_asked_from_outside(void **state)
 static void create_d(void)
 {
     calls("d");
-    assert_non_null(th_trace_callback_current.attachment);
+    assert_non_null(th_self.attachment);
     assert_string_equal(th_trace_callback_name(), "trace_call");
     assert_true(th_trace_callback_refuses(th_local_pid(1, 0)));
 }

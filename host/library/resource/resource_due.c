@@ -1,6 +1,8 @@
 /* What is to be done at a safe point: destructors, `down` callbacks. */
 #include "resource_object.h"
 
+#include "host/self/self.h"
+
 /*
  * A stack that is only ever taken as a whole. Push: release, so that the taker sees the thing as it
  * was left. Take: acquire, for the same.
@@ -38,10 +40,13 @@ static struct th_resource_due *take_due(void)
     return list;
 }
 
+/* What the callbacks of trace/ are about is set aside: a destructor may cause events of its own. */
 void th_resource_reap_all(void)
 {
+    struct th_callback_subject *outer = th_self.subject;
     struct th_resource_due *list;
 
+    th_self.subject = NULL;
     while ((list = take_due())) {
         while (list) {
             struct th_resource_due *next = list->next;
@@ -49,6 +54,7 @@ void th_resource_reap_all(void)
             list = next;
         }
     }
+    th_self.subject = outer;
 }
 
 void th_resource_reap_unwoken(void)

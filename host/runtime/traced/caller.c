@@ -4,6 +4,7 @@
 #include "host/runtime/dirty_end.h"
 
 #include "host/runtime/source_line.h"
+#include "host/self/self.h"
 #include "traced_call.h"
 
 #include <unwind.h>
@@ -99,7 +100,7 @@ size_t th_traced_callers_find(const struct th_process *process, uintptr_t from,
 {
     struct walk walk = {
         .process = process,
-        .call = th_runtime_call_current,
+        .call = th_self.call,
         .from = from,
         .kept = process->frame_count,
         .found = found,
@@ -192,16 +193,16 @@ void th_traced_caught_by_caller(struct th_process *process, uintptr_t from)
 
 uintptr_t th_traced_from(void)
 {
-    return th_traced_busy > TH_BUSY ? th_traced_busy : TH_FROM_KEPT;
+    return th_self.in_trace_hook > TH_BUSY ? th_self.in_trace_hook : TH_FROM_KEPT;
 }
 
 bool th_traced_is_external(void *context, const struct th_mfa *function, const th_term *arguments)
 {
-    const struct th_call *call = th_runtime_call_current;
+    const struct th_call *call = th_self.call;
     struct th_mfa called;
 
     (void)context;
-    if (!call || call->goes_on || th_traced_busy != call->sp || arguments != call->argv)
+    if (!call || call->goes_on || th_self.in_trace_hook != call->sp || arguments != call->argv)
         return false;
     called = th_traced_callee_name(call->callee);
     return called.module == function->module && called.function == function->function &&

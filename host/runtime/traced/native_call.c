@@ -1,6 +1,7 @@
 #include "native_call.h"
 
 #include "host/runtime/thread_stack.h"
+#include "host/self/self.h"
 #include "traced_call.h"
 #include "traced_function.h"
 
@@ -22,7 +23,7 @@ uint64_t th_runtime_no_calls(void)
 static void in_child(void)
 {
     forked = true;
-    th_traced_busy = TH_FORKED;
+    th_self.in_trace_hook = TH_FORKED;
 }
 
 static void watch_forks(void)
@@ -90,7 +91,7 @@ static __attribute__((cold, noinline)) bool met_oddly(const struct th_native *na
 
     if (forked)
         return false;
-    if (th_traced_busy) {
+    if (th_self.in_trace_hook) {
         th_live_call_suppressed();
         return false;
     }
@@ -106,9 +107,9 @@ static __attribute__((cold, noinline)) bool met_oddly(const struct th_native *na
 /* Whether there can be a native frame for a call that C code has made. */
 static bool has_room(const struct th_process *process, uintptr_t at)
 {
-    const struct th_thread_stack *stack = th_runtime_thread_stack();
+    const struct th_self_stack *stack = th_self_stack();
 
-    return at >= stack->lowest && at < stack->end &&
+    return at >= th_runtime_stack_lowest() && at < stack->low + stack->size &&
            process->native_bytes < th_traced_native_stack();
 }
 
@@ -116,9 +117,9 @@ static bool has_room(const struct th_process *process, uintptr_t at)
 bool th_traced_native_keep(const struct th_traceable_function *function,
                            struct th_live_wants *wants)
 {
-    const struct th_call *call = th_runtime_call_current;
+    const struct th_call *call = th_self.call;
     struct th_process *process = call->process;
-    const uintptr_t at = th_traced_busy;
+    const uintptr_t at = th_self.in_trace_hook;
     const struct th_open_call *top;
     struct th_open_call *made;
     bool framed;
@@ -128,7 +129,7 @@ bool th_traced_native_keep(const struct th_traceable_function *function,
     framed = at != call->sp && !(top && top->native == at);
     if (framed && __builtin_expect(!has_room(process, at), 0)) {
         th_traced_open_refuse(process, wants);
-        th_traced_busy = 0;
+        th_self.in_trace_hook = 0;
         return false;
     }
     made = th_traced_open_add(process);
@@ -139,7 +140,7 @@ bool th_traced_native_keep(const struct th_traceable_function *function,
     made->below = process->native_bytes;
     th_live_wants_move(&made->wants, wants);
     if (!framed)
-        th_traced_busy = 0;
+        th_self.in_trace_hook = 0;
     return framed;
 }
 
@@ -158,10 +159,10 @@ static __attribute__((noinline)) bool is_resumed(struct th_call *call,
 bool th_traced_native_met_slowly(const struct th_native *native, int argc, const th_term argv[],
                                  uintptr_t at)
 {
-    struct th_call *call = th_runtime_call_current;
+    struct th_call *call = th_self.call;
     traced_code *code;
 
-    if (!call || th_traced_busy)
+    if (!call || th_self.in_trace_hook)
         return met_oddly(native, argc, argv, at);
     if (call->resumed && is_resumed(call, native, at))
         return false;
@@ -172,7 +173,7 @@ bool th_traced_native_met_slowly(const struct th_native *native, int argc, const
         !(at == call->sp && code->callee == call->callee)) /* that one is the runtime's */
         th_traced_probe_local(call, &code->function->live.function.name);
     if (th_live_is_returning(&call->process->live)) {
-        th_traced_busy = at;
+        th_self.in_trace_hook = at;
         th_traced_caught_by_caller(call->process, at);
     }
     return th_traced_native_tell(call, code, argv, at);
@@ -182,13 +183,13 @@ bool th_traced_native_met_slowly(const struct th_native *native, int argc, const
 
 void th_traced_native_frame_begin(struct th_native_frame *frame, uintptr_t at)
 {
-    struct th_call *call = th_runtime_call_current;
+    struct th_call *call = th_self.call;
     struct th_process *process = call->process;
 
     *frame = (struct th_native_frame){call, at, call->env->exception, process->native_bytes, false};
     th_traced_open_top(process)->native = at;
-    process->native_bytes += th_traced_busy - at;
-    th_traced_busy = 0;
+    process->native_bytes += th_self.in_trace_hook - at;
+    th_self.in_trace_hook = 0;
 }
 
 /* How a body has ended. */
@@ -226,7 +227,7 @@ static void end_one(void *context, struct th_process *process, struct th_open_ca
     const struct ending *ending = context;
 
     if (TH_PROBE_ENABLED(function__return) && ending->how == RETURNED)
-        th_traced_probe_local_return(th_runtime_call_current, &call->function->function.name);
+        th_traced_probe_local_return(th_self.call, &call->function->function.name);
     if (ending->how == RETURNED)
         th_live_return(&process->live, call->function, &call->wants, ending->value);
     else
@@ -250,9 +251,9 @@ static bool leave(const struct th_native_frame *frame)
 {
     struct th_process *process = frame->call->process;
 
-    if (th_traced_busy)
+    if (th_self.in_trace_hook)
         return false;
-    th_traced_busy = TH_BUSY;
+    th_self.in_trace_hook = TH_BUSY;
     th_traced_open_drop_below(process, frame->at);
     process->native_bytes = frame->below;
     return true;
@@ -266,7 +267,7 @@ static inline bool just_returned(const struct th_native_frame *frame, th_term an
     const struct th_process *process = call->process;
 
     return __builtin_expect(answer != TH_NONE && call->env->exception == TH_NONE &&
-                                !th_live_is_returning(&process->live) && !th_traced_busy &&
+                                !th_live_is_returning(&process->live) && !th_self.in_trace_hook &&
                                 th_traced_open_is_single(process, frame->at),
                             1);
 }
@@ -283,7 +284,7 @@ static __attribute__((noinline)) void end_slowly(const struct th_native_frame *f
         th_traced_open_hand_over(frame->call->process, frame->at);
     else
         end_frame(frame, ending);
-    th_traced_busy = 0;
+    th_self.in_trace_hook = 0;
 }
 
 void th_traced_native_frame_over(struct th_native_frame *frame, th_term answer)
@@ -297,7 +298,7 @@ void th_traced_native_frame_over(struct th_native_frame *frame, th_term answer)
         end_slowly(frame, answer);
         return;
     }
-    th_traced_busy = TH_BUSY;
+    th_self.in_trace_hook = TH_BUSY;
     last = th_traced_open_top(process);
     process->native_bytes = frame->below;
     process->open.count--;
@@ -306,7 +307,7 @@ void th_traced_native_frame_over(struct th_native_frame *frame, th_term answer)
     th_live_return(&process->live, last->function, &last->wants, answer);
     if (__builtin_expect(th_live_is_returning(&process->live), 0))
         th_traced_return_to_caller(process, frame->at);
-    th_traced_busy = 0;
+    th_self.in_trace_hook = 0;
 }
 
 void th_traced_native_frame_unwound(struct th_native_frame *frame)
@@ -314,5 +315,5 @@ void th_traced_native_frame_unwound(struct th_native_frame *frame)
     if (!leave(frame))
         return;
     end_frame(frame, raised(TH_AM(error), th_atom("unwound")));
-    th_traced_busy = 0;
+    th_self.in_trace_hook = 0;
 }

@@ -35,6 +35,7 @@
 #include "traced_function.h"
 
 #include "host/breakpoint/breakpoint.h"
+#include "host/self/self.h"
 
 extern void *const th_traced_native_handlers[TH_NATIVE_FORMS];
 
@@ -42,10 +43,10 @@ extern void *const th_traced_native_handlers[TH_NATIVE_FORMS];
  * are traced. */
 static inline bool th_traced_native_may_pass(const struct th_native *native)
 {
-    const struct th_call *call = th_runtime_call_current;
+    const struct th_call *call = th_self.call;
 
     return __builtin_expect(call != NULL, 1) && th_live_may_pass(&call->process->live) &&
-           !call->resumed && !th_traced_busy && !th_native_has_others(native) &&
+           !call->resumed && !th_self.in_trace_hook && !th_native_has_others(native) &&
            !TH_PROBE_ENABLED(local__function__entry);
 }
 
@@ -99,7 +100,7 @@ static inline bool th_traced_native_tell(const struct th_call *call,
     struct th_call_event met;
     struct th_live_wants wants;
 
-    th_traced_busy = at;
+    th_self.in_trace_hook = at;
     met.process = &call->process->live;
     met.function = &code->function->live;
     met.site = code->site;
@@ -109,20 +110,21 @@ static inline bool th_traced_native_tell(const struct th_call *call,
     th_live_call(&met, &wants);
     if (__builtin_expect(wants.count > 0, 0))
         return th_traced_native_keep(met.function, &wants);
-    th_traced_busy = 0;
+    th_self.in_trace_hook = 0;
     return false;
 }
 
 static inline bool th_traced_native_met(const struct th_native *native, int argc,
                                         const th_term argv[], uintptr_t at)
 {
-    const struct th_call *call = th_runtime_call_current;
+    const struct th_call *call = th_self.call;
     const struct th_instance_function *code = native->owner;
 
-    if (__builtin_expect(
-            !call || th_traced_busy || call->resumed || TH_PROBE_ENABLED(local__function__entry) ||
-                th_live_is_returning(&call->process->live) || !th_traced_native_is_only(code, argc),
-            0))
+    if (__builtin_expect(!call || th_self.in_trace_hook || call->resumed ||
+                             TH_PROBE_ENABLED(local__function__entry) ||
+                             th_live_is_returning(&call->process->live) ||
+                             !th_traced_native_is_only(code, argc),
+                         0))
         return th_traced_native_met_slowly(native, argc, argv, at);
     return th_traced_native_tell(call, code, argv, at);
 }

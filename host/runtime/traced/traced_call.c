@@ -4,7 +4,7 @@
 #include "native_call.h"
 #include "traced_function.h"
 
-_Thread_local uintptr_t th_traced_busy;
+#include "host/self/self.h"
 
 void th_traced_calls_begin(const struct th_runtime_setup *setup)
 {
@@ -33,9 +33,9 @@ meet_at_entry(struct th_process *process, const struct th_callee *callee, const 
     struct th_live_wants wants;
     struct th_open_call *made;
 
-    if (th_traced_busy)
+    if (th_self.in_trace_hook)
         return;
-    th_traced_busy = TH_BUSY;
+    th_self.in_trace_hook = TH_BUSY;
     if (th_live_is_returning(&process->live))
         th_traced_caught_by_caller(process, TH_FROM_KEPT);
     if (next)
@@ -50,7 +50,7 @@ meet_at_entry(struct th_process *process, const struct th_callee *callee, const 
         made->native = 0;
         th_live_wants_move(&made->wants, &wants);
     }
-    th_traced_busy = 0;
+    th_self.in_trace_hook = 0;
 }
 
 static __attribute__((noinline)) void meet_both(struct th_process *process,
@@ -104,9 +104,9 @@ void th_traced_calls_over(struct th_process *process, const struct th_call *oute
 {
     bool raised = process->outcome == TH_NONE;
 
-    if (th_traced_busy)
+    if (th_self.in_trace_hook)
         return;
-    th_traced_busy = TH_BUSY;
+    th_self.in_trace_hook = TH_BUSY;
     th_traced_open_drop_code(process, outer);
     if (!raised && th_live_is_returning(&process->live))
         th_traced_caught_by_code(process);
@@ -114,5 +114,5 @@ void th_traced_calls_over(struct th_process *process, const struct th_call *oute
         th_traced_caught_at(process, 0);
     if (th_live_is_returning(&process->live))
         (raised ? th_traced_raise_to_caller : th_traced_return_to_caller)(process, TH_FROM_KEPT);
-    th_traced_busy = 0;
+    th_self.in_trace_hook = 0;
 }

@@ -34,10 +34,9 @@ static inline void th_traced_frame_over(struct th_process *process, const struct
 /* The atom that tells it. */
 th_term th_traced_class_atom(enum th_raised class);
 
-/* The host works on open calls, or tells a call: what a signal handler calls then is not told. Else
- * 0. While a call is told that was met in machine code it is the stack pointer before that call. */
+/* Values of th_self.in_trace_hook while the host works on open calls, or reports a call: calls that
+ * a signal handler makes then are not reported. Else it is 0. While a call is reported that was met
+ * in machine code it is the stack pointer before that call. */
 enum { TH_BUSY = 1, TH_FORKED = 2 /* for ever: the process is a child that was forked */ };
-extern _Thread_local uintptr_t th_traced_busy
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 #endif

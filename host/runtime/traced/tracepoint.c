@@ -5,6 +5,7 @@
 #include "host/runtime/process_signal.h"
 #include "host/runtime/seq_token.h"
 #include "host/runtime/dirty_end.h"
+#include "host/self/self.h"
 
 static uint64_t words_of(struct th_live_tracee *live)
 {
@@ -87,11 +88,11 @@ static void named(th_term id, th_term name, bool given)
         return;
     if (th_is_port(id))
         th_traced_tracepoint_port_named(id, tag, name);
-    else if (!th_runtime_call_current || th_runtime_call_current->process->pid != id)
+    else if (!th_self.call || th_self.call->process->pid != id)
         th_runtime_signal_send(id, TH_SIGNAL_NAMED, TH_NONE, tag, name);
-    else if (th_runtime_dirty_take(th_runtime_call_current->process)) {
-        th_traced_tracepoint_about(th_runtime_call_current->process, tag, name);
-        th_runtime_dirty_let_go(th_runtime_call_current->process);
+    else if (th_runtime_dirty_take(th_self.call->process)) {
+        th_traced_tracepoint_about(th_self.call->process, tag, name);
+        th_runtime_dirty_let_go(th_self.call->process);
     }
 }
 
@@ -144,7 +145,7 @@ static void tell_place(struct th_process *process, enum th_tracer_tag tag)
 
 void th_traced_tracepoint_tell_in(struct th_process *process)
 {
-    process->live.scheduler = th_runtime_scheduler_current->number;
+    process->live.scheduler = th_self.scheduler->number;
     th_live_resume(&process->live);
     tell_place(process, TH_TAG_in);
 }

@@ -8,6 +8,8 @@
  */
 #include "tracepoint.h"
 
+#include "host/self/self.h"
+
 #include <string.h>
 
 struct live_port {
@@ -94,7 +96,7 @@ static void tell(struct live_port *port, enum th_tracer_tag tag, th_term term, t
 
 static th_term who(void)
 {
-    return th_runtime_call_current ? th_runtime_call_current->process->pid : TH_AM(undefined);
+    return th_self.call ? th_self.call->process->pid : TH_AM(undefined);
 }
 
 /* What it is opened for, as an atom, as a BEAM tells the name of a driver. */

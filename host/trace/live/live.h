@@ -31,6 +31,7 @@
 #ifndef TH_LIVE_H
 #define TH_LIVE_H
 
+#include "host/self/self.h"
 #include "host/trace/callback.h"
 #include "host/trace/event.h"
 #include "host/trace/functions.h"
@@ -232,8 +233,7 @@ static inline bool th_live_is_calling(const struct th_live_tracee *process)
  * nobody traces its calls; nor is there anything to be counted. */
 static inline bool th_live_may_pass(const struct th_live_tracee *process)
 {
-    return !th_live_is_calling(process) && !th_trace_callback_current.attachment &&
-           !process->returning_to;
+    return !th_live_is_calling(process) && !th_self.attachment && !process->returning_to;
 }
 
 /* The function is called; that site is armed. Sets *WANTS. */

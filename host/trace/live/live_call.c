@@ -9,6 +9,7 @@
  */
 #include "live_hit.h"
 
+#include "host/self/self.h"
 #include "host/trace/delivery.h"
 #include "host/trace/pattern_hit.h"
 
@@ -98,6 +99,7 @@ struct live_delivery {
     struct th_delivery delivery; /* the first member */
     const struct th_call_event *call;
     struct th_live_wants *wants;
+    struct th_callback_subject subject;
 };
 
 static const struct th_call_event *call_of(const struct th_delivery *delivery)
@@ -116,7 +118,7 @@ static void make_context(const struct th_delivery *delivery, struct th_match_con
 {
     const struct th_call_event *call = call_of(delivery);
 
-    context->env = &th_trace_thread_here->arena;
+    context->env = &th_self.trace_thread->arena;
     context->id = call->process->id;
     context->traced = &call->process->traced;
     context->event = NULL;
@@ -140,13 +142,11 @@ static uint32_t meta_flags(const struct th_delivery *delivery)
     return TH_FLAG_TIMESTAMP;
 }
 
-/* A destructor that ran after enabled_call may have been in a callback about something else. */
 static inline void fill(struct th_delivery *delivery, th_env *env, th_term message, uint32_t flags)
 {
     const struct th_call_event *call = call_of(delivery);
     th_term result = message == TH_AM(true) ? TH_NONE : message;
 
-    th_trace_callback_current.call = call;
     delivery->argv[3] = term_of(call, env, flags);
     delivery->argv[4] =
         th_trace_opts_make_quickly(env, TH_NONE, result, call->process->scheduler, flags);
@@ -205,14 +205,15 @@ static inline void address(struct live_delivery *live, const struct th_call_even
                            struct th_session *called, struct th_generic_bp *breakpoint,
                            const struct th_bp_data *data, struct th_shared *spec, uint32_t kind)
 {
-    struct th_callback *callback = &th_trace_callback_current;
     struct th_delivery *delivery = &live->delivery;
 
-    callback->tracee = call->process->id;
-    callback->call = call;
-    callback->breakpoint = breakpoint;
-    callback->breakpoint_data = data;
-    callback->hit_kinds = kind;
+    live->subject.event = NULL;
+    live->subject.end = NULL;
+    live->subject.call = call;
+    live->subject.breakpoint = breakpoint;
+    live->subject.breakpoint_data = data;
+    live->subject.hit_kinds = kind;
+    th_self.subject = &live->subject;
     live->call = call;
     delivery->spec = (struct th_shared_spec *)spec;
     delivery->kind = kind;
@@ -233,6 +234,7 @@ offer(const struct th_call_event *call, struct th_live_wants *wants, struct th_s
     live.wants = wants;
     address(&live, call, session, breakpoint, data, data->spec, kind);
     th_trace_deliver(&live.delivery, &call_source, flags_in(call, session) & TH_FLAG_CALL);
+    th_self.subject = NULL;
 }
 
 /* --- hooks --- */
@@ -269,6 +271,7 @@ uint32_t th_live_hit_meta(struct th_hit *hit, struct th_session *session, struct
     live.delivery.owner = session;
     address(&live, met->call, called, hit->breakpoint, hit->data, spec, TH_BP_META);
     outcome = th_trace_deliver(&live.delivery, &meta_source, true);
+    th_self.subject = NULL;
     return outcome == TH_DELIVERY_REMOVED ? TH_HIT_REMOVE : 0;
 }
 
@@ -309,7 +312,7 @@ static __attribute__((cold, noinline)) void call_oddly(const struct th_call_even
     struct th_trace_thread *thread = th_trace_thread_own();
     struct live_hit live = {.call = call};
 
-    if (th_trace_callback_current.attachment) {
+    if (th_self.attachment) {
         th_trace_thread_add(&thread->suppressed);
         return;
     }
@@ -329,7 +332,6 @@ static __attribute__((noinline)) void hit(const struct th_call_event *call,
     live.call = call;
     live.wants = wants;
     th_breakpoint_hit(call->site, &live.hit);
-    th_trace_callback_current.breakpoint = NULL;
 }
 
 void th_live_call_before(const struct th_call_event *call, struct th_site *next,
@@ -338,12 +340,11 @@ void th_live_call_before(const struct th_call_event *call, struct th_site *next,
     struct live_hit live = {.hit.kinds = TH_BP_ALL, .call = call, .wants = wants};
 
     wants->count = wants->capacity = 0;
-    if (th_trace_callback_current.attachment) {
+    if (th_self.attachment) {
         call_oddly(call);
         return;
     }
     th_breakpoint_hit_before(call->site, next, &live.hit);
-    th_trace_callback_current.breakpoint = NULL;
 }
 
 static inline uint32_t kinds_of(const struct th_call_event *call)
@@ -365,12 +366,11 @@ static __attribute__((noinline)) void offer_single(const struct th_call_event *c
                                                    struct th_generic_bp *breakpoint,
                                                    const struct th_bp_data *data, uint32_t kind)
 {
-    if (__builtin_expect(!th_trace_thread_here, 0)) {
+    if (__builtin_expect(!th_self.trace_thread, 0)) {
         hit_all(call, wants);
         return;
     }
     offer(call, wants, session_of(breakpoint->session), breakpoint, data, kind);
-    th_trace_callback_current.breakpoint = NULL;
     th_progress_leave();
 }
 
@@ -380,7 +380,7 @@ void th_live_call(const struct th_call_event *call, struct th_live_wants *wants)
     unsigned long *word;
 
     wants->count = wants->capacity = 0;
-    if (__builtin_expect(th_trace_callback_current.attachment || !call->process, 0)) {
+    if (__builtin_expect(th_self.attachment || !call->process, 0)) {
         call_oddly(call);
         return;
     }

@@ -1,6 +1,7 @@
 /* How live calls end: who wants an end gets it, the latest request first. */
 #include "live_hit.h"
 
+#include "host/self/self.h"
 #include "host/trace/delivery.h"
 
 /* --- an end as an event --- */
@@ -51,6 +52,7 @@ void th_live_end_event(struct th_event *event, const struct th_live_end *end)
 struct live_end {
     struct th_delivery delivery; /* the first member */
     const struct th_live_end *end;
+    struct th_callback_subject subject;
 };
 
 static const struct th_live_end *end_of(const struct th_delivery *delivery)
@@ -62,14 +64,14 @@ static inline void start(struct live_end *live, const struct th_live_end *end)
 {
     th_progress_enter();
     th_trace_thread_own();
-    th_trace_callback_current.end = end;
-    th_trace_callback_current.tracee = end->process->id;
     live->end = end;
+    live->subject = (struct th_callback_subject){.end = end};
+    th_self.subject = &live->subject;
 }
 
 static inline void finish(void)
 {
-    th_trace_callback_current.end = NULL;
+    th_self.subject = NULL;
     th_progress_leave();
 }
 

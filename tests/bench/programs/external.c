@@ -14,6 +14,7 @@
 
 #include "host/base/base.h"
 #include "host/runtime/runtime.h"
+#include "host/self/self.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -131,7 +132,8 @@ static void begin(const char *path)
     th_code_module_add(library);
     process = th_runtime_run_start();
     entry = th_code_export_find(th_atom("party"), th_atom("echo"), 1);
-    th_code_slot = 1; /* counted as by the scheduler, which does nothing while this thread calls */
+    th_self.code_slot =
+        1; /* counted as by the scheduler, which does nothing while this thread calls */
 }
 
 static void end(void)
