@@ -6,9 +6,8 @@
  *   change.h    setting, updating, removing breakpoints, while everything runs
  *   hit.h       what a call does that meets breakpoints
  *   fast_hit.h  the way of most hits, in place
- *   account.h   time and memory by process, for call_time and call_memory
- *   info.h      what breakpoints a function has, and what they have counted
- *   shared.h    what trace/ hands in: match specifications, tracers, sessions
+ *   account.h   time and memory by process; what breakpoints a function has, and have counted
+ *   breakpoint_session.h   what trace/ hands in: match specifications, tracers, sessions
  */
 #ifndef TH_BREAKPOINT_H
 #define TH_BREAKPOINT_H
@@ -16,11 +15,8 @@
 #include "account.h"
 #include "change.h"
 #include "hit.h"
-#include "breakpoint_info.h"
-#include "kind.h"
-#include "host/breakpoint/native/native.h"
 #include "breakpoint_session.h"
-#include "shared.h"
+#include "host/breakpoint/native/native.h"
 #include "fast_hit.h"
 #include "site.h"
 

@@ -34,8 +34,7 @@
  * unlinks nothing does not wait in 10. So adding waits three times, updating once, removing twice,
  * and what does both four times. Breakpoints that the change is not about are not visited.
  */
-#include "changing.h"
-#include "request.h"
+#include "breakpoint_internal.h"
 
 #include "host/base/base.h"
 

@@ -13,7 +13,6 @@
 #ifndef TH_CHANGE_H
 #define TH_CHANGE_H
 
-#include "kind.h"
 #include "breakpoint_session.h"
 #include "site.h"
 

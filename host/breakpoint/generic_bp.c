@@ -1,9 +1,7 @@
 #include "generic_bp.h"
 
-#include "accounting.h"
+#include "breakpoint_internal.h"
 #include "change.h"
-#include "meta.h"
-#include "tally.h"
 
 #include "host/base/base.h"
 

@@ -8,7 +8,6 @@
 #ifndef TH_GENERIC_BP_H
 #define TH_GENERIC_BP_H
 
-#include "kind.h"
 #include "breakpoint_session.h"
 #include "site.h"
 

@@ -1,10 +1,8 @@
 #include "hit.h"
 
-#include "accounting.h"
+#include "breakpoint_internal.h"
 #include "fast_hit.h"
 #include "generic_bp.h"
-#include "meta.h"
-#include "tally.h"
 
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 

@@ -11,7 +11,6 @@
 #ifndef TH_HIT_H
 #define TH_HIT_H
 
-#include "kind.h"
 #include "breakpoint_session.h"
 #include "site.h"
 

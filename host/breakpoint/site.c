@@ -1,6 +1,6 @@
 #include "site.h"
 
-#include "kind.h"
+#include "breakpoint_session.h"
 
 #include "host/base/base.h"
 #include "host/code/code.h"

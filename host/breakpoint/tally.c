@@ -1,4 +1,4 @@
-#include "tally.h"
+#include "breakpoint_internal.h"
 
 #include "host/base/base.h"
 #include "host/progress/progress.h"

@@ -11,7 +11,7 @@
  *    3. They are linked to their sites, and counted, in both generations.
  *    4. The sites that have one are armed.
  */
-#include "changing.h"
+#include "breakpoint_internal.h"
 
 #include "host/base/base.h"
 

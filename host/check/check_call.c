@@ -6,6 +6,9 @@
 
 #include "host/self/self.h"
 
+#include <pthread.h>
+#include <stdarg.h>
+
 enum { MOST_BYTES = 64 << 10 /* of one binary */, MOST_BINARIES = 64 /* of one call */ };
 
 /* Bytes of an argument, which must not change. */
@@ -146,4 +149,281 @@ uint64_t th_check_end(void)
     th_check_heaps_end();
     th_check_owned_end();
     return th_check_findings_end();
+}
+
+/*
+ * Who does it: which function of a library runs in this thread, and with which arguments.
+ */
+
+enum { ARGUMENT_TEXT = 80, ARGUMENTS_TEXT = 240 /* bytes, about */ };
+
+/* --- Text ------------------------------------------------------------------------------------ */
+
+static void put_arguments(struct th_buffer *out, const struct th_check_call *call)
+{
+    size_t begin = out->size;
+
+    th_buffer_add_text(out, "(");
+    for (int i = 0; i < call->argc; i++) {
+        if (i > 0)
+            th_buffer_add_text(out, ",");
+        if (out->size - begin > ARGUMENTS_TEXT) {
+            th_buffer_add_text(out, "...");
+            break;
+        }
+        if (call->argv[i] == TH_NONE)
+            th_buffer_add_text(out, "none");
+        else
+            th_text_show_limited(out, call->argv[i], ARGUMENT_TEXT);
+    }
+    th_buffer_add_text(out, ")");
+}
+
+/* True if what runs is what was called, no continuation of it. */
+static bool is_itself(const struct th_check_call *call)
+{
+    const ErlNifFunc *function = call->callee->function;
+
+    return (unsigned)call->argc == function->arity && strcmp(call->function, function->name) == 0;
+}
+
+static void put_function(struct th_buffer *out, const struct th_check_call *call)
+{
+    th_text_show_atom(out, th_library_name(call->callee->library));
+    th_buffer_add_text(out, ":");
+    th_text_show_atom(out, th_atom(call->function));
+}
+
+static char *take_text(struct th_buffer *buffer)
+{
+    char *text = th_strdup(th_buffer_text(buffer));
+
+    th_buffer_free(buffer);
+    return text;
+}
+
+static char *where_of_call(const struct th_check_call *call)
+{
+    struct th_buffer out = {0};
+
+    if (is_itself(call))
+        return th_strdup(call->callee->name);
+    put_function(&out, call);
+    th_buffer_printf(&out, "/%d", call->argc);
+    return take_text(&out);
+}
+
+static char *text_of_call(const struct th_check_call *call)
+{
+    struct th_buffer out = {0};
+
+    put_function(&out, call);
+    put_arguments(&out, call);
+    if (!is_itself(call))
+        th_buffer_printf(&out, ", scheduled by %s", call->callee->name);
+    return take_text(&out);
+}
+
+static char *where_of_running(const struct th_library_frame *running)
+{
+    const char *slash = strrchr(running->library, '/');
+
+    return th_printf("%s of %s", running->function, slash ? slash + 1 : running->library);
+}
+
+/* --- Origins --------------------------------------------------------------------------------- */
+
+static struct th_origin *new_origin(char *where, char *text)
+{
+    static _Atomic uint64_t last; /* relaxed: only distinct, and in order within a thread */
+    struct th_origin *origin = th_alloc(sizeof *origin);
+
+    *origin = (struct th_origin){
+        .order = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed),
+        .where = where,
+        .text = text,
+    };
+    atomic_init(&origin->holders, 1);
+    return origin;
+}
+
+static struct th_origin *origin_of_running(const struct th_library_frame *running)
+{
+    struct th_origin *origin = new_origin(where_of_running(running), where_of_running(running));
+
+    if (strcmp(running->function, "load") == 0 || strcmp(running->function, "upgrade") == 0)
+        origin->loads = th_strdup(running->library);
+    return origin;
+}
+
+/* What the library's own room runs, a destructor or load(), is further in than a call. */
+struct th_origin *th_check_origin_now(void)
+{
+    static const char thread[] = "a thread of the library";
+    struct th_check_frame *frame = th_self.check_frame;
+
+    if (th_self.library_frame && (!frame || frame->running != th_self.library_frame))
+        return origin_of_running(th_self.library_frame);
+    if (!frame)
+        return new_origin(th_strdup(thread), th_strdup(thread));
+    return th_check_origin_keep(frame->origin);
+}
+
+static struct th_origin *origin_of_callback(th_term tag)
+{
+    const struct th_event *event = th_trace_callback_handled();
+    char *where =
+        th_printf("%s of tracer '%s'", th_trace_callback_name(), th_trace_callback_tracer());
+    struct th_buffer text = {0};
+
+    th_buffer_printf(&text, "%s, ", where);
+    th_text_show_atom(&text, tag);
+    if (event && !event->live)
+        th_buffer_printf(&text, " of record %llu", (unsigned long long)event->number);
+    return new_origin(where, take_text(&text));
+}
+
+struct th_origin *th_check_origin_of_call(const struct th_check_call *call)
+{
+    if (!call->callee)
+        return origin_of_callback(call->argv[0]);
+    return new_origin(where_of_call(call), text_of_call(call));
+}
+
+/* Relaxed: whoever keeps a share knows of one. */
+struct th_origin *th_check_origin_keep(struct th_origin *origin)
+{
+    atomic_fetch_add_explicit(&origin->holders, 1, memory_order_relaxed);
+    return origin;
+}
+
+/* Release and acquire, so that freeing comes after what all holders read. */
+void th_check_origin_release(struct th_origin *origin)
+{
+    if (!origin || atomic_fetch_sub_explicit(&origin->holders, 1, memory_order_acq_rel) > 1)
+        return;
+    th_free(origin->where);
+    th_free(origin->text);
+    th_free(origin->loads);
+    th_free(origin);
+}
+
+/*
+ * Findings: told on stderr, a line each, and counted.
+ */
+
+enum { TOLD = 10 /* of one kind in one function */ };
+
+/* Findings of one kind in one function. */
+struct series {
+    uint64_t count;
+    char *where;
+    char *first; /* what was said at the first */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static struct th_table all;                              /* series, by where and kind */
+static uint64_t found;
+
+/* The series of KIND at WHERE, with one more in it. Two that share a key, of 64 mixed bits, would
+ * be told as one. */
+static uint64_t count_in_series(const char *where, const char *kind, const char *message)
+{
+    uint64_t key = th_hash_mix(th_hash_bytes(where, strlen(where)) ^ (uintptr_t)kind) | 1;
+    struct series *series;
+    uint64_t count;
+
+    pthread_mutex_lock(&lock);
+    series = th_hash_table_get(&all, key);
+    if (!series) {
+        series = th_alloc(sizeof *series);
+        *series = (struct series){0, th_strdup(where), th_strdup(message)};
+        th_hash_table_set(&all, key, series);
+    }
+    found++;
+    count = ++series->count;
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+/* A line on stderr, behind what was written to stdout before it. */
+static void print_finding(const char *who, const char *message)
+{
+    fflush(stdout);
+    fprintf(stderr, "tracehost: check: %s: %s\n", who, message);
+}
+
+static void tell_finding(const struct th_origin *origin, const char *kind, char *message)
+{
+    if (count_in_series(origin->where, kind, message) <= TOLD)
+        print_finding(origin->text, message);
+    th_free(message);
+}
+
+void th_check_found(const struct th_origin *origin, const char *kind, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    tell_finding(origin, kind, th_vprintf(format, args));
+    va_end(args);
+}
+
+void th_check_found_now(const char *kind, const char *format, ...)
+{
+    struct th_origin *origin = th_check_origin_now();
+    va_list args;
+
+    va_start(args, format);
+    tell_finding(origin, kind, th_vprintf(format, args));
+    va_end(args);
+    th_check_origin_release(origin);
+}
+
+void th_check_tell_leak(const char *format, ...)
+{
+    va_list args;
+    char *message;
+
+    va_start(args, format);
+    message = th_vprintf(format, args);
+    va_end(args);
+    print_finding("leak", message);
+    th_free(message);
+    pthread_mutex_lock(&lock);
+    found++;
+    pthread_mutex_unlock(&lock);
+}
+
+void th_check_blame(const char *function, const char *what)
+{
+    th_check_found_now(what, "%s() %s", function, what);
+}
+
+void th_check_blame_of(const char *function, const char *what, const char *other)
+{
+    th_check_found_now(what, "%s() %s %s()", function, what, other);
+}
+
+uint64_t th_check_findings_end(void)
+{
+    size_t position = 0;
+    struct th_slot *slot;
+    uint64_t total;
+
+    pthread_mutex_lock(&lock);
+    while ((slot = th_hash_table_next(&all, &position))) {
+        struct series *series = slot->value;
+        if (series->count > TOLD)
+            fprintf(stderr, "tracehost: check: %s: %llu times more: %s\n", series->where,
+                    (unsigned long long)(series->count - TOLD), series->first);
+        th_free(series->where);
+        th_free(series->first);
+        th_free(series);
+    }
+    th_hash_table_free(&all);
+    total = found;
+    found = 0;
+    pthread_mutex_unlock(&lock);
+    return total;
 }

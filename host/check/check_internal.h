@@ -13,7 +13,7 @@
 #include "host/code/code.h"
 #include "host/trace/trace.h"
 
-/* --- Who does it (check_origin.c) ------------------------------------------------------------ */
+/* --- Who does it (check_call.c) -------------------------------------------------------------- */
 
 /* The code of a library that did something, as text. Shared; never changed. */
 struct th_origin {
@@ -42,7 +42,7 @@ struct th_check_frame {
     size_t byte_count, byte_capacity;
 };
 
-/* --- Findings (check_finding.c) -------------------------------------------------------------- */
+/* --- Findings (check_call.c) ----------------------------------------------------------------- */
 
 /* Tells and counts that ORIGIN did what FORMAT says. KIND, any text that stays, tells findings
  * apart of which only the first few are told. */
@@ -93,7 +93,7 @@ void th_check_each_binary(const th_env *env, th_term term,
                           void (*seen)(void *context, const unsigned char *bytes, size_t size),
                           void *context);
 
-/* --- Locks (check_lock.c) -------------------------------------------------------------------- */
+/* --- Locks (check_owned.c) ------------------------------------------------------------------- */
 
 /* Tells of the locks that FRAME's call took and still has. */
 void th_check_locks_left(const struct th_check_frame *frame);

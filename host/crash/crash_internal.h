@@ -13,7 +13,7 @@
 #include <signal.h>
 #include <sys/types.h>
 
-/* --- The stacks of threads (crash_stack.c) --------------------------------------------------- */
+/* --- The stacks of threads (crash_threads.c) ------------------------------------------------- */
 
 /* From the watchdog to a thread that hangs; no such timer is set. Threads let it in, as they do the
  * signals of crashes. */
@@ -55,7 +55,7 @@ bool th_crash_is_child(void);
 /* It is still in the callback that was seen. */
 bool th_crash_thread_is_in(const struct th_crash_thread *thread);
 
-/* --- Where a library has crashed (crash_walk.c) ---------------------------------------------- */
+/* --- Where a library has crashed (crash_threads.c)------------------------------------------- */
 
 /*
  * Writes to the file OUTPUT a line for each frame of libraries that is on the calling thread's

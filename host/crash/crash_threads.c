@@ -1,10 +1,17 @@
 #include "crash_internal.h"
 
+#include "host/code/code.h"
+#include "host/progress/progress.h"
 #include "host/self/self.h"
 #include "host/trace/trace.h"
 
+#include <dlfcn.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <ucontext.h>
 #include <unistd.h>
+#include <unwind.h>
 
 /* Held while the list is changed or looked at; nothing else is taken under it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -89,4 +96,164 @@ void th_crash_end_child(void)
                   "tracehost: a process that a library has forked came back to the host, and is "
                   "ended\n");
     _exit(TH_CRASHED);
+}
+
+/*
+ * Two stacks a thread: its own, whose end must be known to tell that it is used up, and one for
+ * signal handlers, as there may be no room left on the first.
+ */
+
+enum {
+    STACK_BYTES = 512 * 1024, /* for handlers; the printers are iterative */
+    REACH = 256 * 1024        /* an access so near to the stack's end is one of the stack */
+};
+
+static _Thread_local void *handler_stack;
+static _Thread_local stack_t stack_before; /* what handlers had, a sanitizer's perhaps */
+
+void th_crash_thread_begin(void)
+{
+    sigset_t met;
+
+    th_crash_threads_enter();
+    handler_stack = th_alloc(STACK_BYTES);
+    sigaltstack(&(stack_t){.ss_sp = handler_stack, .ss_size = STACK_BYTES}, &stack_before);
+    th_self_stack(); /* a signal handler cannot look it up */
+    /* A thread may have been started without any signals. */
+    sigemptyset(&met);
+    sigaddset(&met, SIGSEGV);
+    sigaddset(&met, SIGBUS);
+    sigaddset(&met, SIGFPE);
+    sigaddset(&met, SIGILL);
+    sigaddset(&met, SIGABRT);
+    sigaddset(&met, TH_CRASH_TIMEOUT_SIGNAL);
+    pthread_sigmask(SIG_UNBLOCK, &met, NULL);
+}
+
+void th_crash_thread_end(void)
+{
+    th_crash_threads_leave();
+    sigaltstack(&stack_before, NULL);
+    th_free(handler_stack);
+    handler_stack = NULL;
+}
+
+/* The access is just below the lowest address that the stack may reach, or just above: the kernel
+ * does not let it come quite there. */
+bool th_crash_stack_is_used_up(int number, const siginfo_t *info)
+{
+    uintptr_t address = (uintptr_t)info->si_addr, low = th_self.stack.low;
+
+    return low && number == SIGSEGV && info->si_code > 0 && address + REACH > low &&
+           address < low + REACH;
+}
+
+enum { MOST_FRAMES = 128, MOST_TOLD = 12, NAME_BYTES = 512 };
+
+struct frame {
+    uintptr_t at;    /* in its code: what it does, or the last byte of what has called */
+    uintptr_t start; /* of the function; 0: not known */
+};
+
+struct walk {
+    uintptr_t from; /* the first frame is there; 0: all that is found */
+    struct frame frames[MOST_FRAMES];
+    size_t count;
+};
+
+static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *argument)
+{
+    struct walk *walk = argument;
+    int interrupted = 0;
+    uintptr_t at = _Unwind_GetIPInfo(context, &interrupted);
+
+    if (walk->count == 0 && walk->from && at != walk->from)
+        return _URC_NO_REASON; /* of the handler */
+    if (walk->count == MOST_FRAMES)
+        return _URC_END_OF_STACK; /* it ends the walk */
+    walk->frames[walk->count++] =
+        (struct frame){interrupted ? at : at - 1, _Unwind_GetRegionStart(context)};
+    return _URC_NO_REASON;
+}
+
+static bool is_host(const Dl_info *info)
+{
+    Dl_info own;
+
+    return dladdr(th_library_program_symbol, &own) && own.dli_fbase == info->dli_fbase;
+}
+
+/* What has a module's name is a function of it; else it is one of the file's, or a handler. "" if
+ * there is no name. */
+static void frame_name(const struct frame *frame, const Dl_info *info, char name[NAME_BYTES])
+{
+    const struct th_callee *callee = th_code_at(frame->start);
+    struct th_code_place place;
+
+    if (callee)
+        snprintf(name, NAME_BYTES, "%s", callee->name);
+    else if (th_code_place(frame->at, &place) && place.function)
+        snprintf(name, NAME_BYTES, "%s:%s", th_atom_name(place.instance->module->name)->text,
+                 place.function);
+    else
+        snprintf(name, NAME_BYTES, "%s", info->dli_sname ? info->dli_sname : "");
+}
+
+/* Lines are written in one piece each, as other threads may write, too. */
+static void tell_crash_frame(int output, const struct frame *frame, const Dl_info *info)
+{
+    const struct th_instance *instance;
+    char name[NAME_BYTES], old[64] = "";
+
+    th_progress_enter();
+    frame_name(frame, info, name);
+    instance = th_code_instance_at(frame->at);
+    if (instance && th_code_module_current(instance->module, th_code_index()) != instance)
+        snprintf(old, sizeof old, ", old code of generation %llu",
+                 (unsigned long long)instance->generation);
+    th_progress_leave();
+    th_write_text(output, *name ? "  at %s (%s+%#lx)%s\n" : "  at %s%s+%#lx%s\n", name,
+                  info->dli_fname, (unsigned long)(frame->at - (uintptr_t)info->dli_fbase), old);
+}
+
+/* Of what was told, those of the library that is the innermost. */
+static void tell_addr2line(int output, const struct frame *frames, size_t count)
+{
+    char offsets[MOST_TOLD * sizeof " 0x0123456789abcdef"] = "";
+    Dl_info first, info;
+    size_t length = 0;
+
+    if (count == 0 || !dladdr((void *)frames[0].at, &first))
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (dladdr((void *)frames[i].at, &info) && info.dli_fbase == first.dli_fbase)
+            length += (size_t)snprintf(offsets + length, sizeof offsets - length, " %#lx",
+                                       (unsigned long)(frames[i].at - (uintptr_t)first.dli_fbase));
+    th_write_text(output, "  lines: addr2line -Cfie %s%s\n", first.dli_fname, offsets);
+}
+
+/* Up to the host, which has called them. What is of the host before that is its functions that they
+ * have called, of the C library what is beneath abort(). */
+void th_crash_walk(int output, const void *context)
+{
+    struct walk walk = {0};
+    struct frame told[MOST_TOLD];
+    size_t count = 0;
+    Dl_info info;
+
+    if (context)
+        walk.from = (uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+    _Unwind_Backtrace(add_frame, &walk);
+    for (size_t i = 0; i < walk.count && count < MOST_TOLD; i++) {
+        bool known = dladdr((void *)walk.frames[i].at, &info) && info.dli_fname;
+        if (known && is_host(&info) && count > 0)
+            break;
+        if (!known || is_host(&info) || strstr(info.dli_fname, "/libc.so"))
+            continue;
+        if (count > 0 && told[count - 1].at == walk.frames[i].at)
+            continue; /* it has called itself */
+        tell_crash_frame(output, &walk.frames[i], &info);
+        told[count++] = walk.frames[i];
+    }
+    tell_addr2line(output, told, count);
 }

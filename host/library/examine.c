@@ -2,8 +2,7 @@
 
 #include "code_map.h"
 #include "host/library/elf/elf_file.h"
-#include "host/library/elf/imports.h"
-#include "suggest.h"
+#include "name_list.h"
 
 #include "plugin_api/nif_module.h"
 

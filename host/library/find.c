@@ -1,7 +1,6 @@
 #include "find.h"
 
 #include "name_list.h"
-#include "suggest.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

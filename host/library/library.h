@@ -1,9 +1,8 @@
 /*
  * The face of library/: shared objects. Found (find.h), examined as data (examine.h), opened,
  * loaded and unloaded (load.h), where their code is (code_map.h) and which lines it comes from
- * (line.h), what its functions are called (symbols.h), which USDT probes are in them
- * (probe_notes.h), what they ask for (option.h), their callbacks (slots.h), the resources that they
- * make (resource.h). And names that may have been meant (suggest.h).
+ * (line.h), which USDT probes are in them (probe_notes.h), their callbacks (entry.h), the resources
+ * that they make (resource.h). And names that may have been meant (name_list.h).
  */
 #ifndef TH_LIBRARY_H
 #define TH_LIBRARY_H
@@ -15,11 +14,7 @@
 #include "host/library/debuginfo/line.h"
 #include "load.h"
 #include "name_list.h"
-#include "option.h"
 #include "host/library/debuginfo/probe_notes.h"
 #include "host/library/resource/resource.h"
-#include "slots.h"
-#include "suggest.h"
-#include "host/library/debuginfo/symbols.h"
 
 #endif

@@ -5,8 +5,6 @@
 #include "code_map.h"
 #include "host/library/debuginfo/line.h"
 #include "load.h"
-#include "mapped_memory.h"
-#include "option.h"
 
 #include <stdatomic.h>
 
@@ -32,14 +30,14 @@ struct th_library {
      */
     _Atomic size_t shares;
 
-    bool busy; /* it is loaded, or upgraded from; guarded by the lock in loading.c */
+    bool busy; /* it is loaded, or upgraded from; guarded by the lock in load.c */
 
-    /* Written by who loads and unloads it, read by who halts (loading.c). */
+    /* Written by who loads and unloads it, read by who halts (option.c). */
     enum th_library_state _Atomic state;
 
     /* Written while opening and loading, constant while there is more than one user. */
     void *handle; /* the loader's */
-    void *needs;  /* what keeps open what a copy needs (origin.h); NULL: nothing */
+    void *needs;  /* what keeps open what a copy needs (private_copy.h); NULL: nothing */
     th_term name;
     struct th_examination facts;
     struct th_memory memory;
@@ -48,7 +46,7 @@ struct th_library {
     struct th_entry entry;
     struct th_slots slots;
     struct th_names remarks;
-    char *pinned; /* why it is not closed when nobody uses it; NULL: it is (unload.c) */
+    char *pinned; /* why it is not closed when nobody uses it; NULL: it is (load.c) */
     void *private_data;
     /* What load() or upgrade() was given, while it runs. Others may ask meanwhile whether it is
      * theirs: relaxed, as it is not. */
@@ -105,6 +103,13 @@ void th_library_code_map_free(struct th_code_map *map);
 
 /* What th_library_line() has read; NULL is allowed. */
 void th_library_lines_free(struct th_library_lines *lines);
+
+/*
+ * Checks the table SETTINGS of SIZE bytes that a library declares as a tracer. TH_REFUSED if a
+ * pointer in it leads to no memory, if no row of it is the end, or if a row has no name that an atom
+ * can be, an unknown type, or the type TH_SETTING_WORD and no words.
+ */
+enum th_status th_library_declared_check(const struct th_tracer_setting *settings, size_t size);
 
 /* LIBRARY's constructors have run: reads its memory and map, calls whoever watches. */
 void th_library_map(struct th_library *library, bool threads_started);

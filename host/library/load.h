@@ -17,7 +17,7 @@
  * gone; unload() is called then, by the thread that let go of the last one, and after it the
  * library is closed. The order is OTP's: resources that outlive their users are destroyed before
  * unload() is called, however late that is. A library whose code could run after that stays in
- * memory (unload.c).
+ * memory (load.c).
  *
  * Opening runs code of the library, its constructors and nif_init(), in the thread that opens it.
  * Any number of threads may open libraries at once, also the same file: who opens it in place waits
@@ -34,10 +34,11 @@
 #include "entry.h"
 #include "examine.h"
 #include "find.h"
-#include "slots.h"
+#include "load.h"
 
 #include "host/self/self.h"
 #include "host/term/term.h"
+#include "plugin_api/erl_nif.h"
 
 #include <stdatomic.h>
 
@@ -46,7 +47,7 @@ struct th_library;
 /*
  * Examines and opens the file PATH: its constructors run, then nif_init() if it has one. The
  * caller is a user of the result. If another file that was opened at PATH is in memory, as is one
- * that was not closed (unload.c), it is opened as by th_library_open_replaceable(). TH_REFUSED as
+ * that was not closed (load.c), it is opened as by th_library_open_replaceable(). TH_REFUSED as
  * th_library_examine() and th_library_entry_read(); also if the file is open and was written to
  * since, or if another is put at its path meanwhile.
  */
@@ -63,7 +64,7 @@ enum th_status th_library_open(const char *path, struct th_library **library);
  * Messages and th_library_path() name PATH, th_library_file() the copy. What dladdr() tells the
  * library about itself is the copy, too. Libraries that it needs, and looks for beside itself
  * ($ORIGIN in DT_RUNPATH or DT_RPATH), are found beside PATH, and are in memory once for all copies
- * (origin.h). Debug information that was stripped from the file is looked for beside PATH.
+ * (private_copy.h). Debug information that was stripped from the file is looked for beside PATH.
  *
  * TH_REFUSED as th_library_open(), and if PATH changed while it was copied; TH_FAILED if there is
  * no place for a copy, or no room.
@@ -219,7 +220,7 @@ static inline void th_library_end(const struct th_library_frame *call)
  * it is opened and loaded. */
 struct th_library_head {
     const char *path;
-    bool delays_halt; /* see option.h */
+    bool delays_halt; /* see th_library_enter() */
 };
 
 static inline const struct th_library_head *th_library_head(const struct th_library *library)
@@ -230,6 +231,69 @@ static inline const struct th_library_head *th_library_head(const struct th_libr
 static inline const char *th_library_path(const struct th_library *library)
 {
     return th_library_head(library)->path;
+}
+
+/*
+ * What a library asks for in load() or upgrade() with enif_set_option(): to be told when the
+ * program ends, to have its functions waited for then, to be called by each scheduler before it is
+ * unloaded.
+ *
+ * A BEAM halts without unloading anything. Here the program's end is both: th_library_halt(), and
+ * after it libraries are released, which calls their unload().
+ */
+
+/*
+ * For enif_set_option(). ENV is what load() or upgrade() was given; each can be set once. False if
+ * that is not so. What a refused library has set is forgotten.
+ */
+bool th_library_delay_halt(th_env *env);
+bool th_library_set_on_halt(th_env *env, ErlNifOnHaltCallback *callback);
+bool th_library_set_on_unload_thread(th_env *env, ErlNifOnUnloadThreadCallback *callback);
+
+/*
+ * Around each function of LIBRARY that a scheduler runs, so that a halt can wait for it. Any
+ * thread. Costs a load, unless the library delays the halt.
+ */
+static inline void th_library_enter(struct th_library *library);
+static inline void th_library_leave(struct th_library *library);
+
+/*
+ * The program ends: calls the on_halt callbacks of the libraries in use, the latest first, and then
+ * waits until none that delays the halt has a function running. Once, by the thread that ends the
+ * program, which is in no library.
+ */
+void th_library_halt(void);
+
+/* The program goes on after all, without those libraries: others may be loaded. No thread may be in
+ * a library. */
+void th_library_halt_over(void);
+
+/* True from when th_library_halt() was called, until that is over: what libraries have scheduled is
+ * not run any more. Any thread. */
+bool th_library_halting(void);
+
+/*
+ * Set by the room that has schedulers, before libraries are loaded: calls FUNCTION(ARGUMENT) once
+ * on each scheduler thread, concurrently, and returns when all have returned. NULL: the thread that
+ * unloads a library counts as the only one.
+ */
+extern void (*th_library_on_schedulers)(void (*function)(void *argument), void *argument);
+
+/* --- Inline parts ---------------------------------------------------------------------------- */
+
+void th_library_entered(struct th_library *library);
+void th_library_left(struct th_library *library);
+
+static inline void th_library_enter(struct th_library *library)
+{
+    if (__builtin_expect(th_library_head(library)->delays_halt, 0))
+        th_library_entered(library);
+}
+
+static inline void th_library_leave(struct th_library *library)
+{
+    if (__builtin_expect(th_library_head(library)->delays_halt, 0))
+        th_library_left(library);
 }
 
 #endif

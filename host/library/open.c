@@ -1,8 +1,6 @@
 #include "library_internal.h"
 
 #include "private_copy.h"
-#include "declared.h"
-#include "origin.h"
 
 #include "host/self/self.h"
 

@@ -1,4 +1,4 @@
-#include "option.h"
+#include "load.h"
 
 #include "library_internal.h"
 

@@ -1,5 +1,3 @@
-#include "origin.h"
-
 #include "private_copy.h"
 
 #include <dlfcn.h>

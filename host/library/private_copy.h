@@ -16,6 +16,8 @@
 #ifndef TH_PRIVATE_COPY_H
 #define TH_PRIVATE_COPY_H
 
+#include "examine.h"
+
 #include "host/base/base.h"
 
 #include <sys/stat.h>
@@ -32,5 +34,29 @@ enum th_status th_library_copy_write(const char *copy, const void *bytes, size_t
 
 /* Removes the file, of which the loader may still have the content. */
 void th_library_copy_remove(const char *copy);
+
+/*
+ * What a library finds beside itself ($ORIGIN), for a private copy of it.
+ *
+ * The loader takes $ORIGIN for the folder of the file that it opens, which is the copy's. So before
+ * the copy a carrier is opened: a library without code, made here, that needs what the copy needs
+ * and looks for it where the original would, with $ORIGIN spelled out. The loader then has all of
+ * it, under the names that the copy asks for, and looks for nothing any more. Its own rules decide
+ * what is found: the order of places, and that what is in memory is not opened again.
+ *
+ * The carrier keeps what it has opened as long as it is open; it is a file beside the copy.
+ *
+ * Any thread.
+ */
+
+/*
+ * For a copy that finds nothing by $ORIGIN *HANDLE is NULL. Else it is the carrier's, from
+ * dlopen(): to be closed after the copy. TH_REFUSED if something is missing, or the folder of the
+ * original has a name that the loader cannot be told.
+ */
+enum th_status th_library_origin_open(const struct th_examination *facts, void **handle);
+
+/* The carrier's file, which goes with the copy; the caller frees it. */
+char *th_library_origin_file(const struct th_examination *facts);
 
 #endif

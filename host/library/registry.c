@@ -185,7 +185,7 @@ struct th_library *th_library_at(uintptr_t address)
     return library;
 }
 
-/* Relaxed, and release below: unload.c reads the count when all have ended whom anybody
+/* Relaxed, and release below: load.c reads the count when all have ended whom anybody
  * has waited for. */
 struct th_library *th_library_thread_begins(uintptr_t code)
 {

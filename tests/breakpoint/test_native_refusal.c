@@ -5,7 +5,7 @@
 #include "meeting.h"
 
 #include "host/base/base.h"
-#include "host/breakpoint/native/native_text.h"
+#include "host/breakpoint/native/native_internal.h"
 #include "tests/support/compiled.h"
 #include "tests/support/skipping.h"
 

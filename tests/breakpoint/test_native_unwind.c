@@ -7,7 +7,7 @@
  */
 #include "meeting.h"
 
-#include "host/breakpoint/native/native_near.h"
+#include "host/breakpoint/native/native_internal.h"
 #include "host/breakpoint/native/native_thunk.h"
 #include "host/base/base.h"
 #include "tests/support/compiled.h"

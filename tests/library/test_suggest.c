@@ -1,5 +1,5 @@
 /* Names that may have been meant. */
-#include "host/library/suggest.h"
+#include "host/library/name_list.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,7 @@
 #include "native.h"
 
-#include "host/breakpoint/kind.h"
-#include "native_entry.h"
-#include "native_near.h"
-#include "native_text.h"
+#include "host/breakpoint/breakpoint_session.h"
+#include "native_internal.h"
 #include "native_thunk.h"
 
 #include "host/base/base.h"

@@ -1,6 +1,4 @@
-#include "native_entry.h"
-
-#include "native_text.h"
+#include "native_internal.h"
 
 #include "host/base/base.h"
 #include "host/library/library.h"

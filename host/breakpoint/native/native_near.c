@@ -1,4 +1,4 @@
-#include "native_near.h"
+#include "native_internal.h"
 
 #include "native_thunk.h"
 

@@ -1,4 +1,4 @@
-#include "native_text.h"
+#include "native_internal.h"
 
 #include "host/base/base.h"
 

@@ -12,7 +12,7 @@
 #define TH_DEBUG_FILE_H
 
 #include "host/library/examine.h"
-#include "symbols.h"
+#include "line.h"
 
 #include <elfutils/libdw.h>
 #include <gelf.h>

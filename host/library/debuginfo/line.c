@@ -5,17 +5,256 @@
 #include "line.h"
 
 #include "debug_file.h"
-#include "debug_line.h"
-#include "host/library/library_internal.h"
-#include "symbols.h"
 
+#include "host/base/base.h"
+#include "host/library/library_internal.h"
+
+#include <dwarf.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* From addresses to lines, by DWARF. Addresses are the file's. What is in the file is a claim: libdw
+ * bounds each step by the section that it is in; how many steps there are, and how deep, is bounded
+ * here. */
+
+enum {
+    MOST_UNITS = 1 << 20,   /* ranges of them */
+    MOST_ENTRIES = 1 << 20, /* of a unit's tree, looked at for one address */
+    DEEPEST = 64            /* of namespaces, functions, blocks and what is inlined there */
+};
+
+/* Where the code of compilation units is. (The section that tells it, too, .debug_aranges, is one
+ * that clang does not make.) */
+struct units {
+    struct unit {
+        Dwarf_Addr start, end; /* END is outside */
+        Dwarf_Off die;         /* the unit's */
+    } * items;                 /* ascending by START */
+    size_t count, capacity;
+};
+
+/* --- Units ----------------------------------------------------------------------------------- */
+
+static void add_unit(struct units *units, Dwarf_Die *die)
+{
+    Dwarf_Addr base, start, end;
+    ptrdiff_t next = 0;
+
+    while (units->count < MOST_UNITS && (next = dwarf_ranges(die, next, &base, &start, &end)) > 0) {
+        if (start >= end)
+            continue;
+        TH_ARRAY_GROW(units->items, units->count, units->capacity);
+        units->items[units->count++] = (struct unit){start, end, dwarf_dieoffset(die)};
+    }
+}
+
+static int compare_units(const void *a, const void *b)
+{
+    const struct unit *first = a, *second = b;
+
+    return first->start != second->start ? (first->start > second->start ? 1 : -1)
+                                         : (first->die > second->die) - (first->die < second->die);
+}
+
+static void read_units(struct units *units, Dwarf *dwarf)
+{
+    Dwarf_CU *unit = NULL;
+    Dwarf_Die die;
+
+    for (size_t i = 0;
+         i < MOST_UNITS && dwarf_get_units(dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0; i++)
+        if (dwarf_tag(&die) == DW_TAG_compile_unit || dwarf_tag(&die) == DW_TAG_skeleton_unit)
+            add_unit(units, &die);
+    if (units->count > 0)
+        qsort(units->items, units->count, sizeof *units->items, compare_units);
+}
+
+static void free_units(struct units *units)
+{
+    th_free(units->items);
+    *units = (struct units){0};
+}
+
+/* The last one that begins there or before. */
+static bool find_unit(const struct units *units, Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die *die)
+{
+    size_t low = 0, high = units->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (units->items[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && address < units->items[low - 1].end &&
+           dwarf_offdie(dwarf, units->items[low - 1].die, die);
+}
+
+/* --- What is inlined ------------------------------------------------------------------------- */
+
+static bool may_contain_code(int tag)
+{
+    return tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_class_type ||
+           tag == DW_TAG_structure_type;
+}
+
+static bool is_code(int tag)
+{
+    return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
+           tag == DW_TAG_lexical_block;
+}
+
+/*
+ * Goes down from the unit DIE to the first inlined function that has ADDRESS, which is the
+ * outermost: *FOUND. What has no code of its own, like a namespace, may have to be left again.
+ */
+static bool find_inlined(const Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die *found)
+{
+    Dwarf_Die at[DEEPEST]; /* the entries that are looked at, the outermost first */
+    size_t depth = 1;
+    int more;
+
+    at[0] = *unit;
+    more = dwarf_child(&at[0], &at[1]);
+    for (size_t i = 0; i < MOST_ENTRIES && depth > 0; i++) {
+        int tag = more == 0 ? dwarf_tag(&at[depth]) : DW_TAG_invalid;
+        bool inside = is_code(tag) && dwarf_haspc(&at[depth], address) > 0;
+        if (inside && tag == DW_TAG_inlined_subroutine) {
+            *found = at[depth];
+            return true;
+        }
+        if (more != 0) { /* back to what these were in */
+            depth--;
+            if (depth > 0 && is_code(dwarf_tag(&at[depth])))
+                return false; /* that was the one with ADDRESS */
+        } else if ((inside || may_contain_code(tag)) && depth + 1 < DEEPEST &&
+                   dwarf_child(&at[depth], &at[depth + 1]) == 0) {
+            depth++;
+            continue;
+        }
+        if (depth > 0)
+            more = dwarf_siblingof(&at[depth], &at[depth]);
+    }
+    return false;
+}
+
+static bool number_of(Dwarf_Die *die, unsigned name, Dwarf_Word *number)
+{
+    Dwarf_Attribute attribute;
+
+    return dwarf_attr(die, name, &attribute) && dwarf_formudata(&attribute, number) == 0;
+}
+
+/* Where the function was called that was inlined. */
+static bool find_call(Dwarf_Die *unit, Dwarf_Die *inlined, const char **file, unsigned *line)
+{
+    Dwarf_Word which, number;
+    Dwarf_Files *files;
+    size_t count;
+
+    if (!number_of(inlined, DW_AT_call_file, &which) ||
+        !number_of(inlined, DW_AT_call_line, &number) || number == 0 || number > INT_MAX ||
+        dwarf_getsrcfiles(unit, &files, &count) != 0 || which >= count)
+        return false;
+    *file = dwarf_filesrc(files, which, NULL, NULL);
+    *line = (unsigned)number;
+    return *file != NULL;
+}
+
+/* --- Lines ----------------------------------------------------------------------------------- */
+
+/* As it was given to the compiler, unless that was an absolute path to elsewhere: what libdw has
+ * put in front is the folder in which that ran. */
+static const char *shorten(Dwarf_Die *unit, const char *file)
+{
+    Dwarf_Attribute attribute;
+    const char *folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+    size_t length = folder ? strlen(folder) : 0;
+
+    if (length > 0 && folder[length - 1] == '/')
+        length--;
+    if (folder && strncmp(file, folder, length) == 0 && file[length] == '/')
+        file += length + 1;
+    while (file[0] == '.' && file[1] == '/')
+        file += 2;
+    return file;
+}
+
+/* The first of the rows that begin at ADDRESS: of a function that is its head, although its first
+ * instruction may be of another line as well. NULL: none does. */
+static Dwarf_Line *first_row(Dwarf_Die *unit, Dwarf_Addr address)
+{
+    size_t low = 0, count, high;
+    Dwarf_Addr start = 0;
+    Dwarf_Lines *lines;
+    Dwarf_Line *row = NULL;
+    bool outside;
+
+    if (dwarf_getsrclines(unit, &lines, &count) != 0)
+        return NULL;
+    for (high = count; low < high;) {
+        size_t middle = low + (high - low) / 2;
+        if (dwarf_lineaddr(dwarf_onesrcline(lines, middle), &start) == 0 && start < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < count; low++) { /* one that ends what lies before it may come first */
+        row = dwarf_onesrcline(lines, low);
+        if (dwarf_lineaddr(row, &start) != 0 || start != address ||
+            dwarf_lineendsequence(row, &outside) != 0 || !outside)
+            break;
+    }
+    return low < count && start == address ? row : NULL;
+}
+
+static bool find_row(Dwarf_Die *unit, Dwarf_Addr address, const char **file, unsigned *line)
+{
+    Dwarf_Line *first = first_row(unit, address);
+    Dwarf_Line *row = first ? first : dwarf_getsrc_die(unit, address);
+    bool outside = true;
+    int number;
+
+    if (!row || dwarf_lineendsequence(row, &outside) != 0 || outside ||
+        dwarf_lineno(row, &number) != 0 || number <= 0)
+        return false;
+    *file = dwarf_linesrc(row, NULL, NULL);
+    *line = (unsigned)number;
+    return *file != NULL;
+}
+
+/* The tree of UNIT may be in a file of its own (-gsplit-dwarf), if that is still there. */
+static bool find_outermost(Dwarf_Die *unit, Dwarf_Addr address, const char **file, unsigned *line)
+{
+    Dwarf_Die tree = *unit, split, inlined;
+
+    if (dwarf_tag(unit) == DW_TAG_skeleton_unit || !dwarf_haschildren(unit))
+        if (dwarf_cu_info(unit->cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) == 0 &&
+            dwarf_tag(&split) == DW_TAG_compile_unit)
+            tree = split;
+    return find_inlined(&tree, address, &inlined) && find_call(&tree, &inlined, file, line);
+}
+
+static bool find_line(const struct units *units, Dwarf *dwarf, Dwarf_Addr address,
+                      const char **file, unsigned *line)
+{
+    Dwarf_Die unit;
+
+    if (!find_unit(units, dwarf, address, &unit))
+        return false;
+    if (!find_outermost(&unit, address, file, line) && !find_row(&unit, address, file, line))
+        return false;
+    *file = shorten(&unit, *file);
+    return true;
+}
 
 struct th_library_lines {
     struct th_debug_file own, separate;
     Dwarf *dwarf; /* of one of them, or NULL */
-    struct th_debug_units units;
+    struct units units;
     struct th_symbols symbols;
     struct th_table found; /* address + 1 -> struct th_line, of what was asked */
 };
@@ -52,7 +291,7 @@ static struct th_library_lines *open_lines(const struct th_examination *facts)
     th_debuginfo_files_open(facts, debug_folder, &lines->own, &lines->separate);
     lines->dwarf = lines->own.dwarf ? lines->own.dwarf : lines->separate.dwarf;
     if (lines->dwarf)
-        th_debuginfo_units_read(&lines->units, lines->dwarf);
+        read_units(&lines->units, lines->dwarf);
     read_symbols(lines);
     return lines;
 }
@@ -68,7 +307,7 @@ void th_library_lines_free(struct th_library_lines *lines)
         th_free(slot->value);
     th_hash_table_free(&lines->found);
     th_debuginfo_symbols_free(&lines->symbols);
-    th_debuginfo_units_free(&lines->units);
+    free_units(&lines->units);
     th_debuginfo_file_close(&lines->own);
     th_debuginfo_file_close(&lines->separate);
     th_free(lines);
@@ -85,7 +324,7 @@ static const struct th_line *find(struct th_library_lines *lines, uintptr_t offs
         line->inside = offset - symbol->address;
     }
     if (lines->dwarf)
-        th_debuginfo_line_find(&lines->units, lines->dwarf, offset, &line->file, &line->line);
+        find_line(&lines->units, lines->dwarf, offset, &line->file, &line->line);
     th_hash_table_set(&lines->found, offset + 1, line);
     return line;
 }

@@ -12,9 +12,8 @@
 #ifndef TH_LIBRARY_ELF_FILE_H
 #define TH_LIBRARY_ELF_FILE_H
 
-#include "host/library/examine.h"
-
 #include "host/base/base.h"
+#include "host/library/examine.h"
 
 #include <gelf.h>
 #include <stdbool.h>
@@ -105,5 +104,23 @@ enum th_status th_elf_check_tables(struct th_elf *elf);
 
 /* False if a version record or the version number of a symbol is wrong. */
 bool th_elf_check_versions(const struct th_elf *elf);
+
+/* What a library needs from others. Inner header of library/. */
+
+/* Appends an undefined symbol to what E imports. */
+void th_elf_import_add(struct th_examination *e, const char *name, bool weak);
+
+/* TH_REFUSED, naming them all, if E imports functions that nobody has. */
+enum th_status th_elf_imports_check(const struct th_examination *e);
+
+/* Fills in what its imports let E do: `leaves` and `constructors_may_start_threads`. */
+void th_elf_imports_note(struct th_examination *e);
+
+/*
+ * The same as `leaves` for the libraries that E needs, which are open: a text that the caller
+ * frees, or NULL. Those of the system and of compilers are known to leave nothing behind by
+ * themselves, and are not looked into.
+ */
+char *th_elf_imports_brought(const struct th_examination *e);
 
 #endif

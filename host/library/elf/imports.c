@@ -1,5 +1,3 @@
-#include "imports.h"
-
 #include "elf_file.h"
 
 #include "plugin_api/nif_functions.h"

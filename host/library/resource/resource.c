@@ -1,7 +1,12 @@
-#include "resource_object.h"
+#include "resource_internal.h"
 
+#include "host/base/base.h"
+#include "host/self/self.h"
+
+#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct th_resource *th_resource_of(const void *object)
 {
@@ -188,4 +193,203 @@ bool th_resource_get(th_term term, const ErlNifResourceType *type, void **object
         return false;
     *object = resource->data;
     return true;
+}
+
+/* Calling the callbacks of resources: `stop` and `dyncall` here, others where they become due. */
+
+void th_resource_begin(struct th_resource_running *running, struct th_resource *resource,
+                       enum th_resource_call call)
+{
+    th_library_init_env(&running->env, running->callbacks.library);
+    th_library_begin(&running->call, th_library_path(running->callbacks.library),
+                     resource->type->titles[call]);
+}
+
+void th_resource_end(struct th_resource_running *running)
+{
+    th_library_end(&running->call);
+    th_env_release(&running->env);
+}
+
+static void drop_library(const struct th_resource_callbacks *callbacks)
+{
+    if (callbacks->library)
+        th_library_drop(callbacks->library);
+}
+
+bool th_resource_has_stop(void *object)
+{
+    struct th_resource_callbacks callbacks =
+        th_resource_type_callbacks(th_resource_of(object)->type);
+    bool has = callbacks.stop != NULL;
+
+    drop_library(&callbacks);
+    return has;
+}
+
+void th_resource_stop(void *object, ErlNifEvent event, bool direct)
+{
+    struct th_resource *resource = th_resource_of(object);
+    struct th_resource_running running = {th_resource_type_callbacks(resource->type), {0}, {0}};
+
+    if (running.callbacks.stop) {
+        th_resource_begin(&running, resource, TH_RESOURCE_STOP);
+        running.callbacks.stop(&running.env, object, event, direct);
+        th_resource_end(&running);
+    }
+    drop_library(&running.callbacks);
+}
+
+static bool is_called(const struct th_resource_callbacks *callbacks, th_term module)
+{
+    return callbacks->dyncall && th_library_name(callbacks->library) == module;
+}
+
+/* The callback gets its caller's environment, which makes enif_self() work in it. */
+static void dynamic_call(th_env *env, struct th_resource *resource,
+                         const struct th_resource_callbacks *callbacks, void *data)
+{
+    struct th_library_frame call;
+
+    th_library_begin(&call, th_library_path(callbacks->library),
+                     resource->type->titles[TH_RESOURCE_DYNCALL]);
+    callbacks->dyncall(env, resource->data, data);
+    th_library_end(&call);
+}
+
+bool th_resource_dynamic_call(th_env *env, th_term module, th_term name, th_term term, void *data)
+{
+    struct th_resource *resource = th_resource_of_term(term);
+    struct th_resource_callbacks callbacks;
+    bool called;
+
+    if (!resource || resource->type->name != name)
+        return false;
+    callbacks = th_resource_type_callbacks(resource->type);
+    called = is_called(&callbacks, module);
+    if (called)
+        dynamic_call(env, resource, &callbacks, data);
+    drop_library(&callbacks);
+    return called;
+}
+
+/* What is to be done at a safe point: destructors, `down` callbacks. */
+
+/*
+ * A stack that is only ever taken as a whole. Push: release, so that the taker sees the thing as it
+ * was left. Take: acquire, for the same.
+ */
+struct th_resource_due *_Atomic th_resource_due;
+
+void (*_Atomic th_resource_on_dying)(void);
+
+void th_resource_push_due(struct th_resource_due *due)
+{
+    void (*wake)(void);
+
+    due->next = atomic_load_explicit(&th_resource_due, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&th_resource_due, &due->next, due,
+                                                  memory_order_release, memory_order_relaxed))
+        ;
+    wake = atomic_load_explicit(&th_resource_on_dying, memory_order_acquire);
+    if (wake)
+        wake();
+}
+
+/* All that is due, the first to come first. */
+static struct th_resource_due *take_due(void)
+{
+    struct th_resource_due *stack =
+        atomic_exchange_explicit(&th_resource_due, NULL, memory_order_acquire);
+    struct th_resource_due *list = NULL;
+
+    while (stack) {
+        struct th_resource_due *next = stack->next;
+        stack->next = list;
+        list = stack;
+        stack = next;
+    }
+    return list;
+}
+
+/* What the callbacks of trace/ are about is set aside: a destructor may cause events of its own. */
+void th_resource_reap_all(void)
+{
+    struct th_callback_subject *outer = th_self.subject;
+    struct th_resource_due *list;
+
+    th_self.subject = NULL;
+    while ((list = take_due())) {
+        while (list) {
+            struct th_resource_due *next = list->next;
+            list->run(list);
+            list = next;
+        }
+    }
+    th_self.subject = outer;
+}
+
+void th_resource_reap_unwoken(void)
+{
+    if (!atomic_load_explicit(&th_resource_on_dying, memory_order_acquire))
+        th_resource_reap();
+}
+
+/*
+ * Resources whose terms were written as external bytes, to be found again by the words of their
+ * references.
+ *
+ * Only those are here: resources that nobody writes cost nothing. One that was written stays until
+ * its last share is gone, as the bytes may be anywhere.
+ */
+
+/* Guards the table and `saved` of all resources. Nothing is locked while it is held. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct th_table saved; /* struct th_resource * by key_of() its words */
+
+/* The words that count the host's references; the first is the same in all. Never 0. */
+static uint64_t key_of(const uint32_t words[])
+{
+    return words[1] | (uint64_t)words[2] << 32;
+}
+
+void th_resource_save(th_term term)
+{
+    struct th_resource *resource = th_resource_of_term(term);
+
+    if (!resource)
+        return;
+    pthread_mutex_lock(&lock);
+    if (!resource->saved) {
+        resource->saved = true;
+        th_hash_table_set(&saved, key_of(resource->words), resource);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+th_term th_resource_find(th_env *env, const uint32_t words[], size_t count)
+{
+    struct th_resource *resource;
+
+    if (count != TH_RESOURCE_WORDS || key_of(words) == 0)
+        return TH_NONE;
+    pthread_mutex_lock(&lock);
+    resource = th_hash_table_get(&saved, key_of(words));
+    if (resource && (memcmp(resource->words, words, sizeof resource->words) != 0 ||
+                     !th_resource_revive(resource)))
+        resource = NULL;
+    pthread_mutex_unlock(&lock);
+    return resource ? th_resource_adopt(env, resource) : TH_NONE;
+}
+
+/* `saved` was last written by somebody who had a share: what gave that up comes before this. */
+void th_resource_forget_saved(struct th_resource *resource)
+{
+    if (!resource->saved)
+        return;
+    pthread_mutex_lock(&lock);
+    th_hash_table_remove(&saved, key_of(resource->words));
+    if (saved.count == 0)
+        th_hash_table_free(&saved);
+    pthread_mutex_unlock(&lock);
 }

@@ -16,7 +16,7 @@
  * A resource whose last share is gone cannot be given a share any more; ended() then leaves the
  * monitor to 2b, which is sure to come.
  */
-#include "resource_object.h"
+#include "resource_internal.h"
 
 #include "host/process/process.h"
 

@@ -1,4 +1,4 @@
-#include "resource_type.h"
+#include "resource_internal.h"
 
 #include <string.h>
 
