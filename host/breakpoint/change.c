@@ -290,15 +290,14 @@ static bool stage(struct th_change *change)
 
 static bool is_to_be_written(const struct th_site *site, bool arm)
 {
-    return (site->active != 0) == arm && site->operations->is_armed(site) != arm;
+    return (site->active != 0) == arm && th_breakpoint_site_is_armed(site) != arm;
 }
 
 static void write_batch(struct th_change *change, struct th_site *const *sites, size_t count,
                         bool arm)
 {
-    if (count == 0)
-        return;
-    (arm ? sites[0]->operations->arm : sites[0]->operations->disarm)(sites, count);
+    if (count > 0)
+        th_breakpoint_sites_write(sites, count, arm);
     change->counts.sites_written += count;
 }
 

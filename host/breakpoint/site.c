@@ -76,49 +76,24 @@ void th_breakpoint_site_drop(struct th_site *site)
     th_progress_later(&site->later, drop);
 }
 
-/* --- Virtual sites ---------------------------------------------------------------------------- */
+/* --- Arming ----------------------------------------------------------------------------------- */
 
-static void arm(struct th_site *const *sites, size_t count)
+void th_breakpoint_sites_write(struct th_site *const *sites, size_t count, bool arm)
 {
     for (size_t i = 0; i < count; i++)
-        atomic_store_explicit(&sites[i]->armed, 1, memory_order_relaxed);
+        atomic_store_explicit(&sites[i]->armed, arm, memory_order_relaxed);
+    if (sites[0]->operations->write)
+        sites[0]->operations->write(sites, count, arm);
 }
 
-static void disarm(struct th_site *const *sites, size_t count)
+const struct th_site_operations th_breakpoint_site_virtual = {.kind = "virtual",
+                                                              .kinds = TH_BP_ALL};
+
+static void write_exports(struct th_site *const *sites, size_t count, bool arm)
 {
     for (size_t i = 0; i < count; i++)
-        atomic_store_explicit(&sites[i]->armed, 0, memory_order_relaxed);
+        th_code_export_arm(sites[i]->place, arm);
 }
 
-static bool is_armed(const struct th_site *site)
-{
-    return th_breakpoint_site_is_armed(site);
-}
-
-const struct th_site_operations th_breakpoint_site_virtual = {
-    .kind = "virtual", .kinds = TH_BP_ALL, .arm = arm, .disarm = disarm, .is_armed = is_armed};
-
-/* --- Export sites ----------------------------------------------------------------------------- */
-
-static void arm_exports(struct th_site *const *sites, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        th_code_export_arm(sites[i]->place, true);
-}
-
-static void disarm_exports(struct th_site *const *sites, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        th_code_export_arm(sites[i]->place, false);
-}
-
-static bool export_is_armed(const struct th_site *site)
-{
-    return th_code_export_word(site->place) & TH_EXPORT_ARMED;
-}
-
-const struct th_site_operations th_breakpoint_site_export = {.kind = "export",
-                                                             .kinds = TH_BP_ALL & ~TH_BP_LOCAL,
-                                                             .arm = arm_exports,
-                                                             .disarm = disarm_exports,
-                                                             .is_armed = export_is_armed};
+const struct th_site_operations th_breakpoint_site_export = {
+    .kind = "export", .kinds = TH_BP_ALL & ~TH_BP_LOCAL, .write = write_exports};

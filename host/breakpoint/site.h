@@ -26,18 +26,17 @@ struct th_generic_bp;
 struct th_site;
 
 /*
- * A kind of site. arm() and disarm() are called with the code modification permission, for any
- * number of sites of this kind, so that what is costly (making code writable, membarrier) is done
- * once for all. Each writes one word of a site, so that a thread that runs there sees it written or
- * not written. They cannot fail: a site where it cannot be done must not be created. They are in
- * force for each thread, at the latest, from its next read section after thread progress.
+ * A kind of site. write() is called with the code modification permission, for any number of sites
+ * of this kind, so that what is costly (making code writable, membarrier) is done once for all. It
+ * writes one word of a site, so that a thread that runs there sees it written or not written. It
+ * cannot fail: a site where it cannot be done must not be created. It is in force for each thread,
+ * at the latest, from its next read section after thread progress.
  */
 struct th_site_operations {
     const char *kind;
     uint32_t kinds; /* of breakpoints that it can have: of enum th_bp_kind */
-    void (*arm)(struct th_site *const *sites, size_t count);
-    void (*disarm)(struct th_site *const *sites, size_t count);
-    bool (*is_armed)(const struct th_site *site);
+    /* Arms or disarms SITES. NULL: there is nothing to write but their `armed`. */
+    void (*write)(struct th_site *const *sites, size_t count, bool arm);
     /* NULL, or: in GENERATION, the one that hits do not obey now, a breakpoint of the site is
      * active as AFTER, of enum th_bp_kind, says, and no more as BEFORE does. As it is staged and as
      * it is consolidated (change.c, steps 3 and 11); with the permission. */
@@ -54,8 +53,8 @@ extern const struct th_site_operations th_breakpoint_site_export;
 
 /* One cache line. */
 struct th_site {
-    /* Virtual sites: not 0 if armed. Relaxed, written by arm() and disarm(): who sees it late is
-     * waited for by the change, and what there is to find is read again by the hit, which orders it
+    /* Not 0 if armed. Relaxed, written by th_breakpoint_sites_write(): who sees it late is waited
+     * for by the change, and what there is to find is read again by the hit, which orders it
      * itself. */
     _Alignas(64) _Atomic uint32_t armed;
     /* How many breakpoints are active, as staged; if it stands in the change's list. With the code
@@ -76,6 +75,9 @@ struct th_site {
 /* FUNCTION and PLACE are what the owner wants to find there. Any thread. */
 struct th_site *th_breakpoint_site_create(const struct th_site_operations *operations,
                                           void *function, void *place);
+
+/* Arms or disarms the COUNT SITES, which are of one kind; COUNT is not 0. With the permission. */
+void th_breakpoint_sites_write(struct th_site *const *sites, size_t count, bool arm);
 
 /*
  * The function of SITE was removed, or is there again. Cancels what changes that are queued, or

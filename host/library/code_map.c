@@ -401,7 +401,9 @@ void th_library_memory_of_process(struct th_memory *memory)
                                 .size = end - start,
                                 .rights = (r == 'r' ? TH_MEMORY_READABLE : 0) |
                                           (x == 'x' ? TH_MEMORY_EXECUTABLE : 0) |
-                                          (w == 'w' ? TH_MEMORY_WRITABLE : 0),
+                                          (w == 'w' ? TH_MEMORY_WRITABLE : 0) |
+                                          (strstr(line, "[heap]") ? TH_MEMORY_HEAP : 0) |
+                                          (strstr(line, "[stack]") ? TH_MEMORY_STACK : 0),
                             });
     }
     th_give_up_if_lacking(NO_MAPPINGS);

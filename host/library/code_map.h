@@ -77,7 +77,13 @@ void th_library_watch_opened(void (*opened)(const struct th_library *library));
 
 /* --- Mapped memory: of a library, of the whole process ---------------------------------------- */
 
-enum { TH_MEMORY_READABLE = 1, TH_MEMORY_EXECUTABLE = 2, TH_MEMORY_WRITABLE = 4 };
+enum {
+    TH_MEMORY_READABLE = 1,
+    TH_MEMORY_EXECUTABLE = 2,
+    TH_MEMORY_WRITABLE = 4,
+    TH_MEMORY_HEAP = 8, /* the process' own, which grow: */
+    TH_MEMORY_STACK = 16
+};
 
 struct th_memory_part {
     uintptr_t start;

@@ -61,7 +61,6 @@ static void a_site_is_armed_while_it_has_an_active_breakpoint(void **state)
     set_kinds(site, a, TH_BP_LOCAL, 0);
     set_kinds(site, b, TH_BP_LOCAL, 0);
     assert_true(th_breakpoint_site_is_armed(site));
-    assert_true(site->operations->is_armed(site));
     clear_kinds(site, a, TH_BP_LOCAL);
     assert_true(th_breakpoint_site_is_armed(site));
     clear_kinds(site, b, TH_BP_LOCAL);
@@ -301,30 +300,16 @@ static void removing_a_session_visits_its_own(void **state)
 
 static size_t batches, armed_sites, disarmed_sites;
 
-static void arm(struct th_site *const *armed, size_t count)
-{
-    (void)armed;
-    batches++;
-    armed_sites += count;
-    for (size_t i = 0; i < count; i++)
-        *(bool *)armed[i]->place = true;
-}
-
-static void disarm(struct th_site *const *disarmed, size_t count)
+static void write_places(struct th_site *const *sites, size_t count, bool arm)
 {
     batches++;
-    disarmed_sites += count;
+    *(arm ? &armed_sites : &disarmed_sites) += count;
     for (size_t i = 0; i < count; i++)
-        *(bool *)disarmed[i]->place = false;
-}
-
-static bool is_armed(const struct th_site *one)
-{
-    return *(bool *)one->place;
+        *(bool *)sites[i]->place = arm;
 }
 
 static const struct th_site_operations counting = {
-    .kind = "counting", .kinds = TH_BP_ALL, .arm = arm, .disarm = disarm, .is_armed = is_armed};
+    .kind = "counting", .kinds = TH_BP_ALL, .write = write_places};
 
 static void sites_of_a_kind_are_armed_together(void **state)
 {

@@ -178,30 +178,16 @@ enum { MANY = 100, HITS = 50 };
 
 static size_t batches, disarmed;
 
-static void arm_all(struct th_site *const *sites, size_t count)
+static void write_places(struct th_site *const *sites, size_t count, bool arm)
 {
     for (size_t i = 0; i < count; i++)
-        *(bool *)sites[i]->place = true;
+        *(bool *)sites[i]->place = arm;
+    batches += !arm;
+    disarmed += arm ? 0 : count;
 }
 
-static void disarm_all(struct th_site *const *sites, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        *(bool *)sites[i]->place = false;
-    batches++;
-    disarmed += count;
-}
-
-static bool is_armed(const struct th_site *one)
-{
-    return *(bool *)one->place;
-}
-
-static const struct th_site_operations counting = {.kind = "counting",
-                                                   .kinds = TH_BP_ALL,
-                                                   .arm = arm_all,
-                                                   .disarm = disarm_all,
-                                                   .is_armed = is_armed};
+static const struct th_site_operations counting = {
+    .kind = "counting", .kinds = TH_BP_ALL, .write = write_places};
 
 static void hit_many_times(struct th_site *const *sites)
 {

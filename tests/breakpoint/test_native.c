@@ -192,7 +192,7 @@ static void the_thunk_passes_by_a_handler_with_nothing_to_do(void **state)
 
     (void)state;
     for (int i = 0; i < TH_NATIVE_FORMS; i++)
-        th_native_site_native.arm(&meetings[i].site, 1);
+        th_breakpoint_sites_write(&meetings[i].site, 1, true);
     expect_met(0);
     count_in(staging, 0, TH_BP_LOCAL);
     expect_met(0);
@@ -202,7 +202,7 @@ static void the_thunk_passes_by_a_handler_with_nothing_to_do(void **state)
     expect_met(0);
     count_in(staging, TH_BP_LOCAL, 0);
     for (int i = 0; i < TH_NATIVE_FORMS; i++)
-        th_native_site_native.disarm(&meetings[i].site, 1);
+        th_breakpoint_sites_write(&meetings[i].site, 1, false);
 }
 
 static struct meeting *watched;
@@ -217,16 +217,13 @@ static void call_watched(void)
     calls_while_armed++;
 }
 
-static void arm_and_call(struct th_site *const *sites, size_t count)
+static void write_and_call(struct th_site *const *sites, size_t count, bool arm)
 {
-    th_native_site_native.arm(sites, count);
-    call_watched();
-}
-
-static void call_and_disarm(struct th_site *const *sites, size_t count)
-{
-    call_watched();
-    th_native_site_native.disarm(sites, count);
+    if (!arm)
+        call_watched();
+    th_native_site_native.write(sites, count, arm);
+    if (arm)
+        call_watched();
 }
 
 static void what_is_staged_is_not_met(void **state)
@@ -236,8 +233,7 @@ static void what_is_staged_is_not_met(void **state)
     struct th_site *site;
 
     (void)state;
-    operations.arm = arm_and_call;
-    operations.disarm = call_and_disarm;
+    operations.write = write_and_call;
     watched = &meetings[TH_NATIVE_NIF];
     site = th_breakpoint_site_create(&operations, watched, &watched->place);
     for (unsigned i = 1; i <= 3; i++) { /* either generation */
@@ -459,7 +455,7 @@ static void closed_libraries_leave_nothing(void **state)
 
 static void drop_an_armed_record(void)
 {
-    th_native_site_native.arm(&meetings[0].site, 1);
+    th_breakpoint_sites_write(&meetings[0].site, 1, true);
     th_native_drop(meetings[0].native);
 }
 

@@ -67,12 +67,12 @@ static int refused(struct th_library *library, const char *part)
         meeting.native =
             th_native_create(library, (void *)meeting.code, TH_NATIVE_NIF, meet_nif, &meeting);
         meet_at_site(&meeting);
-        th_native_site_native.arm(&meeting.site, 1);
+        th_breakpoint_sites_write(&meeting.site, 1, true);
         th_native_site_native.count(meeting.site, 0, 0, TH_BP_LOCAL);
         assert_int_equal(call(meeting.code), 2 + i);
         assert_int_equal(atomic_load(&meeting.met), 1);
         th_native_site_native.count(meeting.site, 0, TH_BP_LOCAL, 0);
-        th_native_site_native.disarm(&meeting.site, 1);
+        th_breakpoint_sites_write(&meeting.site, 1, false);
         th_native_drop(meeting.native);
         th_breakpoint_site_drop(meeting.site);
     }

@@ -125,7 +125,7 @@ static void each_instruction_knows_its_caller(void **state)
         make_meeting(&meeting, library, i);
         step(&meeting, i);
         assert_int_equal(steps[STUB] + steps[THUNK], 0);
-        th_native_site_native.arm(&meeting.site, 1);
+        th_breakpoint_sites_write(&meeting.site, 1, true);
         step(&meeting, i);
         assert_int_equal(steps[STUB], 2);
         assert_int_equal(steps[THUNK], 4);
@@ -135,7 +135,7 @@ static void each_instruction_knows_its_caller(void **state)
         assert_int_equal(steps[THUNK], 5);
         assert_int_equal(atomic_load(&meeting.met), 1);
         th_native_site_native.count(meeting.site, th_breakpoint_generation(), TH_BP_LOCAL, 0);
-        th_native_site_native.disarm(&meeting.site, 1);
+        th_breakpoint_sites_write(&meeting.site, 1, false);
         th_native_drop(meeting.native);
         th_breakpoint_site_drop(meeting.site);
     }

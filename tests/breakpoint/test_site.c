@@ -82,9 +82,9 @@ static void an_export_site_is_a_bit_of_its_entry(void **state)
     struct noting *a = noting_create('A');
 
     (void)state;
-    assert_false(site->operations->is_armed(site));
+    assert_false(th_breakpoint_site_is_armed(site));
     set_kinds(site, a, TH_BP_GLOBAL, 3);
-    assert_true(site->operations->is_armed(site));
+    assert_true(th_breakpoint_site_is_armed(site));
     assert_true(th_code_export_word(&entry) & TH_EXPORT_ARMED);
     assert_ptr_equal(th_code_export_callee(&entry), &callee);
     assert_string_equal(note_call(site, TH_BP_ALL, NULL), "A global 3");

@@ -122,7 +122,7 @@ const char *note_call(struct th_site *site, uint32_t kinds, uint32_t *asked)
     uint32_t answer = 0;
 
     notes.size = 0;
-    if (site->operations->is_armed(site))
+    if (th_breakpoint_site_is_armed(site))
         answer = th_breakpoint_hit(site, &hit);
     if (asked)
         *asked = answer;

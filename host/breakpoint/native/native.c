@@ -37,8 +37,8 @@ static const char *const other_machine =
 static const char *refusal = "this program sets no breakpoints in machine code: call it with one "
                              "that does";
 
-/* Guards the tables, and the blocks of native_near.c. Under it, that of native_text.c and the
- * loader's are taken. */
+/* Guards the tables, and the blocks of native_near.c. Under it, that of native_text.c is
+ * taken. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Records by code, with those that were dropped and may still be met; and the list of these, in
@@ -66,49 +66,26 @@ static uintptr_t page_of(const void *code)
     return (uintptr_t)code / (uintptr_t)sysconf(_SC_PAGESIZE);
 }
 
-/* What was found last of where code is, as it takes long to find, and neighbours ask. */
-struct seen {
-    struct th_text_segment segment;
-    uintptr_t gap; /* a page where there is no library; 0: not known */
-};
-
-static bool is_in_library(const uint64_t *word, struct seen *seen)
-{
-    uintptr_t code = (uintptr_t)word;
-
-    if (code >= seen->segment.start && code < seen->segment.end)
-        return true;
-    if (page_of(word) == seen->gap)
-        return false;
-    if (th_native_text_find_segment(code, &seen->segment))
-        return true;
-    seen->segment = (struct th_text_segment){0};
-    seen->gap = page_of(word);
-    return false;
-}
-
-/* LIBRARY has been opened. What was dropped and had its code at that place belonged to another that
- * is closed. */
-static bool is_gone(const struct th_native *native, const struct th_library *library,
-                    struct seen *seen)
-{
-    uint64_t *word = word_of(native);
-
-    return th_library_executes(library, (uintptr_t)word, 1) || !is_in_library(word, seen);
-}
-
+/* LIBRARY has been opened. A record that was dropped, and had its code at that place or where no
+ * code is any more, belonged to another that is closed. */
 static void free_gone(const struct th_library *library)
 {
-    struct seen seen = {0};
+    struct th_memory memory = {0};
     size_t kept = 0;
 
     pthread_mutex_lock(&lock);
+    if (drops.count > 0)
+        th_library_memory_of_process(&memory);
     for (size_t i = 0; i < drops.count; i++) {
         struct th_native *native = drops.items[i];
+        uintptr_t word = (uintptr_t)word_of(native);
+        bool is_gone =
+            th_library_executes(library, word, 1) ||
+            (memory.count > 0 && !th_library_memory_after(&memory, word, TH_MEMORY_EXECUTABLE));
         if (!native->dropped) {
             native->listed = false;
-        } else if (is_gone(native, library, &seen)) {
-            th_hash_table_remove(&records, (uintptr_t)word_of(native));
+        } else if (is_gone) {
+            th_hash_table_remove(&records, word);
             th_native_near_free(native);
         } else {
             drops.items[kept++] = native;
@@ -116,6 +93,7 @@ static void free_gone(const struct th_library *library)
     }
     drops.count = kept;
     pthread_mutex_unlock(&lock);
+    th_library_memory_free(&memory);
 }
 
 static void see_opened(const struct th_library *library)
@@ -131,16 +109,12 @@ static _Unwind_Reason_Code stop(struct _Unwind_Context *context, void *unused)
     return _URC_NORMAL_STOP;
 }
 
-/* libgcc's unwinder knows the sizes of registers once it was used. What a library throws that has
- * an unwinder of its own passes handlers, whose cleanups are libgcc's: it must know them then. */
-static void prepare_unwinder(void)
-{
-    _Unwind_Backtrace(stop, NULL);
-}
-
 enum th_status th_native_begin(void)
 {
-    prepare_unwinder();
+    /* libgcc's unwinder knows the sizes of registers once it was used. What a library throws that
+     * has an unwinder of its own passes handlers, whose cleanups are libgcc's: it must know them
+     * then. */
+    _Unwind_Backtrace(stop, NULL);
     refusal = other_machine;
     if (!refusal && !th_native_text_begin())
         refusal = "the kernel does not have membarrier() for changed code: use Linux 4.16 or newer";
@@ -159,19 +133,14 @@ static bool describe(const struct th_library *library, void *code, struct th_tex
     return word->protection != 0;
 }
 
-static bool was_tried(const void *code)
+static bool can_write(const struct th_text_word *word)
 {
     bool tried;
 
     pthread_mutex_lock(&lock);
-    tried = tried_page == page_of(code);
+    tried = tried_page == page_of(word->word);
     pthread_mutex_unlock(&lock);
-    return tried;
-}
-
-static bool can_write(const struct th_text_word *word)
-{
-    return was_tried(word->word) || th_native_text_can_write(word);
+    return tried || th_native_text_can_write(word);
 }
 
 struct th_native *th_native_find(const void *code)
@@ -186,20 +155,11 @@ struct th_native *th_native_find(const void *code)
     return native;
 }
 
-static bool is_memory_near(const void *code)
-{
-    bool near;
-
-    pthread_mutex_lock(&lock);
-    near = th_native_near_find(code, false) != NULL;
-    pthread_mutex_unlock(&lock);
-    return near;
-}
-
 const char *th_native_refusal(const struct th_library *library, const void *code)
 {
     struct th_text_word word;
     const char *why;
+    bool near;
 
     if (refusal || th_native_find(code))
         return refusal;
@@ -208,7 +168,10 @@ const char *th_native_refusal(const struct th_library *library, const void *code
         return why;
     if (!describe(library, (void *)code, &word) || !can_write(&word))
         return TH_ENTRY_UNWRITABLE;
-    if (!is_memory_near(code))
+    pthread_mutex_lock(&lock);
+    near = th_native_near_find(code, false) != NULL;
+    pthread_mutex_unlock(&lock);
+    if (!near)
         return "there is no memory within two gigabytes of it, for what its breakpoint leads to: "
                "load the library before memory of that size is mapped";
     return NULL;
@@ -223,36 +186,6 @@ static uint64_t jump_of(const struct th_native *native, const void *code)
     return UINT64_C(0x9066000000000000) | (uint64_t)displacement << 16 | 0xe92e;
 }
 
-/* The record of CODE is that which it had before, if it had any. */
-static struct th_native *take_record(void *code)
-{
-    struct th_native *native = th_hash_table_get(&records, (uintptr_t)code);
-
-    if (native && !native->dropped)
-        th_bug("a function has two native records");
-    if (native) {
-        native->dropped = false;
-        return native;
-    }
-    native = th_native_near_find(code, true);
-    if (native) {
-        native->dropped = native->listed = false;
-        th_hash_table_set(&records, (uintptr_t)code, native);
-    }
-    return native;
-}
-
-static void fill_in(struct th_native *native, const struct th_text_word *word,
-                    enum th_native_form form, void *handler, void *owner)
-{
-    native->handler = handler;
-    native->body = (char *)word->word + TH_ENTRY_WORD;
-    native->owner = owner;
-    native->thunk = (const void *)(uintptr_t)thunks[form];
-    native->jump = jump_of(native, word->word);
-    native->protection = (short)word->protection;
-}
-
 struct th_native *th_native_create(const struct th_library *library, void *code,
                                    enum th_native_form form, void *handler, void *owner)
 {
@@ -263,50 +196,47 @@ struct th_native *th_native_create(const struct th_library *library, void *code,
     if (refusal || !describe(library, code, &word) || !can_write(&word))
         return NULL;
     pthread_mutex_lock(&lock);
-    native = take_record(code);
+    /* The record of CODE is that which it had before, if it had any. */
+    native = th_hash_table_get(&records, (uintptr_t)code);
+    if (native && !native->dropped)
+        th_bug("a function has two native records");
+    if (!native && (native = th_native_near_find(code, true))) {
+        native->listed = false;
+        th_hash_table_set(&records, (uintptr_t)code, native);
+    }
     if (native) {
-        fill_in(native, &word, form, handler, owner);
+        native->dropped = false;
+        native->handler = handler;
+        native->body = (char *)code + TH_ENTRY_WORD;
+        native->owner = owner;
+        native->thunk = (const void *)(uintptr_t)thunks[form];
+        native->jump = jump_of(native, code);
+        native->protection = (short)word.protection;
         tried_page = page_of(code);
     }
     pthread_mutex_unlock(&lock);
     return native;
 }
 
-/* Under the lock. */
-static void drop(struct th_native *native)
-{
-    if (native->armed > 0)
-        th_bug("a native record is dropped that has an armed site");
-    native->dropped = true;
-    if (native->listed)
-        return;
-    native->listed = true;
-    TH_ARRAY_GROW(drops.items, drops.count, drops.capacity);
-    drops.items[drops.count++] = native;
-}
-
 void th_native_drop_all(struct th_native *const natives[], size_t count)
 {
     pthread_mutex_lock(&lock);
     tried_page = 0; /* their library may be closed now */
-    for (size_t i = 0; i < count; i++)
-        drop(natives[i]);
+    for (size_t i = 0; i < count; i++) {
+        struct th_native *native = natives[i];
+        if (native->armed > 0)
+            th_bug("a native record is dropped that has an armed site");
+        native->dropped = true;
+        if (native->listed)
+            continue;
+        native->listed = true;
+        TH_ARRAY_GROW(drops.items, drops.count, drops.capacity);
+        drops.items[drops.count++] = native;
+    }
     pthread_mutex_unlock(&lock);
 }
 
 /* --- Sites ------------------------------------------------------------------------------------ */
-
-/* True if the entry is to be written: this is its first armed site, or was its last. */
-static bool count_armed(struct th_native *native, bool arm)
-{
-    return arm ? native->armed++ == 0 : --native->armed == 0;
-}
-
-/* What is to be written. */
-static uint64_t value_of(const struct th_native *native, bool arm)
-{
-    return th_native_entry_keeping_int3(*word_of(native), arm ? native->jump : TH_ENTRY_NOP);
-}
 
 /* Entry words that are to be written together. */
 struct writing {
@@ -314,11 +244,15 @@ struct writing {
     size_t count;
 };
 
+/* The entry of NATIVE is to be written if this is its first armed site, or was its last. */
 static void write_later(struct writing *writing, struct th_native *native, bool arm)
 {
-    if (count_armed(native, arm))
-        writing->words[writing->count++] =
-            (struct th_text_word){word_of(native), value_of(native, arm), native->protection};
+    uint64_t *word = word_of(native);
+
+    if (arm ? native->armed++ == 0 : --native->armed == 0)
+        writing->words[writing->count++] = (struct th_text_word){
+            word, th_native_entry_keeping_int3(*word, arm ? native->jump : TH_ENTRY_NOP),
+            native->protection};
 }
 
 static void write_now(struct writing *writing)
@@ -334,27 +268,11 @@ static void write_entries(struct th_site *const *sites, size_t count, bool arm)
 
     for (size_t i = 0; i < count; i++) {
         const struct th_native_place *place = sites[i]->place;
-        atomic_store_explicit(&sites[i]->armed, arm, memory_order_relaxed);
         for (int j = 0; j < TH_NATIVE_INSTANCES; j++)
             if (place->records[j])
                 write_later(&writing, place->records[j], arm);
     }
     write_now(&writing);
-}
-
-static void arm_entries(struct th_site *const *sites, size_t count)
-{
-    write_entries(sites, count, true);
-}
-
-static void disarm_entries(struct th_site *const *sites, size_t count)
-{
-    write_entries(sites, count, false);
-}
-
-static bool is_armed(const struct th_site *site)
-{
-    return th_breakpoint_site_is_armed(site);
 }
 
 /* Relaxed, as whoever reads it reads what it decides about again; written with the permission
@@ -384,9 +302,7 @@ static void count_active(struct th_site *site, unsigned generation, uint32_t bef
 
 const struct th_site_operations th_native_site_native = {.kind = "native",
                                                          .kinds = TH_BP_ALL & ~TH_BP_GLOBAL,
-                                                         .arm = arm_entries,
-                                                         .disarm = disarm_entries,
-                                                         .is_armed = is_armed,
+                                                         .write = write_entries,
                                                          .count = count_active};
 
 /* --- Records of a site ------------------------------------------------------------------------ */
@@ -417,30 +333,28 @@ static void replace_record(struct th_site *site, const struct th_native *old, st
                : "a record is taken from a native site that has it not");
 }
 
-void th_native_attach(struct th_site *const sites[], struct th_native *const natives[],
-                      size_t count)
+static void change_records(struct th_site *const sites[], struct th_native *const natives[],
+                           size_t count, bool attach)
 {
     struct writing writing = {th_alloc((count + 1) * sizeof *writing.words), 0};
 
     for (size_t i = 0; i < count; i++) {
-        replace_record(sites[i], NULL, natives[i]);
-        count_all(sites[i], natives[i], true);
+        replace_record(sites[i], attach ? NULL : natives[i], attach ? natives[i] : NULL);
+        count_all(sites[i], natives[i], attach);
         if (th_breakpoint_site_is_armed(sites[i]))
-            write_later(&writing, natives[i], true);
+            write_later(&writing, natives[i], attach);
     }
     write_now(&writing);
+}
+
+void th_native_attach(struct th_site *const sites[], struct th_native *const natives[],
+                      size_t count)
+{
+    change_records(sites, natives, count, true);
 }
 
 void th_native_detach(struct th_site *const sites[], struct th_native *const natives[],
                       size_t count)
 {
-    struct writing writing = {th_alloc((count + 1) * sizeof *writing.words), 0};
-
-    for (size_t i = 0; i < count; i++) {
-        replace_record(sites[i], natives[i], NULL);
-        count_all(sites[i], natives[i], false);
-        if (th_breakpoint_site_is_armed(sites[i]))
-            write_later(&writing, natives[i], false);
-    }
-    write_now(&writing);
+    change_records(sites, natives, count, false);
 }

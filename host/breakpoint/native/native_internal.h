@@ -14,15 +14,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A part of a library that the loader has mapped as one. */
-struct th_text_segment {
-    uintptr_t start, end;
-    int protection; /* PROT_... */
-};
-
-/* The segment of any open library that ADDRESS is in; false: it is in none. */
-bool th_native_text_find_segment(uintptr_t address, struct th_text_segment *segment);
-
 /* Asks the kernel for what th_native_text_write() needs. False: it has no such thing. */
 bool th_native_text_begin(void);
 

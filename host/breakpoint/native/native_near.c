@@ -3,11 +3,9 @@
 #include "native_thunk.h"
 
 #include "host/base/base.h"
+#include "host/library/library.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -67,72 +65,54 @@ static void consider(struct place *place, uintptr_t start, uintptr_t end)
         place->address = address;
 }
 
-/* Functions would silently go untraced for what the system refuses now, and may grant the next
- * time. */
-#define NO_MAPPINGS "breakpoints in native code need the list of mappings"
-#define NO_MEMORY "breakpoints in native code need memory near it"
-
 /* Looks at the gaps between mappings, as the kernel lists them, but leaves a gigabyte above the
  * heap and below the stack, which grow. */
 static void find_place(struct place *place)
 {
     const uintptr_t room = UINT64_C(1) << 30;
-    FILE *maps = fopen("/proc/self/maps", "re");
-    char *line = NULL;
-    size_t size = 0;
+    struct th_memory memory = {0};
     uintptr_t from = 64 << 10; /* the kernel keeps what is below for itself */
 
     place->address = 0;
-    if (!maps) {
-        th_give_up_if_lacking(NO_MAPPINGS);
-        return;
+    th_library_memory_of_process(&memory);
+    for (size_t i = 0; i < memory.count; i++) {
+        const struct th_memory_part *part = &memory.parts[i];
+        bool is_stack = part->rights & TH_MEMORY_STACK, is_heap = part->rights & TH_MEMORY_HEAP;
+        consider(place, from, part->start - (is_stack ? room : 0));
+        from = part->start + part->size + (is_heap ? room : 0);
     }
-    errno = 0;
-    while (getline(&line, &size, maps) > 0) {
-        uintptr_t start, end;
-        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &start, &end) != 2)
-            continue;
-        consider(place, from, strstr(line, "[stack]") ? start - room : start);
-        from = strstr(line, "[heap]") ? end + room : end;
-    }
-    th_give_up_if_lacking(NO_MAPPINGS);
-    free(line);
-    fclose(maps);
+    th_library_memory_free(&memory);
 }
 
-/* NULL with errno; EEXIST if somebody else was there first. */
-static uint8_t *map_at(uintptr_t address)
-{
-    void *memory = mmap((void *)address, BLOCK, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-
-    if (memory == MAP_FAILED) {
-        th_give_up_if_lacking(NO_MEMORY);
-        return NULL;
-    }
-    if (memory == (void *)address)
-        return memory;
-    munmap(memory, BLOCK); /* a kernel that takes the address for a hint */
-    errno = EEXIST;
-    return NULL;
-}
-
+/* NULL with errno: there is no memory. */
 static uint8_t *map_near(uintptr_t word)
 {
-    enum { TRIES = 16 };
+    enum { TRIES = 16 }; /* somebody else may be there first */
     struct place place = {.word = word};
-    uint8_t *memory = NULL;
 
-    errno = EEXIST;
-    for (int i = 0; i < TRIES && !memory && errno == EEXIST; i++) {
+    for (int i = 0; i < TRIES; i++) {
+        void *memory;
+
         find_place(&place);
-        if (!place.address) {
-            errno = ENOMEM;
+        errno = ENOMEM;
+        if (!place.address)
             return NULL;
+        memory = mmap((void *)place.address, BLOCK, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+        if (memory == (void *)place.address)
+            return memory;
+        if (memory == MAP_FAILED) {
+            /* Functions would silently go untraced for what the system refuses now, and may grant
+             * the next time. */
+            th_give_up_if_lacking("breakpoints in native code need memory near it");
+            if (errno != EEXIST)
+                return NULL;
+        } else {
+            munmap(memory, BLOCK); /* a kernel that takes the address for a hint */
+            errno = EEXIST;
         }
-        memory = map_at(place.address);
     }
-    return memory;
+    return NULL;
 }
 
 /* --- A block ---------------------------------------------------------------------------------- */
@@ -142,32 +122,9 @@ static struct th_native *record_of(const struct block *block, size_t i)
     return (struct th_native *)(block->code + CODE) + i;
 }
 
-/* `lea RECORD(%rip),%r11; jmp *TH_NATIVE_THUNK(%r11)`, and traps. */
-static void write_stub(const struct block *block, size_t i)
-{
-    enum { LEA = 7 };
-    uint8_t *stub = block->code + i * STUB;
-    int32_t displacement = (int32_t)((uint8_t *)record_of(block, i) - (stub + LEA));
-    const uint8_t jump[] = {0x41, 0xff, 0x63, TH_NATIVE_THUNK};
-
-    memset(stub, 0xcc, STUB);
-    memcpy(stub, (const uint8_t[]){0x4c, 0x8d, 0x1d}, 3);
-    memcpy(stub + 3, &displacement, sizeof displacement);
-    memcpy(stub + LEA, jump, sizeof jump);
-}
-
-static void fill(struct block *block)
-{
-    for (size_t i = STUBS; i-- > 0;) {
-        struct th_native *record = record_of(block, i);
-        write_stub(block, i);
-        record->next = block->free;
-        block->free = record;
-    }
-}
-
 static struct block *make_block(uintptr_t word)
 {
+    enum { LEA = 7 };
     uint8_t *memory = map_near(word);
     struct block *block;
 
@@ -175,7 +132,19 @@ static struct block *make_block(uintptr_t word)
         return NULL;
     block = th_alloc_zero(sizeof *block);
     block->code = memory;
-    fill(block);
+    for (size_t i = STUBS; i-- > 0;) {
+        struct th_native *record = record_of(block, i);
+        uint8_t *stub = block->code + i * STUB;
+        int32_t displacement = (int32_t)((uint8_t *)record - (stub + LEA));
+
+        /* `lea RECORD(%rip),%r11; jmp *TH_NATIVE_THUNK(%r11)`, and traps. */
+        memset(stub, 0xcc, STUB);
+        memcpy(stub, (const uint8_t[]){0x4c, 0x8d, 0x1d}, 3);
+        memcpy(stub + 3, &displacement, sizeof displacement);
+        memcpy(stub + LEA, (const uint8_t[]){0x41, 0xff, 0x63, TH_NATIVE_THUNK}, 4);
+        record->next = block->free;
+        block->free = record;
+    }
     if (mprotect(memory, CODE, PROT_READ | PROT_EXEC) != 0) {
         int error = errno;
         munmap(memory, BLOCK);
@@ -187,22 +156,16 @@ static struct block *make_block(uintptr_t word)
     return blocks = block;
 }
 
-static bool is_near(const struct block *block, uintptr_t word)
-{
-    return distance((uintptr_t)block->code, word) < reach &&
-           distance((uintptr_t)block->code + CODE, word) < reach;
-}
-
 struct th_native *th_native_near_find(const void *word, bool take)
 {
+    uintptr_t from = (uintptr_t)word;
     struct block *block = blocks;
     struct th_native *record;
 
-    while (block && !(block->free && is_near(block, (uintptr_t)word)))
+    while (block && !(block->free && distance((uintptr_t)block->code, from) < reach &&
+                      distance((uintptr_t)block->code + CODE, from) < reach))
         block = block->next;
-    if (!block)
-        block = make_block((uintptr_t)word);
-    if (!block)
+    if (!block && !(block = make_block(from)))
         return NULL;
     record = block->free;
     if (take)
@@ -210,16 +173,11 @@ struct th_native *th_native_near_find(const void *word, bool take)
     return record;
 }
 
-static bool has(const struct block *block, const struct th_native *record)
-{
-    return record >= record_of(block, 0) && record < record_of(block, STUBS);
-}
-
 static struct block *block_of(const struct th_native *record)
 {
     struct block *block = blocks;
 
-    while (!has(block, record))
+    while (record < record_of(block, 0) || record >= record_of(block, STUBS))
         block = block->next;
     return block;
 }

@@ -3,7 +3,6 @@
 #include "host/base/base.h"
 
 #include <errno.h>
-#include <link.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,44 +14,6 @@
 
 /* Held while memory is writable that usually is not. No other lock is taken under it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* --- Where it is ------------------------------------------------------------------------------ */
-
-struct search {
-    uintptr_t address;
-    struct th_text_segment *found;
-};
-
-static int protection_of(uint32_t flags)
-{
-    return (flags & PF_R ? PROT_READ : 0) | (flags & PF_W ? PROT_WRITE : 0) |
-           (flags & PF_X ? PROT_EXEC : 0);
-}
-
-/* (Under the loader's lock, of which the thread sanitizer does not know.) */
-__attribute__((no_sanitize("thread"))) static int look_into(struct dl_phdr_info *info, size_t size,
-                                                            void *context)
-{
-    struct search *search = context;
-
-    (void)size;
-    for (size_t i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
-        uintptr_t start = info->dlpi_addr + header->p_vaddr;
-        if (header->p_type != PT_LOAD || search->address < start ||
-            search->address - start >= header->p_memsz)
-            continue;
-        *search->found = (struct th_text_segment){start, start + header->p_memsz,
-                                                  protection_of(header->p_flags)};
-        return 1;
-    }
-    return 0;
-}
-
-bool th_native_text_find_segment(uintptr_t address, struct th_text_segment *segment)
-{
-    return dl_iterate_phdr(look_into, &(struct search){address, segment}) != 0;
-}
 
 /* --- All threads see it ----------------------------------------------------------------------- */
 
@@ -77,59 +38,25 @@ static void sync_threads(void)
 
 /* --- Writing ---------------------------------------------------------------------------------- */
 
-static uintptr_t page_size(void)
-{
-    return (uintptr_t)sysconf(_SC_PAGESIZE);
-}
-
 static uintptr_t page_of(const struct th_text_word *word)
 {
-    return (uintptr_t)word->word / page_size() * page_size();
+    uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE);
+
+    return (uintptr_t)word->word / size * size;
 }
 
-/* How many of WORDS are in one run of pages with one protection. */
-static size_t run_of(const struct th_text_word *words, size_t count)
-{
-    size_t n = 1;
-
-    while (n < count && words[n].protection == words[0].protection &&
-           page_of(&words[n]) - page_of(&words[n - 1]) <= page_size())
-        n++;
-    return n;
-}
-
-static bool protect(const struct th_text_word *words, size_t count, int protection)
-{
-    uintptr_t start = page_of(&words[0]);
-    uintptr_t end = page_of(&words[count - 1]) + page_size();
-
-    return mprotect((void *)start, end - start, protection) == 0;
-}
-
-static bool open_run(const struct th_text_word *words, size_t count)
+/* Makes the pages of WORDS, which have one protection, writable, or what they were. */
+static bool protect(const struct th_text_word *words, size_t count, bool writable)
 {
     int given = words[0].protection;
+    uintptr_t start = page_of(&words[0]);
+    uintptr_t end = page_of(&words[count - 1]) + (uintptr_t)sysconf(_SC_PAGESIZE);
+    bool done = given & PROT_WRITE ||
+                mprotect((void *)start, end - start, given | (writable ? PROT_WRITE : 0)) == 0;
 
-    return given & PROT_WRITE || protect(words, count, given | PROT_WRITE);
-}
-
-static void close_run(const struct th_text_word *words, size_t count)
-{
-    if (!(words[0].protection & PROT_WRITE) && !protect(words, count, words[0].protection))
+    if (!done && !writable)
         th_bug("code stays writable: %s", strerror(errno));
-}
-
-/* Relaxed: what a thread that runs the new word is to find has been there since before the change
- * waited for it, and sync_threads() does the rest. */
-static bool write_run(const struct th_text_word *words, size_t count)
-{
-    if (!open_run(words, count))
-        return false;
-    for (size_t i = 0; i < count; i++)
-        atomic_store_explicit((_Atomic uint64_t *)words[i].word, words[i].value,
-                              memory_order_relaxed);
-    close_run(words, count);
-    return true;
+    return done;
 }
 
 static int by_address(const void *a, const void *b)
@@ -140,8 +67,11 @@ static int by_address(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Relaxed: what a thread that runs the new word is to find has been there since before the change
+ * waited for it, and sync_threads() does the rest. */
 bool th_native_text_write(struct th_text_word *words, size_t count)
 {
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     bool done = true;
     int error;
 
@@ -149,9 +79,18 @@ bool th_native_text_write(struct th_text_word *words, size_t count)
         return true;
     qsort(words, count, sizeof *words, by_address);
     pthread_mutex_lock(&lock);
-    for (size_t i = 0, n; i < count && done; i += n) {
-        n = run_of(words + i, count - i);
-        done = write_run(words + i, n);
+    for (size_t i = 0, end; i < count && done; i = end) {
+        /* The words in one run of pages with one protection. */
+        for (end = i + 1; end < count && words[end].protection == words[i].protection &&
+                          page_of(&words[end]) - page_of(&words[end - 1]) <= page;
+             end++)
+            ;
+        done = protect(words + i, end - i, true);
+        for (size_t k = i; k < end && done; k++)
+            atomic_store_explicit((_Atomic uint64_t *)words[k].word, words[k].value,
+                                  memory_order_relaxed);
+        if (done)
+            protect(words + i, end - i, false);
     }
     error = errno;
     pthread_mutex_unlock(&lock);
@@ -166,10 +105,10 @@ bool th_native_text_can_write(const struct th_text_word *word)
     int error;
 
     pthread_mutex_lock(&lock);
-    can = open_run(word, 1);
+    can = protect(word, 1, true);
     error = errno;
     if (can)
-        close_run(word, 1);
+        protect(word, 1, false);
     pthread_mutex_unlock(&lock);
     errno = error;
     return can;

@@ -207,7 +207,7 @@ static void arm(const char *name)
     const struct th_mfa function = {th_atom("local"), th_atom(name), 1};
     struct th_site *site = th_live_function_find(tracing, &function)->function.local;
 
-    site->operations->arm(&site, 1);
+    th_breakpoint_sites_write(&site, 1, true);
 }
 
 static void begin(char **paths)
@@ -240,7 +240,7 @@ static void disarm(const char *name)
     const struct th_mfa function = {th_atom("local"), th_atom(name), 1};
     struct th_site *site = th_live_function_find(tracing, &function)->function.local;
 
-    site->operations->disarm(&site, 1);
+    th_breakpoint_sites_write(&site, 1, false);
 }
 
 static void end(void)

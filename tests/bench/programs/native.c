@@ -175,9 +175,9 @@ static uint64_t call_clear(void)
 {
     uint64_t events;
 
-    th_native_site_native.arm(&site, 1);
+    th_breakpoint_sites_write(&site, 1, true);
     events = call_all(patchable);
-    th_native_site_native.disarm(&site, 1);
+    th_breakpoint_sites_write(&site, 1, false);
     return events;
 }
 
