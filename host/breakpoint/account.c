@@ -40,28 +40,6 @@ static struct row *find(struct table *table, uint64_t process)
     }
 }
 
-static struct table *create(size_t capacity)
-{
-    struct table *table = th_alloc_zero(sizeof *table + capacity * sizeof table->rows[0]);
-
-    table->capacity = capacity;
-    return table;
-}
-
-static void copy_row(struct table *to, struct row *from)
-{
-    uint64_t process = atomic_load_explicit(&from->process, memory_order_relaxed);
-    struct row *row;
-
-    if (!process)
-        return;
-    row = find(to, process);
-    atomic_init(&row->process, process);
-    atomic_init(&row->calls, atomic_load_explicit(&from->calls, memory_order_relaxed));
-    atomic_init(&row->amount, atomic_load_explicit(&from->amount, memory_order_relaxed));
-    to->count++;
-}
-
 static void free_table(struct th_later *later)
 {
     th_free(later);
@@ -69,23 +47,25 @@ static void free_table(struct th_later *later)
 
 static struct table *grow(_Atomic uint64_t *word, struct table *old)
 {
-    struct table *new = create(old ? 2 * old->capacity : FIRST_ROWS);
+    size_t capacity = old ? 2 * old->capacity : FIRST_ROWS;
+    struct table *new = th_alloc_zero(sizeof *new + capacity * sizeof new->rows[0]);
 
-    for (size_t i = 0; old && i < old->capacity; i++)
-        copy_row(new, &old->rows[i]);
+    new->capacity = capacity;
+    for (size_t i = 0; old && i < old->capacity; i++) {
+        struct row *from = &old->rows[i], *row;
+        uint64_t process = atomic_load_explicit(&from->process, memory_order_relaxed);
+        if (!process)
+            continue;
+        row = find(new, process);
+        atomic_init(&row->process, process);
+        atomic_init(&row->calls, atomic_load_explicit(&from->calls, memory_order_relaxed));
+        atomic_init(&row->amount, atomic_load_explicit(&from->amount, memory_order_relaxed));
+        new->count++;
+    }
     atomic_store_explicit(word, (uintptr_t) new, memory_order_release);
     if (old)
         th_progress_later(&old->later, free_table);
     return new;
-}
-
-static void add_to(struct row *row, uint64_t calls, int64_t amount)
-{
-    uint64_t had_calls = atomic_load_explicit(&row->calls, memory_order_relaxed);
-    int64_t had = atomic_load_explicit(&row->amount, memory_order_relaxed);
-
-    atomic_store_explicit(&row->calls, had_calls + calls, memory_order_relaxed);
-    atomic_store_explicit(&row->amount, had + amount, memory_order_relaxed);
 }
 
 static void add(uint32_t tally, uint64_t process, uint64_t calls, int64_t amount)
@@ -101,7 +81,10 @@ static void add(uint32_t tally, uint64_t process, uint64_t calls, int64_t amount
         atomic_store_explicit(&row->process, process, memory_order_release);
         table->count++;
     }
-    add_to(row, calls, amount);
+    calls += atomic_load_explicit(&row->calls, memory_order_relaxed);
+    amount += atomic_load_explicit(&row->amount, memory_order_relaxed);
+    atomic_store_explicit(&row->calls, calls, memory_order_relaxed);
+    atomic_store_explicit(&row->amount, amount, memory_order_relaxed);
 }
 
 /* --- All threads' ----------------------------------------------------------------------------- */
@@ -117,36 +100,31 @@ struct collection {
     size_t count, capacity;
 };
 
-static struct th_bp_usage *item_of(struct collection *all, uint64_t process)
+static void collect(_Atomic uint64_t *word, void *context)
 {
-    size_t place = (size_t)th_hash_table_get(&all->places, process);
+    struct table *table = (struct table *)atomic_load_explicit(word, memory_order_acquire);
+    struct collection *all = context;
 
-    if (place)
-        return &all->items[place - 1];
-    TH_ARRAY_GROW(all->items, all->count, all->capacity);
-    all->items[all->count++] = (struct th_bp_usage){.process = process};
-    th_hash_table_set(&all->places, process, (void *)all->count);
-    return &all->items[all->count - 1];
-}
-
-static void collect(uint64_t word, void *context)
-{
-    struct table *table = (struct table *)word;
-
-    for (size_t i = 0; i < table->capacity; i++) {
+    for (size_t i = 0; table && i < table->capacity; i++) {
         struct row *row = &table->rows[i];
         uint64_t process = atomic_load_explicit(&row->process, memory_order_acquire);
-        struct th_bp_usage *item;
+        size_t place;
 
         if (!process)
             continue;
-        item = item_of(context, process);
-        item->calls += atomic_load_explicit(&row->calls, memory_order_relaxed);
-        item->amount += atomic_load_explicit(&row->amount, memory_order_relaxed);
+        place = (size_t)th_hash_table_get(&all->places, process);
+        if (!place) {
+            TH_ARRAY_GROW(all->items, all->count, all->capacity);
+            all->items[all->count++] = (struct th_bp_usage){.process = process};
+            th_hash_table_set(&all->places, process, (void *)all->count);
+            place = all->count;
+        }
+        all->items[place - 1].calls += atomic_load_explicit(&row->calls, memory_order_relaxed);
+        all->items[place - 1].amount += atomic_load_explicit(&row->amount, memory_order_relaxed);
     }
 }
 
-struct th_bp_usage *th_breakpoint_account_collect(uint32_t one, uint32_t other, size_t *count)
+static struct th_bp_usage *collect_both(uint32_t one, uint32_t other, size_t *count)
 {
     struct collection all = {0};
 
@@ -173,14 +151,6 @@ static void charge(struct th_site *site, const struct th_bp_session *session, en
         add(kind == TH_BP_TIME ? data->time : data->memory, process, 0, amount);
 }
 
-static void charge_both(const struct th_account *account, const struct th_bp_session *session,
-                        const struct th_account_reading *reading)
-{
-    charge(account->time, session, TH_BP_TIME, reading->process, reading->now - account->now);
-    charge(account->memory, session, TH_BP_MEMORY, reading->process,
-           (int64_t)(reading->words - account->words));
-}
-
 void th_breakpoint_account_resume(struct th_account *account,
                                   const struct th_account_reading *reading)
 {
@@ -192,7 +162,9 @@ void th_breakpoint_account_pause(struct th_account *account, struct th_bp_sessio
                                  const struct th_account_reading *reading)
 {
     th_progress_enter();
-    charge_both(account, session, reading);
+    charge(account->time, session, TH_BP_TIME, reading->process, reading->now - account->now);
+    charge(account->memory, session, TH_BP_MEMORY, reading->process,
+           (int64_t)(reading->words - account->words));
     th_progress_leave();
     th_breakpoint_account_resume(account, reading);
 }
@@ -238,28 +210,6 @@ static void take_first(struct th_shared **found, struct th_shared *there)
         *found = th_breakpoint_shared_take(there);
 }
 
-/* Adds what is there to what has been found. */
-static void fill(struct th_bp_info *info, const struct th_bp_data *data)
-{
-    info->kinds |= th_breakpoint_kinds(data);
-    info->active |= th_breakpoint_active(data);
-    take_first(&info->spec, data->spec);
-    take_first(&info->meta_spec, data->meta_spec);
-    if (data->meta)
-        take_first(&info->meta_tracer,
-                   atomic_load_explicit(&data->meta->tracer, memory_order_acquire));
-    if (data->count)
-        info->calls += th_breakpoint_tally_sum(data->count);
-}
-
-/* Adds the times and the memory of both, by process, to INFO. */
-static void collect_both(struct th_bp_info *info, const struct th_bp_data *one,
-                         const struct th_bp_data *other)
-{
-    info->time = th_breakpoint_account_collect(one->time, other->time, &info->time_count);
-    info->memory = th_breakpoint_account_collect(one->memory, other->memory, &info->memory_count);
-}
-
 bool th_breakpoint_info(struct th_site *site, const struct th_bp_session *session,
                         struct th_bp_info *info)
 {
@@ -282,9 +232,18 @@ bool th_breakpoint_info_of_two(struct th_site *one, struct th_site *other,
         const struct th_generic_bp *bp = sites[i] ? th_breakpoint_find(sites[i], session) : NULL;
         if (bp)
             data[i] = &bp->data[generation];
-        fill(info, data[i]);
+        info->kinds |= th_breakpoint_kinds(data[i]);
+        info->active |= th_breakpoint_active(data[i]);
+        take_first(&info->spec, data[i]->spec);
+        take_first(&info->meta_spec, data[i]->meta_spec);
+        if (data[i]->meta)
+            take_first(&info->meta_tracer,
+                       atomic_load_explicit(&data[i]->meta->tracer, memory_order_acquire));
+        if (data[i]->count)
+            info->calls += th_breakpoint_tally_sum(data[i]->count);
     }
-    collect_both(info, data[0], data[1]);
+    info->time = collect_both(data[0]->time, data[1]->time, &info->time_count);
+    info->memory = collect_both(data[0]->memory, data[1]->memory, &info->memory_count);
     th_progress_leave();
     return info->kinds != 0;
 }

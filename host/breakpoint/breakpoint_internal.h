@@ -96,9 +96,9 @@ void th_breakpoint_tally_free(uint32_t tally, void (*dispose)(uint64_t word));
  */
 _Atomic uint64_t *th_breakpoint_tally_word(uint32_t tally);
 
-/* Shows each thread's word that is not 0 (acquire). Any thread; VISIT is called in a read section.
- */
-void th_breakpoint_tally_each(uint32_t tally, void (*visit)(uint64_t word, void *context),
+/* Calls VISIT in a read section with each thread's word: the thread may write there meanwhile. Any
+ * thread. */
+void th_breakpoint_tally_each(uint32_t tally, void (*visit)(_Atomic uint64_t *word, void *context),
                               void *context);
 
 /* What all threads have counted. Exact for what happened before the call. */
@@ -111,10 +111,6 @@ uint64_t th_breakpoint_tally_sum(uint32_t tally);
 /* A breakpoint of these KINDS (time, memory) was hit. True if the call is accounted for. */
 bool th_breakpoint_account_call(struct th_hit *hit, const struct th_generic_bp *bp,
                                 const struct th_bp_data *data, uint32_t kinds);
-
-/* Adds up the results of all threads in two tallies, which may be 0: an item for each process. The
- * caller frees the items; NULL if both tallies are 0. */
-struct th_bp_usage *th_breakpoint_account_collect(uint32_t one, uint32_t other, size_t *count);
 
 /* Frees a thread's table: for th_breakpoint_tally_free(). */
 void th_breakpoint_account_dispose(uint64_t word);

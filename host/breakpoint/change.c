@@ -160,24 +160,20 @@ static void stand_in(struct th_change *change, struct th_site *site, const struc
         add_item(change, &setting);
 }
 
-static void stand_in_for_all(struct th_change *change, struct th_site *site, struct th_site *native)
-{
-    struct th_generic_bp *bp = atomic_load_explicit(&native->first, memory_order_relaxed);
-
-    th_progress_enter();
-    for (; bp; bp = atomic_load_explicit(&bp->next, memory_order_relaxed))
-        stand_in(change, site, bp);
-    th_progress_leave();
-}
-
 static bool allocate(struct th_change *change)
 {
     if (change->of_requests)
         th_breakpoint_request_take(take_request, change);
     for (size_t i = 0, had = change->settings.count; i < had; i++) {
         const struct th_change_item item = change->settings.items[i];
-        if (item.native && !th_breakpoint_change_is_void(&item))
-            stand_in_for_all(change, item.setting.site, item.native);
+        struct th_generic_bp *bp;
+        if (!item.native || th_breakpoint_change_is_void(&item))
+            continue;
+        th_progress_enter();
+        for (bp = atomic_load_explicit(&item.native->first, memory_order_relaxed); bp;
+             bp = atomic_load_explicit(&bp->next, memory_order_relaxed))
+            stand_in(change, item.setting.site, bp);
+        th_progress_leave();
     }
     for (size_t i = 0; i < change->settings.count; i++) {
         struct th_change_item *item = &change->settings.items[i];
@@ -188,26 +184,6 @@ static bool allocate(struct th_change *change)
 }
 
 /* --- 3. Stage --------------------------------------------------------------------------------- */
-
-static uint32_t active_kinds(const struct th_generic_bp *bp, unsigned generation)
-{
-    return th_breakpoint_active(&bp->data[generation]);
-}
-
-static uint32_t staged_kinds(const struct th_generic_bp *bp)
-{
-    return th_breakpoint_kinds(&bp->data[!th_breakpoint_generation()]);
-}
-
-static void touch(struct th_change *change, struct th_generic_bp *bp)
-{
-    if (bp->listed)
-        return;
-    bp->listed = true;
-    TH_ARRAY_GROW(change->touched.items, change->touched.count, change->touched.capacity);
-    change->touched.items[change->touched.count++] = bp;
-    change->counts.visited++;
-}
 
 /* In the staging generation, a breakpoint of the site has become active, or inactive, as such. */
 static void tell_count(struct th_site *site, uint32_t before, uint32_t after)
@@ -232,38 +208,20 @@ void th_breakpoint_change_follow_active(struct th_change *change, struct th_site
 static void stage_one(struct th_change *change, struct th_generic_bp *bp,
                       const struct th_bp_setting *setting)
 {
-    uint32_t there = staged_kinds(bp);
-    uint32_t before = active_kinds(bp, !th_breakpoint_generation()), after;
+    const struct th_bp_data *data = &bp->data[!th_breakpoint_generation()];
+    uint32_t there = th_breakpoint_kinds(data), before = th_breakpoint_active(data);
 
     if (!(setting->set | ((setting->clear | setting->pause | setting->restart) & there)))
         return;
-    touch(change, bp);
-    th_breakpoint_clear(bp, setting->clear);
-    if (setting->set && !bp->session->ended)
-        th_breakpoint_set(bp, setting, change->serial);
-    th_breakpoint_pause(bp, setting->pause);
-    th_breakpoint_restart(bp, setting->restart, change->serial);
-    after = active_kinds(bp, !th_breakpoint_generation());
-    tell_count(bp->site, before, after);
-    th_breakpoint_change_follow_active(change, bp->site, before, after);
-}
-
-static void stage_session(struct th_change *change, const struct th_change_item *item)
-{
-    struct th_bp_session *session = item->setting.session;
-
-    for (struct th_generic_bp *bp = session->breakpoints; bp; bp = bp->of_session)
-        stage_one(change, bp, &item->setting);
-    session->ended |= item->end;
-}
-
-static void stage_site(struct th_change *change, const struct th_change_item *item)
-{
-    struct th_generic_bp *bp =
-        atomic_load_explicit(&item->setting.site->first, memory_order_relaxed);
-
-    for (; bp; bp = atomic_load_explicit(&bp->next, memory_order_relaxed))
-        stage_one(change, bp, &item->setting);
+    if (!bp->listed) {
+        bp->listed = true;
+        TH_ARRAY_GROW(change->touched.items, change->touched.count, change->touched.capacity);
+        change->touched.items[change->touched.count++] = bp;
+        change->counts.visited++;
+    }
+    th_breakpoint_stage(bp, setting, change->serial);
+    tell_count(bp->site, before, th_breakpoint_active(data));
+    th_breakpoint_change_follow_active(change, bp->site, before, th_breakpoint_active(data));
 }
 
 uint64_t th_breakpoint_change_next_serial(void)
@@ -276,12 +234,20 @@ static bool stage(struct th_change *change)
     change->serial = th_breakpoint_change_next_serial();
     for (size_t i = 0; i < change->settings.count; i++) {
         const struct th_change_item *item = &change->settings.items[i];
-        if (!item->setting.site)
-            stage_session(change, item);
-        else if (!item->setting.session && !item->native && !th_breakpoint_change_is_void(item))
-            stage_site(change, item);
-        else if (item->bp)
-            stage_one(change, item->bp, &item->setting);
+        const struct th_bp_setting *setting = &item->setting;
+        struct th_bp_session *session = setting->session;
+        struct th_generic_bp *bp;
+        if (!setting->site) {
+            for (bp = session->breakpoints; bp; bp = bp->of_session)
+                stage_one(change, bp, setting);
+            session->ended |= item->end;
+        } else if (!session && !item->native && !th_breakpoint_change_is_void(item)) {
+            for (bp = atomic_load_explicit(&setting->site->first, memory_order_relaxed); bp;
+                 bp = atomic_load_explicit(&bp->next, memory_order_relaxed))
+                stage_one(change, bp, setting);
+        } else if (item->bp) {
+            stage_one(change, item->bp, setting);
+        }
     }
     return false;
 }
@@ -291,14 +257,6 @@ static bool stage(struct th_change *change)
 static bool is_to_be_written(const struct th_site *site, bool arm)
 {
     return (site->active != 0) == arm && th_breakpoint_site_is_armed(site) != arm;
-}
-
-static void write_batch(struct th_change *change, struct th_site *const *sites, size_t count,
-                        bool arm)
-{
-    if (count > 0)
-        th_breakpoint_sites_write(sites, count, arm);
-    change->counts.sites_written += count;
 }
 
 void th_breakpoint_change_write_sites(struct th_change *change, bool arm)
@@ -312,12 +270,14 @@ void th_breakpoint_change_write_sites(struct th_change *change, bool arm)
         if (!is_to_be_written(site, arm))
             continue;
         if (count > 0 && batch[0]->operations != site->operations) {
-            write_batch(change, batch, count, arm);
+            th_breakpoint_sites_write(batch, count, arm);
             count = 0;
         }
         batch[count++] = site;
+        change->counts.sites_written++;
     }
-    write_batch(change, batch, count, arm);
+    if (count > 0)
+        th_breakpoint_sites_write(batch, count, arm);
     th_free(batch);
 }
 
@@ -393,8 +353,8 @@ static bool consolidate(struct th_change *change)
     for (size_t i = 0; i < change->touched.count; i++) {
         struct th_generic_bp *bp = change->touched.items[i];
         bp->listed = false;
-        tell_count(bp->site, active_kinds(bp, !th_breakpoint_generation()),
-                   active_kinds(bp, th_breakpoint_generation()));
+        tell_count(bp->site, th_breakpoint_active(&bp->data[!th_breakpoint_generation()]),
+                   th_breakpoint_active(&bp->data[th_breakpoint_generation()]));
         if (!is_removed(bp))
             th_breakpoint_consolidate(bp);
     }
@@ -429,7 +389,7 @@ static bool go_on(struct th_modification *self)
     return false;
 }
 
-static void drop_settings(struct th_change *change)
+void th_breakpoint_change_finish(struct th_change *change)
 {
     for (size_t i = 0; i < change->settings.count; i++) {
         const struct th_bp_setting *setting = &change->settings.items[i].setting;
@@ -439,11 +399,6 @@ static void drop_settings(struct th_change *change)
         if (setting->session)
             th_breakpoint_shared_drop(&setting->session->shared);
     }
-}
-
-void th_breakpoint_change_finish(struct th_change *change)
-{
-    drop_settings(change);
     if (change->done)
         change->done(change, change->context);
     th_free(change->settings.items);

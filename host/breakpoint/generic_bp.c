@@ -72,7 +72,8 @@ static struct th_shared *shared_of(struct th_bp_meta *meta)
     return meta ? &meta->shared : NULL;
 }
 
-static void free_tallies(const struct th_bp_data *data, const struct th_bp_data *kept)
+/* Gives back what DATA has and KEPT, the other generation, has not. */
+static void release(const struct th_bp_data *data, const struct th_bp_data *kept)
 {
     if (data->count != kept->count)
         th_breakpoint_tally_free(data->count, NULL);
@@ -80,12 +81,6 @@ static void free_tallies(const struct th_bp_data *data, const struct th_bp_data 
         th_breakpoint_tally_free(data->time, th_breakpoint_account_dispose);
     if (data->memory != kept->memory)
         th_breakpoint_tally_free(data->memory, th_breakpoint_account_dispose);
-}
-
-/* Gives back what DATA has and KEPT, the other generation, has not. */
-static void release(const struct th_bp_data *data, const struct th_bp_data *kept)
-{
-    free_tallies(data, kept);
     th_breakpoint_shared_drop(data->spec);
     th_breakpoint_shared_drop(data->meta_spec);
     th_breakpoint_shared_drop(shared_of(data->meta));
@@ -126,95 +121,76 @@ void th_breakpoint_complete(struct th_generic_bp *bp)
 
 /* --- Staging ---------------------------------------------------------------------------------- */
 
-static struct th_bp_data *staging(struct th_generic_bp *bp)
-{
-    return &bp->data[!th_breakpoint_generation()];
-}
-
-static void replace(struct th_shared **place, struct th_shared *with)
-{
-    th_breakpoint_shared_drop(*place);
-    *place = with;
-}
-
-static void replace_meta(struct th_bp_data *data, struct th_bp_meta *with)
-{
-    th_breakpoint_shared_drop(shared_of(data->meta));
-    data->meta = with;
-}
-
-/* One that the active generation counts in is freed when it has become the staging one; one that
- * was staged before in the same change nobody has seen. */
-static void replace_tally(uint32_t *place, uint32_t active, uint32_t with)
-{
-    if (*place != active)
-        th_breakpoint_tally_free(*place, NULL);
-    *place = with;
-}
-
-static void replace_tallies(struct th_generic_bp *bp, uint32_t kinds, uint32_t (*with)(void))
+/* The tallies of KINDS begin anew, or there are none any more. One that the active generation counts
+ * in is freed when it has become the staging one; one that was staged before in the same change
+ * nobody has seen. */
+static void replace_tallies(struct th_generic_bp *bp, uint32_t kinds, bool counts)
 {
     const struct th_bp_data *active = &bp->data[th_breakpoint_generation()];
-    struct th_bp_data *data = staging(bp);
+    struct th_bp_data *data = &bp->data[!th_breakpoint_generation()];
+    const struct {
+        uint32_t kind, active, *place;
+    } tallies[] = {
+        {TH_BP_COUNT, active->count, &data->count},
+        {TH_BP_TIME, active->time, &data->time},
+        {TH_BP_MEMORY, active->memory, &data->memory},
+    };
 
-    if (kinds & TH_BP_COUNT)
-        replace_tally(&data->count, active->count, with());
-    if (kinds & TH_BP_TIME)
-        replace_tally(&data->time, active->time, with());
-    if (kinds & TH_BP_MEMORY)
-        replace_tally(&data->memory, active->memory, with());
+    for (size_t i = 0; i < sizeof tallies / sizeof tallies[0]; i++) {
+        if (!(kinds & tallies[i].kind))
+            continue;
+        if (*tallies[i].place != tallies[i].active)
+            th_breakpoint_tally_free(*tallies[i].place, NULL);
+        *tallies[i].place = counts ? th_breakpoint_tally_create() : 0;
+    }
 }
 
-static uint32_t no_tally(void)
+static void clear(struct th_generic_bp *bp, uint32_t kinds)
 {
-    return 0;
-}
-
-void th_breakpoint_clear(struct th_generic_bp *bp, uint32_t kinds)
-{
-    struct th_bp_data *data = staging(bp);
+    struct th_bp_data *data = &bp->data[!th_breakpoint_generation()];
 
     data->flags &= ~(kinds | kinds << TH_BP_ACTIVE_SHIFT);
-    if (kinds & (TH_BP_LOCAL | TH_BP_GLOBAL) && !(data->flags & (TH_BP_LOCAL | TH_BP_GLOBAL)))
-        replace(&data->spec, NULL);
-    if (kinds & TH_BP_META) {
-        replace(&data->meta_spec, NULL);
-        replace_meta(data, NULL);
+    if (kinds & (TH_BP_LOCAL | TH_BP_GLOBAL) && !(data->flags & (TH_BP_LOCAL | TH_BP_GLOBAL))) {
+        th_breakpoint_shared_drop(data->spec);
+        data->spec = NULL;
     }
-    replace_tallies(bp, kinds, no_tally);
-}
-
-void th_breakpoint_pause(struct th_generic_bp *bp, uint32_t kinds)
-{
-    staging(bp)->flags &= ~(kinds << TH_BP_ACTIVE_SHIFT);
+    if (kinds & TH_BP_META) {
+        th_breakpoint_shared_drop(data->meta_spec);
+        th_breakpoint_shared_drop(shared_of(data->meta));
+        data->meta_spec = NULL;
+        data->meta = NULL;
+    }
+    replace_tallies(bp, kinds, false);
 }
 
 static void activate(struct th_generic_bp *bp, uint32_t kinds, uint64_t serial)
 {
-    struct th_bp_data *data = staging(bp);
+    struct th_bp_data *data = &bp->data[!th_breakpoint_generation()];
 
     data->flags |= kinds | kinds << TH_BP_ACTIVE_SHIFT;
     data->serial = serial;
-    replace_tallies(bp, kinds, th_breakpoint_tally_create);
+    replace_tallies(bp, kinds, true);
 }
 
-void th_breakpoint_restart(struct th_generic_bp *bp, uint32_t kinds, uint64_t serial)
+void th_breakpoint_stage(struct th_generic_bp *bp, const struct th_bp_setting *setting,
+                         uint64_t serial)
 {
-    activate(bp, kinds & th_breakpoint_kinds(staging(bp)), serial);
-}
+    struct th_bp_data *data = &bp->data[!th_breakpoint_generation()];
 
-void th_breakpoint_set(struct th_generic_bp *bp, const struct th_bp_setting *setting,
-                       uint64_t serial)
-{
-    struct th_bp_data *data = staging(bp);
-
-    if (setting->set & (TH_BP_LOCAL | TH_BP_GLOBAL)) {
-        th_breakpoint_clear(bp, TH_BP_LOCAL | TH_BP_GLOBAL);
-        replace(&data->spec, th_breakpoint_shared_take(setting->spec));
+    clear(bp, setting->clear);
+    if (setting->set && !bp->session->ended) {
+        if (setting->set & (TH_BP_LOCAL | TH_BP_GLOBAL)) {
+            clear(bp, TH_BP_LOCAL | TH_BP_GLOBAL);
+            data->spec = th_breakpoint_shared_take(setting->spec);
+        }
+        if (setting->set & TH_BP_META) {
+            th_breakpoint_shared_drop(data->meta_spec);
+            th_breakpoint_shared_drop(shared_of(data->meta));
+            data->meta_spec = th_breakpoint_shared_take(setting->meta_spec);
+            data->meta = th_breakpoint_meta_create(setting->meta_tracer);
+        }
+        activate(bp, setting->set, serial);
     }
-    if (setting->set & TH_BP_META) {
-        replace(&data->meta_spec, th_breakpoint_shared_take(setting->meta_spec));
-        replace_meta(data, th_breakpoint_meta_create(setting->meta_tracer));
-    }
-    activate(bp, setting->set, serial);
+    data->flags &= ~(setting->pause << TH_BP_ACTIVE_SHIFT);
+    activate(bp, setting->restart & th_breakpoint_kinds(data), serial);
 }

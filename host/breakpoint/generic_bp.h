@@ -105,12 +105,10 @@ void th_breakpoint_consolidate(struct th_generic_bp *bp);
  * found it. */
 void th_breakpoint_complete(struct th_generic_bp *bp);
 
-/* What may be done to the data of the staging generation. A setting activates, with SERIAL. */
-void th_breakpoint_clear(struct th_generic_bp *bp, uint32_t kinds);
-void th_breakpoint_pause(struct th_generic_bp *bp, uint32_t kinds);
-void th_breakpoint_restart(struct th_generic_bp *bp, uint32_t kinds, uint64_t serial);
+/* Stages SETTING: what it says is done to the data of the staging generation. What it activates has
+ * that SERIAL. */
 struct th_bp_setting;
-void th_breakpoint_set(struct th_generic_bp *bp, const struct th_bp_setting *setting,
-                       uint64_t serial);
+void th_breakpoint_stage(struct th_generic_bp *bp, const struct th_bp_setting *setting,
+                         uint64_t serial);
 
 #endif

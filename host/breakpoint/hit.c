@@ -114,16 +114,6 @@ uint32_t th_breakpoint_hit(struct th_site *site, struct th_hit *hit)
 
 /* --- Before another site ---------------------------------------------------------------------- */
 
-/* The kinds among KINDS that SESSION does not have at NEXT. */
-static uint32_t without_next(uint32_t kinds, struct th_site *next,
-                             const struct th_bp_session *session, size_t generation)
-{
-    const struct th_generic_bp *there = th_breakpoint_find(next, session);
-
-    return there ? kinds & ~th_breakpoint_stand_in(th_breakpoint_kinds(&there->data[generation]))
-                 : kinds;
-}
-
 uint32_t th_breakpoint_hit_before(struct th_site *site, struct th_site *next, struct th_hit *hit)
 {
     const uint32_t kinds = hit->kinds;
@@ -135,7 +125,10 @@ uint32_t th_breakpoint_hit_before(struct th_site *site, struct th_site *next, st
     hit->site = site;
     for (struct th_generic_bp *bp = atomic_load_explicit(&site->first, memory_order_acquire); bp;
          bp = next_of(bp)) {
-        hit->kinds = without_next(kinds, next, bp->session, generation);
+        const struct th_generic_bp *there = th_breakpoint_find(next, bp->session);
+        hit->kinds = kinds;
+        if (there)
+            hit->kinds &= ~th_breakpoint_stand_in(th_breakpoint_kinds(&there->data[generation]));
         asked |= obey_one(bp, hit, generation);
     }
     th_progress_leave();

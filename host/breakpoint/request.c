@@ -36,51 +36,30 @@ static void start(struct th_later *later)
     th_breakpoint_change_start(th_breakpoint_change_of_requests(), NULL, NULL);
 }
 
-static void push(struct request *request)
+static void ask(struct th_hit *hit, uint32_t pause, uint32_t clear)
 {
-    struct request *first = atomic_load_explicit(&stack, memory_order_relaxed);
+    struct th_generic_bp *bp = hit->breakpoint;
+    uint64_t of_this = hit->data->serial << TH_BP_ACTIVE_SHIFT;
+    uint64_t asked = atomic_load_explicit(&bp->asked, memory_order_relaxed);
+    uint32_t before = (asked ^ of_this) <= TH_BP_ALL ? (uint32_t)(asked ^ of_this) : 0;
+    struct request *request, *first;
 
+    if (!((pause | clear) & ~before))
+        return; /* it was asked for, or there is nothing to ask for */
+    atomic_store_explicit(&bp->asked, of_this | before | pause | clear, memory_order_relaxed);
+    request = th_alloc(sizeof *request);
+    *request = (struct request){
+        .setting = {.site = bp->site, .session = bp->session, .pause = pause, .clear = clear},
+        .serial = hit->data->serial,
+    };
+    th_breakpoint_shared_take(&bp->session->shared);
+    first = atomic_load_explicit(&stack, memory_order_relaxed);
     do {
         request->next = first;
     } while (!atomic_compare_exchange_weak_explicit(&stack, &first, request, memory_order_acq_rel,
                                                     memory_order_relaxed));
     if (!first)
         th_progress_later(&starting, start);
-}
-
-static bool was_asked(struct th_hit *hit, uint32_t kinds)
-{
-    uint64_t of_this = hit->data->serial << TH_BP_ACTIVE_SHIFT;
-    uint64_t asked = atomic_load_explicit(&hit->breakpoint->asked, memory_order_relaxed);
-    uint32_t before = (asked ^ of_this) <= TH_BP_ALL ? (uint32_t)(asked ^ of_this) : 0;
-
-    if (!(kinds & ~before))
-        return true; /* or there is nothing to ask for */
-    atomic_store_explicit(&hit->breakpoint->asked, of_this | before | kinds, memory_order_relaxed);
-    return false;
-}
-
-static struct request *create(struct th_hit *hit)
-{
-    struct request *request = th_alloc_zero(sizeof *request);
-
-    request->serial = hit->data->serial;
-    request->setting.site = hit->breakpoint->site;
-    request->setting.session = hit->breakpoint->session;
-    th_breakpoint_shared_take(&request->setting.session->shared);
-    return request;
-}
-
-static void ask(struct th_hit *hit, uint32_t pause, uint32_t clear)
-{
-    struct request *request;
-
-    if (was_asked(hit, pause | clear))
-        return;
-    request = create(hit);
-    request->setting.pause = pause;
-    request->setting.clear = clear;
-    push(request);
 }
 
 void th_breakpoint_disarm(struct th_hit *hit, uint32_t kinds)
@@ -134,21 +113,6 @@ static void drop_removed(struct th_later *later)
     th_breakpoint_shared_drop(&meta->shared);
 }
 
-/* The tracer is gone for all hits that look; those that have looked already use it until they are
- * over. */
-static void remove_tracer(struct th_bp_meta *meta, struct th_bp_session *session)
-{
-    struct th_shared *tracer = atomic_exchange_explicit(&meta->tracer, NULL, memory_order_acq_rel);
-
-    if (!tracer)
-        return;
-    if (session->hooks->meta_removed)
-        session->hooks->meta_removed(session, tracer);
-    meta->removed = tracer;
-    th_breakpoint_shared_take(&meta->shared);
-    th_progress_later(&meta->later, drop_removed);
-}
-
 uint32_t th_breakpoint_meta_hit(struct th_hit *hit, struct th_bp_session *session)
 {
     struct th_bp_meta *meta = hit->data->meta;
@@ -160,9 +124,18 @@ uint32_t th_breakpoint_meta_hit(struct th_hit *hit, struct th_bp_session *sessio
         return 0;
     }
     asked = session->hooks->meta(hit, session, hit->data->meta_spec, tracer);
-    if (asked & TH_HIT_REMOVE) {
-        remove_tracer(meta, session);
-        th_breakpoint_request_clear(hit, TH_BP_META);
+    if (!(asked & TH_HIT_REMOVE))
+        return asked;
+    /* The tracer is gone for all hits that look; those that have looked already use it until they
+     * are over. */
+    tracer = atomic_exchange_explicit(&meta->tracer, NULL, memory_order_acq_rel);
+    if (tracer) {
+        if (session->hooks->meta_removed)
+            session->hooks->meta_removed(session, tracer);
+        meta->removed = tracer;
+        th_breakpoint_shared_take(&meta->shared);
+        th_progress_later(&meta->later, drop_removed);
     }
+    th_breakpoint_request_clear(hit, TH_BP_META);
     return asked & ~(uint32_t)TH_HIT_REMOVE;
 }

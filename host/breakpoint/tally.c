@@ -52,11 +52,13 @@ static void make_key(void)
         th_give_up("no thread-specific key is left");
 }
 
-static struct counter *take_one(void)
+static struct counter *begin(void)
 {
-    struct counter *first = atomic_load_explicit(&counters, memory_order_relaxed);
-    struct counter *counter = first;
+    struct counter *first, *counter;
 
+    pthread_once(&once, make_key);
+    pthread_mutex_lock(&lock);
+    counter = first = atomic_load_explicit(&counters, memory_order_relaxed);
     while (counter && counter->taken)
         counter = counter->next;
     if (!counter) {
@@ -65,17 +67,10 @@ static struct counter *take_one(void)
         atomic_store_explicit(&counters, counter, memory_order_release);
     }
     counter->taken = true;
-    return counter;
-}
-
-static struct counter *begin(void)
-{
-    pthread_once(&once, make_key);
-    pthread_mutex_lock(&lock);
-    own = take_one();
+    own = counter;
     pthread_mutex_unlock(&lock);
-    pthread_setspecific(at_thread_end, own);
-    return own;
+    pthread_setspecific(at_thread_end, counter);
+    return counter;
 }
 
 /* --- Words ------------------------------------------------------------------------------------ */
@@ -103,14 +98,6 @@ static struct directory *grow(struct counter *counter, size_t page)
     return new;
 }
 
-static struct page *add_page(struct directory *directory, size_t i)
-{
-    struct page *page = th_alloc_zero(sizeof *page);
-
-    atomic_store_explicit(&directory->pages[i], page, memory_order_release);
-    return page;
-}
-
 _Atomic uint64_t *th_breakpoint_tally_word(uint32_t tally)
 {
     size_t i = tally / PAGE;
@@ -122,58 +109,36 @@ _Atomic uint64_t *th_breakpoint_tally_word(uint32_t tally)
     if (!directory || i >= directory->count)
         directory = grow(counter, i);
     page = atomic_load_explicit(&directory->pages[i], memory_order_relaxed);
-    if (!page)
-        page = add_page(directory, i);
+    if (!page) {
+        page = th_alloc_zero(sizeof *page);
+        atomic_store_explicit(&directory->pages[i], page, memory_order_release);
+    }
     return &page->words[tally % PAGE];
 }
 
-/* NULL if the counter has never counted there. In a read section. */
-static _Atomic uint64_t *find(struct counter *counter, uint32_t tally)
+void th_breakpoint_tally_each(uint32_t tally, void (*visit)(_Atomic uint64_t *word, void *context),
+                              void *context)
 {
-    struct directory *directory = atomic_load_explicit(&counter->directory, memory_order_acquire);
-    struct page *page;
+    const size_t page = tally / PAGE;
 
-    if (!directory || tally / PAGE >= directory->count)
-        return NULL;
-    page = atomic_load_explicit(&directory->pages[tally / PAGE], memory_order_acquire);
-    return page ? &page->words[tally % PAGE] : NULL;
-}
-
-static void each(uint32_t tally, void (*look)(_Atomic uint64_t *word, void *context), void *context)
-{
     th_progress_enter();
     for (struct counter *c = atomic_load_explicit(&counters, memory_order_acquire); c;
          c = c->next) {
-        _Atomic uint64_t *word = find(c, tally);
-        if (word)
-            look(word, context);
+        struct directory *directory = atomic_load_explicit(&c->directory, memory_order_acquire);
+        struct page *words =
+            directory && page < directory->count
+                ? atomic_load_explicit(&directory->pages[page], memory_order_acquire)
+                : NULL;
+        if (words)
+            visit(&words->words[tally % PAGE], context);
     }
     th_progress_leave();
 }
 
-struct visit {
-    void (*visit)(uint64_t word, void *context);
-    void *context;
-};
-
-static void show(_Atomic uint64_t *word, void *context)
+/* Relaxed: a count leads to nothing. */
+static void add(_Atomic uint64_t *word, void *sum)
 {
-    struct visit *visit = context;
-    uint64_t value = atomic_load_explicit(word, memory_order_acquire);
-
-    if (value)
-        visit->visit(value, visit->context);
-}
-
-void th_breakpoint_tally_each(uint32_t tally, void (*visit)(uint64_t word, void *context),
-                              void *context)
-{
-    each(tally, show, &(struct visit){visit, context});
-}
-
-static void add(uint64_t word, void *sum)
-{
-    *(uint64_t *)sum += word;
+    *(uint64_t *)sum += atomic_load_explicit(word, memory_order_relaxed);
 }
 
 uint64_t th_breakpoint_tally_sum(uint32_t tally)
@@ -217,7 +182,7 @@ void th_breakpoint_tally_free(uint32_t tally, void (*dispose)(uint64_t word))
 {
     if (tally == 0)
         return;
-    each(tally, clear, &dispose);
+    th_breakpoint_tally_each(tally, clear, &dispose);
     TH_ARRAY_GROW(unused.items, unused.count, unused.capacity);
     unused.items[unused.count++] = tally;
 }

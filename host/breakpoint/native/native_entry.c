@@ -9,34 +9,30 @@
 
 /* --- NOPs ------------------------------------------------------------------------------------- */
 
-/* The length of what follows the opcode 0f 1f: ModRM and the address that it says. */
-static size_t operand_length(const uint8_t *modrm)
-{
-    enum { IN_REGISTER = 3, HAS_SIB = 4, RELATIVE = 5 };
-    unsigned mod = modrm[0] >> 6, rm = modrm[0] & 7;
-    size_t length = rm == HAS_SIB && mod != IN_REGISTER ? 2 : 1;
-
-    if (mod == 1)
-        return length + 1;
-    if (mod == 2)
-        return length + 4;
-    if (mod == 0 && (rm == RELATIVE || (rm == HAS_SIB && (modrm[1] & 7) == RELATIVE)))
-        return length + 4;
-    return length;
-}
-
 /* The length of the NOP at CODE, 0 if there is none. It looks at less than 16 bytes. */
 static size_t nop_length(const uint8_t *code)
 {
-    size_t prefixes = 0;
+    enum { IN_REGISTER = 3, HAS_SIB = 4, RELATIVE = 5 };
+    size_t length = 0; /* of the prefixes, then of it all */
+    unsigned mod, rm;
+    const uint8_t *modrm;
 
-    while (prefixes < 8 && (code[prefixes] == 0x66 || code[prefixes] == 0x2e))
-        prefixes++;
-    if (code[prefixes] == 0x90)
-        return prefixes + 1;
-    if (code[prefixes] == 0x0f && code[prefixes + 1] == 0x1f)
-        return prefixes + 2 + operand_length(code + prefixes + 2);
-    return 0;
+    while (length < 8 && (code[length] == 0x66 || code[length] == 0x2e))
+        length++;
+    if (code[length] == 0x90)
+        return length + 1;
+    if (code[length] != 0x0f || code[length + 1] != 0x1f)
+        return 0;
+    /* ModRM follows, and the address that it says. */
+    modrm = code + length + 2;
+    mod = modrm[0] >> 6;
+    rm = modrm[0] & 7;
+    length += rm == HAS_SIB && mod != IN_REGISTER ? 4 : 3;
+    if (mod == 1)
+        return length + 1;
+    if (mod == 2 || (mod == 0 && (rm == RELATIVE || (rm == HAS_SIB && (modrm[1] & 7) == RELATIVE))))
+        return length + 4;
+    return length;
 }
 
 /* A debugger that was told of a function before its library was loaded has put its breakpoint,
@@ -47,18 +43,6 @@ enum { FIRST = 0xff, INT3 = 0xcc, NOP = 0x90 };
 static bool ends_as(uint64_t word, uint64_t other)
 {
     return ((word ^ other) & ~(uint64_t)FIRST) == 0;
-}
-
-/* WORD without it, where what it has taken the place of is known. That is a NOP of one byte, and
- * stays one: it does no harm before the rest of TH_ENTRY_NOP either, nor before the rest of a jump,
- * so that the debugger may put it back at any time. */
-static uint64_t without_int3(uint64_t word)
-{
-    if ((word & FIRST) == INT3 && ends_as(word, NOPS))
-        return NOPS;
-    if (((word & FIRST) == INT3 || (word & FIRST) == NOP) && ends_as(word, TH_ENTRY_NOP))
-        return TH_ENTRY_NOP;
-    return word;
 }
 
 uint64_t th_native_entry_keeping_int3(uint64_t old, uint64_t value)
@@ -83,7 +67,13 @@ static struct nops count_nops(const struct th_library *library, uintptr_t label)
     memcpy(code, (const void *)label,
            th_library_executes(library, label, LOOKED_AT) ? LOOKED_AT : TH_ENTRY_WORD);
     memcpy(&word, code, TH_ENTRY_WORD);
-    word = without_int3(word);
+    /* Without int3, where what it has taken the place of is known. That is a NOP of one byte, and
+     * stays one: it does no harm before the rest of TH_ENTRY_NOP either, nor before the rest of a
+     * jump, so that the debugger may put it back at any time. */
+    if ((word & FIRST) == INT3 && ends_as(word, NOPS))
+        word = NOPS;
+    else if (((word & FIRST) == INT3 || (word & FIRST) == NOP) && ends_as(word, TH_ENTRY_NOP))
+        word = TH_ENTRY_NOP;
     memcpy(code, &word, TH_ENTRY_WORD);
 
     while (nops.bytes < TH_ENTRY_WORD && (length = nop_length(code + nops.bytes)) > 0) {
@@ -103,38 +93,11 @@ static bool is_label(uintptr_t label)
     return _Unwind_FindEnclosingFunction((void *)(label + 1)) == (void *)label;
 }
 
-static bool is_aligned(uintptr_t label)
-{
-    return label % TH_ENTRY_WORD == 0;
-}
-
-/* The label that follows the NOPs listed at FIRST, or 0: it is there, with =8 and =16,0, or eight
- * bytes on, with =16,8. */
-static uintptr_t label_of(uintptr_t first)
-{
-    if (is_label(first))
-        return first;
-    return is_label(first + TH_ENTRY_WORD) ? first + TH_ENTRY_WORD : 0;
-}
-
 /* --- Making ready ----------------------------------------------------------------------------- */
 
 static bool can_read(const struct th_library *library, uintptr_t label)
 {
     return th_library_protection(library, label, TH_ENTRY_WORD) & PROT_READ;
-}
-
-static uint64_t value_at(uintptr_t label)
-{
-    return *(const uint64_t *)label;
-}
-
-static bool is_to_be_made_ready(const struct th_library *library, uintptr_t label)
-{
-    struct nops nops = count_nops(library, label);
-
-    return is_aligned(label) && nops.count > 0 && nops.bytes == TH_ENTRY_WORD &&
-           value_at(label) != th_native_entry_keeping_int3(value_at(label), TH_ENTRY_NOP);
 }
 
 /* Where it fails the NOPs remain, and tell. */
@@ -148,11 +111,18 @@ void th_native_entries_make_ready(const struct th_library *library)
         return;
     words = th_alloc(map->patchable_count * sizeof *words);
     for (size_t i = 0; i < map->patchable_count; i++) {
-        uintptr_t label = label_of(map->patchable[i]);
-        if (label && can_read(library, label) && is_to_be_made_ready(library, label))
+        /* The label that follows the NOPs: it is where they begin, with =8 and =16,0, or eight bytes
+         * on, with =16,8. */
+        uintptr_t label = map->patchable[i] + (is_label(map->patchable[i]) ? 0 : TH_ENTRY_WORD);
+        uint64_t *word = (uint64_t *)label, ready;
+        struct nops nops;
+        if (!is_label(label) || label % TH_ENTRY_WORD != 0 || !can_read(library, label))
+            continue;
+        nops = count_nops(library, label);
+        ready = th_native_entry_keeping_int3(*word, TH_ENTRY_NOP);
+        if (nops.count > 0 && nops.bytes == TH_ENTRY_WORD && *word != ready)
             words[count++] = (struct th_text_word){
-                (uint64_t *)label, th_native_entry_keeping_int3(value_at(label), TH_ENTRY_NOP),
-                th_library_protection(library, label, TH_ENTRY_WORD)};
+                word, ready, th_library_protection(library, label, TH_ENTRY_WORD)};
     }
     th_native_text_write(words, count);
     th_free(words);
@@ -161,11 +131,6 @@ void th_native_entries_make_ready(const struct th_library *library)
 /* --- Refusing --------------------------------------------------------------------------------- */
 
 #define FLAGS "compile with `pkg-config --cflags tracehost-plugin`"
-
-static bool starts_with_endbr64(const void *code)
-{
-    return memcmp(code, (const uint8_t[]){0xf3, 0x0f, 0x1e, 0xfa}, 4) == 0;
-}
 
 /* NOPs that are not one. */
 static const char *refuse_nops(const struct th_code_map *map, struct nops nops)
@@ -197,10 +162,10 @@ const char *th_native_entry_refusal(const struct th_library *library, const void
     if (!th_library_code_map_lists(map, label) &&
         !th_library_code_map_lists(map, label - TH_ENTRY_WORD))
         return "it was compiled without room for a breakpoint at its entry: " FLAGS;
-    if (starts_with_endbr64(code))
+    if (memcmp(code, (const uint8_t[]){0xf3, 0x0f, 0x1e, 0xfa}, 4) == 0)
         return "it begins with `endbr64`, where a breakpoint would be: compile with "
                "-fcf-protection=none";
-    if (!is_aligned(label))
+    if (label % TH_ENTRY_WORD != 0)
         return "its entry is at no multiple of eight bytes: compile with -O2, which aligns "
                "functions, or declare it with __attribute__((aligned(16)))";
     if (!is_label(label))
