@@ -56,17 +56,42 @@ enum th_check_kind {
     TH_CHECK_KINDS
 };
 
+/* What the inline functions below do while the checker is on. */
+void th_check_note_got(enum th_check_kind kind, void *thing, size_t bytes, const char *name,
+                       const char *function);
+bool th_check_note_gave(enum th_check_kind kind, const void *thing, const char *function);
+bool th_check_note_has(enum th_check_kind kind, const void *thing, const char *function);
+bool th_check_note_locks(const void *lock, bool shared, const char *function);
+void th_check_note_locked(const void *lock, bool shared);
+bool th_check_note_unlocks(const void *lock, bool shared, const char *function);
+th_term th_check_note_term(const th_env *env, th_term term, const char *function);
+th_term th_check_note_read(th_term term, const char *function);
+int th_check_note_misread(th_term term, const char *function);
+th_term th_check_note_part(th_term term, const char *function) __attribute__((cold));
+void th_check_note_parts(th_term *words, size_t count, size_t step, const char *function)
+    __attribute__((cold));
+
 /* The library got THING of KIND (NULL: it did not) from FUNCTION, "enif_alloc"; BYTES large, called
  * NAME (copied; NULL: nothing): a resource's type, a lock's name. */
 static inline void th_check_got(enum th_check_kind kind, void *thing, size_t bytes,
-                                const char *name, const char *function);
+                                const char *name, const char *function)
+{
+    if (th_check_on())
+        th_check_note_got(kind, thing, bytes, name, function);
+}
 
 /* It gives THING back to FUNCTION. False, and a finding, if it does not own it: then nothing must
  * be done with it. */
-static inline bool th_check_gave(enum th_check_kind kind, const void *thing, const char *function);
+static inline bool th_check_gave(enum th_check_kind kind, const void *thing, const char *function)
+{
+    return !th_check_on() || th_check_note_gave(kind, thing, function);
+}
 
 /* The same of what is only used. */
-static inline bool th_check_has(enum th_check_kind kind, const void *thing, const char *function);
+static inline bool th_check_has(enum th_check_kind kind, const void *thing, const char *function)
+{
+    return !th_check_on() || th_check_note_has(kind, thing, function);
+}
 
 /* MEMORY of malloc() that the library gave back: freed, later. For enif_free() while the
  * checker is on. */
@@ -82,14 +107,24 @@ void th_check_blame_of(const char *function, const char *what, const char *other
 
 /* FUNCTION is to wait for LOCK, to have it alone or SHARED with others. A finding if the thread has
  * it already. False if LOCK is none, or the thread would wait for itself. */
-static inline bool th_check_locks(const void *lock, bool shared, const char *function);
+static inline bool th_check_locks(const void *lock, bool shared, const char *function)
+{
+    return !th_check_on() || th_check_note_locks(lock, shared, function);
+}
 
 /* The thread has it now. */
-static inline void th_check_locked(const void *lock, bool shared);
+static inline void th_check_locked(const void *lock, bool shared)
+{
+    if (th_check_on())
+        th_check_note_locked(lock, shared);
+}
 
 /* FUNCTION is to give it up. A finding if the thread does not have it so. False if nobody has it,
  * or if it was not taken as th_check_locks() had said so. */
-static inline bool th_check_unlocks(const void *lock, bool shared, const char *function);
+static inline bool th_check_unlocks(const void *lock, bool shared, const char *function)
+{
+    return !th_check_on() || th_check_note_unlocks(lock, shared, function);
+}
 
 /* --- Calls ------------------------------------------------------------------------------------ */
 
@@ -126,96 +161,26 @@ void th_check_retire(th_env *env);
 
 /* TERM is given to FUNCTION as one of ENV (NULL: of no environment, so that it has no parts). The
  * term to use instead: `undefined`, and a finding, if it is none. */
-static inline th_term th_check_term(const th_env *env, th_term term, const char *function);
-
-/* TERM is read by FUNCTION: the term to read instead, `undefined` and a finding, if it lies in an
- * environment that is gone. */
-static inline th_term th_check_read(th_term term, const char *function);
-
-/* The same of TERM, which FUNCTION cannot read as it wants; returns 0, as FUNCTION does. Terms of
- * an environment that is gone are of no kind (th_env_retire()), so readers of one kind look when
- * they have failed. _boxed: for those that fail often: only what is boxed is looked at, and nothing
- * but the header that FUNCTION has read. */
-static inline int th_check_misread(th_term term, const char *function);
-static inline int th_check_misread_boxed(th_term term, const char *function);
-
-/* TERM is put into another by FUNCTION: the term to put there instead, `undefined` and a
- * finding, if it lies in an environment that is gone. What it points to is not trusted: the walk
- * over the whole (th_check_term()) finds what else is wrong. */
-static inline th_term th_check_part(th_term term, const char *function);
-
-/* The same of each STEP-th of WORDS, COUNT of them. */
-static inline void th_check_parts(th_term *words, size_t count, size_t step, const char *function);
-
-/* An environment of the library's own loses its terms (enif_clear_env(), enif_send()), or goes
- * (enif_free_env()), by FUNCTION: done here, while the checker is on. */
-void th_check_clear_env(th_env *env, const char *function);
-void th_check_free_env(th_env *env, const char *function);
-
-/* --- Inline parts ----------------------------------------------------------------------------- */
-
-void th_check_note_got(enum th_check_kind kind, void *thing, size_t bytes, const char *name,
-                       const char *function);
-bool th_check_note_gave(enum th_check_kind kind, const void *thing, const char *function);
-bool th_check_note_has(enum th_check_kind kind, const void *thing, const char *function);
-bool th_check_note_locks(const void *lock, bool shared, const char *function);
-void th_check_note_locked(const void *lock, bool shared);
-bool th_check_note_unlocks(const void *lock, bool shared, const char *function);
-th_term th_check_note_term(const th_env *env, th_term term, const char *function);
-th_term th_check_note_read(th_term term, const char *function);
-int th_check_note_misread(th_term term, const char *function);
-th_term th_check_note_part(th_term term, const char *function) __attribute__((cold));
-void th_check_note_parts(th_term *words, size_t count, size_t step, const char *function)
-    __attribute__((cold));
-
-static inline void th_check_got(enum th_check_kind kind, void *thing, size_t bytes,
-                                const char *name, const char *function)
-{
-    if (th_check_on())
-        th_check_note_got(kind, thing, bytes, name, function);
-}
-
-static inline bool th_check_gave(enum th_check_kind kind, const void *thing, const char *function)
-{
-    return !th_check_on() || th_check_note_gave(kind, thing, function);
-}
-
-static inline bool th_check_has(enum th_check_kind kind, const void *thing, const char *function)
-{
-    return !th_check_on() || th_check_note_has(kind, thing, function);
-}
-
-static inline bool th_check_locks(const void *lock, bool shared, const char *function)
-{
-    return !th_check_on() || th_check_note_locks(lock, shared, function);
-}
-
-static inline void th_check_locked(const void *lock, bool shared)
-{
-    if (th_check_on())
-        th_check_note_locked(lock, shared);
-}
-
-static inline bool th_check_unlocks(const void *lock, bool shared, const char *function)
-{
-    return !th_check_on() || th_check_note_unlocks(lock, shared, function);
-}
-
 static inline th_term th_check_term(const th_env *env, th_term term, const char *function)
 {
     return th_check_on() ? th_check_note_term(env, term, function) : term;
 }
 
+/* TERM is read by FUNCTION: the term to read instead, `undefined` and a finding, if it lies in an
+ * environment that is gone. */
 static inline th_term th_check_read(th_term term, const char *function)
 {
     return th_check_on() ? th_check_note_read(term, function) : term;
 }
 
+/* The same of TERM, which FUNCTION cannot read as it wants; returns 0, as FUNCTION does. Terms of
+ * an environment that is gone are of no kind (th_env_retire()), so readers of one kind look when
+ * they have failed. _boxed: for those that fail often: only what is boxed is looked at, and nothing
+ * but the header that FUNCTION has read. */
 static inline int th_check_misread(th_term term, const char *function)
 {
     return th_check_on() ? th_check_note_misread(term, function) : 0;
 }
-
 static inline int th_check_misread_boxed(th_term term, const char *function)
 {
     bool is_gone = th_is_boxed(term) && *th_term_box(term) == TH_ENV_GONE;
@@ -223,15 +188,24 @@ static inline int th_check_misread_boxed(th_term term, const char *function)
     return __builtin_expect(is_gone, 0) ? th_check_note_misread(term, function) : 0;
 }
 
+/* TERM is put into another by FUNCTION: the term to put there instead, `undefined` and a
+ * finding, if it lies in an environment that is gone. What it points to is not trusted: the walk
+ * over the whole (th_check_term()) finds what else is wrong. */
 static inline th_term th_check_part(th_term term, const char *function)
 {
     return th_check_on() ? th_check_note_part(term, function) : term;
 }
 
+/* The same of each STEP-th of WORDS, COUNT of them. */
 static inline void th_check_parts(th_term *words, size_t count, size_t step, const char *function)
 {
     if (th_check_on())
         th_check_note_parts(words, count, step, function);
 }
+
+/* An environment of the library's own loses its terms (enif_clear_env(), enif_send()), or goes
+ * (enif_free_env()), by FUNCTION: done here, while the checker is on. */
+void th_check_clear_env(th_env *env, const char *function);
+void th_check_free_env(th_env *env, const char *function);
 
 #endif

@@ -9,148 +9,6 @@
 #include <pthread.h>
 #include <stdarg.h>
 
-enum { MOST_BYTES = 64 << 10 /* of one binary */, MOST_BINARIES = 64 /* of one call */ };
-
-/* Bytes of an argument, which must not change. */
-struct th_check_bytes {
-    const unsigned char *bytes;
-    size_t size;
-    uint64_t hash;
-    int argument; /* from 0 */
-};
-
-/* --- The bytes of arguments ------------------------------------------------------------------ */
-
-struct collecting {
-    struct th_check_frame *frame;
-    int argument;
-};
-
-static void note_bytes(void *context, const unsigned char *bytes, size_t size)
-{
-    struct collecting *collecting = context;
-    struct th_check_frame *frame = collecting->frame;
-
-    if (size == 0 || size > MOST_BYTES || frame->byte_count == MOST_BINARIES)
-        return;
-    TH_ARRAY_GROW(frame->bytes, frame->byte_count, frame->byte_capacity);
-    frame->bytes[frame->byte_count++] =
-        (struct th_check_bytes){bytes, size, th_hash_bytes(bytes, size), collecting->argument};
-}
-
-static void compare_arguments(const struct th_check_frame *frame)
-{
-    for (size_t i = 0; i < frame->byte_count; i++) {
-        const struct th_check_bytes *it = &frame->bytes[i];
-        if (th_hash_bytes(it->bytes, it->size) != it->hash)
-            th_check_found_now("changed bytes", "changed the bytes of a binary in argument %d",
-                               it->argument + 1);
-    }
-}
-
-/* --- The answer ------------------------------------------------------------------------------ */
-
-static th_term look_at_answer(th_env *env, th_term answer, bool scheduled)
-{
-    if (env->exception != TH_NONE) {
-        if (answer != TH_NONE)
-            th_check_found_now("raised",
-                               "returns a term after it raised an exception, which counts");
-        if (!th_check_valid(env, env->exception, "raises", NULL))
-            env->exception = TH_AM(undefined);
-        return TH_NONE;
-    }
-    if (scheduled && answer == TH_NONE)
-        return TH_NONE;
-    if (answer == TH_NONE) {
-        th_check_found_now("nothing", "returns 0: neither a term nor an exception");
-        return TH_AM(undefined);
-    }
-    return th_check_valid(env, answer, "returns", NULL) ? answer : TH_AM(undefined);
-}
-
-/* --- Calls ----------------------------------------------------------------------------------- */
-
-void th_check_begin(const struct th_check_call *call)
-{
-    static _Atomic uint64_t calls; /* relaxed: only distinct */
-    struct th_check_frame *frame = th_alloc(sizeof *frame);
-
-    *frame = (struct th_check_frame){
-        .outer = th_self.check_frame,
-        .call = call,
-        .running = th_self.library_frame,
-        .origin = th_check_origin_of_call(call),
-        .number = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1,
-    };
-    for (int i = 0; i < call->argc; i++)
-        if (call->argv[i] != TH_NONE) /* in place of a result or a message */
-            th_check_each_binary(call->env, call->argv[i], note_bytes,
-                                 &(struct collecting){frame, i});
-    th_self.check_frame = frame;
-}
-
-th_term th_check_answer(const struct th_check_call *call, th_term answer, bool scheduled)
-{
-    struct th_check_frame *frame = th_self.check_frame;
-
-    answer = look_at_answer(call->env, answer, scheduled);
-    compare_arguments(frame);
-    th_check_locks_left(frame);
-    th_self.check_frame = frame->outer;
-    th_check_ended(call->env, frame->origin);
-    th_free(frame->bytes);
-    th_free(frame);
-    return answer;
-}
-
-/* --- Callbacks of tracers -------------------------------------------------------------------- */
-
-/* Each has an environment of its own, with its arguments copied into it, as functions of libraries
- * have while the checker is on; so terms that are left from an earlier one are met as what they
- * are. What `trace` answers is used nowhere: it may be nothing. */
-static ERL_NIF_TERM call_watched(ErlNifEnv *given, int argc, const ERL_NIF_TERM argv[])
-{
-    enum th_tracer_slot slot = th_self.slot;
-    th_env *env = th_env_create(TH_ENV_CALLBACK);
-    th_term copies[5], answer;
-    struct th_check_call call = {.argc = argc, .argv = copies, .env = env};
-
-    env->self = given->self;
-    env->library = given->library;
-    env->thread = given->thread;
-    for (int i = 0; i < argc; i++)
-        copies[i] = th_copy(env, argv[i]);
-    th_check_begin(&call);
-    answer = th_library_slots(env->library)->functions[slot](env, argc, copies);
-    answer = th_check_answer(&call, answer, argc == 5);
-    th_check_retire(env);
-    return th_is_immediate(answer) ? answer : TH_NONE;
-}
-
-/* --- The checker ------------------------------------------------------------------------------ */
-
-_Atomic bool th_check_started;
-
-void th_check_start(void)
-{
-    th_check_heaps_start();
-    th_trace_callback_watcher = call_watched;
-    atomic_store_explicit(&th_check_started, true, memory_order_relaxed);
-}
-
-/* Memory that was freed is checked before memory that was not: the lines stand in order of time. */
-uint64_t th_check_end(void)
-{
-    if (!th_check_on())
-        return 0;
-    atomic_store_explicit(&th_check_started, false, memory_order_relaxed);
-    th_trace_callback_watcher = NULL;
-    th_check_heaps_end();
-    th_check_owned_end();
-    return th_check_findings_end();
-}
-
 /*
  * Who does it: which function of a library runs in this thread, and with which arguments.
  */
@@ -202,35 +60,6 @@ static char *take_text(struct th_buffer *buffer)
     return text;
 }
 
-static char *where_of_call(const struct th_check_call *call)
-{
-    struct th_buffer out = {0};
-
-    if (is_itself(call))
-        return th_strdup(call->callee->name);
-    put_function(&out, call);
-    th_buffer_printf(&out, "/%d", call->argc);
-    return take_text(&out);
-}
-
-static char *text_of_call(const struct th_check_call *call)
-{
-    struct th_buffer out = {0};
-
-    put_function(&out, call);
-    put_arguments(&out, call);
-    if (!is_itself(call))
-        th_buffer_printf(&out, ", scheduled by %s", call->callee->name);
-    return take_text(&out);
-}
-
-static char *where_of_running(const struct th_library_frame *running)
-{
-    const char *slash = strrchr(running->library, '/');
-
-    return th_printf("%s of %s", running->function, slash ? slash + 1 : running->library);
-}
-
 /* --- Origins --------------------------------------------------------------------------------- */
 
 static struct th_origin *new_origin(char *where, char *text)
@@ -247,47 +76,50 @@ static struct th_origin *new_origin(char *where, char *text)
     return origin;
 }
 
-static struct th_origin *origin_of_running(const struct th_library_frame *running)
+/* What the library's own room runs, a destructor or load(), is further in than a call. */
+struct th_origin *th_check_origin_now(void)
 {
-    struct th_origin *origin = new_origin(where_of_running(running), where_of_running(running));
+    static const char thread[] = "a thread of the library";
+    const struct th_library_frame *running = th_self.library_frame;
+    struct th_check_frame *frame = th_self.check_frame;
+    struct th_origin *origin;
+    const char *slash;
+    char *where;
 
+    if (!running || (frame && frame->running == running))
+        return frame ? th_check_origin_keep(frame->origin)
+                     : new_origin(th_strdup(thread), th_strdup(thread));
+    slash = strrchr(running->library, '/');
+    where = th_printf("%s of %s", running->function, slash ? slash + 1 : running->library);
+    origin = new_origin(where, th_strdup(where));
     if (strcmp(running->function, "load") == 0 || strcmp(running->function, "upgrade") == 0)
         origin->loads = th_strdup(running->library);
     return origin;
 }
 
-/* What the library's own room runs, a destructor or load(), is further in than a call. */
-struct th_origin *th_check_origin_now(void)
-{
-    static const char thread[] = "a thread of the library";
-    struct th_check_frame *frame = th_self.check_frame;
-
-    if (th_self.library_frame && (!frame || frame->running != th_self.library_frame))
-        return origin_of_running(th_self.library_frame);
-    if (!frame)
-        return new_origin(th_strdup(thread), th_strdup(thread));
-    return th_check_origin_keep(frame->origin);
-}
-
-static struct th_origin *origin_of_callback(th_term tag)
-{
-    const struct th_event *event = th_trace_callback_handled();
-    char *where =
-        th_printf("%s of tracer '%s'", th_trace_callback_name(), th_trace_callback_tracer());
-    struct th_buffer text = {0};
-
-    th_buffer_printf(&text, "%s, ", where);
-    th_text_show_atom(&text, tag);
-    if (event && !event->live)
-        th_buffer_printf(&text, " of record %llu", (unsigned long long)event->number);
-    return new_origin(where, take_text(&text));
-}
-
 struct th_origin *th_check_origin_of_call(const struct th_check_call *call)
 {
-    if (!call->callee)
-        return origin_of_callback(call->argv[0]);
-    return new_origin(where_of_call(call), text_of_call(call));
+    const struct th_event *event = th_trace_callback_handled();
+    struct th_buffer text = {0}, other = {0};
+    char *where;
+
+    if (!call->callee) {
+        where =
+            th_printf("%s of tracer '%s'", th_trace_callback_name(), th_trace_callback_tracer());
+        th_buffer_printf(&text, "%s, ", where);
+        th_text_show_atom(&text, call->argv[0]);
+        if (event && !event->live)
+            th_buffer_printf(&text, " of record %llu", (unsigned long long)event->number);
+        return new_origin(where, take_text(&text));
+    }
+    put_function(&text, call);
+    put_arguments(&text, call);
+    if (is_itself(call))
+        return new_origin(th_strdup(call->callee->name), take_text(&text));
+    th_buffer_printf(&text, ", scheduled by %s", call->callee->name);
+    put_function(&other, call);
+    th_buffer_printf(&other, "/%d", call->argc);
+    return new_origin(take_text(&other), take_text(&text));
 }
 
 /* Relaxed: whoever keeps a share knows of one. */
@@ -325,10 +157,18 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows 
 static struct th_table all;                              /* series, by where and kind */
 static uint64_t found;
 
-/* The series of KIND at WHERE, with one more in it. Two that share a key, of 64 mixed bits, would
- * be told as one. */
-static uint64_t count_in_series(const char *where, const char *kind, const char *message)
+/* A line on stderr, behind what was written to stdout before it. */
+static void print_finding(const char *who, const char *message)
 {
+    fflush(stdout);
+    fprintf(stderr, "tracehost: check: %s: %s\n", who, message);
+}
+
+/* Counts MESSAGE, which this frees, in the series of KIND where ORIGIN is; tells the first few. Two
+ * series that share a key, of 64 mixed bits, would be told as one. */
+static void tell_finding(const struct th_origin *origin, const char *kind, char *message)
+{
+    const char *where = origin->where;
     uint64_t key = th_hash_mix(th_hash_bytes(where, strlen(where)) ^ (uintptr_t)kind) | 1;
     struct series *series;
     uint64_t count;
@@ -343,19 +183,7 @@ static uint64_t count_in_series(const char *where, const char *kind, const char 
     found++;
     count = ++series->count;
     pthread_mutex_unlock(&lock);
-    return count;
-}
-
-/* A line on stderr, behind what was written to stdout before it. */
-static void print_finding(const char *who, const char *message)
-{
-    fflush(stdout);
-    fprintf(stderr, "tracehost: check: %s: %s\n", who, message);
-}
-
-static void tell_finding(const struct th_origin *origin, const char *kind, char *message)
-{
-    if (count_in_series(origin->where, kind, message) <= TOLD)
+    if (count <= TOLD)
         print_finding(origin->text, message);
     th_free(message);
 }
@@ -380,16 +208,9 @@ void th_check_found_now(const char *kind, const char *format, ...)
     th_check_origin_release(origin);
 }
 
-void th_check_tell_leak(const char *format, ...)
+void th_check_tell_leak(const char *message)
 {
-    va_list args;
-    char *message;
-
-    va_start(args, format);
-    message = th_vprintf(format, args);
-    va_end(args);
     print_finding("leak", message);
-    th_free(message);
     pthread_mutex_lock(&lock);
     found++;
     pthread_mutex_unlock(&lock);
@@ -426,4 +247,135 @@ uint64_t th_check_findings_end(void)
     found = 0;
     pthread_mutex_unlock(&lock);
     return total;
+}
+
+/* --- Calls ----------------------------------------------------------------------------------- */
+
+enum { MOST_BYTES = 64 << 10 /* of one binary */, MOST_BINARIES = 64 /* of one call */ };
+
+/* Bytes of an argument, which must not change. */
+struct th_check_bytes {
+    const unsigned char *bytes;
+    size_t size;
+    uint64_t hash;
+    int argument; /* from 0 */
+};
+
+/* --- The bytes of arguments ------------------------------------------------------------------ */
+
+struct collecting {
+    struct th_check_frame *frame;
+    int argument;
+};
+
+static void note_bytes(void *context, const unsigned char *bytes, size_t size)
+{
+    struct collecting *collecting = context;
+    struct th_check_frame *frame = collecting->frame;
+
+    if (size == 0 || size > MOST_BYTES || frame->byte_count == MOST_BINARIES)
+        return;
+    TH_ARRAY_GROW(frame->bytes, frame->byte_count, frame->byte_capacity);
+    frame->bytes[frame->byte_count++] =
+        (struct th_check_bytes){bytes, size, th_hash_bytes(bytes, size), collecting->argument};
+}
+
+/* --- Calls ----------------------------------------------------------------------------------- */
+
+void th_check_begin(const struct th_check_call *call)
+{
+    static _Atomic uint64_t calls; /* relaxed: only distinct */
+    struct th_check_frame *frame = th_alloc(sizeof *frame);
+
+    *frame = (struct th_check_frame){
+        .outer = th_self.check_frame,
+        .call = call,
+        .running = th_self.library_frame,
+        .origin = th_check_origin_of_call(call),
+        .number = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1,
+    };
+    for (int i = 0; i < call->argc; i++)
+        if (call->argv[i] != TH_NONE) /* in place of a result or a message */
+            th_check_each_binary(call->env, call->argv[i], note_bytes,
+                                 &(struct collecting){frame, i});
+    th_self.check_frame = frame;
+}
+
+th_term th_check_answer(const struct th_check_call *call, th_term answer, bool scheduled)
+{
+    struct th_check_frame *frame = th_self.check_frame;
+    th_env *env = call->env;
+
+    if (env->exception != TH_NONE) {
+        if (answer != TH_NONE)
+            th_check_found_now("raised",
+                               "returns a term after it raised an exception, which counts");
+        if (!th_check_valid(env, env->exception, "raises", NULL))
+            env->exception = TH_AM(undefined);
+        answer = TH_NONE;
+    } else if (answer == TH_NONE && !scheduled) {
+        th_check_found_now("nothing", "returns 0: neither a term nor an exception");
+        answer = TH_AM(undefined);
+    } else if (answer != TH_NONE && !th_check_valid(env, answer, "returns", NULL)) {
+        answer = TH_AM(undefined);
+    }
+    for (size_t i = 0; i < frame->byte_count; i++) {
+        const struct th_check_bytes *it = &frame->bytes[i];
+        if (th_hash_bytes(it->bytes, it->size) != it->hash)
+            th_check_found_now("changed bytes", "changed the bytes of a binary in argument %d",
+                               it->argument + 1);
+    }
+    th_check_locks_left(frame);
+    th_self.check_frame = frame->outer;
+    th_check_ended(env, frame->origin);
+    th_free(frame->bytes);
+    th_free(frame);
+    return answer;
+}
+
+/* --- Callbacks of tracers -------------------------------------------------------------------- */
+
+/* Each has an environment of its own, with its arguments copied into it, as functions of libraries
+ * have while the checker is on; so terms that are left from an earlier one are met as what they
+ * are. What `trace` answers is used nowhere: it may be nothing. */
+static ERL_NIF_TERM call_watched(ErlNifEnv *given, int argc, const ERL_NIF_TERM argv[])
+{
+    enum th_tracer_slot slot = th_self.slot;
+    th_env *env = th_env_create(TH_ENV_CALLBACK);
+    th_term copies[5], answer;
+    struct th_check_call call = {.argc = argc, .argv = copies, .env = env};
+
+    env->self = given->self;
+    env->library = given->library;
+    env->thread = given->thread;
+    for (int i = 0; i < argc; i++)
+        copies[i] = th_copy(env, argv[i]);
+    th_check_begin(&call);
+    answer = th_library_slots(env->library)->functions[slot](env, argc, copies);
+    answer = th_check_answer(&call, answer, argc == 5);
+    th_check_retire(env);
+    return th_is_immediate(answer) ? answer : TH_NONE;
+}
+
+/* --- The checker ------------------------------------------------------------------------------ */
+
+_Atomic bool th_check_started;
+
+void th_check_start(void)
+{
+    th_check_heaps_start();
+    th_trace_callback_watcher = call_watched;
+    atomic_store_explicit(&th_check_started, true, memory_order_relaxed);
+}
+
+/* Memory that was freed is checked before memory that was not: the lines stand in order of time. */
+uint64_t th_check_end(void)
+{
+    if (!th_check_on())
+        return 0;
+    atomic_store_explicit(&th_check_started, false, memory_order_relaxed);
+    th_trace_callback_watcher = NULL;
+    th_check_heaps_end();
+    th_check_owned_end();
+    return th_check_findings_end();
 }

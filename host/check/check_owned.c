@@ -102,64 +102,31 @@ void th_check_note_got(enum th_check_kind kind, void *thing, size_t bytes, const
 
 /* --- Giving back ----------------------------------------------------------------------------- */
 
-/* What came to one lookup. The caller releases ORIGIN. */
-struct finding {
-    const char *function;     /* that it was given back to, NULL: nobody knows */
-    struct th_origin *origin; /* by whom */
-};
-
-/* Who gave THING back, the last time. Under the lock. */
-static struct finding last_return(enum th_check_kind kind, const void *thing)
-{
-    for (size_t i = 1; i <= REMEMBERED; i++) {
-        const struct returned *it = &returned[(next_returned + REMEMBERED - i) % REMEMBERED];
-        if (it->thing == thing && it->kind == kind && thing)
-            return (struct finding){it->function, th_check_origin_keep(it->origin)};
-    }
-    return (struct finding){0};
-}
-
+/* FUNCTION was given THING, which the library does not own: tells of it, and who gave it back, if
+ * that was a short while ago. */
 static void tell_stranger(enum th_check_kind kind, const void *thing, const char *function)
 {
-    struct finding gone;
+    struct returned last = {0};
 
     pthread_mutex_lock(&lock);
-    gone = last_return(kind, thing);
+    for (size_t i = 1; i <= REMEMBERED && thing && !last.function; i++) {
+        const struct returned *it = &returned[(next_returned + REMEMBERED - i) % REMEMBERED];
+        if (it->thing == thing && it->kind == kind)
+            last = *it;
+    }
+    if (last.function)
+        th_check_origin_keep(last.origin);
     pthread_mutex_unlock(&lock);
-    if (gone.function)
+    if (last.function)
         th_check_found_now(function, "%s() of %s %s that was given back already, to %s() by %s",
-                           function, words[kind].article, words[kind].one, gone.function,
-                           gone.origin->text);
+                           function, words[kind].article, words[kind].one, last.function,
+                           last.origin->text);
     else if (kind == TH_CHECK_ENVIRONMENT && th_self.check_frame &&
              th_self.check_frame->call->env == thing)
         th_check_found_now(function, "%s() of the environment that it was called with", function);
     else
         th_check_found_now(function, "%s() of %s", function, words[kind].stranger);
-    th_check_origin_release(gone.origin);
-}
-
-/* Notes that THING was given back; takes over ORIGIN. Returns what goes out. Under the lock. */
-static struct th_origin *remember_return(enum th_check_kind kind, const void *thing,
-                                         const char *function, struct th_origin *origin)
-{
-    struct returned *place = &returned[next_returned];
-    struct th_origin *old = place->origin;
-
-    *place = (struct returned){kind, thing, function, origin};
-    next_returned = (next_returned + 1) % REMEMBERED;
-    return old;
-}
-
-/* Destroying a lock that somebody has is undefined; so it is not done. */
-static bool may_go(enum th_check_kind kind, const void *thing, const struct owned *gone,
-                   const char *function)
-{
-    if (kind != TH_CHECK_LOCK)
-        return true;
-    th_check_lock_gone(thing);
-    if (gone->holders > 0)
-        th_check_found_now("held", "%s() of a lock that is locked", function);
-    return gone->holders <= 0;
+    th_check_origin_release(last.origin);
 }
 
 bool th_check_note_gave(enum th_check_kind kind, const void *thing, const char *function)
@@ -171,14 +138,25 @@ bool th_check_note_gave(enum th_check_kind kind, const void *thing, const char *
     pthread_mutex_lock(&lock);
     it = th_hash_table_get(&owned[kind], owned_key(thing));
     if (it && --it->count == 0) {
+        struct returned *place = &returned[next_returned];
+        struct th_origin *forgotten = place->origin;
         gone = th_hash_table_remove(&owned[kind], owned_key(thing));
-        origin = remember_return(kind, thing, function, origin);
+        *place = (struct returned){kind, thing, function, origin};
+        origin = forgotten;
+        next_returned = (next_returned + 1) % REMEMBERED;
     }
+    good = it != NULL;
     pthread_mutex_unlock(&lock);
     th_check_origin_release(origin);
-    if (!it)
+    if (!good)
         tell_stranger(kind, thing, function);
-    good = it && (!gone || may_go(kind, thing, gone, function));
+    if (gone && kind == TH_CHECK_LOCK) {
+        th_check_lock_gone(thing);
+        if (gone->holders > 0) { /* destroying it is undefined; so that is not done */
+            th_check_found_now("held", "%s() of a lock that is locked", function);
+            good = false;
+        }
+    }
     free_owned(gone);
     return good;
 }
@@ -277,23 +255,16 @@ static void tell_leaks(const struct leak *leaks, size_t count)
     th_buffer_printf(&line, " that %s got from %s()", origin->where, first->function);
     if (strcmp(origin->where, origin->text) != 0)
         th_buffer_printf(&line, "%s in %s", count > 1 ? ", first" : ",", origin->text);
-    th_check_tell_leak("%s", th_buffer_text(&line));
+    th_check_tell_leak(th_buffer_text(&line));
     th_buffer_free(&line);
 }
 
-/* A library that is still there, as somebody has resources of it, had no chance to free what its
- * load() made. */
-static bool is_in_use(const struct owned *it)
-{
-    return it->origin->loads && th_library_is_open(it->origin->loads);
-}
-
-/* Takes all that is owned out of the tables. */
-static struct leaks take_all_owned(void)
+void th_check_owned_end(void)
 {
     struct leaks leaks = {0};
     struct th_slot *slot;
 
+    /* Takes all that is owned out of the tables. */
     pthread_mutex_lock(&lock);
     for (int kind = 0; kind < TH_CHECK_KINDS; kind++) {
         for (size_t position = 0; (slot = th_hash_table_next(&owned[kind], &position));) {
@@ -307,20 +278,17 @@ static struct leaks take_all_owned(void)
         returned[i] = (struct returned){0};
     }
     pthread_mutex_unlock(&lock);
-    return leaks;
-}
-
-void th_check_owned_end(void)
-{
-    struct leaks leaks = take_all_owned();
 
     if (leaks.count > 0)
         qsort(leaks.all, leaks.count, sizeof *leaks.all, compare_leaks);
     for (size_t i = 0, end; i < leaks.count; i = end) {
+        const char *loads = leaks.all[i].it->origin->loads;
         for (end = i + 1; end < leaks.count && compare_groups(&leaks.all[i], &leaks.all[end]) == 0;
              end++)
             ;
-        if (!is_in_use(leaks.all[i].it))
+        /* A library that is still there, as somebody has resources of it, had no chance to free
+         * what its load() made. */
+        if (!loads || !th_library_is_open(loads))
             tell_leaks(&leaks.all[i], end - i);
     }
     for (size_t i = 0; i < leaks.count; i++)
@@ -397,23 +365,6 @@ void th_check_note_locked(const void *lock, bool shared)
         (struct held_lock){lock, th_self.check_frame ? th_self.check_frame->number : 0, shared, 0};
 }
 
-/* The thread gives up MINE; false if that was refused. */
-static bool give_up_held(struct held_lock *mine, bool shared, const char *function)
-{
-    int before;
-
-    if (mine->refused > 0) {
-        mine->refused--;
-        return false;
-    }
-    if (mine->shared != shared)
-        th_check_blame(function, shared ? "of a lock that it has not for reading but for writing"
-                                        : "of a lock that it has not for writing but for reading");
-    th_check_hold(mine->lock, -1, &before, NULL);
-    forget_held(mine);
-    return true;
-}
-
 bool th_check_note_unlocks(const void *lock, bool shared, const char *function)
 {
     struct held_lock *mine = find_held(lock);
@@ -421,14 +372,22 @@ bool th_check_note_unlocks(const void *lock, bool shared, const char *function)
 
     if (!th_check_note_has(TH_CHECK_LOCK, lock, function))
         return false;
-    if (mine)
-        return give_up_held(mine, shared, function);
-    if (!th_check_hold(lock, 0, &before, NULL) || before <= 0) {
+    if (mine && mine->refused > 0) {
+        mine->refused--;
+        return false;
+    }
+    if (!mine && (!th_check_hold(lock, 0, &before, NULL) || before <= 0)) {
         th_check_blame(function, "of a lock that nobody has");
         return false;
     }
+    if (!mine)
+        th_check_blame(function, "of a lock that another thread has");
+    else if (mine->shared != shared)
+        th_check_blame(function, shared ? "of a lock that it has not for reading but for writing"
+                                        : "of a lock that it has not for writing but for reading");
     th_check_hold(lock, -1, &before, NULL);
-    th_check_blame(function, "of a lock that another thread has");
+    if (mine)
+        forget_held(mine);
     return true;
 }
 

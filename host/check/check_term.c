@@ -30,12 +30,6 @@ struct walk {
     void *context;
 };
 
-static bool is_immediate(th_term t)
-{
-    return th_is_small(t) || th_is_local_pid(t) || th_is_local_port(t) || t == TH_NIL ||
-           (th_is_atom(t) && th_atom_name(t));
-}
-
 static void push_words(struct walk *walk, const th_term *words, size_t count)
 {
     if (count == 0)
@@ -46,29 +40,19 @@ static void push_words(struct walk *walk, const th_term *words, size_t count)
 
 /* --- Places ---------------------------------------------------------------------------------- */
 
-static bool is_within(const struct th_env_stretch *stretch, const th_term *words)
-{
-    return (uintptr_t)words >= (uintptr_t)stretch->begin &&
-           (uintptr_t)words < (uintptr_t)stretch->end;
-}
-
 /* Whether COUNT words from WORDS on are the environment's. */
 static enum fault find_words(struct walk *walk, const th_term *words, size_t count)
 {
     if ((uintptr_t)words % sizeof *words != 0)
         return NO_TERM;
-    if (!is_within(&walk->stretch, words) &&
+    if (!((uintptr_t)words >= (uintptr_t)walk->stretch.begin &&
+          (uintptr_t)words < (uintptr_t)walk->stretch.end) &&
         (!walk->env || !th_env_stretch(walk->env, words, &walk->stretch)))
         return FOREIGN;
     return (size_t)(walk->stretch.end - words) < count ? BROKEN : FINE;
 }
 
 /* --- What is behind a pointer ---------------------------------------------------------------- */
-
-static size_t words_of_bits(size_t bits)
-{
-    return bits / 64 + (bits % 64 != 0);
-}
 
 static void see_bytes(const struct walk *walk, const void *bytes, size_t bits)
 {
@@ -95,32 +79,29 @@ static enum fault look_at_sub_binary(struct walk *walk, const th_term *words)
     return FINE;
 }
 
-/* The table is in the heap that the map is in. */
-static enum fault look_at_table(struct walk *walk, const th_term *words)
-{
-    const struct th_map_table *table = (const struct th_map_table *)(uintptr_t)words[2];
-    const th_term *begin = (const th_term *)table;
-    size_t pairs = words[1], head = sizeof *table / sizeof *words;
-
-    if (find_words(walk, begin, head))
-        return BROKEN;
-    if (pairs > table->used || table->used > table->capacity || table->capacity > UINT32_MAX ||
-        find_words(walk, begin, head + 2 * table->capacity))
-        return BROKEN;
-    push_words(walk, table->words, pairs);
-    push_words(walk, table->words + table->capacity, pairs);
-    return FINE;
-}
-
 static enum fault look_at_map(struct walk *walk, const th_term *words, size_t count)
 {
     size_t pairs = count > 0 ? words[1] : 0;
+    const struct th_map_table *table;
+    const th_term *begin;
+    size_t head = sizeof *table / sizeof *words;
 
-    if (pairs > TH_MAP_SMALL)
-        return count == 2 ? look_at_table(walk, words) : BROKEN;
-    if (count == 0 || count != 1 + 2 * pairs)
+    if (pairs <= TH_MAP_SMALL) {
+        if (count == 0 || count != 1 + 2 * pairs)
+            return BROKEN;
+        push_words(walk, words + 2, 2 * pairs);
+        return FINE;
+    }
+    /* The table is in the heap that the map is in. */
+    if (count != 2)
         return BROKEN;
-    push_words(walk, words + 2, 2 * pairs);
+    table = (const struct th_map_table *)(uintptr_t)words[2];
+    begin = (const th_term *)table;
+    if (find_words(walk, begin, head) || pairs > table->used || table->used > table->capacity ||
+        table->capacity > UINT32_MAX || find_words(walk, begin, head + 2 * table->capacity))
+        return BROKEN;
+    push_words(walk, table->words, pairs);
+    push_words(walk, table->words + table->capacity, pairs);
     return FINE;
 }
 
@@ -140,7 +121,7 @@ static enum fault look_at_fixed(struct walk *walk, const th_term *words, size_t 
     case TH_EXTERNAL_PORT:
         return count == 3 ? FINE : BROKEN;
     case TH_HEAP_BINARY:
-        if (count == 0 || count != 1 + words_of_bits(words[1]))
+        if (count == 0 || count != 1 + words[1] / 64 + (words[1] % 64 != 0))
             return BROKEN;
         see_bytes(walk, words + 2, words[1]);
         return FINE;
@@ -194,7 +175,10 @@ static enum fault look_at_term(struct walk *walk, th_term t)
     }
     if (th_is_boxed(t))
         return look_at_box(walk, th_term_box(t));
-    return is_immediate(t) ? FINE : NO_TERM;
+    return th_is_small(t) || th_is_local_pid(t) || th_is_local_port(t) || t == TH_NIL ||
+                   (th_is_atom(t) && th_atom_name(t))
+               ? FINE
+               : NO_TERM;
 }
 
 /* --- The walk -------------------------------------------------------------------------------- */
