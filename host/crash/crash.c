@@ -58,28 +58,23 @@ static size_t signal_index(int number)
     return i;
 }
 
-/*
- * What is no callback: load(), a destructor, a function that a process called. NULL: a callback
- * runs, or nothing. Each may run within the other, a callback where a live event is caused by what
- * a function does; both have a struct on the stack, which grows down.
- */
-static const struct th_library_frame *lone_call(void)
-{
-    const struct th_library_frame *lone = th_self.library_frame;
-
-    return !th_self.attachment || (uintptr_t)lone < (uintptr_t)th_self.subject ? lone : NULL;
-}
-
 /* What ran when it happened. */
 struct scene {
     const char *kind, *name, *function;
 };
 
+/*
+ * A lone call is no callback: load(), a destructor, a function that a process called. Each may run
+ * within the other, a callback where a live event is caused by what a function does; both have a
+ * struct on the stack, which grows down.
+ */
 static struct scene look_at_scene(void)
 {
+    const struct th_library_frame *lone = th_self.library_frame;
     const char *tracer = th_trace_callback_tracer();
-    const struct th_library_frame *lone = lone_call();
 
+    if (th_self.attachment && (uintptr_t)lone >= (uintptr_t)th_self.subject)
+        lone = NULL;
     return (struct scene){
         .kind = tracer ? "tracer" : kind,
         .name = tracer ? tracer : lone->library,
@@ -103,35 +98,6 @@ static void tell_signal(int number, const siginfo_t *info)
         snprintf(address, sizeof address, " at address %p", info->si_addr);
     th_write_text(STDERR_FILENO, "tracehost: %s '%s' crashed: %s%s, in %s\n", scene.kind,
                   scene.name, crash_signals[signal_index(number)].text, address, scene.function);
-}
-
-static void report_where(const struct th_event *event)
-{
-    const char *name = stream ? *stream : NULL;
-    const char *title = th_trace_callback_session();
-
-    if (title)
-        th_write_text(STDERR_FILENO, "  session '%s'\n", title);
-    if (event->number)
-        th_write_text(STDERR_FILENO, "  record %llu, at byte %llu%s%s\n",
-                      (unsigned long long)event->number, (unsigned long long)event->position,
-                      name ? " of " : "",
-                      !name                    ? ""
-                      : strcmp(name, "-") == 0 ? "stdin"
-                                               : name);
-}
-
-static void report_event(struct th_event *event)
-{
-    static th_env env; /* not on this stack: decoding may need much */
-    struct th_buffer text = {0};
-    th_term tuple;
-
-    th_env_init(&env, TH_ENV_PLAIN);
-    if (event->source->whole(event, &env, &tuple) != TH_OK)
-        return;
-    th_text_show_limited(&text, tuple, EVENT_BYTES);
-    th_write_text(STDERR_FILENO, "  event: %s\n", th_buffer_text(&text));
 }
 
 static void restore_stderr(void)
@@ -174,16 +140,33 @@ static void begin_report(void)
  * hangs will not. */
 static _Noreturn void end_report(const void *context)
 {
+    static th_env env; /* not on this stack: decoding may need much */
     struct th_event *event = th_trace_callback_event();
     const struct th_library_frame *lone = th_self.library_frame;
+    const char *name = stream ? *stream : NULL;
+    const char *title = event ? th_trace_callback_session() : NULL;
+    struct th_buffer text = {0};
+    th_term tuple;
 
-    if (event)
-        report_where(event);
+    if (title)
+        th_write_text(STDERR_FILENO, "  session '%s'\n", title);
+    if (event && event->number)
+        th_write_text(STDERR_FILENO, "  record %llu, at byte %llu%s%s\n",
+                      (unsigned long long)event->number, (unsigned long long)event->position,
+                      name ? " of " : "",
+                      !name                    ? ""
+                      : strcmp(name, "-") == 0 ? "stdin"
+                                               : name);
     fflush(NULL);
-    if (event)
-        report_event(event);
-    else if (lone && lone->tell)
+    if (event) {
+        th_env_init(&env, TH_ENV_PLAIN);
+        if (event->source->whole(event, &env, &tuple) == TH_OK) {
+            th_text_show_limited(&text, tuple, EVENT_BYTES);
+            th_write_text(STDERR_FILENO, "  event: %s\n", th_buffer_text(&text));
+        }
+    } else if (lone && lone->tell) {
         lone->tell(STDERR_FILENO, lone);
+    }
     th_crash_walk(STDERR_FILENO, context);
     _exit(TH_CRASHED);
 }
@@ -296,7 +279,7 @@ void th_crash_install(void)
     th_crash_thread_begin();
     guarded = pthread_self();
     guarded_id = gettid();
-    th_crash_own_process();
+    th_crash_owner = getpid();
     watched = &th_self;
     armed = true;
     if (!told_at_exit)

@@ -24,10 +24,6 @@ bool th_crash_stack_is_used_up(int number, const siginfo_t *info);
 
 /* --- The process and its threads (crash_threads.c) ------------------------------------------- */
 
-/* The calling thread is one; it is none any more. */
-void th_crash_threads_enter(void);
-void th_crash_threads_leave(void);
-
 struct th_crash_thread {
     pthread_t thread;
     pid_t id;
@@ -47,9 +43,9 @@ void th_crash_threads_look(pthread_t spared, int64_t nanoseconds,
                            bool (*excused)(const struct th_crash_thread *thread),
                            bool (*ask)(const struct th_crash_thread *thread));
 
-/* The calling process is guarded, not its children. A child of a fork() is whoever's who made it:
- * how it ends says nothing of this program. */
-void th_crash_own_process(void);
+/* The process that is guarded, not its children; set with the handlers. A child of a fork() is
+ * whoever's who made it: how it ends says nothing of this program. */
+extern pid_t th_crash_owner;
 bool th_crash_is_child(void);
 
 /* It is still in the callback that was seen. */

@@ -18,38 +18,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct th_crash_thread *threads;
 static _Thread_local struct th_crash_thread own;
 
-void th_crash_threads_enter(void)
-{
-    own = (struct th_crash_thread){.thread = pthread_self(), .id = gettid(), .self = &th_self};
-    pthread_mutex_lock(&lock);
-    own.next = threads;
-    own.place = &threads;
-    if (threads)
-        threads->place = &own.next;
-    threads = &own;
-    pthread_mutex_unlock(&lock);
-}
-
-void th_crash_threads_leave(void)
-{
-    pthread_mutex_lock(&lock);
-    *own.place = own.next;
-    if (own.next)
-        own.next->place = own.place;
-    pthread_mutex_unlock(&lock);
-}
-
-/* Both relaxed: a late view makes the watchdog late, and the thread itself looks before it reports.
- */
-static uint64_t callbacks_of(const struct th_crash_thread *thread)
-{
-    return atomic_load_explicit(&thread->self->callbacks, memory_order_relaxed);
-}
-
 bool th_crash_thread_is_in(const struct th_crash_thread *thread)
 {
     return __atomic_load_n(&thread->self->attachment, __ATOMIC_RELAXED) &&
-           callbacks_of(thread) == thread->seen;
+           atomic_load_explicit(&thread->self->callbacks, memory_order_relaxed) == thread->seen;
 }
 
 void th_crash_threads_look(pthread_t spared, int64_t nanoseconds,
@@ -68,7 +40,7 @@ void th_crash_threads_look(pthread_t spared, int64_t nanoseconds,
                 continue;
             done = ask(t);
         }
-        t->seen = callbacks_of(t);
+        t->seen = atomic_load_explicit(&t->self->callbacks, memory_order_relaxed);
         t->since = done ? INT64_MAX : now;
     }
     pthread_mutex_unlock(&lock);
@@ -76,16 +48,11 @@ void th_crash_threads_look(pthread_t spared, int64_t nanoseconds,
 
 /* --- The process ------------------------------------------------------------------------------ */
 
-static pid_t owner; /* the process that is guarded, not its children; set with the handlers */
-
-void th_crash_own_process(void)
-{
-    owner = getpid();
-}
+pid_t th_crash_owner;
 
 bool th_crash_is_child(void)
 {
-    return getpid() != owner;
+    return getpid() != th_crash_owner;
 }
 
 void th_crash_end_child(void)
@@ -115,7 +82,14 @@ void th_crash_thread_begin(void)
 {
     sigset_t met;
 
-    th_crash_threads_enter();
+    own = (struct th_crash_thread){.thread = pthread_self(), .id = gettid(), .self = &th_self};
+    pthread_mutex_lock(&lock);
+    own.next = threads;
+    own.place = &threads;
+    if (threads)
+        threads->place = &own.next;
+    threads = &own;
+    pthread_mutex_unlock(&lock);
     handler_stack = th_alloc(STACK_BYTES);
     sigaltstack(&(stack_t){.ss_sp = handler_stack, .ss_size = STACK_BYTES}, &stack_before);
     th_self_stack(); /* a signal handler cannot look it up */
@@ -132,7 +106,11 @@ void th_crash_thread_begin(void)
 
 void th_crash_thread_end(void)
 {
-    th_crash_threads_leave();
+    pthread_mutex_lock(&lock);
+    *own.place = own.next;
+    if (own.next)
+        own.next->place = own.place;
+    pthread_mutex_unlock(&lock);
     sigaltstack(&stack_before, NULL);
     th_free(handler_stack);
     handler_stack = NULL;
@@ -183,13 +161,17 @@ static bool is_host(const Dl_info *info)
     return dladdr(th_library_program_symbol, &own) && own.dli_fbase == info->dli_fbase;
 }
 
-/* What has a module's name is a function of it; else it is one of the file's, or a handler. "" if
- * there is no name. */
-static void frame_name(const struct frame *frame, const Dl_info *info, char name[NAME_BYTES])
+/* What has a module's name is a function of it; else it is one of the file's, or a handler. Lines
+ * are written in one piece each, as other threads may write, too. */
+static void tell_crash_frame(int output, const struct frame *frame, const Dl_info *info)
 {
-    const struct th_callee *callee = th_code_at(frame->start);
+    const struct th_callee *callee;
+    const struct th_instance *instance;
     struct th_code_place place;
+    char name[NAME_BYTES], old[64] = "";
 
+    th_progress_enter();
+    callee = th_code_at(frame->start);
     if (callee)
         snprintf(name, NAME_BYTES, "%s", callee->name);
     else if (th_code_place(frame->at, &place) && place.function)
@@ -197,16 +179,6 @@ static void frame_name(const struct frame *frame, const Dl_info *info, char name
                  place.function);
     else
         snprintf(name, NAME_BYTES, "%s", info->dli_sname ? info->dli_sname : "");
-}
-
-/* Lines are written in one piece each, as other threads may write, too. */
-static void tell_crash_frame(int output, const struct frame *frame, const Dl_info *info)
-{
-    const struct th_instance *instance;
-    char name[NAME_BYTES], old[64] = "";
-
-    th_progress_enter();
-    frame_name(frame, info, name);
     instance = th_code_instance_at(frame->at);
     if (instance && th_code_module_current(instance->module, th_code_index()) != instance)
         snprintf(old, sizeof old, ", old code of generation %llu",
@@ -216,30 +188,15 @@ static void tell_crash_frame(int output, const struct frame *frame, const Dl_inf
                   info->dli_fname, (unsigned long)(frame->at - (uintptr_t)info->dli_fbase), old);
 }
 
-/* Of what was told, those of the library that is the innermost. */
-static void tell_addr2line(int output, const struct frame *frames, size_t count)
-{
-    char offsets[MOST_TOLD * sizeof " 0x0123456789abcdef"] = "";
-    Dl_info first, info;
-    size_t length = 0;
-
-    if (count == 0 || !dladdr((void *)frames[0].at, &first))
-        return;
-    for (size_t i = 0; i < count; i++)
-        if (dladdr((void *)frames[i].at, &info) && info.dli_fbase == first.dli_fbase)
-            length += (size_t)snprintf(offsets + length, sizeof offsets - length, " %#lx",
-                                       (unsigned long)(frames[i].at - (uintptr_t)first.dli_fbase));
-    th_write_text(output, "  lines: addr2line -Cfie %s%s\n", first.dli_fname, offsets);
-}
-
 /* Up to the host, which has called them. What is of the host before that is its functions that they
  * have called, of the C library what is beneath abort(). */
 void th_crash_walk(int output, const void *context)
 {
     struct walk walk = {0};
-    struct frame told[MOST_TOLD];
-    size_t count = 0;
-    Dl_info info;
+    uintptr_t told[MOST_TOLD];
+    char offsets[MOST_TOLD * sizeof " 0x0123456789abcdef"] = "";
+    size_t count = 0, length = 0;
+    Dl_info info, first;
 
     if (context)
         walk.from = (uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
@@ -250,10 +207,17 @@ void th_crash_walk(int output, const void *context)
             break;
         if (!known || is_host(&info) || strstr(info.dli_fname, "/libc.so"))
             continue;
-        if (count > 0 && told[count - 1].at == walk.frames[i].at)
+        if (count > 0 && told[count - 1] == walk.frames[i].at)
             continue; /* it has called itself */
         tell_crash_frame(output, &walk.frames[i], &info);
-        told[count++] = walk.frames[i];
+        told[count++] = walk.frames[i].at;
     }
-    tell_addr2line(output, told, count);
+    /* Of what was told, those of the library that is the innermost. */
+    if (count == 0 || !dladdr((void *)told[0], &first))
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (dladdr((void *)told[i], &info) && info.dli_fbase == first.dli_fbase)
+            length += (size_t)snprintf(offsets + length, sizeof offsets - length, " %#lx",
+                                       (unsigned long)(told[i] - (uintptr_t)first.dli_fbase));
+    th_write_text(output, "  lines: addr2line -Cfie %s%s\n", first.dli_fname, offsets);
 }
