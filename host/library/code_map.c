@@ -48,51 +48,32 @@ static int compare_addresses(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
-static void sort_addresses(struct th_code_map *map)
+/* Linkers leave 0, which they do not relocate, for a function that they have left out. */
+static void read_patchable(struct th_code_map *map, const struct th_memory *memory,
+                           const struct th_extents *extents, struct th_names *remarks)
 {
-    size_t kept = 0;
+    size_t wrong = 0, kept = 0;
 
-    if (map->patchable_count == 0)
-        return;
-    qsort(map->patchable, map->patchable_count, sizeof *map->patchable, compare_addresses);
+    for (size_t i = 0; i < extents->count; i++) {
+        const uintptr_t *addresses = content_of(memory, &extents->items[i]);
+        size_t count = addresses ? extents->items[i].size / sizeof *addresses : 0;
+        for (size_t k = 0; k < count; k++) {
+            if (addresses[k] == 0)
+                continue;
+            if (!is_code(memory, addresses[k])) {
+                wrong++;
+                continue;
+            }
+            TH_ARRAY_GROW(map->patchable, map->patchable_count, map->patchable_capacity);
+            map->patchable[map->patchable_count++] = addresses[k];
+        }
+    }
+    if (map->patchable_count > 0)
+        qsort(map->patchable, map->patchable_count, sizeof *map->patchable, compare_addresses);
     for (size_t i = 0; i < map->patchable_count; i++)
         if (i == 0 || map->patchable[i] != map->patchable[kept - 1])
             map->patchable[kept++] = map->patchable[i];
     map->patchable_count = kept;
-}
-
-/* Linkers leave 0, which they do not relocate, for a function that they have left out. Returns how
- * many addresses are no code. */
-static size_t add_addresses(struct th_code_map *map, const struct th_memory *memory,
-                            const uintptr_t *addresses, size_t count)
-{
-    size_t wrong = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        if (addresses[i] == 0)
-            continue;
-        if (!is_code(memory, addresses[i])) {
-            wrong++;
-            continue;
-        }
-        TH_ARRAY_GROW(map->patchable, map->patchable_count, map->patchable_capacity);
-        map->patchable[map->patchable_count++] = addresses[i];
-    }
-    return wrong;
-}
-
-static void read_patchable(struct th_code_map *map, const struct th_memory *memory,
-                           const struct th_extents *extents, struct th_names *remarks)
-{
-    size_t wrong = 0;
-
-    for (size_t i = 0; i < extents->count; i++) {
-        const uintptr_t *addresses = content_of(memory, &extents->items[i]);
-        if (addresses)
-            wrong +=
-                add_addresses(map, memory, addresses, extents->items[i].size / sizeof *addresses);
-    }
-    sort_addresses(map);
     if (wrong > 0)
         th_library_names_take(remarks,
                               th_printf("its section %s is damaged: %zu of its addresses are not "
@@ -102,7 +83,7 @@ static void read_patchable(struct th_code_map *map, const struct th_memory *memo
 
 /* --- Functions that only the library calls --------------------------------------------------- */
 
-/* True if it can become an atom. */
+/* True if NAME can become an atom. */
 static bool is_name(const struct th_memory *memory, const char *name)
 {
     size_t most = th_library_memory_after(memory, (uintptr_t)name, TH_MEMORY_READABLE);
@@ -115,16 +96,6 @@ static bool is_name(const struct th_memory *memory, const char *name)
            characters <= TH_ATOM_CHARACTERS;
 }
 
-/* What is wrong with it, NULL if nothing is. */
-static const char *find_fault(const struct th_memory *memory, const struct th_local_function *local)
-{
-    if (!is_name(memory, local->name))
-        return "has no name that an atom can be";
-    if (local->arity > MOST_PARAMETERS)
-        return "has more than five parameters";
-    return is_code(memory, (uintptr_t)local->code) ? NULL : "has no code in the library";
-}
-
 static void add_locals(struct th_code_map *map, const struct th_memory *memory,
                        const struct th_local_function *locals, size_t count,
                        struct th_names *remarks)
@@ -133,7 +104,13 @@ static void add_locals(struct th_code_map *map, const struct th_memory *memory,
     const char *first = NULL;
 
     for (size_t i = 0; i < count; i++) {
-        const char *fault = find_fault(memory, &locals[i]);
+        const char *fault = NULL;
+        if (!is_name(memory, locals[i].name))
+            fault = "has no name that an atom can be";
+        else if (locals[i].arity > MOST_PARAMETERS)
+            fault = "has more than five parameters";
+        else if (!is_code(memory, (uintptr_t)locals[i].code))
+            fault = "has no code in the library";
         if (fault) {
             first = wrong++ ? first : fault;
             continue;
@@ -149,21 +126,22 @@ static void add_locals(struct th_code_map *map, const struct th_memory *memory,
                                         TH_SECTION_LOCALS, wrong, first));
 }
 
+/* 0 if both have one name and arity. */
+static int compare_names(const struct th_local *first, const struct th_local *second)
+{
+    int order = strcmp(first->name, second->name);
+
+    return order ? order : (first->arity > second->arity) - (first->arity < second->arity);
+}
+
 /* By name, arity and place, so that of those that are alike the first comes first. */
 static int compare_locals(const void *a, const void *b)
 {
     const struct th_local *first = *(const struct th_local *const *)a;
     const struct th_local *second = *(const struct th_local *const *)b;
-    int order = strcmp(first->name, second->name);
+    int order = compare_names(first, second);
 
-    if (order == 0)
-        order = (first->arity > second->arity) - (first->arity < second->arity);
     return order ? order : (first > second) - (first < second);
-}
-
-static bool are_alike(const struct th_local *a, const struct th_local *b)
-{
-    return a->arity == b->arity && strcmp(a->name, b->name) == 0;
 }
 
 /* Those without code are gone. */
@@ -175,15 +153,6 @@ static void drop_empty(struct th_code_map *map)
         if (map->locals[i].code)
             map->locals[kept++] = map->locals[i];
     map->local_count = kept;
-}
-
-static void remark_twins(const struct th_local *first, size_t count, struct th_names *remarks)
-{
-    if (count > 0)
-        th_library_names_take(
-            remarks, th_printf("it has local functions of the same name, of which one can be "
-                               "traced (give them different names): %s/%u%s",
-                               first->name, first->arity, count > 1 ? " and others" : ""));
 }
 
 static void drop_twins(struct th_code_map *map, struct th_names *remarks)
@@ -199,12 +168,16 @@ static void drop_twins(struct th_code_map *map, struct th_names *remarks)
         sorted[i] = &map->locals[i];
     qsort(sorted, count, sizeof(*sorted), compare_locals);
     for (size_t i = 1; i < count; i++) {
-        if (!are_alike(sorted[i - 1], sorted[i]))
+        if (compare_names(sorted[i - 1], sorted[i]) != 0)
             continue;
         first = twins++ ? first : sorted[i];
         sorted[i]->code = NULL;
     }
-    remark_twins(first, twins, remarks);
+    if (twins > 0)
+        th_library_names_take(
+            remarks, th_printf("it has local functions of the same name, of which one can be "
+                               "traced (give them different names): %s/%u%s",
+                               first->name, first->arity, twins > 1 ? " and others" : ""));
     th_free(sorted);
     drop_empty(map);
 }
@@ -365,48 +338,39 @@ void th_library_memory_of(struct th_memory *memory, void *handle)
     dl_iterate_phdr(add_parts, &question);
 }
 
-/* A mapping of a file that goes on without one (.data and .bss) is one part. */
-static void add_mapping(struct th_memory *memory, struct th_memory_part mapping)
-{
-    struct th_memory_part *last = memory->count > 0 ? &memory->parts[memory->count - 1] : NULL;
-
-    if (last && last->start + last->size == mapping.start && last->rights == mapping.rights) {
-        last->size += mapping.size;
-        return;
-    }
-    TH_ARRAY_GROW(memory->parts, memory->count, memory->capacity);
-    memory->parts[memory->count++] = mapping;
-}
-
-#define NO_MAPPINGS "cannot list what memory is mapped"
-
 void th_library_memory_of_process(struct th_memory *memory)
 {
+    static const char give_up[] = "cannot list what memory is mapped";
     FILE *maps = fopen("/proc/self/maps", "re");
+    struct th_memory_part *last = NULL;
     char *line = NULL;
     size_t size = 0;
 
     if (!maps) {
-        th_give_up_if_lacking(NO_MAPPINGS);
+        th_give_up_if_lacking(give_up);
         return;
     }
     errno = 0;
     while (getline(&line, &size, maps) > 0) {
         uintptr_t start, end;
+        unsigned rights;
         char r, w, x;
         if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %c%c%c", &start, &end, &r, &w, &x) != 5)
             continue;
-        add_mapping(memory, (struct th_memory_part){
-                                .start = start,
-                                .size = end - start,
-                                .rights = (r == 'r' ? TH_MEMORY_READABLE : 0) |
-                                          (x == 'x' ? TH_MEMORY_EXECUTABLE : 0) |
-                                          (w == 'w' ? TH_MEMORY_WRITABLE : 0) |
-                                          (strstr(line, "[heap]") ? TH_MEMORY_HEAP : 0) |
-                                          (strstr(line, "[stack]") ? TH_MEMORY_STACK : 0),
-                            });
+        rights = (r == 'r' ? TH_MEMORY_READABLE : 0) | (x == 'x' ? TH_MEMORY_EXECUTABLE : 0) |
+                 (w == 'w' ? TH_MEMORY_WRITABLE : 0) |
+                 (strstr(line, "[heap]") ? TH_MEMORY_HEAP : 0) |
+                 (strstr(line, "[stack]") ? TH_MEMORY_STACK : 0);
+        /* A mapping of a file that goes on without one (.data and .bss) is one part. */
+        if (last && last->start + last->size == start && last->rights == rights) {
+            last->size += end - start;
+            continue;
+        }
+        TH_ARRAY_GROW(memory->parts, memory->count, memory->capacity);
+        last = &memory->parts[memory->count++];
+        *last = (struct th_memory_part){start, end - start, rights};
     }
-    th_give_up_if_lacking(NO_MAPPINGS);
+    th_give_up_if_lacking(give_up);
     free(line);
     fclose(maps);
 }

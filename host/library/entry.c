@@ -33,12 +33,6 @@ static bool is_at_least(const ErlNifEntry *from, int major, int minor)
  * Each is looked up before it is followed, in the memory of the process: an entry need not lie in
  * its library, it may be made in the heap (as libraries in Rust do) or be another library's. */
 
-static enum th_status check_readable(const struct reading *reading, const char *name,
-                                     const void *address, size_t size)
-{
-    return th_library_memory_check(&reading->memory, name, address, size);
-}
-
 static enum th_status check_text(const struct reading *reading, const char *name, const char *text)
 {
     return th_library_memory_check_text(&reading->memory, name, text);
@@ -55,73 +49,55 @@ static enum th_status check_code(const struct reading *reading, const char *name
 
 /* --- Version --------------------------------------------------------------------------------- */
 
-/* In a later minor version min_erts still stands where it stood; a later major one is unknown. */
-static enum th_status refuse_newer(const struct reading *reading)
-{
-    const ErlNifEntry *from = reading->from;
-    const char *runtime = from->major == ERL_NIF_MAJOR_VERSION ? from->min_erts : NULL;
-
-    if (check_text(reading, "min_erts", runtime))
-        return th_error_status();
-    return th_error_raise(TH_REFUSED,
-                          "it was compiled for NIF version %d.%d%s%s, this host has %d.%d; compile "
-                          "it with an older erl_nif.h",
-                          from->major, from->minor, runtime ? " of " : "", runtime ? runtime : "",
-                          ERL_NIF_MAJOR_VERSION, ERL_NIF_MINOR_VERSION);
-}
-
-static size_t size_of_entry(const ErlNifEntry *from)
-{
-    return !is_at_least(from, 2, 1)    ? offsetof(ErlNifEntry, vm_variant)
-           : !is_at_least(from, 2, 7)  ? offsetof(ErlNifEntry, options)
-           : !is_at_least(from, 2, 12) ? offsetof(ErlNifEntry, sizeof_ErlNifResourceTypeInit)
-           : !is_at_least(from, 2, 14) ? offsetof(ErlNifEntry, min_erts)
-                                       : sizeof *from;
-}
-
 static enum th_status check_version(const struct reading *reading)
 {
     const ErlNifEntry *from = reading->from;
+    bool is_newer_major, is_newer;
+    const char *variant, *runtime;
+    size_t size;
 
-    if (check_readable(reading, "entry", from, offsetof(ErlNifEntry, name)))
+    if (th_library_memory_check(&reading->memory, "entry", from, offsetof(ErlNifEntry, name)))
         return th_error_status();
+    is_newer_major = from->major > ERL_NIF_MAJOR_VERSION;
+    is_newer = is_newer_major ||
+               (from->major == ERL_NIF_MAJOR_VERSION && from->minor > ERL_NIF_MINOR_VERSION);
     if (from->major < ERL_NIF_MIN_REQUIRED_MAJOR_VERSION_ON_LOAD || from->minor < 0)
         return th_error_raise(TH_REFUSED,
                               "it was compiled for NIF version %d.%d, older than 2.0; compile it "
                               "with a newer erl_nif.h",
                               from->major, from->minor);
-    if (check_readable(reading, "entry", from, size_of_entry(from)))
+    size = !is_at_least(from, 2, 1)    ? offsetof(ErlNifEntry, vm_variant)
+           : !is_at_least(from, 2, 7)  ? offsetof(ErlNifEntry, options)
+           : !is_at_least(from, 2, 12) ? offsetof(ErlNifEntry, sizeof_ErlNifResourceTypeInit)
+           : !is_at_least(from, 2, 14) ? offsetof(ErlNifEntry, min_erts)
+                                       : sizeof *from;
+    if (th_library_memory_check(&reading->memory, "entry", from, size))
         return th_error_status();
-    if (from->major > ERL_NIF_MAJOR_VERSION ||
-        (from->major == ERL_NIF_MAJOR_VERSION && from->minor > ERL_NIF_MINOR_VERSION))
-        return refuse_newer(reading);
+    if (is_newer) {
+        /* In a later minor version min_erts still stands where it stood; a later major one is
+         * unknown. */
+        runtime = is_newer_major ? NULL : from->min_erts;
+        if (check_text(reading, "min_erts", runtime))
+            return th_error_status();
+        return th_error_raise(TH_REFUSED,
+                              "it was compiled for NIF version %d.%d%s%s, this host has %d.%d; "
+                              "compile it with an older erl_nif.h",
+                              from->major, from->minor, runtime ? " of " : "",
+                              runtime ? runtime : "", ERL_NIF_MAJOR_VERSION, ERL_NIF_MINOR_VERSION);
+    }
     if (from->major == 2 && from->minor == 5)
         return th_error_raise(TH_REFUSED, "it was compiled for NIF version 2.5, an experiment that "
                                           "no other version is compatible with");
+    variant = is_at_least(from, 2, 1) ? from->vm_variant : ERL_NIF_VM_VARIANT;
+    if (check_text(reading, "vm_variant", variant))
+        return th_error_status();
+    if (!variant || strcmp(variant, ERL_NIF_VM_VARIANT) != 0)
+        return th_error_raise(TH_REFUSED, "it was compiled for the VM variant \"%s\", not \"%s\"",
+                              variant ? variant : "", ERL_NIF_VM_VARIANT);
     return TH_OK;
 }
 
 /* --- Functions ------------------------------------------------------------------------------- */
-
-static enum th_status copy_functions(const struct reading *reading)
-{
-    struct th_entry *entry = reading->entry;
-    size_t count = (size_t)reading->from->num_of_funcs;
-    const void *functions = reading->from->funcs;
-    const struct short_function *old = functions;
-    const ErlNifFunc *present = functions;
-    bool has_flags = is_at_least(reading->from, 2, 7);
-
-    if (count > 0 && check_readable(reading, "array of functions", functions,
-                                    count * (has_flags ? sizeof *present : sizeof *old)))
-        return th_error_status();
-    entry->functions = th_alloc(count * sizeof *entry->functions);
-    entry->function_count = count;
-    for (size_t i = 0; i < count; i++)
-        entry->functions[i] =
-            has_flags ? present[i] : (ErlNifFunc){old[i].name, old[i].arity, old[i].fptr, 0};
-    return TH_OK;
-}
 
 static enum th_status check_function(const struct reading *reading, size_t i)
 {
@@ -175,43 +151,34 @@ static enum th_status check_twins(const struct th_entry *entry)
     return status;
 }
 
+/* --- The whole ------------------------------------------------------------------------------- */
+
 static enum th_status read_functions(const struct reading *reading)
 {
     const ErlNifEntry *from = reading->from;
-    enum th_status status;
+    struct th_entry *entry = reading->entry;
+    const void *functions = from->funcs;
+    const struct short_function *old = functions;
+    const ErlNifFunc *present = functions;
+    bool has_flags = is_at_least(from, 2, 7);
+    size_t count = (size_t)from->num_of_funcs;
+    enum th_status status = TH_OK;
 
     if (from->num_of_funcs < 0 || from->num_of_funcs > MOST_FUNCTIONS ||
-        (from->num_of_funcs > 0 && !from->funcs))
+        (from->num_of_funcs > 0 && !functions))
         return th_error_raise(TH_REFUSED, "its entry has %d functions%s", from->num_of_funcs,
-                              from->funcs ? "" : " but no array of them");
-    status = copy_functions(reading);
-    for (size_t i = 0; i < reading->entry->function_count && !status; i++)
+                              functions ? "" : " but no array of them");
+    if (count > 0 && th_library_memory_check(&reading->memory, "array of functions", functions,
+                                             count * (has_flags ? sizeof *present : sizeof *old)))
+        return th_error_status();
+    entry->functions = th_alloc(count * sizeof *entry->functions);
+    entry->function_count = count;
+    for (size_t i = 0; i < count; i++)
+        entry->functions[i] =
+            has_flags ? present[i] : (ErlNifFunc){old[i].name, old[i].arity, old[i].fptr, 0};
+    for (size_t i = 0; i < count && !status; i++)
         status = check_function(reading, i);
-    return status ? status : check_twins(reading->entry);
-}
-
-/* --- The whole ------------------------------------------------------------------------------- */
-
-static enum th_status check_variant(const struct reading *reading)
-{
-    const char *variant =
-        is_at_least(reading->from, 2, 1) ? reading->from->vm_variant : ERL_NIF_VM_VARIANT;
-    enum th_status status = check_text(reading, "vm_variant", variant);
-
-    if (!status && (!variant || strcmp(variant, ERL_NIF_VM_VARIANT) != 0))
-        status = th_error_raise(TH_REFUSED, "it was compiled for the VM variant \"%s\", not \"%s\"",
-                                variant ? variant : "", ERL_NIF_VM_VARIANT);
-    return status;
-}
-
-static enum th_status check_callbacks(const struct reading *reading)
-{
-    const struct th_entry *entry = reading->entry;
-    enum th_status status = check_code(reading, "load()", (uintptr_t)entry->load);
-
-    if (!status)
-        status = check_code(reading, "upgrade()", (uintptr_t)entry->upgrade);
-    return status ? status : check_code(reading, "unload()", (uintptr_t)entry->unload);
+    return status ? status : check_twins(entry);
 }
 
 static enum th_status read_entry(const struct reading *reading)
@@ -219,7 +186,7 @@ static enum th_status read_entry(const struct reading *reading)
     const ErlNifEntry *from = reading->from;
     struct th_entry *entry = reading->entry;
 
-    if (check_version(reading) || check_variant(reading))
+    if (check_version(reading))
         return th_error_status();
     *entry = (struct th_entry){
         .major = from->major,
@@ -228,15 +195,15 @@ static enum th_status read_entry(const struct reading *reading)
         .load = from->load,
         .upgrade = from->upgrade,
         .unload = from->unload,
+        .options = is_at_least(from, 2, 7) ? from->options : 0,
+        .resource_init_size = is_at_least(from, 2, 12) ? from->sizeof_ErlNifResourceTypeInit : 0,
+        .oldest_runtime = is_at_least(from, 2, 14) ? from->min_erts : NULL,
     };
-    if (is_at_least(from, 2, 7))
-        entry->options = from->options;
-    if (is_at_least(from, 2, 12))
-        entry->resource_init_size = from->sizeof_ErlNifResourceTypeInit;
-    if (is_at_least(from, 2, 14))
-        entry->oldest_runtime = from->min_erts;
     if (check_text(reading, "min_erts", entry->oldest_runtime) ||
-        check_text(reading, "module's name", entry->name) || check_callbacks(reading))
+        check_text(reading, "module's name", entry->name) ||
+        check_code(reading, "load()", (uintptr_t)entry->load) ||
+        check_code(reading, "upgrade()", (uintptr_t)entry->upgrade) ||
+        check_code(reading, "unload()", (uintptr_t)entry->unload))
         return th_error_status();
     if (!entry->name || !*entry->name || strlen(entry->name) > TH_ATOM_BYTES)
         return th_error_raise(TH_REFUSED, "its entry has no name that an atom can be");
@@ -274,7 +241,7 @@ const ErlNifFunc *th_library_entry_function(const struct th_entry *entry, const 
     return NULL;
 }
 
-static const struct slot {
+static const struct {
     const char *name;
     unsigned arity;
 } table[TH_SLOTS] = {
@@ -330,52 +297,33 @@ enum th_status th_library_slots_check(const struct th_slots *slots)
 
 /* --- Functions that are never called ---------------------------------------------------------- */
 
-static const struct slot *find_slot(const char *name)
-{
-    for (size_t i = 0; i < TH_SLOTS; i++)
-        if (strcmp(table[i].name, name) == 0)
-            return &table[i];
-    return NULL;
-}
-
-static bool looks_like_callback(const ErlNifFunc *function)
-{
-    return (function->arity == 3 && strncmp(function->name, "enabled_", 8) == 0) ||
-           (function->arity == 5 && strncmp(function->name, "trace_", 6) == 0);
-}
-
 void th_library_slots_remarks(const struct th_entry *entry, struct th_names *remarks)
 {
     for (size_t i = 0; i < entry->function_count; i++) {
-        const ErlNifFunc *function = &entry->functions[i];
-        const struct slot *slot = find_slot(function->name);
-        if (slot && slot->arity != function->arity)
-            th_library_names_take(remarks, th_printf("%s/%u is never called: the callback is %s/%u",
-                                                     function->name, function->arity, slot->name,
-                                                     slot->arity));
-        else if (!slot && looks_like_callback(function))
+        const char *name = entry->functions[i].name;
+        unsigned arity = entry->functions[i].arity;
+        size_t slot = 0;
+        while (slot < TH_SLOTS && strcmp(table[slot].name, name) != 0)
+            slot++;
+        if (slot < TH_SLOTS && table[slot].arity != arity)
             th_library_names_take(remarks,
-                                  th_printf("%s/%u is never called: there is no such callback",
-                                            function->name, function->arity));
+                                  th_printf("%s/%u is never called: the callback is %s/%u", name,
+                                            arity, table[slot].name, table[slot].arity));
+        if (slot == TH_SLOTS && ((arity == 3 && strncmp(name, "enabled_", 8) == 0) ||
+                                 (arity == 5 && strncmp(name, "trace_", 6) == 0)))
+            th_library_names_take(
+                remarks,
+                th_printf("%s/%u is never called: there is no such callback", name, arity));
     }
 }
 
-static enum th_status check_texts(const struct th_memory *memory,
-                                  const struct th_tracer_setting *setting)
+static enum th_status check_setting(const struct th_memory *memory,
+                                    const struct th_tracer_setting *setting)
 {
-    enum th_status status = th_library_memory_check_text(memory, "name", setting->name);
-
-    if (!status)
-        status = th_library_memory_check_text(memory, "words", setting->words);
-    if (!status)
-        status = th_library_memory_check_text(memory, "otherwise", setting->otherwise);
-    return status ? status : th_library_memory_check_text(memory, "help", setting->help);
-}
-
-static enum th_status check_row(const struct th_memory *memory,
-                                const struct th_tracer_setting *setting)
-{
-    if (check_texts(memory, setting))
+    if (th_library_memory_check_text(memory, "name", setting->name) ||
+        th_library_memory_check_text(memory, "words", setting->words) ||
+        th_library_memory_check_text(memory, "otherwise", setting->otherwise) ||
+        th_library_memory_check_text(memory, "help", setting->help))
         return th_error_status();
     if (!*setting->name || strlen(setting->name) > TH_ATOM_BYTES)
         return th_error_raise(TH_REFUSED, "its name is none that an atom can have");
@@ -388,30 +336,20 @@ static enum th_status check_row(const struct th_memory *memory,
     return TH_OK;
 }
 
-static enum th_status check_table(const struct th_memory *memory,
-                                  const struct th_tracer_setting *settings, size_t size)
-{
-    size_t count = size / sizeof *settings;
-
-    if (th_library_memory_check(memory, "table", settings, size))
-        return th_error_status();
-    for (size_t i = 0; i < count; i++) {
-        if (!settings[i].name)
-            return TH_OK;
-        if (check_row(memory, &settings[i]))
-            return th_error_context("row %zu of its th_tracer_settings is damaged", i + 1);
-    }
-    return th_error_raise(TH_REFUSED,
-                          "its th_tracer_settings has no end: none of its %zu rows is {0}", count);
-}
-
 enum th_status th_library_declared_check(const struct th_tracer_setting *settings, size_t size)
 {
+    size_t count = size / sizeof *settings, i = 0;
     struct th_memory memory = {0};
     enum th_status status;
 
     th_library_memory_of_process(&memory);
-    status = check_table(&memory, settings, size);
+    status = th_library_memory_check(&memory, "table", settings, size);
+    for (; !status && i < count && settings[i].name; i++)
+        if (check_setting(&memory, &settings[i]))
+            status = th_error_context("row %zu of its th_tracer_settings is damaged", i + 1);
+    if (!status && i == count)
+        status = th_error_raise(
+            TH_REFUSED, "its th_tracer_settings has no end: none of its %zu rows is {0}", count);
     th_library_memory_free(&memory);
     return status;
 }

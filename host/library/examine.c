@@ -1,6 +1,7 @@
 #include "examine.h"
 
 #include "code_map.h"
+#include "entry.h"
 #include "host/library/elf/elf_file.h"
 #include "name_list.h"
 
@@ -11,12 +12,6 @@
 
 /* --- The functions that it defines ----------------------------------------------------------- */
 
-static const char *const slot_names[TH_SLOTS] = {
-#define NAME(name, arity, group) #name,
-    TH_TRACER_SLOTS(NAME)
-#undef NAME
-};
-
 static bool is_exported(const GElf_Sym *symbol)
 {
     unsigned bind = GELF_ST_BIND(symbol->st_info);
@@ -25,13 +20,6 @@ static bool is_exported(const GElf_Sym *symbol)
     return symbol->st_shndx != SHN_UNDEF &&
            (bind == STB_GLOBAL || bind == STB_WEAK || bind == STB_GNU_UNIQUE) &&
            (visibility == STV_DEFAULT || visibility == STV_PROTECTED);
-}
-
-static bool is_function(const GElf_Sym *symbol)
-{
-    unsigned type = GELF_ST_TYPE(symbol->st_info);
-
-    return type == STT_FUNC || type == STT_GNU_IFUNC;
 }
 
 static bool begins_with(const char *name, const char *start)
@@ -54,7 +42,7 @@ static bool is_doubtful(const char *name)
         if (strcmp(rest, tags[i]) == 0)
             return true;
     for (size_t i = 0; rest && i < TH_SLOTS; i++)
-        if (th_library_suggest_distance(name, slot_names[i]) <= 2)
+        if (th_library_suggest_distance(name, th_library_slot_name(i)) <= 2)
             return true;
     return false;
 }
@@ -62,7 +50,7 @@ static bool is_doubtful(const char *name)
 static void note_function(struct th_examination *e, const char *name)
 {
     for (size_t i = 0; i < TH_SLOTS; i++) {
-        if (strcmp(name, slot_names[i]) == 0) {
+        if (strcmp(name, th_library_slot_name(i)) == 0) {
             e->plain[i] = true;
             return;
         }
@@ -85,13 +73,6 @@ static void note_function(struct th_examination *e, const char *name)
 
 /* --- All symbols ----------------------------------------------------------------------------- */
 
-static bool binds_to_itself(const struct th_elf *elf)
-{
-    uint64_t value;
-
-    return th_elf_dynamic(elf, DT_SYMBOLIC, &value) || (th_elf_flags(elf, DT_FLAGS) & DF_SYMBOLIC);
-}
-
 static void note_symbol(struct th_examination *e, const GElf_Sym *symbol, const char *name,
                         bool overridable)
 {
@@ -102,7 +83,7 @@ static void note_symbol(struct th_examination *e, const GElf_Sym *symbol, const 
     }
     if (!is_exported(symbol))
         return;
-    if (is_function(symbol))
+    if (GELF_ST_TYPE(symbol->st_info) == STT_FUNC || GELF_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC)
         note_function(e, name);
     if (GELF_ST_TYPE(symbol->st_info) == STT_OBJECT && strcmp(name, "th_tracer_settings") == 0)
         e->settings = symbol->st_size;
@@ -118,37 +99,11 @@ static int compare_imports(const void *a, const void *b)
     return strcmp(((const struct th_import *)a)->name, ((const struct th_import *)b)->name);
 }
 
-static void note_symbols(struct th_examination *e, const struct th_elf *elf)
-{
-    bool to_itself = binds_to_itself(elf);
-    GElf_Sym symbol;
-    const char *name;
-
-    for (size_t i = 1; i < elf->symbol_count; i++)
-        if (th_elf_symbol(elf, i, &symbol, &name) && *name)
-            note_symbol(e, &symbol, name, elf->referred[i] && !to_itself);
-    if (e->import_count > 0)
-        qsort(e->imports, e->import_count, sizeof *e->imports, compare_imports);
-}
-
-/* Of the two the loader looks at DT_RUNPATH only, if there is one. */
-static void note_places(struct th_examination *e, const struct th_elf *elf)
-{
-    const char *places;
-    uint64_t value;
-
-    e->inherited_places = !th_elf_dynamic(elf, DT_RUNPATH, &value);
-    if (e->inherited_places && !th_elf_dynamic(elf, DT_RPATH, &value))
-        return;
-    places = th_elf_string(elf, value);
-    e->places = places ? th_strdup(places) : NULL;
-}
-
 static void note_dynamic(struct th_examination *e, const struct th_elf *elf)
 {
-    uint64_t flags = th_elf_flags(elf, DT_FLAGS);
+    uint64_t flags = th_elf_flags(elf, DT_FLAGS), value;
+    const char *places;
     GElf_Dyn entry;
-    uint64_t value;
 
     e->static_tls = flags & DF_STATIC_TLS;
     e->text_relocations = (flags & DF_TEXTREL) || th_elf_dynamic(elf, DT_TEXTREL, &value);
@@ -159,52 +114,12 @@ static void note_dynamic(struct th_examination *e, const struct th_elf *elf)
     for (size_t i = 0; i < elf->dynamic_count; i++)
         if (gelf_getdyn(elf->dynamic, (int)i, &entry) && entry.d_tag == DT_NEEDED)
             th_library_names_add(&e->needed, th_elf_string(elf, entry.d_un.d_val));
-}
-
-/* --- The verdict ----------------------------------------------------------------------------- */
-
-static enum th_status check_flags(const struct th_elf *elf)
-{
-    uint64_t flags = th_elf_flags(elf, DT_FLAGS_1);
-
-    if (flags & DF_1_PIE)
-        return th_error_raise(TH_REFUSED, "it is a program; link it with -shared");
-    if (flags & DF_1_NOOPEN)
-        return th_error_raise(TH_REFUSED, "it was linked with -z nodlopen: it wants not to be "
-                                          "opened at run time");
-    return TH_OK;
-}
-
-/* Such a library would bring a second host into the process, whose functions it would call. */
-static enum th_status check_needed(const struct th_examination *e)
-{
-    static const char host[] = "libtracehost.so";
-
-    for (size_t i = 0; i < e->needed.count; i++)
-        if (strncmp(e->needed.items[i], host, strlen(host)) == 0)
-            return th_error_raise(TH_REFUSED,
-                                  "it is linked with %s, which is for programs that are hosts; "
-                                  "compile it with `pkg-config --cflags tracehost-plugin` and "
-                                  "link it without -ltracehost",
-                                  e->needed.items[i]);
-    return TH_OK;
-}
-
-/* A library compiled for linking into a BEAM has MODULE_nif_init instead. */
-static const char *find_static_init(const struct th_elf *elf)
-{
-    GElf_Sym symbol;
-    const char *name;
-
-    for (size_t i = 1; i < elf->symbol_count; i++) {
-        size_t length;
-        if (!th_elf_symbol(elf, i, &symbol, &name) || !is_exported(&symbol))
-            continue;
-        length = strlen(name);
-        if (length > 9 && strcmp(name + length - 9, "_nif_init") == 0)
-            return name;
+    /* Of the two the loader looks at DT_RUNPATH only, if there is one. */
+    e->inherited_places = !th_elf_dynamic(elf, DT_RUNPATH, &value);
+    if (!e->inherited_places || th_elf_dynamic(elf, DT_RPATH, &value)) {
+        places = th_elf_string(elf, value);
+        e->places = places ? th_strdup(places) : NULL;
     }
-    return NULL;
 }
 
 static void note_sections(struct th_examination *e, const struct th_elf *elf, const char *name,
@@ -222,7 +137,8 @@ static void note_sections(struct th_examination *e, const struct th_elf *elf, co
 
 static enum th_status check_form(struct th_examination *e, const struct th_elf *elf)
 {
-    const char *static_init;
+    GElf_Sym symbol;
+    const char *name;
 
     e->form = e->init ? TH_LIBRARY_ENTRY : TH_LIBRARY_PLAIN;
     if (e->init)
@@ -230,12 +146,18 @@ static enum th_status check_form(struct th_examination *e, const struct th_elf *
     for (size_t i = 0; i < TH_SLOTS; i++)
         if (e->plain[i])
             return TH_OK;
-    static_init = find_static_init(elf);
-    if (static_init)
-        return th_error_raise(TH_REFUSED,
-                              "it has %s() instead of nif_init(); compile it without "
-                              "STATIC_ERLANG_NIF",
-                              static_init);
+    /* A library compiled for linking into a BEAM has MODULE_nif_init instead. */
+    for (size_t i = 1; i < elf->symbol_count; i++) {
+        size_t length;
+        if (!th_elf_symbol(elf, i, &symbol, &name) || !is_exported(&symbol))
+            continue;
+        length = strlen(name);
+        if (length > 9 && strcmp(name + length - 9, "_nif_init") == 0)
+            return th_error_raise(TH_REFUSED,
+                                  "it has %s() instead of nif_init(); compile it without "
+                                  "STATIC_ERLANG_NIF",
+                                  name);
+    }
     return th_error_raise(TH_REFUSED,
                           "it is neither plugin nor tracer: it exports neither nif_init(), which "
                           "ERL_NIF_INIT makes, nor enabled() and trace()");
@@ -243,24 +165,41 @@ static enum th_status check_form(struct th_examination *e, const struct th_elf *
 
 static enum th_status examine(struct th_examination *e, struct th_elf *elf)
 {
-    enum th_status status = check_flags(elf);
+    static const char host[] = "libtracehost.so";
+    uint64_t flags = th_elf_flags(elf, DT_FLAGS_1), value;
+    bool to_itself =
+        th_elf_dynamic(elf, DT_SYMBOLIC, &value) || (th_elf_flags(elf, DT_FLAGS) & DF_SYMBOLIC);
+    GElf_Sym symbol;
+    const char *name;
 
     note_dynamic(e, elf);
-    note_places(e, elf);
-    note_symbols(e, elf);
+    for (size_t i = 1; i < elf->symbol_count; i++)
+        if (th_elf_symbol(elf, i, &symbol, &name) && *name)
+            note_symbol(e, &symbol, name, elf->referred[i] && !to_itself);
+    if (e->import_count > 0)
+        qsort(e->imports, e->import_count, sizeof *e->imports, compare_imports);
     th_elf_imports_note(e);
     note_sections(e, elf, TH_SECTION_PATCHABLE, sizeof(uint64_t), &e->patchable);
     note_sections(e, elf, TH_SECTION_LOCALS, sizeof(struct th_local_function), &e->locals);
-    if (!status)
-        status = check_needed(e);
-    if (!status)
-        status = check_form(e, elf);
-    return status ? status : th_elf_imports_check(e);
+
+    if (flags & DF_1_PIE)
+        return th_error_raise(TH_REFUSED, "it is a program; link it with -shared");
+    if (flags & DF_1_NOOPEN)
+        return th_error_raise(TH_REFUSED, "it was linked with -z nodlopen: it wants not to be "
+                                          "opened at run time");
+    /* Such a library would bring a second host into the process, whose functions it would call. */
+    for (size_t i = 0; i < e->needed.count; i++)
+        if (strncmp(e->needed.items[i], host, strlen(host)) == 0)
+            return th_error_raise(TH_REFUSED,
+                                  "it is linked with %s, which is for programs that are hosts; "
+                                  "compile it with `pkg-config --cflags tracehost-plugin` and "
+                                  "link it without -ltracehost",
+                                  e->needed.items[i]);
+    return check_form(e, elf) ? th_error_status() : th_elf_imports_check(e);
 }
 
-/* COPY, or PATH itself; ORIGINAL NULL: what is found there. */
-static enum th_status examine_file(const char *path, const char *copy, const struct stat *original,
-                                   struct th_examination *result)
+enum th_status th_library_examine_copy(const char *path, const char *copy,
+                                       const struct stat *original, struct th_examination *result)
 {
     struct th_elf elf;
     enum th_status status = th_elf_open(&elf, copy ? copy : path);
@@ -284,13 +223,7 @@ static enum th_status examine_file(const char *path, const char *copy, const str
 
 enum th_status th_library_examine(const char *path, struct th_examination *result)
 {
-    return examine_file(path, NULL, NULL, result);
-}
-
-enum th_status th_library_examine_copy(const char *path, const char *copy,
-                                       const struct stat *original, struct th_examination *result)
-{
-    return examine_file(path, copy, original, result);
+    return th_library_examine_copy(path, NULL, NULL, result);
 }
 
 void th_library_examination_free(struct th_examination *e)

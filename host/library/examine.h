@@ -102,8 +102,8 @@ struct th_examination {
 enum th_status th_library_examine(const char *path, struct th_examination *result);
 void th_library_examination_free(struct th_examination *e);
 
-/* Likewise, of COPY, a private copy of the file PATH when it was as ORIGINAL says. Messages name
- * PATH. */
+/* Likewise, of COPY, a private copy of the file PATH when it was as ORIGINAL says; both may be NULL:
+ * of what is at PATH. Messages name PATH. */
 enum th_status th_library_examine_copy(const char *path, const char *copy,
                                        const struct stat *original, struct th_examination *result);
 

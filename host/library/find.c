@@ -39,70 +39,36 @@ static void to_folder(char *path)
     *(slash ? slash : path) = 0;
 }
 
-/* The running program, as an absolute path without links; NULL if the system does not tell. */
-static char *own_program(void)
-{
-    char *path = th_alloc(PATH_MAX);
-    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
-
-    if (length <= 0) {
-        th_free(path);
-        return NULL;
-    }
-    path[length] = 0;
-    return path;
-}
-
-/* The path of libtracehost.so if this code runs from there, NULL if it is part of the program. The
- * loader's name for the program itself is the empty string. */
-static const char *own_library(void)
+char *th_library_search_built_in_folder(enum th_search_kind kind)
 {
     Dl_info info;
     struct link_map *map;
+    char *path, *libraries, *folder;
+    bool is_library, installed;
 
-    if (!dladdr1((void *)(uintptr_t)&th_library_search_built_in_folder, &info, (void **)&map,
-                 RTLD_DL_LINKMAP) ||
-        !map->l_name[0])
+    /* This code runs from libtracehost.so, or is part of the program, for which the loader's name
+     * is the empty string. */
+    is_library = dladdr1((void *)(uintptr_t)&th_library_search_built_in_folder, &info,
+                         (void **)&map, RTLD_DL_LINKMAP) &&
+                 map->l_name[0];
+    path = is_library ? realpath(map->l_name, NULL) : th_alloc_zero(PATH_MAX);
+    if (!path || (!is_library && readlink("/proc/self/exe", path, PATH_MAX - 1) <= 0)) {
+        th_free(path);
         return NULL;
-    return map->l_name;
-}
-
-/* PREFIX/LIBDIR, as it is installed, or PREFIX/lib, as a build tree has it. */
-static char *libraries_below(const char *prefix)
-{
-    char *folder = th_printf("%s/" TH_LIBDIR "/tracehost", prefix);
-    bool installed = access(folder, F_OK) == 0;
-
-    th_free(folder);
-    return th_printf("%s/%s", prefix, installed ? TH_LIBDIR : "lib");
-}
-
-char *th_library_search_built_in_folder(enum th_search_kind kind)
-{
-    const char *library = own_library();
-    char *path = library ? realpath(library, NULL) : own_program();
-    char *libraries, *folder;
-
-    if (!path)
-        return NULL;
+    }
     to_folder(path);
-    if (!library)
+    if (!is_library)
         to_folder(path); /* of PREFIX/bin/tracehost; the library lies in PREFIX/LIBDIR */
-    libraries = library ? th_strdup(path) : libraries_below(path);
+    /* PREFIX/LIBDIR, as it is installed, or PREFIX/lib, as a build tree has it. */
+    libraries = th_printf("%s/" TH_LIBDIR "/tracehost", path);
+    installed = access(libraries, F_OK) == 0;
+    th_free(libraries);
+    libraries =
+        is_library ? th_strdup(path) : th_printf("%s/%s", path, installed ? TH_LIBDIR : "lib");
     folder = th_printf("%s/tracehost/%s", libraries, th_library_search_kind_text(kind));
     th_free(libraries);
     th_free(path);
     return folder;
-}
-
-static bool has_folder(const struct th_search *search, const char *path, size_t length)
-{
-    for (size_t i = 0; i < search->count; i++) {
-        const char *known = search->folders[i].path;
-        if (strlen(known) == length && memcmp(known, path, length) == 0)
-            return true;
-    }
-    return false;
 }
 
 static void add_folder(struct th_search *search, const char *path, size_t length,
@@ -110,8 +76,13 @@ static void add_folder(struct th_search *search, const char *path, size_t length
 {
     while (length > 1 && path[length - 1] == '/')
         length--;
-    if (length == 0 || has_folder(search, path, length))
+    if (length == 0)
         return;
+    for (size_t i = 0; i < search->count; i++) {
+        const char *known = search->folders[i].path;
+        if (strlen(known) == length && memcmp(known, path, length) == 0)
+            return;
+    }
     TH_ARRAY_GROW(search->folders, search->count, search->capacity);
     search->folders[search->count++] = (struct th_search_folder){
         .path = th_printf("%.*s", (int)length, path),
@@ -176,36 +147,26 @@ static void add_found(struct th_found_list *list, const struct th_search_folder 
     };
 }
 
-static void list_folder(struct th_found_list *list, const struct th_search_folder *folder)
-{
-    DIR *dir = opendir(folder->path);
-
-    if (!dir)
-        return;
-    for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir))
-        add_found(list, folder, entry->d_name);
-    closedir(dir);
-}
-
-/* Sorts by name, and keeps the order of search among equal names (insertion; the lists are short
- * and mostly sorted). */
-static void sort_by_name(struct th_found *items, size_t count)
-{
-    for (size_t i = 1; i < count; i++) {
-        struct th_found item = items[i];
-        size_t j = i;
-        for (; j > 0 && strcmp(items[j - 1].name, item.name) > 0; j--)
-            items[j] = items[j - 1];
-        items[j] = item;
-    }
-}
-
 void th_library_search_list(const struct th_search *search, struct th_found_list *list)
 {
     *list = (struct th_found_list){0};
-    for (size_t i = 0; i < search->count; i++)
-        list_folder(list, &search->folders[i]);
-    sort_by_name(list->items, list->count);
+    for (size_t i = 0; i < search->count; i++) {
+        DIR *dir = opendir(search->folders[i].path);
+        struct dirent *entry;
+        while (dir && (entry = readdir(dir)))
+            add_found(list, &search->folders[i], entry->d_name);
+        if (dir)
+            closedir(dir);
+    }
+    /* Sorts by name, and keeps the order of search among equal names (insertion; the lists are
+     * short and mostly sorted). */
+    for (size_t i = 1; i < list->count; i++) {
+        struct th_found item = list->items[i];
+        size_t j = i;
+        for (; j > 0 && strcmp(list->items[j - 1].name, item.name) > 0; j--)
+            list->items[j] = list->items[j - 1];
+        list->items[j] = item;
+    }
     for (size_t i = 1; i < list->count; i++)
         list->items[i].shadowed = strcmp(list->items[i - 1].name, list->items[i].name) == 0;
 }
@@ -222,29 +183,18 @@ void th_library_found_list_free(struct th_found_list *list)
 
 /* --- One of them ----------------------------------------------------------------------------- */
 
-/* The name that was perhaps meant, which the caller frees; NULL. */
-static char *nearest_found(const struct th_search *search, const char *name)
+static enum th_status refuse_missing(const struct th_search *search, const char *name)
 {
     struct th_found_list list;
     struct th_names names = {0};
     const char *nearest;
-    char *copy;
+    char *joined;
 
+    /* The chain starts with what would mend it. */
     th_library_search_list(search, &list);
     for (size_t i = 0; i < list.count; i++)
         th_library_names_add(&names, list.items[i].name);
     nearest = th_library_suggest_nearest(name, (const char *const *)names.items, names.count);
-    copy = nearest ? th_strdup(nearest) : NULL;
-    th_library_names_free(&names);
-    th_library_found_list_free(&list);
-    return copy;
-}
-
-/* Starts the chain with what would mend it. */
-static void raise_remedy(const struct th_search *search, const char *name)
-{
-    char *nearest = nearest_found(search, name);
-
     if (nearest)
         th_error_raise(TH_REFUSED, "did you mean '%s'?", nearest);
     else if (is_file(name))
@@ -254,42 +204,31 @@ static void raise_remedy(const struct th_search *search, const char *name)
                        "add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a "
                        "'/'; `tracehost %s` lists what is found",
                        th_library_search_kind_text(search->kind));
-    th_free(nearest);
-}
+    th_library_names_free(&names);
+    th_library_found_list_free(&list);
 
-static enum th_status refuse_missing(const struct th_search *search, const char *name)
-{
-    struct th_names places = {0};
-    char *joined;
-
-    raise_remedy(search, name);
     for (size_t i = 0; i < search->count; i++)
-        th_library_names_take(&places,
+        th_library_names_take(&names,
                               th_printf("%s (%s)", search->folders[i].path,
                                         th_library_search_origin_text(search->folders[i].origin)));
-    joined = th_library_names_join(&places, places.count);
-    th_error_context("looked for %s.so in %s", name, places.count ? joined : "no folder at all");
+    joined = th_library_names_join(&names, names.count);
+    th_error_context("looked for %s.so in %s", name, names.count ? joined : "no folder at all");
     th_free(joined);
-    th_library_names_free(&places);
+    th_library_names_free(&names);
     return th_error_context("no library '%s' was found", name);
-}
-
-static enum th_status find_path(const char *name, char **path)
-{
-    struct stat st;
-
-    if (stat(name, &st) != 0) {
-        th_error_raise(TH_REFUSED, "%s", strerror(errno));
-        return th_error_context("%s cannot be opened", name);
-    }
-    *path = th_strdup(name);
-    return TH_OK;
 }
 
 enum th_status th_library_search_find(const struct th_search *search, const char *name, char **path)
 {
-    if (strchr(name, '/'))
-        return find_path(name, path);
+    if (strchr(name, '/')) {
+        struct stat st;
+        if (stat(name, &st) != 0) {
+            th_error_raise(TH_REFUSED, "%s", strerror(errno));
+            return th_error_context("%s cannot be opened", name);
+        }
+        *path = th_strdup(name);
+        return TH_OK;
+    }
     for (size_t i = 0; *name && i < search->count; i++) {
         char *candidate = th_printf("%s/%s.so", search->folders[i].path, name);
         if (is_file(candidate)) {

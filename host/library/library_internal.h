@@ -69,6 +69,9 @@ struct th_library {
     struct th_opened_type *taken;       /* what it has from its predecessor, as it was there */
 };
 
+/* The name of the file PATH without folder and ".so", which the caller frees. */
+char *th_library_stem(const char *path);
+
 /* One share more, by somebody who knows that there is one. */
 void th_library_hold(struct th_library *library);
 

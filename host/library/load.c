@@ -54,19 +54,6 @@ static void set_state(struct th_library *library, enum th_library_state state)
     atomic_store_explicit(&library->state, state, memory_order_release);
 }
 
-static enum th_status call_load(struct th_library *library, th_env *env, th_term info)
-{
-    struct th_library_frame call;
-    int answer;
-
-    if (!library->entry.load)
-        return TH_OK;
-    th_library_begin(&call, library->facts.path, "load");
-    answer = library->entry.load(env, &library->private_data, info);
-    th_library_end(&call);
-    return answer == 0 ? TH_OK : th_error_raise(TH_REFUSED, "its load() returned %d", answer);
-}
-
 /* Whether LIBRARY has what it takes to replace OLD. */
 static enum th_status check_replaces(const struct th_library *library, const struct th_library *old)
 {
@@ -110,14 +97,24 @@ static enum th_status call_upgrade(struct th_library *library, struct th_library
 static enum th_status call_either(struct th_library *library, struct th_library *old, th_term info)
 {
     const struct th_library *outer = loaded_here;
-    enum th_status status;
+    struct th_library_frame call;
+    enum th_status status = TH_OK;
+    int answer;
     th_env env;
 
     th_library_init_env(&env, library);
     loaded_here = library;
     atomic_store_explicit(&library->loading, &env, memory_order_relaxed);
     library->predecessor = old;
-    status = old ? call_upgrade(library, old, &env, info) : call_load(library, &env, info);
+    if (old) {
+        status = call_upgrade(library, old, &env, info);
+    } else if (library->entry.load) {
+        th_library_begin(&call, library->facts.path, "load");
+        answer = library->entry.load(&env, &library->private_data, info);
+        th_library_end(&call);
+        if (answer != 0)
+            status = th_error_raise(TH_REFUSED, "its load() returned %d", answer);
+    }
     library->predecessor = NULL;
     atomic_store_explicit(&library->loading, NULL, memory_order_relaxed);
     loaded_here = outer;
@@ -163,62 +160,48 @@ static bool begin_load(struct th_library *library, struct th_library *old)
     return begins;
 }
 
-static void end_load(struct th_library *library, struct th_library *old)
-{
-    pthread_mutex_lock(&lock);
-    library->busy = false;
-    if (old)
-        old->busy = false;
-    pthread_cond_broadcast(&not_busy);
-    pthread_mutex_unlock(&lock);
-}
-
-static enum th_status load(struct th_library *library, struct th_library *old, th_term info)
-{
-    if (call_either(library, old, info)) {
-        forget_load(library);
-        return th_error_context("%s was refused", library->facts.path);
-    }
-    set_state(library, TH_LIBRARY_LOADED);
-    return TH_OK;
-}
-
 enum th_status th_library_load(struct th_library *library, struct th_library *old, th_term info)
 {
     enum th_status status;
 
     if (!begin_load(library, old))
         return TH_OK;
-    status = load(library, old, info);
-    end_load(library, old);
+    status = call_either(library, old, info);
+    if (status) {
+        forget_load(library);
+        th_error_context("%s was refused", library->facts.path);
+    } else {
+        set_state(library, TH_LIBRARY_LOADED);
+    }
+    pthread_mutex_lock(&lock);
+    library->busy = false;
+    if (old)
+        old->busy = false;
+    pthread_cond_broadcast(&not_busy);
+    pthread_mutex_unlock(&lock);
     return status;
-}
-
-static enum th_status call_check(struct th_library *library, struct th_library *old, th_term info)
-{
-    int (*check)(ErlNifEnv * env, void *old_private_data, ERL_NIF_TERM info) =
-        (int (*)(ErlNifEnv *, void *, ERL_NIF_TERM))(uintptr_t)dlsym(library->handle,
-                                                                     "th_upgrade_check");
-    struct th_library_frame call;
-    th_env env;
-    int answer;
-
-    th_library_init_env(&env, library);
-    th_library_begin(&call, library->facts.path, "th_upgrade_check");
-    answer = check(&env, th_library_private_data(old), info);
-    th_library_end(&call);
-    th_env_release(&env);
-    return answer == 0 ? TH_OK
-                       : th_error_raise(TH_REFUSED, "its th_upgrade_check() returned %d", answer);
 }
 
 enum th_status th_library_upgrade_check(struct th_library *library, struct th_library *old,
                                         th_term info)
 {
+    int (*check)(ErlNifEnv * env, void *old_private_data, ERL_NIF_TERM info);
     enum th_status status = check_replaces(library, old);
+    struct th_library_frame call;
+    th_env env;
+    int answer;
 
-    if (!status && library->facts.upgrade_check)
-        status = call_check(library, old, info);
+    if (!status && library->facts.upgrade_check) {
+        check = (int (*)(ErlNifEnv *, void *, ERL_NIF_TERM))(uintptr_t)dlsym(library->handle,
+                                                                             "th_upgrade_check");
+        th_library_init_env(&env, library);
+        th_library_begin(&call, library->facts.path, "th_upgrade_check");
+        answer = check(&env, th_library_private_data(old), info);
+        th_library_end(&call);
+        th_env_release(&env);
+        if (answer != 0)
+            status = th_error_raise(TH_REFUSED, "its th_upgrade_check() returned %d", answer);
+    }
     return status ? th_error_context("%s was refused", library->facts.path) : TH_OK;
 }
 
@@ -241,21 +224,16 @@ void th_library_unload(struct th_library *library)
     th_env_release(&env);
 }
 
-/* Callbacks that run in other threads, of resources that were dropped just now, have shares.
- * Acquire: unload() comes after what they did. */
-static void wait_for_callbacks(const struct th_library *library)
+static void unload_again(struct th_library *library)
 {
     static const struct timespec moment = {.tv_nsec = 50000};
 
-    while (atomic_load_explicit(&library->shares, memory_order_acquire) > 1)
-        nanosleep(&moment, NULL);
-}
-
-static void unload_again(struct th_library *library)
-{
     th_resource_reap();
     th_resource_types_forget(library);
-    wait_for_callbacks(library);
+    /* Callbacks that run in other threads, of resources that were dropped just now, have shares.
+     * Acquire: unload() comes after what they did. */
+    while (atomic_load_explicit(&library->shares, memory_order_acquire) > 1)
+        nanosleep(&moment, NULL);
     th_library_unload(library);
     forget_load(library);
 }
@@ -373,14 +351,6 @@ void th_library_note_pinned(struct th_library *library)
         library->pinned = th_elf_imports_brought(facts);
 }
 
-/* Acquire, with the release in th_library_thread_ends(): closing comes after what they did. */
-static void note_threads(struct th_library *library)
-{
-    if (!library->pinned && atomic_load_explicit(&library->threads, memory_order_acquire) > 0)
-        library->pinned = th_strdup("threads that it has made by enif_thread_create() still run "
-                                    "(join them in unload())");
-}
-
 /* --- Closing --------------------------------------------------------------------------------- */
 
 void th_library_remove_files(const struct th_library *library)
@@ -424,7 +394,10 @@ void th_library_free(struct th_library *library)
 
 void th_library_retire(struct th_library *library)
 {
-    note_threads(library);
+    /* Acquire, with the release in th_library_thread_ends(): closing comes after what they did. */
+    if (!library->pinned && atomic_load_explicit(&library->threads, memory_order_acquire) > 0)
+        library->pinned = th_strdup("threads that it has made by enif_thread_create() still run "
+                                    "(join them in unload())");
     if (library->pinned) {
         th_library_registry_pin(library);
         return;

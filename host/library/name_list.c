@@ -82,14 +82,6 @@ size_t th_library_suggest_distance(const char *a, const char *b)
     return rows[a_length % 3][b_length];
 }
 
-/* True if the shorter of the two, three letters or more, is how the longer begins. */
-static int begins_alike(const char *a, const char *b)
-{
-    size_t length = smaller(strlen(a), strlen(b));
-
-    return length >= 3 && memcmp(a, b, length) == 0;
-}
-
 const char *th_library_suggest_nearest(const char *name, const char *const *names, size_t count)
 {
     const char *nearest = NULL;
@@ -97,9 +89,10 @@ const char *th_library_suggest_nearest(const char *name, const char *const *name
 
     for (size_t i = 0; i < count; i++) {
         size_t distance = th_library_suggest_distance(name, names[i]);
+        size_t shorter = smaller(strlen(name), strlen(names[i]));
         if (distance <= TH_SUGGEST_MAX && strcasecmp(name, names[i]) == 0)
             distance = 0;
-        else if (distance <= TH_SUGGEST_MAX && begins_alike(name, names[i]))
+        else if (distance <= TH_SUGGEST_MAX && shorter >= 3 && memcmp(name, names[i], shorter) == 0)
             distance = smaller(distance, strlen(name) / 3);
         if (distance < best) {
             best = distance;

@@ -1,8 +1,8 @@
 #include "library_internal.h"
 
-#include "private_copy.h"
-
 #include "host/self/self.h"
+
+#include "private_copy.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -27,49 +27,36 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list of a
 static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
 static struct opening *all;
 
-static const struct opening *find(const struct th_examination *facts)
-{
-    const struct opening *opening = all;
-
-    while (opening &&
-           (opening->facts->device != facts->device || opening->facts->inode != facts->inode) &&
-           strcmp(opening->facts->path, facts->path) != 0)
-        opening = opening->next;
-    return opening;
-}
-
-/* In a constructor, which all code of libraries may be in, the caller has the loader's lock, for
- * which the other may wait. */
-static enum th_status wait_for_others(const struct th_examination *facts)
-{
-    const struct opening *other;
-
-    while ((other = find(facts))) {
-        if (pthread_equal(other->opener, pthread_self()))
-            return th_error_raise(TH_REFUSED, "it is just being opened by this thread, whose "
-                                              "constructor wants to open it again");
-        if (th_self.library_frame)
-            return th_error_raise(TH_REFUSED, "it is just being opened by another thread, for "
-                                              "which code of a library cannot wait");
-        pthread_cond_wait(&ended, &lock);
-    }
-    return TH_OK;
-}
-
 /*
  * Waits while another thread opens the file of FACTS, or another at its path. OPENING and FACTS
  * must stay until end_opening(), by the same thread. TH_REFUSED if waiting might last for ever: the
- * caller is in a constructor of a library.
+ * caller is in a constructor, which all code of libraries may be in, and so has the loader's lock,
+ * for which the other may wait.
  */
 static enum th_status begin_opening(struct opening *opening, const struct th_examination *facts)
 {
-    enum th_status status;
+    enum th_status status = TH_OK;
+    const struct opening *other;
 
     pthread_mutex_lock(&lock);
-    status = wait_for_others(facts);
-    if (!status) {
+    for (;;) {
+        for (other = all; other; other = other->next)
+            if ((other->facts->device == facts->device && other->facts->inode == facts->inode) ||
+                strcmp(other->facts->path, facts->path) == 0)
+                break;
+        if (!other || th_self.library_frame || pthread_equal(other->opener, pthread_self()))
+            break;
+        pthread_cond_wait(&ended, &lock);
+    }
+    if (!other) {
         *opening = (struct opening){all, facts, pthread_self()};
         all = opening;
+    } else if (pthread_equal(other->opener, pthread_self())) {
+        status = th_error_raise(TH_REFUSED, "it is just being opened by this thread, whose "
+                                            "constructor wants to open it again");
+    } else {
+        status = th_error_raise(TH_REFUSED, "it is just being opened by another thread, for "
+                                            "which code of a library cannot wait");
     }
     pthread_mutex_unlock(&lock);
     return status;
@@ -109,15 +96,6 @@ static enum th_status refuse_by_loader(const struct th_examination *facts, const
     return th_error_raise(TH_REFUSED, "the loader says: %s%s%s", path, message, remedy);
 }
 
-static bool is_mapped(const char *name)
-{
-    void *handle = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
-
-    if (handle)
-        dlclose(handle);
-    return handle != NULL;
-}
-
 /* *BUSY: threads may run its code already. */
 static enum th_status open_handle(struct th_library *library, bool *busy)
 {
@@ -125,9 +103,11 @@ static enum th_status open_handle(struct th_library *library, bool *busy)
     const char *file = facts->copy ? facts->copy : facts->path;
     /* The loader would search for a name without a slash. */
     char *name = th_printf("%s%s", strchr(file, '/') ? "" : "./", file);
-    bool before = is_mapped(name);
+    void *before = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
     struct th_library_frame call;
 
+    if (before)
+        dlclose(before);
     th_library_begin(&call, facts->path, "a constructor");
     library->handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     th_library_end(&call);
@@ -160,18 +140,6 @@ static uintptr_t own_symbol(struct th_library *library, bool defined, const char
     return defined ? (uintptr_t)dlsym(library->handle, name) : 0;
 }
 
-/* The file's name without folder and ".so". */
-static char *stem_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-    size_t length = strlen(name);
-
-    if (length > 3 && strcmp(name + length - 3, ".so") == 0)
-        length -= 3;
-    return th_printf("%.*s", (int)length, name);
-}
-
 /* Makes the entry that the library does not have. Its functions are the callbacks that the file
  * itself defines: dlsym() alone would also look in the libraries that it depends on. */
 static void make_entry(struct th_library *library)
@@ -199,76 +167,46 @@ static void make_entry(struct th_library *library)
 
 /* --- The instance ---------------------------------------------------------------------------- */
 
-static enum th_status set_name(struct th_library *library)
+static enum th_status fill_in(struct th_library *library)
 {
-    char *stem = stem_of(library->facts.path);
-    const char *name = library->entry.name ? library->entry.name : stem;
+    const struct th_import *newest = th_library_examination_newest(&library->facts);
+    const char *name;
+    int version;
+    char *stem;
 
+    if (library->facts.form == TH_LIBRARY_PLAIN)
+        make_entry(library);
+    else if (read_entry(library))
+        return th_error_status();
+    if (library->facts.settings &&
+        th_library_declared_check(th_library_settings(library), library->facts.settings))
+        return th_error_status();
+
+    stem = th_library_stem(library->facts.path);
+    name = library->entry.name ? library->entry.name : stem;
     library->name = th_atom_utf8(name, strlen(name));
     if (library->name == TH_NONE)
         library->name = th_atom_latin1(name, strlen(name));
     if (library->name != TH_NONE && strcmp(name, stem) != 0)
         th_library_names_take(&library->remarks, th_printf("the module in it is called %s", name));
     th_free(stem);
-    return library->name != TH_NONE
-               ? TH_OK
-               : th_error_raise(TH_REFUSED, "its name is too long, or there are too many atoms");
-}
+    if (library->name == TH_NONE)
+        return th_error_raise(TH_REFUSED, "its name is too long, or there are too many atoms");
 
-/* A library that says less than it needs is taken by hosts that lack something, and fails there. */
-static void remark_version(struct th_library *library)
-{
-    const struct th_import *newest = th_library_examination_newest(&library->facts);
-    int version = 100 * library->entry.major + library->entry.minor;
-
+    th_library_code_map_yield(&library->code, &library->entry, &library->remarks);
+    /* A library that says less than it needs is taken by hosts that lack something, and fails
+     * there. */
+    version = 100 * library->entry.major + library->entry.minor;
     if (newest && newest->since > version)
         th_library_names_take(&library->remarks,
                               th_printf("it says that it needs NIF %d.%d, but %s is from %d.%d",
                                         version / 100, version % 100, newest->name,
                                         newest->since / 100, newest->since % 100));
-}
-
-static enum th_status fill_in(struct th_library *library)
-{
-    enum th_status status = TH_OK;
-
-    if (library->facts.form == TH_LIBRARY_ENTRY)
-        status = read_entry(library);
-    else
-        make_entry(library);
-    if (!status && library->facts.settings)
-        status = th_library_declared_check(th_library_settings(library), library->facts.settings);
-    if (!status)
-        status = set_name(library);
-    if (status)
-        return status;
-    th_library_code_map_yield(&library->code, &library->entry, &library->remarks);
-    remark_version(library);
     th_library_slots_fill(&library->slots, &library->entry);
     th_library_examination_remarks(&library->facts, &library->remarks);
     if (library->slots.functions[TH_SLOT_enabled] || library->slots.functions[TH_SLOT_trace])
         th_library_slots_remarks(&library->entry, &library->remarks);
     return TH_OK;
-}
-
-static bool is_same_file(const struct th_examination *a, const struct th_examination *b)
-{
-    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
-           a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
-}
-
-/* The loader returned a handle that it had returned before: LIBRARY's. */
-static enum th_status check_opened(struct th_library *library, bool in_use,
-                                   const struct th_examination *facts)
-{
-    if (!in_use)
-        return th_error_raise(TH_REFUSED, "it is about to be unloaded, once its last resources "
-                                          "are gone; try again then");
-    if (is_same_file(&library->facts, facts))
-        return TH_OK;
-    th_library_release(library);
-    return th_error_raise(TH_REFUSED, "the file was written in place while it is in use; put a new "
-                                      "file there instead, as linkers, install and mv do");
 }
 
 /* The library is in memory. */
@@ -288,23 +226,35 @@ static enum th_status begin_use(struct th_library *library, bool busy)
 static enum th_status open_or_find(struct th_library *library, struct th_library **result)
 {
     static const char other[] = "another file was put there while it was opened";
+    const struct th_examination *facts = &library->facts;
+    struct stat file = {.st_dev = facts->device,
+                        .st_ino = facts->inode,
+                        .st_size = facts->size,
+                        .st_mtim = facts->changed};
     bool in_use, busy;
-    enum th_status status;
 
-    if (!th_library_examination_is_current(&library->facts))
+    if (!th_library_examination_is_current(facts))
         return th_error_raise(TH_REFUSED, other);
-    status = open_handle(library, &busy);
-    if (status)
-        return status;
+    if (open_handle(library, &busy))
+        return th_error_status();
     *result = th_library_registry_find(library, &in_use);
-    if (*result)
-        return check_opened(*result, in_use, &library->facts);
-    if (!th_library_examination_is_current(&library->facts))
-        return th_error_raise(TH_REFUSED, other);
-    status = begin_use(library, busy);
-    if (!status)
+    if (!*result) {
+        if (!th_library_examination_is_current(facts))
+            return th_error_raise(TH_REFUSED, other);
+        if (begin_use(library, busy))
+            return th_error_status();
         *result = library;
-    return status;
+        return TH_OK;
+    }
+    /* The loader returned a handle that it had returned before. */
+    if (!in_use)
+        return th_error_raise(TH_REFUSED, "it is about to be unloaded, once its last resources "
+                                          "are gone; try again then");
+    if (th_library_examination_is_of(&(*result)->facts, &file))
+        return TH_OK;
+    th_library_release(*result);
+    return th_error_raise(TH_REFUSED, "the file was written in place while it is in use; put a new "
+                                      "file there instead, as linkers, install and mv do");
 }
 
 static struct th_library *new_instance(void)
@@ -328,36 +278,14 @@ static void discard(struct th_library *library)
     th_library_free(library);
 }
 
-/* Constructors of what it needs are not its own: threads that they start do not run its code. */
-static enum th_status open_needs(struct th_library *library)
-{
-    struct th_library_frame call;
-    enum th_status status;
-
-    th_library_begin(&call, library->facts.path, "a constructor of a library that it needs");
-    status = th_library_origin_open(&library->facts, &library->needs);
-    th_library_end(&call);
-    return status;
-}
-
-static enum th_status open_examined(struct th_library *library)
-{
-    bool busy;
-    enum th_status status = open_needs(library);
-
-    if (!status)
-        status = open_handle(library, &busy);
-    if (!status)
-        status = begin_use(library, busy);
-    return status ? th_error_context("%s was refused", library->facts.path) : TH_OK;
-}
-
 static enum th_status open_copy(const char *path, bool replaceable, struct th_library **result)
 {
+    struct th_library_frame call;
     struct th_library *library;
     struct stat original;
     enum th_status status;
     char *copy;
+    bool busy;
 
     if (th_library_copy_make(path, &copy, &original))
         return th_error_context("%s was refused", path);
@@ -366,13 +294,23 @@ static enum th_status open_copy(const char *path, bool replaceable, struct th_li
     status = th_library_examine_copy(path, copy, &original, &library->facts);
     th_free(copy);
     library->head.path = library->facts.path;
-    if (!status)
-        status = open_examined(library);
     if (!status) {
-        *result = library;
-        return TH_OK;
+        /* Constructors of what it needs are not its own: threads that they start do not run its
+         * code. */
+        th_library_begin(&call, library->facts.path, "a constructor of a library that it needs");
+        status = th_library_origin_open(&library->facts, &library->needs);
+        th_library_end(&call);
+        if (!status)
+            status = open_handle(library, &busy);
+        if (!status)
+            status = begin_use(library, busy);
+        if (status)
+            th_error_context("%s was refused", library->facts.path);
     }
-    discard(library);
+    if (status)
+        discard(library);
+    else
+        *result = library;
     return status;
 }
 
@@ -403,45 +341,32 @@ enum th_status th_library_open_replaceable(const char *path, bool again, struct 
     return status;
 }
 
-/* --- In place --------------------------------------------------------------------------------- */
-
 /*
  * The loader takes a path for the file that it opened under that path first, as long as that is in
  * memory. So where another file lies there now, or one that is pinned and whose variables have the
  * values that were left, a copy is opened, and found from then on.
  */
-static enum th_status open_in_place(struct th_library *library, struct th_library **result)
-{
-    const char *path = library->facts.path;
-    struct stat file;
-
-    if (stat(path, &file) == 0 && (*result = th_library_registry_find_file(&file)))
-        return TH_OK;
-    return th_library_registry_is_taken(&library->facts) ? open_copy(path, true, result)
-                                                         : open_or_find(library, result);
-}
-
-/* Of two that open one file the second must find what the first has made. */
-static enum th_status open_alone(struct th_library *library, struct th_library **result)
-{
-    struct opening opening;
-    enum th_status status = begin_opening(&opening, &library->facts);
-
-    if (status)
-        return status;
-    status = open_in_place(library, result);
-    end_opening(&opening);
-    return status;
-}
-
 enum th_status th_library_open(const char *path, struct th_library **result)
 {
     struct th_library *library = new_instance();
     enum th_status status = th_library_examine(path, &library->facts);
+    struct opening opening;
+    struct stat file;
 
     library->head.path = library->facts.path;
+    *result = NULL;
     if (!status) {
-        status = open_alone(library, result);
+        /* Of two that open one file the second must find what the first has made. */
+        status = begin_opening(&opening, &library->facts);
+        if (!status) {
+            if (stat(path, &file) == 0)
+                *result = th_library_registry_find_file(&file);
+            if (!*result)
+                status = th_library_registry_is_taken(&library->facts)
+                             ? open_copy(path, true, result)
+                             : open_or_find(library, result);
+            end_opening(&opening);
+        }
         if (status)
             th_error_context("%s was refused", path);
     }

@@ -79,26 +79,7 @@ void th_library_left(struct th_library *library)
     pthread_mutex_unlock(&lock);
 }
 
-static void wait_for(struct th_library *library)
-{
-    pthread_mutex_lock(&lock);
-    while (atomic_load_explicit(&library->running, memory_order_seq_cst) > 0)
-        pthread_cond_wait(&idle, &lock);
-    pthread_mutex_unlock(&lock);
-}
-
 /* --- The halt -------------------------------------------------------------------------------- */
-
-static void call_on_halt(struct th_library *library)
-{
-    struct th_library_frame call;
-
-    if (!library->options.on_halt)
-        return;
-    th_library_begin(&call, library->facts.path, "on_halt");
-    library->options.on_halt(library->private_data);
-    th_library_end(&call);
-}
 
 bool th_library_halting(void)
 {
@@ -111,11 +92,21 @@ void th_library_halt(void)
     size_t count = th_library_registry_keep_all(&libraries);
 
     atomic_store_explicit(&halting, true, memory_order_seq_cst);
-    for (size_t i = 0; i < count; i++)
-        call_on_halt(libraries[i]);
     for (size_t i = 0; i < count; i++) {
-        if (libraries[i]->head.delays_halt)
-            wait_for(libraries[i]);
+        struct th_library *library = libraries[i];
+        struct th_library_frame call;
+        if (!library->options.on_halt)
+            continue;
+        th_library_begin(&call, library->facts.path, "on_halt");
+        library->options.on_halt(library->private_data);
+        th_library_end(&call);
+    }
+    for (size_t i = 0; i < count; i++) {
+        pthread_mutex_lock(&lock);
+        while (libraries[i]->head.delays_halt &&
+               atomic_load_explicit(&libraries[i]->running, memory_order_seq_cst) > 0)
+            pthread_cond_wait(&idle, &lock);
+        pthread_mutex_unlock(&lock);
         th_library_release(libraries[i]);
     }
     th_free(libraries);

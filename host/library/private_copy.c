@@ -1,5 +1,7 @@
 #include "private_copy.h"
 
+#include "library_internal.h"
+
 #include "name_list.h"
 #include "host/library/elf/elf_file.h"
 
@@ -85,19 +87,6 @@ static void remove_if_dead(int place, const char *name)
     close(fd);
 }
 
-static void remove_dead(const char *place)
-{
-    DIR *all = opendir(place);
-    struct dirent *entry;
-
-    if (!all)
-        return;
-    while ((entry = readdir(all)))
-        if (strncmp(entry->d_name, PREFIX, sizeof PREFIX - 1) == 0)
-            remove_if_dead(dirfd(all), entry->d_name);
-    closedir(all);
-}
-
 /* --- The folder ------------------------------------------------------------------------------ */
 
 static bool is_at(const char *path, int fd)
@@ -132,33 +121,29 @@ static int make_in(const char *place, char **path)
     return -1;
 }
 
-static bool runs_no_code(int fd)
-{
-    struct statvfs file_system;
-
-    return fstatvfs(fd, &file_system) == 0 && (file_system.f_flag & ST_NOEXEC);
-}
-
-static char *refuse_place(const char *place, const char *why)
-{
-    return th_printf("%s (%s)", place, why);
-}
-
 /* NULL, or what is wrong with PLACE, which the caller frees. */
 static char *settle_in(const char *place)
 {
+    const char *wrong = NULL;
     char *absolute = realpath(place, NULL);
-    char *path, *wrong = NULL;
+    DIR *all = absolute ? opendir(absolute) : NULL;
+    struct statvfs file_system;
+    struct dirent *entry;
+    char *path;
     int fd;
 
     if (!absolute)
-        return refuse_place(place, strerror(errno));
-    remove_dead(absolute);
+        return th_printf("%s (%s)", place, strerror(errno));
+    while (all && (entry = readdir(all)))
+        if (strncmp(entry->d_name, PREFIX, sizeof PREFIX - 1) == 0)
+            remove_if_dead(dirfd(all), entry->d_name);
+    if (all)
+        closedir(all);
     fd = make_in(absolute, &path);
     if (fd < 0) {
-        wrong = refuse_place(place, strerror(errno));
-    } else if (runs_no_code(fd)) {
-        wrong = refuse_place(place, "mounted noexec");
+        wrong = strerror(errno);
+    } else if (fstatvfs(fd, &file_system) == 0 && (file_system.f_flag & ST_NOEXEC)) {
+        wrong = "mounted noexec";
         rmdir(path);
         close(fd);
         th_free(path);
@@ -168,7 +153,7 @@ static char *settle_in(const char *place)
         folder.owner = getpid();
     }
     free(absolute);
-    return wrong;
+    return wrong ? th_printf("%s (%s)", place, wrong) : NULL;
 }
 
 static enum th_status settle(void)
@@ -256,38 +241,21 @@ static _Atomic unsigned long generation;
 
 /* --- One moment ------------------------------------------------------------------------------ */
 
-static bool is_later(const struct timespec *a, const struct timespec *b)
-{
-    return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
-}
-
 /* Until the next change would have another time than the last. Ticks are 10 ms at most; a time that
  * does not come is that of a machine with another clock. */
 static void wait_for_next_tick(const struct stat *file)
 {
     enum { MOST_WAITS = 20 };
     static const struct timespec millisecond = {.tv_nsec = 1000000};
+    const struct timespec *last = &file->st_ctim;
     struct timespec now;
 
     for (int i = 0; i < MOST_WAITS; i++) {
         clock_gettime(CLOCK_REALTIME_COARSE, &now);
-        if (is_later(&now, &file->st_ctim))
+        if (now.tv_sec != last->tv_sec ? now.tv_sec > last->tv_sec : now.tv_nsec > last->tv_nsec)
             return;
         nanosleep(&millisecond, NULL);
     }
-}
-
-static bool is_equal(const struct timespec *a, const struct timespec *b)
-{
-    return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
-}
-
-static bool is_unchanged(int fd, const struct stat *before)
-{
-    struct stat now;
-
-    return fstat(fd, &now) == 0 && now.st_size == before->st_size &&
-           is_equal(&now.st_mtim, &before->st_mtim) && is_equal(&now.st_ctim, &before->st_ctim);
 }
 
 static enum th_status refuse_changed(void)
@@ -334,18 +302,17 @@ static enum th_status copy_content(int from, off_t size, int to, const char *cop
     return status;
 }
 
-static enum th_status create(const char *copy, int *to)
+/* Creates COPY and writes SIZE bytes there: those of the file FROM or, if that is below 0, BYTES. */
+static enum th_status write_copy(const char *copy, int from, const void *bytes, size_t size)
 {
-    *to = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
-    if (*to >= 0)
-        return TH_OK;
-    return th_error_raise(TH_FAILED, "its private copy %s cannot be made: %s", copy,
-                          strerror(errno));
-}
+    enum th_status status;
+    int to = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
 
-/* STATUS is that of what was written. */
-static enum th_status finish(int to, const char *copy, enum th_status status)
-{
+    if (to < 0)
+        return th_error_raise(TH_FAILED, "its private copy %s cannot be made: %s", copy,
+                              strerror(errno));
+    status =
+        from < 0 ? write_all(to, bytes, size, copy) : copy_content(from, (off_t)size, to, copy);
     if (close(to) != 0 && !status)
         status = th_error_raise(TH_FAILED, "its private copy %s cannot be written: %s", copy,
                                 strerror(errno));
@@ -354,67 +321,62 @@ static enum th_status finish(int to, const char *copy, enum th_status status)
 
 enum th_status th_library_copy_write(const char *copy, const void *bytes, size_t size)
 {
-    int to;
-    enum th_status status = create(copy, &to);
+    return write_copy(copy, -1, bytes, size);
+}
 
-    return status ? status : finish(to, copy, write_all(to, bytes, size, copy));
+static bool is_equal(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
 static enum th_status copy_unchanged(int from, const struct stat *original, const char *copy)
 {
-    int to;
-    enum th_status status = create(copy, &to);
+    enum th_status status = write_copy(copy, from, NULL, (size_t)original->st_size);
+    struct stat now;
 
     if (status)
         return status;
-    status = finish(to, copy, copy_content(from, original->st_size, to, copy));
-    return status || is_unchanged(from, original) ? status : refuse_changed();
+    if (fstat(from, &now) == 0 && now.st_size == original->st_size &&
+        is_equal(&now.st_mtim, &original->st_mtim) && is_equal(&now.st_ctim, &original->st_ctim))
+        return TH_OK;
+    return refuse_changed();
 }
 
 /* --- The file -------------------------------------------------------------------------------- */
 
-/* FOLDER/NAME.GEN.so for /some/where/NAME.so. */
-static char *name_copy(const char *folder, const char *path)
+char *th_library_stem(const char *path)
 {
-    enum { LONGEST = 200 }; /* file names have 255 bytes at most */
-    unsigned long number = 1 + atomic_fetch_add_explicit(&generation, 1, memory_order_relaxed);
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     size_t length = strlen(name);
 
     if (length > 3 && strcmp(name + length - 3, ".so") == 0)
         length -= 3;
-    return th_printf("%s/%.*s.%lu.so", folder, (int)(length < LONGEST ? length : LONGEST), name,
-                     number);
-}
-
-static enum th_status copy_file(const char *path, int from, const struct stat *original,
-                                char **copy)
-{
-    enum th_status status;
-    char *folder;
-
-    status = find_folder(&folder);
-    if (status)
-        return status;
-    *copy = name_copy(folder, path);
-    th_free(folder);
-    status = copy_unchanged(from, original, *copy);
-    if (status) {
-        th_library_copy_remove(*copy);
-        th_free(*copy);
-    }
-    return status;
+    return th_printf("%.*s", (int)length, name);
 }
 
 enum th_status th_library_copy_make(const char *path, char **copy, struct stat *original)
 {
+    enum { LONGEST = 200 }; /* file names have 255 bytes at most */
+    char *folder, *stem;
     int from;
     enum th_status status = th_elf_open_file(path, &from, original);
 
     if (!status) {
         wait_for_next_tick(original);
-        status = copy_file(path, from, original, copy);
+        status = find_folder(&folder);
+    }
+    if (!status) {
+        stem = th_library_stem(path);
+        *copy = th_printf("%s/%.*s.%lu.so", folder, LONGEST, stem,
+                          1 + atomic_fetch_add_explicit(&generation, 1, memory_order_relaxed));
+        th_free(stem);
+        th_free(folder);
+        status = copy_unchanged(from, original, *copy);
+        if (status) {
+            th_library_copy_remove(*copy);
+            th_free(*copy);
+        }
     }
     if (from >= 0)
         close(from);

@@ -23,7 +23,7 @@ void *th_library_program_symbol(const char *name)
     return program ? dlsym(program, name) : NULL;
 }
 
-static const struct nif_function {
+static const struct {
     const char *name;
     int since;
 } nif_functions[] = {
@@ -32,44 +32,35 @@ static const struct nif_function {
 #undef ROW
 };
 
-static const struct nif_function *find_nif_function(const char *name)
-{
-    for (size_t i = 0; i < sizeof nif_functions / sizeof nif_functions[0]; i++)
-        if (strcmp(nif_functions[i].name, name) == 0)
-            return &nif_functions[i];
-    return NULL;
-}
-
 static bool begins_with(const char *name, const char *start)
 {
     return strncmp(name, start, strlen(start)) == 0;
 }
 
-static enum th_import_kind kind_of(const char *name, bool of_nif_api)
-{
-    if (th_library_program_symbol(name))
-        return TH_IMPORT_PROVIDED;
-    if (of_nif_api)
-        return TH_IMPORT_UNIMPLEMENTED;
-    if (begins_with(name, "enif_"))
-        return TH_IMPORT_UNKNOWN;
-    if (begins_with(name, "erl_drv_") || begins_with(name, "driver_"))
-        return TH_IMPORT_DRIVER;
-    if (begins_with(name, "th_"))
-        return TH_IMPORT_MODULE;
-    return TH_IMPORT_ELSEWHERE;
-}
-
 void th_elf_import_add(struct th_examination *e, const char *name, bool weak)
 {
-    const struct nif_function *function = find_nif_function(name);
+    enum th_import_kind kind = TH_IMPORT_ELSEWHERE;
+    const size_t count = sizeof nif_functions / sizeof nif_functions[0];
+    size_t i = 0;
 
+    while (i < count && strcmp(nif_functions[i].name, name) != 0)
+        i++;
+    if (th_library_program_symbol(name))
+        kind = TH_IMPORT_PROVIDED;
+    else if (i < count)
+        kind = TH_IMPORT_UNIMPLEMENTED;
+    else if (begins_with(name, "enif_"))
+        kind = TH_IMPORT_UNKNOWN;
+    else if (begins_with(name, "erl_drv_") || begins_with(name, "driver_"))
+        kind = TH_IMPORT_DRIVER;
+    else if (begins_with(name, "th_"))
+        kind = TH_IMPORT_MODULE;
     TH_ARRAY_GROW(e->imports, e->import_count, e->import_capacity);
     e->imports[e->import_count++] = (struct th_import){
         .name = th_strdup(name),
         .weak = weak,
-        .kind = kind_of(name, function),
-        .since = function ? function->since : 0,
+        .kind = kind,
+        .since = i < count ? nif_functions[i].since : 0,
     };
 }
 
@@ -85,64 +76,52 @@ const struct th_import *th_library_examination_newest(const struct th_examinatio
 
 /* --- What is missing ------------------------------------------------------------------------- */
 
-/* False if the library NEEDED is loaded, and lacks the function. Of one that is not loaded nothing
- * is known, nor is one looked for that is named with its path: that would be any file. */
-static bool may_have(const char *needed, const char *function)
+/* True if the library NEEDED is loaded, and lacks the function. Of one that is not loaded nothing is
+ * known, nor is one looked for that is named with its path: that would be any file. */
+static bool lacks(const char *needed, const char *function)
 {
     void *handle = strchr(needed, '/') ? NULL : dlopen(needed, RTLD_LAZY | RTLD_NOLOAD);
-    bool has = !handle || dlsym(handle, function);
+    bool lacks = handle && !dlsym(handle, function);
 
     if (handle)
         dlclose(handle);
-    return has;
-}
-
-/* Names that begin with th_ are also those of others, such as libtheora. */
-static bool is_missing(const struct th_examination *e, const struct th_import *import)
-{
-    if (import->weak)
-        return false;
-    for (size_t i = 0; import->kind == TH_IMPORT_MODULE && i < e->needed.count; i++)
-        if (may_have(e->needed.items[i], import->name))
-            return false;
-    return true;
-}
-
-static enum th_status refuse_if_any(const struct th_examination *e, enum th_import_kind kind,
-                                    const char *what_they_are)
-{
-    struct th_names missing = {0};
-    enum th_status status = TH_OK;
-    char *joined;
-
-    for (size_t i = 0; i < e->import_count; i++)
-        if (e->imports[i].kind == kind && is_missing(e, &e->imports[i]))
-            th_library_names_add(&missing, e->imports[i].name);
-    if (missing.count > 0) {
-        joined = th_library_names_join(&missing, 8);
-        status = th_error_raise(TH_REFUSED, "it needs %s, which %s %s", joined,
-                                missing.count == 1 ? "is" : "are", what_they_are);
-        th_free(joined);
-    }
-    th_library_names_free(&missing);
-    return status;
+    return lacks;
 }
 
 enum th_status th_elf_imports_check(const struct th_examination *e)
 {
-    enum th_status status;
+    static const struct {
+        enum th_import_kind kind;
+        const char *what_they_are;
+    } reasons[] = {
+        {TH_IMPORT_UNIMPLEMENTED, "not provided by this version"},
+        {TH_IMPORT_UNKNOWN, "in no NIF API up to 2.18; was it compiled for a later one?"},
+        {TH_IMPORT_DRIVER, "of the driver API; this host has the NIF API only"},
+        {TH_IMPORT_MODULE, "not in nif_module.h of this version; include that header, which lets a "
+                           "library do without what a host lacks"},
+    };
+    enum th_status status = TH_OK;
 
-    status = refuse_if_any(e, TH_IMPORT_UNIMPLEMENTED, "not provided by this version");
-    if (!status)
-        status = refuse_if_any(e, TH_IMPORT_UNKNOWN,
-                               "in no NIF API up to 2.18; was it compiled for a later one?");
-    if (!status)
-        status =
-            refuse_if_any(e, TH_IMPORT_DRIVER, "of the driver API; this host has the NIF API only");
-    if (!status)
-        status = refuse_if_any(e, TH_IMPORT_MODULE,
-                               "not in nif_module.h of this version; include that header, which "
-                               "lets a library do without what a host lacks");
+    for (size_t r = 0; r < sizeof reasons / sizeof reasons[0] && !status; r++) {
+        struct th_names missing = {0};
+        for (size_t i = 0; i < e->import_count; i++) {
+            const struct th_import *import = &e->imports[i];
+            bool is_missing = import->kind == reasons[r].kind && !import->weak;
+            /* Names that begin with th_ are also those of others, such as libtheora. */
+            for (size_t k = 0;
+                 is_missing && import->kind == TH_IMPORT_MODULE && k < e->needed.count; k++)
+                is_missing = lacks(e->needed.items[k], import->name);
+            if (is_missing)
+                th_library_names_add(&missing, import->name);
+        }
+        if (missing.count > 0) {
+            char *joined = th_library_names_join(&missing, 8);
+            status = th_error_raise(TH_REFUSED, "it needs %s, which %s %s", joined,
+                                    missing.count == 1 ? "is" : "are", reasons[r].what_they_are);
+            th_free(joined);
+        }
+        th_library_names_free(&missing);
+    }
     return status;
 }
 
@@ -237,19 +216,6 @@ static bool is_of_system(const char *needed)
     return false;
 }
 
-/* The file that the loader has opened as NEEDED; the caller frees it. NULL: none. */
-static char *file_of(const char *needed)
-{
-    void *handle = dlopen(needed, RTLD_LAZY | RTLD_NOLOAD);
-    struct link_map *map;
-    char *file =
-        handle && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 ? th_strdup(map->l_name) : NULL;
-
-    if (handle)
-        dlclose(handle);
-    return file;
-}
-
 /* The first function of ELF that may leave code running; what ELF needs is appended to NEEDED. */
 static const struct leaving *look_into(const struct th_elf *elf, struct th_names *needed)
 {
@@ -278,21 +244,29 @@ char *th_elf_imports_brought(const struct th_examination *e)
     for (size_t i = 0; i < e->needed.count; i++)
         th_library_names_add(&needed, e->needed.items[i]);
     for (size_t i = 0; i < needed.count && !why; i++) {
+        const char *name = needed.items[i];
         const struct leaving *found;
+        struct link_map *map;
         struct th_elf elf;
-        char *file = is_of_system(needed.items[i]) ? NULL : file_of(needed.items[i]);
-        if (file && th_elf_open(&elf, file) == TH_OK) {
+        void *handle;
+
+        if (is_of_system(name))
+            continue;
+        /* The file that the loader has opened by that name. */
+        handle = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+        if (handle && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 &&
+            th_elf_open(&elf, map->l_name) == TH_OK) {
             found = look_into(&elf, &needed);
             if (found)
-                why = th_printf("it needs %s, which uses %s: %s", needed.items[i],
+                why = th_printf("it needs %s, which uses %s: %s", name,
                                 found->shown ? found->shown : found->name, found->what);
             th_elf_close(&elf);
-        } else if (!is_of_system(needed.items[i])) {
+        } else {
             th_error_clear();
-            why = th_printf("it needs %s, of which nobody knows what it leaves behind",
-                            needed.items[i]);
+            why = th_printf("it needs %s, of which nobody knows what it leaves behind", name);
         }
-        th_free(file);
+        if (handle)
+            dlclose(handle);
     }
     th_library_names_free(&needed);
     return why;
