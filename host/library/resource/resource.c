@@ -16,8 +16,10 @@ struct th_resource *th_resource_of(const void *object)
 /* --- The end --------------------------------------------------------------------------------- */
 
 /* Monitors go before the destructor is called, as in a BEAM; and after it, if it has made some. */
-static void destroy(struct th_resource *resource)
+static void destroy(struct th_resource_due *due)
 {
+    struct th_resource *resource =
+        (struct th_resource *)((char *)due - offsetof(struct th_resource, dying));
     struct th_resource_running running = {th_resource_type_callbacks(resource->type), {0}, {0}};
 
     th_resource_forget_saved(resource);
@@ -30,13 +32,7 @@ static void destroy(struct th_resource *resource)
     }
     th_resource_type_release(resource->type);
     free(resource);
-    if (running.callbacks.library)
-        th_library_drop(running.callbacks.library);
-}
-
-static void run_destroy(struct th_resource_due *due)
-{
-    destroy((struct th_resource *)((char *)due - offsetof(struct th_resource, dying)));
+    th_resource_callbacks_drop(&running.callbacks);
 }
 
 /* --- Shares ---------------------------------------------------------------------------------- */
@@ -48,7 +44,7 @@ void *th_resource_alloc(ErlNifResourceType *type, size_t size)
     if (size > PTRDIFF_MAX - sizeof *resource || !(resource = malloc(sizeof *resource + size)))
         return NULL;
     resource->type = type;
-    resource->dying.run = run_destroy;
+    resource->dying.run = destroy;
     resource->size = size;
     resource->watches = NULL;
     resource->saved = false;
@@ -94,7 +90,7 @@ static void release(struct th_resource *resource)
     if (resource->watches || th_resource_type_has_callbacks(resource->type))
         th_resource_push_due(&resource->dying);
     else
-        destroy(resource);
+        destroy(&resource->dying);
 }
 
 void th_resource_keep(void *object)
@@ -211,20 +207,22 @@ void th_resource_end(struct th_resource_running *running)
     th_env_release(&running->env);
 }
 
-static void drop_library(const struct th_resource_callbacks *callbacks)
-{
-    if (callbacks->library)
-        th_library_drop(callbacks->library);
-}
-
 bool th_resource_has_stop(void *object)
 {
     struct th_resource_callbacks callbacks =
         th_resource_type_callbacks(th_resource_of(object)->type);
-    bool has = callbacks.stop != NULL;
 
-    drop_library(&callbacks);
-    return has;
+    th_resource_callbacks_drop(&callbacks);
+    return callbacks.stop;
+}
+
+bool th_resource_has_down(void *object)
+{
+    struct th_resource_callbacks callbacks =
+        th_resource_type_callbacks(th_resource_of(object)->type);
+
+    th_resource_callbacks_drop(&callbacks);
+    return callbacks.down;
 }
 
 void th_resource_stop(void *object, ErlNifEvent event, bool direct)
@@ -237,39 +235,28 @@ void th_resource_stop(void *object, ErlNifEvent event, bool direct)
         running.callbacks.stop(&running.env, object, event, direct);
         th_resource_end(&running);
     }
-    drop_library(&running.callbacks);
-}
-
-static bool is_called(const struct th_resource_callbacks *callbacks, th_term module)
-{
-    return callbacks->dyncall && th_library_name(callbacks->library) == module;
+    th_resource_callbacks_drop(&running.callbacks);
 }
 
 /* The callback gets its caller's environment, which makes enif_self() work in it. */
-static void dynamic_call(th_env *env, struct th_resource *resource,
-                         const struct th_resource_callbacks *callbacks, void *data)
-{
-    struct th_library_frame call;
-
-    th_library_begin(&call, th_library_path(callbacks->library),
-                     resource->type->titles[TH_RESOURCE_DYNCALL]);
-    callbacks->dyncall(env, resource->data, data);
-    th_library_end(&call);
-}
-
 bool th_resource_dynamic_call(th_env *env, th_term module, th_term name, th_term term, void *data)
 {
     struct th_resource *resource = th_resource_of_term(term);
     struct th_resource_callbacks callbacks;
+    struct th_library_frame call;
     bool called;
 
     if (!resource || resource->type->name != name)
         return false;
     callbacks = th_resource_type_callbacks(resource->type);
-    called = is_called(&callbacks, module);
-    if (called)
-        dynamic_call(env, resource, &callbacks, data);
-    drop_library(&callbacks);
+    called = callbacks.dyncall && th_library_name(callbacks.library) == module;
+    if (called) {
+        th_library_begin(&call, th_library_path(callbacks.library),
+                         resource->type->titles[TH_RESOURCE_DYNCALL]);
+        callbacks.dyncall(env, resource->data, data);
+        th_library_end(&call);
+    }
+    th_resource_callbacks_drop(&callbacks);
     return called;
 }
 
@@ -296,34 +283,23 @@ void th_resource_push_due(struct th_resource_due *due)
         wake();
 }
 
-/* All that is due, the first to come first. */
-static struct th_resource_due *take_due(void)
-{
-    struct th_resource_due *stack =
-        atomic_exchange_explicit(&th_resource_due, NULL, memory_order_acquire);
-    struct th_resource_due *list = NULL;
-
-    while (stack) {
-        struct th_resource_due *next = stack->next;
-        stack->next = list;
-        list = stack;
-        stack = next;
-    }
-    return list;
-}
-
 /* What the callbacks of trace/ are about is set aside: a destructor may cause events of its own. */
 void th_resource_reap_all(void)
 {
     struct th_callback_subject *outer = th_self.subject;
-    struct th_resource_due *list;
+    struct th_resource_due *stack, *list, *next;
 
     th_self.subject = NULL;
-    while ((list = take_due())) {
-        while (list) {
-            struct th_resource_due *next = list->next;
+    while ((stack = atomic_exchange_explicit(&th_resource_due, NULL, memory_order_acquire))) {
+        /* The first to become due comes first. */
+        for (list = NULL; stack; stack = next) {
+            next = stack->next;
+            stack->next = list;
+            list = stack;
+        }
+        for (; list; list = next) {
+            next = list->next;
             list->run(list);
-            list = next;
         }
     }
     th_self.subject = outer;

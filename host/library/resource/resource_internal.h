@@ -67,9 +67,13 @@ void th_resource_type_release(ErlNifResourceType *type);
 /* True if there is anything to call. */
 bool th_resource_type_has_callbacks(ErlNifResourceType *type);
 
-/* The callbacks of now, with a share of their library that the caller gives back with
- * th_library_drop() unless it is NULL. */
+/* The callbacks of now, with a share of their library, and giving that share back. */
 struct th_resource_callbacks th_resource_type_callbacks(ErlNifResourceType *type);
+static inline void th_resource_callbacks_drop(const struct th_resource_callbacks *callbacks)
+{
+    if (callbacks->library)
+        th_library_drop(callbacks->library);
+}
 
 /* --- Objects --------------------------------------------------------------------------------- */
 

@@ -38,22 +38,7 @@ _Static_assert(sizeof(ErlNifMonitor) >= sizeof((struct th_resource_watch){0}.wor
  * it is held. Taken inside any other lock. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct th_resource_watch *watch_of(struct th_monitor *monitor)
-{
-    return (struct th_resource_watch *)((char *)monitor -
-                                        offsetof(struct th_resource_watch, monitor));
-}
-
 /* --- The list of a resource; the lock is held ------------------------------------------------- */
-
-static void put_in(struct th_resource *resource, struct th_resource_watch *watch)
-{
-    watch->place = &resource->watches;
-    watch->next = resource->watches;
-    if (watch->next)
-        watch->next->place = &watch->next;
-    resource->watches = watch;
-}
 
 static void take_out(struct th_resource_watch *watch)
 {
@@ -79,35 +64,30 @@ static void write_identity(ErlNifMonitor *to, const uint32_t words[])
     memcpy(to, words, TH_RESOURCE_WORDS * sizeof *words);
 }
 
-static void call_down(struct th_resource_running *running, struct th_resource_watch *watch)
-{
-    ErlNifPid pid = {watch->monitor.watched};
-    ErlNifMonitor identity;
-
-    write_identity(&identity, watch->words);
-    th_resource_begin(running, watch->resource, TH_RESOURCE_DOWN);
-    running->callbacks.down(&running->env, watch->resource->data, &pid, &identity);
-    th_resource_end(running);
-}
-
 static void run_down(struct th_resource_due *due)
 {
     struct th_resource_watch *watch =
         (struct th_resource_watch *)((char *)due - offsetof(struct th_resource_watch, due));
     struct th_resource_running running = {
         th_resource_type_callbacks(watch->resource->type), {0}, {0}};
+    ErlNifPid pid = {watch->monitor.watched};
+    ErlNifMonitor identity;
 
-    if (running.callbacks.down) /* else it was lost when the type was taken over */
-        call_down(&running, watch);
+    if (running.callbacks.down) { /* else it was lost when the type was taken over */
+        write_identity(&identity, watch->words);
+        th_resource_begin(&running, watch->resource, TH_RESOURCE_DOWN);
+        running.callbacks.down(&running.env, watch->resource->data, &pid, &identity);
+        th_resource_end(&running);
+    }
     th_resource_release(watch->resource->data);
-    if (running.callbacks.library)
-        th_library_drop(running.callbacks.library);
+    th_resource_callbacks_drop(&running.callbacks);
     th_free(watch);
 }
 
 static void ended(struct th_monitor *self, th_term reason)
 {
-    struct th_resource_watch *watch = watch_of(self);
+    struct th_resource_watch *watch =
+        (struct th_resource_watch *)((char *)self - offsetof(struct th_resource_watch, monitor));
     bool due, last = false;
 
     (void)reason;
@@ -126,43 +106,31 @@ static void ended(struct th_monitor *self, th_term reason)
 
 /* --- Starting and stopping -------------------------------------------------------------------- */
 
-static struct th_resource_watch *create(struct th_resource *resource)
+/* The identity is written first: `down` may be called before this returns. */
+bool th_resource_monitor(void *object, th_term pid, ErlNifMonitor *identity)
 {
-    struct th_resource_watch *watch = th_alloc_zero(sizeof *watch);
+    struct th_resource *resource = th_resource_of(object);
+    struct th_resource_watch *watch = th_alloc(sizeof *watch);
     struct th_ref_parts parts;
     th_env env;
 
     th_env_init(&env, TH_ENV_PLAIN);
     th_get_ref(th_make_new_reference(&env), &parts);
     th_env_release(&env);
+    *watch = (struct th_resource_watch){
+        .monitor.down = ended,
+        .due.run = run_down,
+        .resource = resource,
+        .place = &resource->watches,
+    };
     memcpy(watch->words, parts.words, sizeof watch->words);
-    watch->monitor.down = ended;
-    watch->due.run = run_down;
-    watch->resource = resource;
-    return watch;
-}
-
-bool th_resource_has_down(void *object)
-{
-    struct th_resource_callbacks callbacks =
-        th_resource_type_callbacks(th_resource_of(object)->type);
-    bool has = callbacks.down != NULL;
-
-    if (callbacks.library)
-        th_library_drop(callbacks.library);
-    return has;
-}
-
-/* The identity is written first: `down` may be called before this returns. */
-bool th_resource_monitor(void *object, th_term pid, ErlNifMonitor *identity)
-{
-    struct th_resource *resource = th_resource_of(object);
-    struct th_resource_watch *watch = create(resource);
-
     if (identity)
         write_identity(identity, watch->words);
     pthread_mutex_lock(&lock);
-    put_in(resource, watch);
+    watch->next = resource->watches;
+    if (watch->next)
+        watch->next->place = &watch->next;
+    resource->watches = watch;
     pthread_mutex_unlock(&lock);
     if (th_process_monitor_start(&watch->monitor, pid))
         return true;

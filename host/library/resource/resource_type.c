@@ -60,19 +60,6 @@ static const char *const title_formats[TH_RESOURCE_CALLS] = {
     [TH_RESOURCE_DYNCALL] = "the dynamic call of %s",
 };
 
-static ErlNifResourceType *new_type(th_term name, const struct th_resource_callbacks *callbacks)
-{
-    ErlNifResourceType *type = th_alloc_zero(sizeof *type);
-
-    type->name = name;
-    for (size_t i = 0; i < TH_RESOURCE_CALLS; i++)
-        type->titles[i] = th_printf(title_formats[i], th_atom_name(name)->text);
-    type->callbacks = *callbacks;
-    atomic_init(&type->count, 1);
-    pthread_mutex_init(&type->lock, NULL);
-    return type;
-}
-
 static struct th_resource_callbacks set_callbacks(ErlNifResourceType *type,
                                                   const struct th_resource_callbacks *callbacks)
 {
@@ -132,56 +119,44 @@ struct th_resource_callbacks th_resource_type_callbacks(ErlNifResourceType *type
 
 /* --- Opening --------------------------------------------------------------------------------- */
 
-/* The first MEMBERS of the callbacks: those behind them are not there in older structures. */
-static bool read_callbacks(struct th_resource_callbacks *to, struct th_library *library,
-                           const ErlNifResourceTypeInit *from, int members)
-{
-    *to = (struct th_resource_callbacks){.library = library};
-    if (members < 0 || members > 4 || (members > 0 && !from))
-        return false;
-    if (members > 0)
-        to->dtor = from->dtor;
-    if (members > 1)
-        to->stop = from->stop;
-    if (members > 2)
-        to->down = from->down;
-    if (members > 3)
-        to->dyncall = from->dyncall;
-    return true;
-}
-
-static void remember(struct th_library *library, ErlNifResourceType *type, bool takeover,
-                     const struct th_resource_callbacks *callbacks)
-{
-    struct th_opened_type *opened = th_alloc(sizeof *opened);
-
-    *opened = (struct th_opened_type){library->opened, type, takeover, *callbacks};
-    library->opened = opened;
-}
-
 ErlNifResourceType *th_resource_type_open(struct th_library *library, const char *name,
                                           const ErlNifResourceTypeInit *init, int members,
                                           ErlNifResourceFlags flags, ErlNifResourceFlags *tried)
 {
-    struct th_resource_callbacks callbacks;
+    /* Callbacks behind the first MEMBERS are not there in older structures. */
+    struct th_resource_callbacks callbacks = {.library = library};
+    struct th_opened_type *opened;
     ErlNifResourceType *type = NULL;
     ErlNifResourceFlags done;
     th_term atom;
 
     if (tried)
         *tried = flags;
-    if (!library || !th_library_is_loading(library) || !name ||
-        !read_callbacks(&callbacks, library, init, members) ||
-        (atom = th_atom_latin1(name, strlen(name))) == TH_NONE)
+    if (!library || !th_library_is_loading(library) || !name || members < 0 || members > 4 ||
+        (members > 0 && !init) || (atom = th_atom_latin1(name, strlen(name))) == TH_NONE)
         return NULL;
+    callbacks.dtor = members > 0 ? init->dtor : NULL;
+    callbacks.stop = members > 1 ? init->stop : NULL;
+    callbacks.down = members > 2 ? init->down : NULL;
+    callbacks.dyncall = members > 3 ? init->dyncall : NULL;
     if (library->predecessor)
         type = find_type(library->predecessor, atom);
     done = type ? ERL_NIF_RT_TAKEOVER : ERL_NIF_RT_CREATE;
     if (!(flags & done))
         return NULL;
-    if (!type)
-        type = new_type(atom, &callbacks);
-    remember(library, type, done == ERL_NIF_RT_TAKEOVER, &callbacks);
+    if (!type) {
+        type = th_alloc_zero(sizeof *type);
+        type->name = atom;
+        for (size_t i = 0; i < TH_RESOURCE_CALLS; i++)
+            type->titles[i] = th_printf(title_formats[i], th_atom_name(atom)->text);
+        type->callbacks = callbacks;
+        atomic_init(&type->count, 1);
+        pthread_mutex_init(&type->lock, NULL);
+    }
+    opened = th_alloc(sizeof *opened);
+    *opened =
+        (struct th_opened_type){library->opened, type, done == ERL_NIF_RT_TAKEOVER, callbacks};
+    library->opened = opened;
     if (tried)
         *tried = done;
     return type;
@@ -205,21 +180,6 @@ static struct th_resource_callbacks take_over(struct th_library *library, ErlNif
     return old;
 }
 
-/* OPENED is LIBRARY's. */
-static void commit(struct th_library *library, struct th_opened_type *opened)
-{
-    if (!opened->takeover) {
-        if (is_any_set(&opened->callbacks))
-            th_library_hold(library);
-        link_type(library, opened->type);
-        th_free(opened);
-        return;
-    }
-    opened->callbacks = take_over(library, opened->type, &opened->callbacks);
-    opened->next = library->taken;
-    library->taken = opened;
-}
-
 /* Resources that are there of a type that will never be: their destructor is not called, as its
  * library goes. */
 static struct th_resource_callbacks forget(ErlNifResourceType *type)
@@ -229,12 +189,6 @@ static struct th_resource_callbacks forget(ErlNifResourceType *type)
 
     th_resource_type_release(type);
     return callbacks;
-}
-
-static void rollback(const struct th_opened_type *opened)
-{
-    if (!opened->takeover)
-        forget(opened->type);
 }
 
 static struct th_opened_type *take_opened(struct th_library *library)
@@ -250,8 +204,18 @@ void th_resource_types_commit(struct th_library *library)
 {
     struct th_opened_type *opened;
 
-    while ((opened = take_opened(library)))
-        commit(library, opened);
+    while ((opened = take_opened(library))) {
+        if (opened->takeover) {
+            opened->callbacks = take_over(library, opened->type, &opened->callbacks);
+            opened->next = library->taken;
+            library->taken = opened;
+            continue;
+        }
+        if (is_any_set(&opened->callbacks))
+            th_library_hold(library);
+        link_type(library, opened->type);
+        th_free(opened);
+    }
 }
 
 void th_resource_types_rollback(struct th_library *library)
@@ -259,7 +223,8 @@ void th_resource_types_rollback(struct th_library *library)
     struct th_opened_type *opened;
 
     while ((opened = take_opened(library))) {
-        rollback(opened);
+        if (!opened->takeover)
+            forget(opened->type);
         th_free(opened);
     }
 }
@@ -297,22 +262,11 @@ void th_resource_types_forget(struct th_library *library)
 
 /* --- Taking back ----------------------------------------------------------------------------- */
 
-static bool has_type(struct th_library *library, const ErlNifResourceType *wanted)
-{
-    const ErlNifResourceType *type;
-
-    pthread_mutex_lock(&lists);
-    for (type = library->types; type && type != wanted; type = type->next)
-        ;
-    pthread_mutex_unlock(&lists);
-    return type != NULL;
-}
-
 /* Those that OLD's upgrade() has opened are OLD's already. */
 void th_resource_types_give_back(struct th_library *library, struct th_library *old)
 {
     for (struct th_opened_type *taken = library->taken; taken; taken = taken->next)
-        if (taken->callbacks.library == old && has_type(library, taken->type))
+        if (taken->callbacks.library == old && find_type(library, taken->type->name) == taken->type)
             take_over(old, taken->type, &taken->callbacks);
     th_resource_types_settle(library);
 }
