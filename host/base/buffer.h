@@ -54,4 +54,21 @@ void th_buffer_free(struct th_buffer *b);
                           : (void)((capacity) = (capacity) ? 2 * (capacity) : 8, \
                                    (items) = th_realloc((items), (capacity) * sizeof *(items))))
 
+/* How many of the COUNT items at ITEMS, of SIZE bytes each, have a number up to LIMIT: each begins
+ * with that number, a uint64_t, and they ascend by it. */
+static inline size_t th_base_count_up_to(const void *items, size_t count, size_t size,
+                                         uint64_t limit)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (*(const uint64_t *)((const char *)items + middle * size) <= limit)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 #endif

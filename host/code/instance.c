@@ -91,18 +91,10 @@ static void find_starts(struct th_instance *instance)
 const struct th_callee *th_code_instance_start(const struct th_instance *instance,
                                                uintptr_t address)
 {
-    size_t low = 0, high = instance->start_count;
+    const struct th_code_start *starts = instance->starts;
+    size_t count = th_base_count_up_to(starts, instance->start_count, sizeof *starts, address);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (instance->starts[middle].address == address)
-            return instance->starts[middle].callee;
-        if (instance->starts[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    return count > 0 && starts[count - 1].address == address ? starts[count - 1].callee : NULL;
 }
 
 /* --- Beginning and end ------------------------------------------------------------------------ */

@@ -13,7 +13,8 @@
 #include <string.h>
 
 struct range {
-    uintptr_t low, high; /* high: the first address that is beyond */
+    uint64_t high; /* the first address that is beyond */
+    uintptr_t low;
     struct th_instance *instance;
 };
 
@@ -44,16 +45,7 @@ static void note(struct operations *operations, const struct operation *operatio
 /* How many ranges end at ADDRESS or below. */
 static size_t below(const struct ranges *in, uintptr_t address)
 {
-    size_t low = 0, high = in->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (in->items[middle].high <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return th_base_count_up_to(in->items, in->count, sizeof *in->items, address);
 }
 
 static void insert(struct ranges *in, const struct range *range)
@@ -83,7 +75,7 @@ static void perform(unsigned index, const struct operation *operation)
 
 static void stage(struct th_instance *instance, bool removes)
 {
-    struct operation operation = {{instance->low, instance->high, instance}, removes};
+    struct operation operation = {{instance->high, instance->low, instance}, removes};
 
     if (instance->low == instance->high)
         return; /* it has no code */

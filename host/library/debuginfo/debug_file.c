@@ -18,28 +18,24 @@ static const off_t MOST_BYTES = 1 << 30;
 
 /* --- One file -------------------------------------------------------------------------------- */
 
-/* Only if there is a table of lines; a file that was stripped may have sections like .eh_frame. */
-static Dwarf *read_dwarf(Elf *elf)
-{
-    Dwarf *dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
-    Dwarf_CU *unit = NULL;
-
-    if (dwarf && dwarf_get_units(dwarf, NULL, &unit, NULL, NULL, NULL, NULL) == 0)
-        return dwarf;
-    dwarf_end(dwarf);
-    return NULL;
-}
-
 /* The whole content is in memory after it, and FD may be closed. */
 static bool read_content(int fd, struct th_debug_file *file)
 {
+    Dwarf_CU *unit = NULL;
+
     elf_version(EV_CURRENT);
     file->elf = elf_begin(fd, ELF_C_READ, NULL);
     if (!file->elf || elf_kind(file->elf) != ELF_K_ELF || elf_cntl(file->elf, ELF_C_FDREAD) != 0) {
         th_debuginfo_file_close(file);
         return false;
     }
-    file->dwarf = read_dwarf(file->elf);
+    /* Only if there is a table of lines; a file that was stripped may have sections like .eh_frame.
+     */
+    file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+    if (!file->dwarf || dwarf_get_units(file->dwarf, NULL, &unit, NULL, NULL, NULL, NULL) != 0) {
+        dwarf_end(file->dwarf);
+        file->dwarf = NULL;
+    }
     return true;
 }
 
@@ -70,71 +66,59 @@ struct build_id {
     size_t size;                /* 0: it has none */
 };
 
-static struct build_id build_id_of_notes(Elf_Data *notes)
-{
-    size_t position = 0;
-    size_t name, content;
-    GElf_Nhdr header;
-
-    while (notes && (position = gelf_getnote(notes, position, &header, &name, &content)) > 0)
-        if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == sizeof "GNU" &&
-            memcmp((const char *)notes->d_buf + name, "GNU", sizeof "GNU") == 0)
-            return (struct build_id){(const unsigned char *)notes->d_buf + content,
-                                     header.n_descsz};
-    return (struct build_id){0};
-}
-
 static struct build_id build_id_of(Elf *elf)
 {
-    struct build_id found = {0};
+    size_t position, name, content;
     Elf_Scn *section = NULL;
     GElf_Shdr header;
+    GElf_Nhdr note;
+    Elf_Data *notes;
 
-    while (found.size == 0 && (section = elf_nextscn(elf, section)))
-        if (gelf_getshdr(section, &header) && header.sh_type == SHT_NOTE)
-            found = build_id_of_notes(elf_getdata(section, NULL));
-    return found;
-}
-
-/* By their build-ids, where both have one. */
-static bool belong_together(Elf *library, Elf *debug, const GElf_Word *crc, uint32_t found)
-{
-    struct build_id wanted = build_id_of(library);
-    struct build_id there = build_id_of(debug);
-
-    if (wanted.size > 0 && there.size > 0)
-        return wanted.size == there.size && memcmp(wanted.bytes, there.bytes, wanted.size) == 0;
-    return crc && *crc == found;
-}
-
-static bool sum_up(int fd, off_t size, uint32_t *sum)
-{
-    unsigned char block[1 << 14];
-    ssize_t got = 0;
-
-    *sum = 0;
-    for (off_t at = 0; at < size; at += got) {
-        got = pread(fd, block, sizeof block, at);
-        if (got <= 0)
-            return false;
-        *sum = (uint32_t)crc32(*sum, block, (unsigned)got);
+    while ((section = elf_nextscn(elf, section))) {
+        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE)
+            continue;
+        notes = elf_getdata(section, NULL);
+        position = 0;
+        while (notes && (position = gelf_getnote(notes, position, &note, &name, &content)) > 0) {
+            const unsigned char *bytes = notes->d_buf;
+            if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof "GNU" &&
+                note.n_descsz > 0 && memcmp(bytes + name, "GNU", sizeof "GNU") == 0)
+                return (struct build_id){bytes + content, note.n_descsz};
+        }
     }
-    return true;
+    return (struct build_id){0};
 }
 
 /* CRC: that of the debug link; NULL: the build-id must tell. */
 static bool try(Elf *library, const char *path, const GElf_Word *crc, struct th_debug_file *file)
 {
+    unsigned char block[1 << 14];
+    struct build_id wanted, there;
     struct stat status;
     uint32_t sum = 0;
     int fd = open_file(path, &status);
-    bool good;
+    bool good = fd >= 0;
+    ssize_t got = 0;
 
-    if (fd < 0)
+    for (off_t at = 0; good && crc && at < status.st_size; at += got) {
+        got = pread(fd, block, sizeof block, at);
+        good = got > 0;
+        if (good)
+            sum = (uint32_t)crc32(sum, block, (unsigned)got);
+    }
+    good = good && read_content(fd, file);
+    if (fd >= 0)
+        close(fd);
+    if (!good)
         return false;
-    good = (!crc || sum_up(fd, status.st_size, &sum)) && read_content(fd, file);
-    close(fd);
-    if (good && belong_together(library, file->elf, crc, sum) && file->dwarf)
+    /* They belong together by their build-ids, where both have one. */
+    wanted = build_id_of(library);
+    there = build_id_of(file->elf);
+    if (wanted.size > 0 && there.size > 0)
+        good = wanted.size == there.size && memcmp(wanted.bytes, there.bytes, wanted.size) == 0;
+    else
+        good = crc && *crc == sum;
+    if (good && file->dwarf)
         return true;
     th_debuginfo_file_close(file);
     return false;
@@ -207,34 +191,6 @@ void th_debuginfo_files_open(const struct th_examination *facts, const char *fol
         find_by_link(own->elf, facts->path, folder, separate);
 }
 
-static Elf_Data *find_section(Elf *elf, GElf_Word type, GElf_Shdr *header)
-{
-    Elf_Scn *section = NULL;
-
-    while ((section = elf_nextscn(elf, section)))
-        if (gelf_getshdr(section, header) && header->sh_type == type && header->sh_size > 0)
-            return elf_getdata(section, NULL);
-    return NULL;
-}
-
-/* The strings that section LINK is, ended by a zero in any case; 0 of them if it is no such. */
-static size_t copy_names(struct th_symbols *symbols, Elf *elf, GElf_Word link)
-{
-    Elf_Scn *section = elf_getscn(elf, link);
-    GElf_Shdr header;
-    Elf_Data *data = section && gelf_getshdr(section, &header) && header.sh_type == SHT_STRTAB
-                         ? elf_getdata(section, NULL)
-                         : NULL;
-
-    if (!data || !data->d_buf || data->d_size == 0)
-        return 0;
-    th_free(symbols->names);
-    symbols->names = th_alloc(data->d_size + 1);
-    memcpy(symbols->names, data->d_buf, data->d_size);
-    symbols->names[data->d_size] = '\0';
-    return data->d_size;
-}
-
 /* Of several with one address the first in the file comes last: names of one function do not change
  * places between two runs. */
 static int compare(const void *a, const void *b)
@@ -248,12 +204,29 @@ static int compare(const void *a, const void *b)
 
 void th_debuginfo_symbols_read(struct th_symbols *symbols, Elf *elf, GElf_Word type)
 {
-    GElf_Shdr header;
-    Elf_Data *data = elf ? find_section(elf, type, &header) : NULL;
-    size_t count = data ? data->d_size / sizeof(Elf64_Sym) : 0;
-    size_t named = count > 0 ? copy_names(symbols, elf, header.sh_link) : 0;
+    Elf_Scn *section = NULL, *names;
+    Elf_Data *data = NULL, *strings = NULL;
+    GElf_Shdr header, names_header;
+    size_t count, named;
     GElf_Sym symbol;
 
+    while (elf && !data && (section = elf_nextscn(elf, section)))
+        if (gelf_getshdr(section, &header) && header.sh_type == type && header.sh_size > 0)
+            data = elf_getdata(section, NULL);
+    if (!data)
+        return;
+    /* The strings, ended by a zero in any case; 0 of them if the section that is named is none. */
+    names = elf_getscn(elf, header.sh_link);
+    if (names && gelf_getshdr(names, &names_header) && names_header.sh_type == SHT_STRTAB)
+        strings = elf_getdata(names, NULL);
+    named = strings && strings->d_buf ? strings->d_size : 0;
+    if (named > 0) {
+        th_free(symbols->names);
+        symbols->names = th_alloc(named + 1);
+        memcpy(symbols->names, strings->d_buf, named);
+        symbols->names[named] = '\0';
+    }
+    count = data->d_size / sizeof(Elf64_Sym);
     for (size_t i = 0; i < count && i < INT32_MAX && gelf_getsym(data, (int)i, &symbol); i++) {
         if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF ||
             symbol.st_size == 0 || symbol.st_name >= named || !symbols->names[symbol.st_name])
@@ -292,16 +265,9 @@ void th_debuginfo_symbols_free(struct th_symbols *symbols)
 const struct th_symbol *th_debuginfo_symbols_find(const struct th_symbols *symbols,
                                                   uint64_t address)
 {
-    size_t low = 0, high = symbols->count;
+    size_t count =
+        th_base_count_up_to(symbols->items, symbols->count, sizeof *symbols->items, address);
+    const struct th_symbol *last = count > 0 ? &symbols->items[count - 1] : NULL;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (symbols->items[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 && address - symbols->items[low - 1].address < symbols->items[low - 1].size
-               ? &symbols->items[low - 1]
-               : NULL;
+    return last && address - last->address < last->size ? last : NULL;
 }

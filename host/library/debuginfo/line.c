@@ -37,19 +37,6 @@ struct units {
 
 /* --- Units ----------------------------------------------------------------------------------- */
 
-static void add_unit(struct units *units, Dwarf_Die *die)
-{
-    Dwarf_Addr base, start, end;
-    ptrdiff_t next = 0;
-
-    while (units->count < MOST_UNITS && (next = dwarf_ranges(die, next, &base, &start, &end)) > 0) {
-        if (start >= end)
-            continue;
-        TH_ARRAY_GROW(units->items, units->count, units->capacity);
-        units->items[units->count++] = (struct unit){start, end, dwarf_dieoffset(die)};
-    }
-}
-
 static int compare_units(const void *a, const void *b)
 {
     const struct unit *first = a, *second = b;
@@ -60,46 +47,29 @@ static int compare_units(const void *a, const void *b)
 
 static void read_units(struct units *units, Dwarf *dwarf)
 {
+    Dwarf_Addr base, start, end;
     Dwarf_CU *unit = NULL;
+    ptrdiff_t next;
     Dwarf_Die die;
 
     for (size_t i = 0;
-         i < MOST_UNITS && dwarf_get_units(dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0; i++)
-        if (dwarf_tag(&die) == DW_TAG_compile_unit || dwarf_tag(&die) == DW_TAG_skeleton_unit)
-            add_unit(units, &die);
+         i < MOST_UNITS && dwarf_get_units(dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0; i++) {
+        if (dwarf_tag(&die) != DW_TAG_compile_unit && dwarf_tag(&die) != DW_TAG_skeleton_unit)
+            continue;
+        next = 0;
+        while (units->count < MOST_UNITS &&
+               (next = dwarf_ranges(&die, next, &base, &start, &end)) > 0) {
+            if (start >= end)
+                continue;
+            TH_ARRAY_GROW(units->items, units->count, units->capacity);
+            units->items[units->count++] = (struct unit){start, end, dwarf_dieoffset(&die)};
+        }
+    }
     if (units->count > 0)
         qsort(units->items, units->count, sizeof *units->items, compare_units);
 }
 
-static void free_units(struct units *units)
-{
-    th_free(units->items);
-    *units = (struct units){0};
-}
-
-/* The last one that begins there or before. */
-static bool find_unit(const struct units *units, Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die *die)
-{
-    size_t low = 0, high = units->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (units->items[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 && address < units->items[low - 1].end &&
-           dwarf_offdie(dwarf, units->items[low - 1].die, die);
-}
-
 /* --- What is inlined ------------------------------------------------------------------------- */
-
-static bool may_contain_code(int tag)
-{
-    return tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_class_type ||
-           tag == DW_TAG_structure_type;
-}
 
 static bool is_code(int tag)
 {
@@ -130,8 +100,9 @@ static bool find_inlined(const Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die *f
             depth--;
             if (depth > 0 && is_code(dwarf_tag(&at[depth])))
                 return false; /* that was the one with ADDRESS */
-        } else if ((inside || may_contain_code(tag)) && depth + 1 < DEEPEST &&
-                   dwarf_child(&at[depth], &at[depth + 1]) == 0) {
+        } else if ((inside || tag == DW_TAG_namespace || tag == DW_TAG_module ||
+                    tag == DW_TAG_class_type || tag == DW_TAG_structure_type) &&
+                   depth + 1 < DEEPEST && dwarf_child(&at[depth], &at[depth + 1]) == 0) {
             depth++;
             continue;
         }
@@ -148,40 +119,7 @@ static bool number_of(Dwarf_Die *die, unsigned name, Dwarf_Word *number)
     return dwarf_attr(die, name, &attribute) && dwarf_formudata(&attribute, number) == 0;
 }
 
-/* Where the function was called that was inlined. */
-static bool find_call(Dwarf_Die *unit, Dwarf_Die *inlined, const char **file, unsigned *line)
-{
-    Dwarf_Word which, number;
-    Dwarf_Files *files;
-    size_t count;
-
-    if (!number_of(inlined, DW_AT_call_file, &which) ||
-        !number_of(inlined, DW_AT_call_line, &number) || number == 0 || number > INT_MAX ||
-        dwarf_getsrcfiles(unit, &files, &count) != 0 || which >= count)
-        return false;
-    *file = dwarf_filesrc(files, which, NULL, NULL);
-    *line = (unsigned)number;
-    return *file != NULL;
-}
-
 /* --- Lines ----------------------------------------------------------------------------------- */
-
-/* As it was given to the compiler, unless that was an absolute path to elsewhere: what libdw has
- * put in front is the folder in which that ran. */
-static const char *shorten(Dwarf_Die *unit, const char *file)
-{
-    Dwarf_Attribute attribute;
-    const char *folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
-    size_t length = folder ? strlen(folder) : 0;
-
-    if (length > 0 && folder[length - 1] == '/')
-        length--;
-    if (folder && strncmp(file, folder, length) == 0 && file[length] == '/')
-        file += length + 1;
-    while (file[0] == '.' && file[1] == '/')
-        file += 2;
-    return file;
-}
 
 /* The first of the rows that begin at ADDRESS: of a function that is its head, although its first
  * instruction may be of another line as well. NULL: none does. */
@@ -226,28 +164,54 @@ static bool find_row(Dwarf_Die *unit, Dwarf_Addr address, const char **file, uns
     return *file != NULL;
 }
 
-/* The tree of UNIT may be in a file of its own (-gsplit-dwarf), if that is still there. */
+/* Where the function was called whose code is inlined at ADDRESS: the outermost such. The tree of
+ * UNIT may be in a file of its own (-gsplit-dwarf), if that is still there. */
 static bool find_outermost(Dwarf_Die *unit, Dwarf_Addr address, const char **file, unsigned *line)
 {
     Dwarf_Die tree = *unit, split, inlined;
+    Dwarf_Word which, number;
+    Dwarf_Files *files;
+    size_t count;
 
     if (dwarf_tag(unit) == DW_TAG_skeleton_unit || !dwarf_haschildren(unit))
         if (dwarf_cu_info(unit->cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) == 0 &&
             dwarf_tag(&split) == DW_TAG_compile_unit)
             tree = split;
-    return find_inlined(&tree, address, &inlined) && find_call(&tree, &inlined, file, line);
+    if (!find_inlined(&tree, address, &inlined) || !number_of(&inlined, DW_AT_call_file, &which) ||
+        !number_of(&inlined, DW_AT_call_line, &number) || number == 0 || number > INT_MAX ||
+        dwarf_getsrcfiles(&tree, &files, &count) != 0 || which >= count)
+        return false;
+    *file = dwarf_filesrc(files, which, NULL, NULL);
+    *line = (unsigned)number;
+    return *file != NULL;
 }
 
+/* The place of ADDRESS in the source of its function: false if it is not known. *FILE is DWARF's,
+ * *LINE at least 1. */
 static bool find_line(const struct units *units, Dwarf *dwarf, Dwarf_Addr address,
                       const char **file, unsigned *line)
 {
+    size_t count = th_base_count_up_to(units->items, units->count, sizeof *units->items, address);
+    Dwarf_Attribute attribute;
+    const char *folder;
     Dwarf_Die unit;
+    size_t length;
 
-    if (!find_unit(units, dwarf, address, &unit))
+    if (count == 0 || address >= units->items[count - 1].end ||
+        !dwarf_offdie(dwarf, units->items[count - 1].die, &unit))
         return false;
     if (!find_outermost(&unit, address, file, line) && !find_row(&unit, address, file, line))
         return false;
-    *file = shorten(&unit, *file);
+    /* As it was given to the compiler, unless that was an absolute path to elsewhere: what libdw
+     * has put in front is the folder in which that ran. */
+    folder = dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &attribute));
+    length = folder ? strlen(folder) : 0;
+    if (length > 0 && folder[length - 1] == '/')
+        length--;
+    if (folder && strncmp(*file, folder, length) == 0 && (*file)[length] == '/')
+        *file += length + 1;
+    while ((*file)[0] == '.' && (*file)[1] == '/')
+        *file += 2;
     return true;
 }
 
@@ -270,18 +234,6 @@ void th_library_set_debug_folder(const char *folder)
     debug_folder = folder;
 }
 
-/* --- Symbols --------------------------------------------------------------------------------- */
-
-/* The whole table, if one of the files has it; else what the library exports. */
-static void read_symbols(struct th_library_lines *lines)
-{
-    th_debuginfo_symbols_read(&lines->symbols, lines->own.elf, SHT_SYMTAB);
-    if (lines->symbols.count == 0)
-        th_debuginfo_symbols_read(&lines->symbols, lines->separate.elf, SHT_SYMTAB);
-    if (lines->symbols.count == 0)
-        th_debuginfo_symbols_read(&lines->symbols, lines->own.elf, SHT_DYNSYM);
-}
-
 /* --- One library ----------------------------------------------------------------------------- */
 
 static struct th_library_lines *open_lines(const struct th_examination *facts)
@@ -292,7 +244,12 @@ static struct th_library_lines *open_lines(const struct th_examination *facts)
     lines->dwarf = lines->own.dwarf ? lines->own.dwarf : lines->separate.dwarf;
     if (lines->dwarf)
         read_units(&lines->units, lines->dwarf);
-    read_symbols(lines);
+    /* The whole table, if one of the files has it; else what the library exports. */
+    th_debuginfo_symbols_read(&lines->symbols, lines->own.elf, SHT_SYMTAB);
+    if (lines->symbols.count == 0)
+        th_debuginfo_symbols_read(&lines->symbols, lines->separate.elf, SHT_SYMTAB);
+    if (lines->symbols.count == 0)
+        th_debuginfo_symbols_read(&lines->symbols, lines->own.elf, SHT_DYNSYM);
     return lines;
 }
 
@@ -307,43 +264,42 @@ void th_library_lines_free(struct th_library_lines *lines)
         th_free(slot->value);
     th_hash_table_free(&lines->found);
     th_debuginfo_symbols_free(&lines->symbols);
-    free_units(&lines->units);
+    th_free(lines->units.items);
     th_debuginfo_file_close(&lines->own);
     th_debuginfo_file_close(&lines->separate);
     th_free(lines);
 }
 
-static const struct th_line *find(struct th_library_lines *lines, uintptr_t offset)
-{
-    const struct th_symbol *symbol = th_debuginfo_symbols_find(&lines->symbols, offset);
-    struct th_line *line = th_alloc_zero(sizeof *line);
-
-    line->offset = offset;
-    if (symbol) {
-        line->function = symbol->name;
-        line->inside = offset - symbol->address;
-    }
-    if (lines->dwarf)
-        find_line(&lines->units, lines->dwarf, offset, &line->file, &line->line);
-    th_hash_table_set(&lines->found, offset + 1, line);
-    return line;
-}
-
 bool th_library_line(const struct th_library *library, uintptr_t address, struct th_line *line)
 {
-    struct th_library_lines **lines =
+    struct th_library_lines **place =
         &((struct th_library *)library)->lines; /* what it remembers */
     uintptr_t offset = address - library->memory.base;
-    const struct th_line *known;
+    const struct th_symbol *symbol;
+    struct th_library_lines *lines;
+    struct th_line *known;
 
     *line = (struct th_line){0};
     if (!th_library_executes(library, address, 1))
         return false;
     pthread_mutex_lock(&lock);
-    if (!*lines)
-        *lines = open_lines(&library->facts);
-    known = th_hash_table_get(&(*lines)->found, offset + 1);
-    *line = known ? *known : *find(*lines, offset);
+    if (!*place)
+        *place = open_lines(&library->facts);
+    lines = *place;
+    known = th_hash_table_get(&lines->found, offset + 1);
+    if (!known) {
+        known = th_alloc_zero(sizeof *known);
+        known->offset = offset;
+        symbol = th_debuginfo_symbols_find(&lines->symbols, offset);
+        if (symbol) {
+            known->function = symbol->name;
+            known->inside = offset - symbol->address;
+        }
+        if (lines->dwarf)
+            find_line(&lines->units, lines->dwarf, offset, &known->file, &known->line);
+        th_hash_table_set(&lines->found, offset + 1, known);
+    }
+    *line = *known;
     pthread_mutex_unlock(&lock);
     return true;
 }

@@ -15,20 +15,11 @@ enum { MOST_ENTRIES = 4096 };
 
 const struct th_elf_segment *th_elf_segment_of(const struct th_elf *elf, uint64_t address)
 {
-    size_t low = 0;
-    size_t high = elf->segment_count;
+    size_t count =
+        th_base_count_up_to(elf->segments, elf->segment_count, sizeof *elf->segments, address);
+    const struct th_elf_segment *last = count > 0 ? &elf->segments[count - 1] : NULL;
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        const struct th_elf_segment *segment = &elf->segments[middle];
-        if (address < segment->address)
-            high = middle;
-        else if (address - segment->address >= segment->memory_size)
-            low = middle + 1;
-        else
-            return segment;
-    }
-    return NULL;
+    return last && address - last->address < last->memory_size ? last : NULL;
 }
 
 uint64_t th_elf_bytes_after(const struct th_elf *elf, uint64_t address)
