@@ -49,7 +49,7 @@ Elf_Data *th_elf_at(const struct th_elf *elf, uint64_t address, uint64_t size, E
     return data && data->d_size == size ? data : NULL;
 }
 
-static enum th_status refuse_damaged(const char *what)
+enum th_status th_elf_refuse_damaged(const char *what)
 {
     return th_error_raise(TH_REFUSED, "it is damaged: wrong %s", what);
 }
@@ -66,9 +66,9 @@ static enum th_status add_segment(struct th_elf *elf, const GElf_Phdr *header)
     if (header->p_vaddr > HIGHEST_ADDRESS || header->p_memsz > HIGHEST_ADDRESS ||
         header->p_filesz > header->p_memsz || header->p_offset > HIGHEST_ADDRESS ||
         (header->p_vaddr - header->p_offset) % page != 0)
-        return refuse_damaged("segments");
+        return th_elf_refuse_damaged("segments");
     if (last && header->p_vaddr / page <= (last->address + last->memory_size - 1) / page)
-        return refuse_damaged("segments (they overlap)");
+        return th_elf_refuse_damaged("segments (they overlap)");
     if (header->p_offset + header->p_filesz > size)
         return th_error_raise(TH_REFUSED, "it is cut short: it has %llu bytes of at least %llu",
                               (unsigned long long)size,
@@ -93,58 +93,46 @@ static enum th_status read_dynamic(struct th_elf *elf, const GElf_Phdr *header)
 
     elf->dynamic = th_elf_at(elf, header->p_vaddr, header->p_filesz, ELF_T_DYN);
     if (!elf->dynamic || all > INT32_MAX)
-        return refuse_damaged("dynamic section");
+        return th_elf_refuse_damaged("dynamic section");
     while (gelf_getdyn(elf->dynamic, (int)elf->dynamic_count, &entry) && entry.d_tag != DT_NULL)
         elf->dynamic_count++;
     if (elf->dynamic_count == all || elf->dynamic_count > MOST_ENTRIES)
-        return refuse_damaged("dynamic section (too long)");
+        return th_elf_refuse_damaged("dynamic section (too long)");
     for (size_t i = elf->dynamic_count; i < all; i++)
         if (gelf_getdyn(elf->dynamic, (int)i, &entry) && entry.d_tag != DT_NULL)
-            return refuse_damaged("dynamic section (it ends in its middle)");
+            return th_elf_refuse_damaged("dynamic section (it ends in its middle)");
     return TH_OK;
-}
-
-static bool is_mapped_or_empty(const struct th_elf *elf, uint64_t address, uint64_t size)
-{
-    return size == 0 || size <= th_elf_bytes_after(elf, address);
-}
-
-/* The loader protects whole pages, from the first on to the last that is full. */
-static bool is_protectable(const struct th_elf *elf, const GElf_Phdr *header)
-{
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    uint64_t whole;
-
-    if (header->p_memsz == 0)
-        return true;
-    if (header->p_memsz > HIGHEST_ADDRESS || !th_elf_maps(elf, header->p_vaddr, 1))
-        return false;
-    whole = (header->p_vaddr + header->p_memsz) / page * page;
-    return whole <= header->p_vaddr || th_elf_maps(elf, header->p_vaddr, whole - header->p_vaddr);
 }
 
 /* Headers other than PT_LOAD, which must come after those: they speak of mapped memory. */
 static enum th_status note_header(struct th_elf *elf, const GElf_Phdr *header)
 {
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t address = header->p_vaddr, size = header->p_memsz, whole;
+    bool is_there = header->p_filesz == 0 || header->p_filesz <= th_elf_bytes_after(elf, address);
+
     switch (header->p_type) {
     case PT_DYNAMIC:
-        return elf->dynamic ? refuse_damaged("dynamic section (there are two)")
+        return elf->dynamic ? th_elf_refuse_damaged("dynamic section (there are two)")
                             : read_dynamic(elf, header);
     case PT_TLS:
         elf->thread_storage = true;
-        return header->p_filesz <= header->p_memsz && header->p_memsz <= HIGHEST_ADDRESS &&
-                       is_mapped_or_empty(elf, header->p_vaddr, header->p_filesz)
+        return header->p_filesz <= size && size <= HIGHEST_ADDRESS && is_there
                    ? TH_OK
-                   : refuse_damaged("thread-local storage");
+                   : th_elf_refuse_damaged("thread-local storage");
     case PT_GNU_STACK:
         elf->executable_stack = header->p_flags & PF_X;
         return TH_OK;
     case PT_GNU_RELRO:
-        return is_protectable(elf, header) ? TH_OK : refuse_damaged("read-only data");
+        /* The loader protects whole pages, from the first on to the last that is full. */
+        whole = (address + size) / page * page;
+        return size == 0 || (size <= HIGHEST_ADDRESS && th_elf_maps(elf, address, 1) &&
+                             (whole <= address || th_elf_maps(elf, address, whole - address)))
+                   ? TH_OK
+                   : th_elf_refuse_damaged("read-only data");
     case PT_NOTE:
     case PT_GNU_PROPERTY:
-        return is_mapped_or_empty(elf, header->p_vaddr, header->p_filesz) ? TH_OK
-                                                                          : refuse_damaged("notes");
+        return is_there ? TH_OK : th_elf_refuse_damaged("notes");
     default:
         return TH_OK;
     }
@@ -157,18 +145,18 @@ static enum th_status read_segments(struct th_elf *elf)
     GElf_Phdr header;
 
     if (elf_getphdrnum(elf->elf, &count) != 0)
-        return refuse_damaged("program headers");
+        return th_elf_refuse_damaged("program headers");
     elf->executable_stack = true; /* what the loader assumes of a file that does not say */
     for (size_t i = 0; i < 2 * count && !status; i++) {
         if (!gelf_getphdr(elf->elf, (int)(i % count), &header))
-            return refuse_damaged("program headers");
+            return th_elf_refuse_damaged("program headers");
         if ((i < count) == (header.p_type == PT_LOAD))
             status = i < count ? add_segment(elf, &header) : note_header(elf, &header);
     }
     if (status)
         return status;
     if (elf->segment_count == 0)
-        return refuse_damaged("program headers (nothing to load)");
+        return th_elf_refuse_damaged("program headers (nothing to load)");
     if (!elf->dynamic)
         return th_error_raise(TH_REFUSED, "it has no dynamic section; link it with -shared");
     return TH_OK;
@@ -197,65 +185,7 @@ uint64_t th_elf_flags(const struct th_elf *elf, int64_t tag)
     return value;
 }
 
-/* --- Opening --------------------------------------------------------------------------------- */
-
-enum th_status th_elf_open_file(const char *path, int *fd, struct stat *identity)
-{
-    Elf64_Ehdr header = {0};
-    ssize_t got;
-
-    /* O_NONBLOCK: a pipe of that name must not hang the host. */
-    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (*fd < 0 || fstat(*fd, identity) != 0)
-        return th_error_raise(TH_REFUSED, "it cannot be read: %s", strerror(errno));
-    if (S_ISDIR(identity->st_mode))
-        return th_error_raise(TH_REFUSED, "it is a folder; add it with -L and give the name alone");
-    if (!S_ISREG(identity->st_mode))
-        return th_error_raise(TH_REFUSED, "it is no ordinary file");
-    got = pread(*fd, &header, sizeof header, 0);
-    if (got < 0)
-        return th_error_raise(TH_REFUSED, "it cannot be read: %s", strerror(errno));
-    return th_elf_check_header(&header, (size_t)got, (uint64_t)identity->st_size);
-}
-
-static enum th_status read_file(struct th_elf *elf, const char *path)
-{
-    enum th_status status = th_elf_open_file(path, &elf->fd, &elf->identity);
-
-    if (status)
-        return status;
-    elf_version(EV_CURRENT);
-    elf->elf = elf_begin(elf->fd, ELF_C_READ, NULL);
-    if (!elf->elf || elf_kind(elf->elf) != ELF_K_ELF)
-        return th_error_raise(TH_REFUSED, "it is damaged: %s", elf_errmsg(-1));
-    if ((status = read_segments(elf)) || (status = th_elf_read_symbols(elf)))
-        return status;
-    return th_elf_check_tables(elf);
-}
-
-enum th_status th_elf_open(struct th_elf *elf, const char *path)
-{
-    enum th_status status;
-
-    *elf = (struct th_elf){.fd = -1};
-    status = read_file(elf, path);
-    if (status)
-        th_elf_close(elf);
-    return status;
-}
-
-void th_elf_close(struct th_elf *elf)
-{
-    if (elf->elf)
-        elf_end(elf->elf);
-    if (elf->fd >= 0)
-        close(elf->fd);
-    th_free(elf->segments);
-    th_free(elf->referred);
-    *elf = (struct th_elf){.fd = -1, .identity = elf->identity};
-}
-
-/* What kind of file it is: how files that are no library of this machine are told apart. */
+/* --- The header: how files that are no library of this machine are told apart ----------------- */
 
 #if defined(__x86_64__)
 enum { OWN_MACHINE = EM_X86_64 };
@@ -287,17 +217,11 @@ static const char *machine_name(unsigned machine)
     }
 }
 
-static bool is_text(const unsigned char *start, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        if (start[i] < ' ' && (start[i] == 0 || !strchr("\t\n\r\f", start[i])))
-            return false;
-    return true;
-}
-
-/* The file does not begin as ELF files do: says what it is instead. */
+/* The file begins with START, as no ELF file does. */
 static enum th_status refuse_foreign(const unsigned char *start, size_t size)
 {
+    size_t text = 0;
+
     if (size == 0)
         return th_error_raise(TH_REFUSED, "it is empty");
     if (size >= 7 && memcmp(start, "!<arch>", 7) == 0)
@@ -305,62 +229,20 @@ static enum th_status refuse_foreign(const unsigned char *start, size_t size)
                                           "-shared");
     if (size >= 4 && memcmp(start, "FOR1", 4) == 0)
         return th_error_raise(TH_REFUSED, "it is compiled Erlang, not a shared object");
-    if (is_text(start, size))
+    while (text < size && (start[text] >= ' ' || (start[text] && strchr("\t\n\r\f", start[text]))))
+        text++;
+    if (text == size)
         return th_error_raise(TH_REFUSED, "it is text, not a shared object; if it is C, compile it "
                                           "with -fPIC -shared");
     return th_error_raise(TH_REFUSED, "it is no shared object (no ELF file)");
 }
 
-static enum th_status check_type(unsigned type)
-{
-    switch (type) {
-    case ET_DYN:
-        return TH_OK;
-    case ET_REL:
-        return th_error_raise(TH_REFUSED, "it is an object file; link it with -shared");
-    case ET_EXEC:
-        return th_error_raise(TH_REFUSED, "it is a program; link it with -shared");
-    case ET_CORE:
-        return th_error_raise(TH_REFUSED, "it is a core dump");
-    default:
-        return th_error_raise(TH_REFUSED, "it is no shared object (ELF type %u)", type);
-    }
-}
-
-static enum th_status check_machine(unsigned machine)
-{
-    const char *name = machine_name(machine);
-
-    if (machine == OWN_MACHINE)
-        return TH_OK;
-    if (name)
-        return th_error_raise(TH_REFUSED, "it was compiled for %s, this host runs on %s", name,
-                              machine_name(OWN_MACHINE));
-    return th_error_raise(TH_REFUSED, "it was compiled for ELF machine %u, this host runs on %s",
-                          machine, machine_name(OWN_MACHINE));
-}
-
-/* The section headers say nothing that is needed, but libelf believes their number, and a file that
- * ends before they do was cut short. */
-static enum th_status check_sections(const Elf64_Ehdr *header, uint64_t size)
-{
-    uint64_t bytes = (uint64_t)header->e_shnum * header->e_shentsize;
-
-    if (header->e_shoff == 0 && header->e_shnum == 0)
-        return TH_OK;
-    if (header->e_shentsize != sizeof(Elf64_Shdr) || header->e_shnum == 0)
-        return th_error_raise(TH_REFUSED, "it is damaged: wrong section headers");
-    if (header->e_shoff > size || bytes > size - header->e_shoff)
-        return th_error_raise(
-            TH_REFUSED, "it is cut short: it has %llu bytes, its section headers end at %llu",
-            (unsigned long long)size, (unsigned long long)(header->e_shoff + bytes));
-    return TH_OK;
-}
-
-enum th_status th_elf_check_header(const Elf64_Ehdr *header, size_t got, uint64_t size)
+/* The first GOT bytes of a file of SIZE bytes: are they the header of a library of this machine? */
+static enum th_status check_header(const Elf64_Ehdr *header, size_t got, uint64_t size)
 {
     const unsigned char *ident = header->e_ident;
-    enum th_status status;
+    uint64_t sections = (uint64_t)header->e_shnum * header->e_shentsize; /* bytes */
+    const char *machine = machine_name(header->e_machine);
 
     if (got < SELFMAG || memcmp(ident, ELFMAG, SELFMAG) != 0)
         return refuse_foreign(ident, got);
@@ -370,8 +252,25 @@ enum th_status th_elf_check_header(const Elf64_Ehdr *header, size_t got, uint64_
         return th_error_raise(TH_REFUSED, "it is a 32-bit library, this host has 64 bits");
     if (ident[EI_DATA] != (__BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB))
         return th_error_raise(TH_REFUSED, "its byte order is not this machine's");
-    if ((status = check_machine(header->e_machine)) || (status = check_type(header->e_type)))
-        return status;
+    if (header->e_machine != OWN_MACHINE && machine)
+        return th_error_raise(TH_REFUSED, "it was compiled for %s, this host runs on %s", machine,
+                              machine_name(OWN_MACHINE));
+    if (header->e_machine != OWN_MACHINE)
+        return th_error_raise(TH_REFUSED,
+                              "it was compiled for ELF machine %u, this host runs on %s",
+                              header->e_machine, machine_name(OWN_MACHINE));
+    switch (header->e_type) {
+    case ET_DYN:
+        break;
+    case ET_REL:
+        return th_error_raise(TH_REFUSED, "it is an object file; link it with -shared");
+    case ET_EXEC:
+        return th_error_raise(TH_REFUSED, "it is a program; link it with -shared");
+    case ET_CORE:
+        return th_error_raise(TH_REFUSED, "it is a core dump");
+    default:
+        return th_error_raise(TH_REFUSED, "it is no shared object (ELF type %u)", header->e_type);
+    }
     if (ident[EI_VERSION] != EV_CURRENT || header->e_version != EV_CURRENT)
         return th_error_raise(TH_REFUSED, "its ELF version %u is unknown", header->e_version);
     if ((ident[EI_OSABI] != ELFOSABI_NONE && ident[EI_OSABI] != ELFOSABI_GNU) ||
@@ -379,6 +278,71 @@ enum th_status th_elf_check_header(const Elf64_Ehdr *header, size_t got, uint64_
         return th_error_raise(TH_REFUSED, "it was compiled for another system (ABI %u version %u)",
                               ident[EI_OSABI], ident[EI_ABIVERSION]);
     if (header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phnum == 0)
-        return th_error_raise(TH_REFUSED, "it is damaged: wrong program headers");
-    return check_sections(header, size);
+        return th_elf_refuse_damaged("program headers");
+    /* The section headers say nothing that is needed, but libelf believes their number, and a file
+     * that ends before they do was cut short. */
+    if (header->e_shoff == 0 && header->e_shnum == 0)
+        return TH_OK;
+    if (header->e_shentsize != sizeof(Elf64_Shdr) || header->e_shnum == 0)
+        return th_elf_refuse_damaged("section headers");
+    if (header->e_shoff > size || sections > size - header->e_shoff)
+        return th_error_raise(
+            TH_REFUSED, "it is cut short: it has %llu bytes, its section headers end at %llu",
+            (unsigned long long)size, (unsigned long long)(header->e_shoff + sections));
+    return TH_OK;
+}
+
+/* --- Opening --------------------------------------------------------------------------------- */
+
+enum th_status th_elf_open_file(const char *path, int *fd, struct stat *identity)
+{
+    Elf64_Ehdr header = {0};
+    ssize_t got;
+
+    /* O_NONBLOCK: a pipe of that name must not hang the host. */
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*fd < 0 || fstat(*fd, identity) != 0)
+        return th_error_raise(TH_REFUSED, "it cannot be read: %s", strerror(errno));
+    if (S_ISDIR(identity->st_mode))
+        return th_error_raise(TH_REFUSED, "it is a folder; add it with -L and give the name alone");
+    if (!S_ISREG(identity->st_mode))
+        return th_error_raise(TH_REFUSED, "it is no ordinary file");
+    got = pread(*fd, &header, sizeof header, 0);
+    if (got < 0)
+        return th_error_raise(TH_REFUSED, "it cannot be read: %s", strerror(errno));
+    return check_header(&header, (size_t)got, (uint64_t)identity->st_size);
+}
+
+enum th_status th_elf_open(struct th_elf *elf, const char *path)
+{
+    enum th_status status;
+
+    *elf = (struct th_elf){.fd = -1};
+    status = th_elf_open_file(path, &elf->fd, &elf->identity);
+    if (!status) {
+        elf_version(EV_CURRENT);
+        elf->elf = elf_begin(elf->fd, ELF_C_READ, NULL);
+        if (!elf->elf || elf_kind(elf->elf) != ELF_K_ELF)
+            status = th_error_raise(TH_REFUSED, "it is damaged: %s", elf_errmsg(-1));
+    }
+    if (!status)
+        status = read_segments(elf);
+    if (!status)
+        status = th_elf_read_symbols(elf);
+    if (!status)
+        status = th_elf_check_tables(elf);
+    if (status)
+        th_elf_close(elf);
+    return status;
+}
+
+void th_elf_close(struct th_elf *elf)
+{
+    if (elf->elf)
+        elf_end(elf->elf);
+    if (elf->fd >= 0)
+        close(elf->fd);
+    th_free(elf->segments);
+    th_free(elf->referred);
+    *elf = (struct th_elf){.fd = -1, .identity = elf->identity};
 }

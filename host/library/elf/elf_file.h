@@ -90,20 +90,14 @@ enum th_elf_found { TH_ELF_ABSENT, TH_ELF_FOUND, TH_ELF_WRONG, TH_ELF_NAMELESS }
 enum th_elf_found th_elf_sections(const struct th_elf *elf, const char *name, size_t element,
                                   struct th_extents *extents);
 
-/*
- * The steps of th_elf_open() that have files of their own. The first GOT bytes of a file of SIZE
- * bytes: are they the header of a library of this machine?
- */
-enum th_status th_elf_check_header(const Elf64_Ehdr *header, size_t got, uint64_t size);
+/* Starts a chain: the file is damaged, WHAT is wrong. */
+enum th_status th_elf_refuse_damaged(const char *what);
 
-/* Finds symbols and strings. */
+/* The steps of th_elf_open() that have files of their own. Finds symbols and strings. */
 enum th_status th_elf_read_symbols(struct th_elf *elf);
 
 /* Walks relocations, which fills `referred`, initialisers and versions. */
 enum th_status th_elf_check_tables(struct th_elf *elf);
-
-/* False if a version record or the version number of a symbol is wrong. */
-bool th_elf_check_versions(const struct th_elf *elf);
 
 /* What a library needs from others. Inner header of library/. */
 

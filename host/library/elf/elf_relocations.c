@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-static enum th_status refuse_table(const char *what)
-{
-    return th_error_raise(TH_REFUSED, "it is damaged: wrong %s", what);
-}
-
 /* The kinds that the loader knows; for any other it ends the process. */
 static bool is_known_relocation(uint64_t type)
 {
@@ -50,66 +45,44 @@ struct judge {
     uint64_t calls;           /* relocations that lie there */
 };
 
-static struct judge make_judge(struct th_elf *elf)
-{
-    struct judge judge = {.elf = elf};
-    uint64_t value;
-
-    judge.changes_code =
-        th_elf_dynamic(elf, DT_TEXTREL, &value) || (th_elf_flags(elf, DT_FLAGS) & DF_TEXTREL);
-    judge.arrays[0] = (struct function_array){th_elf_flags(elf, DT_INIT_ARRAY),
-                                              th_elf_flags(elf, DT_INIT_ARRAYSZ)};
-    judge.arrays[1] = (struct function_array){th_elf_flags(elf, DT_FINI_ARRAY),
-                                              th_elf_flags(elf, DT_FINI_ARRAYSZ)};
-    return judge;
-}
-
-static bool is_in_array(const struct judge *judge, uint64_t address)
-{
-    for (size_t i = 0; i < 2; i++)
-        if (address - judge->arrays[i].start < judge->arrays[i].size)
-            return true;
-    return false;
-}
-
-static bool is_sane(struct judge *judge, const GElf_Rela *relocation)
-{
-    const struct th_elf *elf = judge->elf;
-    const struct th_elf_segment *segment = th_elf_segment_of(elf, relocation->r_offset);
-    uint64_t type = GELF_R_TYPE(relocation->r_info);
-    uint64_t symbol = GELF_R_SYM(relocation->r_info);
-    bool called = is_in_array(judge, relocation->r_offset);
-
-    judge->calls += called;
-    if (!is_known_relocation(type) || (symbol && symbol >= elf->symbol_count) ||
-        !th_elf_maps(elf, relocation->r_offset, 8) || !(segment->writable || judge->changes_code))
-        return false;
-    return !(type == IRELATIVE || (type == RELATIVE && called)) ||
-           is_code(elf, (uint64_t)relocation->r_addend);
-}
-
 /* Checks the relocations at ADDRESS, of which the first must be RELATIVE, and marks the symbols
  * that they refer to. */
 static enum th_status walk_relocations(struct judge *judge, uint64_t address, uint64_t size,
                                        uint64_t relative)
 {
-    Elf_Data *table = th_elf_at(judge->elf, address, size, ELF_T_RELA);
+    struct th_elf *elf = judge->elf;
+    Elf_Data *table = th_elf_at(elf, address, size, ELF_T_RELA);
     uint64_t count = size / sizeof(Elf64_Rela);
     GElf_Rela relocation;
 
     if (size == 0)
         return TH_OK;
     if (!table || size % sizeof(Elf64_Rela) != 0 || count > INT32_MAX || relative > count)
-        return refuse_table("relocations");
+        return th_elf_refuse_damaged("relocations");
     for (size_t i = 0; i < count; i++) {
+        const struct th_elf_segment *segment;
+        uint64_t type, symbol;
+        bool called = false; /* it lies in an array of functions */
+
         if (!gelf_getrela(table, (int)i, &relocation) ||
             (i < relative && GELF_R_TYPE(relocation.r_info) != RELATIVE))
-            return refuse_table("relocations");
-        if (GELF_R_TYPE(relocation.r_info) == 0)
+            return th_elf_refuse_damaged("relocations");
+        type = GELF_R_TYPE(relocation.r_info);
+        symbol = GELF_R_SYM(relocation.r_info);
+        if (type == 0)
             continue;
-        if (!is_sane(judge, &relocation))
-            return refuse_table("relocation");
-        judge->elf->referred[GELF_R_SYM(relocation.r_info)] = true;
+        segment = th_elf_segment_of(elf, relocation.r_offset);
+        for (size_t k = 0; k < 2; k++)
+            called |= relocation.r_offset - judge->arrays[k].start < judge->arrays[k].size;
+        judge->calls += called;
+        if (!is_known_relocation(type) || (symbol && symbol >= elf->symbol_count) ||
+            !th_elf_maps(elf, relocation.r_offset, 8) ||
+            !(segment->writable || judge->changes_code))
+            return th_elf_refuse_damaged("relocation");
+        if ((type == IRELATIVE || (type == RELATIVE && called)) &&
+            !is_code(elf, (uint64_t)relocation.r_addend))
+            return th_elf_refuse_damaged("relocation");
+        elf->referred[symbol] = true;
     }
     return TH_OK;
 }
@@ -149,67 +122,7 @@ static bool sizes_are_sane(const struct th_elf *elf)
            !th_elf_dynamic(elf, DT_REL, &value);
 }
 
-/* Each word of the arrays is filled in by a relocation; packed ones, which are not walked, may do
- * that too. */
-static bool arrays_are_filled(const struct judge *judge)
-{
-    uint64_t value;
-
-    return th_elf_dynamic(judge->elf, DT_RELR, &value) ||
-           judge->calls == judge->arrays[0].size / 8 + judge->arrays[1].size / 8;
-}
-
-static enum th_status check_relocations(struct th_elf *elf)
-{
-    struct judge judge = make_judge(elf);
-    uint64_t address;
-    enum th_status status = TH_OK;
-
-    if (!sizes_are_sane(elf))
-        return refuse_table("sizes in the dynamic section");
-    if (th_elf_dynamic(elf, DT_RELA, &address))
-        status = walk_relocations(&judge, address, th_elf_flags(elf, DT_RELASZ),
-                                  th_elf_flags(elf, DT_RELACOUNT));
-    if (!status && th_elf_dynamic(elf, DT_JMPREL, &address))
-        status = walk_relocations(&judge, address, th_elf_flags(elf, DT_PLTRELSZ), 0);
-    if (!status && !arrays_are_filled(&judge))
-        status = refuse_table("initialisers");
-    return status;
-}
-
-/* --- Code to run at start and end ------------------------------------------------------------- */
-
-static bool points_to_code(const struct th_elf *elf, int64_t tag)
-{
-    uint64_t address;
-
-    return !th_elf_dynamic(elf, tag, &address) || is_code(elf, address);
-}
-
-static bool is_in_file(const struct th_elf *elf, int64_t tag, uint64_t size)
-{
-    uint64_t address;
-
-    return !th_elf_dynamic(elf, tag, &address) || size == 0 ||
-           size <= th_elf_bytes_after(elf, address);
-}
-
-enum th_status th_elf_check_tables(struct th_elf *elf)
-{
-    enum th_status status = check_relocations(elf);
-
-    if (status)
-        return status;
-    if (!is_in_file(elf, DT_RELR, th_elf_flags(elf, DT_RELRSZ)))
-        return refuse_table("relative relocations");
-    if (!points_to_code(elf, DT_INIT) || !points_to_code(elf, DT_FINI) ||
-        !is_in_file(elf, DT_INIT_ARRAY, th_elf_flags(elf, DT_INIT_ARRAYSZ)) ||
-        !is_in_file(elf, DT_FINI_ARRAY, th_elf_flags(elf, DT_FINI_ARRAYSZ)))
-        return refuse_table("initialisers");
-    if (!th_elf_check_versions(elf))
-        return refuse_table("symbol versions");
-    return TH_OK;
-}
+/* --- Versions -------------------------------------------------------------------------------- */
 
 /*
  * The versions of symbols.
@@ -256,40 +169,35 @@ static void note_version(struct version_walk *walk, unsigned number)
         walk->highest = number;
 }
 
-static bool walk_needed_versions(struct version_walk *walk, uint64_t offset)
-{
-    for (;;) {
-        const Elf64_Vernaux *version = record_at(walk, offset, sizeof *version);
-        const char *name = version ? th_elf_string(walk->elf, version->vna_name) : NULL;
-        if (!name || elf_hash(name) != version->vna_hash)
-            return false;
-        note_version(walk, version->vna_other);
-        if (version->vna_next == 0)
-            return true;
-        offset += version->vna_next;
-    }
-}
-
-/* The loader insists that versions are wanted of libraries that are needed. */
-static bool is_needed(const struct th_elf *elf, const char *file)
-{
-    GElf_Dyn entry;
-
-    for (size_t i = 0; i < elf->dynamic_count; i++)
-        if (gelf_getdyn(elf->dynamic, (int)i, &entry) && entry.d_tag == DT_NEEDED &&
-            strcmp(th_elf_string(elf, entry.d_un.d_val), file) == 0)
-            return true;
-    return false;
-}
-
 static bool walk_needed(struct version_walk *walk)
 {
+    const struct th_elf *elf = walk->elf;
+
     for (uint64_t offset = 0;;) {
         const Elf64_Verneed *file = record_at(walk, offset, sizeof *file);
-        const char *name = file ? th_elf_string(walk->elf, file->vn_file) : NULL;
-        if (!name || !is_needed(walk->elf, name) ||
-            !walk_needed_versions(walk, offset + file->vn_aux))
+        const char *name = file ? th_elf_string(elf, file->vn_file) : NULL;
+        bool is_needed = false;
+        uint64_t at;
+        GElf_Dyn entry;
+
+        if (!name)
             return false;
+        /* The loader insists that versions are wanted of libraries that are needed. */
+        for (size_t i = 0; i < elf->dynamic_count && !is_needed; i++)
+            is_needed = gelf_getdyn(elf->dynamic, (int)i, &entry) && entry.d_tag == DT_NEEDED &&
+                        strcmp(th_elf_string(elf, entry.d_un.d_val), name) == 0;
+        if (!is_needed)
+            return false;
+        for (at = offset + file->vn_aux;;) {
+            const Elf64_Vernaux *version = record_at(walk, at, sizeof *version);
+            name = version ? th_elf_string(elf, version->vna_name) : NULL;
+            if (!name || elf_hash(name) != version->vna_hash)
+                return false;
+            note_version(walk, version->vna_other);
+            if (version->vna_next == 0)
+                break;
+            at += version->vna_next;
+        }
         if (file->vn_next == 0)
             return true;
         offset += file->vn_next;
@@ -312,25 +220,74 @@ static bool walk_defined(struct version_walk *walk)
     }
 }
 
-static bool numbers_are_known(const struct version_walk *walk)
+/* False if a version record or the version number of a symbol is wrong. */
+static bool check_versions(const struct th_elf *elf)
 {
-    size_t count = walk->elf->symbol_count;
+    struct version_walk walk = {.elf = elf, .highest = 1};
+    size_t count = elf->symbol_count;
     uint64_t address;
     Elf_Data *numbers;
 
-    if (!th_elf_dynamic(walk->elf, DT_VERSYM, &address))
-        return !walk->bytes;
-    numbers = th_elf_at(walk->elf, address, count * sizeof(Elf64_Versym), ELF_T_HALF);
+    if ((start_walk(&walk, DT_VERNEED) && !walk_needed(&walk)) ||
+        (start_walk(&walk, DT_VERDEF) && !walk_defined(&walk)))
+        return false;
+    if (!th_elf_dynamic(elf, DT_VERSYM, &address))
+        return !walk.bytes;
+    numbers = th_elf_at(elf, address, count * sizeof(Elf64_Versym), ELF_T_HALF);
     for (size_t i = 0; numbers && i < count; i++)
-        if ((((const Elf64_Versym *)numbers->d_buf)[i] & 0x7FFFu) > walk->highest)
+        if ((((const Elf64_Versym *)numbers->d_buf)[i] & 0x7FFFu) > walk.highest)
             return false;
     return numbers != NULL;
 }
 
-bool th_elf_check_versions(const struct th_elf *elf)
-{
-    struct version_walk walk = {.elf = elf, .highest = 1};
+/* --- Code to run at start and end ------------------------------------------------------------- */
 
-    return !(start_walk(&walk, DT_VERNEED) && !walk_needed(&walk)) &&
-           !(start_walk(&walk, DT_VERDEF) && !walk_defined(&walk)) && numbers_are_known(&walk);
+static bool points_to_code(const struct th_elf *elf, int64_t tag)
+{
+    uint64_t address;
+
+    return !th_elf_dynamic(elf, tag, &address) || is_code(elf, address);
+}
+
+static bool is_in_file(const struct th_elf *elf, int64_t tag, uint64_t size)
+{
+    uint64_t address;
+
+    return !th_elf_dynamic(elf, tag, &address) || size == 0 ||
+           size <= th_elf_bytes_after(elf, address);
+}
+
+enum th_status th_elf_check_tables(struct th_elf *elf)
+{
+    struct judge judge = {
+        .elf = elf,
+        .arrays = {{th_elf_flags(elf, DT_INIT_ARRAY), th_elf_flags(elf, DT_INIT_ARRAYSZ)},
+                   {th_elf_flags(elf, DT_FINI_ARRAY), th_elf_flags(elf, DT_FINI_ARRAYSZ)}},
+    };
+    enum th_status status = TH_OK;
+    uint64_t address;
+
+    judge.changes_code =
+        th_elf_dynamic(elf, DT_TEXTREL, &address) || (th_elf_flags(elf, DT_FLAGS) & DF_TEXTREL);
+    if (!sizes_are_sane(elf))
+        return th_elf_refuse_damaged("sizes in the dynamic section");
+    if (th_elf_dynamic(elf, DT_RELA, &address))
+        status = walk_relocations(&judge, address, th_elf_flags(elf, DT_RELASZ),
+                                  th_elf_flags(elf, DT_RELACOUNT));
+    if (!status && th_elf_dynamic(elf, DT_JMPREL, &address))
+        status = walk_relocations(&judge, address, th_elf_flags(elf, DT_PLTRELSZ), 0);
+    if (status)
+        return status;
+    /* Each word of the arrays is filled in by a relocation; packed ones, which are not walked, may
+     * do that too. */
+    if (!th_elf_dynamic(elf, DT_RELR, &address) &&
+        judge.calls != judge.arrays[0].size / 8 + judge.arrays[1].size / 8)
+        return th_elf_refuse_damaged("initialisers");
+    if (!is_in_file(elf, DT_RELR, th_elf_flags(elf, DT_RELRSZ)))
+        return th_elf_refuse_damaged("relative relocations");
+    if (!points_to_code(elf, DT_INIT) || !points_to_code(elf, DT_FINI) ||
+        !is_in_file(elf, DT_INIT_ARRAY, judge.arrays[0].size) ||
+        !is_in_file(elf, DT_FINI_ARRAY, judge.arrays[1].size))
+        return th_elf_refuse_damaged("initialisers");
+    return check_versions(elf) ? TH_OK : th_elf_refuse_damaged("symbol versions");
 }

@@ -9,11 +9,6 @@
 #include <limits.h>
 #include <string.h>
 
-static enum th_status refuse_table(const char *what)
-{
-    return th_error_raise(TH_REFUSED, "it is damaged: wrong %s", what);
-}
-
 const char *th_elf_string(const struct th_elf *elf, uint64_t offset)
 {
     return offset < elf->strings->d_size ? (const char *)elf->strings->d_buf + offset : NULL;
@@ -25,33 +20,6 @@ bool th_elf_symbol(const struct th_elf *elf, size_t i, GElf_Sym *symbol, const c
         return false;
     *name = th_elf_string(elf, symbol->st_name);
     return *name != NULL;
-}
-
-/* DT_HASH: bucket count, chain count, buckets, chains; as many chains as symbols. */
-static bool count_by_hash(const struct th_elf *elf, uint64_t address, size_t *count)
-{
-    Elf_Data *head = th_elf_at(elf, address, 8, ELF_T_WORD);
-    const uint32_t *words = head ? head->d_buf : NULL;
-    uint64_t all;
-
-    if (!words)
-        return false;
-    all = 4 * (2 + (uint64_t)words[0] + words[1]);
-    *count = words[1];
-    return all <= th_elf_bytes_after(elf, address);
-}
-
-/* The highest symbol of a chain that starts at symbol INDEX; the last of a chain has bit 0 set. */
-static bool walk_gnu_chain(const uint32_t *chains, uint64_t chain_count, uint32_t first,
-                           uint32_t index, size_t *count)
-{
-    for (uint64_t i = index - first; index >= first && i < chain_count; i++) {
-        if (chains[i] & 1) {
-            *count = first + i + 1;
-            return true;
-        }
-    }
-    return false;
 }
 
 /* DT_GNU_HASH, which has only symbols that the file defines, after all that it does not; COUNT
@@ -79,44 +47,39 @@ static bool count_by_gnu_hash(const struct th_elf *elf, uint64_t address, size_t
         if (words[i] > highest)
             highest = words[i];
     }
-    return highest == 0 || walk_gnu_chain(words + before_chains, size / 4 - before_chains, words[1],
-                                          highest, count);
+    if (highest == 0)
+        return true;
+    /* The highest symbol of the chain that starts there; the last of a chain has bit 0 set. */
+    for (uint64_t i = before_chains + highest - words[1]; highest >= words[1] && i < size / 4; i++)
+        if (words[i] & 1) {
+            *count = words[1] + (i - before_chains) + 1;
+            return true;
+        }
+    return false;
 }
 
 static bool count_symbols(struct th_elf *elf)
 {
+    size_t by_hash = 0, by_gnu_hash = 0;
+    bool hash, gnu_hash;
+    const uint32_t *words;
     uint64_t address;
-    size_t by_hash = 0;
-    size_t by_gnu_hash = 0;
-    bool hash = th_elf_dynamic(elf, DT_HASH, &address);
+    Elf_Data *head;
 
-    if (hash && !count_by_hash(elf, address, &by_hash))
-        return false;
-    if (th_elf_dynamic(elf, DT_GNU_HASH, &address)) {
-        if (!count_by_gnu_hash(elf, address, &by_gnu_hash))
+    /* DT_HASH: bucket count, chain count, buckets, chains; as many chains as symbols. */
+    hash = th_elf_dynamic(elf, DT_HASH, &address);
+    if (hash) {
+        head = th_elf_at(elf, address, 8, ELF_T_WORD);
+        words = head ? head->d_buf : NULL;
+        if (!words || 4 * (2 + (uint64_t)words[0] + words[1]) > th_elf_bytes_after(elf, address))
             return false;
-    } else if (!hash) {
-        return false;
+        by_hash = words[1];
     }
-    elf->symbol_count = by_hash > by_gnu_hash ? by_hash : by_gnu_hash;
-    return true;
-}
-
-static bool read_strings(struct th_elf *elf)
-{
-    uint64_t address, size;
-
-    if (!th_elf_dynamic(elf, DT_STRTAB, &address) || !th_elf_dynamic(elf, DT_STRSZ, &size))
+    gnu_hash = th_elf_dynamic(elf, DT_GNU_HASH, &address);
+    if (gnu_hash && !count_by_gnu_hash(elf, address, &by_gnu_hash))
         return false;
-    elf->strings = th_elf_at(elf, address, size, ELF_T_BYTE);
-    return elf->strings && ((const char *)elf->strings->d_buf)[size - 1] == 0;
-}
-
-/* For an undefined symbol that cannot be another library's, the loader takes address 0. */
-static bool is_bindable(const GElf_Sym *symbol)
-{
-    return symbol->st_shndx != SHN_UNDEF || (GELF_ST_BIND(symbol->st_info) != STB_LOCAL &&
-                                             GELF_ST_VISIBILITY(symbol->st_other) == STV_DEFAULT);
+    elf->symbol_count = by_hash > by_gnu_hash ? by_hash : by_gnu_hash;
+    return hash || gnu_hash;
 }
 
 /* The length of a name that can be shown; SIZE_MAX if it has control characters. */
@@ -139,7 +102,12 @@ static bool symbols_are_sane(const struct th_elf *elf)
 
     for (size_t i = 0; i < elf->symbol_count; i++) {
         size_t length;
-        if (!th_elf_symbol(elf, i, &symbol, &name) || (i > 0 && !is_bindable(&symbol)))
+        if (!th_elf_symbol(elf, i, &symbol, &name))
+            return false;
+        /* For an undefined symbol that cannot be another library's, the loader takes address 0. */
+        if (i > 0 && symbol.st_shndx == SHN_UNDEF &&
+            (GELF_ST_BIND(symbol.st_info) == STB_LOCAL ||
+             GELF_ST_VISIBILITY(symbol.st_other) != STV_DEFAULT))
             return false;
         length = printable_length(name);
         if (length > budget)
@@ -174,22 +142,24 @@ static bool file_names_are_sane(const struct th_elf *elf)
 
 enum th_status th_elf_read_symbols(struct th_elf *elf)
 {
-    uint64_t address;
-    uint64_t size;
+    uint64_t address, size;
 
-    if (!read_strings(elf) || !file_names_are_sane(elf))
-        return refuse_table("string table");
+    if (th_elf_dynamic(elf, DT_STRTAB, &address) && th_elf_dynamic(elf, DT_STRSZ, &size))
+        elf->strings = th_elf_at(elf, address, size, ELF_T_BYTE);
+    if (!elf->strings || ((const char *)elf->strings->d_buf)[size - 1] != 0 ||
+        !file_names_are_sane(elf))
+        return th_elf_refuse_damaged("string table");
     if (!count_symbols(elf) || elf->symbol_count > INT32_MAX)
-        return refuse_table("symbol hash table");
+        return th_elf_refuse_damaged("symbol hash table");
     if (elf->symbol_count == 0)
         return th_error_raise(TH_REFUSED,
                               "it exports nothing, and so is neither plugin nor tracer");
     size = elf->symbol_count * sizeof(Elf64_Sym);
     if (!th_elf_dynamic(elf, DT_SYMTAB, &address) ||
         !(elf->symbols = th_elf_at(elf, address, size, ELF_T_SYM)))
-        return refuse_table("symbol table");
+        return th_elf_refuse_damaged("symbol table");
     if (!symbols_are_sane(elf))
-        return refuse_table("symbols");
+        return th_elf_refuse_damaged("symbols");
     elf->referred = th_alloc_zero(elf->symbol_count * sizeof *elf->referred);
     return TH_OK;
 }
@@ -244,12 +214,6 @@ static bool read_headers(struct headers *headers, const struct th_elf *elf)
     return headers->names && headers->names[headers->names_size - 1] == 0;
 }
 
-static bool is_called(const struct headers *headers, const Elf64_Shdr *section, const char *name)
-{
-    return section->sh_name < headers->names_size &&
-           strcmp(headers->names + section->sh_name, name) == 0;
-}
-
 /* Elements that will be memory, and are in the file. */
 static bool holds(const struct th_elf *elf, const Elf64_Shdr *section, size_t element)
 {
@@ -270,7 +234,8 @@ enum th_elf_found th_elf_sections(const struct th_elf *elf, const char *name, si
         return TH_ELF_NAMELESS;
     for (size_t i = 0; i < headers.count; i++) {
         const Elf64_Shdr *section = &headers.items[i];
-        if (!is_called(&headers, section, name) || section->sh_size == 0)
+        if (section->sh_name >= headers.names_size ||
+            strcmp(headers.names + section->sh_name, name) != 0 || section->sh_size == 0)
             continue;
         if (!holds(elf, section, element) || section->sh_size > left)
             return TH_ELF_WRONG;
