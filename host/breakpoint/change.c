@@ -81,20 +81,10 @@ void th_breakpoint_change_add(struct th_change *change, const struct th_bp_setti
     add_item(change, setting);
 }
 
-void th_breakpoint_change_clear_site(struct th_change *change, struct th_site *site)
-{
-    add_item(change, &(struct th_bp_setting){.site = site, .clear = TH_BP_ALL});
-}
-
 void th_breakpoint_change_stand_in(struct th_change *change, struct th_site *site,
                                    struct th_site *native)
 {
     add_item(change, &(struct th_bp_setting){.site = site})->native = native;
-}
-
-void th_breakpoint_change_clear_session(struct th_change *change, struct th_bp_session *session)
-{
-    add_item(change, &(struct th_bp_setting){.session = session, .clear = TH_BP_ALL});
 }
 
 void th_breakpoint_change_end_session(struct th_change *change, struct th_bp_session *session)

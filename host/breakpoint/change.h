@@ -25,6 +25,8 @@ struct th_change;
  * and that is no fault.
  */
 struct th_bp_setting {
+    /* Either may be NULL: then CLEAR is for all breakpoints that the session, or the site, has when it
+     * is the change's turn, and there is nothing else. */
     struct th_site *site;
     struct th_bp_session *session;
     uint32_t clear;
@@ -42,17 +44,13 @@ struct th_change *th_breakpoint_change_create(void);
  * they were added. */
 void th_breakpoint_change_add(struct th_change *change, const struct th_bp_setting *setting);
 
-/* Removes all breakpoints that the site has when it is the change's turn, whosever they are. */
-void th_breakpoint_change_clear_site(struct th_change *change, struct th_site *site);
-
 /* Sets at SITE the breakpoints that NATIVE has when it is the change's turn, whosever they are and
  * as they are, GLOBAL in the place of LOCAL: but for kinds that a session has at SITE already. */
 void th_breakpoint_change_stand_in(struct th_change *change, struct th_site *site,
                                    struct th_site *native);
 
-/* Removes all breakpoints that the session has when it is the change's turn. Afterwards, END: it
- * never gets any again, from no other change. */
-void th_breakpoint_change_clear_session(struct th_change *change, struct th_bp_session *session);
+/* Removes all breakpoints that the session has when it is the change's turn. Afterwards it never
+ * gets any again, from no other change. */
 void th_breakpoint_change_end_session(struct th_change *change, struct th_bp_session *session);
 
 /* What a change costs. */

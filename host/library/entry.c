@@ -260,12 +260,6 @@ unsigned th_library_slot_arity(enum th_tracer_slot slot)
     return table[slot].arity;
 }
 
-/* The two generic slots come first, in the order of each pair. */
-static enum th_tracer_slot generic_of(size_t slot)
-{
-    return slot % 2;
-}
-
 bool th_library_slots_has_own(const struct th_slots *slots, enum th_tracer_slot slot)
 {
     return slots->filled_by[slot] == table[slot].name;
@@ -277,22 +271,10 @@ void th_library_slots_fill(struct th_slots *slots, const struct th_entry *entry)
     for (size_t i = 0; i < TH_SLOTS; i++) {
         const ErlNifFunc *function =
             th_library_entry_function(entry, table[i].name, table[i].arity);
-        slots->functions[i] = function ? function->fptr : slots->functions[generic_of(i)];
-        slots->filled_by[i] = function ? table[i].name : slots->filled_by[generic_of(i)];
+        /* The two generic slots come first, in the order of each pair. */
+        slots->functions[i] = function ? function->fptr : slots->functions[i % 2];
+        slots->filled_by[i] = function ? table[i].name : slots->filled_by[i % 2];
     }
-}
-
-enum th_status th_library_slots_check(const struct th_slots *slots)
-{
-    bool enabled = slots->functions[TH_SLOT_enabled] != NULL;
-    bool trace = slots->functions[TH_SLOT_trace] != NULL;
-
-    if (enabled && trace)
-        return TH_OK;
-    return th_error_raise(TH_REFUSED, "it is no tracer: it lacks %s",
-                          trace     ? "enabled/3"
-                          : enabled ? "trace/5"
-                                    : "enabled/3 and trace/5");
 }
 
 /* --- Functions that are never called ---------------------------------------------------------- */

@@ -69,9 +69,6 @@ bool th_library_slots_has_own(const struct th_slots *slots, enum th_tracer_slot 
 /* Fills the slots from ENTRY's functions. Missing generic callbacks leave slots empty. */
 void th_library_slots_fill(struct th_slots *slots, const struct th_entry *entry);
 
-/* TH_REFUSED if a generic callback is missing: then it is no tracer. */
-enum th_status th_library_slots_check(const struct th_slots *slots);
-
 /* Appends a sentence for each function that looks like a callback but will never be called: an
  * unknown name, or a known one with another arity. */
 void th_library_slots_remarks(const struct th_entry *entry, struct th_names *remarks);

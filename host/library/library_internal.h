@@ -78,19 +78,8 @@ void th_library_hold(struct th_library *library);
 /* One share less; with the last, unload() is called and the library closed and freed. */
 void th_library_drop(struct th_library *library);
 
-/* Calls unload(), if the library is loaded. */
-void th_library_unload(struct th_library *library);
-
-/* Closes what the loader opened, runs destructors of the library; removes the files of a copy;
- * frees the instance. */
-void th_library_close(struct th_library *library);
-void th_library_remove_files(const struct th_library *library);
-void th_library_free(struct th_library *library);
-
-/* Fills in `pinned` with what is known of LIBRARY once it is open. */
-void th_library_note_pinned(struct th_library *library);
-
-/* Nobody uses LIBRARY, which is not loaded any more: closes and frees it, or pins it. */
+/* Nobody uses LIBRARY, which is not loaded any more, or was never opened: pins it, or closes what
+ * the loader opened, which runs its destructors, removes the files of a copy, and frees it. */
 void th_library_retire(struct th_library *library);
 
 /*

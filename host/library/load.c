@@ -27,9 +27,16 @@ void th_library_init_env(th_env *env, struct th_library *library)
 
 enum th_status th_library_check_tracer(const struct th_library *library)
 {
-    return th_library_slots_check(&library->slots)
-               ? th_error_context("%s was refused", library->facts.path)
-               : TH_OK;
+    bool enabled = library->slots.functions[TH_SLOT_enabled] != NULL;
+    bool trace = library->slots.functions[TH_SLOT_trace] != NULL;
+
+    if (enabled && trace)
+        return TH_OK;
+    th_error_raise(TH_REFUSED, "it is no tracer: it lacks %s",
+                   trace     ? "enabled/3"
+                   : enabled ? "trace/5"
+                             : "enabled/3 and trace/5");
+    return th_error_context("%s was refused", library->facts.path);
 }
 
 /* --- Calling --------------------------------------------------------------------------------- */
@@ -207,7 +214,7 @@ enum th_status th_library_upgrade_check(struct th_library *library, struct th_li
 
 /* --- Unloading ------------------------------------------------------------------------------- */
 
-void th_library_unload(struct th_library *library)
+static void call_unload(struct th_library *library)
 {
     struct th_library_frame call;
     th_env env;
@@ -234,7 +241,7 @@ static void unload_again(struct th_library *library)
      * Acquire: unload() comes after what they did. */
     while (atomic_load_explicit(&library->shares, memory_order_acquire) > 1)
         nanosleep(&moment, NULL);
-    th_library_unload(library);
+    call_unload(library);
     forget_load(library);
 }
 
@@ -324,7 +331,7 @@ void th_library_drop(struct th_library *library)
 {
     if (atomic_fetch_sub_explicit(&library->shares, 1, memory_order_acq_rel) > 1)
         return;
-    th_library_unload(library);
+    call_unload(library);
     th_library_retire(library);
 }
 
@@ -337,50 +344,36 @@ void th_library_release(struct th_library *library)
     th_library_drop(library);
 }
 
-/* --- Pinned libraries ------------------------------------------------------------------------ */
-
-void th_library_note_pinned(struct th_library *library)
-{
-    const struct th_examination *facts = &library->facts;
-
-    if (facts->unique || facts->no_delete)
-        library->pinned = th_strdup("the loader never closes it");
-    else if (facts->leaves)
-        library->pinned = th_strdup(facts->leaves);
-    else
-        library->pinned = th_elf_imports_brought(facts);
-}
-
 /* --- Closing --------------------------------------------------------------------------------- */
 
-void th_library_remove_files(const struct th_library *library)
-{
-    char *carrier;
-
-    if (!library->facts.copy)
-        return;
-    if (library->needs) {
-        carrier = th_library_origin_file(&library->facts);
-        th_library_copy_remove(carrier);
-        th_free(carrier);
-    }
-    th_library_copy_remove(library->facts.copy);
-}
-
-void th_library_close(struct th_library *library)
+void th_library_retire(struct th_library *library)
 {
     struct th_library_frame call;
+    char *carrier;
 
+    /* Acquire, with the release in th_library_thread_ends(): closing comes after what they did. */
+    if (!library->pinned && atomic_load_explicit(&library->threads, memory_order_acquire) > 0)
+        library->pinned = th_strdup("threads that it has made by enif_thread_create() still run "
+                                    "(join them in unload())");
+    if (library->pinned) {
+        th_library_registry_pin(library);
+        return;
+    }
     th_library_begin(&call, library->facts.path, "a destructor of the library");
     if (library->handle)
         dlclose(library->handle);
     if (library->needs)
         dlclose(library->needs);
     th_library_end(&call);
-}
-
-void th_library_free(struct th_library *library)
-{
+    /* Not before it is closed, so that nobody takes its handle for that of a new one. */
+    th_library_registry_remove(library);
+    if (library->needs) {
+        carrier = th_library_origin_file(&library->facts);
+        th_library_copy_remove(carrier);
+        th_free(carrier);
+    }
+    if (library->facts.copy)
+        th_library_copy_remove(library->facts.copy);
     th_library_entry_free(&library->entry);
     th_library_examination_free(&library->facts);
     th_library_names_free(&library->remarks);
@@ -390,21 +383,4 @@ void th_library_free(struct th_library *library)
     th_resource_types_settle(library);
     th_free(library->pinned);
     th_free(library);
-}
-
-void th_library_retire(struct th_library *library)
-{
-    /* Acquire, with the release in th_library_thread_ends(): closing comes after what they did. */
-    if (!library->pinned && atomic_load_explicit(&library->threads, memory_order_acquire) > 0)
-        library->pinned = th_strdup("threads that it has made by enif_thread_create() still run "
-                                    "(join them in unload())");
-    if (library->pinned) {
-        th_library_registry_pin(library);
-        return;
-    }
-    th_library_close(library);
-    /* Not before it is closed, so that nobody takes its handle for that of a new one. */
-    th_library_registry_remove(library);
-    th_library_remove_files(library);
-    th_library_free(library);
 }

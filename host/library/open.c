@@ -1,5 +1,6 @@
 #include "library_internal.h"
 
+#include "host/library/elf/elf_file.h"
 #include "host/self/self.h"
 
 #include "private_copy.h"
@@ -212,10 +213,14 @@ static enum th_status fill_in(struct th_library *library)
 /* The library is in memory. */
 static enum th_status begin_use(struct th_library *library, bool busy)
 {
+    const struct th_examination *facts = &library->facts;
     enum th_status status;
 
     th_library_map(library, busy);
-    th_library_note_pinned(library);
+    if (facts->unique || facts->no_delete)
+        library->pinned = th_strdup("the loader never closes it");
+    else
+        library->pinned = facts->leaves ? th_strdup(facts->leaves) : th_elf_imports_brought(facts);
     status = fill_in(library);
     if (!status)
         th_library_registry_add(library);
@@ -266,18 +271,6 @@ static struct th_library *new_instance(void)
     return library;
 }
 
-/* What is mapped is this instance's own; without, the handle is another's, too, or none. */
-static void discard(struct th_library *library)
-{
-    if (library->memory.count > 0) {
-        th_library_retire(library);
-        return;
-    }
-    th_library_close(library);
-    th_library_remove_files(library);
-    th_library_free(library);
-}
-
 static enum th_status open_copy(const char *path, bool replaceable, struct th_library **result)
 {
     struct th_library_frame call;
@@ -308,7 +301,7 @@ static enum th_status open_copy(const char *path, bool replaceable, struct th_li
             th_error_context("%s was refused", library->facts.path);
     }
     if (status)
-        discard(library);
+        th_library_retire(library);
     else
         *result = library;
     return status;
@@ -371,7 +364,7 @@ enum th_status th_library_open(const char *path, struct th_library **result)
             th_error_context("%s was refused", path);
     }
     if (status || *result != library)
-        discard(library);
+        th_library_retire(library);
     return status;
 }
 

@@ -50,17 +50,6 @@ static char *spell_out(const char *text, const char *folder)
     return result;
 }
 
-/* As the loader understands it; the caller frees it with free(). NULL: it is gone. */
-static char *folder_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? th_printf("%.*s", (int)(slash - path + 1), path) : th_strdup(".");
-    char *absolute = realpath(folder, NULL);
-
-    th_free(folder);
-    return absolute;
-}
-
 /* --- The carrier ----------------------------------------------------------------------------- */
 
 /* A library as the loader sees it: one segment, which is the whole file. */
@@ -91,63 +80,51 @@ static uint64_t add_string(struct th_buffer *strings, const char *text)
     return offset;
 }
 
-/* The entries, but for where the strings are. */
-static void list_needed(const struct th_examination *facts, const char *places,
-                        struct dynamic *dynamic, struct th_buffer *strings)
-{
-    add_string(strings, "");
-    add_entry(dynamic, facts->inherited_places ? DT_RPATH : DT_RUNPATH,
-              add_string(strings, places));
-    for (size_t i = 0; i < facts->needed.count; i++)
-        add_entry(dynamic, DT_NEEDED, add_string(strings, facts->needed.items[i]));
-    add_entry(dynamic, DT_SYMTAB, offsetof(struct carrier, symbols));
-    add_entry(dynamic, DT_SYMENT, sizeof(Elf64_Sym));
-    add_entry(dynamic, DT_HASH, offsetof(struct carrier, hash));
-    add_entry(dynamic, DT_STRSZ, strings->size);
-}
-
-static void fill_in(struct carrier *carrier, const Elf64_Ehdr *like, size_t entries, uint64_t size)
-{
-    uint64_t at = offsetof(struct carrier, dynamic), length = entries * sizeof(Elf64_Dyn);
-
-    *carrier = (struct carrier){.header = *like, .hash = {1, 1, 0, 0}};
-    carrier->header.e_type = ET_DYN;
-    carrier->header.e_entry = carrier->header.e_shoff = 0;
-    carrier->header.e_shnum = carrier->header.e_shstrndx = carrier->header.e_shentsize = 0;
-    carrier->header.e_phoff = offsetof(struct carrier, segments);
-    carrier->header.e_phnum = 3;
-    /* Writable, as the loader relocates the dynamic section. */
-    carrier->segments[0] = (Elf64_Phdr){.p_type = PT_LOAD,
-                                        .p_flags = PF_R | PF_W,
-                                        .p_filesz = size,
-                                        .p_memsz = size,
-                                        .p_align = (uint64_t)sysconf(_SC_PAGESIZE)};
-    carrier->segments[1] = (Elf64_Phdr){.p_type = PT_DYNAMIC,
-                                        .p_flags = PF_R | PF_W,
-                                        .p_offset = at,
-                                        .p_vaddr = at,
-                                        .p_paddr = at,
-                                        .p_filesz = length,
-                                        .p_memsz = length,
-                                        .p_align = sizeof(uint64_t)};
-    carrier->segments[2] =
-        (Elf64_Phdr){.p_type = PT_GNU_STACK, .p_flags = PF_R | PF_W, .p_align = sizeof(uint64_t)};
-}
-
 /* Of the machine of the library whose header is LIKE. */
 static void make_carrier(const struct th_examination *facts, const char *places,
                          const Elf64_Ehdr *like, struct th_buffer *file)
 {
+    struct carrier carrier = {.header = *like, .hash = {1, 1, 0, 0}};
+    uint64_t at = offsetof(struct carrier, dynamic), length, start, size;
     struct dynamic dynamic = {0};
     struct th_buffer strings = {0};
-    struct carrier carrier;
-    uint64_t start;
 
-    list_needed(facts, places, &dynamic, &strings);
-    start = sizeof carrier + (dynamic.count + 2) * sizeof(Elf64_Dyn);
+    add_string(&strings, "");
+    add_entry(&dynamic, facts->inherited_places ? DT_RPATH : DT_RUNPATH,
+              add_string(&strings, places));
+    for (size_t i = 0; i < facts->needed.count; i++)
+        add_entry(&dynamic, DT_NEEDED, add_string(&strings, facts->needed.items[i]));
+    add_entry(&dynamic, DT_SYMTAB, offsetof(struct carrier, symbols));
+    add_entry(&dynamic, DT_SYMENT, sizeof(Elf64_Sym));
+    add_entry(&dynamic, DT_HASH, offsetof(struct carrier, hash));
+    add_entry(&dynamic, DT_STRSZ, strings.size);
+    length = (dynamic.count + 2) * sizeof(Elf64_Dyn);
+    start = sizeof carrier + length;
+    size = start + strings.size;
     add_entry(&dynamic, DT_STRTAB, start);
     add_entry(&dynamic, DT_NULL, 0);
-    fill_in(&carrier, like, dynamic.count, start + strings.size);
+
+    carrier.header.e_type = ET_DYN;
+    carrier.header.e_entry = carrier.header.e_shoff = 0;
+    carrier.header.e_shnum = carrier.header.e_shstrndx = carrier.header.e_shentsize = 0;
+    carrier.header.e_phoff = offsetof(struct carrier, segments);
+    carrier.header.e_phnum = 3;
+    /* Writable, as the loader relocates the dynamic section. */
+    carrier.segments[0] = (Elf64_Phdr){.p_type = PT_LOAD,
+                                       .p_flags = PF_R | PF_W,
+                                       .p_filesz = size,
+                                       .p_memsz = size,
+                                       .p_align = (uint64_t)sysconf(_SC_PAGESIZE)};
+    carrier.segments[1] = (Elf64_Phdr){.p_type = PT_DYNAMIC,
+                                       .p_flags = PF_R | PF_W,
+                                       .p_offset = at,
+                                       .p_vaddr = at,
+                                       .p_paddr = at,
+                                       .p_filesz = length,
+                                       .p_memsz = length,
+                                       .p_align = sizeof(uint64_t)};
+    carrier.segments[2] =
+        (Elf64_Phdr){.p_type = PT_GNU_STACK, .p_flags = PF_R | PF_W, .p_align = sizeof(uint64_t)};
     th_buffer_add(file, &carrier, sizeof carrier);
     th_buffer_add(file, dynamic.items, dynamic.count * sizeof *dynamic.items);
     th_buffer_add(file, strings.data, strings.size);
@@ -157,62 +134,34 @@ static void make_carrier(const struct th_examination *facts, const char *places,
 
 /* --- Opening --------------------------------------------------------------------------------- */
 
-static bool read_header(const char *path, Elf64_Ehdr *header)
+char *th_library_origin_file(const struct th_examination *facts)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool whole = fd >= 0 && pread(fd, header, sizeof *header, 0) == (ssize_t)sizeof *header;
-
-    if (fd >= 0)
-        close(fd);
-    return whole;
+    return th_printf("%s.needs", facts->copy);
 }
 
-static enum th_status open_carrier(const struct th_examination *facts, const char *places,
-                                   const char *path, void **handle)
+/* Makes and opens the carrier for a library that looks for what it needs in FOLDER. */
+static enum th_status open_carrier(const struct th_examination *facts, const char *folder,
+                                   void **handle)
 {
+    char *places = spell_out(facts->places, folder), *path = th_library_origin_file(facts);
+    int fd = open(facts->copy, O_RDONLY | O_CLOEXEC);
     struct th_buffer file = {0};
     enum th_status status;
     Elf64_Ehdr like;
 
-    if (!read_header(facts->copy, &like))
-        return th_error_raise(TH_FAILED, "its private copy %s cannot be read", facts->copy);
-    make_carrier(facts, places, &like, &file);
-    status = th_library_copy_write(path, file.data, file.size);
+    if (fd < 0 || pread(fd, &like, sizeof like, 0) != (ssize_t)sizeof like) {
+        status = th_error_raise(TH_FAILED, "its private copy %s cannot be read", facts->copy);
+    } else {
+        make_carrier(facts, places, &like, &file);
+        status = th_library_copy_write(path, file.data, file.size);
+    }
+    if (fd >= 0)
+        close(fd);
     th_buffer_free(&file);
-    if (status)
-        return status;
-    *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    return *handle ? TH_OK
-                   : th_error_raise(TH_REFUSED,
-                                    "the loader says: %s; it needs that, and looks for it in %s",
-                                    dlerror(), places);
-}
-
-/* Of what the loader would split or replace it makes something else. */
-static enum th_status check_folder(const char *folder)
-{
-    if (!folder)
-        return th_error_raise(TH_REFUSED, "its folder is gone, in which it looks for what it "
-                                          "needs ($ORIGIN)");
-    if (strpbrk(folder, ":$"))
-        return th_error_raise(TH_REFUSED,
-                              "it looks for what it needs in its own folder ($ORIGIN), and a copy "
-                              "of it cannot be told of one with '%c' in its name: %s",
-                              *strpbrk(folder, ":$"), folder);
-    return TH_OK;
-}
-
-static enum th_status open_for(const struct th_examination *facts, const char *folder,
-                               void **handle)
-{
-    enum th_status status = check_folder(folder);
-    char *places, *path;
-
-    if (status)
-        return status;
-    places = spell_out(facts->places, folder);
-    path = th_library_origin_file(facts);
-    status = open_carrier(facts, places, path, handle);
+    if (!status && !(*handle = dlopen(path, RTLD_NOW | RTLD_LOCAL)))
+        status =
+            th_error_raise(TH_REFUSED, "the loader says: %s; it needs that, and looks for it in %s",
+                           dlerror(), places);
     if (status)
         th_library_copy_remove(path);
     th_free(path);
@@ -220,15 +169,11 @@ static enum th_status open_for(const struct th_examination *facts, const char *f
     return status;
 }
 
-char *th_library_origin_file(const struct th_examination *facts)
-{
-    return th_printf("%s.needs", facts->copy);
-}
-
 enum th_status th_library_origin_open(const struct th_examination *facts, void **handle)
 {
+    const char *slash = strrchr(facts->path, '/');
     enum th_status status;
-    char *folder;
+    char *below, *folder;
 
     *handle = NULL;
     for (size_t i = 0; i < facts->needed.count; i++)
@@ -239,8 +184,21 @@ enum th_status th_library_origin_open(const struct th_examination *facts, void *
                                   facts->needed.items[i]);
     if (facts->needed.count == 0 || !has_origin(facts->places))
         return TH_OK;
-    folder = folder_of(facts->path);
-    status = open_for(facts, folder, handle);
+    /* The folder as the loader understands it. */
+    below = slash ? th_printf("%.*s", (int)(slash - facts->path + 1), facts->path) : th_strdup(".");
+    folder = realpath(below, NULL);
+    th_free(below);
+    if (!folder)
+        return th_error_raise(TH_REFUSED, "its folder is gone, in which it looks for what it "
+                                          "needs ($ORIGIN)");
+    /* Of what the loader would split or replace it makes something else. */
+    if (strpbrk(folder, ":$"))
+        status = th_error_raise(TH_REFUSED,
+                                "it looks for what it needs in its own folder ($ORIGIN), and a "
+                                "copy of it cannot be told of one with '%c' in its name: %s",
+                                *strpbrk(folder, ":$"), folder);
+    else
+        status = open_carrier(facts, folder, handle);
     free(folder);
     return status;
 }

@@ -186,7 +186,8 @@ static void a_session_that_has_ended_gets_no_breakpoints(void **state)
 
     (void)state;
     set_kinds(site, a, TH_BP_LOCAL, 1);
-    th_breakpoint_change_clear_session(change, &a->session);
+    th_breakpoint_change_add(change,
+                             &(struct th_bp_setting){.session = &a->session, .clear = TH_BP_ALL});
     th_breakpoint_change_add(change,
                              &(struct th_bp_setting){site, &a->session, .set = TH_BP_COUNT});
     th_breakpoint_change_run(change, NULL, NULL);

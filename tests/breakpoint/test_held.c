@@ -254,7 +254,7 @@ static void a_site_is_cleared_of_all(void **state)
     set_kinds(site, a, TH_BP_LOCAL, 1);
     set_kinds(site, b, TH_BP_COUNT, 0);
     set_kinds(other, b, TH_BP_LOCAL, 2);
-    th_breakpoint_change_clear_site(change, site);
+    th_breakpoint_change_add(change, &(struct th_bp_setting){.site = site, .clear = TH_BP_ALL});
     th_breakpoint_change_run(change, NULL, NULL);
     assert_int_equal(th_breakpoint_sessions(site, NULL, 0), 0);
     assert_false(th_breakpoint_site_is_armed(site));

@@ -307,18 +307,6 @@ const struct th_site_operations th_native_site_native = {.kind = "native",
 
 /* --- Records of a site ------------------------------------------------------------------------ */
 
-/* All that is active at SITE counts for NATIVE, or no more. */
-static void count_all(const struct th_site *site, struct th_native *native, bool counts)
-{
-    const struct th_generic_bp *bp = atomic_load_explicit(&site->first, memory_order_relaxed);
-
-    for (; bp; bp = atomic_load_explicit(&bp->next, memory_order_relaxed))
-        for (unsigned generation = 0; generation < 2; generation++) {
-            uint32_t active = th_breakpoint_active(&bp->data[generation]);
-            count_record(native, generation, counts ? 0 : active, counts ? active : 0);
-        }
-}
-
 /* Where OLD stands becomes NEW. */
 static void replace_record(struct th_site *site, const struct th_native *old, struct th_native *new)
 {
@@ -337,10 +325,17 @@ static void change_records(struct th_site *const sites[], struct th_native *cons
                            size_t count, bool attach)
 {
     struct writing writing = {th_alloc((count + 1) * sizeof *writing.words), 0};
+    const struct th_generic_bp *bp;
 
     for (size_t i = 0; i < count; i++) {
         replace_record(sites[i], attach ? NULL : natives[i], attach ? natives[i] : NULL);
-        count_all(sites[i], natives[i], attach);
+        /* All that is active at the site counts for the record, or no more. */
+        for (bp = atomic_load_explicit(&sites[i]->first, memory_order_relaxed); bp;
+             bp = atomic_load_explicit(&bp->next, memory_order_relaxed))
+            for (unsigned generation = 0; generation < 2; generation++) {
+                uint32_t active = th_breakpoint_active(&bp->data[generation]);
+                count_record(natives[i], generation, attach ? 0 : active, attach ? active : 0);
+            }
         if (th_breakpoint_site_is_armed(sites[i]))
             write_later(&writing, natives[i], attach);
     }

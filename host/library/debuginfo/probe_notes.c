@@ -86,46 +86,12 @@ static void add(struct reader *reader, const char *place, const char *end)
 
 /* --- A file ---------------------------------------------------------------------------------- */
 
-static void read_section(struct reader *reader, Elf_Scn *section)
+static bool is_called(Elf *elf, Elf_Scn *section, size_t names, const char *name, GElf_Shdr *header)
 {
-    Elf_Data *data = elf_getdata(section, NULL);
-    size_t offset = 0, name_at, content_at;
-    GElf_Nhdr header;
+    const char *its =
+        gelf_getshdr(section, header) ? elf_strptr(elf, names, header->sh_name) : NULL;
 
-    while (data && (offset = gelf_getnote(data, offset, &header, &name_at, &content_at)) > 0) {
-        const char *bytes = data->d_buf;
-
-        if (header.n_type == STAPSDT && header.n_namesz == sizeof "stapsdt" &&
-            memcmp(bytes + name_at, "stapsdt", sizeof "stapsdt") == 0)
-            add(reader, bytes + content_at, bytes + content_at + header.n_descsz);
-    }
-}
-
-/* Calls FOUND for the sections NAME. */
-static void each_section(struct reader *reader, const char *name,
-                         void (*found)(struct reader *reader, Elf_Scn *section))
-{
-    Elf_Scn *section = NULL;
-    size_t names;
-
-    if (elf_getshdrstrndx(reader->elf, &names) != 0)
-        return;
-    while ((section = elf_nextscn(reader->elf, section))) {
-        GElf_Shdr header;
-        const char *its =
-            gelf_getshdr(section, &header) ? elf_strptr(reader->elf, names, header.sh_name) : NULL;
-
-        if (its && strcmp(its, name) == 0)
-            found(reader, section);
-    }
-}
-
-static void note_base(struct reader *reader, Elf_Scn *section)
-{
-    GElf_Shdr header;
-
-    if (gelf_getshdr(section, &header))
-        reader->base = header.sh_addr;
+    return its && strcmp(its, name) == 0;
 }
 
 static int compare(const void *a, const void *b)
@@ -141,11 +107,30 @@ static int compare(const void *a, const void *b)
 static enum th_status read_elf(struct th_probe_notes *notes, Elf *elf)
 {
     struct reader reader = {elf, 0, notes};
+    size_t names, offset, name_at, content_at;
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    GElf_Nhdr note;
 
     if (!elf || elf_kind(elf) != ELF_K_ELF)
         return th_error_raise(TH_MALFORMED, "it is no ELF file");
-    each_section(&reader, ".stapsdt.base", note_base);
-    each_section(&reader, ".note.stapsdt", read_section);
+    if (elf_getshdrstrndx(elf, &names) != 0)
+        return TH_OK;
+    while ((section = elf_nextscn(elf, section)))
+        if (is_called(elf, section, names, ".stapsdt.base", &header))
+            reader.base = header.sh_addr;
+    while ((section = elf_nextscn(elf, section))) {
+        Elf_Data *data = is_called(elf, section, names, ".note.stapsdt", &header)
+                             ? elf_getdata(section, NULL)
+                             : NULL;
+        offset = 0;
+        while (data && (offset = gelf_getnote(data, offset, &note, &name_at, &content_at)) > 0) {
+            const char *bytes = data->d_buf;
+            if (note.n_type == STAPSDT && note.n_namesz == sizeof "stapsdt" &&
+                memcmp(bytes + name_at, "stapsdt", sizeof "stapsdt") == 0)
+                add(&reader, bytes + content_at, bytes + content_at + note.n_descsz);
+        }
+    }
     if (notes->count > 1)
         qsort(notes->notes, notes->count, sizeof *notes->notes, compare);
     return TH_OK;

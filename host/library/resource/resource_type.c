@@ -39,17 +39,6 @@ static void link_type(struct th_library *library, ErlNifResourceType *type)
     pthread_mutex_unlock(&lists);
 }
 
-static void unlink_type(struct th_library *library, ErlNifResourceType *type)
-{
-    ErlNifResourceType **place = &library->types;
-
-    pthread_mutex_lock(&lists);
-    while (*place != type)
-        place = &(*place)->next;
-    *place = type->next;
-    pthread_mutex_unlock(&lists);
-}
-
 /* --- One type -------------------------------------------------------------------------------- */
 
 /* How each callback is told of in reports. */
@@ -169,11 +158,17 @@ static struct th_resource_callbacks take_over(struct th_library *library, ErlNif
                                               const struct th_resource_callbacks *callbacks)
 {
     struct th_resource_callbacks old;
+    ErlNifResourceType **place;
 
     if (is_any_set(callbacks))
         th_library_hold(library);
     old = set_callbacks(type, callbacks);
-    unlink_type(old.library, type);
+    pthread_mutex_lock(&lists);
+    place = &old.library->types;
+    while (*place != type)
+        place = &(*place)->next;
+    *place = type->next;
+    pthread_mutex_unlock(&lists);
     link_type(library, type);
     if (is_any_set(&old))
         th_library_drop(old.library);

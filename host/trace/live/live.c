@@ -172,7 +172,7 @@ static void end_site(struct th_change *change, struct th_site *site)
     if (!site)
         return;
     th_breakpoint_site_end(site);
-    th_breakpoint_change_clear_site(change, site);
+    th_breakpoint_change_add(change, &(struct th_bp_setting){.site = site, .clear = TH_BP_ALL});
 }
 
 void th_live_functions_end(struct th_tracing *tracing,
