@@ -47,28 +47,6 @@ struct th_change {
     struct th_change_counts counts;
 };
 
-/* With the permission: */
-
-/* The serial number of what a change sets. */
-uint64_t th_breakpoint_change_next_serial(void);
-
-/* True if the setting is of a site that has ended since it was added. */
-bool th_breakpoint_change_is_void(const struct th_change_item *item);
-
-/* Site->active follows what is staged; if it came to 0, or from 0, the site is listed. */
-void th_breakpoint_change_follow_active(struct th_change *change, struct th_site *site,
-                                        uint32_t before, uint32_t after);
-
-/* Arms, or disarms, the listed sites that are not yet; as many of one kind at once as stand
- * together. */
-void th_breakpoint_change_write_sites(struct th_change *change, bool arm);
-
-/* They are not listed any more. */
-void th_breakpoint_change_unlist_sites(struct th_change *change);
-
-/* Lets go of all that is in it, and frees it. */
-void th_breakpoint_change_finish(struct th_change *change);
-
 /* --- Tallies (tally.c) ------------------------------------------------------------------------ */
 
 /*
@@ -133,8 +111,5 @@ void th_breakpoint_request_clear(struct th_hit *hit, uint32_t kinds);
 void th_breakpoint_request_take(void (*take)(void *context, const struct th_bp_setting *setting,
                                              uint64_t serial),
                                 void *context);
-
-/* A change of what th_breakpoint_request_take() gives; change.c. */
-struct th_change *th_breakpoint_change_of_requests(void);
 
 #endif

@@ -48,14 +48,6 @@ struct th_change *th_breakpoint_change_create(void)
     return th_alloc_zero(sizeof(struct th_change));
 }
 
-struct th_change *th_breakpoint_change_of_requests(void)
-{
-    struct th_change *change = th_breakpoint_change_create();
-
-    change->of_requests = true;
-    return change;
-}
-
 static struct th_change_item *add_item(struct th_change *change,
                                        const struct th_bp_setting *setting)
 {
@@ -102,7 +94,7 @@ struct th_change_counts th_breakpoint_change_counts(const struct th_change *chan
 
 /* --- 2. Allocate ------------------------------------------------------------------------------ */
 
-bool th_breakpoint_change_is_void(const struct th_change_item *item)
+static bool is_void(const struct th_change_item *item)
 {
     return item->setting.site && item->ends != item->setting.site->ends;
 }
@@ -110,21 +102,6 @@ bool th_breakpoint_change_is_void(const struct th_change_item *item)
 static void take_request(void *context, const struct th_bp_setting *setting, uint64_t serial)
 {
     add_item(context, setting)->serial = serial;
-}
-
-static void find_or_create(struct th_change *change, struct th_change_item *item)
-{
-    const struct th_bp_setting *setting = &item->setting;
-
-    item->bp = th_breakpoint_find(setting->site, setting->session);
-    if (item->bp && item->serial &&
-        item->bp->data[th_breakpoint_generation()].serial != item->serial)
-        item->bp = NULL;
-    if (item->bp || !setting->set || setting->session->ended)
-        return;
-    item->bp = th_breakpoint_create(setting->site, setting->session);
-    th_breakpoint_link(item->bp);
-    change->counts.allocated++;
 }
 
 /* BP's kinds and what they have, but for those that its session has at SITE. In a read section, as
@@ -157,7 +134,7 @@ static bool allocate(struct th_change *change)
     for (size_t i = 0, had = change->settings.count; i < had; i++) {
         const struct th_change_item item = change->settings.items[i];
         struct th_generic_bp *bp;
-        if (!item.native || th_breakpoint_change_is_void(&item))
+        if (!item.native || is_void(&item))
             continue;
         th_progress_enter();
         for (bp = atomic_load_explicit(&item.native->first, memory_order_relaxed); bp;
@@ -167,8 +144,19 @@ static bool allocate(struct th_change *change)
     }
     for (size_t i = 0; i < change->settings.count; i++) {
         struct th_change_item *item = &change->settings.items[i];
-        if (item->setting.site && item->setting.session && !th_breakpoint_change_is_void(item))
-            find_or_create(change, item);
+        const struct th_bp_setting *setting = &item->setting;
+        struct th_generic_bp *bp;
+        if (!setting->site || !setting->session || is_void(item))
+            continue;
+        bp = th_breakpoint_find(setting->site, setting->session);
+        if (bp && item->serial && bp->data[th_breakpoint_generation()].serial != item->serial)
+            bp = NULL;
+        if (!bp && setting->set && !setting->session->ended) {
+            bp = th_breakpoint_create(setting->site, setting->session);
+            th_breakpoint_link(bp);
+            change->counts.allocated++;
+        }
+        item->bp = bp;
     }
     return false;
 }
@@ -182,8 +170,8 @@ static void tell_count(struct th_site *site, uint32_t before, uint32_t after)
         site->operations->count(site, !th_breakpoint_generation(), before, after);
 }
 
-void th_breakpoint_change_follow_active(struct th_change *change, struct th_site *site,
-                                        uint32_t before, uint32_t after)
+static void follow_active(struct th_change *change, struct th_site *site, uint32_t before,
+                          uint32_t after)
 {
     unsigned had = site->active;
 
@@ -211,17 +199,12 @@ static void stage_one(struct th_change *change, struct th_generic_bp *bp,
     }
     th_breakpoint_stage(bp, setting, change->serial);
     tell_count(bp->site, before, th_breakpoint_active(data));
-    th_breakpoint_change_follow_active(change, bp->site, before, th_breakpoint_active(data));
-}
-
-uint64_t th_breakpoint_change_next_serial(void)
-{
-    return ++latest_serial;
+    follow_active(change, bp->site, before, th_breakpoint_active(data));
 }
 
 static bool stage(struct th_change *change)
 {
-    change->serial = th_breakpoint_change_next_serial();
+    change->serial = ++latest_serial;
     for (size_t i = 0; i < change->settings.count; i++) {
         const struct th_change_item *item = &change->settings.items[i];
         const struct th_bp_setting *setting = &item->setting;
@@ -231,7 +214,7 @@ static bool stage(struct th_change *change)
             for (bp = session->breakpoints; bp; bp = bp->of_session)
                 stage_one(change, bp, setting);
             session->ended |= item->end;
-        } else if (!session && !item->native && !th_breakpoint_change_is_void(item)) {
+        } else if (!session && !item->native && !is_void(item)) {
             for (bp = atomic_load_explicit(&setting->site->first, memory_order_relaxed); bp;
                  bp = atomic_load_explicit(&bp->next, memory_order_relaxed))
                 stage_one(change, bp, setting);
@@ -249,7 +232,7 @@ static bool is_to_be_written(const struct th_site *site, bool arm)
     return (site->active != 0) == arm && th_breakpoint_site_is_armed(site) != arm;
 }
 
-void th_breakpoint_change_write_sites(struct th_change *change, bool arm)
+static void write_sites(struct th_change *change, bool arm)
 {
     struct th_site **batch =
         change->sites.count ? th_alloc(change->sites.count * sizeof *batch) : NULL;
@@ -281,7 +264,7 @@ static bool wait_for_staged(struct th_change *change)
 static bool arm(struct th_change *change)
 {
     if (change->arms)
-        th_breakpoint_change_write_sites(change, true);
+        write_sites(change, true);
     return false;
 }
 
@@ -313,16 +296,11 @@ static bool is_removed(const struct th_generic_bp *bp)
     return !th_breakpoint_kinds(&bp->data[th_breakpoint_generation()]);
 }
 
-void th_breakpoint_change_unlist_sites(struct th_change *change)
-{
-    for (size_t i = 0; i < change->sites.count; i++)
-        change->sites.items[i]->listed = false;
-}
-
 static bool uninstall(struct th_change *change)
 {
-    th_breakpoint_change_write_sites(change, false);
-    th_breakpoint_change_unlist_sites(change);
+    write_sites(change, false);
+    for (size_t i = 0; i < change->sites.count; i++)
+        change->sites.items[i]->listed = false;
     for (size_t i = 0; i < change->touched.count; i++)
         if (is_removed(change->touched.items[i])) {
             th_breakpoint_unlink(change->touched.items[i]);
@@ -379,8 +357,10 @@ static bool go_on(struct th_modification *self)
     return false;
 }
 
-void th_breakpoint_change_finish(struct th_change *change)
+static void finish(struct th_modification *self)
 {
+    struct th_change *change = (struct th_change *)self;
+
     for (size_t i = 0; i < change->settings.count; i++) {
         const struct th_bp_setting *setting = &change->settings.items[i].setting;
         th_breakpoint_shared_drop(setting->spec);
@@ -395,11 +375,6 @@ void th_breakpoint_change_finish(struct th_change *change)
     th_free(change->touched.items);
     th_free(change->sites.items);
     th_free(change);
-}
-
-static void finish(struct th_modification *self)
-{
-    th_breakpoint_change_finish((struct th_change *)self);
 }
 
 static void prepare(struct th_change *change, void (*done)(struct th_change *change, void *context),
@@ -443,5 +418,82 @@ struct th_change_counts th_breakpoint_change_run_held(struct th_change *change)
 
     prepare(change, keep_counts, &counts);
     th_code_modification_run_held(&change->modification);
+    return counts;
+}
+
+/* --- A change of functions that no call can reach yet ----------------------------------------- */
+
+/*
+ * Such a function's breakpoints are made whole, in both generations, before anybody can find them;
+ * what makes them be met is that calls come to the function. So there is no order to keep of what
+ * threads see, nothing to be waited for, and th_breakpoint_active_index stays what it is: whichever
+ * it is when the first call comes, it says the same.
+ *
+ *    1. Breakpoints are created and staged one setting after the other, linked to nobody's site.
+ *    2. Their active generation becomes what is staged. Those that do nothing in the end go.
+ *    3. They are linked to their sites, and counted, in both generations.
+ *    4. The sites that have one are armed.
+ */
+
+/* 1 */
+static void stage_unreached(struct th_change *change)
+{
+    /* Sites to the first breakpoint that was made for them, which the others follow by `next`. */
+    struct th_table coming = {0};
+
+    change->serial = ++latest_serial;
+    for (size_t i = 0; i < change->settings.count; i++) {
+        const struct th_bp_setting *setting = &change->settings.items[i].setting;
+        struct th_generic_bp *first, *bp;
+        if (!setting->site || !setting->session)
+            th_bug("only settings are made of functions that no call reaches");
+        if (is_void(&change->settings.items[i]))
+            continue;
+        bp = first = th_hash_table_get(&coming, (uintptr_t)setting->site);
+        while (bp && bp->session != setting->session)
+            bp = atomic_load_explicit(&bp->next, memory_order_relaxed);
+        if (!bp && setting->set && !setting->session->ended &&
+            !th_breakpoint_find(setting->site, setting->session)) { /* was it there before? */
+            bp = th_breakpoint_create(setting->site, setting->session);
+            atomic_store_explicit(&bp->next, first, memory_order_relaxed);
+            th_hash_table_set(&coming, (uintptr_t)setting->site, bp);
+            TH_ARRAY_GROW(change->touched.items, change->touched.count, change->touched.capacity);
+            change->touched.items[change->touched.count++] = bp;
+            change->counts.allocated++;
+        }
+        if (bp)
+            th_breakpoint_stage(bp, setting, change->serial);
+    }
+    th_hash_table_free(&coming);
+}
+
+struct th_change_counts th_breakpoint_change_set_unreached(struct th_change *change)
+{
+    struct th_change_counts counts;
+
+    stage_unreached(change);
+    for (size_t i = 0; i < change->touched.count; i++) {
+        struct th_generic_bp *bp = change->touched.items[i];
+        struct th_site *site = bp->site;
+        uint32_t active;
+        atomic_store_explicit(&bp->next, NULL, memory_order_relaxed);
+        th_breakpoint_complete(bp); /* 2 */
+        if (!th_breakpoint_kinds(&bp->data[0])) {
+            th_breakpoint_forget(bp);
+            th_breakpoint_free(bp);
+            change->counts.freed++;
+            continue;
+        }
+        th_breakpoint_link(bp); /* 3 */
+        active = th_breakpoint_active(&bp->data[0]);
+        for (unsigned k = 0; k < 2 && active && site->operations->count; k++)
+            site->operations->count(site, k, 0, active);
+        follow_active(change, site, 0, active);
+    }
+    write_sites(change, true); /* 4 */
+    for (size_t i = 0; i < change->sites.count; i++)
+        change->sites.items[i]->listed = false;
+    counts = th_breakpoint_change_counts(change);
+    finish(&change->modification);
     return counts;
 }

@@ -32,8 +32,11 @@ static struct th_later starting;
 
 static void start(struct th_later *later)
 {
+    struct th_change *change = th_breakpoint_change_create();
+
     (void)later;
-    th_breakpoint_change_start(th_breakpoint_change_of_requests(), NULL, NULL);
+    change->of_requests = true;
+    th_breakpoint_change_start(change, NULL, NULL);
 }
 
 static void ask(struct th_hit *hit, uint32_t pause, uint32_t clear)

@@ -202,36 +202,31 @@ void th_check_note_parts(th_term *words, size_t count, size_t step, const char *
 
 /* --- What is kept ---------------------------------------------------------------------------- */
 
-/* The oldest of FROM, if more than BYTES are kept. */
-static struct kept *take_oldest(struct keeping *from, size_t bytes)
-{
-    struct kept *it = NULL;
-
-    pthread_mutex_lock(&lock);
-    if (from->bytes > bytes) {
-        it = from->oldest;
-        from->oldest = it->next;
-        if (!it->next)
-            from->end = &from->oldest;
-        from->bytes -= sizeof *it + it->bytes;
-        if (from == &environments)
-            th_hash_table_remove(&retirees, address_key(it->memory));
-    }
-    pthread_mutex_unlock(&lock);
-    return it;
-}
-
+/* Frees the oldest of what is kept in IN, until that is no more than BYTES. */
 static void keep_below(struct keeping *in, size_t bytes)
 {
-    struct kept *it;
+    for (;;) {
+        const unsigned char *memory;
+        size_t spoiled = 0;
+        struct kept *it;
 
-    while ((it = take_oldest(in, bytes))) {
+        pthread_mutex_lock(&lock);
+        it = in->bytes > bytes ? in->oldest : NULL;
+        if (it) {
+            in->oldest = it->next;
+            if (!it->next)
+                in->end = &in->oldest;
+            in->bytes -= sizeof *it + it->bytes;
+            if (in == &environments)
+                th_hash_table_remove(&retirees, address_key(it->memory));
+        }
+        pthread_mutex_unlock(&lock);
+        if (!it)
+            return;
         if (in == &environments) {
             th_env_free(it->memory);
         } else {
-            const unsigned char *memory = it->memory;
-            size_t spoiled = 0;
-            while (spoiled < it->bytes && memory[spoiled] == SPOILED)
+            for (memory = it->memory; spoiled < it->bytes && memory[spoiled] == SPOILED;)
                 spoiled++;
             if (spoiled < it->bytes)
                 th_check_found(it->origin, "written", "memory that it freed was written to later");

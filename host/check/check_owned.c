@@ -51,11 +51,6 @@ static const struct {
     [TH_CHECK_THREAD] = {"a", "thread", "threads", "a thread that enif_thread_create() never gave"},
 };
 
-static uint64_t owned_key(const void *thing)
-{
-    return (uint64_t)(uintptr_t)thing;
-}
-
 static void free_owned(struct owned *it)
 {
     if (!it)
@@ -84,12 +79,12 @@ void th_check_note_got(enum th_check_kind kind, void *thing, size_t bytes, const
     };
     pthread_mutex_lock(&lock);
     if (kind == TH_CHECK_RESOURCE)
-        again = th_hash_table_get(&owned[kind], owned_key(thing));
+        again = th_hash_table_get(&owned[kind], (uintptr_t)thing);
     if (again) { /* one reference more of what is owned already */
         again->count++;
         old = it;
     } else {
-        old = th_hash_table_set(&owned[kind], owned_key(thing), it);
+        old = th_hash_table_set(&owned[kind], (uintptr_t)thing, it);
         it = NULL;
     }
     pthread_mutex_unlock(&lock);
@@ -136,11 +131,11 @@ bool th_check_note_gave(enum th_check_kind kind, const void *thing, const char *
     bool good;
 
     pthread_mutex_lock(&lock);
-    it = th_hash_table_get(&owned[kind], owned_key(thing));
+    it = th_hash_table_get(&owned[kind], (uintptr_t)thing);
     if (it && --it->count == 0) {
         struct returned *place = &returned[next_returned];
         struct th_origin *forgotten = place->origin;
-        gone = th_hash_table_remove(&owned[kind], owned_key(thing));
+        gone = th_hash_table_remove(&owned[kind], (uintptr_t)thing);
         *place = (struct returned){kind, thing, function, origin};
         origin = forgotten;
         next_returned = (next_returned + 1) % REMEMBERED;
@@ -166,7 +161,7 @@ bool th_check_note_has(enum th_check_kind kind, const void *thing, const char *f
     bool has;
 
     pthread_mutex_lock(&lock);
-    has = thing && th_hash_table_get(&owned[kind], owned_key(thing));
+    has = thing && th_hash_table_get(&owned[kind], (uintptr_t)thing);
     pthread_mutex_unlock(&lock);
     if (!has)
         tell_stranger(kind, thing, function);
@@ -179,7 +174,7 @@ struct th_origin *th_check_owner(enum th_check_kind kind, const void *thing)
     struct th_origin *origin;
 
     pthread_mutex_lock(&lock);
-    it = th_hash_table_get(&owned[kind], owned_key(thing));
+    it = th_hash_table_get(&owned[kind], (uintptr_t)thing);
     origin = it ? th_check_origin_keep(it->origin) : NULL;
     pthread_mutex_unlock(&lock);
     return origin;
@@ -190,7 +185,7 @@ bool th_check_hold(const void *thing, int more, int *before, char **name)
     struct owned *it;
 
     pthread_mutex_lock(&lock);
-    it = th_hash_table_get(&owned[TH_CHECK_LOCK], owned_key(thing));
+    it = th_hash_table_get(&owned[TH_CHECK_LOCK], (uintptr_t)thing);
     if (it) {
         *before = it->holders;
         it->holders += more;

@@ -48,6 +48,13 @@ static _Atomic uint64_t answers;
 static atomic_bool reporting;
 static _Thread_local volatile bool reporter; /* the thread is the one that reports */
 
+void th_crash_signals(sigset_t *signals)
+{
+    sigemptyset(signals);
+    for (size_t i = 0; i < CRASH_SIGNALS; i++)
+        sigaddset(signals, crash_signals[i].number);
+}
+
 /* The index of signal NUMBER in `crash_signals`. */
 static size_t signal_index(int number)
 {
@@ -127,10 +134,8 @@ static void begin_report(void)
         pause();
     reporter = true;
     sigaction(SIGALRM, &alarmed, NULL);
-    sigemptyset(&needed);
+    th_crash_signals(&needed);
     sigaddset(&needed, SIGALRM);
-    for (size_t i = 0; i < CRASH_SIGNALS; i++)
-        sigaddset(&needed, crash_signals[i].number);
     pthread_sigmask(SIG_UNBLOCK, &needed, NULL);
     alarm(REPORT_SECONDS);
     restore_stderr();

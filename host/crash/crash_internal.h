@@ -19,6 +19,9 @@
  * signals of crashes. */
 enum { TH_CRASH_TIMEOUT_SIGNAL = SIGVTALRM };
 
+/* Fills in the signals of crashes, from SIGSEGV to SIGABRT. */
+void th_crash_signals(sigset_t *signals);
+
 /* In a handler: the calling thread's stack is what was used up. */
 bool th_crash_stack_is_used_up(int number, const siginfo_t *info);
 

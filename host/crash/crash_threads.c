@@ -18,6 +18,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct th_crash_thread *threads;
 static _Thread_local struct th_crash_thread own;
 
+/* All loads here and below are relaxed: a late view makes the watchdog late, and the thread itself
+ * looks before it reports. */
 bool th_crash_thread_is_in(const struct th_crash_thread *thread)
 {
     return __atomic_load_n(&thread->self->attachment, __ATOMIC_RELAXED) &&
@@ -94,12 +96,7 @@ void th_crash_thread_begin(void)
     sigaltstack(&(stack_t){.ss_sp = handler_stack, .ss_size = STACK_BYTES}, &stack_before);
     th_self_stack(); /* a signal handler cannot look it up */
     /* A thread may have been started without any signals. */
-    sigemptyset(&met);
-    sigaddset(&met, SIGSEGV);
-    sigaddset(&met, SIGBUS);
-    sigaddset(&met, SIGFPE);
-    sigaddset(&met, SIGILL);
-    sigaddset(&met, SIGABRT);
+    th_crash_signals(&met);
     sigaddset(&met, TH_CRASH_TIMEOUT_SIGNAL);
     pthread_sigmask(SIG_UNBLOCK, &met, NULL);
 }

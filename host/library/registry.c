@@ -120,22 +120,18 @@ size_t th_library_registry_keep_all(struct th_library ***libraries)
     return count;
 }
 
-/* A copy's handle is nobody else's; and that of a library that has been closed just now may be
- * another's already. */
-static bool is_meant(const struct th_library *library, const struct th_library *wanted)
-{
-    return library->handle == wanted->handle && !library->facts.copy && !library->retired &&
-           (library->users > 0 || (library->facts.device == wanted->facts.device &&
-                                   library->facts.inode == wanted->facts.inode));
-}
-
 struct th_library *th_library_registry_find(const struct th_library *wanted, bool *in_use)
 {
     struct th_library *library;
 
     pthread_mutex_lock(&lock);
-    for (library = all; library && !is_meant(library, wanted); library = library->next)
-        ;
+    /* A copy's handle is nobody else's; and that of a library that has been closed just now may be
+     * another's already. */
+    for (library = all; library; library = library->next)
+        if (library->handle == wanted->handle && !library->facts.copy && !library->retired &&
+            (library->users > 0 || (library->facts.device == wanted->facts.device &&
+                                    library->facts.inode == wanted->facts.inode)))
+            break;
     *in_use = library && library->users > 0;
     if (*in_use)
         library->users++;

@@ -126,46 +126,37 @@ static bool try(Elf *library, const char *path, const GElf_Word *crc, struct th_
 
 /* --- Where they are looked for --------------------------------------------------------------- */
 
-static bool find_by_build_id(Elf *library, const char *folder, struct th_debug_file *file)
+static void find_separate(Elf *library, const char *path, const char *folder,
+                          struct th_debug_file *file)
 {
     enum { LONGEST = 64 };
     struct build_id id = build_id_of(library);
-    struct th_buffer path = {0};
-    bool found;
-
-    if (id.size < 2 || id.size > LONGEST)
-        return false;
-    th_buffer_printf(&path, "%s/.build-id/%02x/", folder, id.bytes[0]);
-    for (size_t i = 1; i < id.size; i++)
-        th_buffer_printf(&path, "%02x", id.bytes[i]);
-    th_buffer_add_text(&path, ".debug");
-    found = try(library, th_buffer_text(&path), NULL, file);
-    th_buffer_free(&path);
-    return found;
-}
-
-static bool find_by_link(Elf *library, const char *path, const char *folder,
-                         struct th_debug_file *file)
-{
+    struct th_buffer by_id = {0};
+    bool found = false;
     GElf_Word crc;
     const char *name = dwelf_elf_gnu_debuglink(library, &crc);
     const char *slash = strrchr(path, '/');
-    char *full = slash ? th_printf("%.*s", (int)(slash - path), path) : th_strdup(".");
-    const char *below = full[0] == '/' ? full : "";
-    char *places[] = {
-        th_printf("%s/%s", full, name ? name : ""),
-        th_printf("%s/.debug/%s", full, name ? name : ""),
-        th_printf("%s%s/%s", folder, below, name ? name : ""),
-    };
-    bool found = false;
+    char *beside;
 
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        found =
-            found || (name && *name && !strchr(name, '/') && try(library, places[i], &crc, file));
-        th_free(places[i]);
+    if (id.size >= 2 && id.size <= LONGEST) {
+        th_buffer_printf(&by_id, "%s/.build-id/%02x/", folder, id.bytes[0]);
+        for (size_t i = 1; i < id.size; i++)
+            th_buffer_printf(&by_id, "%02x", id.bytes[i]);
+        th_buffer_add_text(&by_id, ".debug");
+        found = try(library, th_buffer_text(&by_id), NULL, file);
+        th_buffer_free(&by_id);
     }
-    th_free(full);
-    return found;
+    if (found || !name || !*name || strchr(name, '/'))
+        return;
+    beside = slash ? th_printf("%.*s", (int)(slash - path), path) : th_strdup(".");
+    for (int i = 0; i < 3 && !found; i++) {
+        char *place = i == 0   ? th_printf("%s/%s", beside, name)
+                      : i == 1 ? th_printf("%s/.debug/%s", beside, name)
+                               : th_printf("%s%s/%s", folder, beside[0] == '/' ? beside : "", name);
+        found = try(library, place, &crc, file);
+        th_free(place);
+    }
+    th_free(beside);
 }
 
 int th_debuginfo_own_open(const struct th_examination *facts)
@@ -187,8 +178,8 @@ void th_debuginfo_files_open(const struct th_examination *facts, const char *fol
 
     if (fd >= 0)
         close(fd);
-    if (good && !own->dwarf && !find_by_build_id(own->elf, folder, separate))
-        find_by_link(own->elf, facts->path, folder, separate);
+    if (good && !own->dwarf)
+        find_separate(own->elf, facts->path, folder, separate);
 }
 
 /* Of several with one address the first in the file comes last: names of one function do not change
