@@ -1,8 +1,7 @@
 /* The client's end: a request, and the wait for its answer. */
-#include "client.h"
+#include "control.h"
 
-#include "server.h"
-#include "socket.h"
+#include "control_internal.h"
 
 #include <errno.h>
 #include <poll.h>

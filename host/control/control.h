@@ -1,6 +1,6 @@
 /*
  * The face of control/: a Unix socket by which others tell a host what to do while it runs, and ask
- * it how it fares. server.h and client.h are its ends; argument.h has the types of words, of
+ * it how it fares. server.h is its one end, the client's stands below; argument.h has the types of words, of
  * commands as well as of the command line; commands/ is what a host does at each command, and as
  * files change.
  *
@@ -32,9 +32,27 @@
 #ifndef TH_CONTROL_H
 #define TH_CONTROL_H
 
-#include "client.h"
 #include "server.h"
 #include "host/control/commands/commands.h"
 #include "host/control/commands/module_list.h"
+
+/* --- The client's end ------------------------------------------------------------------------- */
+
+struct th_control_client;
+
+/* Connects, and reads the greeting, which is the client's own. TH_USAGE if nobody is there, another
+ * user is, or it speaks another protocol; TH_MALFORMED if it is no tracehost. */
+enum th_status th_control_connect(const char *path, struct th_control_client **client,
+                                  const json_t **greeting);
+void th_control_disconnect(struct th_control_client *client);
+
+/* Readable at its end, POLLRDHUP, when the host is gone. */
+int th_control_descriptor(const struct th_control_client *client);
+
+/* Asks, and waits for the answer, which is the caller's: all of it, whether "ok" or not. TH_FAILED
+ * if the host is gone. A signal that comes does not end the wait, but where *STOP is not 0 (NULL:
+ * never): TH_END. */
+enum th_status th_control_ask(struct th_control_client *client, const char *command, int count,
+                              char *const arguments[], const volatile int *stop, json_t **answer);
 
 #endif

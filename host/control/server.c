@@ -3,17 +3,13 @@
  *
  * Whatever a client does costs the host a bounded amount of memory, and no time but that of the
  * commands: nothing here waits for one. Of a client there is at most a line and what was read with
- * it, and one answer, or a command that goes on apart (apart.h); before that answer is taken
+ * it, and one answer, or a command that goes on in a thread of its own; before that answer is taken
  * neither is more read nor another request carried out.
  *
  * If there is no place for a new client, or no descriptor, the one is let go that has been idle for
  * longest. If that gives no descriptor, nobody is listened to for a second, or until a client goes.
  */
-#include "server.h"
-
-#include "apart.h"
-#include "socket.h"
-#include "wire.h"
+#include "control_internal.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -29,26 +25,39 @@ enum { READ = 1 << 16 };
 
 struct client {
     int fd;
-    struct th_buffer come;        /* requests */
-    bool skips;                   /* the rest of a line that is too long */
-    struct th_buffer answer;      /* what it is to be sent, ... */
-    size_t sent;                  /* ... of which this much was */
-    int64_t since;                /* when it took something last, in seconds */
-    uint64_t turn;                /* the server's when it came or was heard last */
-    struct th_control_task *task; /* what it has asked for goes on; NULL: nothing */
+    struct th_buffer come;   /* requests */
+    bool skips;              /* the rest of a line that is too long */
+    struct th_buffer answer; /* what it is to be sent, ... */
+    size_t sent;             /* ... of which this much was */
+    int64_t since;           /* when it took something last, in seconds */
+    uint64_t turn;           /* the server's when it came or was heard last */
+    struct task *task;       /* what it has asked for goes on; NULL: nothing */
+};
+
+/* A command that takes long, in a thread of its own. The server's thread starts and ends it. */
+struct task {
+    const struct th_control *control;
+    pthread_t thread;
+    struct th_control_wire_request request;
+    struct th_buffer answer;
+    bool abandoned;   /* nobody waits for the answer */
+    atomic_bool done; /* release: the answer is there; acquire */
 };
 
 struct th_control {
     const struct th_control_setup *setup;
     pthread_t thread;
-    int listening, ended;                          /* an eventfd */
+    int listening;
+    int wake;                                      /* an eventfd: a task is done, or all ends */
+    atomic_bool ended;                             /* relaxed: the server is woken after that */
     struct stat identity;                          /* of the socket's file */
     struct client clients[TH_CONTROL_CLIENTS + 1]; /* one who is told that it is too many */
     size_t client_count;
     uint64_t turn;     /* counts up */
     bool made_room;    /* for a descriptor, and nobody has come since */
     int64_t deaf_till; /* in seconds; 0: it listens */
-    struct th_control_apart apart;
+    struct task *tasks[TH_CONTROL_APART];
+    size_t task_count;
     /* Written by the server's thread, read by any. Relaxed: each is a number in itself. */
     _Atomic uint64_t accepted, requests, refused, malformed, dropped;
 };
@@ -100,6 +109,80 @@ static bool send_answers(struct client *client)
     return true;
 }
 
+/* --- Commands that take long ------------------------------------------------------------------ */
+
+/* A counter that is full is readable, too. */
+static void wake(const struct th_control *control)
+{
+    uint64_t one = 1;
+
+    while (write(control->wake, &one, sizeof one) < 0 && errno == EINTR)
+        ;
+}
+
+static void *run_task(void *context)
+{
+    struct task *task = context;
+    const struct th_control *control = task->control;
+
+    if (control->setup->begin)
+        control->setup->begin();
+    th_control_wire_carry_out(control->setup, &task->request, &task->answer);
+    if (control->setup->end)
+        control->setup->end();
+    atomic_store_explicit(&task->done, true, memory_order_release);
+    wake(control);
+    return NULL;
+}
+
+/* Carries REQUEST out, which is taken over. NULL if there are too many, or no thread for it: then
+ * the chain says so, and REQUEST is the caller's. */
+static struct task *start_task(struct th_control *control,
+                               const struct th_control_wire_request *request)
+{
+    struct task *task;
+    int error;
+
+    if (control->task_count == TH_CONTROL_APART) {
+        th_error_raise(TH_FAILED,
+                       "%d commands that take long are being carried out; try again later",
+                       TH_CONTROL_APART);
+        return NULL;
+    }
+    task = th_alloc_zero(sizeof *task);
+    task->control = control;
+    task->request = *request;
+    atomic_init(&task->done, false);
+    error = th_thread_start(&task->thread, NULL, run_task, task);
+    if (error == 0) {
+        control->tasks[control->task_count++] = task;
+        return task;
+    }
+    th_free(task);
+    th_error_raise(TH_FAILED, "there is no thread for it: %s", strerror(error));
+    return NULL;
+}
+
+static bool is_done(const struct task *task)
+{
+    return atomic_load_explicit(&task->done, memory_order_acquire);
+}
+
+/* Waits for TASK, adds its answer to OUT (NULL: to nothing), and frees it. */
+static void end_task(struct th_control *control, struct task *task, struct th_buffer *out)
+{
+    size_t i = 0;
+
+    pthread_join(task->thread, NULL);
+    while (control->tasks[i] != task)
+        i++;
+    control->tasks[i] = control->tasks[--control->task_count];
+    if (out)
+        th_buffer_add(out, task->answer.data, task->answer.size);
+    th_buffer_free(&task->answer);
+    th_free(task);
+}
+
 /* --- Requests -------------------------------------------------------------------------------- */
 
 static void carry_out(struct th_control *control, struct client *client, size_t size)
@@ -117,22 +200,9 @@ static void carry_out(struct th_control *control, struct client *client, size_t 
         th_control_wire_carry_out(control->setup, &request, answer);
         return;
     }
-    client->task = th_control_apart_start(&control->apart, control->setup, &request);
+    client->task = start_task(control, &request);
     if (!client->task)
         th_control_wire_refuse(&request, answer);
-}
-
-/* What has ended is answered. */
-static void end_task(struct th_control *control, struct client *client)
-{
-    th_control_task_end(&control->apart, client->task, answer_of(client));
-    client->task = NULL;
-}
-
-static void use_up(struct client *client, size_t size)
-{
-    client->come.size -= size;
-    memmove(client->come.data, client->come.data + size, client->come.size);
 }
 
 /* The bytes of the first line without the newline; -1: it has not come wholly. */
@@ -144,45 +214,29 @@ static ssize_t line_of(const struct client *client)
     return end ? end - begin : -1;
 }
 
-/* What has come of a line that is too long is forgotten, as will be its rest. */
-static void skip(struct th_control *control, struct client *client)
+/* One line, if one has come. An empty one is no request, and no fault. What has come of a line that
+ * is too long is forgotten, as will be its rest. */
+static void take_line(struct th_control *control, struct client *client)
 {
-    if (!client->skips) {
-        count(&control->malformed);
-        th_control_wire_complain("a line is too long", answer_of(client));
-    }
-    client->skips = true;
-    th_buffer_free(&client->come);
-    client->come = (struct th_buffer){0};
-}
-
-/* One line. False: none has come. An empty one is no request, and no fault. */
-static bool take_line(struct th_control *control, struct client *client)
-{
+    struct th_buffer *come = &client->come;
     ssize_t size = line_of(client);
 
-    if (size < 0) {
-        if (client->come.size >= TH_CONTROL_LINE)
-            skip(control, client);
-        return false;
+    if (size >= 0) {
+        client->turn = ++control->turn;
+        if (!client->skips && size > 0)
+            carry_out(control, client, (size_t)size);
+        client->skips = false;
+        come->size -= (size_t)size + 1;
+        memmove(come->data, come->data + size + 1, come->size);
+    } else if (come->size >= TH_CONTROL_LINE) {
+        if (!client->skips) {
+            count(&control->malformed);
+            th_control_wire_complain("a line is too long", answer_of(client));
+        }
+        client->skips = true;
+        th_buffer_free(come);
+        *come = (struct th_buffer){0};
     }
-    client->turn = ++control->turn;
-    if (!client->skips && size > 0)
-        carry_out(control, client, (size_t)size);
-    client->skips = false;
-    use_up(client, (size_t)size + 1);
-    return true;
-}
-
-/* False: it is gone. */
-static bool read_requests(struct client *client)
-{
-    ssize_t size = recv(client->fd, th_buffer_reserve(&client->come, READ), READ, MSG_DONTWAIT);
-
-    if (size < 0)
-        return errno == EAGAIN || errno == EINTR;
-    client->come.size += (size_t)size;
-    return size > 0;
 }
 
 /* --- Clients --------------------------------------------------------------------------------- */
@@ -192,7 +246,7 @@ static void let_go(struct th_control *control, size_t i)
     struct client *client = &control->clients[i];
 
     if (client->task)
-        th_control_task_abandon(client->task);
+        client->task->abandoned = true;
     close(client->fd);
     control->deaf_till = 0;
     th_buffer_free(&client->come);
@@ -200,25 +254,21 @@ static void let_go(struct th_control *control, size_t i)
     *client = control->clients[--control->client_count];
 }
 
-/* True if CLIENT awaits no answer, and all that the client has sent was read. */
-static bool is_idle(const struct client *client)
-{
-    char byte;
-
-    return !client->task && client->answer.size == 0 && line_of(client) < 0 &&
-           recv(client->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0;
-}
-
-/* Lets go of the client that has been idle for longest. False: none is. */
+/* Lets go of the client that has been idle for longest: it awaits no answer, and all that it has
+ * sent was read. False: none is. */
 static bool make_room(struct th_control *control)
 {
     size_t longest = control->client_count;
 
-    for (size_t i = 0; i < control->client_count; i++)
-        if (is_idle(&control->clients[i]) &&
-            (longest == control->client_count ||
-             control->clients[i].turn < control->clients[longest].turn))
+    for (size_t i = 0; i < control->client_count; i++) {
+        const struct client *client = &control->clients[i];
+        char byte;
+        bool idle = !client->task && client->answer.size == 0 && line_of(client) < 0 &&
+                    recv(client->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0;
+        if (idle &&
+            (longest == control->client_count || client->turn < control->clients[longest].turn))
             longest = i;
+    }
     if (longest == control->client_count)
         return false;
     count(&control->dropped);
@@ -241,41 +291,24 @@ static void admit(struct th_control *control, int fd)
         let_go(control, control->client_count - 1);
 }
 
-/* Others of the process may take the one that is made free here. */
-static void find_descriptor(struct th_control *control)
-{
-    if (!control->made_room && make_room(control)) {
-        control->made_room = true;
-        return;
-    }
-    control->made_room = false;
-    control->deaf_till = seconds() + 1;
-}
-
 static void accept_client(struct th_control *control)
 {
     int fd = accept4(control->listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-    if (fd < 0) {
-        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-            find_descriptor(control);
-        return;
+    if (fd >= 0) {
+        control->made_room = false;
+        if (th_control_socket_is_ours(fd, NULL)) {
+            admit(control, fd);
+        } else {
+            count(&control->refused);
+            close(fd);
+        }
+    } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+        /* Other threads of the process may take the descriptor that is made free here. */
+        control->made_room = !control->made_room && make_room(control);
+        if (!control->made_room)
+            control->deaf_till = seconds() + 1;
     }
-    control->made_room = false;
-    if (th_control_socket_is_ours(fd, NULL)) {
-        admit(control, fd);
-    } else {
-        count(&control->refused);
-        close(fd);
-    }
-}
-
-static bool is_patient(struct th_control *control, const struct client *client)
-{
-    if (client->answer.size == 0 || seconds() - client->since <= TH_CONTROL_PATIENCE)
-        return true;
-    count(&control->dropped);
-    return false;
 }
 
 /* What can be done for it now; of its requests one, so that others have their turn. False: it is to
@@ -284,21 +317,32 @@ static bool serve(struct th_control *control, struct client *client, int events)
 {
     if (events & (POLLHUP | POLLERR) && !(events & POLLIN))
         return false;
-    if (client->task && !th_control_task_is_done(client->task))
+    if (client->task && !is_done(client->task))
         return true;
     if (client->task)
-        end_task(control, client);
+        end_task(control, client->task, answer_of(client));
+    client->task = NULL;
     if (client->answer.size == 0) {
-        if (events & POLLIN && line_of(client) < 0 && !read_requests(client))
-            return false;
+        if (events & POLLIN && line_of(client) < 0) {
+            ssize_t size =
+                recv(client->fd, th_buffer_reserve(&client->come, READ), READ, MSG_DONTWAIT);
+            if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR))
+                return false;
+            client->come.size += size > 0 ? (size_t)size : 0;
+        }
         take_line(control, client);
     }
-    return (client->answer.size == 0 || send_answers(client)) && is_patient(control, client);
+    if (client->answer.size > 0 && !send_answers(client))
+        return false;
+    if (client->answer.size == 0 || seconds() - client->since <= TH_CONTROL_PATIENCE)
+        return true;
+    count(&control->dropped);
+    return false;
 }
 
 /* --- The thread ------------------------------------------------------------------------------ */
 
-enum { ENDED, LISTENING, APART, FIRST_CLIENT };
+enum { WAKE, LISTENING, FIRST_CLIENT };
 
 /* Whom to wait for. Returns for how long, in milliseconds, as poll() has it: not at all if somebody
  * has asked already; as seconds pass while somebody's patience, or when to listen again, is to be
@@ -308,9 +352,8 @@ static int fill_in(const struct th_control *control, struct pollfd *waits)
     bool deaf = seconds() < control->deaf_till;
     int time = deaf ? 1000 : -1;
 
-    waits[ENDED] = (struct pollfd){.fd = control->ended, .events = POLLIN};
+    waits[WAKE] = (struct pollfd){.fd = control->wake, .events = POLLIN};
     waits[LISTENING] = (struct pollfd){.fd = control->listening, .events = deaf ? 0 : POLLIN};
-    waits[APART] = (struct pollfd){.fd = control->apart.done, .events = POLLIN};
     for (size_t i = 0; i < control->client_count; i++) {
         const struct client *client = &control->clients[i];
         bool owed = client->answer.size > 0;
@@ -326,99 +369,86 @@ static int fill_in(const struct th_control *control, struct pollfd *waits)
     return time;
 }
 
-static void serve_all(struct th_control *control)
-{
-    struct pollfd waits[FIRST_CLIENT + TH_CONTROL_CLIENTS + 1];
-
-    for (;;) {
-        int time = fill_in(control, waits);
-        size_t clients = control->client_count;
-        if (poll(waits, FIRST_CLIENT + clients, time) < 0)
-            continue;
-        if (waits[ENDED].revents)
-            return;
-        if (waits[APART].revents)
-            th_control_apart_hear(&control->apart);
-        for (size_t i = clients; i-- > 0;) /* whoever is let go leaves the place to the last */
-            if (!serve(control, &control->clients[i], waits[FIRST_CLIENT + i].revents))
-                let_go(control, i);
-        th_control_apart_sweep(&control->apart);
-        if (waits[LISTENING].revents)
-            accept_client(control);
-    }
-}
-
 static void *run(void *context)
 {
     struct th_control *control = context;
     const struct th_control_setup *setup = control->setup;
+    struct pollfd waits[FIRST_CLIENT + TH_CONTROL_CLIENTS + 1];
+    uint64_t times;
 
     if (setup->begin)
         setup->begin();
-    serve_all(control);
+    while (!atomic_load_explicit(&control->ended, memory_order_relaxed)) {
+        int time = fill_in(control, waits);
+        size_t clients = control->client_count;
+        if (poll(waits, FIRST_CLIENT + clients, time) < 0)
+            continue;
+        while (waits[WAKE].revents && read(control->wake, &times, sizeof times) < 0 &&
+               errno == EINTR)
+            ; /* before it is looked which tasks are done: of others the server is woken again */
+        if (atomic_load_explicit(&control->ended, memory_order_relaxed))
+            break;
+        for (size_t i = clients; i-- > 0;) /* whoever is let go leaves the place to the last */
+            if (!serve(control, &control->clients[i], waits[FIRST_CLIENT + i].revents))
+                let_go(control, i);
+        for (size_t i = control->task_count; i-- > 0;) /* likewise */
+            if (control->tasks[i]->abandoned && is_done(control->tasks[i]))
+                end_task(control, control->tasks[i], NULL);
+        if (waits[LISTENING].revents)
+            accept_client(control);
+    }
     if (setup->end)
         setup->end();
     return NULL;
-}
-
-static enum th_status start(struct th_control *control)
-{
-    int error;
-
-    control->ended = eventfd(0, EFD_CLOEXEC);
-    if (control->ended < 0)
-        return th_error_raise(TH_FAILED, "cannot begin to serve: %s", strerror(errno));
-    error = th_control_apart_begin(&control->apart);
-    if (error == 0) {
-        error = th_thread_start(&control->thread, NULL, run, control);
-        if (error == 0)
-            return TH_OK;
-        th_control_apart_end(&control->apart);
-    }
-    close(control->ended);
-    return th_error_raise(TH_FAILED, "cannot begin to serve: %s", strerror(error));
 }
 
 enum th_status th_control_begin(const struct th_control_setup *setup, struct th_control **result)
 {
     struct th_control *control = th_alloc_zero(sizeof *control);
     enum th_status status;
+    int error;
 
     control->setup = setup;
+    atomic_init(&control->ended, false);
     status = th_control_socket_listen(setup->path, &control->listening, &control->identity);
-    if (status == TH_OK) {
-        status = start(control);
-        if (status != TH_OK) {
-            th_control_socket_remove(setup->path, &control->identity);
-            close(control->listening);
-        }
-    }
-    if (status == TH_OK)
-        *result = control;
-    else
+    if (status != TH_OK) {
         th_free(control);
-    return status;
+        return status;
+    }
+    control->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    error = control->wake < 0 ? errno : th_thread_start(&control->thread, NULL, run, control);
+    if (error == 0) {
+        *result = control;
+        return TH_OK;
+    }
+    if (control->wake >= 0)
+        close(control->wake);
+    th_control_socket_remove(setup->path, &control->identity);
+    close(control->listening);
+    th_free(control);
+    return th_error_raise(TH_FAILED, "cannot begin to serve: %s", strerror(error));
 }
 
 void th_control_end(struct th_control *control)
 {
-    uint64_t one = 1;
-
     if (!control)
         return;
-    if (write(control->ended, &one, sizeof one) != sizeof one)
-        th_bug("the server of %s cannot be told to end", control->setup->path);
+    atomic_store_explicit(&control->ended, true, memory_order_relaxed);
+    wake(control);
     pthread_join(control->thread, NULL);
     th_control_socket_remove(control->setup->path, &control->identity);
     while (control->client_count > 0) {
-        if (control->clients[0].task)
-            end_task(control, &control->clients[0]);
-        send_answers(&control->clients[0]);
+        struct client *client = &control->clients[0];
+        if (client->task)
+            end_task(control, client->task, answer_of(client));
+        client->task = NULL;
+        send_answers(client);
         let_go(control, 0);
     }
-    th_control_apart_end(&control->apart);
+    while (control->task_count > 0)
+        end_task(control, control->tasks[0], NULL);
     close(control->listening);
-    close(control->ended);
+    close(control->wake);
     th_free(control);
 }
 

@@ -1,4 +1,4 @@
-#include "socket.h"
+#include "control_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

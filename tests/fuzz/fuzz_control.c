@@ -1,7 +1,7 @@
 /* Lines of a control socket: each is answered by one line, whatever it is, and what it says is done
  * by the commands of a host that runs, or replays, without harm. The first byte chooses. */
 #include "host/cli/cli.h"
-#include "host/control/wire.h"
+#include "host/control/control_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
