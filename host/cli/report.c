@@ -185,7 +185,7 @@ static int make_page(struct page *page)
     path = out.name ? th_printf("/dev/fd/%d", fileno(out.file)) : NULL;
     th_trace_failures_name(path, page->output);
     add_settings(&tracer, page, path);
-    th_control_session_options_tracer(&page->replay.trace.sessions, th_buffer_text(&tracer));
+    th_control_take_tracer(NULL, th_buffer_text(&tracer), &page->replay.trace.sessions);
     status = th_cli_replaying_run(&page->replay);
     th_trace_failures_name(NULL, NULL);
     th_buffer_free(&tracer);

@@ -16,7 +16,7 @@
 #define TH_CONTROL_COMMANDS_H
 
 #include "main_thread_task.h"
-#include "session_arguments.h"
+#include "session_options.h"
 #include "watch.h"
 
 #include "host/control/server.h"

@@ -28,12 +28,6 @@ static enum th_status take_mode_or_whom(const struct th_argument *argument, cons
     return th_control_session_options_tracees(&flagging->options, false, value);
 }
 
-static enum th_status take_tracees(const struct th_argument *argument, const char *value,
-                                   void *input)
-{
-    return th_control_session_options_tracees(input, strcmp(argument->name, "ports") == 0, value);
-}
-
 static const struct th_argument *const flags_arguments[] = {
     &(const struct th_argument)TH_WORD("LIST", TEXT, TH_ARGUMENT_NEEDED | TH_ARGUMENT_LIST,
                                        .words = th_control_flag_words,
@@ -46,13 +40,13 @@ static const struct th_argument *const flags_arguments[] = {
                                        .take = take_mode_or_whom),
     &(const struct th_argument)TH_OPTION(
         "ports", "WHOM", TEXT, 0, NULL, .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS,
-        .words = TH_WORDS("all", "existing", "new"), .take = take_tracees),
+        .words = TH_WORDS("all", "existing", "new"), .take = th_control_take_tracees),
     &(const struct th_argument)TH_OPTION("session", "SESSION", SESSION, 0, NULL,
                                          TH_INTO(struct flagging, which)),
     &(const struct th_argument)TH_OPTION(
         "processes", "WHOM", TRACEES, 0, NULL,
         .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS | TH_ARGUMENT_HIDDEN,
-        .words = TH_WORDS("all", "existing", "new"), .take = take_tracees),
+        .words = TH_WORDS("all", "existing", "new"), .take = th_control_take_tracees),
     NULL};
 
 static enum th_status read_flagged(struct flagging *flagging, int count, char **words)

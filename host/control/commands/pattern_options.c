@@ -1,174 +1,30 @@
-#include "pattern_options.h"
-
+/* Patterns: set for sessions, and the command `pattern`. */
 #include "commands.h"
 
-#include <stdio.h>
 #include <string.h>
 
-/* No function's pattern is without a colon. */
-static enum th_pattern_object object_of(const char *text)
-{
-    if (strcmp(text, "send") == 0)
-        return TH_PATTERN_SEND;
-    if (strcmp(text, "receive") == 0 || strcmp(text, "'receive'") == 0)
-        return TH_PATTERN_RECEIVE;
-    return TH_PATTERN_FUNCTIONS;
-}
-
-/* --- options, one by one --- */
-
-enum th_status th_control_pattern_options_begin(struct th_control_pattern_options *options,
-                                                const char *text)
-{
-    struct th_control_pattern_option *option;
-
-    TH_ARRAY_GROW(options->items, options->count, options->capacity);
-    option = &options->items[options->count++];
-    *option = (struct th_control_pattern_option){.text = text, .object = object_of(text)};
-    if (option->object != TH_PATTERN_FUNCTIONS)
-        return TH_OK;
-    option->kinds = options->live ? TH_PATTERN_EITHER : TH_BP_LOCAL;
-    if (strcmp(text, "on_load") == 0)
-        option->pattern = (struct th_pattern){.arity = TH_ANY_ARITY, .on_load = true};
-    else if (!th_trace_pattern_parse(text, &option->pattern))
-        return th_error_raise(TH_USAGE,
-                              "-p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or "
-                              "on_load, send or receive, not '%s'",
-                              text);
-    return TH_OK;
-}
-
-static uint32_t kind_named(const char *name, size_t length)
-{
-    for (size_t i = 0; th_trace_pattern_kind_names[i]; i++)
-        if (strlen(th_trace_pattern_kind_names[i]) == length &&
-            memcmp(name, th_trace_pattern_kind_names[i], length) == 0)
-            return th_trace_pattern_kinds[i];
-    return 0;
-}
-
-static enum th_status raise_kind(bool live, const char *name, size_t length)
-{
-    return th_error_raise(TH_USAGE, "--kind wants local, global, meta, count%s, not '%.*s'",
-                          live ? ", time or memory" : " or time", (int)length, name);
-}
-
-enum th_status th_control_kinds_parse(const char *list, bool live, uint32_t *kinds)
-{
-    *kinds = 0;
-    for (;; list++) {
-        size_t length = strcspn(list, ",");
-        uint32_t kind = kind_named(list, length);
-        if (!kind)
-            return raise_kind(live, list, length);
-        *kinds |= kind;
-        list += length;
-        if (!*list)
-            return TH_OK;
-    }
-}
-
-static bool asks_more(const struct th_control_pattern_option *option)
-{
-    return option->returns || option->exceptions || option->callers || option->lines;
-}
-
-enum th_status th_control_pattern_option_check_words(const struct th_control_pattern_option *option)
-{
-    if (option->spec && asks_more(option))
-        return th_error_raise(TH_USAGE, "-p %s has --match-spec: say the rest there", option->text);
-    if (option->kind_list && option->kinds & TH_BP_GLOBAL && option->kinds != TH_BP_GLOBAL)
-        return th_error_raise(TH_USAGE, "-p %s: global goes with no other kind", option->text);
-    return TH_OK;
-}
-
-enum th_status th_control_pattern_option_check(const struct th_control_pattern_option *option)
-{
-    if (option->meta_tracer && !(option->kinds & TH_BP_META))
-        return th_error_raise(TH_USAGE, "-p %s has a --meta-tracer, but is not of --kind=meta",
-                              option->text);
-    return TH_OK;
-}
-
-uint32_t th_control_pattern_option_flag(const struct th_control_pattern_option *option,
-                                        const char **name)
-{
-    static const struct {
-        uint32_t flag;
-        const char *name;
-    } of[] = {
-        [TH_PATTERN_FUNCTIONS] = {TH_FLAG_CALL, "call"},
-        [TH_PATTERN_SEND] = {TH_FLAG_SEND, "send"},
-        [TH_PATTERN_RECEIVE] = {TH_FLAG_RECEIVE, "receive"},
-    };
-
-    *name = of[option->object].name;
-    return of[option->object].flag;
-}
-
-/* --- setting --- */
-
-/* The specification that --return, --exception, --caller and --caller-line ask for. */
-static char *spec_text(const struct th_control_pattern_option *option)
-{
-    const char *end = option->exceptions ? "{exception_trace}," : "{return_trace},";
-
-    return th_printf("[{'_',[],[%s%s]}]", option->exceptions || option->returns ? end : "",
-                     option->lines     ? "{message,{caller_line}}"
-                     : option->callers ? "{message,{caller}}"
-                                       : "true");
-}
-
+/* The specification of OPTION: --match-spec, or what --return, --exception, --caller and
+ * --caller-line ask for. */
 static enum th_status read_spec(const struct th_control_pattern_option *option, th_env *env,
                                 th_term *spec)
 {
-    char *text;
     enum th_status status;
+    char *text;
 
-    *spec = TH_AM(true);
-    if (option->spec) {
-        *spec = th_match_short(env, option->spec);
-        return *spec != TH_NONE ? TH_OK
-                                : th_text_parse(env, option->spec, strlen(option->spec), spec);
-    }
-    if (!asks_more(option))
+    *spec = option->spec ? th_match_short(env, option->spec) : TH_AM(true);
+    if (option->spec && *spec == TH_NONE)
+        return th_text_parse(env, option->spec, strlen(option->spec), spec);
+    if (option->spec || !th_control_pattern_option_asks(option))
         return TH_OK;
-    text = spec_text(option);
+    text = th_printf("[{'_',[],[%s%s]}]",
+                     option->exceptions ? "{exception_trace},"
+                     : option->returns  ? "{return_trace},"
+                                        : "",
+                     option->lines     ? "{message,{caller_line}}"
+                     : option->callers ? "{message,{caller}}"
+                                       : "true");
     status = th_text_parse(env, text, strlen(text), spec);
     th_free(text);
-    return status;
-}
-
-enum th_status th_control_preload(struct th_control_preloaded *loaded,
-                                  const struct th_search *search, const char *tracer)
-{
-    struct th_library *library;
-    enum th_status status = th_trace_tracer_preload(search, tracer, &library);
-
-    if (library) {
-        TH_ARRAY_GROW(loaded->items, loaded->count, loaded->capacity);
-        loaded->items[loaded->count++] = library;
-    }
-    return status;
-}
-
-void th_control_preloaded_release(struct th_control_preloaded *loaded)
-{
-    while (loaded->count > 0)
-        th_library_release(loaded->items[--loaded->count]);
-    th_free(loaded->items);
-    *loaded = (struct th_control_preloaded){0};
-}
-
-enum th_status th_control_pattern_options_preload(const struct th_control_pattern_options *options,
-                                                  const struct th_search *search,
-                                                  struct th_control_preloaded *loaded)
-{
-    enum th_status status = TH_OK;
-
-    for (size_t i = 0; i < options->count && status == TH_OK; i++)
-        if (options->items[i].meta_tracer)
-            status = th_control_preload(loaded, search, options->items[i].meta_tracer);
     return status;
 }
 
@@ -191,13 +47,17 @@ static enum th_status set_meta(const struct th_control_pattern_option *option,
     return status;
 }
 
-static enum th_status set_function(const struct th_control_pattern_option *option,
-                                   const struct th_search *search, struct th_session *session,
-                                   th_term spec, bool tells, size_t *matched)
+static enum th_status set_spec(const struct th_control_pattern_option *option,
+                               const struct th_search *search, struct th_session *session,
+                               th_term spec, bool tells, size_t *matched)
 {
     uint32_t kinds = option->kinds & ~(uint32_t)(option->meta_tracer ? TH_BP_META : 0);
     enum th_status status = TH_OK;
 
+    if (option->object == TH_PATTERN_SEND)
+        return th_trace_session_send_pattern(session, spec);
+    if (option->object == TH_PATTERN_RECEIVE)
+        return th_trace_session_receive_pattern(session, spec);
     if (kinds)
         status = th_trace_session_function(session, &option->pattern, spec, kinds, matched);
     if (status == TH_OK && tells)
@@ -207,27 +67,14 @@ static enum th_status set_function(const struct th_control_pattern_option *optio
     return status;
 }
 
-static enum th_status set_spec(const struct th_control_pattern_option *option,
-                               const struct th_search *search, struct th_session *session,
-                               th_term spec, bool tells, size_t *matched)
+enum th_status th_control_pattern_option_set(const struct th_control_pattern_option *option,
+                                             const struct th_search *search,
+                                             struct th_session *session, bool tells,
+                                             size_t *matched)
 {
-    switch (option->object) {
-    case TH_PATTERN_SEND:
-        return th_trace_session_send_pattern(session, spec);
-    case TH_PATTERN_RECEIVE:
-        return th_trace_session_receive_pattern(session, spec);
-    default:
-        return set_function(option, search, session, spec, tells, matched);
-    }
-}
-
-static enum th_status set_one(const struct th_control_pattern_option *option,
-                              const struct th_search *search, struct th_session *session,
-                              bool tells, size_t *matched)
-{
-    th_env env;
-    th_term spec;
     enum th_status status;
+    th_term spec;
+    th_env env;
 
     th_env_init(&env, TH_ENV_PLAIN);
     status = read_spec(option, &env, &spec);
@@ -242,28 +89,9 @@ static enum th_status set_one(const struct th_control_pattern_option *option,
     return TH_USAGE;
 }
 
-enum th_status th_control_pattern_options_set(const struct th_control_pattern_options *options,
-                                              const struct th_search *search,
-                                              struct th_session *session, bool first)
-{
-    enum th_status status = TH_OK;
-
-    for (size_t i = 0; i < options->count && status == TH_OK; i++)
-        status = set_one(&options->items[i], search, session, options->live && first, NULL);
-    return status;
-}
-
 bool th_control_pattern_option_clears(const struct th_control_pattern_option *option)
 {
     return option->spec && strcmp(option->spec, "false") == 0;
-}
-
-enum th_status th_control_pattern_option_set(const struct th_control_pattern_option *option,
-                                             const struct th_search *search,
-                                             struct th_session *session, size_t *matched)
-{
-    *matched = 0;
-    return set_one(option, search, session, false, matched);
 }
 
 /* --- The command ------------------------------------------------------------------------------ */
@@ -276,24 +104,17 @@ struct patterning {
 static enum th_status take_pattern(const struct th_argument *argument, const char *value,
                                    void *input)
 {
-    struct th_control_pattern_options *patterns = th_control_session_options_patterns(input);
+    const struct th_control_session_options *options = input;
 
-    (void)argument;
-    return patterns->count == 0
-               ? th_control_pattern_options_begin(patterns, value)
+    return options->items[0].patterns.count == 0
+               ? th_control_take_pattern(argument, value, input)
                : th_error_raise(TH_USAGE, "what is '%.60s' for? it is one word too many", value);
 }
 
 static const struct th_argument *const pattern_arguments[] = {
     &(const struct th_argument)TH_WORD("PATTERN", PATTERN, TH_ARGUMENT_NEEDED,
                                        .take = take_pattern),
-    &th_control_session_arguments[TH_SESSION_SPEC],
-    &th_control_session_arguments[TH_SESSION_RETURN],
-    &th_control_session_arguments[TH_SESSION_EXCEPTION],
-    &th_control_session_arguments[TH_SESSION_CALLER],
-    &th_control_session_arguments[TH_SESSION_CALLER_LINE],
-    &th_control_session_arguments[TH_SESSION_KIND],
-    &th_control_session_arguments[TH_SESSION_META_TRACER],
+    TH_SESSION_PATTERN_OPTIONS,
     &(const struct th_argument)TH_OPTION("session", "SESSION", SESSION, 0, NULL,
                                          TH_INTO(struct patterning, which)),
     NULL};
@@ -347,44 +168,23 @@ static json_t *told(const struct th_control_host *host,
     return result;
 }
 
-static enum th_status set_pattern(const struct th_control_host *host,
-                                  const struct patterning *patterning, json_t **result)
+static enum th_status set_pattern(struct th_control_host *host, const struct patterning *patterning,
+                                  json_t **result)
 {
     const struct th_control_pattern_option *option =
         &patterning->options.items[0].patterns.items[0];
     struct th_session *session;
     struct th_search search;
-    enum th_status status = th_control_pattern_option_check(option);
-    size_t matched;
+    enum th_status status = th_control_session(host, patterning->which, &session);
+    size_t matched = 0;
 
-    if (status == TH_OK)
-        status = th_control_session(host, patterning->which, &session);
     if (status != TH_OK)
         return status;
     th_control_host_search(host, TH_SEARCH_TRACERS, &search);
-    status = th_control_pattern_option_set(option, &search, session, &matched);
+    status = th_control_pattern_option_set(option, &search, session, false, &matched);
     th_library_search_free(&search);
     if (status == TH_OK)
         *result = told(host, option, session, matched);
-    return status;
-}
-
-/* Without the lock. */
-static enum th_status load_meta_tracer(struct th_control_host *host,
-                                       const struct patterning *patterning,
-                                       struct th_control_preloaded *loaded)
-{
-    struct th_search search;
-    enum th_status status;
-
-    if (!patterning->options.items[0].patterns.items[0].meta_tracer)
-        return TH_OK;
-    th_control_host_search(host, TH_SEARCH_TRACERS, &search);
-    th_trace_tracer_lock_leave(&host->lock);
-    status =
-        th_control_pattern_options_preload(&patterning->options.items[0].patterns, &search, loaded);
-    th_trace_tracer_lock_return(&host->lock);
-    th_library_search_free(&search);
     return status;
 }
 
@@ -398,14 +198,12 @@ static enum th_status carry_out_pattern(void *context, int count, char **words, 
     th_control_session_options_init(&patterning.options, host->live);
     status = th_control_take(&th_control_command_pattern, count, words, &patterning);
     if (status == TH_OK)
-        status = load_meta_tracer(host, &patterning, &loaded);
+        status = th_control_session_options_preload(&patterning.options, host, &loaded);
+    if (status == TH_OK)
+        status = th_control_session_options_check(&patterning.options);
     if (status == TH_OK)
         status = set_pattern(host, &patterning, result);
-    if (loaded.count > 0) {
-        th_trace_tracer_lock_leave(&host->lock);
-        th_control_preloaded_release(&loaded);
-        th_trace_tracer_lock_return(&host->lock);
-    }
+    th_control_preloaded_release(&loaded, host);
     th_control_session_options_free(&patterning.options);
     return status;
 }

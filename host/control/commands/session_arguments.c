@@ -1,22 +1,143 @@
-#include "session_arguments.h"
+/* The arguments that say which tracers trace whom and what, from their texts to options. */
+#include "session_options.h"
 
 #include <string.h>
 
-static enum th_status take_tracer(const struct th_argument *argument, const char *value,
-                                  void *input)
+/* What happens here, but for how processes take turns and memory: that is asked for. */
+enum { LIVE_FLAGS = TH_FLAG_CALL | TH_FLAG_SEND | TH_FLAG_RECEIVE | TH_FLAG_PROCS | TH_FLAG_PORTS };
+
+static struct th_control_session_option *add_option(struct th_control_session_options *options,
+                                                    const char *title)
 {
+    struct th_control_session_option *option;
+
+    TH_ARRAY_GROW(options->items, options->count, options->capacity);
+    option = &options->items[options->count++];
+    *option = (struct th_control_session_option){
+        .title = title,
+        .flags = options->live ? LIVE_FLAGS : TH_FLAGS_EVENTS | TH_FLAG_AS_RECORDED,
+        .patterns.live = options->live,
+    };
+    return option;
+}
+
+void th_control_session_options_init(struct th_control_session_options *options, bool live)
+{
+    *options = (struct th_control_session_options){.live = live};
+    add_option(options, NULL);
+}
+
+void th_control_session_options_free(struct th_control_session_options *options)
+{
+    for (size_t i = 0; i < options->count; i++) {
+        th_free(options->items[i].tracers);
+        th_free(options->items[i].tracees);
+        th_free(options->items[i].patterns.items);
+    }
+    th_free(options->items);
+}
+
+static struct th_control_session_option *latest(struct th_control_session_options *options)
+{
+    return &options->items[options->count - 1];
+}
+
+/* --- Sessions --------------------------------------------------------------------------------- */
+
+enum th_status th_control_take_tracer(const struct th_argument *argument, const char *value,
+                                      void *input)
+{
+    struct th_control_session_option *option = latest(input);
+
     (void)argument;
-    return th_control_session_options_tracer(input, value);
+    if (option->title && option->tracer_count)
+        return th_error_raise(
+            TH_USAGE, "session '%s' has the tracer '%s' already; begin another --session for '%s'",
+            option->title, option->tracers[0], value);
+    TH_ARRAY_GROW(option->tracers, option->tracer_count, option->tracer_capacity);
+    option->tracers[option->tracer_count++] = value;
+    return TH_OK;
 }
 
 static enum th_status take_flags(const struct th_argument *argument, const char *value, void *input)
 {
+    struct th_control_session_option *option = latest(input);
+
     (void)argument;
-    return th_control_session_options_flags(input, value);
+    if (th_trace_flags_parse(value, &option->flags) != TH_OK) {
+        char *sentence = th_printf("%s; %s", th_error_link(0), th_error_link(1));
+        th_error_raise(TH_USAGE, "%s", sentence);
+        th_free(sentence);
+        return TH_USAGE;
+    }
+    if (!(option->flags & TH_FLAGS_EVENTS))
+        return th_error_raise(
+            TH_USAGE, "--flags=%s lets no event pass; add what to trace, such as call or send",
+            value);
+    option->flag_list = value;
+    return TH_OK;
 }
 
-static enum th_status take_tracees(const struct th_argument *argument, const char *value,
-                                   void *input)
+/* Reads the first LENGTH bytes of TEXT. Words first, so that 'new' in quotes is a name. False: they
+ * are no group, identifier or name. */
+static bool parse_chosen(const char *text, size_t length, bool port,
+                         struct th_control_chosen *chosen)
+{
+    static const char *const groups[] = {"all", "existing", "new"};
+    bool is[3], good;
+    th_env env;
+
+    for (size_t i = 0; i < 3; i++)
+        is[i] = strlen(groups[i]) == length && memcmp(text, groups[i], length) == 0;
+    *chosen = (struct th_control_chosen){is[0], is[1], is[2], port, TH_NONE};
+    if (is[0] || is[1] || is[2])
+        return true;
+    th_env_init(&env, TH_ENV_PLAIN);
+    good = th_text_parse(&env, text, length, &chosen->one) == TH_OK;
+    th_env_release(&env); /* what is good is an immediate */
+    if (!good)
+        th_error_clear();
+    return good && (th_is_atom(chosen->one) ||
+                    (port ? th_is_local_port(chosen->one) : th_is_local_pid(chosen->one)));
+}
+
+enum th_status th_control_session_options_tracees(struct th_control_session_options *options,
+                                                  bool ports, const char *list)
+{
+    struct th_control_session_option *option = latest(options);
+
+    for (;; list++) {
+        struct th_control_chosen *chosen;
+        size_t length = 0; /* up to a comma outside of quotes */
+        bool quoted = false;
+        for (; list[length] && (quoted || list[length] != ','); length++) {
+            if (quoted && list[length] == '\\' && list[length + 1])
+                length++;
+            else if (list[length] == '\'')
+                quoted = !quoted;
+        }
+        TH_ARRAY_GROW(option->tracees, option->tracee_count, option->tracee_capacity);
+        chosen = &option->tracees[option->tracee_count++];
+        if (!parse_chosen(list, length, ports, chosen))
+            return th_error_raise(
+                TH_USAGE, "--%s wants all, existing, new, %s or registered names, not '%.*s'",
+                ports ? "ports" : "processes",
+                ports ? "ports such as #Port<0.5>" : "processes such as <0.95.0>", (int)length,
+                list);
+        if (options->live && !options->running && chosen->one != TH_NONE)
+            return th_error_raise(
+                TH_USAGE, "--%s wants all, existing or new, not '%.*s', who is not there yet",
+                ports ? "ports" : "processes", (int)length, list);
+        list += length;
+        if (!*list)
+            break;
+    }
+    option->chosen = ports ? "--ports" : "--processes";
+    return TH_OK;
+}
+
+enum th_status th_control_take_tracees(const struct th_argument *argument, const char *value,
+                                       void *input)
 {
     return th_control_session_options_tracees(input, strcmp(argument->name, "ports") == 0, value);
 }
@@ -24,29 +145,73 @@ static enum th_status take_tracees(const struct th_argument *argument, const cha
 static enum th_status begin_session(const struct th_argument *argument, const char *value,
                                     void *input)
 {
+    struct th_control_session_options *options = input;
+
     (void)argument;
-    return th_control_session_options_begin(input, value);
+    if (!*value)
+        return th_error_raise(TH_USAGE, "--session wants a name");
+    for (size_t i = 1; i < options->count; i++)
+        if (strcmp(options->items[i].title, value) == 0)
+            return th_error_raise(TH_USAGE, "there is a session '%s' already", value);
+    add_option(options, value);
+    return TH_OK;
 }
 
-static enum th_status begin_pattern(const struct th_argument *argument, const char *value,
-                                    void *input)
+/* --- Patterns --------------------------------------------------------------------------------- */
+
+enum th_status th_control_take_pattern(const struct th_argument *argument, const char *value,
+                                       void *input)
 {
+    struct th_control_pattern_options *options = &latest(input)->patterns;
+    struct th_control_pattern_option *option;
+
     (void)argument;
-    return th_control_pattern_options_begin(th_control_session_options_patterns(input), value);
+    TH_ARRAY_GROW(options->items, options->count, options->capacity);
+    option = &options->items[options->count++];
+    *option = (struct th_control_pattern_option){.text = value};
+    if (strcmp(value, "send") == 0) /* no function's pattern is without a colon */
+        option->object = TH_PATTERN_SEND;
+    else if (strcmp(value, "receive") == 0 || strcmp(value, "'receive'") == 0)
+        option->object = TH_PATTERN_RECEIVE;
+    else
+        option->kinds = options->live ? TH_PATTERN_EITHER : TH_BP_LOCAL;
+    if (strcmp(value, "on_load") == 0)
+        option->pattern = (struct th_pattern){.arity = TH_ANY_ARITY, .on_load = true};
+    else if (option->object == TH_PATTERN_FUNCTIONS &&
+             !th_trace_pattern_parse(value, &option->pattern))
+        return th_error_raise(TH_USAGE,
+                              "-p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or "
+                              "on_load, send or receive, not '%s'",
+                              value);
+    return TH_OK;
 }
 
-static enum th_status take_kinds(struct th_control_pattern_option *option, bool live,
-                                 const char *list)
+/* The kinds in LIST, "count,time". Of recordings `memory` is taken, too: an error explains why it
+ * cannot be had when it is set. */
+static enum th_status parse_kinds(const char *list, bool live, uint32_t *kinds)
 {
-    option->kind_list = list;
-    return th_control_kinds_parse(list, live, &option->kinds);
+    *kinds = 0;
+    for (;; list++) {
+        size_t length = strcspn(list, ","), i = 0;
+        const char *name;
+        while ((name = th_trace_pattern_kind_names[i]) &&
+               (strlen(name) != length || memcmp(list, name, length) != 0))
+            i++;
+        if (!name)
+            return th_error_raise(TH_USAGE, "--kind wants local, global, meta, count%s, not '%.*s'",
+                                  live ? ", time or memory" : " or time", (int)length, list);
+        *kinds |= th_trace_pattern_kinds[i];
+        list += length;
+        if (!*list)
+            return TH_OK;
+    }
 }
 
 /* An option of the latest -p. */
-static enum th_status take_pattern(const struct th_argument *argument, const char *value,
-                                   void *input)
+static enum th_status take_pattern_option(const struct th_argument *argument, const char *value,
+                                          void *input)
 {
-    struct th_control_pattern_options *options = th_control_session_options_patterns(input);
+    struct th_control_pattern_options *options = &latest(input)->patterns;
     enum th_control_session_argument which =
         (enum th_control_session_argument)(argument - th_control_session_arguments);
     struct th_control_pattern_option *option;
@@ -59,17 +224,75 @@ static enum th_status take_pattern(const struct th_argument *argument, const cha
     if (option->object != TH_PATTERN_FUNCTIONS && which != TH_SESSION_SPEC)
         return th_error_raise(TH_USAGE, "-p %s is about messages, --%s about calls", option->text,
                               argument->name);
-    if (which == TH_SESSION_SPEC)
+    if (which == TH_SESSION_SPEC) {
         option->spec = value;
-    else if (which == TH_SESSION_KIND)
-        status = take_kinds(option, options->live, value);
-    else if (which == TH_SESSION_META_TRACER)
+    } else if (which == TH_SESSION_META_TRACER) {
         option->meta_tracer = value;
+    } else if (which == TH_SESSION_KIND) {
+        option->kind_list = value;
+        status = parse_kinds(value, options->live, &option->kinds);
+    }
     option->returns |= which == TH_SESSION_RETURN;
     option->exceptions |= which == TH_SESSION_EXCEPTION;
     option->callers |= which == TH_SESSION_CALLER;
     option->lines |= which == TH_SESSION_CALLER_LINE;
-    return status == TH_OK ? th_control_pattern_option_check_words(option) : status;
+    if (status != TH_OK)
+        return status;
+    if (option->spec && th_control_pattern_option_asks(option))
+        return th_error_raise(TH_USAGE, "-p %s has --match-spec: say the rest there", option->text);
+    if (option->kind_list && option->kinds & TH_BP_GLOBAL && option->kinds != TH_BP_GLOBAL)
+        return th_error_raise(TH_USAGE, "-p %s: global goes with no other kind", option->text);
+    return TH_OK;
+}
+
+/* --- All of them ------------------------------------------------------------------------------ */
+
+/* Who names functions wants their calls, and messages where they are named as well; who names
+ * messages alone wants the rest, too; who says more with --flags, these among it. */
+static enum th_status check_patterns(struct th_control_session_option *option)
+{
+    static const struct {
+        uint32_t flag;
+        const char *name;
+    } objects[] = {
+        [TH_PATTERN_FUNCTIONS] = {TH_FLAG_CALL, "call"},
+        [TH_PATTERN_SEND] = {TH_FLAG_SEND, "send"},
+        [TH_PATTERN_RECEIVE] = {TH_FLAG_RECEIVE, "receive"},
+    };
+    uint32_t flags = 0;
+
+    for (size_t i = 0; i < option->patterns.count; i++) {
+        const struct th_control_pattern_option *pattern = &option->patterns.items[i];
+        const char *name = objects[pattern->object].name;
+        uint32_t flag = objects[pattern->object].flag;
+        /* Without the flag for what it is about, a pattern does nothing; counts of calls and their
+         * time need none for calls that are traced. */
+        bool traces = flag != TH_FLAG_CALL || pattern->kinds & (TH_BP_LOCAL | TH_BP_GLOBAL);
+        flags |= flag;
+        if (option->flag_list && traces && !(option->flags & flag))
+            return th_error_raise(TH_USAGE, "-p %s traces %ss, but %s is not among --flags=%s",
+                                  pattern->text, name, name, option->flag_list);
+        if (pattern->meta_tracer && !(pattern->kinds & TH_BP_META))
+            return th_error_raise(TH_USAGE, "-p %s has a --meta-tracer, but is not of --kind=meta",
+                                  pattern->text);
+    }
+    if (flags & TH_FLAG_CALL && !option->flag_list)
+        option->flags = flags | (option->flags & TH_FLAG_AS_RECORDED);
+    return TH_OK;
+}
+
+enum th_status th_control_session_options_check(struct th_control_session_options *options)
+{
+    const struct th_control_session_option *first = &options->items[0];
+    const char *loose = first->flag_list ? "--flags" : first->patterns.count ? "-p" : first->chosen;
+    enum th_status status = TH_OK;
+
+    if (options->count > 1 && !first->tracer_count && !options->optional && loose)
+        return th_error_raise(TH_USAGE, "%s stands before the first --session, and belongs to none",
+                              loose);
+    for (size_t i = 0; i < options->count && status == TH_OK; i++)
+        status = check_patterns(&options->items[i]);
+    return status;
 }
 
 /* --- The table -------------------------------------------------------------------------------- */
@@ -95,7 +318,7 @@ const struct th_argument th_control_session_arguments[TH_SESSION_ARGUMENTS + 1] 
         TH_OPTION("tracer", "TRACER", TRACER, 1,
                   "NAME, NAME=STATE or NAME,key=value,...; may be given more than once "
                   "(default: text)",
-                  .letter = 't', .take = take_tracer),
+                  .letter = 't', .take = th_control_take_tracer),
     [TH_SESSION_FLAGS] =
         TH_OPTION("flags", "LIST", TEXT, 2,
                   "What to trace, as in erlang:trace/3, separated by commas (default: all that "
@@ -108,12 +331,14 @@ const struct th_argument th_control_session_arguments[TH_SESSION_ARGUMENTS + 1] 
         "Only these: all; existing (when the recording began); new (spawned in it); "
         "pids; registered names (default: whoever was recorded, unless --ports is "
         "given)",
-        .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS, .words = group_words, .take = take_tracees,
+        .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS, .words = group_words,
+        .take = th_control_take_tracees,
         .live_help = "Only these: all; existing (who evaluates the expressions); new (whoever "
                      "is spawned) (default: all, unless --ports is given)"),
-    [TH_SESSION_PORTS] = TH_OPTION(
-        "ports", "LIST", TEXT, 2, "The same of ports (default: likewise)",
-        .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS, .words = group_words, .take = take_tracees),
+    [TH_SESSION_PORTS] =
+        TH_OPTION("ports", "LIST", TEXT, 2, "The same of ports (default: likewise)",
+                  .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS, .words = group_words,
+                  .take = th_control_take_tracees),
     [TH_SESSION_BEGIN] =
         TH_OPTION("session", "NAME", TEXT, 2,
                   "Begins a session: -t (one), --flags, --processes, --ports and -p that follow "
@@ -126,35 +351,35 @@ const struct th_argument th_control_session_arguments[TH_SESSION_ARGUMENTS + 1] 
         "on_load: of functions that come later; of all messages sent (send) or received "
         "(receive) those that --match-spec says; the options of this group are for the -p "
         "before them",
-        .letter = 'p', .how = TH_ARGUMENT_REPEATS, .take = begin_pattern,
+        .letter = 'p', .how = TH_ARGUMENT_REPEATS, .take = th_control_take_pattern,
         .live_help =
             "Of all calls only those of M:F/A, M:F/_, M:_/_ or _:_/_ (/_ may be left out), "
             "and, without --flags, nothing but calls; functions that are not there yet are "
             "waited for, all of them by on_load; of all messages sent (send) or received "
             "(receive) those that --match-spec says; the options of this group are for the -p "
             "before them (default: all calls)"),
-    [TH_SESSION_SPEC] =
-        TH_OPTION("match-spec", "SPEC", TEXT, 3,
-                  "Only those that match SPEC, Erlang text or one of c, x, cx, r; false: none "
-                  "any more",
-                  .how = TH_ARGUMENT_OTHERS | TH_ARGUMENT_BELONGS,
-                  .words = TH_WORDS("c", "x", "cx", "r", "true", "false"), .take = take_pattern),
+    [TH_SESSION_SPEC] = TH_OPTION(
+        "match-spec", "SPEC", TEXT, 3,
+        "Only those that match SPEC, Erlang text or one of c, x, cx, r; false: none "
+        "any more",
+        .how = TH_ARGUMENT_OTHERS | TH_ARGUMENT_BELONGS,
+        .words = TH_WORDS("c", "x", "cx", "r", "true", "false"), .take = take_pattern_option),
     [TH_SESSION_RETURN] = TH_OPTION("return", NULL, FLAG, 3, "With what they return",
-                                    .how = TH_ARGUMENT_BELONGS, .take = take_pattern),
+                                    .how = TH_ARGUMENT_BELONGS, .take = take_pattern_option),
     [TH_SESSION_EXCEPTION] = TH_OPTION("exception", NULL, FLAG, 3, "With what they return or raise",
-                                       .how = TH_ARGUMENT_BELONGS, .take = take_pattern),
+                                       .how = TH_ARGUMENT_BELONGS, .take = take_pattern_option),
     [TH_SESSION_CALLER] = TH_OPTION("caller", NULL, FLAG, 3, "With their callers",
-                                    .how = TH_ARGUMENT_BELONGS, .take = take_pattern),
+                                    .how = TH_ARGUMENT_BELONGS, .take = take_pattern_option),
     [TH_SESSION_CALLER_LINE] =
         TH_OPTION("caller-line", NULL, FLAG, 3,
                   "With their callers, and the file and line of the call where that is known",
-                  .how = TH_ARGUMENT_BELONGS, .take = take_pattern),
+                  .how = TH_ARGUMENT_BELONGS, .take = take_pattern_option),
     [TH_SESSION_KIND] = TH_OPTION(
         "kind", "LIST", TEXT, 3,
         "local (the default); global: only external calls; meta: whoever makes them; "
         "count: they are counted; time: how long they take",
         .how = TH_ARGUMENT_LIST | TH_ARGUMENT_BELONGS, .words = recorded_kind_words,
-        .live_words = th_trace_pattern_kind_names, .take = take_pattern,
+        .live_words = th_trace_pattern_kind_names, .take = take_pattern_option,
         .live_help =
             "local: all calls; global: only those from other libraries; meta: whoever makes "
             "them; count: they are counted; time: how long they take; memory: how many words "
@@ -163,5 +388,5 @@ const struct th_argument th_control_session_arguments[TH_SESSION_ARGUMENTS + 1] 
     [TH_SESSION_META_TRACER] =
         TH_OPTION("meta-tracer", "TRACER", TRACER, 3,
                   "With --kind=meta: calls go to this tracer, not to that of -t",
-                  .how = TH_ARGUMENT_BELONGS, .take = take_pattern),
+                  .how = TH_ARGUMENT_BELONGS, .take = take_pattern_option),
 };

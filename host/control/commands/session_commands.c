@@ -161,27 +161,15 @@ static enum th_status take_title(const struct th_argument *argument, const char 
     return TH_OK;
 }
 
-static enum th_status take_tracer(const struct th_argument *argument, const char *value,
-                                  void *input)
-{
-    (void)argument;
-    return th_control_session_options_tracer(input, value);
-}
-
 static const struct th_argument *const attach_arguments[] = {
-    &(const struct th_argument)TH_WORD("TRACER", TRACER, TH_ARGUMENT_NEEDED, .take = take_tracer),
+    &(const struct th_argument)TH_WORD("TRACER", TRACER, TH_ARGUMENT_NEEDED,
+                                       .take = th_control_take_tracer),
     &(const struct th_argument)TH_OPTION("session", "NAME", SESSION, 0, NULL, .take = take_title),
     &th_control_session_arguments[TH_SESSION_FLAGS],
     &th_control_session_arguments[TH_SESSION_PROCESSES],
     &th_control_session_arguments[TH_SESSION_PORTS],
     &th_control_session_arguments[TH_SESSION_PATTERN],
-    &th_control_session_arguments[TH_SESSION_SPEC],
-    &th_control_session_arguments[TH_SESSION_RETURN],
-    &th_control_session_arguments[TH_SESSION_EXCEPTION],
-    &th_control_session_arguments[TH_SESSION_CALLER],
-    &th_control_session_arguments[TH_SESSION_CALLER_LINE],
-    &th_control_session_arguments[TH_SESSION_KIND],
-    &th_control_session_arguments[TH_SESSION_META_TRACER],
+    TH_SESSION_PATTERN_OPTIONS,
     NULL};
 
 static enum th_status refuse_taken(const struct attaching *attaching)
@@ -191,30 +179,6 @@ static enum th_status refuse_taken(const struct attaching *attaching)
     return title && is_taken(attaching->host, title)
                ? th_error_raise(TH_USAGE, "there is a session '%s' already", title)
                : TH_OK;
-}
-
-static enum th_status read_attached(struct attaching *attaching, int count, char **words)
-{
-    enum th_status status = th_control_take(&th_control_command_attach, count, words, attaching);
-
-    if (status == TH_OK)
-        status = refuse_taken(attaching);
-    return status == TH_OK ? th_control_session_options_check(&attaching->sessions) : status;
-}
-
-/* Loads the libraries of the tracers that are to be attached. Other commands may run meanwhile. */
-static enum th_status load(struct attaching *attaching, struct th_control_host *host,
-                           struct th_control_preloaded *loaded)
-{
-    struct th_search search;
-    enum th_status status;
-
-    th_control_host_search(host, TH_SEARCH_TRACERS, &search);
-    th_trace_tracer_lock_leave(&host->lock);
-    status = th_control_session_options_preload(&attaching->sessions, &search, loaded);
-    th_trace_tracer_lock_return(&host->lock);
-    th_library_search_free(&search);
-    return status == TH_OK ? refuse_taken(attaching) : status;
 }
 
 static enum th_status attach(void *argument)
@@ -233,38 +197,35 @@ static enum th_status attach(void *argument)
     return status;
 }
 
-/* Nobody else may take the title until the session is there. */
-static enum th_status attach_titled(struct attaching *attaching, struct th_control_host *host)
-{
-    struct attaching **place = &host->attaching;
-    enum th_status status;
-
-    attaching->next = host->attaching;
-    host->attaching = attaching;
-    status = th_control_session_options_name_tracees(&attaching->sessions)
-                 ? th_control_at_tracees(host, attach, attaching)
-                 : attach(attaching);
-    while (*place != attaching)
-        place = &(*place)->next;
-    *place = attaching->next;
-    return status;
-}
-
 static enum th_status carry_out_attach(void *context, int count, char **words, json_t **result)
 {
     struct th_control_host *host = context;
-    struct attaching attaching = {.host = host};
+    struct attaching attaching = {.host = host}, **place = &host->attaching;
     struct th_control_preloaded loaded = {0};
     const struct th_session *session;
     enum th_status status;
 
     th_control_session_options_init(&attaching.sessions, host->live);
     attaching.sessions.running = host->live;
-    status = read_attached(&attaching, count, words);
+    status = th_control_take(&th_control_command_attach, count, words, &attaching);
     if (status == TH_OK)
-        status = load(&attaching, host, &loaded);
+        status = refuse_taken(&attaching);
     if (status == TH_OK)
-        status = attach_titled(&attaching, host);
+        status = th_control_session_options_check(&attaching.sessions);
+    if (status == TH_OK)
+        status = th_control_session_options_preload(&attaching.sessions, host, &loaded);
+    if (status == TH_OK)
+        status = refuse_taken(&attaching); /* other commands ran meanwhile */
+    if (status == TH_OK) {
+        attaching.next = host->attaching; /* nobody else may take the title until it is there */
+        host->attaching = &attaching;
+        status = th_control_session_options_name_tracees(&attaching.sessions)
+                     ? th_control_at_tracees(host, attach, &attaching)
+                     : attach(&attaching);
+        while (*place != &attaching)
+            place = &(*place)->next;
+        *place = attaching.next;
+    }
     if (status == TH_OK) {
         th_control_watch_look(&host->watch);
         session = th_trace_session_find(host->tracing, attaching.sessions.items[0].began);
@@ -272,9 +233,7 @@ static enum th_status carry_out_attach(void *context, int count, char **words, j
             *result = th_control_session_json(session);
     }
     th_control_session_options_free(&attaching.sessions);
-    th_trace_tracer_lock_leave(&host->lock);
-    th_control_preloaded_release(&loaded);
-    th_trace_tracer_lock_return(&host->lock);
+    th_control_preloaded_release(&loaded, host);
     return status;
 }
 

@@ -2,7 +2,33 @@
 #ifndef TH_TRACE_SESSION_H
 #define TH_TRACE_SESSION_H
 
-#include "pattern_options.h"
+#include "host/control/server.h"
+#include "host/trace/trace.h"
+
+struct th_control_host;
+
+/* --- Options ---------------------------------------------------------------------------------- */
+
+/* The object of a -p: functions, or messages that are sent or received. */
+enum th_pattern_object { TH_PATTERN_FUNCTIONS, TH_PATTERN_SEND, TH_PATTERN_RECEIVE };
+
+/* One -p, with the options that follow it. */
+struct th_control_pattern_option {
+    const char *text;
+    enum th_pattern_object object;
+    struct th_pattern pattern; /* TH_PATTERN_FUNCTIONS */
+    const char *spec;          /* of --match-spec; NULL: not given */
+    bool returns, exceptions, callers, lines;
+    const char *kind_list; /* of --kind; NULL: not given */
+    uint32_t kinds;
+    const char *meta_tracer; /* of --meta-tracer; NULL: not given */
+};
+
+struct th_control_pattern_options {
+    struct th_control_pattern_option *items;
+    size_t count, capacity;
+    bool live; /* of this host's functions, not of recorded ones */
+};
 
 /* One of --processes or --ports: a group, an identifier or a name. */
 struct th_control_chosen {
@@ -40,19 +66,18 @@ struct th_control_session_options {
 void th_control_session_options_init(struct th_control_session_options *options, bool live);
 void th_control_session_options_free(struct th_control_session_options *options);
 
-/* Take one option. TH_USAGE, in one sentence, if it is wrong. */
-enum th_status th_control_session_options_begin(struct th_control_session_options *options,
-                                                const char *title);
-enum th_status th_control_session_options_tracer(struct th_control_session_options *options,
-                                                 const char *text);
-enum th_status th_control_session_options_flags(struct th_control_session_options *options,
-                                                const char *list);
+/* Take one option, as rows of tables of arguments do; INPUT is a struct th_control_session_options.
+ * TH_USAGE, in one sentence, if VALUE is wrong. */
+enum th_status th_control_take_tracer(const struct th_argument *argument, const char *value,
+                                      void *input);
+enum th_status th_control_take_tracees(const struct th_argument *argument, const char *value,
+                                       void *input); /* of --processes or --ports */
+enum th_status th_control_take_pattern(const struct th_argument *argument, const char *value,
+                                       void *input); /* begins a -p */
+
+/* Processes or ports in LIST; likewise. */
 enum th_status th_control_session_options_tracees(struct th_control_session_options *options,
                                                   bool ports, const char *list);
-
-/* The patterns of the session that was begun last. */
-struct th_control_pattern_options *
-th_control_session_options_patterns(struct th_control_session_options *options);
 
 /* After the last option. TH_USAGE likewise. */
 enum th_status th_control_session_options_check(struct th_control_session_options *options);
@@ -63,19 +88,25 @@ bool th_control_session_options_are_empty(const struct th_control_session_option
 /* Whether they name processes or ports, which only some threads may: see tracees.h. */
 bool th_control_session_options_name_tracees(const struct th_control_session_options *options);
 
-/* False if the first LENGTH bytes of TEXT are none. */
-bool th_control_chosen_parse(const char *text, size_t length, bool port,
-                             struct th_control_chosen *chosen);
-
 /* Has SESSION trace them with FLAGS, or no more. RUNNING as above: who is named has to be there. */
 enum th_status th_control_chosen_trace(const struct th_control_chosen *chosen,
                                        struct th_session *session, bool on, uint32_t flags,
                                        bool running);
 
-/* Loads the tracers, meta tracers too, for th_control_session_options_attach() that follows. */
+/* Libraries that are loaded before they are needed, so that it can be done without a lock. */
+struct th_control_preloaded {
+    struct th_library **items;
+    size_t count, capacity;
+};
+
+/* Loads the tracers, meta tracers too, for th_control_session_options_attach() that follows. Both
+ * let go of HOST's lock, which the caller holds, meanwhile: as the users of libraries go, unload()
+ * may be called. */
 enum th_status th_control_session_options_preload(const struct th_control_session_options *options,
-                                                  const struct th_search *search,
+                                                  struct th_control_host *host,
                                                   struct th_control_preloaded *loaded);
+void th_control_preloaded_release(struct th_control_preloaded *loaded,
+                                  struct th_control_host *host);
 
 /* Loads the tracers, creates the sessions and has them trace. */
 enum th_status th_control_session_options_attach(const struct th_control_session_options *options,
@@ -97,5 +128,77 @@ void th_control_sessions_tell_unmet(struct th_tracing *tracing);
 /* No session traces anybody any more: what it has counted stays. Any thread, where the tracing is
  * shared. */
 void th_control_sessions_rest(struct th_tracing *tracing);
+
+/* --- Patterns --------------------------------------------------------------------------------- */
+
+/* True if OPTION asks for more than calls, without a --match-spec. */
+static inline bool th_control_pattern_option_asks(const struct th_control_pattern_option *option)
+{
+    return option->returns || option->exceptions || option->callers || option->lines;
+}
+
+/* True if OPTION clears breakpoints; such a pattern need not match any function. */
+bool th_control_pattern_option_clears(const struct th_control_pattern_option *option);
+
+/* Sets OPTION; meta tracers are looked for by SEARCH. TELLS: warns of functions that are not there,
+ * and of those that cannot have such breakpoints. *MATCHED: how many functions are concerned; see
+ * th_trace_session_function(). */
+enum th_status th_control_pattern_option_set(const struct th_control_pattern_option *option,
+                                             const struct th_search *search,
+                                             struct th_session *session, bool tells,
+                                             size_t *matched);
+
+/* "; did you mean 'lists:map/2'?" if TRACING has functions whose names are like PATTERN's, else "".
+ * Owner: the caller, who frees the text with th_free(). */
+char *th_control_pattern_question(const struct th_pattern *pattern,
+                                  const struct th_tracing *tracing);
+
+/* Warns of functions that may be meant. TEXT is what the user gave for PATTERN, which no function
+ * matches. */
+void th_control_pattern_warn_of_spelling(const struct th_pattern *pattern, const char *text,
+                                         const struct th_tracing *tracing);
+
+/* Warns of functions of this host that OPTION, which was set for SESSION, leaves out. SETS: it does
+ * not clear. */
+void th_control_pattern_option_tell_left_out(const struct th_control_pattern_option *option,
+                                             const struct th_session *session, bool sets);
+
+/* --- Their arguments -------------------------------------------------------------------------- */
+
+/* Of the command line (-t, --flags, -p and so on) and of the commands `attach`, `pattern` and
+ * `flags` of the socket. Their place matters: each is for the session, or the -p, that was begun
+ * last. Their struct is a struct th_control_session_options. */
+enum th_control_session_argument {
+    TH_SESSION_TRACER,
+    TH_SESSION_FLAGS,
+    TH_SESSION_PROCESSES,
+    TH_SESSION_PORTS,
+    TH_SESSION_BEGIN, /* --session */
+    TH_SESSION_PATTERN,
+    TH_SESSION_SPEC, /* from here on: of the -p before them */
+    TH_SESSION_RETURN,
+    TH_SESSION_EXCEPTION,
+    TH_SESSION_CALLER,
+    TH_SESSION_CALLER_LINE,
+    TH_SESSION_KIND,
+    TH_SESSION_META_TRACER,
+    TH_SESSION_ARGUMENTS
+};
+
+/* By enum th_control_session_argument; the last one is {0}. */
+extern const struct th_argument th_control_session_arguments[TH_SESSION_ARGUMENTS + 1];
+
+/* The options of a -p, in a table of arguments. */
+#define TH_SESSION_PATTERN_OPTIONS                             \
+    &th_control_session_arguments[TH_SESSION_SPEC],            \
+        &th_control_session_arguments[TH_SESSION_RETURN],      \
+        &th_control_session_arguments[TH_SESSION_EXCEPTION],   \
+        &th_control_session_arguments[TH_SESSION_CALLER],      \
+        &th_control_session_arguments[TH_SESSION_CALLER_LINE], \
+        &th_control_session_arguments[TH_SESSION_KIND],        \
+        &th_control_session_arguments[TH_SESSION_META_TRACER]
+
+/* The names of trace flags, and "all"; NULL behind them. */
+extern const char *const th_control_flag_words[];
 
 #endif

@@ -1,0 +1,277 @@
+/* Warnings: of patterns that are for no function, or for functions that cannot have them; of
+ * sessions and tracees of which nothing was seen. */
+#include "session_options.h"
+
+#include <string.h>
+
+/* --- Patterns --------------------------------------------------------------------------------- */
+
+/* Patterns like PATTERN for the functions that there are. */
+struct candidates {
+    const struct th_pattern *pattern;
+    struct th_names names;
+};
+
+/* WORD may have been meant where NAME stands, which is given if it is not TH_NONE. */
+static bool is_like(th_term name, th_term word)
+{
+    const char *text = name == TH_NONE ? NULL : th_atom_name(name)->text;
+
+    return !text || th_library_suggest_nearest(text, &(const char *){th_atom_name(word)->text}, 1);
+}
+
+static void add_candidate(void *context, const struct th_function_info *function)
+{
+    struct candidates *candidates = context;
+    struct th_pattern like = *candidates->pattern;
+    struct th_buffer text = {0}, own = {0};
+
+    if (!is_like(like.module, function->name.module) ||
+        !is_like(like.function, function->name.function))
+        return;
+    like.module = function->name.module;
+    like.function = like.function == TH_NONE ? TH_NONE : function->name.function;
+    like.arity = like.arity == TH_ANY_ARITY ? TH_ANY_ARITY : (int)function->name.arity;
+    th_trace_pattern_show(&own, candidates->pattern);
+    th_trace_pattern_show(&text, &like);
+    if (strcmp(th_buffer_text(&text), th_buffer_text(&own)) != 0) /* named, and no more than that */
+        th_library_names_add(&candidates->names, th_buffer_text(&text));
+    th_buffer_free(&text);
+    th_buffer_free(&own);
+}
+
+char *th_control_pattern_question(const struct th_pattern *pattern,
+                                  const struct th_tracing *tracing)
+{
+    struct candidates candidates = {.pattern = pattern};
+    struct th_buffer text = {0};
+    char *question;
+
+    th_trace_functions(tracing, add_candidate, &candidates);
+    th_trace_pattern_show(&text, pattern);
+    question = th_library_suggest_question(
+        th_buffer_text(&text), (const char *const *)candidates.names.items, candidates.names.count);
+    th_buffer_free(&text);
+    th_library_names_free(&candidates.names);
+    return question;
+}
+
+void th_control_pattern_warn_of_spelling(const struct th_pattern *pattern, const char *text,
+                                         const struct th_tracing *tracing)
+{
+    char *question = th_control_pattern_question(pattern, tracing);
+
+    if (*question)
+        th_warn("%.60s: there is no such function%s", text, question);
+    th_free(question);
+}
+
+/* Warns that there is no function that OPTION is for, which is WHAT. */
+static void warn_of_none(const struct th_control_pattern_option *option,
+                         const struct th_tracing *tracing, const char *what)
+{
+    char *question = th_control_pattern_question(&option->pattern, tracing);
+
+    th_warn("-p %s: %s%s", option->text, what, question);
+    th_free(question);
+}
+
+void th_control_pattern_option_tell_left_out(const struct th_control_pattern_option *option,
+                                             const struct th_session *session, bool sets)
+{
+    struct th_pattern_refusals refusals;
+    size_t told = 0;
+
+    if (option->pattern.on_load)
+        return;
+    th_trace_session_pattern_refusals(session, &option->pattern, option->kinds, &refusals);
+    if (refusals.concerned == 0)
+        warn_of_none(option, th_trace_session_tracing(session), "there is no such function yet");
+    for (size_t i = 0; i < refusals.count && sets; i++) {
+        struct th_buffer text = {0};
+        th_trace_pattern_refusal_print(&text, &refusals.items[i]);
+        th_warn("-p %s leaves out %s", option->text, th_buffer_text(&text));
+        th_buffer_free(&text);
+        told += refusals.items[i].functions;
+    }
+    if (told < refusals.functions && sets)
+        th_warn("-p %s leaves out %zu more function%s", option->text, refusals.functions - told,
+                th_log_plural(refusals.functions - told));
+}
+
+void th_control_session_options_tell_uncalled(const struct th_control_session_options *options,
+                                              const struct th_tracing *tracing)
+{
+    for (size_t i = 0; i < options->count; i++)
+        for (size_t k = 0; k < options->items[i].patterns.count; k++) {
+            const struct th_control_pattern_option *option = &options->items[i].patterns.items[k];
+            if (option->object == TH_PATTERN_FUNCTIONS &&
+                !th_control_pattern_option_clears(option) &&
+                !th_trace_called(tracing, &option->pattern))
+                warn_of_none(option, tracing, "no such function was called");
+        }
+}
+
+/* --- Tracees ---------------------------------------------------------------------------------- */
+
+/* NAMES has each but once: sessions of one option expect the same. */
+static void add_unmet(void *names, th_term who)
+{
+    struct th_names *unmet = names;
+    struct th_buffer text = {0};
+
+    th_text_show(&text, who);
+    for (size_t i = 0; i < unmet->count; i++)
+        if (strcmp(unmet->items[i], th_buffer_text(&text)) == 0) {
+            th_buffer_free(&text);
+            return;
+        }
+    th_library_names_add(unmet, th_buffer_text(&text));
+    th_buffer_free(&text);
+}
+
+void th_control_sessions_tell_unmet(struct th_tracing *tracing)
+{
+    struct th_names unmet = {0};
+    char *joined;
+
+    for (size_t i = 0; i < th_trace_sessions(tracing); i++)
+        th_trace_session_each_unmet(th_trace_session(tracing, i), add_unmet, &unmet);
+    if (unmet.count > 0) {
+        joined = th_library_names_join(&unmet, 8);
+        th_warn("nothing was seen of %s, which --processes or --ports names", joined);
+        th_free(joined);
+    }
+    th_library_names_free(&unmet);
+}
+
+/* --- Sessions: what was asked for ------------------------------------------------------------- */
+
+static void add_tracees(struct th_buffer *asked, const struct th_control_session_option *option,
+                        bool ports)
+{
+    const char *before = ports ? " --ports=" : " --processes=";
+
+    for (size_t i = 0; i < option->tracee_count; i++) {
+        const struct th_control_chosen *chosen = &option->tracees[i];
+        if (chosen->port != ports)
+            continue;
+        th_buffer_add_text(asked, before);
+        if (chosen->one != TH_NONE)
+            th_text_show(asked, chosen->one);
+        else
+            th_buffer_add_text(asked, chosen->all ? "all" : chosen->existing ? "existing" : "new");
+        before = ",";
+    }
+}
+
+static void add_asked(struct th_buffer *asked, const struct th_control_session_option *option)
+{
+    if (option->flag_list)
+        th_buffer_printf(asked, " --flags=%s", option->flag_list);
+    add_tracees(asked, option, false);
+    add_tracees(asked, option, true);
+    for (size_t i = 0; i < option->patterns.count; i++) {
+        const struct th_control_pattern_option *pattern = &option->patterns.items[i];
+        th_buffer_printf(asked, " -p %s", pattern->text);
+        if (pattern->spec)
+            th_buffer_printf(asked, " --match-spec=%s", pattern->spec);
+    }
+}
+
+/* --- what there is --- */
+
+/* "; there are send, call events". */
+static void add_seen(struct th_buffer *text, uint32_t flags)
+{
+    const char *before = "; there are ";
+
+    if (flags & TH_FLAGS_RUNNING) /* two names of one thing */
+        flags &= ~(uint32_t)TH_FLAG_RUNNING_PROCS;
+#define X(name, bit, help)                             \
+    if (flags & TH_FLAG_##bit) {                       \
+        th_buffer_printf(text, "%s%s", before, #name); \
+        before = ", ";                                 \
+    }
+    TH_FLAGS(X)
+#undef X
+    th_buffer_add_text(text, " events");
+}
+
+/* --- the lines --- */
+
+static void note_unmet(void *told, th_term who)
+{
+    (void)who;
+    *(bool *)told = true;
+}
+
+static void note_waiting(void *told, const struct th_pattern *pattern)
+{
+    (void)pattern;
+    *(bool *)told = true;
+}
+
+/* Whether PATTERN is for figures, for another tracer, or for nothing; or it was told that no such
+ * function was called. */
+static bool is_pattern_told(const struct th_control_pattern_option *pattern,
+                            const struct th_session *session, bool live)
+{
+    if (pattern->object != TH_PATTERN_FUNCTIONS)
+        return th_control_pattern_option_clears(pattern);
+    return pattern->kinds & (TH_BP_COUNTING | TH_BP_META) ||
+           th_control_pattern_option_clears(pattern) ||
+           (!live && !th_trace_called(th_trace_session_tracing(session), &pattern->pattern));
+}
+
+/* Whether another line tells why. */
+static bool is_told(const struct th_control_session_option *option,
+                    const struct th_session *session)
+{
+    struct th_pattern_counts patterns = th_trace_session_pattern_counts(session);
+    bool told = patterns.undecided || patterns.external_unknown ||
+                th_trace_session_message_counts(session).undecided;
+
+    th_trace_session_each_unmet(session, note_unmet, &told);
+    th_trace_session_waiting(session, note_waiting, &told);
+    for (size_t i = 0; i < option->patterns.count; i++)
+        told |= is_pattern_told(&option->patterns.items[i], session, option->patterns.live);
+    return told;
+}
+
+/* Its tracer was told of no event, and itself turned none down. */
+static bool got_nothing(const struct th_session *session)
+{
+    struct th_session_counts counts = th_trace_session_counts(session);
+
+    return th_trace_session_attached(session) && !counts.traced && !counts.discarded &&
+           !counts.silenced && !counts.kept;
+}
+
+static void warn(const struct th_control_session_option *option, const struct th_session *session)
+{
+    uint32_t seen = th_trace_seen(th_trace_session_tracing(session));
+    struct th_buffer text = {0};
+
+    if (option->title)
+        th_buffer_printf(&text, "session '%s', ", option->title);
+    th_buffer_printf(&text, "tracer '%s': no event matches", th_trace_session_name(session));
+    add_asked(&text, option);
+    if (seen & TH_FLAGS_EVENTS)
+        add_seen(&text, seen);
+    th_warn("%s", th_buffer_text(&text));
+    th_buffer_free(&text);
+}
+
+void th_control_session_options_tell_unmatched(const struct th_control_session_options *options,
+                                               const struct th_tracing *tracing)
+{
+    for (size_t i = 0; i < options->count; i++) {
+        const struct th_control_session_option *option = &options->items[i];
+        const struct th_session *session = th_trace_session_find(tracing, option->began);
+        if (session && th_trace_session_has_tracer(session) && got_nothing(session) &&
+            (option->flag_list || option->chosen || option->patterns.count) &&
+            !is_told(option, session))
+            warn(option, session);
+    }
+}
