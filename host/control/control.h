@@ -34,7 +34,6 @@
 
 #include "server.h"
 #include "host/control/commands/commands.h"
-#include "host/control/commands/module_list.h"
 
 /* --- The client's end ------------------------------------------------------------------------- */
 

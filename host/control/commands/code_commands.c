@@ -1,7 +1,6 @@
 /* Commands about code: load, purge, delete, modules. They are carried out apart: they may wait for
  * libraries' code, for processes that are to end, and for each other. */
 #include "commands.h"
-#include "module_list.h"
 
 #include <string.h>
 
@@ -102,61 +101,33 @@ static json_t *loaded(const struct th_control_host *host, const struct th_contro
                      "lost", lost);
 }
 
-static enum th_status load(const struct th_control_host *host, struct th_control_module_list *list,
-                           json_t **result)
-{
-    enum th_status status = th_control_module_list_prepare(list);
-
-    if (status == TH_OK)
-        status = th_control_module_list_finish(list);
-    if (status == TH_OK)
-        *result = loaded(host, list);
-    th_control_module_list_free(list);
-    if (status != TH_OK && list->count > 1)
-        th_error_context("none of the %zu libraries was loaded", list->count);
-    return status;
-}
-
-static enum th_status load_asked(const struct th_control_host *host, const struct asked *asked,
-                                 json_t **result)
-{
-    struct th_control_module_list list = {
-        .names = asked->names.items, .count = asked->names.count, .purge = asked->purge};
-    struct th_search search;
-    th_env env;
-    enum th_status status;
-
-    th_env_init(&env, TH_ENV_PLAIN);
-    status = th_control_load_info_read(asked->info, &env, &list.info);
-    if (status == TH_OK) {
-        th_control_host_search(host, TH_SEARCH_PLUGINS, &search);
-        list.search = &search;
-        status = load(host, &list, result);
-        th_library_search_free(&search);
-    }
-    th_env_release(&env);
-    return status;
-}
-
-/* There are other files to watch; the lock is held by who begins to. */
-static void look_at_files(struct th_control_host *host)
-{
-    th_control_host_lock(host);
-    th_control_watch_look(&host->watch);
-    th_control_host_unlock(host);
-}
-
 static enum th_status carry_out_load(void *context, int count, char **words, json_t **result)
 {
-    const struct th_control_host *host = context;
+    struct th_control_host *host = context;
     struct asked asked = {.info = host->load_info};
+    struct th_search search;
     enum th_status status = read_words(host, &th_control_command_load, count, words, &asked);
 
-    if (status == TH_OK)
-        status = load_asked(host, &asked, result);
+    if (status == TH_OK) {
+        struct th_control_module_list list = {.names = asked.names.items,
+                                              .count = asked.names.count,
+                                              .search = &search,
+                                              .purge = asked.purge};
+        th_control_host_search(host, TH_SEARCH_PLUGINS, &search);
+        status = th_control_module_list_load(&list, asked.info);
+        if (status == TH_OK)
+            *result = loaded(host, &list);
+        th_control_module_list_free(&list);
+        th_library_search_free(&search);
+        if (status != TH_OK && list.count > 1)
+            th_error_context("none of the %zu libraries was loaded", list.count);
+    }
     th_free(asked.names.items);
-    if (status == TH_OK)
-        look_at_files(context);
+    if (status == TH_OK) { /* there are other files to watch; the lock is held by who begins to */
+        th_control_host_lock(host);
+        th_control_watch_look(&host->watch);
+        th_control_host_unlock(host);
+    }
     return status;
 }
 

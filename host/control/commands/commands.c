@@ -33,8 +33,7 @@ void th_control_host_prepare(struct th_control_host *host)
     host->server = NULL;
     pthread_mutex_init(&host->lock.mutex, NULL);
     atomic_init(&host->lock.away, 0);
-    host->watch = (struct th_control_watch){
-        .host = host, .tracing = host->tracing, .lock = &host->lock, .load_info = host->load_info};
+    host->watch = (struct th_control_watch){.host = host};
     host->began = host->rate.time = th_clock_real_monotonic();
     host->setup = (struct th_control_setup){
         .path = host->path,

@@ -15,13 +15,55 @@
 #ifndef TH_CONTROL_COMMANDS_H
 #define TH_CONTROL_COMMANDS_H
 
-#include "main_thread_task.h"
 #include "session_options.h"
 #include "watch.h"
 
 #include "host/control/server.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
+
+/* --- The main thread -------------------------------------------------------------------------- */
+
+/*
+ * Tasks of the main thread: what another thread asks of the one which works, and which looks
+ * between two pieces of its work whether a task is there.
+ *
+ *   status = th_control_main_thread_ask(&main_thread, task, argument);    another thread
+ *   th_control_main_thread_look(&main_thread);                            the main one, now and
+ *                                                                         then
+ *   th_control_main_thread_end(&main_thread);                             it looks no more
+ */
+struct th_main_thread_task;
+
+struct th_control_main_thread {
+    pthread_mutex_t lock;
+    pthread_cond_t done; /* ->asked is NULL again, or `ended` */
+    /* Written under the lock. Relaxed: who sees one takes the lock to look at it. */
+    struct th_main_thread_task *_Atomic asked;
+    bool ended;
+};
+
+void th_control_main_thread_begin(struct th_control_main_thread *thread);
+
+/* Has the main thread call TASK(ARGUMENT), and waits for its end: what it returns, with its chain.
+ * TH_FAILED if the main thread does not look for TH_CONTROL_MAIN_THREAD_PATIENCE seconds, or has
+ * ended: then TASK is not called. One thread at a time. */
+enum { TH_CONTROL_MAIN_THREAD_PATIENCE = 5 };
+enum th_status th_control_main_thread_ask(struct th_control_main_thread *thread,
+                                          enum th_status (*task)(void *argument), void *argument);
+
+void th_control_main_thread_do(struct th_control_main_thread *thread);
+static inline void th_control_main_thread_look(struct th_control_main_thread *thread)
+{
+    if (__builtin_expect(atomic_load_explicit(&thread->asked, memory_order_relaxed) != NULL, 0))
+        th_control_main_thread_do(thread);
+}
+
+/* Whoever asks is told so. */
+void th_control_main_thread_end(struct th_control_main_thread *thread);
+
+/* --- The host --------------------------------------------------------------------------------- */
 
 struct th_control_host {
     const char *program; /* "run", "replay" */
@@ -87,6 +129,49 @@ void th_control_host_lock(struct th_control_host *host);
  * have it for ever, as they are in a function of a tracer. */
 bool th_control_host_lock_soon(struct th_control_host *host);
 void th_control_host_unlock(struct th_control_host *host);
+
+/* --- Libraries that are loaded ----------------------------------------------------------------- */
+
+/*
+ * Libraries that are loaded into a host that runs, several at once: found, prepared side by side,
+ * and finished as one.
+ *
+ *   list = {.names = names, .count = count, .search = &search};
+ *   th_control_module_list_load(&list, info);
+ *   ... list.finished, list.rounds ...
+ *   th_control_module_list_free(&list);
+ *
+ * By a thread that th_crash_thread_begin() was called in, that may wait, and holds no lock:
+ * constructors, load() and upgrade() of the libraries run meanwhile, and a hard purge takes as long
+ * as those who are in old code. Such lists may be loaded by several threads at once.
+ */
+struct th_control_module_list {
+    const char *const *names; /* of libraries, as th_library_search_find() takes them */
+    size_t count;
+    const struct th_search *search;
+    enum th_purge purge;
+
+    /* What came of it, in the order of the names. */
+    struct th_control_module_made {
+        char *path;                     /* what was found */
+        struct th_prepared *prepared;   /* NULL: it was refused, or is finished */
+        struct th_error_chain *refusal; /* why; NULL: it was not */
+    } * made;
+    struct th_finished *finished;
+    unsigned rounds;     /* of thread progress that were waited for */
+    _Atomic size_t next; /* its own. Relaxed: each thread takes another number */
+};
+
+/* Prepares all, and makes all visible at one instant, or none: th_code_finish(). INFO is Erlang
+ * text, for load() and upgrade(); NULL: 0. Else the status and the chain of the first one that was
+ * refused; th_control_module_list_free() in any case. */
+enum th_status th_control_module_list_load(struct th_control_module_list *list, const char *info);
+
+/* Drops what was prepared and not finished. */
+void th_control_module_list_free(struct th_control_module_list *list);
+
+/* What load() is to be given, the term of TEXT in ENV; of NULL 0. TH_USAGE. */
+enum th_status th_control_load_info_read(const char *text, th_env *env, th_term *info);
 
 /* --- What commands share ---------------------------------------------------------------------- */
 

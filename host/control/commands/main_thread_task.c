@@ -1,4 +1,4 @@
-#include "main_thread_task.h"
+#include "commands.h"
 
 #include <time.h>
 

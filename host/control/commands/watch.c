@@ -1,5 +1,3 @@
-#include "watch.h"
-
 #include "commands.h"
 
 #include "host/crash/crash.h"
@@ -17,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MILLISECOND = 1000 * 1000 };
+enum { MILLISECOND = 1000 * 1000, MOST_LINKS = 40 };
 static const int64_t quiet = 100 * MILLISECOND; /* after which a file is taken for finished ... */
 static const int64_t longest = 2000 * MILLISECOND; /* ... and this, however often it is written */
 static const int64_t retry = 1000 * MILLISECOND;   /* while a file is not there, or code in use */
@@ -56,11 +54,41 @@ void th_control_watch_report_failure(const struct th_control_watch *watch)
 
 /* --- Places ----------------------------------------------------------------------------------- */
 
-static char *folder_of(const char *path)
+/* The last part of PATH. */
+static const char *name_in(const char *path)
 {
-    size_t length = (size_t)(th_control_watch_name_in(path) - path);
+    const char *slash = strrchr(path, '/');
 
-    return length ? th_printf("%.*s", (int)length, path) : th_strdup("./");
+    return slash ? slash + 1 : path;
+}
+
+/* Appends the symbolic links on the way to the file PATH, as paths without other links in them but
+ * the last part, in their order, and then the path of the file itself. The parts of AT before the
+ * byte END are no links. */
+static void places_of(const char *path, struct th_names *places)
+{
+    char *at = th_strdup(path), link[PATH_MAX], *next;
+    size_t end = 0, folder;
+    ssize_t length;
+
+    do {
+        end += strspn(at + end, "/");
+        end += strcspn(at + end, "/");
+        next = th_printf("%.*s", (int)end, at);
+        length = places->count < MOST_LINKS ? readlink(next, link, sizeof link - 1) : -1;
+        if (length <= 0) {
+            th_free(next);
+            continue;
+        }
+        link[length] = 0;
+        folder = *link == '/' ? 0 : (size_t)(name_in(next) - next);
+        th_library_names_take(places, next);
+        next = th_printf("%.*s%s%s", (int)folder, at, link, at + end);
+        th_free(at);
+        at = next;
+        end = folder;
+    } while (length > 0 || at[end]);
+    th_library_names_take(places, at);
 }
 
 /* "" where there is no tracer: no file is called that. */
@@ -74,7 +102,8 @@ static const char *path_of(const struct th_session *session)
  * there. The numbers count up; of a folder that has a new one, events were missed. */
 static int watch_folder(struct th_control_watch *watch, const char *path)
 {
-    char *folder = folder_of(path);
+    size_t length = (size_t)(name_in(path) - path);
+    char *folder = length ? th_printf("%.*s", (int)length, path) : th_strdup("./");
     int number = inotify_add_watch(watch->news, folder, finished | IN_CREATE | gone | IN_ONLYDIR);
 
     th_free(folder);
@@ -103,41 +132,27 @@ bool th_control_watch_is_finished(struct th_control_watch *watch, const char *pa
     struct th_names places = {0};
     bool found = false;
 
-    th_control_watch_places(path, &places);
+    places_of(path, &places);
     for (size_t i = 0; i < places.count && !found; i++)
         found = find_finished(watch, watch_folder(watch, places.items[i]),
-                              th_control_watch_name_in(places.items[i])) != NULL;
+                              name_in(places.items[i])) != NULL;
     th_library_names_free(&places);
     return found;
 }
 
-static void look_soon(struct th_control_watch *watch)
+/* All are looked at soon. */
+static void note_finished(struct th_control_watch *watch, int folder, const char *name)
 {
     int64_t now = th_clock_real_monotonic();
 
-    if (watch->due == INT64_MAX)
-        watch->latest = now + longest;
-    watch->due = now + quiet < watch->latest ? now + quiet : watch->latest;
-}
-
-static void note_finished(struct th_control_watch *watch, int folder, const char *name)
-{
     if (!find_finished(watch, folder, name)) {
         TH_ARRAY_GROW(watch->finished, watch->finished_count, watch->finished_capacity);
         watch->finished[watch->finished_count++] =
             (struct th_control_watch_file){folder, th_strdup(name)};
     }
-    look_soon(watch);
-}
-
-static void note_unfinished(struct th_control_watch *watch, int folder, const char *name)
-{
-    struct th_control_watch_file *file = find_finished(watch, folder, name);
-
-    if (!file)
-        return;
-    th_free(file->name);
-    *file = watch->finished[--watch->finished_count];
+    if (watch->due == INT64_MAX)
+        watch->latest = now + longest;
+    watch->due = now + quiet < watch->latest ? now + quiet : watch->latest;
 }
 
 static void forget_finished(struct th_control_watch *watch)
@@ -168,11 +183,11 @@ static bool watch_file(struct th_control_watch *watch, const char *path, int *la
 {
     struct th_names places = {0};
 
-    th_control_watch_places(path, &places);
+    places_of(path, &places);
     for (size_t i = 0; i < places.count; i++) {
         int number = watch_folder(watch, places.items[i]);
         if ((watch->all || number > watch->latest_folder) && !is_being_written(path))
-            note_finished(watch, number, th_control_watch_name_in(places.items[i]));
+            note_finished(watch, number, name_in(places.items[i]));
         if (number > *latest)
             *latest = number;
     }
@@ -189,16 +204,16 @@ static void watch_folders(struct th_control_watch *watch)
     int latest = watch->latest_folder;
     bool complete = true;
 
-    th_trace_tracer_lock_take(watch->lock);
-    for (size_t i = 0; i < th_trace_sessions(watch->tracing); i++) {
-        const struct th_session *session = th_trace_session(watch->tracing, i);
+    th_control_host_lock(watch->host);
+    for (size_t i = 0; i < th_trace_sessions(watch->host->tracing); i++) {
+        const struct th_session *session = th_trace_session(watch->host->tracing, i);
         if (th_trace_session_has_tracer(session))
             complete &= watch_file(watch, path_of(session), &latest);
     }
-    th_trace_tracer_lock_drop(watch->lock);
-    th_control_watch_modules_update(&watch->modules);
-    for (size_t i = 0; i < watch->modules.count; i++)
-        complete &= watch_file(watch, watch->modules.items[i].path, &latest);
+    th_control_host_unlock(watch->host);
+    th_control_watch_modules_update(watch);
+    for (size_t i = 0; i < watch->module_count; i++)
+        complete &= watch_file(watch, watch->modules[i].path, &latest);
     watch->latest_folder = latest;
     watch->all = false;
     watch->incomplete = !complete;
@@ -206,67 +221,35 @@ static void watch_folders(struct th_control_watch *watch)
 
 /* --- Replacing -------------------------------------------------------------------------------- */
 
-static struct th_control_watch_refusal *refusal_of(struct th_control_watch *watch,
-                                                   th_session_id session)
-{
-    for (size_t i = 0; i < watch->refusal_count; i++)
-        if (watch->refusals[i].session == session)
-            return &watch->refusals[i];
-    return NULL;
-}
-
-static bool was_refused(struct th_control_watch *watch, th_session_id session,
-                        const struct stat *now)
-{
-    const struct th_control_watch_refusal *refusal = refusal_of(watch, session);
-    const struct stat *then = refusal ? &refusal->file : NULL;
-
-    return then && th_control_watch_is_same(then, now);
-}
-
-static void note_refusal(struct th_control_watch *watch, th_session_id session,
-                         const struct stat *file)
-{
-    struct th_control_watch_refusal *refusal = refusal_of(watch, session);
-
-    if (!refusal) {
-        TH_ARRAY_GROW(watch->refusals, watch->refusal_count, watch->refusal_capacity);
-        refusal = &watch->refusals[watch->refusal_count++];
-        refusal->session = session;
-    }
-    refusal->file = *file;
-}
-
 /* The lock is let go of meanwhile: then the session may be gone. */
 static void renew(struct th_control_watch *watch, struct th_session *session)
 {
     th_session_id id = th_trace_session_id_of(session);
+    size_t i = 0;
     struct stat file;
     char *path;
 
+    while (i < watch->refusal_count && watch->refusals[i].session != id)
+        i++;
     if (!th_trace_session_attached(session) ||
         !th_control_watch_is_finished(watch, path_of(session)) ||
         !th_trace_tracer_is_outdated(session) || stat(path_of(session), &file) != 0 ||
-        was_refused(watch, id, &file))
+        (i < watch->refusal_count && th_control_watch_is_same(&watch->refusals[i].file, &file)))
         return;
     path = th_strdup(path_of(session));
-    if (th_trace_tracer_renew(session, watch->lock) == TH_OK) {
+    if (th_trace_tracer_renew(session, &watch->host->lock) == TH_OK) {
         th_control_watch_report(watch, "the new %s is at work\n", path);
     } else if (th_control_watch_is_still(path, &file)) {
-        note_refusal(watch, id, &file);
+        if (i == watch->refusal_count) {
+            TH_ARRAY_GROW(watch->refusals, watch->refusal_count, watch->refusal_capacity);
+            watch->refusal_count++;
+        }
+        watch->refusals[i] = (struct th_control_watch_refusal){id, file};
         th_error_context("the new %s is not used, the old one goes on", path);
         th_control_watch_report_failure(watch);
     }
     th_error_clear();
     th_free(path);
-}
-
-static void renew_all(struct th_control_watch *watch)
-{
-    th_trace_tracer_lock_take(watch->lock);
-    for (size_t i = 0; i < th_trace_sessions(watch->tracing); i++)
-        renew(watch, th_trace_session(watch->tracing, i));
-    th_trace_tracer_lock_drop(watch->lock);
 }
 
 /* --- News ------------------------------------------------------------------------------------- */
@@ -278,9 +261,9 @@ static char *place_meant(struct th_control_watch *watch, const char *path,
     struct th_names places = {0};
     char *place = NULL;
 
-    th_control_watch_places(path, &places);
+    places_of(path, &places);
     for (size_t i = 0; i < places.count && !place; i++)
-        if (strcmp(th_control_watch_name_in(places.items[i]), event->name) == 0 &&
+        if (strcmp(name_in(places.items[i]), event->name) == 0 &&
             watch_folder(watch, places.items[i]) == event->wd)
             place = th_strdup(places.items[i]);
     th_library_names_free(&places);
@@ -292,56 +275,41 @@ static char *path_meant(struct th_control_watch *watch, const struct inotify_eve
 {
     char *path = NULL;
 
-    th_trace_tracer_lock_take(watch->lock);
-    for (size_t i = 0; i < th_trace_sessions(watch->tracing) && !path; i++) {
-        const struct th_session *session = th_trace_session(watch->tracing, i);
+    th_control_host_lock(watch->host);
+    for (size_t i = 0; i < th_trace_sessions(watch->host->tracing) && !path; i++) {
+        const struct th_session *session = th_trace_session(watch->host->tracing, i);
         path = place_meant(watch, path_of(session), event);
     }
-    th_trace_tracer_lock_drop(watch->lock);
-    for (size_t i = 0; i < watch->modules.count && !path; i++)
-        path = place_meant(watch, watch->modules.items[i].path, event);
+    th_control_host_unlock(watch->host);
+    for (size_t i = 0; i < watch->module_count && !path; i++)
+        path = place_meant(watch, watch->modules[i].path, event);
     return path;
-}
-
-static void take_of_file(struct th_control_watch *watch, const struct inotify_event *event,
-                         const char *path)
-{
-    struct stat file;
-    bool there = lstat(path, &file) == 0, is_link = there && S_ISLNK(file.st_mode);
-    /* A new name of a file that is there already: nobody will close it after writing. */
-    bool named = event->mask & IN_CREATE && there && file.st_nlink > 1;
-
-    watch->incomplete |= is_link || event->mask & gone;
-    if (is_link ? !is_being_written(path) : event->mask & finished || named)
-        note_finished(watch, event->wd, event->name);
-    else
-        note_unfinished(watch, event->wd, event->name);
 }
 
 static void take(struct th_control_watch *watch, const struct inotify_event *event)
 {
     char *path = event->len > 0 ? path_meant(watch, event) : NULL;
 
-    if (path)
-        take_of_file(watch, event, path);
-    else if (event->len == 0) /* a folder has gone, or events are lost */
+    if (path) {
+        struct stat file;
+        bool there = lstat(path, &file) == 0, is_link = there && S_ISLNK(file.st_mode);
+        /* A new name of a file that is there already: nobody will close it after writing. */
+        bool named = event->mask & IN_CREATE && there && file.st_nlink > 1;
+        struct th_control_watch_file *known = find_finished(watch, event->wd, event->name);
+
+        watch->incomplete |= is_link || event->mask & gone;
+        if (is_link ? !is_being_written(path) : event->mask & finished || named) {
+            note_finished(watch, event->wd, event->name);
+        } else if (known) {
+            th_free(known->name);
+            *known = watch->finished[--watch->finished_count];
+        }
+    } else if (event->len == 0) { /* a folder has gone, or events are lost */
         watch->incomplete = true;
+    }
     if (event->mask & IN_Q_OVERFLOW)
         watch->all = watch->incomplete = true;
     th_free(path);
-}
-
-static void read_news(struct th_control_watch *watch)
-{
-    _Alignas(struct inotify_event) char bytes[4096];
-    ssize_t got;
-
-    while ((got = read(watch->news, bytes, sizeof bytes)) > 0)
-        for (char *at = bytes; at < bytes + got;) {
-            const struct inotify_event *event = (const struct inotify_event *)at;
-            take(watch, event);
-            at += sizeof *event + event->len;
-        }
 }
 
 /* Milliseconds; below 0: until there is news. */
@@ -355,43 +323,40 @@ static int patience(const struct th_control_watch *watch)
     return wait == INT64_MAX ? -1 : (int)((wait + MILLISECOND - 1) / MILLISECOND);
 }
 
-/* True: it is over. */
-static bool was_woken(struct th_control_watch *watch)
-{
-    uint64_t times;
-
-    if (read(watch->wake, &times, sizeof times) > 0)
-        watch->all = watch->incomplete = true;
-    return atomic_load_explicit(&watch->over, memory_order_relaxed);
-}
-
-static void watch_all_along(struct th_control_watch *watch)
-{
-    struct pollfd polled[] = {{watch->news, POLLIN, 0}, {watch->wake, POLLIN, 0}};
-
-    for (;;) {
-        poll(polled, 2, patience(watch));
-        if (polled[1].revents && was_woken(watch))
-            return;
-        read_news(watch);
-        if (watch->incomplete)
-            watch_folders(watch);
-        if (th_clock_real_monotonic() >= watch->due) {
-            watch->due = INT64_MAX;
-            renew_all(watch);
-            if (th_control_watch_modules_renew(watch))
-                watch->due = watch->latest = th_clock_real_monotonic() + retry;
-            forget_finished(watch);
-        }
-    }
-}
-
-/* --- Its life --------------------------------------------------------------------------------- */
-
 static void *run(void *context)
 {
+    struct th_control_watch *watch = context;
+    struct pollfd polled[] = {{watch->news, POLLIN, 0}, {watch->wake, POLLIN, 0}};
+    _Alignas(struct inotify_event) char bytes[4096];
+    uint64_t times;
+    ssize_t got;
+
     th_crash_thread_begin();
-    watch_all_along(context);
+    for (;;) {
+        poll(polled, 2, patience(watch));
+        if (polled[1].revents && read(watch->wake, &times, sizeof times) > 0)
+            watch->all = watch->incomplete = true;
+        if (atomic_load_explicit(&watch->over, memory_order_relaxed))
+            break;
+        while ((got = read(watch->news, bytes, sizeof bytes)) > 0)
+            for (char *at = bytes; at < bytes + got;) {
+                const struct inotify_event *event = (const struct inotify_event *)at;
+                take(watch, event);
+                at += sizeof *event + event->len;
+            }
+        if (watch->incomplete)
+            watch_folders(watch);
+        if (th_clock_real_monotonic() < watch->due)
+            continue;
+        watch->due = INT64_MAX;
+        th_control_host_lock(watch->host);
+        for (size_t i = 0; i < th_trace_sessions(watch->host->tracing); i++)
+            renew(watch, th_trace_session(watch->host->tracing, i));
+        th_control_host_unlock(watch->host);
+        if (th_control_watch_modules_renew(watch))
+            watch->due = watch->latest = th_clock_real_monotonic() + retry;
+        forget_finished(watch);
+    }
     th_crash_thread_end();
     return NULL;
 }
@@ -405,7 +370,7 @@ static void release(struct th_control_watch *watch)
     th_free(watch->refusals);
     forget_finished(watch);
     th_free(watch->finished);
-    th_control_watch_modules_free(&watch->modules);
+    th_control_watch_modules_free(watch);
 }
 
 enum th_status th_control_watch_begin(struct th_control_watch *watch)

@@ -1,8 +1,8 @@
 /*
  * --watch: tracers whose files change while they are at work are replaced; of plugins the new code
- * is loaded (watch_modules.h).
+ * is loaded.
  *
- *   watch = {.host = host, .tracing = tracing, .lock = &lock};
+ *   watch = {.host = host};
  *   th_control_watch_begin(&watch);        the sessions are there
  *   ... events ...
  *   th_control_watch_end(&watch);          before sessions are destroyed, or looked at without the
@@ -20,19 +20,23 @@
 #ifndef TH_WATCH_H
 #define TH_WATCH_H
 
-#include "watch_modules.h"
+#include "host/crash/crash.h"
+#include "host/runtime/runtime.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 
 struct th_control_host;
 
+struct th_control_watch_module {
+    char *path;
+    bool tried, waits; /* FILE was tried; old code is in use */
+    struct stat file;
+};
+
 struct th_control_watch {
-    const struct th_control_host *host; /* it is reported to */
-    struct th_tracing *tracing;         /* shared */
-    /* Around what is done to sessions; others take it while they destroy any, or load libraries. */
-    struct th_tracer_lock *lock;
-    const char *load_info; /* of plugins, Erlang text; NULL: 0 */
+    struct th_control_host *host; /* its lock is around what is done to sessions */
 
     /* Its own: the thread's, but for what is said. */
     pthread_t thread;
@@ -46,17 +50,11 @@ struct th_control_watch {
     size_t finished_count, finished_capacity;
     struct th_control_watch_refusal *refusals; /* by session */
     size_t refusal_count, refusal_capacity;
-    struct th_control_watch_modules modules;
+    struct th_control_watch_module *modules; /* that have current code, by name */
+    size_t module_count;
     int64_t due;    /* when all are looked at; INT64_MAX: nothing has happened */
     int64_t latest; /* but then at last */
 };
-
-/* Appends the symbolic links on the way to the file PATH, as paths without other links in them but
- * the last part, in their order, and then the path of the file itself. */
-void th_control_watch_places(const char *path, struct th_names *places);
-
-/* The last part of PATH. */
-const char *th_control_watch_name_in(const char *path);
 
 /* The file PATH is to be looked at: it is finished, or what happened to it is not known. By the
  * watch's own thread. */
@@ -66,6 +64,30 @@ bool th_control_watch_is_finished(struct th_control_watch *watch, const char *pa
 void th_control_watch_report(const struct th_control_watch *watch, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void th_control_watch_report_failure(const struct th_control_watch *watch);
+
+/*
+ * The part of --watch that is about plugins: of one whose file has changed the new code is loaded,
+ * with a soft purge. If old code of the module is still in use, it is tried again until that is
+ * over; what is refused, when the file changes again. By one thread, which th_crash_thread_begin()
+ * was called in, without locks.
+ */
+
+/* Looks which modules there are: others are forgotten. Waits for the permission. */
+void th_control_watch_modules_update(struct th_control_watch *watch);
+void th_control_watch_modules_free(struct th_control_watch *watch);
+
+/* Loads WATCH's modules whose files are finished and new, and reports what came of it.
+ * True: it is to be called again in a while. */
+bool th_control_watch_modules_renew(struct th_control_watch *watch);
+
+/* Both are the same file, which was not written to in between. */
+bool th_control_watch_is_same(const struct stat *a, const struct stat *b);
+
+/* The file PATH is still FILE. If it is not, what was tried of it counts for nothing: somebody is
+ * writing to it, and it will be finished again. */
+bool th_control_watch_is_still(const char *path, const struct stat *file);
+
+/* --- Its life --------------------------------------------------------------------------------- */
 
 /* TH_FAILED if there is no inotify or no thread for it. With the lock or without. */
 enum th_status th_control_watch_begin(struct th_control_watch *watch);

@@ -1,6 +1,4 @@
-#include "watch.h"
-
-#include "module_list.h"
+#include "commands.h"
 
 #include <string.h>
 
@@ -19,94 +17,77 @@ bool th_control_watch_is_still(const char *path, const struct stat *file)
 
 /* --- What there is ---------------------------------------------------------------------------- */
 
-static struct th_control_watch_module *find(const struct th_control_watch_modules *modules,
+static struct th_control_watch_module *find(struct th_control_watch_module *modules, size_t count,
                                             const char *path)
 {
-    for (size_t i = 0; i < modules->count; i++)
-        if (strcmp(modules->items[i].path, path) == 0)
-            return &modules->items[i];
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(modules[i].path, path) == 0)
+            return &modules[i];
     return NULL;
 }
 
+static void free_modules(struct th_control_watch_module *modules, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        th_free(modules[i].path);
+    th_free(modules);
+}
+
+void th_control_watch_modules_free(struct th_control_watch *watch)
+{
+    free_modules(watch->modules, watch->module_count);
+    watch->modules = NULL;
+    watch->module_count = 0;
+}
+
 /* What is known of the file goes on. */
-static void take_list(struct th_control_watch_modules *modules, const struct th_module_code codes[],
+static void take_list(struct th_control_watch *watch, const struct th_module_code codes[],
                       size_t count)
 {
-    struct th_control_watch_modules before = *modules;
+    struct th_control_watch_module *before = watch->modules;
+    size_t before_count = watch->module_count;
 
-    *modules = (struct th_control_watch_modules){
-        .items = th_alloc_zero((count + 1) * sizeof *modules->items)};
+    watch->modules = th_alloc_zero((count + 1) * sizeof *watch->modules);
+    watch->module_count = 0;
     for (size_t i = 0; i < count; i++) {
-        struct th_control_watch_module *module = &modules->items[modules->count];
-        const struct th_control_watch_module *known = find(&before, codes[i].path);
+        const struct th_control_watch_module *known = find(before, before_count, codes[i].path);
+        struct th_control_watch_module *module = &watch->modules[watch->module_count];
         if (codes[i].old)
             continue;
         if (known)
             *module = *known;
         module->path = th_strdup(codes[i].path);
-        modules->count++;
+        watch->module_count++;
     }
-    th_control_watch_modules_free(&before);
+    free_modules(before, before_count);
 }
 
-void th_control_watch_modules_update(struct th_control_watch_modules *modules)
+void th_control_watch_modules_update(struct th_control_watch *watch)
 {
     struct th_module_code *codes;
     size_t count = th_code_list(&codes);
 
-    take_list(modules, codes, count);
+    take_list(watch, codes, count);
     th_code_list_free(codes, count);
-}
-
-void th_control_watch_modules_free(struct th_control_watch_modules *modules)
-{
-    for (size_t i = 0; i < modules->count; i++)
-        th_free(modules->items[i].path);
-    th_free(modules->items);
-    *modules = (struct th_control_watch_modules){0};
 }
 
 /* --- Loading ---------------------------------------------------------------------------------- */
 
-static void tell_loaded(const struct th_control_watch *watch,
-                        const struct th_control_watch_module *module,
-                        const struct th_finished *finished)
-{
-    th_control_watch_report(watch, "the new %s is loaded: module %s, generation %llu\n",
-                            module->path, th_atom_name(finished->name)->text,
-                            (unsigned long long)finished->generation);
-    th_trace_warn_of_losses(watch->tracing, finished->name);
-}
-
-static enum th_status load_with(const struct th_control_watch *watch,
-                                const struct th_control_watch_module *module, th_term info)
-{
-    const char *name = module->path;
-    struct th_search no_folders = {.kind = TH_SEARCH_PLUGINS};
-    struct th_control_module_list list = {
-        .names = &name, .count = 1, .search = &no_folders, .info = info};
-    enum th_status status = th_control_module_list_prepare(&list);
-
-    if (status == TH_OK)
-        status = th_control_module_list_finish(&list);
-    if (status == TH_OK)
-        tell_loaded(watch, module, list.finished);
-    th_control_module_list_free(&list);
-    return status;
-}
-
 static enum th_status load(const struct th_control_watch *watch,
                            const struct th_control_watch_module *module)
 {
-    enum th_status status;
-    th_term term;
-    th_env env;
+    const char *name = module->path;
+    struct th_search no_folders = {.kind = TH_SEARCH_PLUGINS};
+    struct th_control_module_list list = {.names = &name, .count = 1, .search = &no_folders};
+    enum th_status status = th_control_module_list_load(&list, watch->host->load_info);
 
-    th_env_init(&env, TH_ENV_PLAIN);
-    status = th_control_load_info_read(watch->load_info, &env, &term);
-    if (status == TH_OK)
-        status = load_with(watch, module, term);
-    th_env_release(&env);
+    if (status == TH_OK) {
+        th_control_watch_report(watch, "the new %s is loaded: module %s, generation %llu\n", name,
+                                th_atom_name(list.finished[0].name)->text,
+                                (unsigned long long)list.finished[0].generation);
+        th_trace_warn_of_losses(watch->host->tracing, list.finished[0].name);
+    }
+    th_control_module_list_free(&list);
     return status;
 }
 
@@ -120,25 +101,20 @@ static void tell_refused(const struct th_control_watch *watch,
     th_error_clear();
 }
 
-/* True if FILE is to be loaded: its writer has finished, or old code was in use at the last try. */
-static bool is_due(struct th_control_watch *watch, const struct th_control_watch_module *module,
-                   const struct stat *file)
-{
-    if (module->tried && th_control_watch_is_same(&module->file, file))
-        return module->waits;
-    return th_control_watch_is_finished(watch, module->path);
-}
-
 /* One whose file is another than what was loaded. That old code is in use is told once. */
 static void renew(struct th_control_watch *watch, struct th_control_watch_module *module,
                   th_term name)
 {
     struct stat file;
-    bool waited;
+    bool same, waited;
 
-    if (stat(module->path, &file) != 0 || !is_due(watch, module, &file))
+    if (stat(module->path, &file) != 0)
         return;
-    waited = module->waits && th_control_watch_is_same(&module->file, &file);
+    same = th_control_watch_is_same(&module->file, &file);
+    waited = module->waits && same;
+    /* Its writer has finished, or old code was in use at the last try. */
+    if (module->tried && same ? !module->waits : !th_control_watch_is_finished(watch, module->path))
+        return;
     module->tried = true;
     module->file = file;
     module->waits = th_code_purge(name, TH_PURGE_SOFT, NULL) != TH_OK;
@@ -156,10 +132,10 @@ bool th_control_watch_modules_renew(struct th_control_watch *watch)
     size_t count = th_code_list(&codes);
     bool waits = false;
 
-    take_list(&watch->modules, codes, count);
+    take_list(watch, codes, count);
     for (size_t i = 0; i < count; i++) {
         struct th_control_watch_module *module =
-            codes[i].old ? NULL : find(&watch->modules, codes[i].path);
+            codes[i].old ? NULL : find(watch->modules, watch->module_count, codes[i].path);
         if (!module)
             continue;
         if (codes[i].outdated)
