@@ -21,7 +21,8 @@ struct th_control;
 
 struct th_control_command {
     const char *name;
-    const struct th_argument *const *arguments; /* NULL behind them; NULL: there are none */
+    const struct th_argument *const *arguments; /* NULL behind them; NULL: there are none, and a
+                                                   request that has some is refused */
     const char *missing; /* the error if an argument that is needed is not there */
     const char *help;    /* for people: a sentence without a full stop */
     /* Does it. ARGUMENTS are COUNT texts and NULL behind them, for as long as the call; they may be

@@ -99,29 +99,23 @@ void th_control_wire_greet(const struct th_control_setup *setup, struct th_buffe
 
 /* Texts of the chain are the host's, but may have bytes of files and names in them: where these are
  * no UTF-8, `?` stands in place of what is not ASCII. */
-static json_t *text_of(const char *link)
-{
-    json_t *text = json_string(link);
-    char *plain;
-
-    if (text)
-        return text;
-    plain = th_printf("%s", link);
-    for (char *c = plain; *c; c++)
-        if ((unsigned char)*c >= 0x80)
-            *c = '?';
-    text = json_string(plain);
-    th_free(plain);
-    return text;
-}
-
 static json_t *chain(void)
 {
-    json_t *links = json_array();
+    json_t *links = json_array(), *text;
     const char *link;
 
-    for (size_t i = 0; (link = th_error_link(i)); i++)
-        json_array_append_new(links, text_of(link));
+    for (size_t i = 0; (link = th_error_link(i)); i++) {
+        text = json_string(link);
+        if (!text) {
+            char *plain = th_strdup(link);
+            for (char *c = plain; *c; c++)
+                if ((unsigned char)*c >= 0x80)
+                    *c = '?';
+            text = json_string(plain);
+            th_free(plain);
+        }
+        json_array_append_new(links, text);
+    }
     return links;
 }
 
@@ -143,25 +137,11 @@ void th_control_wire_complain(const char *text, struct th_buffer *out)
 
 /* --- Requests -------------------------------------------------------------------------------- */
 
-static enum th_status check_arguments(const struct th_control_wire_request *request)
-{
-    size_t i;
-    json_t *argument;
-
-    if (request->arguments && !json_is_array(request->arguments))
-        return th_error_raise(TH_MALFORMED, "\"arguments\" is no array");
-    json_array_foreach(request->arguments, i, argument)
-    {
-        if (!json_is_string(argument))
-            return th_error_raise(TH_MALFORMED, "argument %zu is no text", i + 1);
-    }
-    return TH_OK;
-}
-
 static enum th_status read_request(json_t *line, struct th_control_wire_request *request)
 {
     const char *name;
     json_t *value;
+    size_t i;
 
     if (!json_is_object(line))
         return th_error_raise(TH_MALFORMED, "a request is an object, {\"command\": ...}");
@@ -178,7 +158,14 @@ static enum th_status read_request(json_t *line, struct th_control_wire_request 
     }
     if (!request->name)
         return th_error_raise(TH_MALFORMED, "a request has a \"command\", a text");
-    return check_arguments(request);
+    if (request->arguments && !json_is_array(request->arguments))
+        return th_error_raise(TH_MALFORMED, "\"arguments\" is no array");
+    json_array_foreach(request->arguments, i, value)
+    {
+        if (!json_is_string(value))
+            return th_error_raise(TH_MALFORMED, "argument %zu is no text", i + 1);
+    }
+    return TH_OK;
 }
 
 static enum th_status carry_out(const struct th_control_setup *setup,
@@ -197,27 +184,13 @@ static enum th_status carry_out(const struct th_control_setup *setup,
     arguments[count] = NULL;
     if (setup->lock && !command->unlocked)
         setup->lock(setup->context);
-    status = command->carry_out(setup->context, (int)count, arguments, result);
+    status = command->arguments ? TH_OK : th_control_take(command, (int)count, arguments, NULL);
+    if (status == TH_OK)
+        status = command->carry_out(setup->context, (int)count, arguments, result);
     if (setup->unlock && !command->unlocked)
         setup->unlock(setup->context);
     th_free(arguments);
     return status;
-}
-
-/* One for each line of LINES; NULL: there is none. */
-static json_t *warnings_of(struct th_buffer *lines)
-{
-    json_t *warnings = lines->size ? json_array() : NULL;
-
-    for (const char *line = th_buffer_text(lines), *end; warnings && (end = strchr(line, '\n'));
-         line = end + 1)
-        json_array_append_new(warnings, json_stringn(line, (size_t)(end - line)));
-    return warnings;
-}
-
-static json_t *success(json_t *id, json_t *result)
-{
-    return json_pack("{s:o, s:b, s:o}", "id", id, "ok", 1, "result", result ? result : json_null());
 }
 
 /* Its own, or null. */
@@ -256,12 +229,19 @@ void th_control_wire_carry_out(const struct th_control_setup *setup,
                                struct th_control_wire_request *request, struct th_buffer *out)
 {
     struct th_buffer warned = {0}, *before = th_warn_into(&warned);
-    json_t *result = NULL, *answer;
+    json_t *result = NULL, *answer, *warnings = NULL;
     enum th_status status = carry_out(setup, request, &result);
 
     th_warn_into(before);
-    answer = status == TH_OK ? success(id_of(request), result) : failure(id_of(request));
-    json_object_set_new(answer, "warnings", warnings_of(&warned));
+    answer = status == TH_OK ? json_pack("{s:o, s:b, s:o}", "id", id_of(request), "ok", 1, "result",
+                                         result ? result : json_null())
+                             : failure(id_of(request));
+    if (warned.size)
+        warnings = json_array(); /* one for each line */
+    for (const char *line = th_buffer_text(&warned), *end; warnings && (end = strchr(line, '\n'));
+         line = end + 1)
+        json_array_append_new(warnings, json_stringn(line, (size_t)(end - line)));
+    json_object_set_new(answer, "warnings", warnings);
     add_line(answer, out);
     json_decref(request->line);
     th_buffer_free(&warned);

@@ -33,8 +33,12 @@ static void count_end(void)
 }
 
 static const struct th_control_command commands[] = {
-    {.name = "say", .help = "", .carry_out = say},
-    {.name = "wait", .help = "", .carry_out = wait_and_say, .takes_long = true},
+    {.name = "say", .arguments = any_words, .help = "", .carry_out = say},
+    {.name = "wait",
+     .arguments = any_words,
+     .help = "",
+     .carry_out = wait_and_say,
+     .takes_long = true},
 };
 static const struct th_control_command *const command_list[] = {&commands[0], &commands[1], NULL};
 

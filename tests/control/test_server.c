@@ -21,9 +21,9 @@ static enum th_status shout(void *context, int count, char **arguments, json_t *
 }
 
 static const struct th_control_command commands[] = {
-    {.name = "say", .help = "", .carry_out = say},
-    {.name = "fail", .help = "", .carry_out = fail_always},
-    {.name = "shout", .help = "", .carry_out = shout},
+    {.name = "say", .arguments = any_words, .help = "", .carry_out = say},
+    {.name = "fail", .arguments = any_words, .help = "", .carry_out = fail_always},
+    {.name = "shout", .arguments = any_words, .help = "", .carry_out = shout},
 };
 static const struct th_control_command *const command_list[] = {&commands[0], &commands[1],
                                                                 &commands[2], NULL};

@@ -229,15 +229,6 @@ const struct th_control_command th_control_command_delete = {
 
 /* --- modules ---------------------------------------------------------------------------------- */
 
-static json_t *module_of(const struct th_module_code *code)
-{
-    return json_pack("{s:o, s:s, s:I, s:I, s:I, s:I, s:s, s:s}", "module",
-                     th_control_atom(code->name), "code", code->old ? "old" : "current",
-                     "generation", (json_int_t)code->generation, "functions",
-                     (json_int_t)code->exports, "local_functions", (json_int_t)code->locals,
-                     "users", (json_int_t)code->users, "path", code->path, "file", code->file);
-}
-
 static enum th_status carry_out_modules(void *context, int count, char **words, json_t **result)
 {
     enum th_status status = read_words(context, &th_control_command_modules, count, words, NULL);
@@ -250,7 +241,14 @@ static enum th_status carry_out_modules(void *context, int count, char **words, 
     modules = json_array();
     found = th_code_list(&codes);
     for (size_t i = 0; i < found; i++)
-        json_array_append_new(modules, module_of(&codes[i]));
+        json_array_append_new(modules, json_pack("{s:o, s:s, s:I, s:I, s:I, s:I, s:s, s:s}",
+                                                 "module", th_control_atom(codes[i].name), "code",
+                                                 codes[i].old ? "old" : "current", "generation",
+                                                 (json_int_t)codes[i].generation, "functions",
+                                                 (json_int_t)codes[i].exports, "local_functions",
+                                                 (json_int_t)codes[i].locals, "users",
+                                                 (json_int_t)codes[i].users, "path", codes[i].path,
+                                                 "file", codes[i].file));
     th_code_list_free(codes, found);
     *result = json_pack("{s:o}", "modules", modules);
     return TH_OK;

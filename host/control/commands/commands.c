@@ -125,62 +125,42 @@ json_t *th_control_session_name(const struct th_session *session)
                      th_trace_session_name(session), "title", th_trace_session_title(session));
 }
 
-static bool is_titled(const struct th_session *session, const char *which)
-{
-    return th_trace_session_title(session) && strcmp(th_trace_session_title(session), which) == 0;
-}
+enum rule { BY_TITLE, BY_NUMBER, BY_TRACER, ANY };
 
-/* Whether WHICH is its number. */
-static bool is_numbered(const struct th_session *session, const char *which)
+static bool is_meant(const struct th_session *session, const char *which, enum rule rule)
 {
+    const char *title = th_trace_session_title(session);
     char *end;
-    long long number = strtoll(which, &end, 10);
+    long long number;
 
-    return !*end && end != which && number == th_control_session_number(session);
+    switch (rule) {
+    case BY_TITLE:
+        return title && strcmp(title, which) == 0;
+    case BY_NUMBER:
+        number = strtoll(which, &end, 10);
+        return !*end && end != which && number == th_control_session_number(session);
+    case BY_TRACER:
+        return strcmp(th_trace_session_name(session), which) == 0;
+    default:
+        return true;
+    }
 }
 
-static bool is_of_tracer(const struct th_session *session, const char *which)
-{
-    return strcmp(th_trace_session_name(session), which) == 0;
-}
-
-static bool is_any(const struct th_session *session, const char *which)
-{
-    (void)session;
-    (void)which;
-    return true;
-}
-
-/* How many sessions WHICH IS; *FOUND is the last of them. One without a tracer is the live view's
- * (top.h), and nobody else's to change. */
-static size_t find(const struct th_control_host *host, const char *which,
-                   bool (*is)(const struct th_session *session, const char *which),
+/* How many sessions WHICH means; *FOUND is the last of them. One without a tracer is the live
+ * view's (top.h), and nobody else's to change. */
+static size_t find(const struct th_control_host *host, const char *which, enum rule rule,
                    struct th_session **found)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < th_trace_sessions(host->tracing); i++) {
         struct th_session *session = th_trace_session(host->tracing, i);
-        if (!session || !th_trace_session_has_tracer(session) || !is(session, which))
+        if (!session || !th_trace_session_has_tracer(session) || !is_meant(session, which, rule))
             continue;
         *found = session;
         count++;
     }
     return count;
-}
-
-static enum th_status only_one(const struct th_control_host *host, struct th_session **session)
-{
-    size_t count = find(host, NULL, is_any, session);
-
-    if (count == 1)
-        return TH_OK;
-    if (count == 0)
-        return th_error_raise(TH_USAGE, "there is no session; `attach TRACER` begins one");
-    return th_error_raise(TH_USAGE,
-                          "there are %zu sessions: say which one, with --session=NUMBER, as "
-                          "`sessions` lists them",
-                          count);
 }
 
 /* No session has the number, title or tracer NAME. */
@@ -209,15 +189,19 @@ enum th_status th_control_session(const struct th_control_host *host, const char
 {
     size_t count;
 
-    if (!which)
-        return only_one(host, session);
-    if (find(host, which, is_titled, session) > 0 || find(host, which, is_numbered, session) > 0)
+    if (which && (find(host, which, BY_TITLE, session) || find(host, which, BY_NUMBER, session)))
         return TH_OK;
-    count = find(host, which, is_of_tracer, session);
+    count = find(host, which, which ? BY_TRACER : ANY, session);
     if (count == 1)
         return TH_OK;
     if (count == 0)
-        return refuse_session(host, which);
+        return which ? refuse_session(host, which)
+                     : th_error_raise(TH_USAGE, "there is no session; `attach TRACER` begins one");
+    if (!which)
+        return th_error_raise(TH_USAGE,
+                              "there are %zu sessions: say which one, with --session=NUMBER, as "
+                              "`sessions` lists them",
+                              count);
     return th_error_raise(TH_USAGE,
                           "tracer '%.60s' has %zu sessions: name one by its number, as `sessions` "
                           "lists them",

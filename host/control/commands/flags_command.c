@@ -49,22 +49,6 @@ static const struct th_argument *const flags_arguments[] = {
         .words = TH_WORDS("all", "existing", "new"), .take = th_control_take_tracees),
     NULL};
 
-static enum th_status read_flagged(struct flagging *flagging, int count, char **words)
-{
-    enum th_status status = th_control_take(&th_control_command_flags, count, words, flagging);
-    const struct th_control_session_option *option = &flagging->options.items[0];
-
-    if (status == TH_OK)
-        status = th_trace_flags_parse(flagging->list, &flagging->flags);
-    if (status == TH_OK && option->tracee_count == 0) {
-        status = th_control_session_options_tracees(&flagging->options, false, "all");
-        if (status == TH_OK && flagging->flags & TH_FLAGS_OF_PORTS & ~TH_FLAG_CPU_TIMESTAMP)
-            status = th_control_session_options_tracees(&flagging->options, true, "all");
-    }
-    return status == TH_OK ? th_control_session(flagging->host, flagging->which, &flagging->session)
-                           : status;
-}
-
 static enum th_status set_flags(void *argument)
 {
     const struct flagging *flagging = argument;
@@ -81,16 +65,26 @@ static enum th_status set_flags(void *argument)
 static enum th_status carry_out_flags(void *context, int count, char **words, json_t **result)
 {
     struct flagging flagging = {.host = context};
+    struct th_control_session_options *options = &flagging.options;
     enum th_status status;
 
-    th_control_session_options_init(&flagging.options, flagging.host->live);
-    flagging.options.running = flagging.options.live;
-    status = read_flagged(&flagging, count, words);
-    if (status == TH_OK && th_control_session_options_name_tracees(&flagging.options))
-        status = th_control_at_tracees(flagging.host, set_flags, &flagging);
-    else if (status == TH_OK)
-        status = set_flags(&flagging);
-    th_control_session_options_free(&flagging.options);
+    th_control_session_options_init(options, flagging.host->live);
+    options->running = options->live;
+    status = th_control_take(&th_control_command_flags, count, words, &flagging);
+    if (status == TH_OK)
+        status = th_trace_flags_parse(flagging.list, &flagging.flags);
+    if (status == TH_OK && options->items[0].tracee_count == 0) {
+        status = th_control_session_options_tracees(options, false, "all");
+        if (status == TH_OK && flagging.flags & TH_FLAGS_OF_PORTS & ~TH_FLAG_CPU_TIMESTAMP)
+            status = th_control_session_options_tracees(options, true, "all");
+    }
+    if (status == TH_OK)
+        status = th_control_session(flagging.host, flagging.which, &flagging.session);
+    if (status == TH_OK)
+        status = th_control_session_options_name_tracees(options)
+                     ? th_control_at_tracees(flagging.host, set_flags, &flagging)
+                     : set_flags(&flagging);
+    th_control_session_options_free(options);
     if (status == TH_OK)
         *result = th_control_session_json(flagging.session);
     return status;

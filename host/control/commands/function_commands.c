@@ -96,18 +96,15 @@ struct listing {
     size_t count, capacity;
 };
 
-static bool concerns(const struct th_pattern *pattern, const struct th_mfa *name)
-{
-    return (pattern->module == TH_NONE || pattern->module == name->module) &&
-           (pattern->function == TH_NONE || pattern->function == name->function) &&
-           (pattern->arity == TH_ANY_ARITY || pattern->arity == (int)name->arity);
-}
-
 static void add_function(void *context, const struct th_function_info *function)
 {
     struct listing *listing = context;
+    const struct th_pattern *pattern = &listing->pattern;
+    const struct th_mfa *name = &function->name;
 
-    if (!concerns(&listing->pattern, &function->name))
+    if ((pattern->module != TH_NONE && pattern->module != name->module) ||
+        (pattern->function != TH_NONE && pattern->function != name->function) ||
+        (pattern->arity != TH_ANY_ARITY && pattern->arity != (int)name->arity))
         return;
     TH_ARRAY_GROW(listing->items, listing->count, listing->capacity);
     listing->items[listing->count++] = *function;
@@ -124,11 +121,45 @@ static int by_name(const void *a, const void *b)
     return order ? order : (one->arity > other->arity) - (one->arity < other->arity);
 }
 
-/* Lists the sessions that have set something for FUNCTION (NULL: for on_load), each as an object
- * that ADD fills in. */
-static json_t *set_by(const struct th_control_host *host, const struct th_mfa *function,
-                      void (*add)(json_t *object, const struct th_session *session,
-                                  const struct th_bp_info *info))
+static json_t *usage_of(const struct th_bp_usage *usage, size_t count, const char *unit)
+{
+    json_t *processes = json_array();
+
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(processes, json_pack("{s:o, s:I, s:I}", "process",
+                                                   th_control_term(usage[i].process), "calls",
+                                                   (json_int_t)usage[i].calls, unit,
+                                                   (json_int_t)usage[i].amount));
+    return processes;
+}
+
+/* As OTP's trace:info(Session, MFA, all) has it. */
+static void add_all(json_t *object, const struct th_session *session, const struct th_bp_info *info)
+{
+    const char *name;
+    th_term state;
+
+    if (info->kinds & (TH_BP_LOCAL | TH_BP_GLOBAL))
+        json_object_set_new(object, "match_spec",
+                            th_control_term(th_trace_pattern_spec_source(info->spec)));
+    if (info->kinds & TH_BP_META) {
+        if (!th_trace_pattern_meta_tracer(session, info, &name, &state))
+            name = th_trace_session_name(session);
+        json_object_set_new(object, "meta_tracer", json_string(name));
+        json_object_set_new(object, "meta_match_spec",
+                            th_control_term(th_trace_pattern_spec_source(info->meta_spec)));
+    }
+    if (info->kinds & TH_BP_COUNT)
+        json_object_set_new(object, "call_count", json_integer((json_int_t)info->calls));
+    if (info->kinds & TH_BP_TIME)
+        json_object_set_new(object, "call_time", usage_of(info->time, info->time_count, "ns"));
+    if (info->kinds & TH_BP_MEMORY)
+        json_object_set_new(object, "call_memory",
+                            usage_of(info->memory, info->memory_count, "words"));
+}
+
+/* Lists the sessions that have set something for FUNCTION (NULL: for on_load), each as an object. */
+static json_t *set_by(const struct th_control_host *host, const struct th_mfa *function, bool all)
 {
     json_t *sessions = json_array();
 
@@ -140,41 +171,23 @@ static json_t *set_by(const struct th_control_host *host, const struct th_mfa *f
                                    : th_trace_session_on_load_info(session, &info)))
             continue;
         object = th_control_session_name(session);
-        add(object, session, &info);
+        add_counts(object, &info);
+        if (all)
+            add_all(object, session, &info);
         json_array_append_new(sessions, object);
         th_breakpoint_info_free(&info);
     }
     return sessions;
 }
 
-static json_t *describe(const struct th_function_info *function)
+static json_t *describe(const struct th_control_host *host, const struct th_function_info *function,
+                        bool all)
 {
-    return json_pack("{s:o, s:b, s:b, s:b, s:s?}", "function", th_control_function(&function->name),
-                     "live", (int)function->live, "local", (int)function->local, "global",
-                     (int)function->global, "no_local",
-                     function->local ? NULL : function->no_local);
-}
-
-static void add_short(json_t *object, const struct th_session *session,
-                      const struct th_bp_info *info)
-{
-    (void)session;
-    add_counts(object, info);
-}
-
-static json_t *listed(struct listing *listing)
-{
-    json_t *functions = json_array();
-
-    if (listing->count > 0)
-        qsort(listing->items, listing->count, sizeof *listing->items, by_name);
-    for (size_t i = 0; i < listing->count; i++) {
-        json_t *object = describe(&listing->items[i]);
-        json_object_set_new(object, "sessions",
-                            set_by(listing->host, &listing->items[i].name, add_short));
-        json_array_append_new(functions, object);
-    }
-    return functions;
+    return json_pack("{s:o, s:b, s:b, s:b, s:s?, s:o}", "function",
+                     th_control_function(&function->name), "live", (int)function->live, "local",
+                     (int)function->local, "global", (int)function->global, "no_local",
+                     function->local ? NULL : function->no_local, "sessions",
+                     set_by(host, &function->name, all));
 }
 
 static enum th_status read_pattern(struct th_pattern *pattern, const char *text)
@@ -193,6 +206,7 @@ static enum th_status carry_out_functions(void *context, int count, char **words
                               .pattern = {.module = TH_NONE, .function = TH_NONE, .arity = -1}};
     const char *text = NULL;
     enum th_status status = th_control_take(&th_control_command_functions, count, words, &text);
+    json_t *functions;
 
     if (status == TH_OK && text)
         status = read_pattern(&listing.pattern, text);
@@ -201,7 +215,12 @@ static enum th_status carry_out_functions(void *context, int count, char **words
     th_trace_functions(listing.host->tracing, add_function, &listing);
     if (listing.count == 0 && text)
         th_control_pattern_warn_of_spelling(&listing.pattern, text, listing.host->tracing);
-    *result = json_pack("{s:o}", "functions", listed(&listing));
+    functions = json_array();
+    if (listing.count > 0)
+        qsort(listing.items, listing.count, sizeof *listing.items, by_name);
+    for (size_t i = 0; i < listing.count; i++)
+        json_array_append_new(functions, describe(listing.host, &listing.items[i], false));
+    *result = json_pack("{s:o}", "functions", functions);
     th_free(listing.items);
     return TH_OK;
 }
@@ -211,67 +230,6 @@ const struct th_control_command th_control_command_functions = {
     .carry_out = carry_out_functions};
 
 /* --- info ------------------------------------------------------------------------------------- */
-
-static json_t *usage_of(const struct th_bp_usage *usage, size_t count, const char *unit)
-{
-    json_t *processes = json_array();
-
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(processes, json_pack("{s:o, s:I, s:I}", "process",
-                                                   th_control_term(usage[i].process), "calls",
-                                                   (json_int_t)usage[i].calls, unit,
-                                                   (json_int_t)usage[i].amount));
-    return processes;
-}
-
-static void add_meta(json_t *object, const struct th_session *session,
-                     const struct th_bp_info *info)
-{
-    const char *name;
-    th_term state;
-
-    if (!(info->kinds & TH_BP_META))
-        return;
-    if (!th_trace_pattern_meta_tracer(session, info, &name, &state))
-        name = th_trace_session_name(session);
-    json_object_set_new(object, "meta_tracer", json_string(name));
-    json_object_set_new(object, "meta_match_spec",
-                        th_control_term(th_trace_pattern_spec_source(info->meta_spec)));
-}
-
-/* As OTP's trace:info(Session, MFA, all) has it. */
-static void add_all(json_t *object, const struct th_session *session, const struct th_bp_info *info)
-{
-    add_counts(object, info);
-    if (info->kinds & (TH_BP_LOCAL | TH_BP_GLOBAL))
-        json_object_set_new(object, "match_spec",
-                            th_control_term(th_trace_pattern_spec_source(info->spec)));
-    add_meta(object, session, info);
-    if (info->kinds & TH_BP_COUNT)
-        json_object_set_new(object, "call_count", json_integer((json_int_t)info->calls));
-    if (info->kinds & TH_BP_TIME)
-        json_object_set_new(object, "call_time", usage_of(info->time, info->time_count, "ns"));
-    if (info->kinds & TH_BP_MEMORY)
-        json_object_set_new(object, "call_memory",
-                            usage_of(info->memory, info->memory_count, "words"));
-}
-
-/* All kinds can be set for it. */
-static json_t *on_load_info(const struct th_control_host *host)
-{
-    return json_pack("{s:s, s:b, s:b, s:b, s:n, s:o}", "function", "on_load", "live",
-                     (int)host->live, "local", 1, "global", 1, "no_local", "sessions",
-                     set_by(host, NULL, add_all));
-}
-
-static enum th_status refuse_function(const struct listing *listing, const char *text)
-{
-    char *question = th_control_pattern_question(&listing->pattern, listing->host->tracing);
-
-    th_error_raise(TH_USAGE, "there is no function %.60s%s", text, question);
-    th_free(question);
-    return TH_USAGE;
-}
 
 static const struct th_argument *const info_arguments[] = {
     &(const struct th_argument)TH_WORD("M:F/A|on_load", FUNCTION, TH_ARGUMENT_NEEDED), NULL};
@@ -283,8 +241,10 @@ static enum th_status carry_out_info(void *context, int count, char **words, jso
     enum th_status status = th_control_take(&th_control_command_info, count, words, &text);
 
     if (status == TH_OK && strcmp(text, "on_load") == 0) {
-        *result = on_load_info(listing.host);
-        return TH_OK;
+        *result = json_pack("{s:s, s:b, s:b, s:b, s:n, s:o}", "function", "on_load", "live",
+                            (int)listing.host->live, "local", 1, "global", 1, "no_local",
+                            "sessions", set_by(listing.host, NULL, true));
+        return TH_OK; /* all kinds can be set for it */
     }
     if (status == TH_OK)
         status = read_pattern(&listing.pattern, text);
@@ -293,10 +253,13 @@ static enum th_status carry_out_info(void *context, int count, char **words, jso
     if (status != TH_OK)
         return status;
     th_trace_functions(listing.host->tracing, add_function, &listing);
-    if (listing.count == 0)
-        return refuse_function(&listing, text);
-    *result = describe(&listing.items[0]);
-    json_object_set_new(*result, "sessions", set_by(listing.host, &listing.items[0].name, add_all));
+    if (listing.count == 0) {
+        char *question = th_control_pattern_question(&listing.pattern, listing.host->tracing);
+        th_error_raise(TH_USAGE, "there is no function %.60s%s", text, question);
+        th_free(question);
+        return TH_USAGE;
+    }
+    *result = describe(listing.host, &listing.items[0], true);
     th_free(listing.items);
     return TH_OK;
 }

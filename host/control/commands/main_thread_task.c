@@ -6,8 +6,7 @@ struct th_main_thread_task {
     enum th_status (*task)(void *argument);
     void *argument;
     enum th_status status;
-    char *links[TH_ERROR_LINKS]; /* the chain, the outermost first */
-    size_t link_count;
+    struct th_error_chain chain; /* of the main thread: chains are threads' own */
     bool begun;
     struct th_buffer *warned; /* the asking thread's: what the other one warns of goes there, too */
 };
@@ -22,30 +21,6 @@ void th_control_main_thread_begin(struct th_control_main_thread *thread)
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&thread->done, &attributes);
     pthread_condattr_destroy(&attributes);
-}
-
-/* Chains are threads' own: this one's is carried over. */
-static void keep_chain(struct th_main_thread_task *task)
-{
-    const char *link;
-
-    for (size_t i = 0; i < TH_ERROR_LINKS && (link = th_error_link(i)); i++)
-        task->links[task->link_count++] = th_strdup(link);
-    th_error_clear();
-}
-
-static enum th_status raise_again(struct th_main_thread_task *task)
-{
-    size_t i = task->link_count;
-
-    if (task->status == TH_OK)
-        return TH_OK;
-    th_error_raise(task->status, "%s", i > 0 ? task->links[i - 1] : "it has failed");
-    while (i-- > 1)
-        th_error_context("%s", task->links[i - 1]);
-    for (i = 0; i < task->link_count; i++)
-        th_free(task->links[i]);
-    return task->status;
 }
 
 /* The task stays `asked` while it is carried out, without the lock: nobody takes it back then. */
@@ -64,46 +39,42 @@ void th_control_main_thread_do(struct th_control_main_thread *thread)
     before = th_warn_into(task->warned);
     task->status = task->task(task->argument);
     th_warn_into(before);
-    if (task->status != TH_OK)
-        keep_chain(task);
+    if (task->status != TH_OK) {
+        th_error_save(&task->chain);
+        th_error_clear();
+    }
     pthread_mutex_lock(&thread->lock);
     atomic_store_explicit(&thread->asked, NULL, memory_order_relaxed);
     pthread_cond_signal(&thread->done);
     pthread_mutex_unlock(&thread->lock);
 }
 
-/* Under the lock. False: it was not begun in time, and is not asked any more. */
-static bool wait_for(struct th_control_main_thread *thread, const struct th_main_thread_task *task)
-{
-    struct timespec until;
-    int error = 0;
-
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += TH_CONTROL_MAIN_THREAD_PATIENCE;
-    while (!task->begun && !thread->ended && error == 0)
-        error = pthread_cond_timedwait(&thread->done, &thread->lock, &until);
-    while (task->begun && atomic_load_explicit(&thread->asked, memory_order_relaxed))
-        pthread_cond_wait(&thread->done, &thread->lock);
-    atomic_store_explicit(&thread->asked, NULL, memory_order_relaxed);
-    return task->begun;
-}
-
 enum th_status th_control_main_thread_ask(struct th_control_main_thread *thread,
                                           enum th_status (*task)(void *argument), void *argument)
 {
     struct th_main_thread_task asked = {.task = task, .argument = argument};
-    bool done, ended;
+    struct timespec until;
+    int error = 0;
+    bool ended;
 
     asked.warned = th_warn_into(NULL);
     th_warn_into(asked.warned);
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += TH_CONTROL_MAIN_THREAD_PATIENCE;
     pthread_mutex_lock(&thread->lock);
     if (!thread->ended)
         atomic_store_explicit(&thread->asked, &asked, memory_order_relaxed);
-    done = !thread->ended && wait_for(thread, &asked);
+    while (!asked.begun && !thread->ended && error == 0)
+        error = pthread_cond_timedwait(&thread->done, &thread->lock, &until);
+    while (asked.begun && atomic_load_explicit(&thread->asked, memory_order_relaxed))
+        pthread_cond_wait(&thread->done, &thread->lock);
+    atomic_store_explicit(&thread->asked, NULL, memory_order_relaxed); /* also if not begun */
     ended = thread->ended;
     pthread_mutex_unlock(&thread->lock);
-    if (done)
-        return raise_again(&asked);
+    if (asked.begun && asked.status != TH_OK)
+        th_error_restore(&asked.chain);
+    if (asked.begun)
+        return asked.status;
     if (ended)
         return th_error_raise(TH_FAILED, "all that was to be done is done; the host ends");
     return th_error_raise(TH_FAILED,

@@ -41,11 +41,6 @@ static json_t *counts_of(const struct th_session *session)
     return object;
 }
 
-static json_t *flags_of(const struct th_session *session, enum th_tracees which)
-{
-    return th_control_flags(th_trace_session_known_flags(session, which));
-}
-
 static void count_breakpoint(void *context, const struct th_mfa *function,
                              const struct th_bp_info *info)
 {
@@ -65,32 +60,29 @@ static void add_waiting(void *context, const struct th_pattern *pattern)
     th_buffer_free(&text);
 }
 
-/* Patterns that have met no function yet. */
-static void tell_waiting(json_t *object, const struct th_session *session)
-{
-    json_t *patterns = json_array();
-
-    th_trace_session_waiting(session, add_waiting, patterns);
-    if (json_array_size(patterns) > 0)
-        json_object_set(object, "waiting", patterns);
-    json_decref(patterns);
-}
-
 json_t *th_control_session_json(const struct th_session *session)
 {
     json_t *object = th_control_session_name(session);
     json_int_t breakpoints = 0;
+    json_t *waiting = json_array(); /* patterns that have met no function yet */
 
     th_trace_session_functions(session, count_breakpoint, &breakpoints);
     json_object_set_new(object, "state", th_control_term(th_trace_session_state_term(session)));
-    json_object_set_new(object, "flags", flags_of(session, TH_PROCESSES_NEW));
-    json_object_set_new(object, "flags_existing", flags_of(session, TH_PROCESSES_EXISTING));
-    json_object_set_new(object, "flags_ports", flags_of(session, TH_PORTS_NEW));
+    json_object_set_new(object, "flags",
+                        th_control_flags(th_trace_session_known_flags(session, TH_PROCESSES_NEW)));
+    json_object_set_new(
+        object, "flags_existing",
+        th_control_flags(th_trace_session_known_flags(session, TH_PROCESSES_EXISTING)));
+    json_object_set_new(object, "flags_ports",
+                        th_control_flags(th_trace_session_known_flags(session, TH_PORTS_NEW)));
     json_object_set_new(object, "attached", json_boolean(th_trace_session_attached(session)));
     json_object_set_new(object, "failed", json_boolean(th_trace_session_failed(session)));
     json_object_set_new(object, "breakpoints", json_integer(breakpoints));
     json_object_set_new(object, "counts", counts_of(session));
-    tell_waiting(object, session);
+    th_trace_session_waiting(session, add_waiting, waiting);
+    if (json_array_size(waiting) > 0)
+        json_object_set(object, "waiting", waiting);
+    json_decref(waiting);
     return object;
 }
 
@@ -101,38 +93,13 @@ struct attaching {
     struct attaching *next; /* of the host's */
 };
 
-static const char *title_of(const struct attaching *attaching)
-{
-    return attaching->sessions.items[0].title;
-}
-
-/* By a session, or one that is being attached without the lock. */
-static bool is_taken(const struct th_control_host *host, const char *title)
-{
-    const struct attaching *other = host->attaching;
-
-    while (other && !(title_of(other) && strcmp(title_of(other), title) == 0))
-        other = other->next;
-    if (other)
-        return true;
-    for (size_t i = 0; i < th_trace_sessions(host->tracing); i++) {
-        const struct th_session *session = th_trace_session(host->tracing, i);
-        const char *its = session ? th_trace_session_title(session) : NULL;
-        if (its && strcmp(its, title) == 0)
-            return true;
-    }
-    return false;
-}
-
 static enum th_status carry_out_sessions(void *context, int count, char **words, json_t **result)
 {
     const struct th_control_host *host = context;
-    enum th_status status = th_control_take(&th_control_command_sessions, count, words, NULL);
-    json_t *sessions;
+    json_t *sessions = json_array();
 
-    if (status != TH_OK)
-        return status;
-    sessions = json_array();
+    (void)count;
+    (void)words;
     for (size_t i = 0; i < th_trace_sessions(host->tracing); i++) {
         struct th_session *session = th_trace_session(host->tracing, i);
         if (session)
@@ -172,13 +139,23 @@ static const struct th_argument *const attach_arguments[] = {
     TH_SESSION_PATTERN_OPTIONS,
     NULL};
 
+/* No session, nor one that is being attached without the lock, may have the title of ATTACHING. */
 static enum th_status refuse_taken(const struct attaching *attaching)
 {
-    const char *title = title_of(attaching);
+    const struct th_control_host *host = attaching->host;
+    const char *title = attaching->sessions.items[0].title, *other;
+    bool taken = false;
 
-    return title && is_taken(attaching->host, title)
-               ? th_error_raise(TH_USAGE, "there is a session '%s' already", title)
-               : TH_OK;
+    for (const struct attaching *a = host->attaching; title && a && !taken; a = a->next) {
+        other = a->sessions.items[0].title;
+        taken = other && strcmp(other, title) == 0;
+    }
+    for (size_t i = 0; title && !taken && i < th_trace_sessions(host->tracing); i++) {
+        const struct th_session *session = th_trace_session(host->tracing, i);
+        other = session ? th_trace_session_title(session) : NULL;
+        taken = other && strcmp(other, title) == 0;
+    }
+    return taken ? th_error_raise(TH_USAGE, "there is a session '%s' already", title) : TH_OK;
 }
 
 static enum th_status attach(void *argument)
@@ -304,23 +281,12 @@ static const struct th_argument *const replace_arguments[] = {
                                        TH_INTO(struct replacing, tracer)),
     NULL};
 
-static enum th_status replace(struct th_control_host *host, struct th_session *session,
-                              const char *text)
-{
-    struct th_search search;
-    enum th_status status;
-
-    th_control_host_search(host, TH_SEARCH_TRACERS, &search);
-    status = th_trace_tracer_replace(session, &search, text, &host->lock);
-    th_library_search_free(&search);
-    return status;
-}
-
 static enum th_status carry_out_replace(void *context, int count, char **words, json_t **result)
 {
     struct th_control_host *host = context;
     struct th_session *session;
     struct replacing replacing;
+    struct th_search search;
     th_session_id id;
     enum th_status status = th_control_take(&th_control_command_replace, count, words, &replacing);
 
@@ -329,7 +295,9 @@ static enum th_status carry_out_replace(void *context, int count, char **words, 
     if (status != TH_OK)
         return status;
     id = th_trace_session_id_of(session);
-    status = replace(host, session, replacing.tracer);
+    th_control_host_search(host, TH_SEARCH_TRACERS, &search);
+    status = th_trace_tracer_replace(session, &search, replacing.tracer, &host->lock);
+    th_library_search_free(&search);
     if (status != TH_OK)
         return th_error_context("the session keeps the tracer that it has");
     th_control_watch_look(&host->watch);

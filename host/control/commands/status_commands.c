@@ -6,11 +6,6 @@
 
 /* --- status ----------------------------------------------------------------------------------- */
 
-static double seconds(int64_t ns)
-{
-    return (double)ns / 1e9;
-}
-
 /* Of the sessions that there are: what their tracers were asked and told. */
 static json_t *events_of(const struct th_control_host *host, uint64_t *total)
 {
@@ -29,53 +24,38 @@ static json_t *events_of(const struct th_control_host *host, uint64_t *total)
                      (json_int_t)discarded);
 }
 
-/* Since the `status` before, or the beginning. Sessions that are gone take their counts along. */
-static json_t *rate_of(struct th_control_host *host, uint64_t events, int64_t now)
-{
-    struct th_control_rate *rate = &host->rate;
-    double time = seconds(now - rate->time);
-    double more = events > rate->events ? (double)(events - rate->events) : 0;
-
-    *rate = (struct th_control_rate){now, events};
-    return json_pack("{s:f, s:f}", "events_per_second", time > 0 ? more / time : 0.0,
-                     "over_seconds", time);
-}
-
-static json_t *control_of(const struct th_control_host *host)
-{
-    struct th_control_counts counts = th_control_counts(host->server);
-
-    return json_pack("{s:I, s:I, s:I, s:I, s:I}", "clients", (json_int_t)counts.clients, "requests",
-                     (json_int_t)counts.requests, "refused", (json_int_t)counts.refused,
-                     "malformed", (json_int_t)counts.malformed, "dropped",
-                     (json_int_t)counts.dropped);
-}
-
-static json_t *lost(const struct th_control_host *host)
-{
-    struct th_live_counts counts = th_live_counts(host->tracing);
-
-    return json_pack("{s:I, s:I, s:I}", "suppressed", (json_int_t)counts.suppressed, "strangers",
-                     (json_int_t)counts.strangers, "mail_dropped",
-                     (json_int_t)th_process_mail_dropped());
-}
-
 static enum th_status carry_out_status(void *context, int count, char **words, json_t **result)
 {
     struct th_control_host *host = context;
-    enum th_status status = th_control_take(&th_control_command_status, count, words, NULL);
+    struct th_control_counts counts = th_control_counts(host->server);
+    struct th_live_counts live = th_live_counts(host->tracing);
     int64_t now = th_clock_real_monotonic();
-    json_t *events;
+    double time = (double)(now - host->rate.time) / 1e9, more = 0;
     uint64_t total;
+    json_t *events = events_of(host, &total);
 
-    if (status != TH_OK)
-        return status;
-    events = events_of(host, &total);
-    *result = json_pack("{s:s, s:i, s:s, s:f, s:I, s:o, s:o, s:o, s:o}", "program", host->program,
-                        "pid", (int)getpid(), "version", TH_VERSION, "seconds",
-                        seconds(now - host->began), "sessions",
-                        (json_int_t)th_trace_sessions(host->tracing), "events", events, "rate",
-                        rate_of(host, total, now), "lost", lost(host), "control", control_of(host));
+    (void)count;
+    (void)words;
+    /* Since the `status` before, or the beginning. Sessions that are gone take their counts along. */
+    if (total > host->rate.events)
+        more = (double)(total - host->rate.events);
+    host->rate = (struct th_control_rate){now, total};
+    *result =
+        json_pack("{s:s, s:i, s:s, s:f, s:I, s:o}", "program", host->program, "pid", (int)getpid(),
+                  "version", TH_VERSION, "seconds", (double)(now - host->began) / 1e9, "sessions",
+                  (json_int_t)th_trace_sessions(host->tracing), "events", events);
+    json_object_set_new(*result, "rate",
+                        json_pack("{s:f, s:f}", "events_per_second", time > 0 ? more / time : 0.0,
+                                  "over_seconds", time));
+    json_object_set_new(*result, "lost",
+                        json_pack("{s:I, s:I, s:I}", "suppressed", (json_int_t)live.suppressed,
+                                  "strangers", (json_int_t)live.strangers, "mail_dropped",
+                                  (json_int_t)th_process_mail_dropped()));
+    json_object_set_new(
+        *result, "control",
+        json_pack("{s:I, s:I, s:I, s:I, s:I}", "clients", (json_int_t)counts.clients, "requests",
+                  (json_int_t)counts.requests, "refused", (json_int_t)counts.refused, "malformed",
+                  (json_int_t)counts.malformed, "dropped", (json_int_t)counts.dropped));
     if (host->tell)
         host->tell(host->context, *result);
     return TH_OK;
@@ -87,67 +67,49 @@ const struct th_control_command th_control_command_status = {
 
 /* --- tracers ---------------------------------------------------------------------------------- */
 
-/* The numbers of NAME's sessions. The live view's has no tracer. */
-static json_t *sessions_of(const struct th_control_host *host, const char *name)
+static void add_tracer(json_t *tracers, const struct th_control_host *host, const char *name,
+                       const char *path, const char *origin)
 {
     json_t *numbers = json_array();
 
     for (size_t i = 0; i < th_trace_sessions(host->tracing); i++) {
         const struct th_session *session = th_trace_session(host->tracing, i);
-        if (session && th_trace_session_has_tracer(session) &&
+        if (session && th_trace_session_has_tracer(session) && /* the live view's has none */
             strcmp(th_trace_session_name(session), name) == 0)
             json_array_append_new(numbers, json_integer(th_control_session_number(session)));
     }
-    return numbers;
-}
-
-static bool is_listed(const struct th_found_list *list, const char *name)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (strcmp(list->items[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-static void add_tracer(json_t *tracers, const struct th_control_host *host, const char *name,
-                       const char *path, const char *origin)
-{
-    json_array_append_new(tracers,
-                          json_pack("{s:s, s:s, s:s, s:o}", "name", name, "path", path, "origin",
-                                    origin, "sessions", sessions_of(host, name)));
-}
-
-/* Those that were attached by a path are in no folder that is searched. */
-static void add_others(json_t *tracers, const struct th_control_host *host,
-                       const struct th_found_list *list)
-{
-    for (size_t i = 0; i < th_trace_sessions(host->tracing); i++) {
-        const struct th_session *session = th_trace_session(host->tracing, i);
-        if (session && th_trace_session_has_tracer(session) &&
-            !is_listed(list, th_trace_session_name(session)))
-            add_tracer(tracers, host, th_trace_session_name(session),
-                       th_trace_session_name(session), "path");
-    }
+    json_array_append_new(tracers, json_pack("{s:s, s:s, s:s, s:o}", "name", name, "path", path,
+                                             "origin", origin, "sessions", numbers));
 }
 
 static enum th_status carry_out_tracers(void *context, int count, char **words, json_t **result)
 {
     const struct th_control_host *host = context;
-    enum th_status status = th_control_take(&th_control_command_tracers, count, words, NULL);
     struct th_found_list list = {0};
     struct th_search search;
-    json_t *tracers;
+    json_t *tracers = json_array();
 
-    if (status != TH_OK)
-        return status;
-    tracers = json_array();
+    (void)count;
+    (void)words;
     th_control_host_search(host, TH_SEARCH_TRACERS, &search);
     th_library_search_list(&search, &list);
     for (size_t i = 0; i < list.count; i++)
         if (!list.items[i].shadowed)
             add_tracer(tracers, host, list.items[i].name, list.items[i].path,
                        th_library_search_origin_text(list.items[i].origin));
-    add_others(tracers, host, &list);
+    /* Those that were attached by a path are in no folder that is searched. */
+    for (size_t i = 0; i < th_trace_sessions(host->tracing); i++) {
+        const struct th_session *session = th_trace_session(host->tracing, i);
+        const char *name;
+        size_t k = 0;
+        if (!session || !th_trace_session_has_tracer(session))
+            continue;
+        name = th_trace_session_name(session);
+        while (k < list.count && strcmp(list.items[k].name, name) != 0)
+            k++;
+        if (k == list.count)
+            add_tracer(tracers, host, name, name, "path");
+    }
     th_library_found_list_free(&list);
     th_library_search_free(&search);
     *result = json_pack("{s:o}", "tracers", tracers);
@@ -176,10 +138,10 @@ static enum th_status list_processes(void *argument)
 static enum th_status carry_out_processes(void *context, int count, char **words, json_t **result)
 {
     struct asked asked = {.host = context};
-    enum th_status status = th_control_take(&th_control_command_processes, count, words, NULL);
+    enum th_status status = th_control_at_tracees(asked.host, list_processes, &asked);
 
-    if (status == TH_OK)
-        status = th_control_at_tracees(asked.host, list_processes, &asked);
+    (void)count;
+    (void)words;
     if (status == TH_OK)
         *result = json_pack("{s:o}", "processes", asked.processes);
     return status;
@@ -193,14 +155,14 @@ const struct th_control_command th_control_command_processes = {
 static enum th_status carry_out_stop(void *context, int count, char **words, json_t **result)
 {
     struct th_control_host *host = context;
-    enum th_status status = th_control_take(&th_control_command_stop, count, words, NULL);
 
+    (void)count;
+    (void)words;
     (void)result;
-    if (status == TH_OK && !host->stop)
+    if (!host->stop)
         return th_error_raise(TH_USAGE, "this program ends by itself alone");
-    if (status == TH_OK)
-        host->stop(host->context);
-    return status;
+    host->stop(host->context);
+    return TH_OK;
 }
 
 const struct th_control_command th_control_command_stop = {
