@@ -108,20 +108,6 @@ static enum th_status read_choice(const struct th_argument *argument, const char
     return TH_USAGE;
 }
 
-static enum th_status check_bounds(const struct th_argument *argument, const char *text,
-                                   int64_t number)
-{
-    char wanted[80];
-
-    if (!argument->most || (number >= argument->least && number <= argument->most))
-        return TH_OK;
-    if (argument->type == TH_ARGUMENT_TIME)
-        return refuse(argument, "a time that is not below 0", text);
-    snprintf(wanted, sizeof wanted, "a number from %lld to %lld", (long long)argument->least,
-             (long long)argument->most);
-    return refuse(argument, wanted, text);
-}
-
 enum th_status th_control_argument_number(const struct th_argument *argument, const char *text,
                                           int64_t *number)
 {
@@ -133,20 +119,16 @@ enum th_status th_control_argument_number(const struct th_argument *argument, co
         [TH_ARGUMENT_CHOICE] = read_choice,
     };
     enum th_status status = readers[argument->type](argument, text, number);
+    char wanted[80];
 
-    return status == TH_OK ? check_bounds(argument, text, *number) : status;
-}
-
-/* The low bytes of NUMBER: integers of this machine begin with them. */
-static enum th_status store_number(const struct th_argument *argument, const char *value,
-                                   void *member)
-{
-    int64_t number;
-    enum th_status status = th_control_argument_number(argument, value, &number);
-
-    if (status == TH_OK)
-        memcpy(member, &number, argument->size);
-    return status;
+    if (status != TH_OK || !argument->most ||
+        (*number >= argument->least && *number <= argument->most))
+        return status;
+    if (argument->type == TH_ARGUMENT_TIME)
+        return refuse(argument, "a time that is not below 0", text);
+    snprintf(wanted, sizeof wanted, "a number from %lld to %lld", (long long)argument->least,
+             (long long)argument->most);
+    return refuse(argument, wanted, text);
 }
 
 enum th_status th_control_argument_store(const struct th_argument *argument, const char *value,
@@ -154,6 +136,8 @@ enum th_status th_control_argument_store(const struct th_argument *argument, con
 {
     void *member = (char *)input + argument->into;
     struct th_texts *texts = member;
+    enum th_status status = TH_OK;
+    int64_t number;
 
     if (!value)
         value = argument->otherwise;
@@ -162,43 +146,27 @@ enum th_status th_control_argument_store(const struct th_argument *argument, con
     if (argument->type == TH_ARGUMENT_FLAG) {
         *(bool *)member = true;
     } else if (argument->type <= TH_ARGUMENT_CHOICE) {
-        return store_number(argument, value, member);
+        status = th_control_argument_number(argument, value, &number);
+        if (status == TH_OK) /* integers of this machine begin with their low bytes */
+            memcpy(member, &number, argument->size);
     } else if (argument->how & TH_ARGUMENT_REPEATS || argument->type == TH_ARGUMENT_REST) {
         TH_ARRAY_GROW(texts->items, texts->count, texts->capacity);
         texts->items[texts->count++] = value;
     } else {
         *(const char **)member = value;
     }
-    return TH_OK;
+    return status;
 }
 
 /* --- Words ------------------------------------------------------------------------------------ */
 
 struct words {
     const struct th_argument *const *arguments;
-    const struct th_argument *const *positional; /* of the next word that is no option */
     int left;
     char *const *next;
     th_control_argument_visitor *visit;
     void *context;
 };
-
-static const struct th_argument *find_letter(const struct words *words, char letter)
-{
-    for (const struct th_argument *const *a = words->arguments; *a; a++)
-        if ((*a)->letter == letter)
-            return *a;
-    return NULL;
-}
-
-static const struct th_argument *find_name(const struct words *words, const char *name,
-                                           size_t length)
-{
-    for (const struct th_argument *const *a = words->arguments; *a; a++)
-        if ((*a)->name && strlen((*a)->name) == length && memcmp((*a)->name, name, length) == 0)
-            return *a;
-    return NULL;
-}
 
 static enum th_status refuse_option(const struct words *words, const char *word)
 {
@@ -234,49 +202,52 @@ static enum th_status visit_option(struct words *words, const struct th_argument
     return words->visit(words->context, option, value);
 }
 
-static enum th_status visit_long(struct words *words, const char *word)
+/* The option --NAME, with LENGTH bytes, or -LETTER; NULL: there is none. */
+static const struct th_argument *find_option(const struct words *words, char letter,
+                                             const char *name, size_t length)
 {
-    const char *name = word + 2;
-    size_t length = strcspn(name, "=");
-
-    return visit_option(words, find_name(words, name, length), word,
-                        name[length] ? name + length + 1 : NULL);
-}
-
-static enum th_status visit_positional(struct words *words, const char *word)
-{
-    const struct th_argument *argument;
-
-    while (*words->positional && th_control_argument_is_option(*words->positional))
-        words->positional++;
-    argument = *words->positional;
-    if (!argument)
-        return th_error_raise(TH_USAGE, "what is '%.60s' for? it is one word too many", word);
-    if (!(argument->how & TH_ARGUMENT_REPEATS))
-        words->positional++;
-    return words->visit(words->context, argument, word);
+    for (const struct th_argument *const *a = words->arguments; *a; a++)
+        if (letter ? (*a)->letter == letter
+                   : (*a)->name && strlen((*a)->name) == length &&
+                         memcmp((*a)->name, name, length) == 0)
+            return *a;
+    return NULL;
 }
 
 enum th_status th_control_arguments_visit(const struct th_argument *const arguments[], int count,
                                           char *const items[], th_control_argument_visitor *visit,
                                           void *context)
 {
-    struct words words = {arguments, arguments, count, items, visit, context};
+    struct words words = {arguments, count, items, visit, context};
+    const struct th_argument *const *positional = arguments; /* of the next word, no option */
     enum th_status status = TH_OK;
     bool plain = false; /* no options any more */
 
     while (words.left > 0 && status == TH_OK) {
         const char *word = *words.next++;
         words.left--;
-        if (!plain && strcmp(word, "--") == 0)
+        if (!plain && strcmp(word, "--") == 0) {
             plain = true;
-        else if (plain || word[0] != '-' || !word[1])
-            status = visit_positional(&words, word);
-        else if (word[1] == '-')
-            status = visit_long(&words, word);
-        else
-            status =
-                visit_option(&words, find_letter(&words, word[1]), word, word[2] ? word + 2 : NULL);
+        } else if (plain || word[0] != '-' || !word[1]) {
+            const struct th_argument *argument;
+            while (*positional && th_control_argument_is_option(*positional))
+                positional++;
+            argument = *positional;
+            if (!argument)
+                return th_error_raise(TH_USAGE, "what is '%.60s' for? it is one word too many",
+                                      word);
+            if (!(argument->how & TH_ARGUMENT_REPEATS))
+                positional++;
+            status = visit(context, argument, word);
+        } else if (word[1] == '-') {
+            const char *name = word + 2;
+            size_t length = strcspn(name, "=");
+            status = visit_option(&words, find_option(&words, 0, name, length), word,
+                                  name[length] ? name + length + 1 : NULL);
+        } else {
+            status = visit_option(&words, find_option(&words, word[1], NULL, 0), word,
+                                  word[2] ? word + 2 : NULL);
+        }
     }
     return status;
 }
@@ -316,40 +287,32 @@ enum th_status th_control_arguments_take(const struct th_argument *const argumen
 
 /* --- Usage ------------------------------------------------------------------------------------ */
 
-static void add_usage_of(const struct th_argument *argument, struct th_buffer *usage)
-{
-    bool option = th_control_argument_is_option(argument);
-    bool optional = option || !(argument->how & TH_ARGUMENT_NEEDED);
-
-    th_buffer_add_text(usage, optional ? "[" : "");
-    if (option && argument->how & TH_ARGUMENT_REPEATS)
-        th_buffer_printf(usage, "-%c ", argument->letter);
-    else if (option)
-        th_buffer_printf(usage, "--%s%s", argument->name, argument->value ? "=" : "");
-    th_buffer_add_text(usage, argument->value ? argument->value : "");
-    if (!option && argument->how & TH_ARGUMENT_REPEATS)
-        th_buffer_add_text(usage, "...");
-    if (!option || !(argument->how & TH_ARGUMENT_REPEATS)) /* else others belong to it */
-        th_buffer_add_text(usage, optional ? "]" : "");
-}
-
 void th_control_arguments_usage(const struct th_argument *const arguments[],
                                 struct th_buffer *usage)
 {
-    bool open = false; /* the brackets of an option that repeats */
+    bool open = false; /* the brackets of an option that repeats: others belong to it */
     const char *blank = "";
 
     for (; *arguments; arguments++) {
         const struct th_argument *argument = *arguments;
+        const char *value = argument->value ? argument->value : "";
+        bool option = th_control_argument_is_option(argument);
+        bool repeats = argument->how & TH_ARGUMENT_REPEATS;
+        bool optional = option || !(argument->how & TH_ARGUMENT_NEEDED);
         if (argument->how & TH_ARGUMENT_HIDDEN)
             continue;
         if (open && !(argument->how & TH_ARGUMENT_BELONGS)) {
             th_buffer_add_text(usage, "]...");
             open = false;
         }
-        th_buffer_add_text(usage, blank);
-        add_usage_of(argument, usage);
-        open |= th_control_argument_is_option(argument) && argument->how & TH_ARGUMENT_REPEATS;
+        th_buffer_printf(usage, "%s%s", blank, optional ? "[" : "");
+        if (option && repeats)
+            th_buffer_printf(usage, "-%c %s", argument->letter, value);
+        else if (option)
+            th_buffer_printf(usage, "--%s%s%s]", argument->name, *value ? "=" : "", value);
+        else
+            th_buffer_printf(usage, "%s%s%s", value, repeats ? "..." : "", optional ? "]" : "");
+        open |= option && repeats;
         blank = " ";
     }
     th_buffer_add_text(usage, open ? "]..." : "");

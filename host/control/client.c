@@ -24,60 +24,32 @@ static enum th_status gone(void)
     return th_error_raise(TH_FAILED, "the host has ended, or has let go of this client");
 }
 
-/* Takes the next line out of what has come; it is parsed. NULL: it has not come wholly, or is no
- * JSON, which *GOOD tells. */
-static json_t *take_line(struct th_control_client *client, bool *good)
-{
-    const char *begin = (const char *)client->line.data;
-    const char *end = client->line.size ? memchr(begin, '\n', client->line.size) : NULL;
-    json_error_t error;
-    json_t *parsed;
-    size_t used;
-
-    *good = true;
-    if (!end)
-        return NULL;
-    used = (size_t)(end + 1 - begin);
-    parsed = json_loadb(begin, used - 1, JSON_REJECT_DUPLICATES, &error);
-    *good = parsed != NULL;
-    memmove(client->line.data, client->line.data + used, client->line.size - used);
-    client->line.size -= used;
-    return parsed;
-}
-
-/* False: *STOP is not 0. It is looked at now and then, as a signal may come just before the wait.
- */
-static bool wait_for_bytes(const struct th_control_client *client, const volatile int *stop)
-{
-    struct pollfd wait = {.fd = client->fd, .events = POLLIN};
-
-    while (stop) {
-        if (__atomic_load_n(stop, __ATOMIC_RELAXED))
-            return false;
-        if (poll(&wait, 1, LOOK_UP_MS) > 0)
-            break;
-    }
-    return true;
-}
-
+/* Waits for the next line; it is parsed. TH_END: *STOP is not 0. */
 static enum th_status read_line(struct th_control_client *client, const volatile int *stop,
                                 json_t **line)
 {
-    bool good;
+    struct th_buffer *come = &client->line;
+    struct pollfd wait = {.fd = client->fd, .events = POLLIN};
+    json_error_t error;
+    char *end;
 
-    while (!(*line = take_line(client, &good))) {
+    while (!(end = come->size ? memchr(come->data, '\n', come->size) : NULL)) {
         ssize_t got;
-        if (!good)
-            return th_error_raise(TH_MALFORMED, "what answers is no tracehost");
-        if (!wait_for_bytes(client, stop))
-            return TH_END;
-        got = recv(client->fd, th_buffer_reserve(&client->line, READ), READ, 0);
+        do { /* it is looked at now and then, as a signal may come just before the wait */
+            if (stop && __atomic_load_n(stop, __ATOMIC_RELAXED))
+                return TH_END;
+        } while (stop && poll(&wait, 1, LOOK_UP_MS) <= 0);
+        got = recv(client->fd, th_buffer_reserve(come, READ), READ, 0);
         if (got == 0 || (got < 0 && errno != EINTR))
             return gone();
         if (got > 0)
-            client->line.size += (size_t)got;
+            come->size += (size_t)got;
     }
-    return TH_OK;
+    *line = json_loadb((const char *)come->data, (size_t)(end - (char *)come->data),
+                       JSON_REJECT_DUPLICATES, &error);
+    come->size -= (size_t)(end + 1 - (char *)come->data);
+    memmove(come->data, end + 1, come->size);
+    return *line ? TH_OK : th_error_raise(TH_MALFORMED, "what answers is no tracehost");
 }
 
 static enum th_status send_all(struct th_control_client *client, const char *text, size_t size)
@@ -106,36 +78,31 @@ static enum th_status check_greeting(const char *path, const json_t *greeting)
         return th_error_raise(TH_FAILED, "%s: %s", path, error);
     if (!json_is_string(json_object_get(greeting, "tracehost")))
         return th_error_raise(TH_MALFORMED, "what serves %s is no tracehost", path);
-    if (protocol != TH_CONTROL_PROTOCOL)
-        return th_error_raise(TH_USAGE,
-                              "the host at %s speaks version %lld of the protocol, this program "
-                              "%d; use the tracehost that it was started with",
-                              path, (long long)protocol, TH_CONTROL_PROTOCOL);
-    return TH_OK;
+    if (protocol == TH_CONTROL_PROTOCOL)
+        return TH_OK;
+    return th_error_raise(TH_USAGE,
+                          "the host at %s speaks version %lld of the protocol, this program %d; "
+                          "use the tracehost that it was started with",
+                          path, (long long)protocol, TH_CONTROL_PROTOCOL);
 }
 
-enum th_status th_control_connect(const char *path, struct th_control_client **result,
+enum th_status th_control_connect(const char *path, struct th_control_client **client,
                                   const json_t **greeting)
 {
-    struct th_control_client *client;
-    enum th_status status;
     int fd;
+    enum th_status status = th_control_socket_connect(path, &fd, NULL);
 
-    status = th_control_socket_connect(path, &fd, NULL);
     if (status != TH_OK)
         return status;
-    client = th_alloc_zero(sizeof *client);
-    client->fd = fd;
-    status = read_line(client, NULL, &client->greeting);
+    *client = th_alloc_zero(sizeof **client);
+    (*client)->fd = fd;
+    status = read_line(*client, NULL, &(*client)->greeting);
     if (status == TH_OK)
-        status = check_greeting(path, client->greeting);
-    if (status != TH_OK) {
-        th_control_disconnect(client);
-        return status;
-    }
-    *result = client;
-    *greeting = client->greeting;
-    return TH_OK;
+        status = check_greeting(path, (*client)->greeting);
+    *greeting = (*client)->greeting;
+    if (status != TH_OK)
+        th_control_disconnect(*client);
+    return status;
 }
 
 void th_control_disconnect(struct th_control_client *client)

@@ -36,18 +36,6 @@ bool th_control_socket_is_ours(int fd, pid_t *pid)
 
 /* --- Connecting ------------------------------------------------------------------------------ */
 
-static enum th_status complain_of_connect(const char *path)
-{
-    if (errno == ECONNREFUSED)
-        return th_error_raise(TH_USAGE, "nobody serves %s any more: that tracehost has ended",
-                              path);
-    if (errno == ENOENT)
-        return th_error_raise(TH_USAGE,
-                              "there is no %s: start tracehost run or replay with --control=%s",
-                              path, path);
-    return th_error_raise(TH_USAGE, "cannot connect to %s: %s", path, strerror(errno));
-}
-
 enum th_status th_control_socket_connect(const char *path, int *fd, pid_t *pid)
 {
     struct sockaddr_un address;
@@ -58,10 +46,19 @@ enum th_status th_control_socket_connect(const char *path, int *fd, pid_t *pid)
     *fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (*fd < 0)
         return th_error_raise(TH_FAILED, "there is no socket to be had: %s", strerror(errno));
-    if (connect(*fd, (struct sockaddr *)&address, sizeof address) != 0)
-        status = complain_of_connect(path);
-    else if (!th_control_socket_is_ours(*fd, pid))
-        status = th_error_raise(TH_USAGE, "%s is served by another user", path);
+    if (connect(*fd, (struct sockaddr *)&address, sizeof address) == 0)
+        status = th_control_socket_is_ours(*fd, pid)
+                     ? TH_OK
+                     : th_error_raise(TH_USAGE, "%s is served by another user", path);
+    else if (errno == ECONNREFUSED)
+        status =
+            th_error_raise(TH_USAGE, "nobody serves %s any more: that tracehost has ended", path);
+    else if (errno == ENOENT)
+        status = th_error_raise(TH_USAGE,
+                                "there is no %s: start tracehost run or replay with --control=%s",
+                                path, path);
+    else
+        status = th_error_raise(TH_USAGE, "cannot connect to %s: %s", path, strerror(errno));
     if (status != TH_OK)
         close(*fd);
     return status;
@@ -86,30 +83,16 @@ static enum th_status check_folder(int folder, const char *path)
     return TH_OK;
 }
 
-/* False: nobody listens there any more. Does not wait: a queue that is full is somebody's. */
-static bool is_served(const struct sockaddr_un *address, pid_t *pid)
-{
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    bool served;
-
-    if (fd < 0)
-        return true;
-    served = connect(fd, (const struct sockaddr *)address, sizeof *address) == 0;
-    if (served)
-        th_control_socket_is_ours(fd, pid);
-    else
-        served = errno != ECONNREFUSED;
-    close(fd);
-    return served;
-}
-
 /* Nobody serves what is at PATH, or it is refused. The folder is locked, so that of two who find
- * that out one at a time removes it, and makes its own. */
+ * that out one at a time removes it, and makes its own. Does not wait: a queue that is full is
+ * somebody's. */
 static enum th_status clear_place(const struct sockaddr_un *address)
 {
     const char *path = address->sun_path;
     struct stat is;
     pid_t pid = 0;
+    int fd;
+    bool served = true;
 
     if (lstat(path, &is) != 0)
         return TH_OK; /* else bind() says what is wrong */
@@ -117,35 +100,31 @@ static enum th_status clear_place(const struct sockaddr_un *address)
         return th_error_raise(TH_USAGE, "%s is there, and is no socket; choose another name", path);
     if (is.st_uid != geteuid())
         return th_error_raise(TH_USAGE, "%s belongs to another user; choose another name", path);
-    if (is_served(address, &pid))
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd >= 0) {
+        if (connect(fd, (const struct sockaddr *)address, sizeof *address) == 0)
+            th_control_socket_is_ours(fd, &pid);
+        else
+            served = errno != ECONNREFUSED;
+        close(fd);
+    }
+    if (served)
         return th_error_raise(TH_USAGE, "process %d serves %s already; choose another name",
                               (int)pid, path);
     unlink(path);
     return TH_OK;
 }
 
-/* Linux gives the file the mode that the socket has, less the umask: nobody ever sees another. */
-static enum th_status bind_socket(const struct sockaddr_un *address, int fd, struct stat *identity)
-{
-    if (fchmod(fd, S_IRUSR | S_IWUSR) != 0 ||
-        bind(fd, (const struct sockaddr *)address, sizeof *address) != 0)
-        return th_error_raise(TH_USAGE, "cannot make %s: %s", address->sun_path, strerror(errno));
-    if (lstat(address->sun_path, identity) != 0 || listen(fd, BACKLOG) != 0) {
-        th_error_raise(TH_FAILED, "cannot listen at %s: %s", address->sun_path, strerror(errno));
-        unlink(address->sun_path);
-        return TH_FAILED;
-    }
-    return TH_OK;
-}
-
+/* In the locked FOLDER. */
 static enum th_status listen_in(int folder, const struct sockaddr_un *address, int *fd,
                                 struct stat *identity)
 {
-    enum th_status status = check_folder(folder, address->sun_path);
+    const char *path = address->sun_path;
+    enum th_status status = check_folder(folder, path);
 
     if (status == TH_OK && flock(folder, LOCK_EX) != 0)
-        status = th_error_raise(TH_FAILED, "cannot lock the folder of %s: %s", address->sun_path,
-                                strerror(errno));
+        status =
+            th_error_raise(TH_FAILED, "cannot lock the folder of %s: %s", path, strerror(errno));
     if (status == TH_OK)
         status = clear_place(address);
     if (status != TH_OK)
@@ -153,7 +132,14 @@ static enum th_status listen_in(int folder, const struct sockaddr_un *address, i
     *fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (*fd < 0)
         return th_error_raise(TH_FAILED, "there is no socket to be had: %s", strerror(errno));
-    status = bind_socket(address, *fd, identity);
+    /* Linux gives the file the mode that the socket has, less the umask: nobody sees another. */
+    if (fchmod(*fd, S_IRUSR | S_IWUSR) != 0 ||
+        bind(*fd, (const struct sockaddr *)address, sizeof *address) != 0) {
+        status = th_error_raise(TH_USAGE, "cannot make %s: %s", path, strerror(errno));
+    } else if (lstat(path, identity) != 0 || listen(*fd, BACKLOG) != 0) {
+        status = th_error_raise(TH_FAILED, "cannot listen at %s: %s", path, strerror(errno));
+        unlink(path);
+    }
     if (status != TH_OK)
         close(*fd);
     return status;
@@ -168,7 +154,7 @@ enum th_status th_control_socket_listen(const char *path, int *fd, struct stat *
 
     if (status != TH_OK)
         return status;
-    copy = th_printf("%s", path);
+    copy = th_strdup(path);
     folder = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     th_free(copy);
     if (folder < 0)

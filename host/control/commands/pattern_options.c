@@ -28,30 +28,13 @@ static enum th_status read_spec(const struct th_control_pattern_option *option, 
     return status;
 }
 
-static enum th_status set_meta(const struct th_control_pattern_option *option,
-                               const struct th_search *search, struct th_session *session,
-                               th_term spec, size_t *matched)
-{
-    struct th_session_setup setup = {0};
-    struct th_named_tracer tracer;
-    enum th_status status = th_trace_named_tracer_parse(option->meta_tracer, &tracer);
-
-    if (status != TH_OK)
-        return th_error_context("cannot use --meta-tracer '%s'", option->meta_tracer);
-    status = th_trace_tracer_load(search, tracer.name, &setup.library);
-    setup.name = tracer.name;
-    setup.state = tracer.state;
-    if (status == TH_OK)
-        status = th_trace_session_meta_function(session, &option->pattern, spec, &setup, matched);
-    th_trace_named_tracer_free(&tracer);
-    return status;
-}
-
 static enum th_status set_spec(const struct th_control_pattern_option *option,
                                const struct th_search *search, struct th_session *session,
                                th_term spec, bool tells, size_t *matched)
 {
     uint32_t kinds = option->kinds & ~(uint32_t)(option->meta_tracer ? TH_BP_META : 0);
+    struct th_session_setup setup = {0};
+    struct th_named_tracer tracer;
     enum th_status status = TH_OK;
 
     if (option->object == TH_PATTERN_SEND)
@@ -62,8 +45,17 @@ static enum th_status set_spec(const struct th_control_pattern_option *option,
         status = th_trace_session_function(session, &option->pattern, spec, kinds, matched);
     if (status == TH_OK && tells)
         th_control_pattern_option_tell_left_out(option, session, spec != TH_AM(false));
-    if (status == TH_OK && option->meta_tracer)
-        status = set_meta(option, search, session, spec, matched);
+    if (status != TH_OK || !option->meta_tracer)
+        return status;
+    status = th_trace_named_tracer_parse(option->meta_tracer, &tracer);
+    if (status != TH_OK)
+        return th_error_context("cannot use --meta-tracer '%s'", option->meta_tracer);
+    status = th_trace_tracer_load(search, tracer.name, &setup.library);
+    setup.name = tracer.name;
+    setup.state = tracer.state;
+    if (status == TH_OK)
+        status = th_trace_session_meta_function(session, &option->pattern, spec, &setup, matched);
+    th_trace_named_tracer_free(&tracer);
     return status;
 }
 
