@@ -195,108 +195,75 @@ static void walk_pattern(struct walk *w, const struct th_node *node)
             walk_pattern(w, node->parts[i]);
 }
 
-static bool is_bound(const struct walk *w, th_term name)
-{
-    for (size_t i = 0; i < w->count; i++)
-        if (w->names[i] == name)
-            return true;
-    return th_shell_find_binding(w->e, name) != NULL;
-}
-
-static bool is_forgetting(const struct th_node *node)
-{
-    return node->kind == TH_NODE_CALL && !node->parts[0] && node->count == 3 &&
-           node->parts[1]->kind == TH_NODE_CONSTANT && node->parts[1]->value == th_atom("f");
-}
-
-static void walk_expression(struct walk *w, const struct th_node *node);
-
-/* What its clauses bind is not seen outside. */
-static void walk_fun(struct walk *w, const struct th_node *fun)
-{
-    size_t count = w->count;
-
-    for (size_t i = 1; i < fun->count; i++) {
-        if (fun->parts[0])
-            walk_pattern(w, fun->parts[0]);
-        walk_expression(w, fun->parts[i]);
-        w->count = count;
-    }
-}
-
-/* What is made comes last. */
-static void walk_comprehension(struct walk *w, const struct th_node *node)
-{
-    size_t count = w->count;
-
-    for (size_t i = 1; i < node->count; i++) {
-        const struct th_node *part = node->parts[i];
-        walk_expression(w, part->parts[part->count - 1]);
-        if (part->kind == TH_NODE_GENERATOR)
-            walk_pattern(w, part->parts[0]);
-    }
-    walk_expression(w, node->parts[0]);
-    w->count = count;
-}
-
-static bool is_comprehension(const struct th_node *node)
-{
-    return node->kind == TH_NODE_COMPREHENSION || node->kind == TH_NODE_COMPREHENSION_BITS ||
-           node->kind == TH_NODE_COMPREHENSION_MAP;
-}
-
 static void walk_expression(struct walk *w, const struct th_node *node)
 {
-    size_t first = 0;
+    size_t first = 0, count = w->count, i = 0;
 
-    if (w->unbound || is_forgetting(node))
+    switch ((enum th_node_kind)node->kind) {
+    case TH_NODE_VARIABLE:
+        while (i < count && w->names[i] != node->value)
+            i++;
+        if (!w->unbound && i == count && !th_shell_find_binding(w->e, node->value))
+            w->unbound = node;
         return;
-    if (node->kind == TH_NODE_VARIABLE && !is_bound(w, node->value))
-        w->unbound = node;
-    if (node->kind == TH_NODE_FUN || is_comprehension(node)) {
-        (node->kind == TH_NODE_FUN ? walk_fun : walk_comprehension)(w, node);
+    case TH_NODE_FUN: /* its clauses bind what is not seen outside */
+        for (i = 1; i < node->count; i++) {
+            if (node->parts[0])
+                walk_pattern(w, node->parts[0]);
+            walk_expression(w, node->parts[i]);
+            w->count = count;
+        }
         return;
-    }
-    if (node->kind == TH_NODE_MATCH) {
+    case TH_NODE_COMPREHENSION:
+    case TH_NODE_COMPREHENSION_BITS:
+    case TH_NODE_COMPREHENSION_MAP: /* what is made comes last */
+        for (i = 1; i < node->count; i++) {
+            const struct th_node *part = node->parts[i];
+            walk_expression(w, part->parts[part->count - 1]);
+            if (part->kind == TH_NODE_GENERATOR)
+                walk_pattern(w, part->parts[0]);
+        }
+        walk_expression(w, node->parts[0]);
+        w->count = count;
+        return;
+    case TH_NODE_MATCH:
         walk_expression(w, node->parts[1]);
         walk_pattern(w, node->parts[0]);
         return;
+    case TH_NODE_CALL: /* f(Variable) forgets it */
+        if (!node->parts[0] && node->count == 3 && node->parts[1]->kind == TH_NODE_CONSTANT &&
+            node->parts[1]->value == th_atom("f"))
+            return;
+        break;
+    case TH_NODE_CLAUSE:
+        first = node->parts[0] != NULL;
+        if (first)
+            walk_pattern(w, node->parts[0]);
+        break;
+    default:
+        break;
     }
-    if (node->kind == TH_NODE_CLAUSE && node->parts[0]) {
-        walk_pattern(w, node->parts[0]);
-        first = 1;
-    }
-    for (size_t i = first; i < node->count; i++)
+    for (i = first; i < node->count; i++)
         if (node->parts[i])
             walk_expression(w, node->parts[i]);
 }
 
 /* As the shell, a form that uses a variable without a value is not begun. Of branches all are taken
  * for bound that one binds: what is missing then turns up when it is needed. */
-static bool check_bound(struct th_evaluation *e, const struct th_node *form)
-{
-    struct walk w = {.e = e};
-
-    walk_expression(&w, form);
-    th_free(w.names);
-    if (!w.unbound)
-        return true;
-    th_shell_raise_unbound(e, w.unbound);
-    return false;
-}
-
 th_term th_shell_evaluate_form(struct th_evaluation *e, const struct th_program *program,
                                const struct th_node *form)
 {
-    th_term t = TH_NONE;
+    struct walk w = {.e = e};
+    th_term t;
 
     e->source = program->source;
     e->floor = find_floor();
     e->full = room_above(th_env_footprint(&e->heap));
     e->chunk = NULL;
     e->older = e->count;
-    if (check_bound(e, form))
-        t = th_shell_evaluate_block(e, form, false);
+    walk_expression(&w, form);
+    th_free(w.names);
+    t = w.unbound ? th_shell_raise_unbound(e, w.unbound) : th_shell_evaluate_block(e, form, false);
     e->scope = e->fresh = e->stacked = 0;
     if (t == TH_NONE)
         e->count = e->older;

@@ -3,20 +3,7 @@
 
 /* --- Reading ---------------------------------------------------------------------------------- */
 
-/* Behind ':'. A constant size goes into SPEC, and NULL is returned. */
-static struct th_node *parse_size(struct th_expression_parser *p, struct th_spec *spec)
-{
-    struct th_node *size = th_shell_parse_primary(p);
-
-    spec->sized = true;
-    if (size->kind != TH_NODE_CONSTANT)
-        return size;
-    if (!th_get_uint64(size->value, &spec->size) || spec->size > TH_EXPRESSION_BITS)
-        return th_shell_fail(p, size->at, "expected a size from 0 to %d", TH_EXPRESSION_BITS);
-    return NULL;
-}
-
-/* A segment; or a value before "||". */
+/* A segment; or a value before "||". A constant size goes into its specification. */
 static struct th_node *parse_segment(struct th_expression_parser *p)
 {
     bool string = p->scanner.token == TH_TOKEN_STRING;
@@ -28,8 +15,16 @@ static struct th_node *parse_segment(struct th_expression_parser *p)
         return value;
     spec = th_shell_source_alloc(p->source, sizeof *spec);
     *spec = (struct th_spec){.place = value->at};
-    if (th_shell_skip(p, ":"))
-        size = parse_size(p, spec);
+    if (th_shell_skip(p, ":")) {
+        size = th_shell_parse_primary(p);
+        spec->sized = true;
+        if (size->kind == TH_NODE_CONSTANT) {
+            if (!th_get_uint64(size->value, &spec->size) || spec->size > TH_EXPRESSION_BITS)
+                return th_shell_fail(p, size->at, "expected a size from 0 to %d",
+                                     TH_EXPRESSION_BITS);
+            size = NULL;
+        }
+    }
     if (th_shell_at(p, "/") && th_text_spec_read_types(&p->scanner, spec) != TH_OK)
         return th_shell_stop(p);
     wrong = th_text_spec_complete(spec);
@@ -91,36 +86,27 @@ static th_term raise_segment(struct th_evaluation *e, size_t i, const struct th_
     return TH_NONE;
 }
 
-/* Adds segment I with VALUE, which is a string's characters or one value. */
-static const char *put_value(struct th_segments *built, const struct th_node *segment,
-                             const struct th_spec *spec, th_term value, th_term *got)
-{
-    const char *wrong = NULL;
-
-    *got = value;
-    if (!segment->exact)
-        return th_text_segment_put(built, spec, value);
-    if (spec->type == TH_SEGMENT_BINARY || spec->type == TH_SEGMENT_BITSTRING)
-        return "a binary";
-    for (; !wrong && th_is_list(value); value = th_cell(value)[1]) {
-        *got = th_cell(value)[0];
-        wrong = th_text_segment_put(built, spec, *got);
-    }
-    return wrong;
-}
-
+/* Adds SEGMENT, the I-th, with VALUE, which is a string's characters or one value. */
 static bool add_segment(struct th_evaluation *e, struct th_segments *built,
                         const struct th_node *segment, size_t i, th_term value, th_term size)
 {
+    const char *wrong = NULL;
     struct th_spec spec;
-    const char *wrong;
-    th_term got;
+    th_term got = value;
 
     if (!th_shell_segment_spec(segment, size, &spec)) {
-        raise_segment(e, i, &spec, "a non-negative integer as size", size);
-        return false;
+        wrong = "a non-negative integer as size";
+        got = size;
+    } else if (!segment->exact) {
+        wrong = th_text_segment_put(built, &spec, value);
+    } else if (spec.type == TH_SEGMENT_BINARY || spec.type == TH_SEGMENT_BITSTRING) {
+        wrong = "a binary";
+    } else {
+        for (; !wrong && th_is_list(value); value = th_cell(value)[1]) {
+            got = th_cell(value)[0];
+            wrong = th_text_segment_put(built, &spec, got);
+        }
     }
-    wrong = put_value(built, segment, &spec, value, &got);
     if (wrong)
         raise_segment(e, i, &spec, wrong, got);
     return !wrong;

@@ -8,52 +8,31 @@
 
 /* --- Reading ---------------------------------------------------------------------------------- */
 
-static struct th_node *make_filter(struct th_expression_parser *p, struct th_node *expression)
-{
-    struct th_node *filter =
-        th_shell_make_node_of(p, TH_NODE_FILTER, expression->at, &expression, 1);
-
-    filter->exact = !p->failed && th_shell_is_test(expression);
-    return filter;
-}
-
-/* Behind "<-", or "<=" for BITS. */
-static struct th_node *parse_generator(struct th_expression_parser *p, struct th_node *pattern,
-                                       bool bits)
-{
-    struct th_node *from, *generator;
-
-    if (bits && pattern->kind != TH_NODE_BITS)
-        return th_shell_fail(p, pattern->at, "expected a bit string as the pattern before '<='");
-    from = th_shell_parse_expression(p);
-    generator = th_shell_make_node_of(p, TH_NODE_GENERATOR, pattern->at,
-                                      (struct th_node *[]){pattern, from}, 2);
-    generator->exact = bits;
-    return generator;
-}
-
-/* Behind ":=" that follows KEY: the generator of a map. */
-static struct th_node *parse_map_generator(struct th_expression_parser *p, struct th_node *key)
-{
-    struct th_node *value = th_shell_parse_expression(p), *pair;
-
-    if (!th_shell_skip(p, "<-"))
-        return th_shell_fail_here(p, "an operator or '<-'");
-    pair = th_shell_make_node_of(p, TH_NODE_PAIR, key->at, (struct th_node *[]){key, value}, 2);
-    return parse_generator(p, pair, false);
-}
-
+/* A generator or a filter. */
 static struct th_node *parse_qualifier(struct th_expression_parser *p)
 {
-    struct th_node *expression = th_shell_parse_expression(p);
+    struct th_node *pattern = th_shell_parse_expression(p), *node, *from;
+    const char *at = pattern->at;
+    bool of_map = th_shell_skip(p, ":="), bits = !of_map && th_shell_skip(p, "<=");
 
-    if (th_shell_skip(p, ":="))
-        return parse_map_generator(p, expression);
-    if (th_shell_skip(p, "<-"))
-        return parse_generator(p, expression, false);
-    if (th_shell_skip(p, "<="))
-        return parse_generator(p, expression, true);
-    return make_filter(p, expression);
+    if (of_map) {
+        struct th_node *value = th_shell_parse_expression(p);
+        pattern =
+            th_shell_make_node_of(p, TH_NODE_PAIR, at, (struct th_node *[]){pattern, value}, 2);
+    }
+    if (!bits && !th_shell_skip(p, "<-")) {
+        if (of_map)
+            return th_shell_fail_here(p, "an operator or '<-'");
+        node = th_shell_make_node_of(p, TH_NODE_FILTER, at, &pattern, 1);
+        node->exact = !p->failed && th_shell_is_test(pattern);
+        return node;
+    }
+    if (bits && pattern->kind != TH_NODE_BITS)
+        return th_shell_fail(p, at, "expected a bit string as the pattern before '<='");
+    from = th_shell_parse_expression(p);
+    node = th_shell_make_node_of(p, TH_NODE_GENERATOR, at, (struct th_node *[]){pattern, from}, 2);
+    node->exact = bits;
+    return node;
 }
 
 struct th_node *th_shell_parse_comprehension(struct th_expression_parser *p, enum th_node_kind kind,
@@ -79,24 +58,10 @@ struct comprehension {
     struct th_segments bits; /* or here */
 };
 
-static bool add_bits(struct th_evaluation *e, struct comprehension *c, th_term t)
+static bool add_made(struct th_evaluation *e, struct comprehension *c)
 {
     static const struct th_spec whole = {
         .type = TH_SEGMENT_BITSTRING, .order = TH_ORDER_BIG, .sign = TH_SIGN_NO, .unit = 1};
-
-    if (!th_is_bitstring(t)) {
-        th_shell_raise(e, TH_CLASS_ERROR, TH_AM(badarg));
-        e->exception.construction = true;
-        return false;
-    }
-    if (!th_text_segment_put(&c->bits, &whole, t))
-        return true;
-    th_shell_raise_limit(e, "a bit string takes more than a quarter of a gigabyte");
-    return false;
-}
-
-static bool add_made(struct th_evaluation *e, struct comprehension *c)
-{
     const struct th_node *node = c->node->parts[0];
     size_t first;
     th_term t;
@@ -112,102 +77,82 @@ static bool add_made(struct th_evaluation *e, struct comprehension *c)
     t = th_shell_evaluate(e, node);
     if (t == TH_NONE)
         return false;
-    if (c->node->kind == TH_NODE_COMPREHENSION_BITS)
-        return add_bits(e, c, t);
-    e->stack[c->made] = th_make_cons(&e->heap, t, e->stack[c->made]);
-    return true;
+    if (c->node->kind == TH_NODE_COMPREHENSION) {
+        e->stack[c->made] = th_make_cons(&e->heap, t, e->stack[c->made]);
+        return true;
+    }
+    if (!th_is_bitstring(t)) {
+        th_shell_raise(e, TH_CLASS_ERROR, TH_AM(badarg));
+        e->exception.construction = true;
+        return false;
+    }
+    if (!th_text_segment_put(&c->bits, &whole, t))
+        return true;
+    th_shell_raise_limit(e, "a bit string takes more than a quarter of a gigabyte");
+    return false;
 }
 
 static bool go_on(struct th_evaluation *e, struct comprehension *c, size_t i);
 
-/* What a generator takes next, from the term on the stack at PLACE: matches PATTERN with it.
+/* What a generator takes next, from the term on the stack at PLACE: matches its pattern with it.
  * TH_TAKEN_NOT: nothing is left, or the term is none that it goes through. */
-typedef enum th_taken take_next(struct th_evaluation *e, const struct th_node *pattern,
-                                size_t place, size_t *at);
-
-static enum th_taken taken_if(bool matched)
+static enum th_taken take_next(struct th_evaluation *e, const struct th_node *generator,
+                               size_t place, size_t *at)
 {
+    const struct th_node *pattern = generator->parts[0];
+    th_term from = e->stack[place];
+    bool matched;
+
+    if (generator->exact)
+        return th_shell_match_next_bits(e, pattern, from, at);
+    if (pattern->kind == TH_NODE_PAIR) {
+        size_t i = *at;
+        if (i == th_map_size(from))
+            return TH_TAKEN_NOT;
+        ++*at;
+        matched = th_shell_match(e, pattern->parts[0], th_map_keys(from)[i]) &&
+                  th_shell_match(e, pattern->parts[1], th_map_values(from)[i]);
+    } else if (th_is_list(from)) {
+        e->stack[place] = th_cell(from)[1];
+        matched = th_shell_match(e, pattern, th_cell(from)[0]);
+    } else {
+        return TH_TAKEN_NOT;
+    }
     return matched ? TH_TAKEN_MATCHED : TH_TAKEN_OTHER;
 }
 
-/* The rest of the list takes its place. */
-static enum th_taken take_of_list(struct th_evaluation *e, const struct th_node *pattern,
-                                  size_t place, size_t *unused)
+/* With what the generator I goes through; variables are bound for each element in turn. */
+static bool generate(struct th_evaluation *e, struct comprehension *c, size_t i)
 {
-    const th_term *cell;
-
-    (void)unused;
-    if (!th_is_list(e->stack[place]))
-        return TH_TAKEN_NOT;
-    cell = th_cell(e->stack[place]);
-    e->stack[place] = cell[1];
-    return taken_if(th_shell_match(e, pattern, cell[0]));
-}
-
-static enum th_taken take_of_map(struct th_evaluation *e, const struct th_node *pattern,
-                                 size_t place, size_t *at)
-{
-    th_term map = e->stack[place];
-    size_t i = *at;
-
-    if (i == th_map_size(map))
-        return TH_TAKEN_NOT;
-    ++*at;
-    return taken_if(th_shell_match(e, pattern->parts[0], th_map_keys(map)[i]) &&
-                    th_shell_match(e, pattern->parts[1], th_map_values(map)[i]));
-}
-
-static enum th_taken take_of_bits(struct th_evaluation *e, const struct th_node *pattern,
-                                  size_t place, size_t *at)
-{
-    return th_shell_match_next_bits(e, pattern, e->stack[place], at);
-}
-
-static bool raise_generator(struct th_evaluation *e, th_term t)
-{
-    th_shell_raise_pair(e, "bad_generator", t);
-    return false;
-}
-
-/* With what the term on the stack has; variables are bound for each element in turn. */
-static bool go_through(struct th_evaluation *e, struct comprehension *c, size_t i, take_next *take)
-{
-    const struct th_node *pattern = c->node->parts[i]->parts[0];
-    size_t place = e->stacked - 1, bound = e->count, at = 0;
+    const struct th_node *generator = c->node->parts[i];
+    size_t place = e->stacked, bound, at = 0;
+    th_term from = th_shell_evaluate(e, generator->parts[1]);
+    bool of_map = generator->parts[0]->kind == TH_NODE_PAIR, good = true;
     enum th_taken taken;
-    bool good;
 
+    if (from == TH_NONE)
+        return false;
+    if (of_map ? !th_is_map(from) : generator->exact && !th_is_bitstring(from)) {
+        th_shell_raise_pair(e, "bad_generator", from);
+        return false;
+    }
+    th_shell_push(e, from);
+    bound = e->count;
     do {
         if (!th_shell_pause(e))
             return false;
         e->fresh = e->count;
-        taken = take(e, pattern, place, &at);
+        taken = take_next(e, generator, place, &at);
         e->fresh = e->scope;
         good = taken != TH_TAKEN_MATCHED || go_on(e, c, i + 1);
         if (e->count > bound)
             e->count = bound;
         e->stacked = place + 1;
     } while (good && taken != TH_TAKEN_NOT);
-    return good;
-}
-
-static bool generate(struct th_evaluation *e, struct comprehension *c, size_t i)
-{
-    const struct th_node *generator = c->node->parts[i];
-    size_t place = e->stacked;
-    th_term from = th_shell_evaluate(e, generator->parts[1]);
-    bool good;
-
-    if (from == TH_NONE)
-        return false;
-    th_shell_push(e, from);
-    if (generator->parts[0]->kind == TH_NODE_PAIR)
-        good = th_is_map(from) ? go_through(e, c, i, take_of_map) : raise_generator(e, from);
-    else if (generator->exact)
-        good = th_is_bitstring(from) ? go_through(e, c, i, take_of_bits) : raise_generator(e, from);
-    else
-        good = go_through(e, c, i, take_of_list) &&
-               (e->stack[place] == TH_NIL || raise_generator(e, e->stack[place]));
+    if (good && !of_map && !generator->exact && e->stack[place] != TH_NIL) {
+        th_shell_raise_pair(e, "bad_generator", e->stack[place]);
+        good = false;
+    }
     e->stacked = place;
     return good;
 }

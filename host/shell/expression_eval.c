@@ -19,30 +19,6 @@ bool th_shell_evaluate_all(struct th_evaluation *e, struct th_node *const nodes[
     return true;
 }
 
-static th_term evaluate_list(struct th_evaluation *e, const struct th_node *list)
-{
-    size_t first;
-    th_term t;
-
-    if (!th_shell_evaluate_all(e, list->parts, list->count, &first))
-        return TH_NONE;
-    t = e->stack[first + list->count - 1];
-    for (size_t i = list->count - 1; i > 0; i--)
-        t = th_make_cons(&e->heap, e->stack[first + i - 1], t);
-    e->stacked = first;
-    return t;
-}
-
-static th_term evaluate_tuple(struct th_evaluation *e, const struct th_node *tuple)
-{
-    size_t first;
-
-    if (!th_shell_evaluate_all(e, tuple->parts, tuple->count, &first))
-        return TH_NONE;
-    e->stacked = first;
-    return th_make_tuple(&e->heap, e->stack + first, tuple->count);
-}
-
 /* Puts the pairs into an old map, which lies on the stack, one by one. */
 static th_term update_map(struct th_evaluation *e, const struct th_node *node)
 {
@@ -101,30 +77,7 @@ th_term th_shell_make_bits(th_env *env, const void *data, size_t bits)
     return t;
 }
 
-/* --- Variables, matches, calls ---------------------------------------------------------------- */
-
-static th_term evaluate_variable(struct th_evaluation *e, const struct th_node *node)
-{
-    struct th_binding *binding = th_shell_find_binding(e, node->value);
-
-    return binding ? binding->value : th_shell_raise_unbound(e, node);
-}
-
-static th_term evaluate_match(struct th_evaluation *e, const struct th_node *node)
-{
-    th_term t = th_shell_evaluate(e, node->parts[1]);
-
-    if (t == TH_NONE || th_shell_match(e, node->parts[0], t))
-        return t;
-    return th_shell_raise_pair(e, "badmatch", t);
-}
-
-static enum th_class class_of(enum th_called called)
-{
-    return called == TH_CALLED_RAISED   ? TH_CLASS_ERROR
-           : called == TH_CALLED_EXITED ? TH_CLASS_EXIT
-                                        : TH_CLASS_THROW;
-}
+/* --- Calls ----------------------------------------------------------------------------------- */
 
 th_term th_shell_call_function(struct th_evaluation *e, th_term module, th_term function,
                                const th_term arguments[], size_t count)
@@ -135,7 +88,9 @@ th_term th_shell_call_function(struct th_evaluation *e, th_term module, th_term 
 
     if (called == TH_CALLED_RAISED || called == TH_CALLED_EXITED || called == TH_CALLED_THREW) {
         th_shell_raise_from(e, result, module, function, arguments, count);
-        e->exception.class = class_of(called);
+        e->exception.class = called == TH_CALLED_RAISED   ? TH_CLASS_ERROR
+                             : called == TH_CALLED_EXITED ? TH_CLASS_EXIT
+                                                          : TH_CLASS_THROW;
         if (e->host->stack)
             e->exception.stack = e->host->stack(e->context);
         return TH_NONE;
@@ -149,10 +104,14 @@ th_term th_shell_call_function(struct th_evaluation *e, th_term module, th_term 
     return !th_shell_interrupted(e) && called == TH_CALLED_RETURNED ? result : TH_NONE;
 }
 
-static th_term call_fun(struct th_evaluation *e, const struct th_node *node, bool tail)
+/* A call without a module: of a command, or of a fun. */
+static th_term evaluate_local_call(struct th_evaluation *e, const struct th_node *node, bool tail)
 {
+    const struct th_node *function = node->parts[1];
     size_t first;
 
+    if (function->kind == TH_NODE_CONSTANT && th_is_atom(function->value))
+        return th_shell_evaluate_command(e, node);
     if (!th_shell_evaluate_all(e, node->parts + 1, node->count - 1, &first))
         return TH_NONE;
     if (!tail)
@@ -161,33 +120,47 @@ static th_term call_fun(struct th_evaluation *e, const struct th_node *node, boo
     return TH_TAIL_CALL;
 }
 
-static bool is_atom(const struct th_node *node)
+static th_term call_remote(struct th_evaluation *e, const th_term values[], size_t count)
 {
-    return node->kind == TH_NODE_CONSTANT && th_is_atom(node->value);
+    th_term apply[3];
+
+    if (th_is_atom(values[0]) && th_is_atom(values[1]))
+        return th_shell_call_function(e, values[0], values[1], values + 2, count);
+    apply[0] = values[0];
+    apply[1] = values[1];
+    apply[2] = th_make_list(&e->heap, values + 2, count);
+    th_shell_raise_from(e, TH_AM(badarg), TH_AM(erlang), TH_AM(apply), apply, 3);
+    th_shell_add_note(e, th_is_atom(values[0]) ? "argument 2: not an atom"
+                                               : "argument 1: not an atom");
+    return TH_NONE;
 }
 
-static th_term evaluate_call(struct th_evaluation *e, const struct th_node *node, bool tail)
+/* Nodes whose parts all have a value before anything is done with VALUES. */
+static th_term evaluate_with(struct th_evaluation *e, const struct th_node *node,
+                             const th_term values[])
 {
-    const th_term *values;
-    th_term result;
-    size_t count = node->count - 2, first;
+    size_t count = node->count;
+    th_term t = TH_NONE;
 
-    if (!node->parts[0])
-        return is_atom(node->parts[1]) ? th_shell_evaluate_command(e, node)
-                                       : call_fun(e, node, tail);
-    if (!th_shell_evaluate_all(e, node->parts, node->count, &first))
-        return TH_NONE;
-    values = e->stack + first;
-    if (th_is_atom(values[0]) && th_is_atom(values[1])) {
-        result = th_shell_call_function(e, values[0], values[1], values + 2, count);
-    } else {
-        th_term apply[3] = {values[0], values[1], th_make_list(&e->heap, values + 2, count)};
-        result = th_shell_raise_from(e, TH_AM(badarg), TH_AM(erlang), TH_AM(apply), apply, 3);
-        th_shell_add_note(e, th_is_atom(values[0]) ? "argument 2: not an atom"
-                                                   : "argument 1: not an atom");
+    switch ((enum th_node_kind)node->kind) {
+    case TH_NODE_LIST:
+        t = values[--count];
+        while (count > 0)
+            t = th_make_cons(&e->heap, values[--count], t);
+        return t;
+    case TH_NODE_TUPLE:
+        return th_make_tuple(&e->heap, values, count);
+    case TH_NODE_CALL:
+        return call_remote(e, values, count - 2);
+    case TH_NODE_EXPORT:
+        return th_shell_make_export(e, values);
+    case TH_NODE_SEND:
+        if (th_shell_call_own(e, TH_AM(erlang), TH_AM(send), 2, values, &t) == TH_CALLED_RETURNED)
+            return t;
+        return th_shell_raise_from(e, TH_AM(badarg), TH_NONE, th_atom("!"), values, 2);
+    default:
+        return th_shell_apply_operator(e, node, values);
     }
-    e->stacked = first;
-    return result;
 }
 
 /* --- Branches --------------------------------------------------------------------------------- */
@@ -213,19 +186,18 @@ static th_term evaluate_clauses(struct th_evaluation *e, const struct th_node *n
                   : th_shell_raise_pair(e, tag, t);
 }
 
-static th_term evaluate_case(struct th_evaluation *e, const struct th_node *node, bool tail)
+/* andalso, orelse: the right one is only evaluated if it decides. */
+static th_term evaluate_short(struct th_evaluation *e, const struct th_node *node, bool tail)
 {
-    th_term t = th_shell_evaluate(e, node->parts[0]);
+    th_term left = th_shell_evaluate(e, node->parts[0]);
 
-    return t == TH_NONE ? TH_NONE : evaluate_clauses(e, node, 1, t, tail, "case_clause");
-}
-
-static th_term evaluate_if(struct th_evaluation *e, const struct th_node *node, bool tail)
-{
-    const struct th_node *clause = th_shell_match_clauses(e, node, 0, TH_NONE);
-
-    return clause ? th_shell_evaluate_block(e, clause->parts[2], tail)
-                  : th_shell_raise(e, TH_CLASS_ERROR, th_atom("if_clause"));
+    if (left == TH_NONE)
+        return TH_NONE;
+    if (!th_shell_is_boolean(left))
+        return th_shell_raise_pair(e, "badarg", left);
+    if (left == th_shell_boolean(node->op == TH_OPERATOR_ORELSE))
+        return left;
+    return th_shell_evaluate_part(e, node->parts[1], tail);
 }
 
 /* --- Exceptions ------------------------------------------------------------------------------- */
@@ -246,31 +218,29 @@ static th_term evaluate_catch(struct th_evaluation *e, const struct th_node *nod
     return th_make_tuple_of(&e->heap, th_atom("EXIT"), t);
 }
 
-/* What the clauses of `catch` make of the exception; it goes on if none of them wants it. */
-static th_term handle_exception(struct th_evaluation *e, const struct th_node *clauses)
-{
-    struct th_exception exception = e->exception;
-    th_term caught = th_make_tuple_of(&e->heap, th_atom(th_shell_classes[exception.class]),
-                                      exception.reason, th_shell_stack(e));
-    const struct th_node *clause = th_shell_match_clauses(e, clauses, 0, caught);
-
-    if (clause)
-        return th_shell_evaluate_block(e, clause->parts[2], false);
-    e->exception = exception;
-    return TH_NONE;
-}
-
+/* The block, and the clauses of `of` or `catch`; the exception goes on if none of them wants it. */
 static th_term evaluate_protected(struct th_evaluation *e, const struct th_node *node)
 {
     const struct th_standing standing = th_shell_standing(e);
     th_term t = th_shell_evaluate_block(e, node->parts[0], false);
+    const struct th_node *clause;
+    struct th_exception exception;
 
     if (t != TH_NONE && node->parts[1])
         return evaluate_clauses(e, node->parts[1], 0, t, false, "try_clause");
     if (t != TH_NONE || e->stopped)
         return t;
     th_shell_unwind(e, &standing);
-    return node->parts[2] ? handle_exception(e, node->parts[2]) : TH_NONE;
+    if (!node->parts[2])
+        return TH_NONE;
+    exception = e->exception;
+    t = th_make_tuple_of(&e->heap, th_atom(th_shell_classes[exception.class]), exception.reason,
+                         th_shell_stack(e));
+    clause = th_shell_match_clauses(e, node->parts[2], 0, t);
+    if (clause)
+        return th_shell_evaluate_block(e, clause->parts[2], false);
+    e->exception = exception;
+    return TH_NONE;
 }
 
 /* The block behind `after`; then the exception goes on. */
@@ -310,28 +280,15 @@ static th_term evaluate_try(struct th_evaluation *e, const struct th_node *node)
     return e->stack[--e->stacked];
 }
 
-static th_term evaluate_send(struct th_evaluation *e, const struct th_node *node)
-{
-    th_term result = TH_NONE;
-    const th_term *values;
-    size_t first;
-
-    if (!th_shell_evaluate_all(e, node->parts, node->count, &first))
-        return TH_NONE;
-    values = e->stack + first;
-    if (th_shell_call_own(e, TH_AM(erlang), TH_AM(send), 2, values, &result) !=
-        TH_CALLED_RETURNED) {
-        th_shell_raise_from(e, TH_AM(badarg), TH_NONE, th_atom("!"), values, 2);
-        result = TH_NONE;
-    }
-    e->stacked = first;
-    return result;
-}
-
 /* ---------------------------------------------------------------------------------------------- */
 
 th_term th_shell_evaluate_part(struct th_evaluation *e, const struct th_node *node, bool tail)
 {
+    const struct th_binding *binding;
+    const struct th_node *clause;
+    size_t first;
+    th_term t;
+
     if ((const char *)__builtin_frame_address(0) < e->floor)
         return th_shell_raise_limit(
             e, "calls of funs inside each other take all of the thread's stack");
@@ -339,47 +296,67 @@ th_term th_shell_evaluate_part(struct th_evaluation *e, const struct th_node *no
     case TH_NODE_CONSTANT:
         return th_copy(&e->heap, node->value); /* a binding may outlive the program */
     case TH_NODE_VARIABLE:
-        return evaluate_variable(e, node);
-    case TH_NODE_LIST:
-        return evaluate_list(e, node);
-    case TH_NODE_TUPLE:
-        return evaluate_tuple(e, node);
+        binding = th_shell_find_binding(e, node->value);
+        return binding ? binding->value : th_shell_raise_unbound(e, node);
     case TH_NODE_MAP:
         return evaluate_map(e, node);
     case TH_NODE_BITS:
         return th_shell_evaluate_bits(e, node);
-    case TH_NODE_CALL:
-        return evaluate_call(e, node, tail);
     case TH_NODE_FUN:
         return th_shell_evaluate_fun(e, node);
-    case TH_NODE_EXPORT:
-        return th_shell_evaluate_export(e, node);
     case TH_NODE_COMPREHENSION:
     case TH_NODE_COMPREHENSION_BITS:
     case TH_NODE_COMPREHENSION_MAP:
         return th_shell_evaluate_comprehension(e, node);
     case TH_NODE_MATCH:
-        return evaluate_match(e, node);
-    case TH_NODE_SEND:
-        return evaluate_send(e, node);
-    case TH_NODE_UNARY:
-    case TH_NODE_BINARY:
-        return th_shell_evaluate_operator(e, node, tail);
+        t = th_shell_evaluate(e, node->parts[1]);
+        return t == TH_NONE || th_shell_match(e, node->parts[0], t)
+                   ? t
+                   : th_shell_raise_pair(e, "badmatch", t);
     case TH_NODE_CATCH:
         return evaluate_catch(e, node);
     case TH_NODE_BLOCK:
         return th_shell_evaluate_block(e, node, tail);
     case TH_NODE_CASE:
-        return evaluate_case(e, node, tail);
+        t = th_shell_evaluate(e, node->parts[0]);
+        return t == TH_NONE ? TH_NONE : evaluate_clauses(e, node, 1, t, tail, "case_clause");
     case TH_NODE_IF:
-        return evaluate_if(e, node, tail);
+        clause = th_shell_match_clauses(e, node, 0, TH_NONE);
+        return clause ? th_shell_evaluate_block(e, clause->parts[2], tail)
+                      : th_shell_raise(e, TH_CLASS_ERROR, th_atom("if_clause"));
     case TH_NODE_RECEIVE:
         return th_shell_evaluate_receive(e, node, tail);
     case TH_NODE_TRY:
         return evaluate_try(e, node);
+    case TH_NODE_BINARY:
+        if (node->op == TH_OPERATOR_ORELSE || node->op == TH_OPERATOR_ANDALSO)
+            return evaluate_short(e, node, tail);
+        break;
+    case TH_NODE_CALL:
+        if (!node->parts[0])
+            return evaluate_local_call(e, node, tail);
+        break;
+    case TH_NODE_EXPORT:
+        if (!node->parts[0]) { /* a shell has no functions of its own */
+            th_shell_raise_from(e, TH_AM(undef), th_atom("erl_eval"), node->parts[1]->value, NULL,
+                                0);
+            e->exception.arguments = node->parts[2]->value;
+            return TH_NONE;
+        }
+        break;
+    case TH_NODE_LIST:
+    case TH_NODE_TUPLE:
+    case TH_NODE_SEND:
+    case TH_NODE_UNARY:
+        break;
     default:
         th_bug("a node of kind %u has no value", node->kind);
     }
+    if (!th_shell_evaluate_all(e, node->parts, node->count, &first))
+        return TH_NONE;
+    t = evaluate_with(e, node, e->stack + first);
+    e->stacked = first;
+    return t;
 }
 
 th_term th_shell_evaluate(struct th_evaluation *e, const struct th_node *node)

@@ -134,20 +134,6 @@ static bool is_pair(th_term t)
     return th_is_tuple(t) && th_tuple_arity(t) == 2 && th_is_atom(th_tuple_elements(t)[0]);
 }
 
-/* {shell_undef,Name,Arity,Arguments} */
-static bool add_undefined_command(th_term reason, struct th_buffer *out)
-{
-    const th_term *parts = th_is_tuple(reason) ? th_tuple_elements(reason) : NULL;
-
-    if (!parts || th_tuple_arity(reason) != 4 || parts[0] != th_atom("shell_undef"))
-        return false;
-    th_buffer_add_text(out, "undefined shell command ");
-    add_term(out, parts[1]);
-    th_buffer_add_byte(out, '/');
-    add_term(out, parts[2]);
-    return true;
-}
-
 static bool add_unbound(th_term reason, struct th_buffer *out)
 {
     if (!is_pair(reason) || th_tuple_elements(reason)[0] != th_atom("unbound") ||
@@ -203,8 +189,15 @@ static void add_reason(th_term reason, struct th_buffer *out)
             add_term(out, th_tuple_elements(reason)[1]);
         return;
     }
-    if (!add_undefined_command(reason, out) && !add_unbound(reason, out) && !add_arity(reason, out))
+    if (th_is_tuple(reason) && th_tuple_arity(reason) == 4 &&
+        th_tuple_elements(reason)[0] == th_atom("shell_undef")) { /* and name, arity, arguments */
+        th_buffer_add_text(out, "undefined shell command ");
+        add_term(out, th_tuple_elements(reason)[1]);
+        th_buffer_add_byte(out, '/');
+        add_term(out, th_tuple_elements(reason)[2]);
+    } else if (!add_unbound(reason, out) && !add_arity(reason, out)) {
         add_term(out, reason);
+    }
 }
 
 /* What says the function itself, so that no line about it follows. */
@@ -228,43 +221,30 @@ static bool add_of_function(const struct th_exception *x, struct th_buffer *out)
     return false;
 }
 
-static void add_call(const struct th_exception *x, struct th_buffer *out)
-{
-    th_term first = x->arguments != TH_NIL ? th_cell(x->arguments)[0] : TH_NONE;
-
-    th_buffer_add_text(out, "        called as ");
-    if (x->module) {
-        add_function(x, out);
-        add_arguments(x, out);
-    } else if (argument_count(x) == 2) {
-        add_term(out, first);
-        th_buffer_printf(out, " %s ", th_atom_name(x->function)->text);
-        add_term(out, th_cell(th_cell(x->arguments)[1])[0]);
-    } else {
-        th_buffer_printf(out, "%s ", th_atom_name(x->function)->text);
-        add_term(out, first);
-    }
-    th_buffer_add_byte(out, '\n');
-}
-
+/* The function or operator that raised it, and with what it was called. */
 static void add_origin(const struct th_exception *x, struct th_buffer *out)
 {
-    th_buffer_add_text(out, x->module ? "     in function  " : "     in operator  ");
-    if (x->module)
+    th_term first = x->arguments != TH_NIL ? th_cell(x->arguments)[0] : TH_NONE;
+    const char *name = th_atom_name(x->function)->text;
+
+    if (x->module) {
+        th_buffer_add_text(out, "     in function  ");
         add_function(x, out);
-    else
-        th_buffer_add_text(out,
-                           x->function == th_atom("/") ? "'/'" : th_atom_name(x->function)->text);
-    th_buffer_printf(out, "/%zu\n", argument_count(x));
-    add_call(x, out);
-}
-
-static void print_unbound(const struct th_evaluation *e, struct th_buffer *out)
-{
-    const struct th_place *place = &e->exception.unbound;
-
-    th_buffer_printf(out, "* %zu:%zu: ", place->line, place->column);
-    add_unbound(e->exception.reason, out);
+        th_buffer_printf(out, "/%zu\n        called as ", argument_count(x));
+        add_function(x, out);
+        add_arguments(x, out);
+    } else {
+        th_buffer_printf(out, "     in operator  %s/%zu\n        called as ",
+                         strcmp(name, "/") == 0 ? "'/'" : name, argument_count(x));
+        if (argument_count(x) == 2) {
+            add_term(out, first);
+            th_buffer_printf(out, " %s ", name);
+            add_term(out, th_cell(th_cell(x->arguments)[1])[0]);
+        } else {
+            th_buffer_printf(out, "%s ", name);
+            add_term(out, first);
+        }
+    }
     th_buffer_add_byte(out, '\n');
 }
 
@@ -274,7 +254,9 @@ void th_shell_print_exception(const struct th_evaluation *e, struct th_buffer *o
     bool told;
 
     if (x->unbound.line > 0) {
-        print_unbound(e, out);
+        th_buffer_printf(out, "* %zu:%zu: ", x->unbound.line, x->unbound.column);
+        add_unbound(x->reason, out);
+        th_buffer_add_byte(out, '\n');
         return;
     }
     th_buffer_printf(out, "** exception %s: ", th_shell_classes[x->class]);

@@ -35,20 +35,8 @@ static struct th_node *parse_clause(struct th_expression_parser *p, const char *
     return th_shell_parse_clause_rest(p, arguments);
 }
 
-/* A variable that stands in front of each clause if NAME does in front of the first. */
-static void parse_clause_name(struct th_expression_parser *p, const struct th_node *name)
-{
-    const char *at = p->scanner.start;
-
-    if (!name)
-        return;
-    if (p->scanner.token != TH_TOKEN_VARIABLE)
-        th_shell_fail_here(p, "the fun's name, as in front of the first clause");
-    else if (th_shell_parse_variable(p)->value != name->value)
-        th_shell_fail(p, at, "expected the fun's name, as in front of the first clause");
-}
-
-/* At the '(' of the first clause. */
+/* At the '(' of the first clause. A variable stands in front of each clause if NAME does in front
+ * of the first. */
 static struct th_node *parse_clauses(struct th_expression_parser *p, const char *at,
                                      struct th_node *name)
 {
@@ -60,7 +48,11 @@ static struct th_node *parse_clauses(struct th_expression_parser *p, const char 
     th_shell_push_part(p, name);
     th_shell_push_part(p, parse_clause(p, clause_at, &arity));
     while (th_shell_skip(p, ";")) {
-        parse_clause_name(p, name);
+        clause_at = p->scanner.start;
+        if (name && p->scanner.token != TH_TOKEN_VARIABLE)
+            th_shell_fail_here(p, "the fun's name, as in front of the first clause");
+        else if (name && th_shell_parse_variable(p)->value != name->value)
+            th_shell_fail(p, clause_at, "expected the fun's name, as in front of the first clause");
         clause_at = p->scanner.start;
         th_shell_push_part(p, parse_clause(p, clause_at, &arity));
     }
@@ -83,37 +75,34 @@ static struct th_node *parse_name(struct th_expression_parser *p)
     return th_shell_parse_constant(p, s->value);
 }
 
-static struct th_node *parse_arity(struct th_expression_parser *p)
-{
-    int64_t arity;
-
-    if (p->scanner.token == TH_TOKEN_VARIABLE)
-        return th_shell_parse_variable(p);
-    if (p->scanner.token != TH_TOKEN_TERM || !th_get_int64(p->scanner.value, &arity) || arity < 0 ||
-        arity > MOST_ARGUMENTS)
-        return th_shell_fail_here(p, "an arity from 0 to 255");
-    return th_shell_parse_constant(p, p->scanner.value);
-}
-
 /* Behind NAME, at ':' or '/'. */
 static struct th_node *parse_export(struct th_expression_parser *p, const char *at,
                                     struct th_node *name)
 {
     struct th_node *function = name, *module = NULL, *arity;
+    const struct th_scanner *s = &p->scanner;
+    bool constant;
+    int64_t count;
 
     if (th_shell_skip(p, ":")) {
         module = name;
         function = parse_name(p);
     }
     th_shell_expect(p, "/");
-    arity = parse_arity(p);
-    if (module && module->kind == TH_NODE_CONSTANT && function->kind == TH_NODE_CONSTANT &&
-        arity->kind == TH_NODE_CONSTANT)
+    if (s->token == TH_TOKEN_VARIABLE)
+        arity = th_shell_parse_variable(p);
+    else if (s->token == TH_TOKEN_TERM && th_get_int64(s->value, &count) && count >= 0 &&
+             count <= MOST_ARGUMENTS)
+        arity = th_shell_parse_constant(p, s->value);
+    else
+        arity = th_shell_fail_here(p, "an arity from 0 to 255");
+    constant = function->kind == TH_NODE_CONSTANT && arity->kind == TH_NODE_CONSTANT;
+    if (!module && !constant)
+        return th_shell_fail(p, at, "expected constants in fun Function/Arity");
+    if (module && constant && module->kind == TH_NODE_CONSTANT)
         return th_shell_make_leaf(p, TH_NODE_CONSTANT, at,
                                   th_make_export(&p->source->env, module->value, function->value,
                                                  (uint32_t)th_small_value(arity->value)));
-    if (!module && (function->kind != TH_NODE_CONSTANT || arity->kind != TH_NODE_CONSTANT))
-        return th_shell_fail(p, at, "expected constants in fun Function/Arity");
     return th_shell_make_node_of(p, TH_NODE_EXPORT, at,
                                  (struct th_node *[]){module, function, arity}, 3);
 }
@@ -142,41 +131,10 @@ static void release_source(struct th_offheap *self)
     th_shell_source_drop(th_magic_owner(self));
 }
 
-static th_term make_reference(th_env *env, struct th_source *source)
-{
-    const uint32_t words[3] = {(uint32_t)source->number, (uint32_t)(source->number >> 32)};
-
-    th_shell_source_keep(source);
-    return th_make_magic(env, source, keep_source, release_source, words);
-}
-
-static bool is_named(const struct th_fun_source *fun, th_term name)
-{
-    for (size_t i = 0; i < fun->name_count; i++)
-        if (fun->names[i] == name)
-            return true;
-    return false;
-}
-
-/* Names and values of what the fun takes along, in FREE; returns how many terms that are. */
-static size_t take_variables(struct th_evaluation *e, const struct th_fun_source *fun,
-                             th_term free[])
-{
-    size_t count = 0;
-
-    for (size_t i = e->scope; i < e->count; i++) {
-        const struct th_binding *binding = &e->bindings[i];
-        if (!is_named(fun, binding->name) || th_shell_find_binding(e, binding->name) != binding)
-            continue; /* a later one hides it */
-        free[count++] = binding->name;
-        free[count++] = binding->value;
-    }
-    return count;
-}
-
 th_term th_shell_evaluate_fun(struct th_evaluation *e, const struct th_node *node)
 {
     struct th_source *source = e->source;
+    const uint32_t words[3] = {(uint32_t)source->number, (uint32_t)(source->number >> 32)};
     uint32_t index = (uint32_t)th_small_value(node->value);
     const struct th_fun_source *fun = &source->funs[index];
     th_term *free = th_alloc((2 * fun->name_count + 1) * sizeof *free), t;
@@ -191,60 +149,41 @@ th_term th_shell_evaluate_fun(struct th_evaluation *e, const struct th_node *nod
     };
 
     memcpy(parts.unique, &source->number, sizeof source->number);
-    free[0] = make_reference(&e->heap, source);
-    parts.free_count = 1 + take_variables(e, fun, free + 1);
+    th_shell_source_keep(source);
+    free[parts.free_count++] = th_make_magic(&e->heap, source, keep_source, release_source, words);
+    for (size_t i = e->scope; i < e->count; i++) { /* names and values of what it takes along */
+        const struct th_binding *binding = &e->bindings[i];
+        size_t k = 0;
+        while (k < fun->name_count && fun->names[k] != binding->name)
+            k++;
+        if (k == fun->name_count || th_shell_find_binding(e, binding->name) != binding)
+            continue; /* a later one hides it */
+        free[parts.free_count++] = binding->name;
+        free[parts.free_count++] = binding->value;
+    }
     t = th_make_fun(&e->heap, &parts);
     th_free(free);
     return t;
 }
 
-static th_term refuse_export(struct th_evaluation *e, const th_term parts[3], const char *note)
+th_term th_shell_make_export(struct th_evaluation *e, const th_term parts[3])
 {
+    const char *wrong = !th_is_atom(parts[0])      ? "argument 1: not an atom"
+                        : !th_is_atom(parts[1])    ? "argument 2: not an atom"
+                        : !th_is_integer(parts[2]) ? "argument 3: not an integer"
+                        : !th_is_small(parts[2]) || th_small_value(parts[2]) < 0 ||
+                                th_small_value(parts[2]) > MOST_ARGUMENTS
+                            ? "argument 3: out of range"
+                            : NULL;
+
+    if (!wrong)
+        return th_make_export(&e->heap, parts[0], parts[1], (uint32_t)th_small_value(parts[2]));
     th_shell_raise_from(e, TH_AM(badarg), TH_AM(erlang), th_atom("make_fun"), parts, 3);
-    th_shell_add_note(e, note);
+    th_shell_add_note(e, wrong);
     return TH_NONE;
 }
 
-th_term th_shell_evaluate_export(struct th_evaluation *e, const struct th_node *node)
-{
-    const th_term *parts;
-    size_t first;
-    th_term t;
-
-    if (!node->parts[0]) { /* a shell has no functions of its own */
-        th_shell_raise_from(e, TH_AM(undef), th_atom("erl_eval"), node->parts[1]->value, NULL, 0);
-        e->exception.arguments = node->parts[2]->value;
-        return TH_NONE;
-    }
-    if (!th_shell_evaluate_all(e, node->parts, node->count, &first))
-        return TH_NONE;
-    parts = e->stack + first;
-    if (!th_is_atom(parts[0]))
-        return refuse_export(e, parts, "argument 1: not an atom");
-    if (!th_is_atom(parts[1]))
-        return refuse_export(e, parts, "argument 2: not an atom");
-    if (!th_is_integer(parts[2]))
-        return refuse_export(e, parts, "argument 3: not an integer");
-    if (!th_is_small(parts[2]) || th_small_value(parts[2]) < 0 ||
-        th_small_value(parts[2]) > MOST_ARGUMENTS)
-        return refuse_export(e, parts, "argument 3: out of range");
-    t = th_make_export(&e->heap, parts[0], parts[1], (uint32_t)th_small_value(parts[2]));
-    e->stacked = first;
-    return t;
-}
-
 /* --- Applying --------------------------------------------------------------------------------- */
-
-/* The source of a fun that was made here and still has it, NULL for any other term. */
-static struct th_source *source_of(th_term t, struct th_fun_parts *parts)
-{
-    struct th_source *source;
-
-    if (!th_get_fun(t, parts) || parts->free_count % 2 == 0)
-        return NULL;
-    source = th_magic_object_of(parts->free[0], release_source);
-    return source && parts->index < source->fun_count ? source : NULL;
-}
 
 static th_term raise_arity(struct th_evaluation *e, size_t first)
 {
@@ -252,13 +191,6 @@ static th_term raise_arity(struct th_evaluation *e, size_t first)
 
     return th_shell_raise_pair(e, "badarity",
                                th_make_tuple_of(&e->heap, e->stack[first], arguments));
-}
-
-static th_term raise_no_clause(struct th_evaluation *e, size_t first)
-{
-    return th_shell_raise_from(e, th_atom("function_clause"), th_atom("erl_eval"),
-                               th_atom("-inside-an-interpreted-fun-"), e->stack + first + 1,
-                               e->stacked - first - 1);
 }
 
 /* Its variables are the only ones that there are, but for its name and its arguments. */
@@ -281,7 +213,9 @@ static th_term apply_source(struct th_evaluation *e, size_t first, struct th_sou
     clause = th_shell_match_clauses(e, node, 1, arguments);
     e->fresh = e->scope;
     if (!clause)
-        return raise_no_clause(e, first);
+        return th_shell_raise_from(e, th_atom("function_clause"), th_atom("erl_eval"),
+                                   th_atom("-inside-an-interpreted-fun-"), e->stack + first + 1,
+                                   e->stacked - first - 1);
     e->stacked = first + 1; /* the fun stays, and keeps the source */
     return th_shell_evaluate_part(e, clause->parts[2], true);
 }
@@ -290,11 +224,13 @@ static th_term apply_once(struct th_evaluation *e, size_t first)
 {
     th_term fun = e->stack[first], module, function;
     size_t count = e->stacked - first - 1;
+    struct th_source *source = NULL;
     struct th_fun_parts parts;
-    struct th_source *source = source_of(fun, &parts);
     uint32_t arity;
 
-    if (source)
+    if (th_get_fun(fun, &parts) && parts.free_count % 2 == 1)
+        source = th_magic_object_of(parts.free[0], release_source);
+    if (source && parts.index < source->fun_count) /* it was made here, and still has its source */
         return apply_source(e, first, source, &parts);
     if (!th_get_export(fun, &module, &function, &arity))
         return th_shell_raise_pair(e, "badfun", fun);

@@ -1,9 +1,9 @@
 /*
- * Reads operands: constants, variables, brackets, calls.
+ * Reads operands: constants, variables, brackets, calls, and what begins with a reserved word.
  *
  * Recursion follows the nesting of the text and is bounded by the parser's depth.
  */
-#include "expression.h"
+#include "shell_internal.h"
 
 /* --- Operands --------------------------------------------------------------------------------- */
 
@@ -64,14 +64,6 @@ static struct th_node *parse_list(struct th_expression_parser *p, const char *at
     return th_shell_make_node(p, TH_NODE_LIST, at, first);
 }
 
-static struct th_node *parse_tuple(struct th_expression_parser *p, const char *at)
-{
-    size_t first = p->count;
-
-    th_shell_parse_elements(p, "}");
-    return th_shell_make_node(p, TH_NODE_TUPLE, at, first);
-}
-
 static struct th_node *parse_pair(struct th_expression_parser *p)
 {
     struct th_node *key = th_shell_parse_expression(p), *value, *pair;
@@ -108,37 +100,155 @@ static struct th_node *parse_map(struct th_expression_parser *p, struct th_node 
     return th_shell_make_node(p, TH_NODE_MAP, at, first);
 }
 
-static struct th_node *parse_parenthesis(struct th_expression_parser *p)
-{
-    struct th_node *inside = th_shell_parse_expression(p);
+/* --- Words ------------------------------------------------------------------------------------ */
 
-    return th_shell_skip(p, ")") ? inside : th_shell_fail_here(p, "an operator or ')'");
+/* Behind "when": tests separated by commas, in alternatives separated by semicolons. */
+static struct th_node *parse_guard(struct th_expression_parser *p)
+{
+    size_t first = p->count;
+    const char *at = p->scanner.start;
+
+    th_shell_parse_several(p, th_shell_parse_block, ";");
+    return th_shell_make_node(p, TH_NODE_GUARD, at, first);
 }
 
-/* What begins with a bracket or a word; its first token is taken. */
-static struct th_node *parse_open(struct th_expression_parser *p)
+/* The clause of PATTERN (NULL: none) and GUARD (NULL: none), from "->" on. */
+static struct th_node *parse_body(struct th_expression_parser *p, const char *at,
+                                  struct th_node *pattern, struct th_node *guard)
+{
+    struct th_node *body;
+
+    th_shell_expect(p, "->");
+    body = th_shell_parse_block(p);
+    return th_shell_make_node_of(p, TH_NODE_CLAUSE, at, (struct th_node *[]){pattern, guard, body},
+                                 3);
+}
+
+struct th_node *th_shell_parse_clause_rest(struct th_expression_parser *p, struct th_node *pattern)
+{
+    return parse_body(p, pattern->at, pattern, th_shell_skip(p, "when") ? parse_guard(p) : NULL);
+}
+
+static struct th_node *parse_clause(struct th_expression_parser *p)
+{
+    return th_shell_parse_clause_rest(p, th_shell_parse_expression(p));
+}
+
+static struct th_node *parse_if_clause(struct th_expression_parser *p)
+{
+    const char *at = p->scanner.start;
+
+    return parse_body(p, at, NULL, parse_guard(p));
+}
+
+/* A clause of `catch`: its pattern is Class:Reason:Stack, Class:Reason, or Reason, as a tuple of
+ * three. */
+static struct th_node *parse_catch_clause(struct th_expression_parser *p)
 {
     const char *at = p->scanner.start;
     int token = p->scanner.token;
+    struct th_node *class = NULL, *reason, *stack;
 
-    th_shell_advance(p);
-    switch (token) {
-    case '[':
-        return parse_list(p, at);
-    case '{':
-        return parse_tuple(p, at);
-    case '(':
-        return parse_parenthesis(p);
-    case TH_TOKEN_OPEN_BINARY:
-        return th_shell_parse_bits(p, at);
-    default:
-        return th_shell_parse_fun(p, at);
+    if (token == TH_TOKEN_VARIABLE)
+        class = th_shell_parse_variable(p);
+    else if (token == TH_TOKEN_TERM)
+        class = th_shell_parse_constant(p, p->scanner.value);
+    if (class && th_shell_skip(p, ":")) {
+        reason = th_shell_parse_primary(p);
+    } else { /* only a reason, as thrown */
+        reason = class ? th_shell_parse_rest(p, class) : th_shell_parse_expression(p);
+        class = th_shell_make_leaf(p, TH_NODE_CONSTANT, at, th_atom("throw"));
     }
+    stack = th_shell_skip(p, ":") ? th_shell_parse_primary(p)
+                                  : th_shell_make_leaf(p, TH_NODE_ANY, at, TH_NONE);
+    return th_shell_parse_clause_rest(
+        p,
+        th_shell_make_node_of(p, TH_NODE_TUPLE, at, (struct th_node *[]){class, reason, stack}, 3));
+}
+
+void th_shell_parse_end(struct th_expression_parser *p)
+{
+    if (!th_shell_skip(p, "end"))
+        th_shell_fail_here(p, "an operator, ',', ';' or 'end'");
+}
+
+static struct th_node *parse_receive(struct th_expression_parser *p, const char *at)
+{
+    size_t first = p->count;
+
+    th_shell_push_part(p, NULL);
+    th_shell_push_part(p, NULL);
+    if (!th_shell_at(p, "after"))
+        th_shell_parse_several(p, parse_clause, ";");
+    if (th_shell_skip(p, "after")) {
+        struct th_node *time = th_shell_parse_expression(p), *block;
+        th_shell_expect(p, "->");
+        block = th_shell_parse_block(p);
+        p->parts[first] = time;
+        p->parts[first + 1] = block;
+    }
+    return th_shell_make_node(p, TH_NODE_RECEIVE, at, first);
+}
+
+/* Behind "try". */
+static struct th_node *parse_try(struct th_expression_parser *p, const char *at)
+{
+    static const struct {
+        const char *word;
+        th_shell_parsed *clause;
+    } sets[] = {{"of", parse_clause}, {"catch", parse_catch_clause}};
+    struct th_node *parts[4] = {th_shell_parse_block(p)};
+
+    for (size_t i = 0; i < 2; i++) {
+        size_t first = p->count;
+        const char *set_at = p->scanner.start;
+        if (!th_shell_skip(p, sets[i].word))
+            continue;
+        th_shell_parse_several(p, sets[i].clause, ";");
+        parts[1 + i] = th_shell_make_node(p, TH_NODE_CLAUSES, set_at, first);
+    }
+    if (th_shell_skip(p, "after"))
+        parts[3] = th_shell_parse_block(p);
+    if (!parts[2] && !parts[3])
+        th_shell_fail_here(p, "'catch' or 'after'");
+    return th_shell_make_node_of(p, TH_NODE_TRY, at, parts, 4);
+}
+
+/* At a reserved word. */
+static struct th_node *parse_word(struct th_expression_parser *p)
+{
+    const char *at = p->scanner.start;
+    size_t first = p->count;
+    struct th_node *node;
+
+    if (th_shell_skip(p, "begin")) { /* the block begins where its first expression does */
+        node = th_shell_parse_block(p);
+    } else if (th_shell_skip(p, "case")) {
+        th_shell_push_part(p, th_shell_parse_expression(p));
+        th_shell_expect(p, "of");
+        th_shell_parse_several(p, parse_clause, ";");
+        node = th_shell_make_node(p, TH_NODE_CASE, at, first);
+    } else if (th_shell_skip(p, "if")) {
+        th_shell_parse_several(p, parse_if_clause, ";");
+        node = th_shell_make_node(p, TH_NODE_IF, at, first);
+    } else if (th_shell_skip(p, "receive")) {
+        node = parse_receive(p, at);
+    } else if (th_shell_skip(p, "try")) {
+        node = parse_try(p, at);
+    } else {
+        return th_shell_fail_here(
+            p, "an expression (a reserved word is an atom only in single quotes)");
+    }
+    th_shell_parse_end(p);
+    return node;
 }
 
 struct th_node *th_shell_parse_bare(struct th_expression_parser *p)
 {
     struct th_scanner *s = &p->scanner;
+    const char *at = s->start;
+    size_t first = p->count;
+    struct th_node *inside;
 
     switch (s->token) {
     case TH_TOKEN_TERM:
@@ -147,16 +257,27 @@ struct th_node *th_shell_parse_bare(struct th_expression_parser *p)
         return th_shell_parse_constant(p, th_text_scan_list(s));
     case TH_TOKEN_VARIABLE:
         return th_shell_parse_variable(p);
+    case TH_TOKEN_RESERVED:
+        return parse_word(p);
     case '#':
         return parse_map(p, NULL);
     case '[':
+        th_shell_advance(p);
+        return parse_list(p, at);
     case '{':
+        th_shell_advance(p);
+        th_shell_parse_elements(p, "}");
+        return th_shell_make_node(p, TH_NODE_TUPLE, at, first);
     case '(':
+        th_shell_advance(p);
+        inside = th_shell_parse_expression(p);
+        return th_shell_skip(p, ")") ? inside : th_shell_fail_here(p, "an operator or ')'");
     case TH_TOKEN_OPEN_BINARY:
+        th_shell_advance(p);
+        return th_shell_parse_bits(p, at);
     case TH_TOKEN_FUN:
-        return parse_open(p);
-    case TH_TOKEN_RESERVED:
-        return th_shell_parse_word(p);
+        th_shell_advance(p);
+        return th_shell_parse_fun(p, at);
     default:
         return th_shell_fail_here(p, "an expression");
     }
@@ -179,16 +300,6 @@ static struct th_node *parse_arguments(struct th_expression_parser *p, struct th
     return th_shell_make_node(p, TH_NODE_CALL, at, first);
 }
 
-/* Behind ':'. */
-static struct th_node *parse_remote_call(struct th_expression_parser *p, struct th_node *module)
-{
-    struct th_node *function = th_shell_parse_bare(p);
-
-    if (!th_shell_skip(p, "("))
-        return th_shell_fail_here(p, "'(' and the arguments of the function");
-    return parse_arguments(p, module, function);
-}
-
 struct th_node *th_shell_parse_called(struct th_expression_parser *p)
 {
     bool enclosed = th_shell_at(p, "(");
@@ -197,13 +308,17 @@ struct th_node *th_shell_parse_called(struct th_expression_parser *p)
     for (;; enclosed = false) {
         if (th_shell_at(p, "(") && node->kind == TH_NODE_CALL && !enclosed)
             return th_shell_fail_here(p, "an operator (what is called is put in parentheses)");
-        if (th_shell_skip(p, ":"))
-            node = parse_remote_call(p, node);
-        else if (th_shell_skip(p, "("))
+        if (th_shell_skip(p, ":")) {
+            struct th_node *function = th_shell_parse_bare(p);
+            node = th_shell_skip(p, "(")
+                       ? parse_arguments(p, node, function)
+                       : th_shell_fail_here(p, "'(' and the arguments of the function");
+        } else if (th_shell_skip(p, "(")) {
             node = parse_arguments(p, NULL, node);
-        else if (th_shell_at(p, "#"))
+        } else if (th_shell_at(p, "#")) {
             node = parse_map(p, node);
-        else
+        } else {
             return node;
+        }
     }
 }

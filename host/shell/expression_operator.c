@@ -22,22 +22,6 @@ static th_term raise_operator(struct th_evaluation *e, const char *reason, enum 
                                operands, count);
 }
 
-/* A shift of integers that is refused goes further than any system can. */
-static bool is_beyond_limit(enum th_operator op, th_term result, const th_term v[2])
-{
-    return result == TH_NUMBER_LARGE || ((op == TH_OPERATOR_BSL || op == TH_OPERATOR_BSR) &&
-                                         th_is_integer(v[0]) && th_is_integer(v[1]));
-}
-
-static th_term compute(struct th_evaluation *e, enum th_operator op, const th_term v[2])
-{
-    th_term t = computing[op](&e->heap, v[0], v[1]);
-
-    if (t != TH_NONE && t != TH_NUMBER_LARGE)
-        return t;
-    return raise_operator(e, is_beyond_limit(op, t, v) ? "system_limit" : "badarith", op, v, 2);
-}
-
 /* --- Lists ------------------------------------------------------------------------------------ */
 
 /* The elements of a proper list, the caller's to free; NULL for another term. */
@@ -62,8 +46,8 @@ static th_term append(th_env *env, th_term list, th_term tail)
 
     if (!elements)
         return TH_NONE;
-    for (; count > 0; count--)
-        tail = th_make_cons(env, elements[count - 1], tail);
+    while (count > 0)
+        tail = th_make_cons(env, elements[--count], tail);
     th_free(elements);
     return tail;
 }
@@ -79,49 +63,34 @@ static int compare_removals(const void *a, const void *b)
     return th_compare_exact(((const struct removal *)a)->term, ((const struct removal *)b)->term);
 }
 
-/* What is to be taken away, each term once, in order; returns their number. */
-static size_t sort_removals(struct removal *removals, const th_term *terms, size_t count)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < count; i++)
-        removals[i] = (struct removal){terms[i], 1};
-    qsort(removals, count, sizeof *removals, compare_removals);
-    for (size_t i = 0; i < count; i++) {
-        if (kept > 0 && compare_removals(&removals[kept - 1], &removals[i]) == 0)
-            removals[kept - 1].count++;
-        else
-            removals[kept++] = removals[i];
-    }
-    return kept;
-}
-
-/* True if T is to be taken away, for which it counts. */
-static bool is_removed(struct removal *removals, size_t count, th_term t)
-{
-    const struct removal key = {t, 0};
-    struct removal *found = bsearch(&key, removals, count, sizeof *removals, compare_removals);
-
-    if (!found || found->count == 0)
-        return false;
-    found->count--;
-    return true;
-}
-
 /* LIST without the first occurrence of each of TAKEN; TH_NONE if one is no proper list. */
 static th_term subtract(th_env *env, th_term list, th_term taken)
 {
-    size_t count, taken_count, kept = 0;
+    size_t count, taken_count, kept = 0, sorted = 0;
     th_term *elements = take_elements(list, &count);
     th_term *removed = elements ? take_elements(taken, &taken_count) : NULL, result = TH_NONE;
     struct removal *removals;
 
     if (removed) {
         removals = th_alloc((taken_count + 1) * sizeof *removals);
-        taken_count = sort_removals(removals, removed, taken_count);
-        for (size_t i = 0; i < count; i++)
-            if (!is_removed(removals, taken_count, elements[i]))
+        for (size_t i = 0; i < taken_count; i++)
+            removals[i] = (struct removal){removed[i], 1};
+        qsort(removals, taken_count, sizeof *removals, compare_removals);
+        for (size_t i = 0; i < taken_count; i++) { /* each term once */
+            if (sorted > 0 && compare_removals(&removals[sorted - 1], &removals[i]) == 0)
+                removals[sorted - 1].count++;
+            else
+                removals[sorted++] = removals[i];
+        }
+        for (size_t i = 0; i < count; i++) {
+            const struct removal key = {elements[i], 0};
+            struct removal *found =
+                bsearch(&key, removals, sorted, sizeof *removals, compare_removals);
+            if (found && found->count > 0)
+                found->count--;
+            else
                 elements[kept++] = elements[i];
+        }
         result = th_make_list(env, elements, kept);
         th_free(removals);
     }
@@ -132,60 +101,63 @@ static th_term subtract(th_env *env, th_term list, th_term taken)
 
 /* --- Operators -------------------------------------------------------------------------------- */
 
-static th_term compare(enum th_operator op, th_term a, th_term b)
+static bool compare(enum th_operator op, th_term a, th_term b)
 {
+    bool exact = op == TH_OPERATOR_IDENTICAL || op == TH_OPERATOR_DIFFERENT;
+    int order = exact ? !th_identical(a, b) : th_compare(a, b);
+
     switch (op) {
     case TH_OPERATOR_EQUAL:
-        return th_shell_boolean(th_compare(a, b) == 0);
-    case TH_OPERATOR_UNEQUAL:
-        return th_shell_boolean(th_compare(a, b) != 0);
     case TH_OPERATOR_IDENTICAL:
-        return th_shell_boolean(th_identical(a, b));
+        return order == 0;
+    case TH_OPERATOR_UNEQUAL:
     case TH_OPERATOR_DIFFERENT:
-        return th_shell_boolean(!th_identical(a, b));
+        return order != 0;
     case TH_OPERATOR_LESS:
-        return th_shell_boolean(th_compare(a, b) < 0);
+        return order < 0;
     case TH_OPERATOR_AT_MOST:
-        return th_shell_boolean(th_compare(a, b) <= 0);
+        return order <= 0;
     case TH_OPERATOR_GREATER:
-        return th_shell_boolean(th_compare(a, b) > 0);
+        return order > 0;
     default:
-        return th_shell_boolean(th_compare(a, b) >= 0);
+        return order >= 0;
     }
-}
-
-static th_term logical(enum th_operator op, th_term a, th_term b)
-{
-    bool first = a == TH_AM(true), second = b == TH_AM(true);
-
-    if (!th_shell_is_boolean(a) || !th_shell_is_boolean(b))
-        return TH_NONE;
-    return th_shell_boolean(op == TH_OPERATOR_AND  ? first && second
-                            : op == TH_OPERATOR_OR ? first || second
-                                                   : first != second);
 }
 
 static th_term apply_binary(struct th_evaluation *e, enum th_operator op, const th_term v[2])
 {
-    th_term t;
+    bool first = v[0] == TH_AM(true), second = v[1] == TH_AM(true);
+    const char *reason = "badarg";
+    th_term t = TH_NONE;
 
-    if (computing[op])
-        return compute(e, op, v);
     switch (op) {
     case TH_OPERATOR_APPEND:
         t = append(&e->heap, v[0], v[1]);
-        return t != TH_NONE ? t : raise_operator(e, "badarg", op, v, 2);
+        break;
     case TH_OPERATOR_LESS_ALL:
         t = subtract(&e->heap, v[0], v[1]);
-        return t != TH_NONE ? t : raise_operator(e, "badarg", op, v, 2);
+        break;
     case TH_OPERATOR_AND:
     case TH_OPERATOR_OR:
     case TH_OPERATOR_XOR:
-        t = logical(op, v[0], v[1]);
-        return t != TH_NONE ? t : raise_operator(e, "badarg", op, v, 2);
+        if (th_shell_is_boolean(v[0]) && th_shell_is_boolean(v[1]))
+            t = th_shell_boolean(op == TH_OPERATOR_AND  ? first && second
+                                 : op == TH_OPERATOR_OR ? first || second
+                                                        : first != second);
+        break;
     default:
-        return compare(op, v[0], v[1]);
+        if (!computing[op])
+            return th_shell_boolean(compare(op, v[0], v[1]));
+        t = computing[op](&e->heap, v[0], v[1]);
+        reason = "badarith";
+        /* A shift of integers that is refused goes further than any system can. */
+        if (t == TH_NUMBER_LARGE || ((op == TH_OPERATOR_BSL || op == TH_OPERATOR_BSR) &&
+                                     th_is_integer(v[0]) && th_is_integer(v[1])))
+            reason = "system_limit";
+        if (t == TH_NUMBER_LARGE)
+            t = TH_NONE;
     }
+    return t != TH_NONE ? t : raise_operator(e, reason, op, v, 2);
 }
 
 static th_term apply_unary(struct th_evaluation *e, enum th_operator op, th_term operand)
@@ -200,31 +172,9 @@ static th_term apply_unary(struct th_evaluation *e, enum th_operator op, th_term
     return op == TH_OPERATOR_MINUS ? th_number_negate(&e->heap, operand) : operand;
 }
 
-/* andalso, orelse: the right one is only evaluated if it decides. */
-static th_term evaluate_short(struct th_evaluation *e, const struct th_node *node, bool tail)
+th_term th_shell_apply_operator(struct th_evaluation *e, const struct th_node *node,
+                                const th_term values[])
 {
-    th_term left = th_shell_evaluate(e, node->parts[0]);
-
-    if (left == TH_NONE)
-        return TH_NONE;
-    if (!th_shell_is_boolean(left))
-        return th_shell_raise_pair(e, "badarg", left);
-    if (left == th_shell_boolean(node->op == TH_OPERATOR_ORELSE))
-        return left;
-    return th_shell_evaluate_part(e, node->parts[1], tail);
-}
-
-th_term th_shell_evaluate_operator(struct th_evaluation *e, const struct th_node *node, bool tail)
-{
-    const th_term *values;
-    size_t first;
-
-    if (node->op == TH_OPERATOR_ORELSE || node->op == TH_OPERATOR_ANDALSO)
-        return evaluate_short(e, node, tail);
-    if (!th_shell_evaluate_all(e, node->parts, node->count, &first))
-        return TH_NONE;
-    e->stacked = first;
-    values = e->stack + first;
     return node->kind == TH_NODE_UNARY ? apply_unary(e, node->op, values[0])
                                        : apply_binary(e, node->op, values);
 }

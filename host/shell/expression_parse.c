@@ -4,7 +4,7 @@
  * Recursion follows the nesting of the text and is bounded by the parser's depth. After an error
  * the text is at its end for everyone, so that no function looks whether another has failed.
  */
-#include "expression.h"
+#include "shell_internal.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -105,25 +105,6 @@ static enum th_operator operator_at(const struct th_expression_parser *p)
     return TH_OPERATOR_COUNT;
 }
 
-static struct th_node *make_unary(struct th_expression_parser *p, enum th_operator op,
-                                  const char *at, struct th_node *operand)
-{
-    bool number = operand->kind == TH_NODE_CONSTANT &&
-                  (th_is_integer(operand->value) || th_is_float(operand->value));
-    struct th_node *node;
-
-    if (number && (op == TH_OPERATOR_PLUS ||
-                   op == TH_OPERATOR_MINUS)) { /* -1 is a constant, and may be in patterns */
-        operand->at = at;
-        if (op == TH_OPERATOR_MINUS)
-            operand->value = th_number_negate(&p->source->env, operand->value);
-        return operand;
-    }
-    node = th_shell_make_node_of(p, TH_NODE_UNARY, at, &operand, 1);
-    node->op = (unsigned char)op;
-    return node;
-}
-
 /* An operand with its signs, read as PARSE does what stands behind them. */
 static struct th_node *parse_signed(struct th_expression_parser *p, th_shell_parsed *parse)
 {
@@ -143,7 +124,16 @@ static struct th_node *parse_signed(struct th_expression_parser *p, th_shell_par
         node = parse(p);
     } else {
         th_shell_advance(p);
-        node = make_unary(p, op, at, parse_signed(p, parse));
+        node = parse_signed(p, parse);
+        if (node->kind == TH_NODE_CONSTANT && th_is_number(node->value) &&
+            (op == TH_OPERATOR_PLUS || op == TH_OPERATOR_MINUS)) {
+            node->at = at; /* -1 is a constant, and may be in patterns */
+            if (op == TH_OPERATOR_MINUS)
+                node->value = th_number_negate(&p->source->env, node->value);
+        } else {
+            node = th_shell_make_node_of(p, TH_NODE_UNARY, at, &node, 1);
+            node->op = (unsigned char)op;
+        }
     }
     p->depth--;
     return node;
@@ -157,19 +147,6 @@ struct th_node *th_shell_parse_operand(struct th_expression_parser *p)
 struct th_node *th_shell_parse_primary(struct th_expression_parser *p)
 {
     return parse_signed(p, th_shell_parse_bare);
-}
-
-static struct th_node *make_binary(struct th_expression_parser *p, enum th_operator op,
-                                   struct th_node *left, struct th_node *right)
-{
-    enum th_node_kind kind = op == TH_OPERATOR_MATCH  ? TH_NODE_MATCH
-                             : op == TH_OPERATOR_SEND ? TH_NODE_SEND
-                                                      : TH_NODE_BINARY;
-    struct th_node *node =
-        th_shell_make_node_of(p, kind, left->at, (struct th_node *[]){left, right}, 2);
-
-    node->op = (unsigned char)op;
-    return node;
 }
 
 /* At "catch". */
@@ -203,7 +180,12 @@ static struct th_node *climb(struct th_expression_parser *p, struct th_node *lef
             right = climb(p, th_shell_parse_operand(p),
                           operators[op].right ? precedence : precedence + 1);
         p->depth--;
-        left = make_binary(p, op, left, right);
+        left = th_shell_make_node_of(p,
+                                     op == TH_OPERATOR_MATCH  ? TH_NODE_MATCH
+                                     : op == TH_OPERATOR_SEND ? TH_NODE_SEND
+                                                              : TH_NODE_BINARY,
+                                     left->at, (struct th_node *[]){left, right}, 2);
+        left->op = (unsigned char)op;
         if (precedence == COMPARISON && operator_at(p) != TH_OPERATOR_COUNT &&
             operators[operator_at(p)].precedence == COMPARISON)
             return th_shell_fail_here(p, "no second comparison: parentheses say which comes first");

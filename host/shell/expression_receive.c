@@ -87,25 +87,11 @@ bool th_shell_get_time(struct th_evaluation *e, th_term t, int64_t *nanoseconds)
     return true;
 }
 
-/* Waits for a further message until END; false: time is up, or it was interrupted. */
-static bool wait_until(struct th_evaluation *e, int64_t end)
-{
-    for (;;) {
-        int64_t left = end - now();
-        if (th_shell_interrupted(e))
-            return false;
-        if (th_shell_wait(e, left <= 0 ? 0 : left > LOOK ? LOOK : left))
-            return true;
-        if (left <= 0)
-            return false;
-    }
-}
-
 th_term th_shell_evaluate_receive(struct th_evaluation *e, const struct th_node *node, bool tail)
 {
     th_term time = node->parts[0] ? th_shell_evaluate(e, node->parts[0]) : th_atom("infinity");
     struct th_shell_mail **place = &e->mail;
-    int64_t nanoseconds, end;
+    int64_t nanoseconds, end, left;
 
     if (time == TH_NONE || !th_shell_get_time(e, time, &nanoseconds))
         return TH_NONE;
@@ -117,6 +103,9 @@ th_term th_shell_evaluate_receive(struct th_evaluation *e, const struct th_node 
                 return th_shell_evaluate_block(e, clause->parts[2], tail);
             place = &(*place)->next;
         }
-    } while (wait_until(e, end));
-    return e->stopped ? TH_NONE : th_shell_evaluate_block(e, node->parts[1], tail);
+        left = end - now();
+        if (th_shell_interrupted(e))
+            return TH_NONE;
+    } while (th_shell_wait(e, left <= 0 ? 0 : left > LOOK ? LOOK : left) || left > 0);
+    return th_shell_evaluate_block(e, node->parts[1], tail);
 }

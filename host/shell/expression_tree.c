@@ -1,5 +1,5 @@
 /* Trees: their memory, and whether all in them may stand where it does. */
-#include "expression.h"
+#include "shell_internal.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -157,27 +157,6 @@ static void check_map_pair(struct check *c, const struct th_node *pair)
     check_part(c, pair->parts[1], check_pattern);
 }
 
-static bool is_leaf_pattern(const struct th_node *node)
-{
-    return node->kind == TH_NODE_CONSTANT || node->kind == TH_NODE_VARIABLE ||
-           node->kind == TH_NODE_ANY;
-}
-
-static void check_bits_pattern(struct check *c, const struct th_node *bits)
-{
-    for (size_t i = 0; !c->wrong && i < bits->count; i++) {
-        const struct th_node *segment = bits->parts[i];
-        bool last = i + 1 == bits->count;
-        if (!is_leaf_pattern(segment->parts[0]))
-            refuse(c, segment, "a variable or a constant, as this is a pattern");
-        else if (!last && !segment->parts[1] && !segment->spec->sized &&
-                 (segment->spec->type == TH_SEGMENT_BINARY ||
-                  segment->spec->type == TH_SEGMENT_BITSTRING))
-            refuse(c, segment, "a size, as only the last segment takes all that is left");
-        check_part(c, segment->parts[1], check_guard_test);
-    }
-}
-
 static void check_pattern(struct check *c, const struct th_node *node)
 {
     switch ((enum th_node_kind)node->kind) {
@@ -196,7 +175,17 @@ static void check_pattern(struct check *c, const struct th_node *node)
         check_parts(c, node, 1, check_map_pair);
         break;
     case TH_NODE_BITS:
-        check_bits_pattern(c, node);
+        for (size_t i = 0; !c->wrong && i < node->count; i++) {
+            const struct th_node *segment = node->parts[i];
+            unsigned kind = segment->parts[0]->kind;
+            if (kind != TH_NODE_CONSTANT && kind != TH_NODE_VARIABLE && kind != TH_NODE_ANY)
+                refuse(c, segment, "a variable or a constant, as this is a pattern");
+            else if (i + 1 < node->count && !segment->parts[1] && !segment->spec->sized &&
+                     (segment->spec->type == TH_SEGMENT_BINARY ||
+                      segment->spec->type == TH_SEGMENT_BITSTRING))
+                refuse(c, segment, "a size, as only the last segment takes all that is left");
+            check_part(c, segment->parts[1], check_guard_test);
+        }
         break;
     default:
         refuse(c, node,
@@ -205,23 +194,18 @@ static void check_pattern(struct check *c, const struct th_node *node)
     }
 }
 
-static void check_guard_call(struct check *c, const struct th_node *node)
-{
-    const struct th_node *module = node->parts[0];
-    const struct th_node *function = node->parts[1];
-
-    if ((module && (module->kind != TH_NODE_CONSTANT || module->value != TH_AM(erlang))) ||
-        function->kind != TH_NODE_CONSTANT || !th_is_atom(function->value) ||
-        !th_shell_in_guards(th_atom_name(function->value)->text, node->count - 2))
-        refuse(c, node, "a guard, which may call is_atom/1 and the like, but not this");
-    check_parts(c, node, 2, check_guard_test);
-}
-
 static void check_guard_test(struct check *c, const struct th_node *node)
 {
+    const struct th_node *module = node->count ? node->parts[0] : NULL, *function;
+
     switch ((enum th_node_kind)node->kind) {
     case TH_NODE_CALL:
-        check_guard_call(c, node);
+        function = node->parts[1];
+        if ((module && (module->kind != TH_NODE_CONSTANT || module->value != TH_AM(erlang))) ||
+            function->kind != TH_NODE_CONSTANT || !th_is_atom(function->value) ||
+            !th_shell_in_guards(th_atom_name(function->value)->text, node->count - 2))
+            refuse(c, node, "a guard, which may call is_atom/1 and the like, but not this");
+        check_parts(c, node, 2, check_guard_test);
         break;
     case TH_NODE_MATCH:
     case TH_NODE_SEND:
@@ -261,14 +245,6 @@ static void check_guard(struct check *c, const struct th_node *guard)
     check_parts(c, guard, 0, check_guard_block);
 }
 
-static void check_generator_pattern(struct check *c, const struct th_node *pattern)
-{
-    if (pattern->kind == TH_NODE_PAIR)
-        check_parts(c, pattern, 0, check_pattern);
-    else
-        check_pattern(c, pattern);
-}
-
 static void check_expression(struct check *c, const struct th_node *node)
 {
     switch ((enum th_node_kind)node->kind) {
@@ -282,7 +258,10 @@ static void check_expression(struct check *c, const struct th_node *node)
         check_part(c, node->parts[2], check_expression);
         break;
     case TH_NODE_GENERATOR:
-        check_part(c, node->parts[0], check_generator_pattern);
+        if (node->parts[0]->kind == TH_NODE_PAIR)
+            check_parts(c, node->parts[0], 0, check_pattern);
+        else
+            check_part(c, node->parts[0], check_pattern);
         check_part(c, node->parts[1], check_expression);
         break;
     case TH_NODE_ANY:
