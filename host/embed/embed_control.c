@@ -57,32 +57,16 @@ static void free_control(struct control *control)
     th_free(control);
 }
 
-static enum th_status begin(struct control *control)
-{
-    enum th_status status = th_control_host_begin(&control->host);
-
-    if (status != TH_OK)
-        return th_error_context("cannot serve %s", control->path);
-    th_control_host_lock(&control->host); /* commands come already */
-    status = th_control_host_watch(&control->host);
-    th_control_host_unlock(&control->host);
-    if (status != TH_OK)
-        th_control_host_end(&control->host);
-    return status;
-}
-
 enum tracehost_status tracehost_control_open(tracehost_host *host,
                                              const struct tracehost_control_setup *given)
 {
     struct tracehost_control_setup setup;
     struct control *control;
     enum th_status status =
-        th_embed_sized_take(&setup, sizeof setup, given, "tracehost_control_setup");
+        th_embed_sized_take(&setup, sizeof setup, given, "tracehost_control_setup")
+            ?: check(host, &setup)
+            ?: th_embed_enter();
 
-    if (status == TH_OK)
-        status = check(host, &setup);
-    if (status == TH_OK)
-        status = th_embed_enter();
     if (status != TH_OK)
         return th_embed_answer(status);
     control = th_alloc_zero(sizeof *control);
@@ -103,7 +87,16 @@ enum tracehost_status tracehost_control_open(tracehost_host *host,
         .processes = list_processes,
         .context = control,
     };
-    status = begin(control);
+    status = th_control_host_begin(&control->host);
+    if (status != TH_OK) {
+        th_error_context("cannot serve %s", control->path);
+    } else {
+        th_control_host_lock(&control->host); /* commands come already */
+        status = th_control_host_watch(&control->host);
+        th_control_host_unlock(&control->host);
+        if (status != TH_OK)
+            th_control_host_end(&control->host);
+    }
     if (status == TH_OK)
         host->control = &control->host;
     else

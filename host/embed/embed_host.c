@@ -90,36 +90,25 @@ static void add_search_folder(tracehost_host *host, const char *folder)
     host->folders.items[host->folders.count++] = th_strdup(folder);
 }
 
-static enum th_status check_setup(const struct tracehost_setup *setup)
-{
-    if (running)
-        return th_error_raise(TH_USAGE, "there is a host already");
-    if (setup->clock != TRACEHOST_CLOCK_RECORDED && setup->clock != TRACEHOST_CLOCK_WALL)
-        return th_error_raise(TH_USAGE, "there is no clock %d", (int)setup->clock);
-    for (size_t i = 0; i < setup->folder_count; i++)
-        if (!setup->folders || !setup->folders[i])
-            return th_embed_missing("name of a folder");
-    return TH_OK;
-}
-
-/* Starts the threads that the host needs: a failure to start them later would end the program. */
-static enum th_status start_threads(void)
-{
-    int error = th_progress_prepare();
-
-    return error ? th_error_raise(TH_FAILED, "cannot start a thread: %s", strerror(error)) : TH_OK;
-}
-
 enum tracehost_status tracehost_host_start(const struct tracehost_setup *given,
                                            tracehost_host **host)
 {
     struct tracehost_setup setup;
     enum th_status status = th_embed_sized_take(&setup, sizeof setup, given, "tracehost_setup")
-                                ?: th_embed_need(host, "result")
-                                ?: check_setup(&setup)
-                                ?: th_embed_enter()
-                                ?: start_threads();
+                                ?: th_embed_need(host, "result");
+    int error;
 
+    if (status == TH_OK && running)
+        status = th_error_raise(TH_USAGE, "there is a host already");
+    else if (status == TH_OK && setup.clock != TRACEHOST_CLOCK_RECORDED &&
+             setup.clock != TRACEHOST_CLOCK_WALL)
+        status = th_error_raise(TH_USAGE, "there is no clock %d", (int)setup.clock);
+    for (size_t i = 0; status == TH_OK && i < setup.folder_count; i++)
+        status = th_embed_need(setup.folders && setup.folders[i], "name of a folder");
+    status = status ?: th_embed_enter();
+    error = status == TH_OK ? th_progress_prepare() : 0; /* later a failure ends the program */
+    if (error)
+        status = th_error_raise(TH_FAILED, "cannot start a thread: %s", strerror(error));
     if (status != TH_OK)
         return th_embed_answer(status);
     th_library_halt_over();
@@ -237,8 +226,7 @@ enum tracehost_status tracehost_host_get_counts(tracehost_host *host,
 {
     struct th_execution_counts execution;
     struct tracehost_host_counts known;
-    enum th_status status =
-        th_embed_check(host) ?: th_embed_sized_check(counts, "tracehost_host_counts");
+    enum th_status status = th_embed_check(host);
 
     if (status != TH_OK)
         return th_embed_answer(status);
@@ -249,8 +237,7 @@ enum tracehost_status tracehost_host_get_counts(tracehost_host *host,
         .returns_not_kept = execution.not_kept + execution.lost,
         .mail_dropped = th_process_mail_dropped(),
     };
-    th_embed_sized_give(counts, &known, sizeof known);
-    return TRACEHOST_OK;
+    return th_embed_sized_answer(counts, &known, sizeof known, "tracehost_host_counts");
 }
 
 struct delivery {

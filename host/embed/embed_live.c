@@ -59,12 +59,14 @@ enum tracehost_status tracehost_live_begin(tracehost_host *host,
 
     if (status != TH_OK)
         return th_embed_answer(status);
-    made = th_alloc_zero(sizeof *made);
-    made->host = host;
-    made->words = setup.words;
-    made->context = setup.context;
-    made->process.id = tracehost_process_pid(setup.process);
-    made->process.words = setup.words ? live_words_of : NULL;
+    made = th_alloc(sizeof *made);
+    *made = (tracehost_live_process){
+        .process = {.id = tracehost_process_pid(setup.process),
+                    .words = setup.words ? live_words_of : NULL},
+        .host = host,
+        .words = setup.words,
+        .context = setup.context,
+    };
     th_live_process_begin(&made->process, host->tracing,
                           setup.parent ? &setup.parent->process : NULL, setup.linked);
     atomic_fetch_add_explicit(&host->live, 1, memory_order_relaxed);
@@ -76,17 +78,6 @@ enum tracehost_status tracehost_live_begin(tracehost_host *host,
     pthread_mutex_unlock(&host->processes_lock);
     *live = made;
     return TRACEHOST_OK;
-}
-
-static void leave_list(tracehost_live_process *live)
-{
-    tracehost_host *host = live->host;
-
-    pthread_mutex_lock(&host->processes_lock);
-    *(live->before ? &live->before->next : &host->processes) = live->next;
-    if (live->next)
-        live->next->before = live->before;
-    pthread_mutex_unlock(&host->processes_lock);
 }
 
 json_t *th_embed_processes(tracehost_host *host)
@@ -105,7 +96,11 @@ void tracehost_live_end(tracehost_live_process *live)
 {
     if (!live)
         return;
-    leave_list(live);
+    pthread_mutex_lock(&live->host->processes_lock);
+    *(live->before ? &live->before->next : &live->host->processes) = live->next;
+    if (live->next)
+        live->next->before = live->before;
+    pthread_mutex_unlock(&live->host->processes_lock);
     th_live_process_end(&live->process);
     atomic_fetch_sub_explicit(&live->host->live, 1, memory_order_relaxed);
     th_free(live);
@@ -152,21 +147,20 @@ enum tracehost_status tracehost_live_function_begin(tracehost_host *host, const 
                                                     tracehost_live_function **made)
 {
     struct th_traceable_function *begun;
-    struct th_pattern name;
+    struct th_mfa name;
     enum th_status status = check_live(host)
                                 ?: th_embed_enter()
                                 ?: th_embed_check_outside(host)
                                 ?: th_embed_need(function, "function")
-                                ?: th_embed_need(made, "result");
+                                ?: th_embed_need(made, "result")
+                                ?: th_embed_read_function(function, &name);
 
-    if (status == TH_OK && (!th_trace_pattern_parse(function, &name) || name.arity == TH_ANY_ARITY))
-        status = th_error_raise(TH_USAGE, "a function is M:F/A, not '%s'", function);
     if (status != TH_OK)
         return th_embed_answer(status);
     *made = th_alloc_zero(sizeof **made);
     (*made)->host = host;
     begun = &(*made)->function;
-    begun->function.name = (struct th_mfa){name.module, name.function, (uint32_t)name.arity};
+    begun->function.name = name;
     th_code_permission_wait();
     th_live_functions_begin(host->tracing, &begun, 1);
     th_code_permission_release();
@@ -259,15 +253,13 @@ void tracehost_live_return_to(tracehost_live_process *live, const tracehost_live
 enum tracehost_status tracehost_live_get_counts(tracehost_host *host,
                                                 struct tracehost_live_counts *counts)
 {
-    struct th_live_counts of;
     struct tracehost_live_counts known;
-    enum th_status status =
-        th_embed_check(host) ?: th_embed_sized_check(counts, "tracehost_live_counts");
+    struct th_live_counts of;
+    enum th_status status = th_embed_check(host);
 
     if (status != TH_OK)
         return th_embed_answer(status);
     of = th_live_counts(host->tracing);
     known = (struct tracehost_live_counts){.suppressed = of.suppressed, .strangers = of.strangers};
-    th_embed_sized_give(counts, &known, sizeof known);
-    return TRACEHOST_OK;
+    return th_embed_sized_answer(counts, &known, sizeof known, "tracehost_live_counts");
 }

@@ -110,14 +110,6 @@ void tracehost_match_free(tracehost_match *match)
 
 /* --- trying --- */
 
-static bool is_caller_term(th_term t)
-{
-    const th_term *parts = th_is_tuple(t) && th_tuple_arity(t) == 3 ? th_tuple_elements(t) : NULL;
-
-    return t == TH_NONE || t == TH_AM(undefined) ||
-           (parts && th_is_atom(parts[0]) && th_is_atom(parts[1]) && th_is_small(parts[2]));
-}
-
 /* As many elements as its kind has; of calls any number. */
 static enum th_status check_target(enum th_match_kind kind,
                                    const struct tracehost_match_subject *subject)
@@ -146,6 +138,7 @@ static enum th_status begin_trial(struct trial *trial, const tracehost_match *ma
                                   const struct tracehost_match_subject *given)
 {
     struct tracehost_match_subject subject;
+    const th_term *parts = NULL;
     enum th_status status =
         th_embed_need(match, "match specification")
             ?: th_embed_sized_take(&subject, sizeof subject, given, "tracehost_match_subject")
@@ -153,7 +146,10 @@ static enum th_status begin_trial(struct trial *trial, const tracehost_match *ma
 
     if (status == TH_OK && subject.self != TH_NONE && !th_is_pid(subject.self))
         status = th_error_raise(TH_USAGE, "the tracee is no pid");
-    if (status == TH_OK && !is_caller_term(subject.caller))
+    if (status == TH_OK && th_is_tuple(subject.caller) && th_tuple_arity(subject.caller) == 3)
+        parts = th_tuple_elements(subject.caller);
+    if (status == TH_OK && subject.caller != TH_NONE && subject.caller != TH_AM(undefined) &&
+        !(parts && th_is_atom(parts[0]) && th_is_atom(parts[1]) && th_is_small(parts[2])))
         status = th_error_raise(TH_USAGE, "the caller is neither {M,F,Arity} nor undefined");
     if (status != TH_OK)
         return status;
@@ -196,39 +192,32 @@ enum tracehost_status tracehost_match_run(const tracehost_match *match, ErlNifEn
     return TRACEHOST_OK;
 }
 
-static char *report_trial(const struct th_match_spec *spec, struct trial *trial, th_env *env)
-{
-    struct th_match_attempt *attempts =
-        th_alloc((th_match_clause_count(spec) + 1) * sizeof *attempts);
-    struct th_match_report report = {.spec = spec,
-                                     .subject = trial->subject,
-                                     .attempts = attempts,
-                                     .doings = &trial->trial.doings};
-    struct th_buffer out = {0};
-    char *text;
-
-    report.count = th_match_explain(spec, &trial->subject, &trial->surroundings, env,
-                                    &report.result, attempts);
-    th_match_print_report(&out, &report);
-    text = th_strdup(th_buffer_text(&out));
-    th_buffer_free(&out);
-    th_free(attempts);
-    return text;
-}
-
 enum tracehost_status tracehost_match_explain(const tracehost_match *match,
                                               const struct tracehost_match_subject *subject,
                                               char **text)
 {
     struct trial trial;
+    struct th_match_attempt *attempts;
+    struct th_match_report report;
+    struct th_buffer out = {0};
     th_env env;
     enum th_status status =
         begin_trial(&trial, match, subject) ?: th_embed_enter() ?: th_embed_need(text, "result");
 
     if (status != TH_OK)
         return th_embed_answer(status);
+    attempts = th_alloc((th_match_clause_count(match->spec) + 1) * sizeof *attempts);
+    report = (struct th_match_report){.spec = match->spec,
+                                      .subject = trial.subject,
+                                      .attempts = attempts,
+                                      .doings = &trial.trial.doings};
     th_env_init(&env, TH_ENV_PLAIN);
-    *text = report_trial(match->spec, &trial, &env);
+    report.count = th_match_explain(match->spec, &trial.subject, &trial.surroundings, &env,
+                                    &report.result, attempts);
+    th_match_print_report(&out, &report);
+    *text = th_strdup(th_buffer_text(&out));
+    th_buffer_free(&out);
+    th_free(attempts);
     th_env_release(&env);
     th_buffer_free(&trial.trial.doings);
     return TRACEHOST_OK;

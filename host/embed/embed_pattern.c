@@ -1,4 +1,4 @@
-/* Which calls a session traces. */
+/* Which calls and messages a session traces. */
 #include "embed_host.h"
 
 #include "host/self/self.h"
@@ -13,11 +13,6 @@ _Static_assert((int)TRACEHOST_LOCAL == TH_BP_LOCAL && (int)TRACEHOST_GLOBAL == T
 
 /* --- reading --- */
 
-static enum th_status no_pattern(void)
-{
-    return th_error_raise(TH_USAGE, "a pattern is M:F/A, M:F/_, M:_/_ or _:_/_");
-}
-
 /* An atom, or TH_NONE for '_'. */
 static bool read_pattern_name(th_term t, th_term *name)
 {
@@ -25,57 +20,33 @@ static bool read_pattern_name(th_term t, th_term *name)
     return th_is_atom(t);
 }
 
-static bool read_pattern_arity(th_term t, int *arity)
+static bool read_function_term(th_term t, struct th_pattern *pattern)
 {
-    *arity = TH_ANY_ARITY;
-    if (t == th_atom("_"))
-        return true;
-    if (!th_is_small(t) || th_small_value(t) < 0 || th_small_value(t) > TH_FUNCTION_ARITY_MAX)
-        return false;
-    *arity = (int)th_small_value(t);
-    return true;
-}
-
-static enum th_status read_function_term(th_term t, struct th_pattern *pattern)
-{
-    const th_term *parts;
+    const th_term *parts = th_is_tuple(t) && th_tuple_arity(t) == 3 ? th_tuple_elements(t) : NULL;
+    bool any = parts && parts[2] == th_atom("_");
 
     *pattern = (struct th_pattern){TH_NONE, TH_NONE, TH_ANY_ARITY, t == th_atom("on_load")};
     if (pattern->on_load)
-        return TH_OK;
-    if (!th_is_tuple(t) || th_tuple_arity(t) != 3)
-        return no_pattern();
-    parts = th_tuple_elements(t);
-    return read_pattern_name(parts[0], &pattern->module) &&
-                   read_pattern_name(parts[1], &pattern->function) &&
-                   read_pattern_arity(parts[2], &pattern->arity)
-               ? TH_OK
-               : no_pattern();
+        return true;
+    if (!parts || !read_pattern_name(parts[0], &pattern->module) ||
+        !read_pattern_name(parts[1], &pattern->function) || (!any && !th_is_small(parts[2])))
+        return false;
+    if (!any)
+        pattern->arity = (int)th_small_value(parts[2]);
+    return any ||
+           (th_small_value(parts[2]) >= 0 && th_small_value(parts[2]) <= TH_FUNCTION_ARITY_MAX);
 }
 
 static enum th_status read_pattern_function(const struct tracehost_pattern *given,
                                             struct th_pattern *pattern)
 {
-    enum th_status status = TH_OK;
-
     if (!given->function == (given->function_term == TH_NONE))
         return th_error_raise(TH_USAGE, "a pattern has a function, either as text or as a term");
-    if (given->function_term != TH_NONE)
-        status = read_function_term(given->function_term, pattern);
-    else if (!th_trace_pattern_parse(given->function, pattern))
-        status = no_pattern();
+    if (given->function ? !th_trace_pattern_parse(given->function, pattern)
+                        : !read_function_term(given->function_term, pattern))
+        return th_error_raise(TH_USAGE, "a pattern is M:F/A, M:F/_, M:_/_ or _:_/_");
     pattern->on_load |= given->on_load;
-    return status;
-}
-
-static enum th_status read_match(const struct tracehost_pattern *given, th_env *env, th_term *match)
-{
-    *match = given->match_term != TH_NONE ? given->match_term : TH_AM(true);
-    if (!given->match)
-        return TH_OK;
-    if (given->match_term != TH_NONE)
-        return th_error_raise(TH_USAGE, "a pattern has one match specification");
-    return th_embed_read_specification(env, given->match, match);
+    return TH_OK;
 }
 
 /* --- setting --- */
@@ -97,7 +68,12 @@ enum tracehost_status tracehost_session_set_pattern(tracehost_host *host, traceh
     if (status != TH_OK)
         return th_embed_answer(status);
     th_env_init(&env, TH_ENV_PLAIN);
-    status = read_match(&known, &env, &match)
+    match = known.match_term != TH_NONE ? known.match_term : TH_AM(true);
+    if (known.match && known.match_term != TH_NONE)
+        status = th_error_raise(TH_USAGE, "a pattern has one match specification");
+    else if (known.match)
+        status = th_embed_read_specification(&env, known.match, &match);
+    status = status
                  ?: th_embed_find_copy(match)
                  ?: th_trace_session_function(found, &pattern, match,
                                         known.kinds ? known.kinds : TH_BP_LOCAL, matched);
@@ -106,6 +82,16 @@ enum tracehost_status tracehost_session_set_pattern(tracehost_host *host, traceh
 }
 
 /* --- asking --- */
+
+enum th_status th_embed_read_function(const char *text, struct th_mfa *function)
+{
+    struct th_pattern pattern;
+
+    if (!th_trace_pattern_parse(text, &pattern) || pattern.arity == TH_ANY_ARITY)
+        return th_error_raise(TH_USAGE, "a function is M:F/A, not '%s'", text);
+    *function = (struct th_mfa){pattern.module, pattern.function, (uint32_t)pattern.arity};
+    return TH_OK;
+}
 
 struct functions {
     struct th_mfa *items;
@@ -120,20 +106,6 @@ static void collect_function(void *context, const struct th_mfa *function,
     (void)info;
     TH_ARRAY_GROW(functions->items, functions->count, functions->capacity);
     functions->items[functions->count++] = *function;
-}
-
-/* The one that TEXT names. */
-static enum th_status collect_named(const char *text, struct functions *functions)
-{
-    const struct th_bp_info nothing = {0};
-    struct th_pattern pattern;
-
-    if (!th_trace_pattern_parse(text, &pattern) || pattern.arity == TH_ANY_ARITY)
-        return th_error_raise(TH_USAGE, "a function is M:F/A, not '%s'", text);
-    collect_function(functions,
-                     &(struct th_mfa){pattern.module, pattern.function, (uint32_t)pattern.arity},
-                     &nothing);
-    return TH_OK;
 }
 
 struct visitor {
@@ -205,6 +177,7 @@ enum tracehost_status tracehost_session_visit_functions(
 {
     const struct visitor visitor = {visit, context};
     struct functions functions = {0};
+    struct th_mfa named = {TH_NONE};
     struct th_session *found;
     enum th_status status = th_embed_session(host, session, &found)
                                 ?: th_embed_enter()
@@ -213,9 +186,11 @@ enum tracehost_status tracehost_session_visit_functions(
     if (status == TH_OK && function && strcmp(function, "on_load") == 0)
         visit_function(found, NULL, &visitor);
     else if (status == TH_OK && function)
-        status = collect_named(function, &functions);
+        status = th_embed_read_function(function, &named);
     else if (status == TH_OK)
         th_trace_session_functions(found, collect_function, &functions);
+    if (named.module != TH_NONE)
+        visit_function(found, &named, &visitor);
     for (size_t i = 0; i < functions.count; i++) {
         found =
             th_trace_session_find(host->tracing, session); /* the visitor may have destroyed it */
@@ -224,4 +199,71 @@ enum tracehost_status tracehost_session_visit_functions(
     }
     th_free(functions.items);
     return th_embed_answer(status);
+}
+
+/* --- messages --- */
+
+static enum tracehost_status
+set_message_pattern(tracehost_host *host, tracehost_session session, const char *text,
+                    th_term match,
+                    enum th_status (*set_in)(struct th_session *session, th_term match))
+{
+    struct th_session *found;
+    th_env env;
+    enum th_status status = th_embed_session(host, session, &found);
+
+    if (status == TH_OK && !text == (match == TH_NONE))
+        status = th_error_raise(TH_USAGE, "a pattern is either text or a term");
+    status = status ?: th_embed_enter();
+    if (status != TH_OK)
+        return th_embed_answer(status);
+    th_env_init(&env, TH_ENV_PLAIN);
+    if (text)
+        status = th_embed_read_specification(&env, text, &match);
+    status = status ?: th_embed_find_copy(match) ?: set_in(found, match);
+    th_env_release(&env);
+    return th_embed_answer(status);
+}
+
+static enum tracehost_status
+get_message_pattern(tracehost_host *host, tracehost_session session, ErlNifEnv *env, th_term *match,
+                    th_term (*get_from)(const struct th_session *session, th_env *env))
+{
+    struct th_session *found;
+    enum th_status status = th_embed_session(host, session, &found)
+                                ?: th_embed_need(env, "environment")
+                                ?: th_embed_need(match, "result");
+
+    if (status == TH_OK)
+        *match = get_from(found, env);
+    return th_embed_answer(status);
+}
+
+enum tracehost_status tracehost_session_set_send_pattern(tracehost_host *host,
+                                                         tracehost_session session,
+                                                         const char *match, ERL_NIF_TERM match_term)
+{
+    return set_message_pattern(host, session, match, match_term, th_trace_session_send_pattern);
+}
+
+enum tracehost_status tracehost_session_set_receive_pattern(tracehost_host *host,
+                                                            tracehost_session session,
+                                                            const char *match,
+                                                            ERL_NIF_TERM match_term)
+{
+    return set_message_pattern(host, session, match, match_term, th_trace_session_receive_pattern);
+}
+
+enum tracehost_status tracehost_session_get_send_pattern(tracehost_host *host,
+                                                         tracehost_session session, ErlNifEnv *env,
+                                                         ERL_NIF_TERM *match)
+{
+    return get_message_pattern(host, session, env, match, th_trace_session_send_pattern_info);
+}
+
+enum tracehost_status tracehost_session_get_receive_pattern(tracehost_host *host,
+                                                            tracehost_session session,
+                                                            ErlNifEnv *env, ERL_NIF_TERM *match)
+{
+    return get_message_pattern(host, session, env, match, th_trace_session_receive_pattern_info);
 }

@@ -1,6 +1,5 @@
 /* Streams on their way to the sessions. */
 #include "embed_host.h"
-#include "embed_stream.h"
 
 #include "host/crash/crash.h"
 #include "host/self/self.h"
@@ -32,20 +31,6 @@ static enum th_status read_bound(const struct tracehost_bound *given, struct th_
     return TH_OK;
 }
 
-static enum th_status read_replay_options(tracehost_replay *replay,
-                                          const struct tracehost_replay_options *given)
-{
-    struct tracehost_replay_options *options = &replay->options;
-    enum th_status status =
-        th_embed_sized_take(options, sizeof *options, given, "tracehost_replay_options")
-            ?: read_bound(&options->from, &replay->play.from)
-            ?: read_bound(&options->to, &replay->play.to);
-
-    replay->play.max_records = (struct th_limit){options->max_events != 0, options->max_events};
-    replay->play.verify = options->verify;
-    return status;
-}
-
 enum tracehost_status tracehost_replay_begin(tracehost_host *host, tracehost_stream *stream,
                                              const struct tracehost_replay_options *options,
                                              tracehost_replay **replay)
@@ -61,11 +46,17 @@ enum tracehost_status tracehost_replay_begin(tracehost_host *host, tracehost_str
     if (status != TH_OK)
         return th_embed_answer(status);
     made = th_alloc_zero(sizeof *made);
-    status = read_replay_options(made, options);
+    status = th_embed_sized_take(&made->options, sizeof made->options, options,
+                                 "tracehost_replay_options")
+                 ?: read_bound(&made->options.from, &made->play.from)
+                 ?: read_bound(&made->options.to, &made->play.to);
     if (status != TH_OK) {
         th_free(made);
         return th_embed_answer(status);
     }
+    made->play.max_records =
+        (struct th_limit){made->options.max_events != 0, made->options.max_events};
+    made->play.verify = made->options.verify;
     made->host = host;
     made->stream = stream;
     made->player =
@@ -144,46 +135,39 @@ static void call_program(tracehost_replay *replay,
     th_self.embed_depth--;
 }
 
-/* The chain tells of damage: the first is kept for the end. */
-static void note_damage(tracehost_replay *replay, struct th_buffer *first)
-{
-    if (!first->size) {
-        size_t length = tracehost_error_text(NULL, 0);
-        tracehost_error_text((char *)th_buffer_reserve(first, length + 1), length + 1);
-        first->size = length;
-    }
-    call_program(replay, replay->options.damage);
-    th_error_clear();
-}
-
-static enum th_status sum_up_damage(const tracehost_replay *replay, struct th_buffer *first)
-{
-    const struct th_player_counts *counts = &replay->counts;
-
-    th_error_raise(TH_PARTIAL, "%s", th_buffer_text(first));
-    return th_error_context(
-        "%s is damaged: of %llu records %llu were left out, and it is broken off in %llu places",
-        strcmp(replay->stream->name, "-") == 0 ? "stdin" : replay->stream->name,
-        (unsigned long long)counts->records, (unsigned long long)counts->malformed,
-        (unsigned long long)counts->damages);
-}
-
 enum tracehost_status tracehost_replay_play(tracehost_replay *replay)
 {
-    struct th_buffer first = {0};
+    struct th_buffer first = {0}; /* of the damage: kept for the end */
     struct th_event *event;
     enum th_status status = begin_step(replay);
 
     if (status != TH_OK)
         return th_embed_answer(status);
     while ((status = step_replay(replay, &event)) != TH_END && status != TH_FAILED) {
-        if (status != TH_OK)
-            note_damage(replay, &first);
+        if (status != TH_OK) {
+            if (!first.size) {
+                size_t length = tracehost_error_text(NULL, 0);
+                tracehost_error_text((char *)th_buffer_reserve(&first, length + 1), length + 1);
+                first.size = length;
+            }
+            call_program(replay, replay->options.damage);
+            th_error_clear();
+        }
         if (replay->counts.records % PROGRESS_RECORDS == 0)
             call_program(replay, replay->options.progress);
     }
     if (status == TH_END)
-        status = first.size ? sum_up_damage(replay, &first) : TH_OK;
+        status = TH_OK;
+    if (status == TH_OK && first.size) {
+        th_error_raise(TH_PARTIAL, "%s", th_buffer_text(&first));
+        status = th_error_context("%s is damaged: of %llu records %llu were left out, and it is "
+                                  "broken off in %llu places",
+                                  strcmp(replay->stream->name, "-") == 0 ? "stdin"
+                                                                         : replay->stream->name,
+                                  (unsigned long long)replay->counts.records,
+                                  (unsigned long long)replay->counts.malformed,
+                                  (unsigned long long)replay->counts.damages);
+    }
     th_buffer_free(&first);
     return th_embed_answer(status);
 }
@@ -192,8 +176,7 @@ enum tracehost_status tracehost_replay_get_counts(const tracehost_replay *replay
                                                   struct tracehost_replay_counts *counts)
 {
     struct tracehost_replay_counts known;
-    enum th_status status =
-        th_embed_need(replay, "replay") ?: th_embed_sized_check(counts, "tracehost_replay_counts");
+    enum th_status status = th_embed_need(replay, "replay");
 
     if (status != TH_OK)
         return th_embed_answer(status);
@@ -206,6 +189,5 @@ enum tracehost_status tracehost_replay_get_counts(const tracehost_replay *replay
         .malformed = replay->counts.malformed,
         .damages = replay->counts.damages,
     };
-    th_embed_sized_give(counts, &known, sizeof known);
-    return TRACEHOST_OK;
+    return th_embed_sized_answer(counts, &known, sizeof known, "tracehost_replay_counts");
 }

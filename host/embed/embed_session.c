@@ -1,5 +1,47 @@
-/* Sessions: a tracer with its state, by its name. */
+/* Sessions: a tracer with its state, by its name; and whom they trace. */
 #include "embed_host.h"
+
+/* --- flags --- */
+
+#define TRACEHOST_FLAG_GC TRACEHOST_FLAG_GARBAGE_COLLECTION
+#define TRACEHOST_FLAG_MONOTONIC TRACEHOST_FLAG_MONOTONIC_TIMESTAMP
+#define TRACEHOST_FLAG_STRICT_MONOTONIC TRACEHOST_FLAG_STRICT_MONOTONIC_TIMESTAMP
+#define X(name, bit, help) \
+    _Static_assert((int)TRACEHOST_FLAG_##bit == (int)TH_FLAG_##bit, #name " is the same bit");
+TH_FLAGS(X)
+#undef X
+_Static_assert((int)TRACEHOST_FLAGS_EVENTS == (int)TH_FLAGS_EVENTS, "the same events");
+
+enum { SAME = (1 << TH_FLAG_BITS) - 1 };
+
+enum th_status th_embed_check_flags(uint32_t flags)
+{
+    uint32_t unknown = flags & ~(uint32_t)(SAME | TRACEHOST_FLAG_AS_RECORDED);
+
+    return unknown ? th_error_raise(TH_USAGE, "there is no trace flag 0x%x", unknown) : TH_OK;
+}
+
+uint32_t th_embed_flags(uint32_t flags)
+{
+    return (flags & SAME) | (flags & TRACEHOST_FLAG_AS_RECORDED ? TH_FLAG_AS_RECORDED : 0);
+}
+
+static uint32_t flags_of_program(uint32_t flags)
+{
+    return (flags & SAME) | (flags & TH_FLAG_AS_RECORDED ? TRACEHOST_FLAG_AS_RECORDED : 0);
+}
+
+enum tracehost_status tracehost_flags_parse(const char *list, uint32_t *flags)
+{
+    uint32_t parsed;
+    enum th_status status = th_embed_need(list, "text")
+                                ?: th_embed_need(flags, "result")
+                                ?: th_trace_flags_parse(list, &parsed);
+
+    if (status == TH_OK)
+        *flags = flags_of_program(parsed);
+    return th_embed_answer(status);
+}
 
 /* --- creating --- */
 
@@ -20,43 +62,15 @@ static enum th_status read_session_state(const struct tracehost_session_setup *s
     return TH_OK;
 }
 
-static enum th_status load_tracer(tracehost_host *host, const char *name,
-                                  struct th_library **library)
-{
-    struct th_search search;
-    enum th_status status;
-
-    pthread_mutex_lock(&host->loading);
-    th_embed_search(host, &search);
-    status = th_trace_tracer_load(&search, name, library);
-    th_library_search_free(&search);
-    pthread_mutex_unlock(&host->loading);
-    return status;
-}
-
-static enum th_status create_session(tracehost_host *host,
-                                     const struct tracehost_session_setup *setup, th_term state,
-                                     struct th_session **session)
-{
-    uint32_t flags = th_embed_flags(setup->recorded_flags);
-    struct th_session_setup inner = {
-        .name = setup->tracer, .title = setup->name, .state = state, .flags = flags};
-    enum th_status status = load_tracer(host, setup->tracer, &inner.library);
-
-    if (status != TH_OK)
-        return status;
-    return flags ? th_trace_session_attach(host->tracing, &inner, session)
-                 : th_trace_session_create(host->tracing, &inner, session);
-}
-
 enum tracehost_status tracehost_session_create(tracehost_host *host,
                                                const struct tracehost_session_setup *given,
                                                tracehost_session *session)
 {
     struct tracehost_session_setup setup;
+    struct th_session_setup inner;
     struct th_session *made;
+    struct th_search search;
     th_env env;
-    th_term state;
     enum th_status status =
         th_embed_check(host)
             ?: th_embed_enter()
@@ -68,9 +82,19 @@ enum tracehost_status tracehost_session_create(tracehost_host *host,
     if (status != TH_OK)
         return th_embed_answer(status);
     th_env_init(&env, TH_ENV_PLAIN);
-    status = read_session_state(&setup, &env, &state)
-                 ?: th_embed_find_copy(state)
-                 ?: create_session(host, &setup, state, &made);
+    inner = (struct th_session_setup){
+        .name = setup.tracer, .title = setup.name, .flags = th_embed_flags(setup.recorded_flags)};
+    status = read_session_state(&setup, &env, &inner.state) ?: th_embed_find_copy(inner.state);
+    if (status == TH_OK) {
+        pthread_mutex_lock(&host->loading);
+        th_embed_search(host, &search);
+        status = th_trace_tracer_load(&search, setup.tracer, &inner.library);
+        th_library_search_free(&search);
+        pthread_mutex_unlock(&host->loading);
+    }
+    if (status == TH_OK)
+        status = inner.flags ? th_trace_session_attach(host->tracing, &inner, &made)
+                             : th_trace_session_create(host->tracing, &inner, &made);
     th_env_release(&env);
     if (status == TH_OK)
         *session = th_trace_session_id_of(made);
@@ -124,8 +148,7 @@ enum tracehost_status tracehost_session_get_counts(tracehost_host *host, traceho
     struct th_pattern_counts patterns;
     struct th_message_counts messages;
     struct tracehost_session_counts known;
-    enum th_status status = th_embed_session(host, session, &found)
-                                ?: th_embed_sized_check(counts, "tracehost_session_counts");
+    enum th_status status = th_embed_session(host, session, &found);
 
     if (status != TH_OK)
         return th_embed_answer(status);
@@ -156,8 +179,7 @@ enum tracehost_status tracehost_session_get_counts(tracehost_host *host, traceho
         .messages_unsure = messages.actions_unsure,
         .returns_doubtful = patterns.returns_doubtful,
     };
-    th_embed_sized_give(counts, &known, sizeof known);
-    return TRACEHOST_OK;
+    return th_embed_sized_answer(counts, &known, sizeof known, "tracehost_session_counts");
 }
 
 enum tracehost_status tracehost_session_get_info(tracehost_host *host, tracehost_session session,
@@ -165,8 +187,7 @@ enum tracehost_status tracehost_session_get_info(tracehost_host *host, tracehost
 {
     struct th_session *found;
     struct tracehost_session_info known;
-    enum th_status status = th_embed_session(host, session, &found)
-                                ?: th_embed_sized_check(info, "tracehost_session_info");
+    enum th_status status = th_embed_session(host, session, &found);
 
     if (status != TH_OK)
         return th_embed_answer(status);
@@ -177,8 +198,7 @@ enum tracehost_status tracehost_session_get_info(tracehost_host *host, tracehost
         .attached = th_trace_session_attached(found),
         .patterned = th_trace_session_patterned(found),
     };
-    th_embed_sized_give(info, &known, sizeof known);
-    return TRACEHOST_OK;
+    return th_embed_sized_answer(info, &known, sizeof known, "tracehost_session_info");
 }
 
 size_t tracehost_session_list(tracehost_host *host, ERL_NIF_TERM tracee,
@@ -193,4 +213,95 @@ size_t tracehost_session_list(tracehost_host *host, ERL_NIF_TERM tracee,
     for (size_t i = 0; i < count && i < room; i++)
         sessions[i] = ids[i];
     return count;
+}
+
+/* --- whom they trace --- */
+
+static enum th_status check_group(enum tracehost_tracees which)
+{
+    _Static_assert((int)TRACEHOST_PROCESSES_ALL == TH_PROCESSES_ALL &&
+                       (int)TRACEHOST_PROCESSES_EXISTING == TH_PROCESSES_EXISTING &&
+                       (int)TRACEHOST_PROCESSES_NEW == TH_PROCESSES_NEW &&
+                       (int)TRACEHOST_PORTS_ALL == TH_PORTS_ALL &&
+                       (int)TRACEHOST_PORTS_EXISTING == TH_PORTS_EXISTING &&
+                       (int)TRACEHOST_PORTS_NEW == TH_PORTS_NEW,
+                   "groups are handed on as they are");
+    if ((unsigned)which > TRACEHOST_PORTS_NEW)
+        return th_error_raise(TH_USAGE, "there is no group %d of processes or ports", (int)which);
+    return TH_OK;
+}
+
+static enum th_status check_tracee(th_term id)
+{
+    return th_is_local_pid(id) || th_is_local_port(id)
+               ? TH_OK
+               : th_error_raise(TH_USAGE, "that is no process or port of the recorded node");
+}
+
+/* Finds a session whose flags are to be changed. */
+static enum th_status begin_change(tracehost_host *host, tracehost_session session, uint32_t flags,
+                                   struct th_session **found)
+{
+    return th_embed_session(host, session, found)
+           ?: th_embed_enter()
+           ?: th_embed_check_flags(flags);
+}
+
+enum tracehost_status tracehost_session_trace(tracehost_host *host, tracehost_session session,
+                                              enum tracehost_tracees which, bool on, uint32_t flags)
+{
+    struct th_session *found;
+
+    return th_embed_answer(
+        begin_change(host, session, flags, &found)
+            ?: check_group(which)
+            ?: th_trace_session_trace(found, (enum th_tracees)which, on, th_embed_flags(flags)));
+}
+
+enum tracehost_status tracehost_session_trace_one(tracehost_host *host, tracehost_session session,
+                                                  ERL_NIF_TERM tracee, bool on, uint32_t flags)
+{
+    struct th_session *found;
+
+    return th_embed_answer(begin_change(host, session, flags, &found)
+                         ?: check_tracee(tracee)
+                         ?: th_trace_session_trace_one(found, tracee, on, th_embed_flags(flags)));
+}
+
+enum tracehost_status tracehost_session_expect(tracehost_host *host, tracehost_session session,
+                                               ERL_NIF_TERM who, uint32_t flags)
+{
+    struct th_session *found;
+
+    return th_embed_answer(begin_change(host, session, flags, &found)
+                         ?: (th_is_atom(who) ? TH_OK : check_tracee(who))
+                         ?: th_trace_session_expect(found, who, th_embed_flags(flags)));
+}
+
+enum tracehost_status tracehost_session_get_flags(tracehost_host *host, tracehost_session session,
+                                                  ERL_NIF_TERM tracee, uint32_t *flags)
+{
+    struct th_session *found;
+    enum th_status status = th_embed_session(host, session, &found)
+                                ?: check_tracee(tracee)
+                                ?: th_embed_need(flags, "result");
+
+    if (status == TH_OK)
+        *flags = flags_of_program(th_trace_session_flags(found, tracee));
+    return th_embed_answer(status);
+}
+
+enum tracehost_status tracehost_session_get_default_flags(tracehost_host *host,
+                                                          tracehost_session session,
+                                                          enum tracehost_tracees which,
+                                                          uint32_t *flags)
+{
+    struct th_session *found;
+    enum th_status status = th_embed_session(host, session, &found)
+                                ?: check_group(which)
+                                ?: th_embed_need(flags, "result");
+
+    if (status == TH_OK)
+        *flags = flags_of_program(th_trace_session_default_flags(found, (enum th_tracees)which));
+    return th_embed_answer(status);
 }

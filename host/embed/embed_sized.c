@@ -1,4 +1,5 @@
-#include "embed_sized.h"
+/* Structures that have a size; memory; errors. */
+#include "embed_host.h"
 
 #include "host/term/term.h"
 
@@ -20,14 +21,6 @@ static size_t given_size(const void *structure)
     return size;
 }
 
-static bool is_zero(const unsigned char *bytes, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        if (bytes[i])
-            return false;
-    return true;
-}
-
 static enum th_status no_size(const char *name)
 {
     return th_error_raise(TH_USAGE, "the size of a struct %s is not set", name);
@@ -35,14 +28,16 @@ static enum th_status no_size(const char *name)
 
 enum th_status th_embed_sized_take(void *known, size_t size, const void *given, const char *name)
 {
+    const unsigned char *bytes = given;
     size_t there = given ? given_size(given) : 0;
 
     if (given && there < sizeof there)
         return no_size(name);
-    if (there > size && !is_zero((const unsigned char *)given + size, there - size))
-        return th_error_raise(TH_USAGE,
-                              "a struct %s has members that libtracehost %s does not know", name,
-                              TH_VERSION);
+    for (size_t i = size; i < there; i++)
+        if (bytes[i])
+            return th_error_raise(TH_USAGE,
+                                  "a struct %s has members that libtracehost %s does not know",
+                                  name, TH_VERSION);
     memset(known, 0, size);
     if (given)
         memcpy(known, given, there < size ? there : size);
@@ -64,6 +59,18 @@ void th_embed_sized_give(void *result, const void *known, size_t size)
     memcpy((unsigned char *)result + sizeof room, (const unsigned char *)known + sizeof room,
            (room < size ? room : size) - sizeof room);
 }
+
+enum tracehost_status th_embed_sized_answer(void *result, const void *known, size_t size,
+                                            const char *name)
+{
+    enum th_status status = th_embed_sized_check(result, name);
+
+    if (status == TH_OK)
+        th_embed_sized_give(result, known, size);
+    return th_embed_answer(status);
+}
+
+/* --- Memory ----------------------------------------------------------------------------------- */
 
 enum th_status th_embed_find_room(size_t bytes)
 {
@@ -96,4 +103,49 @@ enum th_status th_embed_refused(enum th_status status)
 enum th_status th_embed_missing(const char *what)
 {
     return th_error_raise(TH_USAGE, "there is no %s", what);
+}
+
+/* --- The thread's chain of causes ------------------------------------------------------------- */
+
+enum tracehost_status tracehost_error_status(void)
+{
+    return (enum tracehost_status)th_error_status();
+}
+
+const char *tracehost_error_link(size_t i)
+{
+    return th_error_link(i);
+}
+
+void tracehost_error_print(FILE *out, const char *prefix)
+{
+    th_error_print(out, prefix);
+}
+
+/* Puts TEXT behind the first AT bytes, as far as there is room. Returns where it ends, or would. */
+static size_t put_link(char *buffer, size_t size, size_t at, const char *text)
+{
+    size_t length = strlen(text);
+
+    if (at + 1 < size)
+        memcpy(buffer + at, text, length < size - at - 1 ? length : size - at - 1);
+    return at + length;
+}
+
+size_t tracehost_error_text(char *buffer, size_t size)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; th_error_link(i); i++) {
+        at = put_link(buffer, size, at, i ? ": " : "");
+        at = put_link(buffer, size, at, th_error_link(i));
+    }
+    if (size)
+        buffer[at < size ? at : size - 1] = 0;
+    return at;
+}
+
+void tracehost_error_clear(void)
+{
+    th_error_clear();
 }

@@ -1,13 +1,25 @@
-#include "embed_stream.h"
+/* Recorded streams. */
+#include "embed_host.h"
 
 #include <unistd.h>
 
 /* --- opening and closing --- */
 
-static enum th_status begin_stream(const struct tracehost_stream_options *given, const char *name,
-                                   tracehost_stream **stream, struct th_reader_options *options)
+static void free_stream(tracehost_stream *stream)
+{
+    th_replay_reader_close(stream->reader);
+    th_free(stream->name);
+    th_free(stream);
+}
+
+/* By its name, or BY_FD, which is taken over. */
+static enum tracehost_status open_stream(bool by_fd, int fd, const char *name,
+                                         const struct tracehost_stream_options *given,
+                                         tracehost_stream **stream)
 {
     struct tracehost_stream_options known;
+    struct th_reader_options options;
+    tracehost_stream *made;
     enum th_status status =
         th_embed_sized_take(&known, sizeof known, given, "tracehost_stream_options")
             ?: th_embed_need(name, "name")
@@ -17,26 +29,17 @@ static enum th_status begin_stream(const struct tracehost_stream_options *given,
         status =
             th_error_raise(TH_USAGE, "max_memory is less than %d bytes", TH_READER_LEAST_MEMORY);
     status = status ?: th_embed_enter();
-    if (status != TH_OK)
-        return status;
-    *stream = th_alloc_zero(sizeof **stream);
-    (*stream)->name = th_strdup(name);
-    *options = (struct th_reader_options){.scheduler_id = known.scheduler_id,
-                                          .max_memory = known.max_memory,
-                                          .stop = &(*stream)->stop};
-    return TH_OK;
-}
-
-static void free_stream(tracehost_stream *stream)
-{
-    th_replay_reader_close(stream->reader);
-    th_free(stream->name);
-    th_free(stream);
-}
-
-static enum tracehost_status finish_stream(tracehost_stream *made, enum th_status status,
-                                           tracehost_stream **stream)
-{
+    if (status != TH_OK) {
+        if (by_fd)
+            close(fd);
+        return th_embed_answer(status);
+    }
+    made = th_alloc_zero(sizeof *made);
+    made->name = th_strdup(name);
+    options = (struct th_reader_options){
+        .scheduler_id = known.scheduler_id, .max_memory = known.max_memory, .stop = &made->stop};
+    status = by_fd ? th_replay_reader_attach(fd, name, &options, &made->reader)
+                   : th_replay_reader_open(name, &options, &made->reader);
     if (status == TH_OK)
         *stream = made;
     else
@@ -48,28 +51,14 @@ enum tracehost_status tracehost_stream_open(const char *name,
                                             const struct tracehost_stream_options *given,
                                             tracehost_stream **stream)
 {
-    struct th_reader_options options;
-    tracehost_stream *made;
-    enum th_status status = begin_stream(given, name, stream ? &made : NULL, &options);
-
-    if (status != TH_OK)
-        return th_embed_answer(status);
-    return finish_stream(made, th_replay_reader_open(name, &options, &made->reader), stream);
+    return open_stream(false, -1, name, given, stream);
 }
 
 enum tracehost_status tracehost_stream_open_fd(int fd, const char *name,
                                                const struct tracehost_stream_options *given,
                                                tracehost_stream **stream)
 {
-    struct th_reader_options options;
-    tracehost_stream *made;
-    enum th_status status = begin_stream(given, name, stream ? &made : NULL, &options);
-
-    if (status != TH_OK) {
-        close(fd);
-        return th_embed_answer(status);
-    }
-    return finish_stream(made, th_replay_reader_attach(fd, name, &options, &made->reader), stream);
+    return open_stream(true, fd, name, given, stream);
 }
 
 enum tracehost_status tracehost_stream_close(tracehost_stream *stream)
@@ -96,23 +85,12 @@ _Static_assert((int)TRACEHOST_TIME_NONE == TH_TIME_NONE &&
                    (int)TRACEHOST_TIME_STRICT_MONOTONIC == TH_TIME_STRICT_MONOTONIC,
                "kinds of time are handed on as they are");
 
-static enum tracehost_record_kind record_kind_of(const struct th_event *event)
-{
-    switch (event->kind) {
-    case TH_EVENT_SEQ_TRACE:
-        return TRACEHOST_RECORD_SEQ_TRACE;
-    case TH_EVENT_DROP:
-        return TRACEHOST_RECORD_DROP;
-    case TH_EVENT_OTHER:
-        return TRACEHOST_RECORD_OTHER;
-    default:
-        return TRACEHOST_RECORD_TRACE;
-    }
-}
-
 void th_embed_record_give(struct tracehost_record *record, struct th_event *event)
 {
-    enum tracehost_record_kind kind = record_kind_of(event);
+    enum tracehost_record_kind kind = event->kind == TH_EVENT_SEQ_TRACE ? TRACEHOST_RECORD_SEQ_TRACE
+                                      : event->kind == TH_EVENT_DROP    ? TRACEHOST_RECORD_DROP
+                                      : event->kind == TH_EVENT_OTHER   ? TRACEHOST_RECORD_OTHER
+                                                                        : TRACEHOST_RECORD_TRACE;
     struct tracehost_record known = {
         .number = event->number,
         .position = event->position,
@@ -179,8 +157,7 @@ enum tracehost_status tracehost_stream_get_info(const tracehost_stream *stream,
 {
     const struct th_reader_info *of;
     struct tracehost_stream_info known;
-    enum th_status status =
-        th_embed_need(stream, "stream") ?: th_embed_sized_check(info, "tracehost_stream_info");
+    enum th_status status = th_embed_need(stream, "stream");
 
     if (status != TH_OK)
         return th_embed_answer(status);
@@ -197,6 +174,5 @@ enum tracehost_status tracehost_stream_get_info(const tracehost_stream *stream,
         .bytes = of->bytes,
         .all_bytes = of->size,
     };
-    th_embed_sized_give(info, &known, sizeof known);
-    return TRACEHOST_OK;
+    return th_embed_sized_answer(info, &known, sizeof known, "tracehost_stream_info");
 }
