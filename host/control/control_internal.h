@@ -33,10 +33,6 @@ void th_control_wire_carry_out(const struct th_control_setup *setup,
 /* That it is refused, as the thread's chain says; likewise. */
 void th_control_wire_refuse(struct th_control_wire_request *request, struct th_buffer *out);
 
-/* Reads LINE, and carries it out. False: it was no request. */
-bool th_control_wire_answer(const struct th_control_setup *setup, const char *line, size_t size,
-                            struct th_buffer *out);
-
 /* --- Sockets ---------------------------------------------------------------------------------- */
 
 /* A socket that listens at PATH; IDENTITY is its file. See th_control_begin() for the errors. */

@@ -276,33 +276,30 @@ static bool make_room(struct th_control *control)
     return true;
 }
 
-static void admit(struct th_control *control, int fd)
-{
-    bool stays = control->client_count < TH_CONTROL_CLIENTS || make_room(control);
-    struct client *client = &control->clients[control->client_count++];
-
-    *client = (struct client){.fd = fd, .turn = ++control->turn};
-    count(stays ? &control->accepted : &control->refused);
-    if (stays)
-        th_control_wire_greet(control->setup, answer_of(client));
-    else
-        th_control_wire_complain("there are too many clients; try again later", answer_of(client));
-    if (!send_answers(client) || !stays)
-        let_go(control, control->client_count - 1);
-}
-
 static void accept_client(struct th_control *control)
 {
     int fd = accept4(control->listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    struct client *client;
+    bool stays;
 
     if (fd >= 0) {
         control->made_room = false;
-        if (th_control_socket_is_ours(fd, NULL)) {
-            admit(control, fd);
-        } else {
+        if (!th_control_socket_is_ours(fd, NULL)) {
             count(&control->refused);
             close(fd);
+            return;
         }
+        stays = control->client_count < TH_CONTROL_CLIENTS || make_room(control);
+        count(stays ? &control->accepted : &control->refused);
+        client = &control->clients[control->client_count++];
+        *client = (struct client){.fd = fd, .turn = ++control->turn};
+        if (stays)
+            th_control_wire_greet(control->setup, answer_of(client));
+        else
+            th_control_wire_complain("there are too many clients; try again later",
+                                     answer_of(client));
+        if (!send_answers(client) || !stays)
+            let_go(control, control->client_count - 1);
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
         /* Other threads of the process may take the descriptor that is made free here. */
         control->made_room = !control->made_room && make_room(control);

@@ -18,6 +18,7 @@ enum {
 };
 
 struct th_control;
+struct th_tracer_lock;
 
 struct th_control_command {
     const char *name;
@@ -30,7 +31,7 @@ struct th_control_command {
      * server lets go of; else null. Otherwise the thread's chain is the answer. */
     enum th_status (*carry_out)(void *context, int count, char **arguments, json_t **result);
     bool takes_long; /* it is carried out in a thread of its own, beside all others */
-    bool unlocked;   /* without setup->lock() */
+    bool unlocked;   /* without setup->lock */
 };
 
 struct th_control_setup {
@@ -42,9 +43,8 @@ struct th_control_setup {
     /* Called by each thread that carries them out, at its beginning and end. NULL: nothing. */
     void (*begin)(void);
     void (*end)(void);
-    /* Around each command that is not `unlocked`. NULL: nothing. */
-    void (*lock)(void *context);
-    void (*unlock)(void *context);
+    /* Held while a command that is not `unlocked` is carried out. NULL: nothing. */
+    struct th_tracer_lock *lock;
 };
 
 /* The command NAME of COMMANDS, with NULL behind them; NULL: there is none. */
@@ -54,9 +54,7 @@ const struct th_control_command *th_control_find(const struct th_control_command
 /* The name in COMMANDS that is most like NAME; NULL if none may have been meant. */
 const char *th_control_nearest(const struct th_control_command *const commands[], const char *name);
 
-/* The usage of COMMAND: "SESSION TRACER". Owner: the caller, who frees it with th_free(). And what
- * `help` answers of it; likewise, with json_decref(). */
-char *th_control_usage(const struct th_control_command *command);
+/* What `help` answers of COMMAND. Owner: the caller, with json_decref(). */
 json_t *th_control_help(const struct th_control_command *command);
 
 /* Stores COMMAND's arguments in INPUT. TH_USAGE: WORDS are others. */

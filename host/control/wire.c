@@ -1,6 +1,7 @@
 #include "control_internal.h"
 
 #include "host/library/library.h"
+#include "host/trace/trace.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -14,24 +15,15 @@ static const struct th_argument *const *arguments_of(const struct th_control_com
     return command->arguments ? command->arguments : none;
 }
 
-char *th_control_usage(const struct th_control_command *command)
-{
-    struct th_buffer usage = {0};
-    char *text;
-
-    th_control_arguments_usage(arguments_of(command), &usage);
-    text = th_strdup(th_buffer_text(&usage));
-    th_buffer_free(&usage);
-    return text;
-}
-
 json_t *th_control_help(const struct th_control_command *command)
 {
-    char *usage = th_control_usage(command);
-    json_t *help = json_pack("{s:s, s:s, s:s}", "command", command->name, "arguments", usage,
-                             "help", command->help);
+    struct th_buffer usage = {0};
+    json_t *help;
 
-    th_free(usage);
+    th_control_arguments_usage(arguments_of(command), &usage);
+    help = json_pack("{s:s, s:s, s:s}", "command", command->name, "arguments",
+                     th_buffer_text(&usage), "help", command->help);
+    th_buffer_free(&usage);
     return help;
 }
 
@@ -183,12 +175,12 @@ static enum th_status carry_out(const struct th_control_setup *setup,
         arguments[i] = (char *)json_string_value(json_array_get(request->arguments, i));
     arguments[count] = NULL;
     if (setup->lock && !command->unlocked)
-        setup->lock(setup->context);
+        th_trace_tracer_lock_take(setup->lock);
     status = command->arguments ? TH_OK : th_control_take(command, (int)count, arguments, NULL);
     if (status == TH_OK)
         status = command->carry_out(setup->context, (int)count, arguments, result);
-    if (setup->unlock && !command->unlocked)
-        setup->unlock(setup->context);
+    if (setup->lock && !command->unlocked)
+        th_trace_tracer_lock_drop(setup->lock);
     th_free(arguments);
     return status;
 }
@@ -245,15 +237,4 @@ void th_control_wire_carry_out(const struct th_control_setup *setup,
     add_line(answer, out);
     json_decref(request->line);
     th_buffer_free(&warned);
-}
-
-bool th_control_wire_answer(const struct th_control_setup *setup, const char *line, size_t size,
-                            struct th_buffer *out)
-{
-    struct th_control_wire_request request;
-
-    if (!th_control_wire_read(setup, line, size, &request, out))
-        return false;
-    th_control_wire_carry_out(setup, &request, out);
-    return true;
 }

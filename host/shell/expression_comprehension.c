@@ -157,47 +157,26 @@ static bool generate(struct th_evaluation *e, struct comprehension *c, size_t i)
     return good;
 }
 
-/* *PASSED tells whether the filter lets go on. What may be a guard's test fails as one: without an
- * exception. */
-static bool filter(struct th_evaluation *e, const struct th_node *node, bool *passed)
-{
-    size_t stacked = e->stacked;
-    th_term t = th_shell_evaluate(e, node->parts[0]);
-
-    *passed = t == TH_AM(true);
-    if (node->exact)
-        e->stacked = stacked;
-    if (node->exact || *passed || t == TH_AM(false))
-        return !e->stopped;
-    if (t != TH_NONE)
-        th_shell_raise_pair(e, "bad_filter", t);
-    return false;
-}
-
 /* With the part I, and those behind it, for the variables that are bound. */
 static bool go_on(struct th_evaluation *e, struct comprehension *c, size_t i)
 {
-    bool passed = true;
-
     for (; i < c->node->count; i++) {
         const struct th_node *part = c->node->parts[i];
+        size_t stacked = e->stacked;
+        th_term t;
         if (part->kind == TH_NODE_GENERATOR)
             return generate(e, c, i);
-        if (!filter(e, part, &passed))
+        t = th_shell_evaluate(e, part->parts[0]);
+        if (part->exact) /* a guard's test fails as one: without an exception */
+            e->stacked = stacked;
+        else if (t != TH_NONE && !th_shell_is_boolean(t))
+            th_shell_raise_pair(e, "bad_filter", t);
+        if (e->stopped || (!part->exact && !th_shell_is_boolean(t)))
             return false;
-        if (!passed)
+        if (t != TH_AM(true))
             return true;
     }
     return add_made(e, c);
-}
-
-static th_term reverse(th_env *env, th_term list)
-{
-    th_term t = TH_NIL;
-
-    for (; th_is_list(list); list = th_cell(list)[1])
-        t = th_make_cons(env, th_cell(list)[0], t);
-    return t;
 }
 
 th_term th_shell_evaluate_comprehension(struct th_evaluation *e, const struct th_node *node)
@@ -212,10 +191,13 @@ th_term th_shell_evaluate_comprehension(struct th_evaluation *e, const struct th
                          : TH_NIL);
     if (go_on(e, &c, 1)) {
         t = e->stack[c.made];
-        if (node->kind == TH_NODE_COMPREHENSION)
-            t = reverse(&e->heap, t);
-        else if (node->kind == TH_NODE_COMPREHENSION_BITS)
+        if (node->kind == TH_NODE_COMPREHENSION) {
+            th_term made = t; /* in reverse */
+            for (t = TH_NIL; th_is_list(made); made = th_cell(made)[1])
+                t = th_make_cons(&e->heap, th_cell(made)[0], t);
+        } else if (node->kind == TH_NODE_COMPREHENSION_BITS) {
             t = th_shell_make_bits(&e->heap, c.bits.bytes.data, c.bits.bits);
+        }
         e->stacked = c.made;
         if (e->count > bound)
             e->count = bound;

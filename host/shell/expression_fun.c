@@ -121,11 +121,6 @@ struct th_node *th_shell_parse_fun(struct th_expression_parser *p, const char *a
 
 /* --- Making ----------------------------------------------------------------------------------- */
 
-static void keep_source(void *source)
-{
-    th_shell_source_keep(source);
-}
-
 static void release_source(struct th_offheap *self)
 {
     th_shell_source_drop(th_magic_owner(self));
@@ -150,7 +145,8 @@ th_term th_shell_evaluate_fun(struct th_evaluation *e, const struct th_node *nod
 
     memcpy(parts.unique, &source->number, sizeof source->number);
     th_shell_source_keep(source);
-    free[parts.free_count++] = th_make_magic(&e->heap, source, keep_source, release_source, words);
+    free[parts.free_count++] =
+        th_make_magic(&e->heap, source, th_shell_source_keep, release_source, words);
     for (size_t i = e->scope; i < e->count; i++) { /* names and values of what it takes along */
         const struct th_binding *binding = &e->bindings[i];
         size_t k = 0;

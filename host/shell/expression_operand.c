@@ -156,7 +156,7 @@ static struct th_node *parse_catch_clause(struct th_expression_parser *p)
     if (class && th_shell_skip(p, ":")) {
         reason = th_shell_parse_primary(p);
     } else { /* only a reason, as thrown */
-        reason = class ? th_shell_parse_rest(p, class) : th_shell_parse_expression(p);
+        reason = class ? th_shell_parse_rest(p, class, 0) : th_shell_parse_expression(p);
         class = th_shell_make_leaf(p, TH_NODE_CONSTANT, at, th_atom("throw"));
     }
     stack = th_shell_skip(p, ":") ? th_shell_parse_primary(p)

@@ -139,11 +139,6 @@ static struct th_node *parse_signed(struct th_expression_parser *p, th_shell_par
     return node;
 }
 
-struct th_node *th_shell_parse_operand(struct th_expression_parser *p)
-{
-    return parse_signed(p, th_shell_parse_called);
-}
-
 struct th_node *th_shell_parse_primary(struct th_expression_parser *p)
 {
     return parse_signed(p, th_shell_parse_bare);
@@ -160,8 +155,8 @@ static struct th_node *parse_catch(struct th_expression_parser *p)
     return th_shell_make_node_of(p, TH_NODE_CATCH, at, &inside, 1);
 }
 
-/* Goes on behind LEFT with operators that bind at least as strongly as LEAST. */
-static struct th_node *climb(struct th_expression_parser *p, struct th_node *left, unsigned least)
+struct th_node *th_shell_parse_rest(struct th_expression_parser *p, struct th_node *left,
+                                    unsigned least)
 {
     for (;;) {
         enum th_operator op = operator_at(p);
@@ -177,8 +172,8 @@ static struct th_node *climb(struct th_expression_parser *p, struct th_node *lef
         else if (th_shell_at(p, "catch"))
             right = parse_catch(p);
         else
-            right = climb(p, th_shell_parse_operand(p),
-                          operators[op].right ? precedence : precedence + 1);
+            right = th_shell_parse_rest(p, parse_signed(p, th_shell_parse_called),
+                                        operators[op].right ? precedence : precedence + 1);
         p->depth--;
         left = th_shell_make_node_of(p,
                                      op == TH_OPERATOR_MATCH  ? TH_NODE_MATCH
@@ -192,11 +187,6 @@ static struct th_node *climb(struct th_expression_parser *p, struct th_node *lef
     }
 }
 
-struct th_node *th_shell_parse_rest(struct th_expression_parser *p, struct th_node *left)
-{
-    return climb(p, left, 0);
-}
-
 struct th_node *th_shell_parse_expression(struct th_expression_parser *p)
 {
     struct th_node *node;
@@ -204,8 +194,8 @@ struct th_node *th_shell_parse_expression(struct th_expression_parser *p)
     if (p->depth >= TH_EXPRESSION_DEPTH)
         return th_shell_fail_here(p, "less expressions inside each other");
     p->depth++;
-    node = th_shell_at(p, "catch") ? parse_catch(p) : th_shell_parse_operand(p);
-    node = th_shell_parse_rest(p, node);
+    node = th_shell_at(p, "catch") ? parse_catch(p) : parse_signed(p, th_shell_parse_called);
+    node = th_shell_parse_rest(p, node, 0);
     p->depth--;
     return node;
 }

@@ -118,7 +118,7 @@ struct th_source {
 };
 
 /* Takes a share; gives one back. Any thread. */
-void th_shell_source_keep(struct th_source *source);
+void th_shell_source_keep(void *source);
 void th_shell_source_drop(struct th_source *source);
 
 /* --- Building -------------------------------------------------------------------------------- */
@@ -205,10 +205,12 @@ void th_shell_parse_elements(struct th_expression_parser *p, const char *closing
 struct th_node *th_shell_parse_constant(struct th_expression_parser *p, th_term value);
 th_shell_parsed th_shell_parse_variable;
 
-/* What operators stand between; the same where a ':' behind it means no call; the rest of an
- * expression that begins with LEFT. */
-th_shell_parsed th_shell_parse_operand, th_shell_parse_primary;
-struct th_node *th_shell_parse_rest(struct th_expression_parser *p, struct th_node *left);
+/* What operators stand between, where a ':' behind it means no call. */
+th_shell_parsed th_shell_parse_primary;
+
+/* Goes on behind LEFT with operators that bind at least as strongly as LEAST. */
+struct th_node *th_shell_parse_rest(struct th_expression_parser *p, struct th_node *left,
+                                    unsigned least);
 
 /* An operand without its signs; the same with what may follow it: ":function(...)", "(...)",
  * "#{...}". */

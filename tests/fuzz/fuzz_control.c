@@ -80,6 +80,7 @@ static void check(const struct th_buffer *out)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    struct th_control_wire_request request;
     struct th_buffer out = {0};
     struct hosting *hosting;
 
@@ -87,7 +88,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memmem(data, size, "\"/", 2) || memmem(data, size, "\\", 1))
         return 0;
     hosting = hosting_of(data[0] & 1);
-    th_control_wire_answer(&hosting->host.setup, (const char *)data + 1, size - 1, &out);
+    if (th_control_wire_read(&hosting->host.setup, (const char *)data + 1, size - 1, &request,
+                             &out))
+        th_control_wire_carry_out(&hosting->host.setup, &request, &out);
     check(&out);
     if (th_error_status() != TH_OK)
         abort();

@@ -29,21 +29,11 @@ static enum th_status take_hard(const struct th_argument *argument, const char *
     return take_purge(argument, "hard", input);
 }
 
-static const struct th_argument purge_option = {
-    .name = "purge",
-    .value = "hard",
-    .type = TH_ARGUMENT_TEXT,
-    .words = TH_WORDS("soft", "hard"),
-    .take = take_purge,
-};
-static const struct th_argument hidden_purge_option = {
-    .name = "purge",
-    .value = "hard",
-    .type = TH_ARGUMENT_TEXT,
-    .how = TH_ARGUMENT_HIDDEN,
-    .words = TH_WORDS("soft", "hard"),
-    .take = take_purge,
-};
+static const struct th_argument purge_option = TH_OPTION(
+    "purge", "hard", TEXT, 0, NULL, .words = TH_WORDS("soft", "hard"), .take = take_purge);
+static const struct th_argument hidden_purge_option =
+    TH_OPTION("purge", "hard", TEXT, 0, NULL, .how = TH_ARGUMENT_HIDDEN,
+              .words = TH_WORDS("soft", "hard"), .take = take_purge);
 static const struct th_argument module_argument =
     TH_WORD("MODULE", MODULE, TH_ARGUMENT_NEEDED, TH_INTO(struct asked, module));
 

@@ -16,16 +16,6 @@ const struct th_control_command *const th_control_commands[] = {
     &th_control_command_stop,    &th_control_command_help,      NULL,
 };
 
-static void lock(void *context)
-{
-    th_control_host_lock(context);
-}
-
-static void unlock(void *context)
-{
-    th_control_host_unlock(context);
-}
-
 /* --- The host --------------------------------------------------------------------------------- */
 
 void th_control_host_prepare(struct th_control_host *host)
@@ -43,8 +33,7 @@ void th_control_host_prepare(struct th_control_host *host)
         .context = host,
         .begin = th_crash_thread_begin, /* commands load tracers, and ask them */
         .end = th_crash_thread_end,
-        .lock = lock,
-        .unlock = unlock,
+        .lock = &host->lock,
     };
 }
 

@@ -36,17 +36,16 @@ static const struct th_argument *const flags_arguments[] = {
                                        .words = TH_WORDS("on", "off", "all", "existing", "new"),
                                        .take = take_mode_or_whom),
     &(const struct th_argument)TH_WORD("WHOM", TRACEES, TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS,
-                                       .words = TH_WORDS("all", "existing", "new"),
-                                       .take = take_mode_or_whom),
+                                       .words = th_control_group_words, .take = take_mode_or_whom),
     &(const struct th_argument)TH_OPTION(
         "ports", "WHOM", TEXT, 0, NULL, .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS,
-        .words = TH_WORDS("all", "existing", "new"), .take = th_control_take_tracees),
+        .words = th_control_group_words, .take = th_control_take_tracees),
     &(const struct th_argument)TH_OPTION("session", "SESSION", SESSION, 0, NULL,
                                          TH_INTO(struct flagging, which)),
     &(const struct th_argument)TH_OPTION(
         "processes", "WHOM", TRACEES, 0, NULL,
         .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS | TH_ARGUMENT_HIDDEN,
-        .words = TH_WORDS("all", "existing", "new"), .take = th_control_take_tracees),
+        .words = th_control_group_words, .take = th_control_take_tracees),
     NULL};
 
 static enum th_status set_flags(void *argument)

@@ -111,22 +111,6 @@ static const struct th_argument *const pattern_arguments[] = {
                                          TH_INTO(struct patterning, which)),
     NULL};
 
-static json_t *left_out(const struct th_control_pattern_option *option,
-                        const struct th_session *session, size_t *concerned)
-{
-    struct th_pattern_refusals refusals;
-    json_t *reasons = json_array();
-
-    th_trace_session_pattern_refusals(session, &option->pattern, option->kinds, &refusals);
-    *concerned = refusals.concerned;
-    for (size_t i = 0; i < refusals.count; i++)
-        json_array_append_new(reasons, json_pack("{s:I, s:o, s:s}", "functions",
-                                                 (json_int_t)refusals.items[i].functions, "first",
-                                                 th_control_function(&refusals.items[i].first),
-                                                 "why", refusals.items[i].why));
-    return reasons;
-}
-
 /* Live functions are there or not; one of a recording may still come. */
 static json_t *told(const struct th_control_host *host,
                     const struct th_control_pattern_option *option,
@@ -134,7 +118,7 @@ static json_t *told(const struct th_control_host *host,
 {
     json_t *result = json_pack("{s:s, s:o}", "pattern", option->text, "session",
                                th_control_session_name(session));
-    size_t concerned;
+    struct th_pattern_refusals refusals;
     json_t *reasons;
 
     if (option->object != TH_PATTERN_FUNCTIONS)
@@ -149,13 +133,19 @@ static json_t *told(const struct th_control_host *host,
                             json_boolean(!th_control_pattern_option_clears(option)));
         return result;
     }
-    reasons = left_out(option, session, &concerned);
-    json_object_set_new(result, "there", json_integer((json_int_t)concerned));
-    if (concerned == 0)
+    reasons = json_array();
+    th_trace_session_pattern_refusals(session, &option->pattern, option->kinds, &refusals);
+    json_object_set_new(result, "there", json_integer((json_int_t)refusals.concerned));
+    if (refusals.concerned == 0)
         th_control_pattern_warn_of_spelling(&option->pattern, option->text, host->tracing);
-    if (concerned == 0 && option->pattern.module != TH_NONE &&
+    if (refusals.concerned == 0 && option->pattern.module != TH_NONE &&
         !th_control_pattern_option_clears(option))
         json_object_set_new(result, "waits", json_true());
+    for (size_t i = 0; i < refusals.count; i++)
+        json_array_append_new(reasons, json_pack("{s:I, s:o, s:s}", "functions",
+                                                 (json_int_t)refusals.items[i].functions, "first",
+                                                 th_control_function(&refusals.items[i].first),
+                                                 "why", refusals.items[i].why));
     json_object_set_new(result, "left_out", reasons);
     return result;
 }

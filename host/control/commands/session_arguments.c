@@ -83,15 +83,16 @@ static enum th_status take_flags(const struct th_argument *argument, const char 
 static bool parse_chosen(const char *text, size_t length, bool port,
                          struct th_control_chosen *chosen)
 {
-    static const char *const groups[] = {"all", "existing", "new"};
-    bool is[3], good;
     th_env env;
+    bool good;
 
-    for (size_t i = 0; i < 3; i++)
-        is[i] = strlen(groups[i]) == length && memcmp(text, groups[i], length) == 0;
-    *chosen = (struct th_control_chosen){is[0], is[1], is[2], port, TH_NONE};
-    if (is[0] || is[1] || is[2])
-        return true;
+    *chosen = (struct th_control_chosen){port ? TH_PORTS_ALL : TH_PROCESSES_ALL, TH_NONE};
+    for (unsigned i = 0; th_control_group_words[i]; i++)
+        if (strlen(th_control_group_words[i]) == length &&
+            memcmp(text, th_control_group_words[i], length) == 0) {
+            chosen->group += i;
+            return true;
+        }
     th_env_init(&env, TH_ENV_PLAIN);
     good = th_text_parse(&env, text, length, &chosen->one) == TH_OK;
     th_env_release(&env); /* what is good is an immediate */
@@ -310,7 +311,7 @@ static const char *const recorded_kind_words[] = {
 #undef X
         NULL};
 
-static const char *const group_words[] = {"all", "existing", "new", NULL};
+const char *const th_control_group_words[] = {"all", "existing", "new", NULL};
 
 /* Help of recordings, and of this host where that is another. */
 const struct th_argument th_control_session_arguments[TH_SESSION_ARGUMENTS + 1] = {
@@ -331,13 +332,13 @@ const struct th_argument th_control_session_arguments[TH_SESSION_ARGUMENTS + 1] 
         "Only these: all; existing (when the recording began); new (spawned in it); "
         "pids; registered names (default: whoever was recorded, unless --ports is "
         "given)",
-        .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS, .words = group_words,
+        .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS, .words = th_control_group_words,
         .take = th_control_take_tracees,
         .live_help = "Only these: all; existing (who evaluates the expressions); new (whoever "
                      "is spawned) (default: all, unless --ports is given)"),
     [TH_SESSION_PORTS] =
         TH_OPTION("ports", "LIST", TEXT, 2, "The same of ports (default: likewise)",
-                  .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS, .words = group_words,
+                  .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS, .words = th_control_group_words,
                   .take = th_control_take_tracees),
     [TH_SESSION_BEGIN] =
         TH_OPTION("session", "NAME", TEXT, 2,

@@ -28,13 +28,8 @@ enum th_status th_control_chosen_trace(const struct th_control_chosen *chosen,
 {
     th_term one = chosen->one;
 
-    if (one == TH_NONE) {
-        enum th_tracees group = chosen->existing
-                                    ? (chosen->port ? TH_PORTS_EXISTING : TH_PROCESSES_EXISTING)
-                                : chosen->new ? (chosen->port ? TH_PORTS_NEW : TH_PROCESSES_NEW)
-                                              : (chosen->port ? TH_PORTS_ALL : TH_PROCESSES_ALL);
-        return th_trace_session_trace(session, group, on, flags);
-    }
+    if (one == TH_NONE)
+        return th_trace_session_trace(session, chosen->group, on, flags);
     if (on && !running)
         return th_trace_session_expect(session, one, flags);
     if (th_is_atom(one))

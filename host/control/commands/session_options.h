@@ -30,10 +30,10 @@ struct th_control_pattern_options {
     bool live; /* of this host's functions, not of recorded ones */
 };
 
-/* One of --processes or --ports: a group, an identifier or a name. */
+/* One of --processes or --ports: a group, or an identifier or a name. */
 struct th_control_chosen {
-    bool all, existing, new, port;
-    th_term one; /* if none of these: an identifier or a name */
+    enum th_tracees group; /* if ->one is TH_NONE; of ports or of processes in any case */
+    th_term one;
 };
 
 /* The options between one --session and the next. The first of these has no title: its options
@@ -197,6 +197,9 @@ extern const struct th_argument th_control_session_arguments[TH_SESSION_ARGUMENT
         &th_control_session_arguments[TH_SESSION_CALLER_LINE], \
         &th_control_session_arguments[TH_SESSION_KIND],        \
         &th_control_session_arguments[TH_SESSION_META_TRACER]
+
+/* Groups of tracees: all, existing, new, as enum th_tracees has them; NULL behind them. */
+extern const char *const th_control_group_words[];
 
 /* The names of trace flags, and "all"; NULL behind them. */
 extern const char *const th_control_flag_words[];

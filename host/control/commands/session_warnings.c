@@ -149,13 +149,13 @@ static void add_tracees(struct th_buffer *asked, const struct th_control_session
 
     for (size_t i = 0; i < option->tracee_count; i++) {
         const struct th_control_chosen *chosen = &option->tracees[i];
-        if (chosen->port != ports)
+        if ((chosen->group >= TH_PORTS_ALL) != ports)
             continue;
         th_buffer_add_text(asked, before);
         if (chosen->one != TH_NONE)
             th_text_show(asked, chosen->one);
         else
-            th_buffer_add_text(asked, chosen->all ? "all" : chosen->existing ? "existing" : "new");
+            th_buffer_add_text(asked, th_control_group_words[chosen->group % TH_PORTS_ALL]);
         before = ",";
     }
 }
