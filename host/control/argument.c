@@ -29,25 +29,12 @@ static enum th_status refuse(const struct th_argument *argument, const char *wan
                           wanted, value);
 }
 
+/* A whole number; of bytes also with KiB, MiB, GiB (or K, M, G). */
 static enum th_status read_count(const struct th_argument *argument, const char *text,
                                  int64_t *number)
 {
-    char *end;
-    uint64_t count;
-
-    errno = 0;
-    count = strtoull(text, &end, 10);
-    if (errno || end == text || *end || *text == '-' || count > INT64_MAX)
-        return refuse(argument, "a number", text);
-    *number = (int64_t)count;
-    return TH_OK;
-}
-
-/* A whole number and KiB, MiB, GiB (or K, M, G). */
-static enum th_status read_bytes(const struct th_argument *argument, const char *text,
-                                 int64_t *number)
-{
     static const char letters[] = "KMG";
+    bool bytes = argument->type == TH_ARGUMENT_BYTES;
     const char *letter;
     char *end;
     uint64_t count;
@@ -55,12 +42,12 @@ static enum th_status read_bytes(const struct th_argument *argument, const char 
 
     errno = 0;
     count = strtoull(text, &end, 10);
-    if (!errno && end > text && *end && (letter = strchr(letters, *end))) {
+    if (bytes && !errno && end > text && *end && (letter = strchr(letters, *end))) {
         shift = 10 * (unsigned)(letter - letters + 1);
         end += end[1] == 'i' && end[2] == 'B' ? 3 : 1;
     }
     if (errno || end == text || *end || *text == '-' || count > (uint64_t)INT64_MAX >> shift)
-        return refuse(argument, "a size such as 1048576, 64KiB or 2GiB", text);
+        return refuse(argument, bytes ? "a size such as 1048576, 64KiB or 2GiB" : "a number", text);
     *number = (int64_t)(count << shift);
     return TH_OK;
 }
@@ -111,14 +98,10 @@ static enum th_status read_choice(const struct th_argument *argument, const char
 enum th_status th_control_argument_number(const struct th_argument *argument, const char *text,
                                           int64_t *number)
 {
-    static enum th_status (*const readers[])(const struct th_argument *argument, const char *text,
-                                             int64_t *number) = {
-        [TH_ARGUMENT_NUMBER] = read_count,
-        [TH_ARGUMENT_BYTES] = read_bytes,
-        [TH_ARGUMENT_TIME] = read_time,
-        [TH_ARGUMENT_CHOICE] = read_choice,
-    };
-    enum th_status status = readers[argument->type](argument, text, number);
+    enum th_status status = argument->type == TH_ARGUMENT_TIME ? read_time(argument, text, number)
+                            : argument->type == TH_ARGUMENT_CHOICE
+                                ? read_choice(argument, text, number)
+                                : read_count(argument, text, number);
     char wanted[80];
 
     if (status != TH_OK || !argument->most ||
@@ -185,10 +168,20 @@ static enum th_status refuse_option(const struct words *words, const char *word)
     return TH_USAGE;
 }
 
-/* VALUE stands behind the option; NULL: it is the next word. */
-static enum th_status visit_option(struct words *words, const struct th_argument *option,
-                                   const char *word, const char *value)
+/* At WORD, --name or -x: the value stands behind it or is the next word. */
+static enum th_status visit_option(struct words *words, const char *word)
 {
+    bool named = word[1] == '-';
+    const char *name = word + 1 + named, *value = name + (named ? strcspn(name, "=") : 1);
+    size_t length = (size_t)(value - name);
+    const struct th_argument *const *a = words->arguments, *option;
+
+    while (*a && !(named ? (*a)->name && strlen((*a)->name) == length &&
+                               memcmp((*a)->name, name, length) == 0
+                         : (*a)->letter == *name))
+        a++;
+    option = *a;
+    value = *value ? value + named : NULL;
     if (!option)
         return refuse_option(words, word);
     if (!option->value && value)
@@ -200,18 +193,6 @@ static enum th_status visit_option(struct words *words, const struct th_argument
         words->left--;
     }
     return words->visit(words->context, option, value);
-}
-
-/* The option --NAME, with LENGTH bytes, or -LETTER; NULL: there is none. */
-static const struct th_argument *find_option(const struct words *words, char letter,
-                                             const char *name, size_t length)
-{
-    for (const struct th_argument *const *a = words->arguments; *a; a++)
-        if (letter ? (*a)->letter == letter
-                   : (*a)->name && strlen((*a)->name) == length &&
-                         memcmp((*a)->name, name, length) == 0)
-            return *a;
-    return NULL;
 }
 
 enum th_status th_control_arguments_visit(const struct th_argument *const arguments[], int count,
@@ -239,14 +220,8 @@ enum th_status th_control_arguments_visit(const struct th_argument *const argume
             if (!(argument->how & TH_ARGUMENT_REPEATS))
                 positional++;
             status = visit(context, argument, word);
-        } else if (word[1] == '-') {
-            const char *name = word + 2;
-            size_t length = strcspn(name, "=");
-            status = visit_option(&words, find_option(&words, 0, name, length), word,
-                                  name[length] ? name + length + 1 : NULL);
         } else {
-            status = visit_option(&words, find_option(&words, word[1], NULL, 0), word,
-                                  word[2] ? word + 2 : NULL);
+            status = visit_option(&words, word);
         }
     }
     return status;

@@ -90,7 +90,7 @@ enum th_status th_control_connect(const char *path, struct th_control_client **c
                                   const json_t **greeting)
 {
     int fd;
-    enum th_status status = th_control_socket_connect(path, &fd, NULL);
+    enum th_status status = th_control_socket_connect(path, &fd);
 
     if (status != TH_OK)
         return status;

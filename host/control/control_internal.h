@@ -41,8 +41,8 @@ enum th_status th_control_socket_listen(const char *path, int *fd, struct stat *
 /* Removes the file if it is still that one. */
 void th_control_socket_remove(const char *path, const struct stat *identity);
 
-/* TH_USAGE: nobody is there, or another user. *PID is who listens. */
-enum th_status th_control_socket_connect(const char *path, int *fd, pid_t *pid);
+/* TH_USAGE: nobody is there, or another user. */
+enum th_status th_control_socket_connect(const char *path, int *fd);
 
 /* True if the process at the other end is of this user, or of root. */
 bool th_control_socket_is_ours(int fd, pid_t *pid);

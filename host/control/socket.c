@@ -36,7 +36,7 @@ bool th_control_socket_is_ours(int fd, pid_t *pid)
 
 /* --- Connecting ------------------------------------------------------------------------------ */
 
-enum th_status th_control_socket_connect(const char *path, int *fd, pid_t *pid)
+enum th_status th_control_socket_connect(const char *path, int *fd)
 {
     struct sockaddr_un address;
     enum th_status status = set_address(path, &address);
@@ -47,7 +47,7 @@ enum th_status th_control_socket_connect(const char *path, int *fd, pid_t *pid)
     if (*fd < 0)
         return th_error_raise(TH_FAILED, "there is no socket to be had: %s", strerror(errno));
     if (connect(*fd, (struct sockaddr *)&address, sizeof address) == 0)
-        status = th_control_socket_is_ours(*fd, pid)
+        status = th_control_socket_is_ours(*fd, NULL)
                      ? TH_OK
                      : th_error_raise(TH_USAGE, "%s is served by another user", path);
     else if (errno == ECONNREFUSED)
@@ -65,23 +65,6 @@ enum th_status th_control_socket_connect(const char *path, int *fd, pid_t *pid)
 }
 
 /* --- Listening ------------------------------------------------------------------------------- */
-
-static enum th_status check_folder(int folder, const char *path)
-{
-    struct stat is;
-
-    if (fstat(folder, &is) != 0)
-        return th_error_raise(TH_USAGE, "%s: %s", path, strerror(errno));
-    if (is.st_uid != geteuid() && is.st_uid != 0)
-        return th_error_raise(TH_USAGE, "the folder of %s belongs to another user; choose your own",
-                              path);
-    if (is.st_mode & (S_IWGRP | S_IWOTH) && !(is.st_mode & S_ISVTX))
-        return th_error_raise(TH_USAGE,
-                              "others may write to the folder of %s; choose another, or take that "
-                              "away from them (chmod go-w)",
-                              path);
-    return TH_OK;
-}
 
 /* Nobody serves what is at PATH, or it is refused. The folder is locked, so that of two who find
  * that out one at a time removes it, and makes its own. Does not wait: a queue that is full is
@@ -120,13 +103,22 @@ static enum th_status listen_in(int folder, const struct sockaddr_un *address, i
                                 struct stat *identity)
 {
     const char *path = address->sun_path;
-    enum th_status status = check_folder(folder, path);
+    enum th_status status;
+    struct stat is;
 
-    if (status == TH_OK && flock(folder, LOCK_EX) != 0)
-        status =
-            th_error_raise(TH_FAILED, "cannot lock the folder of %s: %s", path, strerror(errno));
-    if (status == TH_OK)
-        status = clear_place(address);
+    if (fstat(folder, &is) != 0)
+        return th_error_raise(TH_USAGE, "%s: %s", path, strerror(errno));
+    if (is.st_uid != geteuid() && is.st_uid != 0)
+        return th_error_raise(TH_USAGE, "the folder of %s belongs to another user; choose your own",
+                              path);
+    if (is.st_mode & (S_IWGRP | S_IWOTH) && !(is.st_mode & S_ISVTX))
+        return th_error_raise(TH_USAGE,
+                              "others may write to the folder of %s; choose another, or take that "
+                              "away from them (chmod go-w)",
+                              path);
+    if (flock(folder, LOCK_EX) != 0)
+        return th_error_raise(TH_FAILED, "cannot lock the folder of %s: %s", path, strerror(errno));
+    status = clear_place(address);
     if (status != TH_OK)
         return status;
     *fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

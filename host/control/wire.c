@@ -160,31 +160,6 @@ static enum th_status read_request(json_t *line, struct th_control_wire_request 
     return TH_OK;
 }
 
-static enum th_status carry_out(const struct th_control_setup *setup,
-                                const struct th_control_wire_request *request, json_t **result)
-{
-    const struct th_control_command *command = request->command;
-    size_t count = json_array_size(request->arguments);
-    enum th_status status;
-    char **arguments;
-
-    if (!command)
-        return th_control_unknown(setup, request->name);
-    arguments = th_alloc((count + 1) * sizeof *arguments);
-    for (size_t i = 0; i < count; i++)
-        arguments[i] = (char *)json_string_value(json_array_get(request->arguments, i));
-    arguments[count] = NULL;
-    if (setup->lock && !command->unlocked)
-        th_trace_tracer_lock_take(setup->lock);
-    status = command->arguments ? TH_OK : th_control_take(command, (int)count, arguments, NULL);
-    if (status == TH_OK)
-        status = command->carry_out(setup->context, (int)count, arguments, result);
-    if (setup->lock && !command->unlocked)
-        th_trace_tracer_lock_drop(setup->lock);
-    th_free(arguments);
-    return status;
-}
-
 /* Its own, or null. */
 static json_t *id_of(const struct th_control_wire_request *request)
 {
@@ -221,9 +196,27 @@ void th_control_wire_carry_out(const struct th_control_setup *setup,
                                struct th_control_wire_request *request, struct th_buffer *out)
 {
     struct th_buffer warned = {0}, *before = th_warn_into(&warned);
+    const struct th_control_command *command = request->command;
+    size_t count = json_array_size(request->arguments);
+    char **arguments = th_alloc((count + 1) * sizeof *arguments);
     json_t *result = NULL, *answer, *warnings = NULL;
-    enum th_status status = carry_out(setup, request, &result);
+    bool locks = command && setup->lock && !command->unlocked;
+    enum th_status status = TH_OK;
 
+    for (size_t i = 0; i < count; i++)
+        arguments[i] = (char *)json_string_value(json_array_get(request->arguments, i));
+    arguments[count] = NULL;
+    if (locks)
+        th_trace_tracer_lock_take(setup->lock);
+    if (!command)
+        status = th_control_unknown(setup, request->name);
+    else if (!command->arguments)
+        status = th_control_take(command, (int)count, arguments, NULL);
+    if (status == TH_OK)
+        status = command->carry_out(setup->context, (int)count, arguments, &result);
+    if (locks)
+        th_trace_tracer_lock_drop(setup->lock);
+    th_free(arguments);
     th_warn_into(before);
     answer = status == TH_OK ? json_pack("{s:o, s:b, s:o}", "id", id_of(request), "ok", 1, "result",
                                          result ? result : json_null())

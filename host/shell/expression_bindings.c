@@ -161,19 +161,6 @@ void th_shell_collect(struct th_evaluation *e)
     e->live = th_env_footprint(&e->heap);
 }
 
-/* --- The thread's stack ----------------------------------------------------------------------- */
-
-/* Calls of funs inside each other are calls of functions here. A quarter of the thread's stack is
- * left to what these call, libraries among it. */
-static const char *find_floor(void)
-{
-    const struct th_self_stack *stack = th_self_stack();
-    const char *here = __builtin_frame_address(0);
-    const char *floor = stack->low ? (const char *)stack->low + stack->size / 4 : here - ROOM;
-
-    return here - floor > DEEPEST ? here - DEEPEST : floor;
-}
-
 /* --- Variables without a value ---------------------------------------------------------------- */
 
 /* What a walk over a form in the order of its evaluation has met. */
@@ -253,11 +240,17 @@ static void walk_expression(struct walk *w, const struct th_node *node)
 th_term th_shell_evaluate_form(struct th_evaluation *e, const struct th_program *program,
                                const struct th_node *form)
 {
+    const struct th_self_stack *stack = th_self_stack();
+    const char *here = __builtin_frame_address(0);
     struct walk w = {.e = e};
     th_term t;
 
     e->source = program->source;
-    e->floor = find_floor();
+    /* Calls of funs inside each other are calls of functions here. A quarter of the thread's stack
+     * is left to what these call, libraries among it. */
+    e->floor = stack->low ? (const char *)stack->low + stack->size / 4 : here - ROOM;
+    if (here - e->floor > DEEPEST)
+        e->floor = here - DEEPEST;
     e->full = room_above(th_env_footprint(&e->heap));
     e->chunk = NULL;
     e->older = e->count;

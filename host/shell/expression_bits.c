@@ -70,27 +70,13 @@ static const char *const type_names[] = {
     [TH_SEGMENT_UTF32] = "utf32",
 };
 
-/* The exception for segment I, in which GOT stands instead of what was WANTED. */
-static th_term raise_segment(struct th_evaluation *e, size_t i, const struct th_spec *spec,
-                             const char *wanted, th_term got)
-{
-    struct th_buffer note = {0};
-
-    th_buffer_printf(&note, "segment %zu of type '%s': expected %s but got: ", i + 1,
-                     type_names[spec->type], wanted);
-    th_text_show_limited(&note, got, TH_EXCEPTION_TEXT / 2);
-    th_shell_raise(e, TH_CLASS_ERROR, TH_AM(badarg));
-    e->exception.construction = true;
-    th_shell_add_note(e, th_buffer_text(&note));
-    th_buffer_free(&note);
-    return TH_NONE;
-}
-
-/* Adds SEGMENT, the I-th, with VALUE, which is a string's characters or one value. */
+/* Adds SEGMENT, the I-th, with VALUE, which is a string's characters or one value. False, with an
+ * exception: it is another than what was expected. */
 static bool add_segment(struct th_evaluation *e, struct th_segments *built,
                         const struct th_node *segment, size_t i, th_term value, th_term size)
 {
     const char *wrong = NULL;
+    struct th_buffer note = {0};
     struct th_spec spec;
     th_term got = value;
 
@@ -107,9 +93,16 @@ static bool add_segment(struct th_evaluation *e, struct th_segments *built,
             wrong = th_text_segment_put(built, &spec, got);
         }
     }
-    if (wrong)
-        raise_segment(e, i, &spec, wrong, got);
-    return !wrong;
+    if (!wrong)
+        return true;
+    th_buffer_printf(&note, "segment %zu of type '%s': expected %s but got: ", i + 1,
+                     type_names[spec.type], wrong);
+    th_text_show_limited(&note, got, TH_EXCEPTION_TEXT / 2);
+    th_shell_raise(e, TH_CLASS_ERROR, TH_AM(badarg));
+    e->exception.construction = true;
+    th_shell_add_note(e, th_buffer_text(&note));
+    th_buffer_free(&note);
+    return false;
 }
 
 /* All values are there before the first segment is built. */

@@ -196,21 +196,13 @@ enum th_taken th_shell_match_next_bits(struct th_evaluation *e, const struct th_
     return taken;
 }
 
-static bool match_bits(struct th_evaluation *e, const struct th_node *bits, th_term t)
-{
-    const unsigned char *data;
-    size_t size, at = 0;
-
-    return th_get_bits(t, &data, &size) &&
-           th_shell_match_next_bits(e, bits, t, &at) == TH_TAKEN_MATCHED && at == size;
-}
-
 /* --- Patterns --------------------------------------------------------------------------------- */
 
 bool th_shell_match(struct th_evaluation *e, const struct th_node *pattern, th_term t)
 {
-    size_t last = pattern->count - 1;
+    size_t last = pattern->count - 1, size, at = 0;
     const struct th_binding *binding;
+    const unsigned char *data;
 
     switch ((enum th_node_kind)pattern->kind) {
     case TH_NODE_ANY:
@@ -245,7 +237,8 @@ bool th_shell_match(struct th_evaluation *e, const struct th_node *pattern, th_t
         }
         return th_is_map(t);
     case TH_NODE_BITS:
-        return match_bits(e, pattern, t);
+        return th_get_bits(t, &data, &size) &&
+               th_shell_match_next_bits(e, pattern, t, &at) == TH_TAKEN_MATCHED && at == size;
     case TH_NODE_MATCH:
         return th_shell_match(e, pattern->parts[0], t) && th_shell_match(e, pattern->parts[1], t);
     default:

@@ -160,21 +160,20 @@ static th_term apply_binary(struct th_evaluation *e, enum th_operator op, const 
     return t != TH_NONE ? t : raise_operator(e, reason, op, v, 2);
 }
 
-static th_term apply_unary(struct th_evaluation *e, enum th_operator op, th_term operand)
-{
-    if (op == TH_OPERATOR_NOT)
-        return th_shell_is_boolean(operand) ? th_shell_boolean(operand == TH_AM(false))
-                                            : raise_operator(e, "badarg", op, &operand, 1);
-    if (op == TH_OPERATOR_BNOT ? !th_is_integer(operand) : !th_is_number(operand))
-        return raise_operator(e, "badarith", op, &operand, 1);
-    if (op == TH_OPERATOR_BNOT)
-        return th_number_not(&e->heap, operand);
-    return op == TH_OPERATOR_MINUS ? th_number_negate(&e->heap, operand) : operand;
-}
-
 th_term th_shell_apply_operator(struct th_evaluation *e, const struct th_node *node,
                                 const th_term values[])
 {
-    return node->kind == TH_NODE_UNARY ? apply_unary(e, node->op, values[0])
-                                       : apply_binary(e, node->op, values);
+    enum th_operator op = node->op;
+    th_term operand = values[0];
+
+    if (node->kind == TH_NODE_BINARY)
+        return apply_binary(e, op, values);
+    if (op == TH_OPERATOR_NOT)
+        return th_shell_is_boolean(operand) ? th_shell_boolean(operand == TH_AM(false))
+                                            : raise_operator(e, "badarg", op, values, 1);
+    if (op == TH_OPERATOR_BNOT ? !th_is_integer(operand) : !th_is_number(operand))
+        return raise_operator(e, "badarith", op, values, 1);
+    if (op == TH_OPERATOR_BNOT)
+        return th_number_not(&e->heap, operand);
+    return op == TH_OPERATOR_MINUS ? th_number_negate(&e->heap, operand) : operand;
 }

@@ -211,22 +211,6 @@ struct th_node *th_shell_parse_block(struct th_expression_parser *p)
 
 /* --- Forms ------------------------------------------------------------------------------------ */
 
-/* Up to the full stop, or with OPEN to the end of the text. */
-static void parse_form(struct th_expression_parser *p, struct th_program *program, bool open)
-{
-    struct th_node *form = th_shell_parse_block(p);
-
-    if (p->scanner.token == TH_TOKEN_END ? !open : p->scanner.token != TH_TOKEN_DOT)
-        th_shell_fail_here(p, "an operator, ',' or a full stop");
-    if (p->failed || th_shell_check(p->source, form) != TH_OK) {
-        th_shell_stop(p);
-        return;
-    }
-    TH_ARRAY_GROW(program->forms, program->count, program->capacity);
-    program->forms[program->count++] = form;
-    th_shell_advance(p);
-}
-
 /* How many there were; any thread may count. */
 static _Atomic uint64_t sources;
 
@@ -242,8 +226,18 @@ enum th_status th_shell_parse(struct th_program *program, const char *text, size
     *program = (struct th_program){.source = source};
     p.scanner = th_text_scanner(&source->env, source->text, size);
     th_shell_advance(&p);
-    while (p.scanner.token != TH_TOKEN_END)
-        parse_form(&p, program, open);
+    while (p.scanner.token != TH_TOKEN_END) {
+        struct th_node *form = th_shell_parse_block(&p);
+        if (p.scanner.token == TH_TOKEN_END ? !open : p.scanner.token != TH_TOKEN_DOT)
+            th_shell_fail_here(&p, "an operator, ',' or a full stop");
+        if (p.failed || th_shell_check(source, form) != TH_OK) {
+            th_shell_stop(&p);
+            break;
+        }
+        TH_ARRAY_GROW(program->forms, program->count, program->capacity);
+        program->forms[program->count++] = form;
+        th_shell_advance(&p);
+    }
     th_text_scanner_free(&p.scanner);
     th_free(p.parts);
     return p.failed ? th_error_status() : TH_OK;

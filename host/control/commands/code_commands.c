@@ -12,28 +12,12 @@ struct asked {
     struct th_texts names; /* of libraries */
 };
 
-static enum th_status take_purge(const struct th_argument *argument, const char *how, void *input)
-{
-    struct asked *asked = input;
-
-    (void)argument;
-    if (strcmp(how, "hard") != 0 && strcmp(how, "soft") != 0)
-        return th_error_raise(TH_USAGE, "--purge is soft or hard, not '%.60s'", how);
-    asked->purge = *how == 'h' ? TH_PURGE_HARD : TH_PURGE_SOFT;
-    return TH_OK;
-}
-
-static enum th_status take_hard(const struct th_argument *argument, const char *value, void *input)
-{
-    (void)value;
-    return take_purge(argument, "hard", input);
-}
-
-static const struct th_argument purge_option = TH_OPTION(
-    "purge", "hard", TEXT, 0, NULL, .words = TH_WORDS("soft", "hard"), .take = take_purge);
+static const char *const purge_words[] = {[TH_PURGE_SOFT] = "soft", [TH_PURGE_HARD] = "hard", NULL};
+static const struct th_argument purge_option =
+    TH_OPTION("purge", "hard", CHOICE, 0, NULL, .words = purge_words, TH_INTO(struct asked, purge));
 static const struct th_argument hidden_purge_option =
-    TH_OPTION("purge", "hard", TEXT, 0, NULL, .how = TH_ARGUMENT_HIDDEN,
-              .words = TH_WORDS("soft", "hard"), .take = take_purge);
+    TH_OPTION("purge", "hard", CHOICE, 0, NULL, .how = TH_ARGUMENT_HIDDEN, .words = purge_words,
+              TH_INTO(struct asked, purge));
 static const struct th_argument module_argument =
     TH_WORD("MODULE", MODULE, TH_ARGUMENT_NEEDED, TH_INTO(struct asked, module));
 
@@ -47,7 +31,8 @@ static const struct th_argument *const load_arguments[] = {
 
 static const struct th_argument *const purge_arguments[] = {
     &module_argument,
-    &(const struct th_argument)TH_OPTION("hard", NULL, FLAG, 0, NULL, .take = take_hard),
+    &(const struct th_argument)TH_OPTION("hard", NULL, CHOICE, 0, NULL, .otherwise = "hard",
+                                         .words = purge_words, TH_INTO(struct asked, purge)),
     &hidden_purge_option, NULL};
 
 static const struct th_argument *const delete_arguments[] = {&module_argument, &purge_option, NULL};

@@ -150,31 +150,15 @@ static json_t *told(const struct th_control_host *host,
     return result;
 }
 
-static enum th_status set_pattern(struct th_control_host *host, const struct patterning *patterning,
-                                  json_t **result)
-{
-    const struct th_control_pattern_option *option =
-        &patterning->options.items[0].patterns.items[0];
-    struct th_session *session;
-    struct th_search search;
-    enum th_status status = th_control_session(host, patterning->which, &session);
-    size_t matched = 0;
-
-    if (status != TH_OK)
-        return status;
-    th_control_host_search(host, TH_SEARCH_TRACERS, &search);
-    status = th_control_pattern_option_set(option, &search, session, false, &matched);
-    th_library_search_free(&search);
-    if (status == TH_OK)
-        *result = told(host, option, session, matched);
-    return status;
-}
-
 static enum th_status carry_out_pattern(void *context, int count, char **words, json_t **result)
 {
     struct th_control_host *host = context;
     struct patterning patterning = {0};
     struct th_control_preloaded loaded = {0};
+    const struct th_control_pattern_option *option;
+    struct th_session *session;
+    struct th_search search;
+    size_t matched = 0;
     enum th_status status;
 
     th_control_session_options_init(&patterning.options, host->live);
@@ -184,7 +168,15 @@ static enum th_status carry_out_pattern(void *context, int count, char **words, 
     if (status == TH_OK)
         status = th_control_session_options_check(&patterning.options);
     if (status == TH_OK)
-        status = set_pattern(host, &patterning, result);
+        status = th_control_session(host, patterning.which, &session);
+    if (status == TH_OK) {
+        option = &patterning.options.items[0].patterns.items[0];
+        th_control_host_search(host, TH_SEARCH_TRACERS, &search);
+        status = th_control_pattern_option_set(option, &search, session, false, &matched);
+        th_library_search_free(&search);
+        if (status == TH_OK)
+            *result = told(host, option, session, matched);
+    }
     th_control_preloaded_release(&loaded, host);
     th_control_session_options_free(&patterning.options);
     return status;

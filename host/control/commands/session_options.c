@@ -39,21 +39,6 @@ enum th_status th_control_chosen_trace(const struct th_control_chosen *chosen,
     return th_trace_session_trace_one(session, one, on, flags);
 }
 
-static enum th_status trace_chosen(struct th_session *session,
-                                   const struct th_control_session_option *option, bool running)
-{
-    enum th_status status = TH_OK;
-
-    for (size_t i = 0; i < option->tracee_count && status == TH_OK; i++)
-        status =
-            th_control_chosen_trace(&option->tracees[i], session, true, option->flags, running);
-    if (status != TH_OK && running)
-        return th_error_context("%s cannot be traced", option->chosen);
-    if (status != TH_OK)
-        th_error_context("%s and --flags=%s do not go together", option->chosen, option->flag_list);
-    return status;
-}
-
 /* Whom and what a session traces that has just begun. This host's functions are traced if a pattern
  * says so: all are, where none is named. */
 static enum th_status set_up(const struct th_control_session_option *option, bool first,
@@ -64,9 +49,16 @@ static enum th_status set_up(const struct th_control_session_option *option, boo
     bool live = option->patterns.live, named = false;
     enum th_status status = TH_OK;
 
-    if (option->chosen)
-        status = trace_chosen(session, option, running);
-    else if (live)
+    for (size_t i = 0; option->chosen && i < option->tracee_count && status == TH_OK; i++) {
+        status =
+            th_control_chosen_trace(&option->tracees[i], session, true, option->flags, running);
+        if (status != TH_OK && running)
+            th_error_context("%s cannot be traced", option->chosen);
+        else if (status != TH_OK)
+            th_error_context("%s and --flags=%s do not go together", option->chosen,
+                             option->flag_list);
+    }
+    if (live && !option->chosen)
         status = th_trace_session_trace(session, TH_PROCESSES_ALL, true, option->flags);
     if (live && !option->chosen && status == TH_OK)
         status = th_trace_session_trace(session, TH_PORTS_ALL, true, option->flags);

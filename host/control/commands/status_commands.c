@@ -6,24 +6,6 @@
 
 /* --- status ----------------------------------------------------------------------------------- */
 
-/* Of the sessions that there are: what their tracers were asked and told. */
-static json_t *events_of(const struct th_control_host *host, uint64_t *total)
-{
-    uint64_t traced = 0, discarded = 0;
-
-    for (size_t i = 0; i < th_trace_sessions(host->tracing); i++) {
-        const struct th_session *session = th_trace_session(host->tracing, i);
-        struct th_session_counts counts = {0};
-        if (session)
-            counts = th_trace_session_counts(session);
-        traced += counts.traced;
-        discarded += counts.discarded;
-    }
-    *total = traced + discarded;
-    return json_pack("{s:I, s:I}", "traced", (json_int_t)traced, "discarded",
-                     (json_int_t)discarded);
-}
-
 static enum th_status carry_out_status(void *context, int count, char **words, json_t **result)
 {
     struct th_control_host *host = context;
@@ -31,19 +13,28 @@ static enum th_status carry_out_status(void *context, int count, char **words, j
     struct th_live_counts live = th_live_counts(host->tracing);
     int64_t now = th_clock_real_monotonic();
     double time = (double)(now - host->rate.time) / 1e9, more = 0;
-    uint64_t total;
-    json_t *events = events_of(host, &total);
+    uint64_t traced = 0, discarded = 0, total;
 
     (void)count;
     (void)words;
+    for (size_t i = 0; i < th_trace_sessions(host->tracing); i++) {
+        const struct th_session *session = th_trace_session(host->tracing, i);
+        struct th_session_counts events = {0};
+        if (session)
+            events = th_trace_session_counts(session);
+        traced += events.traced;
+        discarded += events.discarded;
+    }
+    total = traced + discarded;
     /* Since the `status` before, or the beginning. Sessions that are gone take their counts along. */
     if (total > host->rate.events)
         more = (double)(total - host->rate.events);
     host->rate = (struct th_control_rate){now, total};
-    *result =
-        json_pack("{s:s, s:i, s:s, s:f, s:I, s:o}", "program", host->program, "pid", (int)getpid(),
-                  "version", TH_VERSION, "seconds", (double)(now - host->began) / 1e9, "sessions",
-                  (json_int_t)th_trace_sessions(host->tracing), "events", events);
+    *result = json_pack("{s:s, s:i, s:s, s:f, s:I, s:{s:I, s:I}}", "program", host->program, "pid",
+                        (int)getpid(), "version", TH_VERSION, "seconds",
+                        (double)(now - host->began) / 1e9, "sessions",
+                        (json_int_t)th_trace_sessions(host->tracing), "events", "traced",
+                        (json_int_t)traced, "discarded", (json_int_t)discarded);
     json_object_set_new(*result, "rate",
                         json_pack("{s:f, s:f}", "events_per_second", time > 0 ? more / time : 0.0,
                                   "over_seconds", time));
