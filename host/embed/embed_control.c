@@ -33,23 +33,6 @@ static void report(const struct th_control_host *host, const char *text)
         fprintf(stderr, "%s: %s", control->program, text);
 }
 
-static enum th_status check(const tracehost_host *host, const struct tracehost_control_setup *setup)
-{
-    enum th_status status = th_embed_check_outside(host);
-
-    if (status != TH_OK)
-        return status;
-    if (host->control)
-        return th_error_raise(TH_USAGE, "the host has a control already");
-    if (!th_trace_is_shared(host->tracing))
-        return th_error_raise(TH_USAGE, "the host was not started as live");
-    if (!setup->program || !*setup->program)
-        return th_embed_missing("name of the program");
-    if (!setup->path && !setup->watch)
-        return th_error_raise(TH_USAGE, "there is neither a path nor anything to watch");
-    return TH_OK;
-}
-
 static void free_control(struct control *control)
 {
     th_free(control->program);
@@ -64,9 +47,17 @@ enum tracehost_status tracehost_control_open(tracehost_host *host,
     struct control *control;
     enum th_status status =
         th_embed_sized_take(&setup, sizeof setup, given, "tracehost_control_setup")
-            ?: check(host, &setup)
-            ?: th_embed_enter();
+            ?: th_embed_check_outside(host);
 
+    if (status == TH_OK && host->control)
+        status = th_error_raise(TH_USAGE, "the host has a control already");
+    else if (status == TH_OK && !th_trace_is_shared(host->tracing))
+        status = th_error_raise(TH_USAGE, "the host was not started as live");
+    else if (status == TH_OK && (!setup.program || !*setup.program))
+        status = th_embed_missing("name of the program");
+    else if (status == TH_OK && !setup.path && !setup.watch)
+        status = th_error_raise(TH_USAGE, "there is neither a path nor anything to watch");
+    status = status ?: th_embed_enter();
     if (status != TH_OK)
         return th_embed_answer(status);
     control = th_alloc_zero(sizeof *control);

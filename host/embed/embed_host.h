@@ -100,9 +100,6 @@ enum th_status th_embed_check_flags(uint32_t flags);
 /* FLAGS, which were checked, as enum th_flag. */
 uint32_t th_embed_flags(uint32_t flags);
 
-/* Reads TEXT, Erlang text or a name that dbg knows, as a match specification in ENV. */
-enum th_status th_embed_read_specification(th_env *env, const char *text, th_term *specification);
-
 /* Reads TEXT, "M:F/A". TH_USAGE if it is something else. */
 enum th_status th_embed_read_function(const char *text, struct th_mfa *function);
 

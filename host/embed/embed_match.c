@@ -23,36 +23,6 @@ _Static_assert((int)TRACEHOST_MATCH_NO == TH_MATCH_NO && (int)TRACEHOST_MATCH_YE
 
 /* --- compiling --- */
 
-enum th_status th_embed_read_specification(th_env *env, const char *text, th_term *specification)
-{
-    *specification = th_match_short(env, text);
-    if (*specification != TH_NONE || th_text_parse(env, text, strlen(text), specification) == TH_OK)
-        return TH_OK;
-    return th_error_context("the match specification cannot be read");
-}
-
-static void tell_faults(const struct th_match_faults *faults,
-                        void (*fault)(void *context, const struct tracehost_match_fault *fault),
-                        void *context)
-{
-    for (size_t i = 0; fault && i < faults->count; i++) {
-        const struct th_match_fault *one = &faults->items[i];
-        struct th_buffer place = {0};
-        struct tracehost_match_fault told = {
-            .size = sizeof told,
-            .clause = one->place.clause,
-            .part = (enum tracehost_match_part)one->place.part,
-            .item = one->place.item,
-            .text = one->text,
-            .term = one->term,
-        };
-        th_match_print_place(&place, one->place);
-        told.place = th_buffer_text(&place);
-        fault(context, &told);
-        th_buffer_free(&place);
-    }
-}
-
 enum tracehost_status
 tracehost_match_compile(enum tracehost_match_kind kind, ERL_NIF_TERM specification,
                         void (*fault)(void *context, const struct tracehost_match_fault *fault),
@@ -73,8 +43,22 @@ tracehost_match_compile(enum tracehost_match_kind kind, ERL_NIF_TERM specificati
     if (status == TH_OK) {
         *match = th_alloc(sizeof **match);
         **match = (tracehost_match){spec, (enum th_match_kind)kind};
-    } else {
-        tell_faults(&faults, fault, context);
+    }
+    for (size_t i = 0; status != TH_OK && fault && i < faults.count; i++) {
+        const struct th_match_fault *one = &faults.items[i];
+        struct th_buffer place = {0};
+        struct tracehost_match_fault told = {
+            .size = sizeof told,
+            .clause = one->place.clause,
+            .part = (enum tracehost_match_part)one->place.part,
+            .item = one->place.item,
+            .text = one->text,
+            .term = one->term,
+        };
+        th_match_print_place(&place, one->place);
+        told.place = th_buffer_text(&place);
+        fault(context, &told);
+        th_buffer_free(&place);
     }
     th_match_faults_free(&faults);
     return th_embed_answer(status);
@@ -93,7 +77,7 @@ enum tracehost_status tracehost_match_compile_text(
     if (status != TRACEHOST_OK)
         return status;
     th_env_init(&env, TH_ENV_PLAIN);
-    status = th_embed_answer(th_embed_read_specification(&env, text, &specification));
+    status = th_embed_answer(th_control_match_read(&env, text, &specification));
     if (status == TRACEHOST_OK)
         status = tracehost_match_compile(kind, specification, fault, context, match);
     th_env_release(&env);

@@ -72,7 +72,7 @@ enum tracehost_status tracehost_session_set_pattern(tracehost_host *host, traceh
     if (known.match && known.match_term != TH_NONE)
         status = th_error_raise(TH_USAGE, "a pattern has one match specification");
     else if (known.match)
-        status = th_embed_read_specification(&env, known.match, &match);
+        status = th_control_match_read(&env, known.match, &match);
     status = status
                  ?: th_embed_find_copy(match)
                  ?: th_trace_session_function(found, &pattern, match,
@@ -219,7 +219,7 @@ set_message_pattern(tracehost_host *host, tracehost_session session, const char 
         return th_embed_answer(status);
     th_env_init(&env, TH_ENV_PLAIN);
     if (text)
-        status = th_embed_read_specification(&env, text, &match);
+        status = th_control_match_read(&env, text, &match);
     status = status ?: th_embed_find_copy(match) ?: set_in(found, match);
     th_env_release(&env);
     return th_embed_answer(status);

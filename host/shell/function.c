@@ -180,19 +180,14 @@ static th_term make_ref(call *c)
 
 /* --- Ends ------------------------------------------------------------------------------------- */
 
-static th_term raise_error(call *c)
+/* error, exit and throw have the names of their classes. */
+static th_term raise_class(call *c)
 {
-    return th_shell_raise(c->e, TH_CLASS_ERROR, c->arguments[0]);
-}
+    enum th_class class = TH_CLASS_ERROR;
 
-static th_term raise_exit(call *c)
-{
-    return th_shell_raise(c->e, TH_CLASS_EXIT, c->arguments[0]);
-}
-
-static th_term raise_throw(call *c)
-{
-    return th_shell_raise(c->e, TH_CLASS_THROW, c->arguments[0]);
+    while (strcmp(th_shell_classes[class], c->function->name) != 0)
+        class ++;
+    return th_shell_raise(c->e, class, c->arguments[0]);
 }
 
 static th_term self(call *c)
@@ -206,8 +201,8 @@ static const struct th_shell_function functions_of_erlang[] = {
     {"byte_size", 1, true, false, byte_size},
     {"ceil", 1, true, false, round_up},
     {"element", 2, true, false, element},
-    {"error", 1, false, false, raise_error},
-    {"exit", 1, false, false, raise_exit},
+    {"error", 1, false, false, raise_class},
+    {"exit", 1, false, false, raise_class},
     {"float", 1, true, false, to_float},
     {"floor", 1, true, false, round_down},
     {"hd", 1, true, false, head},
@@ -233,7 +228,7 @@ static const struct th_shell_function functions_of_erlang[] = {
     {"phash2", 1, false, true, phash2},
     {"round", 1, true, false, round_nearest},
     {"self", 0, true, false, self},
-    {"throw", 1, false, false, raise_throw},
+    {"throw", 1, false, false, raise_class},
     {"tl", 1, true, false, tail},
     {"trunc", 1, true, false, truncate_number},
     {"tuple_size", 1, true, false, tuple_size},

@@ -120,37 +120,32 @@ const struct th_control_command th_control_command_load = {
 
 /* --- purge, delete ---------------------------------------------------------------------------- */
 
-/* No module has the NAME. */
-static enum th_status refuse_module(const char *name)
-{
-    struct th_module_code *codes;
-    size_t count = th_code_list(&codes);
-    struct th_names names = {0};
-    char *question;
-
-    for (size_t i = 0; i < count; i++)
-        th_library_names_add(&names, th_atom_name(codes[i].name)->text);
-    question = th_library_suggest_question(name, (const char *const *)names.items, names.count);
-    th_error_raise(TH_USAGE, "there is no module %.60s%s", name, question);
-    th_free(question);
-    th_library_names_free(&names);
-    th_code_list_free(codes, count);
-    return TH_USAGE;
-}
-
 /* Reads a command about one MODULE. */
 static enum th_status read_module(const struct th_control_host *host,
                                   const struct th_control_command *command, int count, char **words,
                                   struct asked *asked, th_term *module)
 {
     enum th_status status = read_words(host, command, count, words, asked);
+    const char *name = asked->module;
+    struct th_module_code *codes;
+    struct th_names names = {0};
+    size_t code_count;
+    char *question;
 
     if (status != TH_OK)
         return status;
-    *module = th_atom_existing_utf8(asked->module, strlen(asked->module));
-    if (*module == TH_NONE || !th_code_module_known(*module))
-        return refuse_module(asked->module);
-    return TH_OK;
+    *module = th_atom_existing_utf8(name, strlen(name));
+    if (*module != TH_NONE && th_code_module_known(*module))
+        return TH_OK;
+    code_count = th_code_list(&codes);
+    for (size_t i = 0; i < code_count; i++)
+        th_library_names_add(&names, th_atom_name(codes[i].name)->text);
+    question = th_library_suggest_question(name, (const char *const *)names.items, names.count);
+    th_error_raise(TH_USAGE, "there is no module %.60s%s", name, question);
+    th_free(question);
+    th_library_names_free(&names);
+    th_code_list_free(codes, code_count);
+    return TH_USAGE;
 }
 
 static enum th_status carry_out_purge(void *context, int count, char **words, json_t **result)

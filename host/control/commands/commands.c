@@ -152,30 +152,11 @@ static size_t find(const struct th_control_host *host, const char *which, enum r
     return count;
 }
 
-/* No session has the number, title or tracer NAME. */
-static enum th_status refuse_session(const struct th_control_host *host, const char *name)
-{
-    struct th_names names = {0};
-    char *question;
-
-    for (size_t i = 0; i < th_trace_sessions(host->tracing); i++) {
-        const struct th_session *session = th_trace_session(host->tracing, i);
-        if (!session || !th_trace_session_has_tracer(session))
-            continue;
-        if (th_trace_session_title(session))
-            th_library_names_add(&names, th_trace_session_title(session));
-        th_library_names_add(&names, th_trace_session_name(session));
-    }
-    question = th_library_suggest_question(name, (const char *const *)names.items, names.count);
-    th_error_raise(TH_USAGE, "there is no session or tracer '%.60s'%s", name, question);
-    th_free(question);
-    th_library_names_free(&names);
-    return TH_USAGE;
-}
-
 enum th_status th_control_session(const struct th_control_host *host, const char *which,
                                   struct th_session **session)
 {
+    struct th_names names = {0};
+    char *question;
     size_t count;
 
     if (which && (find(host, which, BY_TITLE, session) || find(host, which, BY_NUMBER, session)))
@@ -183,18 +164,31 @@ enum th_status th_control_session(const struct th_control_host *host, const char
     count = find(host, which, which ? BY_TRACER : ANY, session);
     if (count == 1)
         return TH_OK;
-    if (count == 0)
-        return which ? refuse_session(host, which)
-                     : th_error_raise(TH_USAGE, "there is no session; `attach TRACER` begins one");
+    if (!which && count == 0)
+        return th_error_raise(TH_USAGE, "there is no session; `attach TRACER` begins one");
     if (!which)
         return th_error_raise(TH_USAGE,
                               "there are %zu sessions: say which one, with --session=NUMBER, as "
                               "`sessions` lists them",
                               count);
-    return th_error_raise(TH_USAGE,
-                          "tracer '%.60s' has %zu sessions: name one by its number, as `sessions` "
-                          "lists them",
-                          which, count);
+    if (count > 0)
+        return th_error_raise(TH_USAGE,
+                              "tracer '%.60s' has %zu sessions: name one by its number, as "
+                              "`sessions` lists them",
+                              which, count);
+    for (size_t i = 0; i < th_trace_sessions(host->tracing); i++) {
+        const struct th_session *other = th_trace_session(host->tracing, i);
+        if (!other || !th_trace_session_has_tracer(other))
+            continue;
+        if (th_trace_session_title(other))
+            th_library_names_add(&names, th_trace_session_title(other));
+        th_library_names_add(&names, th_trace_session_name(other));
+    }
+    question = th_library_suggest_question(which, (const char *const *)names.items, names.count);
+    th_error_raise(TH_USAGE, "there is no session or tracer '%.60s'%s", which, question);
+    th_free(question);
+    th_library_names_free(&names);
+    return TH_USAGE;
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */

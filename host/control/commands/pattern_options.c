@@ -3,29 +3,12 @@
 
 #include <string.h>
 
-/* The specification of OPTION: --match-spec, or what --return, --exception, --caller and
- * --caller-line ask for. */
-static enum th_status read_spec(const struct th_control_pattern_option *option, th_env *env,
-                                th_term *spec)
+enum th_status th_control_match_read(th_env *env, const char *text, th_term *spec)
 {
-    enum th_status status;
-    char *text;
-
-    *spec = option->spec ? th_match_short(env, option->spec) : TH_AM(true);
-    if (option->spec && *spec == TH_NONE)
-        return th_text_parse(env, option->spec, strlen(option->spec), spec);
-    if (option->spec || !th_control_pattern_option_asks(option))
+    *spec = th_match_short(env, text);
+    if (*spec != TH_NONE || th_text_parse(env, text, strlen(text), spec) == TH_OK)
         return TH_OK;
-    text = th_printf("[{'_',[],[%s%s]}]",
-                     option->exceptions ? "{exception_trace},"
-                     : option->returns  ? "{return_trace},"
-                                        : "",
-                     option->lines     ? "{message,{caller_line}}"
-                     : option->callers ? "{message,{caller}}"
-                                       : "true");
-    status = th_text_parse(env, text, strlen(text), spec);
-    th_free(text);
-    return status;
+    return th_error_context("the match specification cannot be read");
 }
 
 static enum th_status set_spec(const struct th_control_pattern_option *option,
@@ -64,15 +47,26 @@ enum th_status th_control_pattern_option_set(const struct th_control_pattern_opt
                                              struct th_session *session, bool tells,
                                              size_t *matched)
 {
-    enum th_status status;
-    th_term spec;
+    enum th_status status = TH_OK;
+    th_term spec = TH_AM(true);
     th_env env;
+    char *text;
 
     th_env_init(&env, TH_ENV_PLAIN);
-    status = read_spec(option, &env, &spec);
-    if (status != TH_OK)
-        th_error_context("the match specification cannot be read");
-    else
+    if (option->spec) {
+        status = th_control_match_read(&env, option->spec, &spec);
+    } else if (th_control_pattern_option_asks(option)) {
+        text = th_printf("[{'_',[],[%s%s]}]",
+                         option->exceptions ? "{exception_trace},"
+                         : option->returns  ? "{return_trace},"
+                                            : "",
+                         option->lines     ? "{message,{caller_line}}"
+                         : option->callers ? "{message,{caller}}"
+                                           : "true");
+        status = th_control_match_read(&env, text, &spec);
+        th_free(text);
+    }
+    if (status == TH_OK)
         status = set_spec(option, search, session, spec, tells, matched);
     th_env_release(&env);
     if (status == TH_OK)

@@ -137,6 +137,9 @@ static inline bool th_control_pattern_option_asks(const struct th_control_patter
     return option->returns || option->exceptions || option->callers || option->lines;
 }
 
+/* Reads TEXT, Erlang text or a name that dbg knows, as a match specification in ENV. */
+enum th_status th_control_match_read(th_env *env, const char *text, th_term *spec);
+
 /* True if OPTION clears breakpoints; such a pattern need not match any function. */
 bool th_control_pattern_option_clears(const struct th_control_pattern_option *option);
 

@@ -312,17 +312,6 @@ static void take(struct th_control_watch *watch, const struct inotify_event *eve
     th_free(path);
 }
 
-/* Milliseconds; below 0: until there is news. */
-static int patience(const struct th_control_watch *watch)
-{
-    int64_t wait = watch->incomplete ? retry : INT64_MAX;
-    int64_t left = watch->due - th_clock_real_monotonic();
-
-    if (watch->due != INT64_MAX && left < wait)
-        wait = left > 0 ? left : 0;
-    return wait == INT64_MAX ? -1 : (int)((wait + MILLISECOND - 1) / MILLISECOND);
-}
-
 static void *run(void *context)
 {
     struct th_control_watch *watch = context;
@@ -333,7 +322,11 @@ static void *run(void *context)
 
     th_crash_thread_begin();
     for (;;) {
-        poll(polled, 2, patience(watch));
+        int64_t left = watch->due - th_clock_real_monotonic();
+        int64_t wait = watch->incomplete ? retry : INT64_MAX;
+        if (watch->due != INT64_MAX && left < wait)
+            wait = left > 0 ? left : 0;
+        poll(polled, 2, wait == INT64_MAX ? -1 : (int)((wait + MILLISECOND - 1) / MILLISECOND));
         if (polled[1].revents && read(watch->wake, &times, sizeof times) > 0)
             watch->all = watch->incomplete = true;
         if (atomic_load_explicit(&watch->over, memory_order_relaxed))
