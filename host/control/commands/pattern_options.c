@@ -157,21 +157,22 @@ static enum th_status carry_out_pattern(void *context, int count, char **words, 
 
     th_control_session_options_init(&patterning.options, host->live);
     status = th_control_take(&th_control_command_pattern, count, words, &patterning);
-    if (status == TH_OK)
+    option = patterning.options.items[0].patterns.items;
+    if (status == TH_OK && option->meta_tracer)
         status = th_control_session_options_preload(&patterning.options, host, &loaded);
     if (status == TH_OK)
         status = th_control_session_options_check(&patterning.options);
     if (status == TH_OK)
         status = th_control_session(host, patterning.which, &session);
     if (status == TH_OK) {
-        option = &patterning.options.items[0].patterns.items[0];
         th_control_host_search(host, TH_SEARCH_TRACERS, &search);
         status = th_control_pattern_option_set(option, &search, session, false, &matched);
         th_library_search_free(&search);
         if (status == TH_OK)
             *result = told(host, option, session, matched);
     }
-    th_control_preloaded_release(&loaded, host);
+    if (loaded.count > 0)
+        th_control_preloaded_release(&loaded, host);
     th_control_session_options_free(&patterning.options);
     return status;
 }
