@@ -54,7 +54,7 @@ const struct th_control_command *th_control_find(const struct th_control_command
 /* The name in COMMANDS that is most like NAME; NULL if none may have been meant. */
 const char *th_control_nearest(const struct th_control_command *const commands[], const char *name);
 
-/* What `help` answers of COMMAND. Owner: the caller, with json_decref(). */
+/* The answer of `help` for COMMAND. Owner: the caller, with json_decref(). */
 json_t *th_control_help(const struct th_control_command *command);
 
 /* Stores COMMAND's arguments in INPUT. TH_USAGE: WORDS are others. */

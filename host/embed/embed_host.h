@@ -1,4 +1,4 @@
-/* What the files of embed/ share: structures with sizes, the host that a program has, streams. */
+/* The inner header of embed/: structures with sizes, the host that a program has, streams. */
 #ifndef TH_EMBED_HOST_H
 #define TH_EMBED_HOST_H
 

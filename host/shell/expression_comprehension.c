@@ -94,8 +94,8 @@ static bool add_made(struct th_evaluation *e, struct comprehension *c)
 
 static bool go_on(struct th_evaluation *e, struct comprehension *c, size_t i);
 
-/* What a generator takes next, from the term on the stack at PLACE: matches its pattern with it.
- * TH_TAKEN_NOT: nothing is left, or the term is none that it goes through. */
+/* Takes the next element from the term on the stack at PLACE: matches the generator's pattern with
+ * it. TH_TAKEN_NOT: nothing is left, or the term is none that it goes through. */
 static enum th_taken take_next(struct th_evaluation *e, const struct th_node *generator,
                                size_t place, size_t *at)
 {

@@ -9,7 +9,7 @@
 
 enum { TH_EXPRESSION_DEPTH = 1000 };
 
-/* What a node is, and its parts. A part that may be missing is NULL. */
+/* Kinds of nodes, and their parts. A part that may be missing is NULL. */
 enum th_node_kind {
     TH_NODE_CONSTANT, /* `value` */
     TH_NODE_VARIABLE, /* `value` is its name, an atom */
@@ -106,7 +106,7 @@ struct th_fun_source {
     size_t name_count;
 };
 
-/* What was read. Whoever needs it has a share: the program, and each fun that was made by it. */
+/* A text that was read. The program and each fun that was made by it have a share. */
 struct th_source {
     _Atomic size_t shares; /* see th_shell_source_drop() for the orders */
     uint64_t number;       /* unique in this host, from 1 */
@@ -205,7 +205,7 @@ void th_shell_parse_elements(struct th_expression_parser *p, const char *closing
 struct th_node *th_shell_parse_constant(struct th_expression_parser *p, th_term value);
 th_shell_parsed th_shell_parse_variable;
 
-/* What operators stand between, where a ':' behind it means no call. */
+/* An operand, where a ':' behind it means no call. */
 th_shell_parsed th_shell_parse_primary;
 
 /* Goes on behind LEFT with operators that bind at least as strongly as LEAST. */

@@ -19,7 +19,7 @@
 static char folder[] = "/tmp/control-XXXXXX";
 static char path[64];
 
-/* Of commands that take any words. */
+/* The arguments of commands that take any words. */
 static const struct th_argument any_word = TH_WORD("WORD", TEXT, TH_ARGUMENT_REPEATS);
 static const struct th_argument *const any_words[] = {&any_word, NULL};
 

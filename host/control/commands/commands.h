@@ -151,7 +151,7 @@ struct th_control_module_list {
     const struct th_search *search;
     enum th_purge purge;
 
-    /* What came of it, in the order of the names. */
+    /* Results, in the order of the names. */
     struct th_control_module_made {
         char *path;                     /* what was found */
         struct th_prepared *prepared;   /* NULL: it was refused, or is finished */
@@ -170,7 +170,7 @@ enum th_status th_control_module_list_load(struct th_control_module_list *list, 
 /* Drops what was prepared and not finished. */
 void th_control_module_list_free(struct th_control_module_list *list);
 
-/* What load() is to be given, the term of TEXT in ENV; of NULL 0. TH_USAGE. */
+/* Reads TEXT, the term that load() is given, into ENV; NULL: 0. TH_USAGE if it is no term. */
 enum th_status th_control_load_info_read(const char *text, th_env *env, th_term *info);
 
 /* --- What commands share ---------------------------------------------------------------------- */

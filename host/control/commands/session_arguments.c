@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* What happens here, but for how processes take turns and memory: that is asked for. */
+/* The events of this host, but for turns of processes and memory: users ask for these. */
 enum { LIVE_FLAGS = TH_FLAG_CALL | TH_FLAG_SEND | TH_FLAG_RECEIVE | TH_FLAG_PROCS | TH_FLAG_PORTS };
 
 static struct th_control_session_option *add_option(struct th_control_session_options *options,

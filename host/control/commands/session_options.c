@@ -72,8 +72,8 @@ static enum th_status set_up(const struct th_control_session_option *option, boo
     return status;
 }
 
-/* What cannot be set up is ended: others go on. Whatever was recorded is traced, unless some are
- * chosen. */
+/* A session that cannot be set up is ended: others go on. All that was recorded is traced, unless
+ * some tracees are chosen. */
 static enum th_status attach(struct th_control_session_option *option, const char *text, bool first,
                              bool running, const struct th_search *search,
                              struct th_tracing *tracing)

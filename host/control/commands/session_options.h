@@ -168,8 +168,8 @@ void th_control_pattern_option_tell_left_out(const struct th_control_pattern_opt
 
 /* --- Their arguments -------------------------------------------------------------------------- */
 
-/* Of the command line (-t, --flags, -p and so on) and of the commands `attach`, `pattern` and
- * `flags` of the socket. Their place matters: each is for the session, or the -p, that was begun
+/* Arguments of the command line (-t, --flags, -p and so on) and of the commands `attach`, `pattern`
+ * and `flags` of the socket. Their place matters: each is for the session, or the -p, that was begun
  * last. Their struct is a struct th_control_session_options. */
 enum th_control_session_argument {
     TH_SESSION_TRACER,

@@ -88,7 +88,7 @@ static enum th_status carry_out_tracers(void *context, int count, char **words, 
         if (!list.items[i].shadowed)
             add_tracer(tracers, host, list.items[i].name, list.items[i].path,
                        th_library_search_origin_text(list.items[i].origin));
-    /* Those that were attached by a path are in no folder that is searched. */
+    /* Tracers that were attached by a path are in no folder that is searched. */
     for (size_t i = 0; i < th_trace_sessions(host->tracing); i++) {
         const struct th_session *session = th_trace_session(host->tracing, i);
         const char *name;
