@@ -1,5 +1,5 @@
 /* What asks the surroundings, and what acts on them or on the trace message. */
-#include "match_function.h"
+#include "match_internal.h"
 
 static bool not_known(const struct th_match_run *run, th_term value)
 {

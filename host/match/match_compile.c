@@ -1,5 +1,5 @@
 /* Compiles match specifications: the list of clauses, their three parts, what a run will need. */
-#include "match_compiler.h"
+#include "match_internal.h"
 
 #include <string.h>
 
@@ -309,4 +309,26 @@ th_term th_match_source(const struct th_match_spec *spec)
 size_t th_match_clause_count(const struct th_match_spec *spec)
 {
     return spec->clause_count;
+}
+
+/* --- Match specifications that have a name in dbg --------------------------------------------- */
+
+static const struct {
+    const char *letter, *name, *text;
+} shorts[] = {
+    {"x", "exception_trace", "[{'_',[],[{exception_trace}]}]"},
+    {"c", "caller_trace", "[{'_',[],[{message,{caller}}]}]"},
+    {"cx", "caller_exception_trace", "[{'_',[],[{exception_trace},{message,{caller}}]}]"},
+    {"r", "return_trace", "[{'_',[],[{return_trace}]}]"},
+};
+
+th_term th_match_short(th_env *env, const char *name)
+{
+    th_term spec = TH_NONE;
+
+    for (size_t i = 0; i < sizeof shorts / sizeof shorts[0]; i++)
+        if (strcmp(name, shorts[i].letter) == 0 || strcmp(name, shorts[i].name) == 0)
+            if (th_text_parse(env, shorts[i].text, strlen(shorts[i].text), &spec) != TH_OK)
+                th_bug("a match specification that cannot be read: %s", shorts[i].text);
+    return spec;
 }

@@ -1,5 +1,5 @@
 /* Compiles guards and bodies. */
-#include "match_compiler.h"
+#include "match_internal.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Faults of match specifications, and places in them. */
-#include "match_compiler.h"
+#include "match_internal.h"
 
 enum { SHOWN = 200 /* bytes of a term, or soon after */, FAULT_TEXT = 4096 };
 

@@ -1,5 +1,5 @@
 /* The table of functions: names, numbers of operands, where each is allowed. */
-#include "match_function.h"
+#include "match_internal.h"
 
 #include <string.h>
 

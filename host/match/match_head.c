@@ -1,5 +1,5 @@
 /* Compiles heads: patterns that take the arguments apart. */
-#include "match_compiler.h"
+#include "match_internal.h"
 
 static bool is_anything(th_term t)
 {

@@ -4,7 +4,7 @@
  * The right side of an andalso or orelse whose left side is unknown is computed, too, inside a
  * frame: an exception in it ends the right side, not the clause, and actions in it are left out.
  */
-#include "match_function.h"
+#include "match_internal.h"
 
 static const struct th_match_operations no_operations;
 

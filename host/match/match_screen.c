@@ -7,8 +7,7 @@
  * An argument for which the clause is sure to fail is found by them, whatever else the clause has;
  * if it has nothing else, so is one that matches. All else takes a run.
  */
-#include "match_compiler.h"
-#include "match_function.h"
+#include "match_internal.h"
 
 enum { NOWHERE = UINT32_MAX };
 

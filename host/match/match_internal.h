@@ -1,0 +1,340 @@
+/*
+ * What the files of match/ share: programs, values, runs, functions, the compiler. Inner header of
+ * match/.
+ *
+ * A match specification is compiled to a program.
+ *
+ * The head is straight-line code that takes the arguments apart. There is one value at hand; the
+ * tuples, lists and maps that are open wait in levels, one for each depth. Guards and body are code
+ * for a stack of values. Code of a clause:
+ *
+ *   ARITY n
+ *   { ARGUMENT i ... | BIND_ARGUMENT i }       for each element that is not '_'
+ *   HEAD_DONE
+ *   { expression; TEST }                       for each guard
+ *   GUARDS_DONE
+ *   { expression; DROP }                       for each expression of the body
+ *   END
+ *
+ * Operands of functions and elements of tuples are computed from the last to the first, elements of
+ * lists from the first on, of maps the values before the keys: actions among them show the order.
+ */
+#ifndef TH_MATCH_INTERNAL_H
+#define TH_MATCH_INTERNAL_H
+
+#include "match.h"
+
+enum th_match_code {
+    /* The number of arguments is OPERAND; is at least OPERAND. */
+    TH_CODE_ARITY,
+    TH_CODE_ARITY_LEAST,
+    /* Argument LEVEL is at hand; if it is unknown, go on at OPERAND. */
+    TH_CODE_ARGUMENT,
+    /* Argument LEVEL becomes variable OPERAND. */
+    TH_CODE_BIND_ARGUMENT,
+    /* What is at hand is a tuple of OPERAND elements; a list cell; a map of at least OPERAND keys:
+     * open it at LEVEL. */
+    TH_CODE_TUPLE,
+    TH_CODE_CELL,
+    TH_CODE_MAP,
+    /* At hand is now, of what is open at LEVEL: element OPERAND (from 0); the list's head, its
+     * tail; the value of the key that is constant OPERAND. */
+    TH_CODE_ELEMENT,
+    TH_CODE_LIST_HEAD,
+    TH_CODE_LIST_TAIL,
+    TH_CODE_KEY,
+    /* What is at hand is identical to constant OPERAND; is variable OPERAND from now on; is
+     * identical to it. */
+    TH_CODE_IDENTICAL,
+    TH_CODE_BIND,
+    TH_CODE_SAME,
+    TH_CODE_HEAD_DONE,
+
+    /* Pushes: constant OPERAND; variable OPERAND; the whole target. */
+    TH_CODE_CONSTANT,
+    TH_CODE_VARIABLE,
+    TH_CODE_TARGET,
+    /* Takes OPERAND elements, the first on top; OPERAND elements, the last below the tail, which is
+     * on top; OPERAND keys, the first on top, and as many values below: pushes what is made of
+     * them. */
+    TH_CODE_MAKE_TUPLE,
+    TH_CODE_MAKE_LIST,
+    TH_CODE_MAKE_MAP,
+    /* Takes LEVEL operands, the first on top; pushes what function OPERAND gives. */
+    TH_CODE_CALL,
+    /* The left side is on top and stays; where it decides, go on behind the JOIN at OPERAND. The
+     * JOIN takes both sides and pushes the result. */
+    TH_CODE_ANDALSO,
+    TH_CODE_ORELSE,
+    TH_CODE_JOIN_ANDALSO,
+    TH_CODE_JOIN_ORELSE,
+    TH_CODE_TEST,
+    TH_CODE_GUARDS_DONE,
+    TH_CODE_DROP,
+    TH_CODE_END
+};
+
+struct th_match_instruction {
+    uint16_t code;
+    uint16_t level;
+    uint32_t operand;
+};
+
+/* The code from PC on, up to the next mark, is of ITEM of PART. */
+struct th_match_mark {
+    uint32_t pc;
+    enum th_match_part part;
+    uint32_t item;
+};
+
+struct th_match_clause {
+    uint32_t pc;
+    size_t marks; /* index of the first of its marks */
+};
+
+/* An argument that has one of these relations to CONSTANT, as words, which is what terms with
+ * immediate tags have; or fails. */
+enum { TH_SCREEN_LESS = 1, TH_SCREEN_EQUAL = 2, TH_SCREEN_GREATER = 4 };
+struct th_match_screen_test {
+    th_term constant;  /* immediate */
+    uint32_t argument; /* one that there is, if there are as many as the screen says */
+    uint8_t accepted;
+    bool by_value; /* CONSTANT is a small integer, and nothing is known of other arguments */
+};
+
+/* What can be told of a clause at once (match_screen.c). */
+struct th_match_screen {
+    size_t first_test, test_count; /* in `tests` */
+    uint32_t least, most;          /* arguments */
+    bool whole;                    /* nothing else decides, and what it says is RESULT */
+    struct th_match_result result;
+};
+
+struct th_match_spec {
+    th_env env; /* holds the source and the constants */
+    th_term source;
+    enum th_match_kind kind;
+    struct th_match_screen *screens;      /* of the clauses */
+    const struct th_match_result *always; /* what all calls give; NULL: they differ */
+    struct th_match_screen_test *tests;
+    size_t test_count, test_capacity;
+
+    struct th_match_instruction *code;
+    size_t code_count, code_capacity;
+    th_term *constants;
+    size_t constant_count, constant_capacity;
+    struct th_match_clause *clauses;
+    size_t clause_count, clause_capacity;
+    struct th_match_mark *marks;
+    size_t mark_count, mark_capacity;
+
+    /* What any clause needs: words that a run takes of its thread's stack. */
+    size_t arguments; /* that are looked at */
+    size_t variables;
+    size_t levels;
+    size_t stack;
+    size_t frames; /* of andalso and orelse inside each other */
+};
+
+/* --- Values ----------------------------------------------------------------------------------- */
+
+/*
+ * Values of guards and bodies: terms, and words that are none for what is not known.
+ *
+ *   UNKNOWN    a term
+ *   MAYBE      true or false
+ *   UNSURE     a term, or an exception
+ *   NOT_TRUE   a term but not true, or an exception: a guard that gives it fails for sure
+ *   RAISED     an exception, for sure
+ */
+#define TH_VALUE_UNKNOWN TH_NONE
+#define TH_VALUE_MAYBE ((th_term)0x40)
+#define TH_VALUE_NOT_TRUE ((th_term)0x80)
+#define TH_VALUE_RAISED TH_MATCH_RAISED
+#define TH_VALUE_UNSURE ((th_term)0x100)
+
+/* A term. All words that are none look like headers. */
+static inline bool th_match_value_known(th_term value)
+{
+    return (value & 3) != TH_TAG_HEADER;
+}
+
+/* What may be an exception. */
+static inline bool th_match_value_may_raise(th_term value)
+{
+    return value == TH_VALUE_UNSURE || value == TH_VALUE_NOT_TRUE;
+}
+
+static inline th_term th_match_value_truth(bool b)
+{
+    return b ? TH_AM(true) : TH_AM(false);
+}
+
+/* True, false, or MAYBE. */
+static inline bool th_match_value_is_truth(th_term value)
+{
+    return value == TH_AM(true) || value == TH_AM(false) || value == TH_VALUE_MAYBE;
+}
+
+/* What `left andalso right` and `left orelse right` give, LEFT being no reason to leave RIGHT out.
+ * RIGHT may be RAISED if LEFT is unknown. */
+th_term th_match_value_andalso(th_term left, th_term right);
+th_term th_match_value_orelse(th_term left, th_term right);
+
+/* --- A run ------------------------------------------------------------------------------------ */
+
+struct th_match_run {
+    const struct th_match_spec *spec;
+    const struct th_match_operations *operations; /* never NULL */
+    void *context;
+    th_env *env;
+    struct th_match_result *result;
+
+    const th_term *arguments; /* the first `spec->arguments`, or all if there are fewer */
+    size_t count;             /* of all arguments */
+    bool unknown;             /* none of them is known; ARGUMENTS is NULL */
+    th_term target;           /* TH_NONE: not made yet */
+    /* The cells of the target, if not all of its elements are known: those are TH_NONE there, and
+     * no function may look at them. Else both are NULL. */
+    const th_term *partial, *partial_end;
+
+    th_term *variables, *levels, *stack;
+    th_term *top;    /* the last value on the stack */
+    size_t operands; /* of the function that is being called */
+    uint64_t *frames;
+    size_t depth; /* of frames: inside right sides of which it is unknown if they count */
+    bool body;
+
+    bool undecided;
+    size_t doubtful;                  /* the instruction that made it so */
+    struct th_match_attempt *attempt; /* of the clause that is running; NULL: nobody wants it */
+};
+
+/* True for a list of which not all elements are known. */
+static inline bool th_match_is_partial(const struct th_match_run *run, th_term t)
+{
+    return run->partial && th_is_list(t) && th_cell(t) >= run->partial &&
+           th_cell(t) < run->partial_end;
+}
+
+/* --- Functions -------------------------------------------------------------------------------- */
+
+enum { TH_MATCH_ANY_COUNT = 255 };
+
+enum th_match_trait {
+    TH_TRAIT_SPECIAL = 1,       /* OTP calls it a special form */
+    TH_TRAIT_BODY = 2,          /* not allowed in guards */
+    TH_TRAIT_NO_SEND = 4,       /* not allowed in specifications for send */
+    TH_TRAIT_NO_RECEIVE = 8,    /* nor for receive */
+    TH_TRAIT_TRUTH = 16,        /* gives true or false for all operands */
+    TH_TRAIT_SHALLOW = 32,      /* does not look into its operands where they are lists */
+    TH_TRAIT_TAKES_UNKNOWN = 64 /* for others, an unknown operand makes the result unknown */
+};
+
+/* Operand I (from 0) of the function that RUN calls: the first is on top of the stack. */
+#define TH_OPERAND(run, i) ((run)->top[-(ptrdiff_t)(i)])
+
+/* Computes a value from the operands of RUN; TH_VALUE_RAISED for an exception. */
+typedef th_term th_match_implementation(struct th_match_run *run);
+
+struct th_match_function {
+    const char *name;
+    unsigned least, most;                    /* operands */
+    unsigned traits;                         /* enum th_match_trait */
+    th_match_implementation *implementation; /* NULL: the compiler's own */
+};
+
+extern const struct th_match_function th_match_functions[];
+
+/* The function of that name that takes COUNT operands; if there is none, *NAMED is one of that name
+ * or NULL. */
+const struct th_match_function *th_match_function_find(th_term name, size_t count,
+                                                       const struct th_match_function **named);
+
+/* Calls FUNCTION with the operands of RUN, unless one that FUNCTION cannot take is unknown. */
+th_term th_match_function_call(const struct th_match_function *function, struct th_match_run *run);
+
+/* The implementations. Tests of types, comparisons, truth values: match_test.c */
+th_match_implementation th_match_is_atom, th_match_is_binary, th_match_is_bitstring,
+    th_match_is_boolean, th_match_is_float, th_match_is_function, th_match_is_function_of,
+    th_match_is_integer, th_match_is_list, th_match_is_map, th_match_is_number, th_match_is_pid,
+    th_match_is_port, th_match_is_record, th_match_is_reference, th_match_is_tuple;
+th_match_implementation th_match_and, th_match_or, th_match_not, th_match_xor;
+th_match_implementation th_match_equal, th_match_unequal, th_match_identical, th_match_different,
+    th_match_less, th_match_at_most, th_match_greater, th_match_at_least, th_match_max,
+    th_match_min;
+/* Parts and sizes of terms, arithmetic: match_data.c */
+th_match_implementation th_match_binary_part, th_match_bit_size, th_match_byte_size,
+    th_match_element, th_match_hd, th_match_is_map_key, th_match_length, th_match_map_get,
+    th_match_map_size, th_match_node, th_match_size, th_match_tl, th_match_tuple_size;
+th_match_implementation th_match_abs, th_match_band, th_match_bnot, th_match_bor, th_match_bsl,
+    th_match_bsr, th_match_bxor, th_match_ceil, th_match_div, th_match_divide, th_match_float,
+    th_match_floor, th_match_minus, th_match_plus, th_match_rem, th_match_round, th_match_times,
+    th_match_trunc;
+/* What asks the surroundings or acts on them: match_action.c */
+th_match_implementation th_match_caller, th_match_caller_line, th_match_current_stacktrace,
+    th_match_disable_trace, th_match_display, th_match_enable_trace, th_match_exception_trace,
+    th_match_get_seq_token, th_match_get_tcw, th_match_is_seq_trace, th_match_message,
+    th_match_process_dump, th_match_return_trace, th_match_self, th_match_set_seq_token,
+    th_match_set_tcw, th_match_set_tcw_fake, th_match_silent, th_match_trace;
+
+/* --- Compiling -------------------------------------------------------------------------------- */
+
+/* A variable of the clause that is being compiled. */
+struct th_match_variable {
+    uint32_t number;
+    uint32_t slot; /* TH_MATCH_WHOLE_TARGET: it stands for the whole head */
+};
+
+#define TH_MATCH_WHOLE_TARGET UINT32_MAX
+
+struct th_match_compiler {
+    struct th_match_spec *spec;
+    struct th_match_faults faults;
+    struct th_match_place place;
+    struct th_match_variable *variables; /* of this clause, by rising numbers */
+    size_t variable_count, variable_capacity;
+    size_t slots; /* of variables, in this clause */
+    size_t depth; /* of the term that is being compiled */
+    struct th_buffer shown;
+};
+
+/* Adds an instruction; its index is returned. */
+size_t th_match_emit(struct th_match_compiler *c, enum th_match_code code, size_t level,
+                     size_t operand);
+
+/* The index of a constant, which must live as long as the specification. */
+size_t th_match_constant(struct th_match_compiler *c, th_term t);
+
+/* Code from here on is of this place. */
+void th_match_mark(struct th_match_compiler *c, enum th_match_part part, size_t item);
+
+/* Adds a fault, about T (TH_NONE: the whole), at the place that is being compiled. */
+void th_match_add_fault(struct th_match_compiler *c, th_term t, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Adds fault I once more. */
+void th_match_repeat_fault(struct th_match_compiler *c, size_t i);
+
+/* T as a BEAM's faults print it; valid until the next call. */
+const char *th_match_shown(struct th_match_compiler *c, th_term t);
+
+/* The number of a variable '$N'; false for any other term. */
+bool th_match_variable_number(th_term t, uint32_t *number);
+
+/* The variable, NULL if it is not bound. */
+const struct th_match_variable *th_match_find_variable(const struct th_match_compiler *c,
+                                                       uint32_t number);
+void th_match_add_variable(struct th_match_compiler *c, uint32_t number, uint32_t slot);
+
+/* Goes one level deeper; false, with a fault, where that is too deep. */
+bool th_match_descend(struct th_match_compiler *c, th_term t);
+
+/* The parts of a clause. */
+void th_match_compile_head(struct th_match_compiler *c, th_term head);
+void th_match_compile_expression(struct th_match_compiler *c, th_term t, bool body);
+
+/* match_screen.c: of SPEC, which is complete. */
+void th_match_make_screens(struct th_match_spec *spec);
+
+#endif
