@@ -20,10 +20,11 @@ static th_term truth_of(const struct th_match_run *run, th_term (*ask)(void *con
     return answer == TH_NONE ? TH_VALUE_MAYBE : answer;
 }
 
-/* True if it is not sure that an action is to be taken, or with which operands. */
-static bool is_left_out(struct th_match_run *run)
+/* True if an action is not taken and counts as unsure: the surroundings lack what it is POSSIBLE by,
+ * it may not be due, or an operand is unknown. */
+static bool is_left_out(struct th_match_run *run, bool possible)
 {
-    bool unsure = run->depth > 0;
+    bool unsure = run->depth > 0 || !possible;
 
     for (size_t i = 0; i < run->operands; i++)
         unsure |= not_known(run, TH_OPERAND(run, i));
@@ -41,14 +42,14 @@ th_term th_match_message(struct th_match_run *run)
 
 th_term th_match_return_trace(struct th_match_run *run)
 {
-    if (!is_left_out(run))
+    if (!is_left_out(run, true))
         run->result->return_trace = true;
     return TH_AM(true);
 }
 
 th_term th_match_exception_trace(struct th_match_run *run)
 {
-    if (!is_left_out(run))
+    if (!is_left_out(run, true))
         run->result->exception_trace = true;
     return TH_AM(true);
 }
@@ -102,7 +103,7 @@ th_term th_match_process_dump(struct th_match_run *run)
 
 th_term th_match_display(struct th_match_run *run)
 {
-    if (!is_left_out(run) && run->operations->display)
+    if (!is_left_out(run, true) && run->operations->display)
         run->operations->display(run->context, *run->top);
     return TH_AM(true);
 }
@@ -121,13 +122,10 @@ th_term th_match_get_seq_token(struct th_match_run *run)
 
 th_term th_match_set_seq_token(struct th_match_run *run)
 {
-    if (is_left_out(run))
+    if (is_left_out(run, run->operations->set_seq_token))
         return TH_VALUE_UNKNOWN;
-    if (run->operations->set_seq_token)
-        return run->operations->set_seq_token(run->context, run->env, TH_OPERAND(run, 0),
-                                              TH_OPERAND(run, 1));
-    run->result->unsure++;
-    return TH_VALUE_UNKNOWN;
+    return run->operations->set_seq_token(run->context, run->env, TH_OPERAND(run, 0),
+                                          TH_OPERAND(run, 1));
 }
 
 th_term th_match_get_tcw(struct th_match_run *run)
@@ -151,7 +149,7 @@ th_term th_match_set_tcw(struct th_match_run *run)
 {
     th_term otherwise;
 
-    if (is_left_out(run))
+    if (is_left_out(run, true))
         return TH_VALUE_UNKNOWN;
     if (!control_word(run, &otherwise))
         return otherwise;
@@ -174,22 +172,14 @@ th_term th_match_set_tcw_fake(struct th_match_run *run)
 
 /* --- Trace flags ------------------------------------------------------------------------------ */
 
-static th_term set_tracee_flags(struct th_match_run *run, th_term tracee, th_term clear,
-                                th_term set)
-{
-    if (run->operations->set_flags)
-        return run->operations->set_flags(run->context, tracee, clear, set);
-    run->result->unsure++;
-    return TH_VALUE_UNKNOWN;
-}
-
 /* {trace, Clear, Set} or {trace, Tracee, Clear, Set} */
 th_term th_match_trace(struct th_match_run *run)
 {
-    if (is_left_out(run))
+    if (is_left_out(run, run->operations->set_flags))
         return TH_VALUE_UNKNOWN;
-    return set_tracee_flags(run, run->operands == 3 ? TH_OPERAND(run, 0) : TH_NONE,
-                            TH_OPERAND(run, run->operands - 2), TH_OPERAND(run, run->operands - 1));
+    return run->operations->set_flags(
+        run->context, run->operands == 3 ? TH_OPERAND(run, 0) : TH_NONE,
+        TH_OPERAND(run, run->operands - 2), TH_OPERAND(run, run->operands - 1));
 }
 
 /* {enable_trace, Flag} or {enable_trace, Tracee, Flag}: true, whether that changes anything or
@@ -200,9 +190,10 @@ static th_term change_flag(struct th_match_run *run, bool enable)
     th_term list = th_listed(cell), tracee = run->operands == 2 ? TH_OPERAND(run, 0) : TH_NONE,
             changed;
 
-    if (is_left_out(run))
+    if (is_left_out(run, run->operations->set_flags))
         return TH_VALUE_UNKNOWN;
-    changed = set_tracee_flags(run, tracee, enable ? TH_NIL : list, enable ? list : TH_NIL);
+    changed = run->operations->set_flags(run->context, tracee, enable ? TH_NIL : list,
+                                         enable ? list : TH_NIL);
     return th_match_value_known(changed) ? TH_AM(true) : changed;
 }
 
@@ -221,7 +212,7 @@ th_term th_match_silent(struct th_match_run *run)
 {
     if (run->operands == 0)
         return truth_of(run, run->operations->is_silent);
-    if (is_left_out(run) || (*run->top != TH_AM(true) && *run->top != TH_AM(false)))
+    if (is_left_out(run, true) || (*run->top != TH_AM(true) && *run->top != TH_AM(false)))
         return TH_AM(true);
     if (run->operations->silence)
         run->operations->silence(run->context, *run->top == TH_AM(true));

@@ -8,7 +8,7 @@ static void push_constant(struct th_match_compiler *c, th_term t)
     th_match_emit(c, TH_CODE_CONSTANT, 0, th_match_constant(c, t));
 }
 
-/* --- Constants made of constants -------------------------------------------------------------- */
+/* --- Terms made of others --------------------------------------------------------------------- */
 
 /* True if the code from START on pushes COUNT constants. */
 static bool only_constants(const struct th_match_compiler *c, size_t start, size_t count)
@@ -21,48 +21,36 @@ static bool only_constants(const struct th_match_compiler *c, size_t start, size
     return true;
 }
 
-/* The constants that the code from START on pushes, the last one first. */
-static th_term *take_constants(struct th_match_compiler *c, size_t start, size_t count)
+/*
+ * CODE makes a term with COUNT elements of the PARTS values that the code from START on pushes. If
+ * these are constants, so is the term: it is made now, and pushed in their place.
+ */
+static void make_of_values(struct th_match_compiler *c, size_t start, enum th_match_code code,
+                           size_t count, size_t parts)
 {
-    th_term *values = th_alloc((count + 1) * sizeof *values);
+    struct th_match_spec *spec = c->spec;
+    th_term *values, t; /* the last part that is pushed comes first */
 
-    for (size_t i = 0; i < count; i++)
-        values[i] = c->spec->constants[c->spec->code[start + count - 1 - i].operand];
-    c->spec->code_count = start;
-    return values;
-}
-
-static void fold_tuple(struct th_match_compiler *c, size_t start, size_t count)
-{
-    th_term *values = take_constants(c, start, count);
-
-    push_constant(c, th_make_tuple(&c->spec->env, values, count));
+    if (!only_constants(c, start, parts)) {
+        th_match_emit(c, code, 0, count);
+        return;
+    }
+    values = th_alloc((parts + 1) * sizeof *values);
+    for (size_t i = 0; i < parts; i++)
+        values[i] = spec->constants[spec->code[start + parts - 1 - i].operand];
+    spec->code_count = start;
+    if (code == TH_CODE_MAKE_TUPLE) {
+        t = th_make_tuple(&spec->env, values, count);
+    } else if (code == TH_CODE_MAKE_MAP) {
+        t = th_make_map(&spec->env, values, values + count, count, true);
+    } else {
+        t = values[0]; /* the tail */
+        for (size_t i = 1; i <= count; i++)
+            t = th_make_cons(&spec->env, values[i], t);
+    }
+    push_constant(c, t);
     th_free(values);
 }
-
-/* Values are the tail and then the elements, the last one first. */
-static void fold_list(struct th_match_compiler *c, size_t start, size_t count)
-{
-    th_term *values = take_constants(c, start, count + 1);
-    th_term list = values[0];
-
-    for (size_t i = 1; i <= count; i++)
-        list = th_make_cons(&c->spec->env, values[i], list);
-    push_constant(c, list);
-    th_free(values);
-}
-
-static void fold_map(struct th_match_compiler *c, size_t start, size_t count)
-{
-    th_term *values = take_constants(c, start, 2 * count);
-
-    push_constant(c, th_make_map(&c->spec->env, values, values + count, count, true));
-    th_free(values);
-}
-
-/* --- Terms ------------------------------------------------------------------------------------ */
-
-static void compile_value(struct th_match_compiler *c, th_term t, bool body);
 
 /* {{A, B, ...}} */
 static void compile_tuple_value(struct th_match_compiler *c, th_term tuple, bool body)
@@ -70,11 +58,8 @@ static void compile_tuple_value(struct th_match_compiler *c, th_term tuple, bool
     size_t start = c->spec->code_count, count = th_tuple_arity(tuple);
 
     for (size_t i = count; i-- > 0;)
-        compile_value(c, th_tuple_elements(tuple)[i], body);
-    if (only_constants(c, start, count))
-        fold_tuple(c, start, count);
-    else
-        th_match_emit(c, TH_CODE_MAKE_TUPLE, 0, count);
+        th_match_compile_expression(c, th_tuple_elements(tuple)[i], body);
+    make_of_values(c, start, TH_CODE_MAKE_TUPLE, count, count);
 }
 
 static void compile_list_value(struct th_match_compiler *c, th_term list, bool body)
@@ -82,12 +67,9 @@ static void compile_list_value(struct th_match_compiler *c, th_term list, bool b
     size_t start = c->spec->code_count, count = 0;
 
     for (; th_is_list(list); list = th_cell(list)[1], count++)
-        compile_value(c, th_cell(list)[0], body);
-    compile_value(c, list, body);
-    if (only_constants(c, start, count + 1))
-        fold_list(c, start, count);
-    else
-        th_match_emit(c, TH_CODE_MAKE_LIST, 0, count);
+        th_match_compile_expression(c, th_cell(list)[0], body);
+    th_match_compile_expression(c, list, body);
+    make_of_values(c, start, TH_CODE_MAKE_LIST, count, count + 1);
 }
 
 /* The values below, the keys on top. Where all values are constants, a BEAM has all faults of the
@@ -98,18 +80,15 @@ static void compile_map_value(struct th_match_compiler *c, th_term map, bool bod
     bool constant;
 
     for (size_t i = count; i-- > 0;)
-        compile_value(c, th_map_values(map)[i], body);
+        th_match_compile_expression(c, th_map_values(map)[i], body);
     constant = only_constants(c, start, count);
     faults = c->faults.count;
     for (size_t i = count; i-- > 0;)
-        compile_value(c, th_map_keys(map)[i], body);
+        th_match_compile_expression(c, th_map_keys(map)[i], body);
     end = c->faults.count;
     for (size_t i = faults; constant && i < end; i++)
         th_match_repeat_fault(c, i);
-    if (only_constants(c, start, 2 * count))
-        fold_map(c, start, count);
-    else
-        th_match_emit(c, TH_CODE_MAKE_MAP, 0, count);
+    make_of_values(c, start, TH_CODE_MAKE_MAP, count, 2 * count);
 }
 
 static void push_variable(struct th_match_compiler *c, const struct th_match_variable *variable)
@@ -165,7 +144,7 @@ static void wrong_count(struct th_match_compiler *c, const struct th_match_funct
         how = NULL;
     th_match_add_fault(c, call, "Special form '%s' called %s%s in %s%s", f->name,
                        how ? "with " : "without arguments", how ? how : "", th_match_shown(c, call),
-                       f->implementation == th_match_current_stacktrace ? "" : ".");
+                       f->call == th_match_current_stacktrace ? "" : ".");
 }
 
 /* A BEAM's faults have a name for one that is not its own. */
@@ -214,21 +193,13 @@ static void compile_short(struct th_match_compiler *c, th_term call, bool body,
     size_t *jumps = th_alloc((last + 1) * sizeof *jumps);
 
     for (size_t i = 1; i <= last; i++) {
-        compile_value(c, operands[i], body);
+        th_match_compile_expression(c, operands[i], body);
         if (i < last)
             jumps[i] = th_match_emit(c, code, 0, 0);
     }
     for (size_t i = last - 1; i > 0; i--)
         c->spec->code[jumps[i]].operand = (uint32_t)th_match_emit(c, join, 0, 0);
     th_free(jumps);
-}
-
-/* The fault of the depth T of a stack trace, a constant, as words for it; NULL: none. */
-static const char *depth_fault(th_term t)
-{
-    if (!th_is_small(t))
-        return "non small";
-    return th_small_value(t) < 0 ? "negative integer" : NULL;
 }
 
 static void compile_call(struct th_match_compiler *c, th_term call, bool body)
@@ -241,13 +212,15 @@ static void compile_call(struct th_match_compiler *c, th_term call, bool body)
 
     if (!check_match_function(c, f, named, call, body))
         return;
-    if (f->implementation == th_match_current_stacktrace && count == 1)
-        fault = depth_fault(words[1]);
+    if (f->call == th_match_current_stacktrace && count == 1) /* a depth */
+        fault = !th_is_small(words[1])         ? "non small"
+                : th_small_value(words[1]) < 0 ? "negative integer"
+                                               : NULL;
     if (fault) {
         th_match_add_fault(c, call, "Special form '%s' called with %s argument.", f->name, fault);
-    } else if (f->implementation) {
+    } else if (f->call) {
         for (size_t i = count; i > 0; i--)
-            compile_value(c, words[i], body);
+            th_match_compile_expression(c, words[i], body);
         if (count > TH_MATCH_SLOTS)
             th_match_add_fault(c, TH_NONE, "It is too large: a call of %zu operands.", count);
         th_match_emit(c, TH_CODE_CALL, count, (size_t)(f - th_match_functions));
@@ -276,7 +249,7 @@ static void compile_braces(struct th_match_compiler *c, th_term t, bool body)
             th_match_shown(c, t));
 }
 
-static void compile_value(struct th_match_compiler *c, th_term t, bool body)
+void th_match_compile_expression(struct th_match_compiler *c, th_term t, bool body)
 {
     bool braces = th_is_tuple(t);
 
@@ -296,9 +269,4 @@ static void compile_value(struct th_match_compiler *c, th_term t, bool body)
     else
         compile_map_value(c, t, body);
     c->depth--;
-}
-
-void th_match_compile_expression(struct th_match_compiler *c, th_term t, bool body)
-{
-    compile_value(c, t, body);
 }

@@ -67,7 +67,7 @@ static bool compile_list_pattern(struct th_match_compiler *c, th_term list, size
 }
 
 /* The keys that are named must be there; others may. */
-static bool compile_map_pattern(struct th_match_compiler *c, th_term map, size_t level)
+static void compile_map_pattern(struct th_match_compiler *c, th_term map, size_t level)
 {
     th_match_emit(c, TH_CODE_MAP, level, th_map_size(map));
     for (size_t i = 0; i < th_map_size(map); i++) {
@@ -76,23 +76,6 @@ static bool compile_map_pattern(struct th_match_compiler *c, th_term map, size_t
         if (!is_anything(th_map_values(map)[i]))
             compile_pattern(c, th_map_values(map)[i], level + 1);
     }
-    return false;
-}
-
-static bool compile_open(struct th_match_compiler *c, th_term pattern, size_t level)
-{
-    bool constant = false;
-
-    if (!th_match_descend(c, pattern))
-        return false;
-    if (th_is_tuple(pattern))
-        constant = compile_tuple_pattern(c, pattern, level);
-    else if (th_is_list(pattern))
-        constant = compile_list_pattern(c, pattern, level);
-    else
-        compile_map_pattern(c, pattern, level);
-    c->depth--;
-    return constant;
 }
 
 /*
@@ -102,15 +85,26 @@ static bool compile_open(struct th_match_compiler *c, th_term pattern, size_t le
 static bool compile_pattern(struct th_match_compiler *c, th_term pattern, size_t level)
 {
     size_t start = c->spec->code_count;
-    bool open = th_is_tuple(pattern) || th_is_list(pattern) || th_is_map(pattern);
+    bool constant = false;
     uint32_t number;
 
     if (is_anything(pattern))
         return false;
     if (th_match_variable_number(pattern, &number))
         return compile_variable(c, number);
-    if (open && !compile_open(c, pattern, level))
-        return false;
+    if (th_is_tuple(pattern) || th_is_list(pattern) || th_is_map(pattern)) {
+        if (!th_match_descend(c, pattern))
+            return false;
+        if (th_is_tuple(pattern))
+            constant = compile_tuple_pattern(c, pattern, level);
+        else if (th_is_list(pattern))
+            constant = compile_list_pattern(c, pattern, level);
+        else
+            compile_map_pattern(c, pattern, level);
+        c->depth--;
+        if (!constant)
+            return false;
+    }
     c->spec->code_count = start;
     th_match_emit(c, TH_CODE_IDENTICAL, 0, th_match_constant(c, pattern));
     return true;

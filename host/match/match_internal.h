@@ -92,14 +92,13 @@ struct th_match_clause {
     size_t marks; /* index of the first of its marks */
 };
 
-/* An argument that has one of these relations to CONSTANT, as words, which is what terms with
+/* An argument that has one of the ACCEPTED relations to CONSTANT, as words, which is what terms with
  * immediate tags have; or fails. */
-enum { TH_SCREEN_LESS = 1, TH_SCREEN_EQUAL = 2, TH_SCREEN_GREATER = 4 };
 struct th_match_screen_test {
     th_term constant;  /* immediate */
     uint32_t argument; /* one that there is, if there are as many as the screen says */
-    uint8_t accepted;
-    bool by_value; /* CONSTANT is a small integer, and nothing is known of other arguments */
+    uint8_t accepted;  /* enum th_match_relation */
+    bool by_value;     /* CONSTANT is a small integer, and nothing is known of other arguments */
 };
 
 /* What can be told of a clause at once (match_screen.c). */
@@ -170,10 +169,15 @@ static inline th_term th_match_value_truth(bool b)
     return b ? TH_AM(true) : TH_AM(false);
 }
 
+static inline bool th_match_value_is_boolean(th_term value)
+{
+    return value == TH_AM(true) || value == TH_AM(false);
+}
+
 /* True, false, or MAYBE. */
 static inline bool th_match_value_is_truth(th_term value)
 {
-    return value == TH_AM(true) || value == TH_AM(false) || value == TH_VALUE_MAYBE;
+    return th_match_value_is_boolean(value) || value == TH_VALUE_MAYBE;
 }
 
 /* What `left andalso right` and `left orelse right` give, LEFT being no reason to leave RIGHT out.
@@ -199,8 +203,9 @@ struct th_match_run {
     const th_term *partial, *partial_end;
 
     th_term *variables, *levels, *stack;
-    th_term *top;    /* the last value on the stack */
-    size_t operands; /* of the function that is being called */
+    th_term *top;                             /* the last value on the stack */
+    const struct th_match_function *function; /* that is being called */
+    size_t operands;                          /* of it */
     uint64_t *frames;
     size_t depth; /* of frames: inside right sides of which it is unknown if they count */
     bool body;
@@ -237,11 +242,26 @@ enum th_match_trait {
 /* Computes a value from the operands of RUN; TH_VALUE_RAISED for an exception. */
 typedef th_term th_match_implementation(struct th_match_run *run);
 
+/* How two terms stand to each other. */
+enum th_match_relation { TH_MATCH_LESS = 1, TH_MATCH_EQUAL = 2, TH_MATCH_GREATER = 4 };
+
 struct th_match_function {
     const char *name;
-    unsigned least, most;                    /* operands */
-    unsigned traits;                         /* enum th_match_trait */
-    th_match_implementation *implementation; /* NULL: the compiler's own */
+    unsigned least, most;          /* operands */
+    unsigned traits;               /* enum th_match_trait */
+    th_match_implementation *call; /* NULL: the compiler's own */
+
+    /* For implementations that several functions share. */
+    union {
+        bool (*test)(th_term t);                  /* th_match_is_type */
+        th_term (*unary)(th_env *env, th_term a); /* th_match_unary */
+        th_term (*binary)(th_env *env, th_term a, th_term b);
+        enum th_rounding rounding; /* th_match_round */
+        struct {
+            uint8_t accepts; /* enum th_match_relation: th_match_compare, th_match_either */
+            bool exactly;    /* as =:=, else numbers of one value are equal */
+        };
+    };
 };
 
 extern const struct th_match_function th_match_functions[];
@@ -254,23 +274,15 @@ const struct th_match_function *th_match_function_find(th_term name, size_t coun
 /* Calls FUNCTION with the operands of RUN, unless one that FUNCTION cannot take is unknown. */
 th_term th_match_function_call(const struct th_match_function *function, struct th_match_run *run);
 
-/* The implementations. Tests of types, comparisons, truth values: match_test.c */
-th_match_implementation th_match_is_atom, th_match_is_binary, th_match_is_bitstring,
-    th_match_is_boolean, th_match_is_float, th_match_is_function, th_match_is_function_of,
-    th_match_is_integer, th_match_is_list, th_match_is_map, th_match_is_number, th_match_is_pid,
-    th_match_is_port, th_match_is_record, th_match_is_reference, th_match_is_tuple;
-th_match_implementation th_match_and, th_match_or, th_match_not, th_match_xor;
-th_match_implementation th_match_equal, th_match_unequal, th_match_identical, th_match_different,
-    th_match_less, th_match_at_most, th_match_greater, th_match_at_least, th_match_max,
-    th_match_min;
+/* The implementations. Tests of types, truth values, comparisons, the larger or smaller of two that
+ * differ, else the first: match_test.c */
+th_match_implementation th_match_is_type, th_match_is_function_of, th_match_is_record, th_match_and,
+    th_match_or, th_match_not, th_match_xor, th_match_compare, th_match_either;
 /* Parts and sizes of terms, arithmetic: match_data.c */
 th_match_implementation th_match_binary_part, th_match_bit_size, th_match_byte_size,
     th_match_element, th_match_hd, th_match_is_map_key, th_match_length, th_match_map_get,
-    th_match_map_size, th_match_node, th_match_size, th_match_tl, th_match_tuple_size;
-th_match_implementation th_match_abs, th_match_band, th_match_bnot, th_match_bor, th_match_bsl,
-    th_match_bsr, th_match_bxor, th_match_ceil, th_match_div, th_match_divide, th_match_float,
-    th_match_floor, th_match_minus, th_match_plus, th_match_rem, th_match_round, th_match_times,
-    th_match_trunc;
+    th_match_map_size, th_match_node, th_match_size, th_match_tl, th_match_tuple_size,
+    th_match_unary, th_match_binary, th_match_round;
 /* What asks the surroundings or acts on them: match_action.c */
 th_match_implementation th_match_caller, th_match_caller_line, th_match_current_stacktrace,
     th_match_disable_trace, th_match_display, th_match_enable_trace, th_match_exception_trace,

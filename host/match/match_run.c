@@ -10,6 +10,11 @@ static const struct th_match_operations no_operations;
 
 enum verdict { GOES_ON, FAILED };
 
+static enum verdict fails_unless(bool condition)
+{
+    return condition ? GOES_ON : FAILED;
+}
+
 /* --- Heads ------------------------------------------------------------------------------------ */
 
 /* The clause is undecided; the first place where that shows is remembered. */
@@ -25,45 +30,13 @@ static th_term run_argument(const struct th_match_run *run, size_t i)
     return run->unknown ? TH_VALUE_UNKNOWN : run->arguments[i];
 }
 
-/* Opens what is at hand. */
-static enum verdict open_value(struct th_match_run *run, const struct th_match_instruction *i,
-                               th_term t)
-{
-    run->levels[i->level] = t;
-    switch (i->code) {
-    case TH_CODE_TUPLE:
-        return th_is_tuple(t) && th_tuple_arity(t) == i->operand ? GOES_ON : FAILED;
-    case TH_CODE_CELL:
-        return th_is_list(t) ? GOES_ON : FAILED;
-    default:
-        return th_is_map(t) && th_map_size(t) >= i->operand ? GOES_ON : FAILED;
-    }
-}
-
-/* A part of what is open; TH_NONE if a map lacks the key. */
-static th_term part_of_open(const struct th_match_run *run, const struct th_match_instruction *i)
-{
-    th_term whole = run->levels[i->level];
-
-    switch (i->code) {
-    case TH_CODE_ELEMENT:
-        return th_tuple_elements(whole)[i->operand];
-    case TH_CODE_LIST_HEAD:
-        return th_cell(whole)[0];
-    case TH_CODE_LIST_TAIL:
-        return th_cell(whole)[1];
-    default:
-        return th_map_get(whole, run->spec->constants[i->operand]);
-    }
-}
-
 /* Compares what is at hand with a variable, which may be unknown. */
 static enum verdict compare_variable(struct th_match_run *run, size_t pc, th_term t)
 {
     th_term bound = run->variables[run->spec->code[pc].operand];
 
     if (th_match_value_known(bound))
-        return th_identical(t, bound) ? GOES_ON : FAILED;
+        return fails_unless(th_identical(t, bound));
     doubt_clause(run, pc);
     return GOES_ON;
 }
@@ -79,10 +52,10 @@ static enum verdict match_head(struct th_match_run *run, size_t *pc)
         const struct th_match_instruction *i = &code[*pc];
         switch (i->code) {
         case TH_CODE_ARITY:
-            verdict = run->count == i->operand ? GOES_ON : FAILED;
+            verdict = fails_unless(run->count == i->operand);
             break;
         case TH_CODE_ARITY_LEAST:
-            verdict = run->count >= i->operand ? GOES_ON : FAILED;
+            verdict = fails_unless(run->count >= i->operand);
             break;
         case TH_CODE_ARGUMENT:
             t = run_argument(run, i->level);
@@ -95,7 +68,7 @@ static enum verdict match_head(struct th_match_run *run, size_t *pc)
             run->variables[i->operand] = run_argument(run, i->level);
             break;
         case TH_CODE_IDENTICAL:
-            verdict = th_identical(t, run->spec->constants[i->operand]) ? GOES_ON : FAILED;
+            verdict = fails_unless(th_identical(t, run->spec->constants[i->operand]));
             break;
         case TH_CODE_BIND:
             run->variables[i->operand] = t;
@@ -104,13 +77,29 @@ static enum verdict match_head(struct th_match_run *run, size_t *pc)
             verdict = compare_variable(run, *pc, t);
             break;
         case TH_CODE_TUPLE:
-        case TH_CODE_CELL:
-        case TH_CODE_MAP:
-            verdict = open_value(run, i, t);
+            run->levels[i->level] = t;
+            verdict = fails_unless(th_is_tuple(t) && th_tuple_arity(t) == i->operand);
             break;
-        default:
-            t = part_of_open(run, i);
-            verdict = t == TH_NONE ? FAILED : GOES_ON;
+        case TH_CODE_CELL:
+            run->levels[i->level] = t;
+            verdict = fails_unless(th_is_list(t));
+            break;
+        case TH_CODE_MAP:
+            run->levels[i->level] = t;
+            verdict = fails_unless(th_is_map(t) && th_map_size(t) >= i->operand);
+            break;
+        case TH_CODE_ELEMENT:
+            t = th_tuple_elements(run->levels[i->level])[i->operand];
+            break;
+        case TH_CODE_LIST_HEAD:
+            t = th_cell(run->levels[i->level])[0];
+            break;
+        case TH_CODE_LIST_TAIL:
+            t = th_cell(run->levels[i->level])[1];
+            break;
+        default: /* TH_CODE_KEY */
+            t = th_map_get(run->levels[i->level], run->spec->constants[i->operand]);
+            verdict = fails_unless(t != TH_NONE);
         }
         if (verdict == FAILED)
             return FAILED;

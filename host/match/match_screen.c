@@ -22,40 +22,17 @@ static void add_test(struct th_match_spec *spec, struct th_match_screen *screen,
 }
 
 /* The same with its sides exchanged. */
-static uint32_t turn_round(uint32_t accepted)
+static uint8_t turn_round(uint8_t accepted)
 {
-    return (accepted & TH_SCREEN_EQUAL) | (accepted & TH_SCREEN_LESS ? TH_SCREEN_GREATER : 0) |
-           (accepted & TH_SCREEN_GREATER ? TH_SCREEN_LESS : 0);
-}
-
-/* What the comparison FUNCTION accepts; 0: it is none. BY_VALUE: numbers are compared. */
-static uint32_t accepted_by(th_match_implementation *function, bool *by_value)
-{
-    const uint32_t less = TH_SCREEN_LESS, equal = TH_SCREEN_EQUAL, greater = TH_SCREEN_GREATER;
-    const struct {
-        th_match_implementation *function;
-        uint32_t accepted;
-        bool by_value;
-    } all[] = {
-        {th_match_identical, equal, false}, {th_match_different, less | greater, false},
-        {th_match_equal, equal, true},      {th_match_unequal, less | greater, true},
-        {th_match_less, less, true},        {th_match_at_most, less | equal, true},
-        {th_match_greater, greater, true},  {th_match_at_least, greater | equal, true},
-    };
-
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i].function == function) {
-            *by_value = all[i].by_value;
-            return all[i].accepted;
-        }
-    return 0;
+    return (accepted & TH_MATCH_EQUAL) | (accepted & TH_MATCH_LESS ? TH_MATCH_GREATER : 0) |
+           (accepted & TH_MATCH_GREATER ? TH_MATCH_LESS : 0);
 }
 
 /* What is equal to a constant that is immediate, and no integer, is identical to it; whether
  * something else comes before or after it, its word does not tell. */
 static bool can_test(th_term constant, uint32_t accepted)
 {
-    bool ordered = accepted != TH_SCREEN_EQUAL && accepted != (TH_SCREEN_LESS | TH_SCREEN_GREATER);
+    bool ordered = accepted != TH_MATCH_EQUAL && accepted != (TH_MATCH_LESS | TH_MATCH_GREATER);
 
     return th_is_small(constant) || (th_is_immediate(constant) && !ordered);
 }
@@ -78,10 +55,10 @@ static bool read_constant(struct reader *r)
     if (next->code != TH_CODE_IDENTICAL)
         return false;
     constant = r->spec->constants[next->operand];
-    if (!can_test(constant, TH_SCREEN_EQUAL))
+    if (!can_test(constant, TH_MATCH_EQUAL))
         return false;
     add_test(r->spec, r->screen,
-             (struct th_match_screen_test){constant, r->at->level, TH_SCREEN_EQUAL, false});
+             (struct th_match_screen_test){constant, r->at->level, TH_MATCH_EQUAL, false});
     r->at = next;
     return true;
 }
@@ -117,20 +94,18 @@ static bool read_head(struct reader *r)
 static bool read_comparison(struct reader *r, const struct th_match_instruction *constant,
                             const struct th_match_instruction *variable, bool in_order)
 {
-    const struct th_match_instruction *called = r->at + 2;
+    const struct th_match_function *f = &th_match_functions[r->at[2].operand];
     struct th_match_screen_test test;
 
-    if (constant->code != TH_CODE_CONSTANT || variable->code != TH_CODE_VARIABLE ||
-        r->arguments[variable->operand] == NOWHERE)
+    if (f->call != th_match_compare || constant->code != TH_CODE_CONSTANT ||
+        variable->code != TH_CODE_VARIABLE || r->arguments[variable->operand] == NOWHERE)
         return false;
     test.constant = r->spec->constants[constant->operand];
     test.argument = r->arguments[variable->operand];
-    test.accepted = accepted_by(th_match_functions[called->operand].implementation, &test.by_value);
-    if (!test.accepted || !can_test(test.constant, test.accepted))
+    if (!can_test(test.constant, f->accepts))
         return false;
-    test.by_value &= th_is_small(test.constant);
-    if (!in_order)
-        test.accepted = turn_round(test.accepted);
+    test.by_value = !f->exactly && th_is_small(test.constant);
+    test.accepted = in_order ? f->accepts : turn_round(f->accepts);
     add_test(r->spec, r->screen, test);
     return true;
 }
@@ -153,7 +128,7 @@ static bool read_guard(struct reader *r)
 
 static bool is_constant_call(const struct th_match_instruction *i)
 {
-    th_match_implementation *called = th_match_functions[i->operand].implementation;
+    th_match_implementation *called = th_match_functions[i->operand].call;
 
     return called == th_match_message || called == th_match_return_trace ||
            called == th_match_exception_trace;
@@ -223,7 +198,7 @@ enum verdict { FAILS, PASSES, UNSURE };
 static inline enum verdict compare_argument(const struct th_match_screen_test *test, th_term t)
 {
     const int64_t a = (int64_t)t, b = (int64_t)test->constant;
-    uint32_t found = a < b ? TH_SCREEN_LESS : a == b ? TH_SCREEN_EQUAL : TH_SCREEN_GREATER;
+    uint32_t found = a < b ? TH_MATCH_LESS : a == b ? TH_MATCH_EQUAL : TH_MATCH_GREATER;
 
     if (test->by_value && !th_is_small(t))
         return UNSURE;

@@ -1,45 +1,10 @@
 /* Tests of types, truth values, comparisons. */
 #include "match_internal.h"
 
-/* What TEST says of the only operand. */
-#define TYPE_TEST(name, test)                                  \
-    th_term th_match_##name(struct th_match_run *run)          \
-    {                                                          \
-        return th_match_value_truth(test(TH_OPERAND(run, 0))); \
-    }
-
-static bool is_boolean(th_term t)
+th_term th_match_is_type(struct th_match_run *run)
 {
-    return t == TH_AM(true) || t == TH_AM(false);
+    return th_match_value_truth(run->function->test(*run->top));
 }
-
-static bool is_list(th_term t)
-{
-    return th_is_list(t) || t == TH_NIL;
-}
-
-static bool is_binary(th_term t)
-{
-    const unsigned char *data;
-    size_t bytes;
-
-    return th_get_bytes(t, &data, &bytes);
-}
-
-TYPE_TEST(is_atom, th_is_atom)
-TYPE_TEST(is_binary, is_binary)
-TYPE_TEST(is_bitstring, th_is_bitstring)
-TYPE_TEST(is_boolean, is_boolean)
-TYPE_TEST(is_float, th_is_float)
-TYPE_TEST(is_function, th_is_fun)
-TYPE_TEST(is_integer, th_is_integer)
-TYPE_TEST(is_list, is_list)
-TYPE_TEST(is_map, th_is_map)
-TYPE_TEST(is_number, th_is_number)
-TYPE_TEST(is_pid, th_is_pid)
-TYPE_TEST(is_port, th_is_port)
-TYPE_TEST(is_reference, th_is_ref)
-TYPE_TEST(is_tuple, th_is_tuple)
 
 /* {is_function, Term, Arity}: an unknown term may be one if the arity is none that raises. */
 th_term th_match_is_function_of(struct th_match_run *run)
@@ -77,7 +42,7 @@ th_term th_match_not(struct th_match_run *run)
 {
     th_term t = TH_OPERAND(run, 0);
 
-    if (is_boolean(t))
+    if (th_match_value_is_boolean(t))
         return th_match_value_truth(t == TH_AM(false));
     if (th_match_value_known(t))
         return TH_VALUE_RAISED;
@@ -102,7 +67,7 @@ static struct operands survey(const struct th_match_run *run)
         o.maybe |= t == TH_VALUE_MAYBE;
         o.unknown |= t == TH_VALUE_UNKNOWN || t == TH_VALUE_UNSURE;
         o.not_true |= t == TH_VALUE_NOT_TRUE;
-        o.other |= th_match_value_known(t) && !is_boolean(t);
+        o.other |= th_match_value_known(t) && !th_match_value_is_boolean(t);
     }
     o.uncertain = o.unknown || o.not_true;
     return o;
@@ -181,6 +146,18 @@ th_term th_match_value_orelse(th_term left, th_term right)
 
 /* --- Comparisons ------------------------------------------------------------------------------ */
 
+/* How A stands to B, numbers by their value: enum th_match_relation. */
+static inline unsigned relation(th_term a, th_term b)
+{
+    int order;
+
+    if (th_is_small(a) && th_is_small(b)) /* the tags are the same */
+        order = ((int64_t)a > (int64_t)b) - ((int64_t)a < (int64_t)b);
+    else
+        order = th_compare(a, b);
+    return order < 0 ? TH_MATCH_LESS : order == 0 ? TH_MATCH_EQUAL : TH_MATCH_GREATER;
+}
+
 /* Exactly (=:=) or as numbers of the same value are equal (==). */
 static bool are_same(th_term a, th_term b, bool exactly)
 {
@@ -205,78 +182,25 @@ static th_term compare_partial(th_term a, th_term b, bool exactly)
     return maybe ? TH_VALUE_MAYBE : TH_AM(true);
 }
 
-static th_term equal_operands(const struct th_match_run *run, bool exactly)
+th_term th_match_compare(struct th_match_run *run)
 {
-    th_term a = TH_OPERAND(run, 0), b = TH_OPERAND(run, 1);
+    const struct th_match_function *f = run->function;
+    th_term a = TH_OPERAND(run, 0), b = TH_OPERAND(run, 1), truth;
 
     if (th_match_is_partial(run, a) || th_match_is_partial(run, b))
-        return compare_partial(a, b, exactly);
-    return th_match_value_truth(are_same(a, b, exactly));
+        truth = compare_partial(a, b, f->exactly);
+    else if (f->exactly)
+        truth = th_match_value_truth(th_identical(a, b));
+    else
+        return th_match_value_truth(f->accepts & relation(a, b));
+    if (truth == TH_VALUE_MAYBE || f->accepts == TH_MATCH_EQUAL)
+        return truth;
+    return th_match_value_truth(truth == TH_AM(false));
 }
 
-static th_term opposite_truth(th_term truth)
-{
-    return truth == TH_VALUE_MAYBE ? truth : th_match_value_truth(truth == TH_AM(false));
-}
-
-th_term th_match_equal(struct th_match_run *run)
-{
-    return equal_operands(run, false);
-}
-
-th_term th_match_identical(struct th_match_run *run)
-{
-    return equal_operands(run, true);
-}
-
-th_term th_match_unequal(struct th_match_run *run)
-{
-    return opposite_truth(equal_operands(run, false));
-}
-
-th_term th_match_different(struct th_match_run *run)
-{
-    return opposite_truth(equal_operands(run, true));
-}
-
-/* --- Order ------------------------------------------------------------------------------------ */
-
-static inline int order_operands(const struct th_match_run *run)
+th_term th_match_either(struct th_match_run *run)
 {
     th_term a = TH_OPERAND(run, 0), b = TH_OPERAND(run, 1);
 
-    if (th_is_small(a) && th_is_small(b)) /* the tags are the same */
-        return ((int64_t)a > (int64_t)b) - ((int64_t)a < (int64_t)b);
-    return th_compare(a, b);
-}
-
-th_term th_match_less(struct th_match_run *run)
-{
-    return th_match_value_truth(order_operands(run) < 0);
-}
-
-th_term th_match_at_most(struct th_match_run *run)
-{
-    return th_match_value_truth(order_operands(run) <= 0);
-}
-
-th_term th_match_greater(struct th_match_run *run)
-{
-    return th_match_value_truth(order_operands(run) > 0);
-}
-
-th_term th_match_at_least(struct th_match_run *run)
-{
-    return th_match_value_truth(order_operands(run) >= 0);
-}
-
-/* Of two that are equal, as 1 and 1.0, the first. */
-th_term th_match_max(struct th_match_run *run)
-{
-    return TH_OPERAND(run, order_operands(run) >= 0 ? 0 : 1);
-}
-
-th_term th_match_min(struct th_match_run *run)
-{
-    return TH_OPERAND(run, order_operands(run) <= 0 ? 0 : 1);
+    return run->function->accepts & relation(a, b) ? a : b;
 }
