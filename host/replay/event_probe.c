@@ -14,7 +14,7 @@
  * seq_trace                        trace_seq
  * any other                        trace
  */
-#include "event_probe.h"
+#include "replay_internal.h"
 
 #include "host/probe/probe.h"
 

@@ -1,4 +1,4 @@
-#include "input.h"
+#include "replay_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

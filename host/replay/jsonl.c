@@ -5,7 +5,7 @@
  * a part of its JSON are missing, is taken for cut off.
  */
 #include "json_lines.h"
-#include "reading.h"
+#include "replay_internal.h"
 
 enum {
     LONG = 1 << 13, /* bytes of a line that count as memory it takes */

@@ -1,6 +1,6 @@
 #include "player.h"
 
-#include "event_probe.h"
+#include "replay_internal.h"
 
 #include "host/process/process.h"
 #include "host/self/self.h"

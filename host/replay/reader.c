@@ -1,4 +1,4 @@
-#include "reading.h"
+#include "replay_internal.h"
 
 #include <errno.h>
 #include <sys/stat.h>

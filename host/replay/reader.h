@@ -4,7 +4,7 @@
  * A stream is a trace-port file (as dbg:trace_port(file, ...) writes it), a wrap set of such files,
  * or JSON lines; what it is is told by its content. Files are read, not mapped; memory does not
  * grow with the stream. Or it is what a running node sends at this moment to a trace port of the
- * other kind, dbg:trace_port(ip, ...); connection.h tells of those. One thread at a time.
+ * other kind, dbg:trace_port(ip, ...); connection.c tells of those. One thread at a time.
  */
 #ifndef TH_READER_H
 #define TH_READER_H
@@ -38,7 +38,7 @@ struct th_reader_options {
 
 /*
  * Opens NAME: a file; "-" for stdin; a wrap set, given as NAME*TAIL (the star stands for the
- * number) or as the name of its first file (wrap.h tells what is taken for one): then the files of
+ * number) or as the name of its first file (wrap.c tells what is taken for one): then the files of
  * the set follow each other, the oldest first; tcp://HOST:PORT, the trace port of a running node.
  * OPTIONS may be NULL. TH_MALFORMED with the cause: not there, a folder, no such format, refused...
  */

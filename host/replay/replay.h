@@ -2,7 +2,7 @@
  * The face of replay/: recorded streams are read, written and played.
  *
  *   reader.h   struct th_reader: a file, a wrap set, JSON lines or a running node, as events. Begin
- *              here; reading.h has the table of operations that a format fills.
+ *              here; replay_internal.h has the table of operations that a format fills.
  *   player.h   struct th_player: hands the events of a reader to the sessions of a tracing, and
  *              keeps the world (process/) in step with them
  *   writer.h   struct th_writer: events as a stream

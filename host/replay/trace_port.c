@@ -1,8 +1,17 @@
-/* Reading the trace-port format. */
-#include "trace_port.h"
-
-#include "reading.h"
+/*
+ * Reading the trace-port format: records of 1 byte op, 4 bytes size (big-endian), payload.
+ *
+ *   op 0   a trace message: SIZE bytes of external term format
+ *   op 1   no payload: SIZE is the number of events that the recorder dropped
+ *
+ * There is no file header: that a file is one shows in its records. A file that was cut off ends
+ * inside a record. Behind an op that there is not nothing can be trusted, as the places of all
+ * further records depend on it.
+ */
+#include "replay_internal.h"
 #include "record.h"
+
+#include <string.h>
 
 enum {
     EXAMINED = 16,  /* records that are looked at to see whether a file is of this format */
@@ -256,3 +265,358 @@ const struct th_reader_format th_trace_port_format = {
     .next = next_of_trace_port,
     .end = th_replay_trace_port_end,
 };
+
+/* --- Kind, tag and tracee of a record --------------------------------------------------------- */
+
+/* No recorder compresses; a term may take 16 times as much memory as its bytes, if there is so
+ * much. */
+enum { INFLATE_LIMIT = 32 * 1024 * 1024 };
+
+/* The first eight bytes of a name as a word; bytes behind it are read, but count for nothing. */
+static inline uint64_t name_head(const unsigned char *text, size_t bytes)
+{
+    uint64_t head;
+
+    memcpy(&head, text, sizeof head);
+    return bytes < 8 ? head & ~(UINT64_MAX << 8 * bytes) : head;
+}
+
+/* The last eight bytes of a name that has more than eight, else 0. */
+static inline uint64_t name_tail(const unsigned char *text, size_t bytes)
+{
+    uint64_t tail = 0;
+
+    if (bytes > 8)
+        memcpy(&tail, text + bytes - 8, sizeof tail);
+    return tail;
+}
+
+static inline size_t tag_slot(uint64_t head, size_t bytes)
+{
+    return (head + bytes) * 0x9E3779B97F4A7C15u >> 32 & (TH_RECORD_TAG_SLOTS - 1);
+}
+
+static const char *tag_text(enum th_tracer_tag tag)
+{
+    return th_atom_name(th_trace_tag_atom(tag))->text;
+}
+
+/* NULL: no tag has that name. */
+static inline const struct th_record_tag *find_tag(const struct th_record *record,
+                                                   const struct th_raw_name *name)
+{
+    uint64_t head = name_head(name->text, name->bytes);
+    uint64_t tail = name_tail(name->text, name->bytes);
+    size_t i = tag_slot(head, name->bytes);
+
+    for (; record->tags[i].bytes; i = (i + 1) % TH_RECORD_TAG_SLOTS) {
+        const struct th_record_tag *slot = &record->tags[i];
+        if (slot->head == head && slot->bytes == name->bytes && slot->tail == tail &&
+            (name->bytes <= 16 ||
+             memcmp(tag_text(slot->tag) + 8, name->text + 8, name->bytes - 8) == 0))
+            return slot;
+    }
+    return NULL;
+}
+
+static void remember_tag(struct th_record *record, enum th_tracer_tag tag)
+{
+    const struct th_atom_name *name = th_atom_name(th_trace_tag_atom(tag));
+    unsigned char text[TH_ATOM_BYTES + 8] = {0};
+    size_t i;
+
+    memcpy(text, name->text, name->bytes);
+    i = tag_slot(name_head(text, name->bytes), name->bytes);
+    while (record->tags[i].bytes)
+        i = (i + 1) % TH_RECORD_TAG_SLOTS;
+    record->tags[i] = (struct th_record_tag){
+        .head = name_head(text, name->bytes),
+        .tail = name_tail(text, name->bytes),
+        .bytes = (uint8_t)name->bytes,
+        .tag = (uint8_t)tag,
+        .least = 1 + th_trace_tag_has_extra(tag),
+        .most = 2 + th_trace_tag_has_extra(tag) + th_trace_tag_has_result(tag),
+    };
+}
+
+void th_replay_record_init(struct th_record *record, bool scheduler_id)
+{
+    *record = (struct th_record){.scheduler_id = scheduler_id};
+    record->etf.inflate_limit = INFLATE_LIMIT;
+    th_env_init(&record->scratch, TH_ENV_PLAIN);
+    for (int tag = 0; tag < TH_TAG_seq_trace; tag++)
+        remember_tag(record, (enum th_tracer_tag)tag);
+}
+
+void th_replay_record_release(struct th_record *record)
+{
+    th_env_release(&record->scratch);
+}
+
+/* Fills in what follows the tracee; false if it is not as it should be. Too few elements become far
+ * too many in the subtraction. */
+static inline bool skim_tag(struct th_record *record, struct th_event *event,
+                            const unsigned char *p, uint32_t arity)
+{
+    bool timed = event->kind == TH_EVENT_TRACE_TS;
+    uint32_t elements = arity - 3 - timed;
+    const struct th_record_tag *tag;
+    struct th_raw_name name;
+
+    p = th_replay_raw_atom(p, record->end, &name);
+    if (!p)
+        return false;
+    tag = find_tag(record, &name);
+    if (!tag || elements < tag->least || elements > tag->most)
+        return false;
+    event->tag = (enum th_tracer_tag)tag->tag;
+    event->tuple_size = arity;
+    record->rest = p;
+    record->elements = elements;
+    record->timed = timed;
+    return true;
+}
+
+/* The quick way. */
+
+/* memcmp() == 0 for at least eight bytes, without a call. */
+static inline bool same_bytes(const unsigned char *a, const unsigned char *b, size_t bytes)
+{
+    uint64_t x, y, differences = 0;
+
+    for (size_t i = 0; i + 8 < bytes; i += 8) {
+        memcpy(&x, a + i, sizeof x);
+        memcpy(&y, b + i, sizeof y);
+        differences |= x ^ y;
+    }
+    memcpy(&x, a + bytes - 8, sizeof x);
+    memcpy(&y, b + bytes - 8, sizeof y);
+    return (differences | (x ^ y)) == 0;
+}
+
+static const struct th_record_prefix *find_prefix(struct th_record *record,
+                                                  const unsigned char *text, size_t bytes)
+{
+    for (unsigned i = 0; i < TH_RECORD_PREFIXES; i++) {
+        const struct th_record_prefix *prefix = &record->prefixes[i];
+        if (prefix->bytes && prefix->bytes <= bytes &&
+            memcmp(text, prefix->text, prefix->bytes) == 0) {
+            record->latest = i;
+            return prefix;
+        }
+    }
+    return NULL;
+}
+
+enum { NUMBERS = 12 /* the most bytes that the numbers of a tracee take */ };
+
+/* The tracee whose numbers stand at P; returns where they end, NULL if it needs the long way. */
+static inline const unsigned char *take_numbers(const struct th_record *record,
+                                                unsigned char identifier, const unsigned char *p,
+                                                th_term *tracee)
+{
+    uint64_t port;
+
+    if (identifier == TH_ETF_NEW_PID) {
+        uint32_t number = th_etf_get32(p);
+        *tracee = th_local_pid(number, th_etf_get32(p + 4));
+        p += 8;
+        return number <= TH_PID_NUMBER_MAX && th_etf_get32(p) == record->etf.here.creation ? p + 4
+                                                                                           : NULL;
+    }
+    if (identifier == TH_ETF_NEW_PORT) {
+        port = th_etf_get32(p);
+        p += 4;
+    } else {
+        port = th_etf_get64(p);
+        p += 8;
+    }
+    *tracee = th_local_port(port);
+    return port <= TH_PORT_ID_MAX && th_etf_get32(p) == record->etf.here.creation ? p + 4 : NULL;
+}
+
+/* False: the record needs the long way. */
+static inline bool skim_quickly(struct th_record *record, struct th_event *event)
+{
+    const struct th_record_prefix *prefix = &record->prefixes[record->latest];
+    const unsigned char *p = record->data + 3;
+    size_t left = (size_t)(record->end - record->data);
+
+    if (left < 3 + NUMBERS || record->data[0] != TH_ETF_VERSION ||
+        record->data[1] != TH_ETF_SMALL_TUPLE)
+        return false;
+    left -= 3 + NUMBERS;
+    if (prefix->bytes == 0 || prefix->bytes > left || !same_bytes(p, prefix->text, prefix->bytes))
+        prefix = find_prefix(record, p, left);
+    if (!prefix)
+        return false;
+    event->kind = prefix->kind;
+    p = take_numbers(record, prefix->identifier, p + prefix->bytes, &event->tracee);
+    return p && skim_tag(record, event, p, record->data[2]);
+}
+
+/* The long way. */
+
+static enum th_status record_damaged(const char *why)
+{
+    return th_error_raise(TH_MALFORMED, "%s", why);
+}
+
+static enum th_status other(const struct th_record *record, struct th_event *event)
+{
+    size_t size = (size_t)(record->end - record->data) - 1;
+    size_t used = th_etf_skip(record->data + 1, size);
+
+    th_trace_event_begin(event, TH_EVENT_OTHER);
+    if (used == 0)
+        return record_damaged("its term is damaged or cut off");
+    if (used < size)
+        return th_error_raise(TH_MALFORMED, "%zu bytes follow its term", size - used);
+    return TH_OK;
+}
+
+static enum th_status compressed(struct th_record *record, struct th_event *event)
+{
+    enum th_status status;
+
+    th_env_clear(&record->scratch);
+    status = th_replay_record_whole(record, &record->scratch, &record->whole);
+    if (status != TH_OK)
+        return status;
+    th_replay_record_from_tuple(record, event, record->whole);
+    event->decoded = false; /* into scratch only; the time stays known */
+    return TH_OK;
+}
+
+const unsigned char *th_replay_record_actor(const unsigned char *p, const unsigned char *end)
+{
+    struct th_raw_name action;
+    uint32_t arity;
+
+    p = th_replay_raw_tuple(p, end, &arity);
+    if (!p || arity != 5 || !(p = th_replay_raw_atom(p, end, &action)))
+        return NULL;
+    for (int skips = th_replay_raw_is(&action, "receive") ? 2 : 1; skips > 0; skips--) {
+        size_t skipped = th_etf_skip(p, (size_t)(end - p));
+        if (skipped == 0)
+            return NULL;
+        p += skipped;
+    }
+    return p;
+}
+
+/* P is the tracee, or who acted: at home at the node that is traced. NULL: there is none. */
+static void learn_node(struct th_record *record, const unsigned char *p)
+{
+    if (p && record->etf.here.node == TH_NONE)
+        th_replay_raw_node(p, record->end, &record->etf.here);
+}
+
+/* Remembers the beginning of a record whose tracee stands at P. */
+static void learn_prefix(struct th_record *record, const struct th_event *event,
+                         const unsigned char *p)
+{
+    struct th_record_prefix *prefix = &record->prefixes[record->overwrites];
+    const unsigned char *text = record->data + 3;
+    struct th_raw_name name;
+    const unsigned char *numbers = th_replay_raw_atom(p + 1, record->end, &name);
+
+    if (record->data[1] != TH_ETF_SMALL_TUPLE || !th_is_immediate(event->tracee) ||
+        (*p != TH_ETF_NEW_PID && *p != TH_ETF_NEW_PORT && *p != TH_ETF_V4_PORT) ||
+        numbers - text > TH_RECORD_PREFIX_BYTES)
+        return;
+    prefix->bytes = (size_t)(numbers - text);
+    prefix->kind = event->kind;
+    prefix->identifier = *p;
+    memcpy(prefix->text, text, prefix->bytes);
+    record->latest = record->overwrites;
+    record->overwrites = (record->overwrites + 1) % TH_RECORD_PREFIXES;
+}
+
+static enum th_status skim_trace(struct th_record *record, struct th_event *event,
+                                 const unsigned char *p, uint32_t arity)
+{
+    size_t left = (size_t)(record->end - p);
+    size_t used;
+
+    learn_node(record, p);
+    th_env_clear(&record->scratch);
+    if (th_etf_decode(&record->scratch, p, left, false, &record->etf, &event->tracee, &used) !=
+        TH_OK) {
+        th_error_clear();
+        return other(record, event);
+    }
+    if ((!th_is_pid(event->tracee) && !th_is_port(event->tracee)) ||
+        !skim_tag(record, event, p + used, arity))
+        return other(record, event);
+    learn_prefix(record, event, p);
+    return TH_OK;
+}
+
+static enum th_status skim_seq_trace(struct th_record *record, struct th_event *event,
+                                     const unsigned char *p, uint32_t arity)
+{
+    size_t label = th_etf_skip(p, (size_t)(record->end - p));
+
+    if (label == 0)
+        return record_damaged("its label is damaged or cut off");
+    if (record->etf.here.node == TH_NONE)
+        learn_node(record, th_replay_record_actor(p + label, record->end));
+    th_env_clear(&record->scratch);
+    event->kind = TH_EVENT_SEQ_TRACE;
+    event->tag = TH_TAG_seq_trace;
+    event->tuple_size = arity;
+    record->rest = p;
+    record->elements = 2;
+    record->timed = arity == 4;
+    return TH_OK;
+}
+
+static enum th_status skim_slowly(struct th_record *record, struct th_event *event)
+{
+    const unsigned char *p = record->data;
+    struct th_raw_name kind;
+    uint32_t arity;
+
+    if (p == record->end)
+        return record_damaged("it is empty");
+    if (*p != TH_ETF_VERSION)
+        return th_error_raise(TH_MALFORMED, "it begins with byte %u, not with %u as a term does",
+                              *p, TH_ETF_VERSION);
+    if (record->end - p > 1 && p[1] == TH_ETF_COMPRESSED)
+        return compressed(record, event);
+    p = th_replay_raw_tuple(p + 1, record->end, &arity);
+    if (!p || !(p = th_replay_raw_atom(p, record->end, &kind)))
+        return other(record, event);
+    if (!record->begun)
+        record->etf.utf8_atoms = kind.utf8;
+    record->begun = true;
+    if (th_replay_raw_is(&kind, "trace"))
+        event->kind = TH_EVENT_TRACE;
+    else if (th_replay_raw_is(&kind, "trace_ts"))
+        event->kind = TH_EVENT_TRACE_TS;
+    else if (th_replay_raw_is(&kind, "seq_trace") && (arity == 3 || arity == 4))
+        return skim_seq_trace(record, event, p, arity);
+    else
+        return other(record, event);
+    return skim_trace(record, event, p, arity);
+}
+
+enum th_status th_replay_record_skim(struct th_record *record, const unsigned char *data,
+                                     size_t size, struct th_event *event)
+{
+    record->data = data;
+    record->end = data + size;
+    record->time = NULL;
+    if (__builtin_expect(record->whole != TH_NONE, 0)) {
+        record->whole = TH_NONE;
+        th_env_clear(&record->scratch); /* before as much memory is taken once more */
+    }
+    event->source = &th_replay_record_source;
+    event->reader = record;
+    th_trace_event_begin(event, TH_EVENT_OTHER);
+    if (skim_quickly(record, event))
+        return TH_OK;
+    th_trace_event_begin(event, TH_EVENT_OTHER);
+    return skim_slowly(record, event);
+}

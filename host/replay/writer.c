@@ -1,7 +1,7 @@
 #include "writer.h"
 
 #include "json_lines.h"
-#include "trace_port.h"
+#include "replay_internal.h"
 
 #include <string.h>
 

@@ -5,8 +5,7 @@
 #include "tests/support/server.h"
 #include "tests/support/stream.h"
 
-#include "host/replay/trace_port.h"
-#include "host/replay/reading.h"
+#include "host/replay/replay_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Bytes from files, pipes and sockets, however they come. */
-#include "host/replay/input.h"
+#include "host/replay/replay_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

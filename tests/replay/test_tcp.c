@@ -2,7 +2,7 @@
 #include "tests/support/server.h"
 #include "tests/support/stream.h"
 
-#include "host/replay/tcp.h"
+#include "host/replay/replay_internal.h"
 
 #include <netinet/in.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* Which files are taken for a wrap set, and in which order; what is told where that is a guess. */
-#include "host/replay/wrap.h"
+#include "host/replay/replay_internal.h"
 #include "tests/support/stream.h"
 
 #include <setjmp.h>
