@@ -25,11 +25,17 @@ struct th_player {
     struct th_event event;
 };
 
+/* Adds 1 to COUNT, of records or places that are damaged. */
+static void count_damage(struct th_player *player, uint64_t *count)
+{
+    ++*count;
+    th_recorded_streams_count(&player->recording->damaged, 1);
+}
+
 /* The content of the event is no good: say which one, and count it. */
 static __attribute__((cold)) enum th_status malformed(struct th_player *player)
 {
-    player->counts->malformed++;
-    th_recorded_streams_count(&player->recording->damaged, 1);
+    count_damage(player, &player->counts->malformed);
     th_error_context("record %llu at byte %llu was skipped",
                      (unsigned long long)player->event.number,
                      (unsigned long long)player->event.position);
@@ -63,27 +69,12 @@ static inline void note_time(struct th_player *player, const struct th_event *ev
     *origin = (struct origin){true, player->options->part ? zero : event->time.ns};
 }
 
-/* The event, at NS by the clock of ORIGIN, is skipped. */
-static void note_skipped(struct th_player *player, const struct origin *origin, int64_t ns)
-{
-    for (int relative = 0; relative < 2; relative++) {
-        struct th_time_span *extent = &player->counts->skipped_times[relative];
-        int64_t time = on_scale(&(struct th_time_bound){.relative = relative}, origin, ns);
-        if (!extent->known || time < extent->first)
-            extent->first = time;
-        if (!extent->known || time > extent->last)
-            extent->last = time;
-        extent->known = true;
-    }
-}
-
 /* True if the event lies between from and to. *STATUS is TH_MALFORMED if its time is damaged. */
 static bool in_time(struct th_player *player, struct th_event *event, enum th_status *status)
 {
     const struct th_time_bound *from = &player->options->from;
     const struct th_time_bound *to = &player->options->to;
     const struct origin *origin;
-    bool inside;
     int64_t ns;
 
     if (!from->set && !to->set)
@@ -98,11 +89,19 @@ static bool in_time(struct th_player *player, struct th_event *event, enum th_st
     ns = event->time.ns;
     note_time(player, event);
     origin = &player->origins[th_trace_time_clock(event->time.kind)];
-    inside = (!from->set || on_scale(from, origin, ns) >= from->ns) &&
-             (!to->set || on_scale(to, origin, ns) <= to->ns);
-    if (!inside)
-        note_skipped(player, origin, ns);
-    return inside;
+    if ((!from->set || on_scale(from, origin, ns) >= from->ns) &&
+        (!to->set || on_scale(to, origin, ns) <= to->ns))
+        return true;
+    for (int relative = 0; relative < 2; relative++) {
+        struct th_time_span *extent = &player->counts->skipped_times[relative];
+        int64_t time = on_scale(&(struct th_time_bound){.relative = relative}, origin, ns);
+        if (!extent->known || time < extent->first)
+            extent->first = time;
+        if (!extent->known || time > extent->last)
+            extent->last = time;
+        extent->known = true;
+    }
+    return false;
 }
 
 /* The tags of which the player itself must know more. */
@@ -138,35 +137,6 @@ static void world_after(struct th_player *player, const struct th_event *event)
     th_trace_ended(player->tracing, event->tracee);
 }
 
-static enum th_status verify(struct th_player *player, struct th_event *event)
-{
-    enum th_status status = th_trace_event_decode(event, &player->env);
-
-    return status == TH_OK ? th_trace_event_time(event) : status;
-}
-
-static bool changes_world(const struct th_event *event)
-{
-    return 1 << event->tag & WORLD_TAGS && th_is_immediate(event->tracee);
-}
-
-/* No session sees the event, but it has happened: who was born, named or has died in it is so for
- * those that follow. */
-static enum th_status skip(struct th_player *player, struct th_event *event)
-{
-    bool world = changes_world(event);
-    enum th_status status = TH_OK;
-
-    if (world)
-        status = world_before(player, event);
-    if (status == TH_OK)
-        th_trace_aside(player->tracing, event);
-    if (world)
-        world_after(player, event);
-    player->counts->skipped += status == TH_OK;
-    return status;
-}
-
 static void end_world(struct th_player *player)
 {
     player->counts->tracees += th_process_world_counts().seen;
@@ -189,8 +159,7 @@ static __attribute__((cold)) enum th_status change_node(struct th_player *player
 
     if (th_recorded_streams_other_node(&before, node)) {
         player->deserted = true;
-        player->counts->damages++;
-        th_recorded_streams_count(&player->recording->damaged, 1);
+        count_damage(player, &player->counts->damages);
         return th_error_raise(TH_PARTIAL,
                               "it goes on with another %s %s, whose identifiers stand for other "
                               "processes: the rest is not played",
@@ -223,40 +192,52 @@ static enum th_status play_other(struct th_player *player, struct th_event *even
     return TH_OK;
 }
 
-static enum th_status play(struct th_player *player, struct th_event *event)
+/* Offers the event to the sessions. */
+static inline enum th_status offer_event(struct th_player *player, struct th_event *event)
 {
-    bool world = changes_world(event);
     enum th_status status = TH_OK;
 
-    if (!in_time(player, event, &status))
-        return skip(player, event);
-    if (status != TH_OK)
-        return status;
-    if (__builtin_expect(world, 0))
-        status = world_before(player, event);
-    if (player->options->verify && status == TH_OK)
-        status = verify(player, event);
+    if (player->options->verify && (status = th_trace_event_decode(event, &player->env)) == TH_OK)
+        status = th_trace_event_time(event);
     if (player->options->probes && status == TH_OK)
         status = th_replay_event_probe(event, &player->env);
     if (status == TH_OK)
         status = th_trace(player->tracing, event);
     if (status == TH_END && player->options->stays)
         th_trace_aside(player->tracing, event);
-    if (__builtin_expect(world, 0))
-        world_after(player, event);
     player->counts->played += status == TH_OK;
     return status;
 }
 
-/* An event counts once as told, however many callbacks are about it. */
+/*
+ * Plays the event in the world. If it is out of time no session sees it, but it has happened: who
+ * was born, named or has died in it is so for those that follow. An event counts once as told,
+ * however many callbacks are about it.
+ */
 static enum th_status play_event(struct th_player *player, struct th_event *event)
 {
     uint64_t before = th_self.reported;
-    enum th_status status;
+    enum th_status status = TH_OK;
+    bool inside, world;
 
     if (event->kind > TH_EVENT_SEQ_TRACE)
         return play_other(player, event);
-    status = play(player, event);
+    inside = in_time(player, event, &status);
+    if (__builtin_expect(status != TH_OK, 0))
+        return malformed(player);
+
+    world = 1 << event->tag & WORLD_TAGS && th_is_immediate(event->tracee);
+    if (__builtin_expect(world, 0))
+        status = world_before(player, event);
+    if (inside && status == TH_OK) {
+        status = offer_event(player, event);
+    } else if (status == TH_OK) {
+        th_trace_aside(player->tracing, event);
+        player->counts->skipped++;
+    }
+    if (__builtin_expect(world, 0))
+        world_after(player, event);
+
     player->counts->told += th_self.reported != before;
     th_env_clear(&player->env);
     if (__builtin_expect(status == TH_OK, 1))
@@ -273,7 +254,7 @@ static bool is_reached(const struct th_limit *limit, uint64_t count)
 }
 
 /* The node becomes known, mostly before the first record is played. */
-static __attribute__((cold)) enum th_status place(struct th_player *player)
+static __attribute__((cold)) enum th_status place_node(struct th_player *player)
 {
     const struct th_etf_node *node = &th_replay_reader_info(player->reader)->node;
     enum th_status status = TH_OK;
@@ -287,7 +268,7 @@ static __attribute__((cold)) enum th_status place(struct th_player *player)
     return status;
 }
 
-static inline enum th_status step(struct th_player *player)
+static inline enum th_status play_next(struct th_player *player)
 {
     enum th_status status;
 
@@ -296,7 +277,7 @@ static inline enum th_status step(struct th_player *player)
         return TH_END;
     status = th_replay_reader_next(player->reader, &player->event);
     if (__builtin_expect(status == TH_OK, 1)) {
-        if (__builtin_expect(!player->placed, 0) && place(player) != TH_OK)
+        if (__builtin_expect(!player->placed, 0) && place_node(player) != TH_OK)
             return TH_USAGE;
         if (player->read++ == 0)
             tell_node(player);
@@ -308,34 +289,23 @@ static inline enum th_status step(struct th_player *player)
     if (status == TH_MALFORMED) {
         player->read++;
         player->counts->records++;
-        player->counts->malformed++;
         th_recorded_streams_count(&player->recording->records, 1);
-        th_recorded_streams_count(&player->recording->damaged, 1);
+        count_damage(player, &player->counts->malformed);
     } else if (status != TH_END) {
-        player->counts->damages++;
-        th_recorded_streams_count(&player->recording->damaged, 1);
+        count_damage(player, &player->counts->damages);
     }
     return status;
-}
-
-static void begin(struct th_player *player)
-{
-    th_trace_new_world(player->tracing);
-    player->recording = th_recorded_streams_begin(th_replay_reader_info(player->reader)->name);
-    th_env_init(&player->env, TH_ENV_PLAIN);
 }
 
 void th_replay_play(struct th_tracing *tracing, struct th_reader *reader,
                     const struct th_player_options *options, const volatile int *stop,
                     void (*complain)(void *context), void *context, struct th_player_counts *counts)
 {
-    struct th_player player = {
-        .tracing = tracing, .reader = reader, .options = options, .counts = counts};
+    struct th_player *player = th_replay_player_begin(tracing, reader, options, counts);
     enum th_status status = TH_OK;
 
-    begin(&player);
     while (!(stop && __atomic_load_n(stop, __ATOMIC_RELAXED)) &&
-           (status = step(&player)) != TH_END) {
+           (status = play_next(player)) != TH_END) {
         if (__builtin_expect(status != TH_OK, 0)) {
             if (complain)
                 complain(context);
@@ -346,10 +316,9 @@ void th_replay_play(struct th_tracing *tracing, struct th_reader *reader,
     }
     if (stop && __atomic_load_n(stop, __ATOMIC_RELAXED)) { /* the reader, too, ends by it */
         counts->interrupted++;
-        th_recorded_streams_count(&player.recording->interrupted, 1);
+        th_recorded_streams_count(&player->recording->interrupted, 1);
     }
-    end_world(&player);
-    th_env_release(&player.env);
+    th_replay_player_end(player);
 }
 
 /* --- record by record --- */
@@ -358,13 +327,13 @@ struct th_player *th_replay_player_begin(struct th_tracing *tracing, struct th_r
                                          const struct th_player_options *options,
                                          struct th_player_counts *counts)
 {
-    struct th_player *player = th_alloc_zero(sizeof *player);
+    struct th_player *player = th_alloc(sizeof *player);
 
-    player->tracing = tracing;
-    player->reader = reader;
-    player->options = options;
-    player->counts = counts;
-    begin(player);
+    *player = (struct th_player){
+        .tracing = tracing, .reader = reader, .options = options, .counts = counts};
+    th_trace_new_world(tracing);
+    player->recording = th_recorded_streams_begin(th_replay_reader_info(reader)->name);
+    th_env_init(&player->env, TH_ENV_PLAIN);
     return player;
 }
 
@@ -372,7 +341,7 @@ enum th_status th_replay_player_step(struct th_player *player, struct th_event *
 {
     if (event)
         *event = &player->event;
-    return step(player);
+    return play_next(player);
 }
 
 void th_replay_player_end(struct th_player *player)

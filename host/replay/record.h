@@ -57,14 +57,6 @@ struct th_record {
 void th_replay_record_init(struct th_record *record, bool scheduler_id);
 void th_replay_record_release(struct th_record *record);
 
-/*
- * Begins EVENT, whose number and position are set, with SIZE bytes at DATA: finds kind, tag and
- * tracee. DATA must stay until the next record; TH_RECORD_SLACK more bytes must be readable. A term
- * that is no trace message is TH_EVENT_OTHER. TH_MALFORMED if this much shows that it is damaged.
- */
-enum th_status th_replay_record_skim(struct th_record *record, const unsigned char *data,
-                                     size_t size, struct th_event *event);
-
 /* For events whose reader is a th_record; drops, too. */
 extern const struct th_event_source th_replay_record_source;
 
