@@ -54,11 +54,6 @@ static enum th_status connect_once(struct th_reader *reader, int limit_ms)
     return TH_OK;
 }
 
-static int connect_limit(const struct th_reader *reader)
-{
-    return reader->options.connect_ms ? reader->options.connect_ms : TH_TCP_CONNECT_MS;
-}
-
 enum th_status th_replay_connection_open(struct th_reader *reader, const char *name)
 {
     enum th_status status;
@@ -71,7 +66,7 @@ enum th_status th_replay_connection_open(struct th_reader *reader, const char *n
     reader->input = (struct th_input){.fd = -1, .ended = true};
     status = th_replay_tcp_parse(name, &reader->connection->address);
     if (status == TH_OK)
-        status = connect_once(reader, connect_limit(reader));
+        status = connect_once(reader, reader->options.connect_ms);
     return status == TH_MALFORMED ? status : reader->format->begin(reader);
 }
 
@@ -107,7 +102,7 @@ static bool pause_for(const struct th_reader *reader, int64_t deadline)
 static enum th_status connect_again(struct th_reader *reader, int64_t deadline)
 {
     int64_t *pause = &reader->connection->pause;
-    int64_t limit = connect_limit(reader) * MS;
+    int64_t limit = reader->options.connect_ms * MS;
     enum th_status status = th_error_raise(TH_MALFORMED, "it was sent away each time");
     int64_t left;
 
@@ -122,29 +117,23 @@ static enum th_status connect_again(struct th_reader *reader, int64_t deadline)
     return status;
 }
 
-/* Says what has ended, and that it is not given up yet: once for all attempts. */
-static void begin_attempts(struct th_reader *reader)
-{
-    struct th_connection *connection = reader->connection;
-    unsigned long long records = reader->info.records;
-
-    connection->ended = th_clock_real_monotonic();
-    connection->pause = FIRST_PAUSE_MS * MS;
-    tell_notice(reader,
-                "the connection was %s after %llu record%s; trying for %g s to take it up again",
-                connection->lost ? "lost" : "closed", records, th_log_plural(records),
-                (double)reader->options.reconnect_ns / SECOND);
-}
-
 enum th_status th_replay_connection_again(struct th_reader *reader)
 {
     struct th_connection *connection = reader->connection;
+    unsigned long long records = reader->info.records;
     enum th_status status;
 
     if (reader->options.reconnect_ns == 0 || reader->input.stopped || connection->given_up)
         return TH_END;
-    if (!connection->again) /* else it was sent away again */
-        begin_attempts(reader);
+    if (!connection->again) { /* else it was sent away again */
+        connection->ended = th_clock_real_monotonic();
+        connection->pause = FIRST_PAUSE_MS * MS;
+        tell_notice(
+            reader,
+            "the connection was %s after %llu record%s; trying for %g s to take it up again",
+            connection->lost ? "lost" : "closed", records, th_log_plural(records),
+            (double)reader->options.reconnect_ns / SECOND);
+    }
     status = connect_again(reader, connection->ended + reader->options.reconnect_ns);
     connection->given_up = status != TH_OK;
     if (status == TH_MALFORMED)
@@ -154,23 +143,6 @@ enum th_status th_replay_connection_again(struct th_reader *reader)
         return TH_END;
     connection->again = connection->gap = true;
     return TH_OK;
-}
-
-enum th_status th_replay_connection_resume(struct th_reader *reader)
-{
-    struct th_connection *connection = reader->connection;
-    double seconds = (double)(th_clock_real_monotonic() - connection->ended) / SECOND;
-    bool lost = connection->lost;
-
-    connection->again = connection->lost = false;
-    if (lost) {
-        tell_notice(reader, "taken up again after %.1f s", seconds);
-        return TH_OK;
-    }
-    return th_error_raise(TH_PARTIAL,
-                          "the connection was closed, and taken up again after %.1f s: what was on "
-                          "its way is lost",
-                          seconds);
 }
 
 void th_replay_connection_free(struct th_connection *connection)
@@ -194,10 +166,8 @@ void th_replay_connection_free(struct th_connection *connection)
  * no less at a time, so events are handed on as they come all the same.
  */
 
-enum {
-    SHOWN = TH_PORT_SHOWN,
-    DROPS = 32 /* so many in a row are taken for such; a queue has one at its end, and few more */
-};
+/* So many in a row are taken for such; a queue has one at its end, and few more. */
+enum { DROPS = 32 };
 
 static bool is_message(const unsigned char *p)
 {
@@ -209,7 +179,8 @@ static bool is_message(const unsigned char *p)
 static bool find_message(struct th_input *input, size_t *at)
 {
     *at = 0;
-    for (int drops = 0; drops <= DROPS && th_replay_input_have(input, *at + SHOWN); drops++) {
+    for (int drops = 0; drops <= DROPS && th_replay_input_have(input, *at + TH_PORT_SHOWN);
+         drops++) {
         const unsigned char *p = th_replay_input_bytes(input) + *at;
         if (is_message(p))
             return true;
@@ -224,22 +195,12 @@ static bool find_message(struct th_input *input, size_t *at)
 static void search_message(struct th_input *input)
 {
     const unsigned char *begin = th_replay_input_bytes(input);
-    const unsigned char *end = begin + th_replay_input_there(input) - SHOWN + 1;
+    const unsigned char *end = begin + th_replay_input_there(input) - TH_PORT_SHOWN + 1;
     const unsigned char *p = begin + 1;
 
     while (p < end && (p = memchr(p, TH_PORT_MESSAGE, (size_t)(end - p))) && !is_message(p))
         p++;
     th_replay_input_take(input, (size_t)((p ? p : end) - begin));
-}
-
-/* The node, or somebody else, has closed before a byte came. TH_PARTIAL once. */
-static enum th_status closed_at_once(const struct th_reader *reader)
-{
-    if (reader->connection->again)
-        return TH_END;
-    th_error_raise(TH_PARTIAL, "a trace port has one client, and sends others away: there may be "
-                               "another; or the tracing has ended");
-    return th_error_context("the connection was closed before anything came");
 }
 
 /* There are too few bytes for a message, and no more come. TH_OK: trace_port.c knows what it is. */
@@ -252,8 +213,13 @@ static enum th_status at_end_of_connection(struct th_reader *reader)
         return TH_PARTIAL;
     if (input->stopped || reader->connection->given_up)
         return TH_END;
-    if (empty && !reader->connection->lost)
-        return closed_at_once(reader);
+    if (empty && reader->connection->again)
+        return TH_END;
+    if (empty && !reader->connection->lost) { /* by the node, or somebody else; TH_PARTIAL once */
+        th_error_raise(TH_PARTIAL, "a trace port has one client, and sends others away: there may "
+                                   "be another; or the tracing has ended");
+        return th_error_context("the connection was closed before anything came");
+    }
     if (!reader->connection->sought)
         return empty ? TH_END : TH_OK;
     th_replay_reader_skip_file(reader);
@@ -267,7 +233,7 @@ static enum th_status seek_record(struct th_reader *reader)
     size_t at, size;
 
     while (!find_message(input, &at)) {
-        if (th_replay_input_there(input) < at + SHOWN && input->ended)
+        if (th_replay_input_there(input) < at + TH_PORT_SHOWN && input->ended)
             return at_end_of_connection(reader);
         if (!reader->connection->sought) {
             reader->connection->sought = true;
@@ -285,10 +251,14 @@ static enum th_status seek_record(struct th_reader *reader)
     return TH_OK;
 }
 
-/* A connection that was taken up again: perhaps to another node. */
+/* The first record has come of a connection that was taken up again, perhaps to another node: says
+ * so. TH_PARTIAL where nobody was told before that something is lost. */
 static enum th_status resume_connection(struct th_reader *reader)
 {
     const struct th_etf_node before = reader->info.node, *now = &reader->info.node;
+    struct th_connection *connection = reader->connection;
+    double seconds = (double)(th_clock_real_monotonic() - connection->ended) / SECOND;
+    bool lost = connection->lost;
 
     th_replay_trace_port_end(reader);
     th_replay_trace_port_begin(reader);
@@ -296,7 +266,16 @@ static enum th_status resume_connection(struct th_reader *reader)
     /* Nodes without a name have no creation, that would tell one from the next. */
     if (now->node != before.node || now->creation != before.creation || now->creation == 0)
         reader->info.nodes++;
-    return th_replay_connection_resume(reader);
+
+    connection->again = connection->lost = false;
+    if (lost) {
+        tell_notice(reader, "taken up again after %.1f s", seconds);
+        return TH_OK;
+    }
+    return th_error_raise(TH_PARTIAL,
+                          "the connection was closed, and taken up again after %.1f s: what was on "
+                          "its way is lost",
+                          seconds);
 }
 
 static enum th_status next_of_connection(struct th_reader *reader, struct th_event *event)

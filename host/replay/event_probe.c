@@ -62,46 +62,38 @@ static int gc_words(th_term list)
 
 /* --- Which probe ----------------------------------------------------------------------------- */
 
+/* By tag, of a process; 0: `trace`, but of send message__send, which is 0. */
+static const unsigned char probe_of_tag[TH_TAG_COUNT] = {
+    [TH_TAG_call] = TH_PROBE_global__function__entry,
+    [TH_TAG_return_from] = TH_PROBE_function__return,
+    [TH_TAG_send] = TH_PROBE_message__send,
+    [TH_TAG_receive] = TH_PROBE_message__receive,
+    [TH_TAG_spawn] = TH_PROBE_process__spawn,
+    [TH_TAG_exit] = TH_PROBE_process__exit,
+    [TH_TAG_in] = TH_PROBE_process__scheduled,
+    [TH_TAG_out] = TH_PROBE_process__unscheduled,
+    [TH_TAG_gc_minor_start] = TH_PROBE_gc_minor__start,
+    [TH_TAG_gc_minor_end] = TH_PROBE_gc_minor__end,
+    [TH_TAG_gc_major_start] = TH_PROBE_gc_major__start,
+    [TH_TAG_gc_major_end] = TH_PROBE_gc_major__end,
+    [TH_TAG_open] = TH_PROBE_port__open,
+    [TH_TAG_closed] = TH_PROBE_port__exit,
+    [TH_TAG_seq_trace] = TH_PROBE_trace_seq,
+};
+
 /* The probe that EVENT hits. */
 static enum th_probe_id probe_of(const struct th_event *event)
 {
     bool is_port = th_is_port(event->tracee);
 
-    if (event->kind == TH_EVENT_SEQ_TRACE)
-        return TH_PROBE_trace_seq;
-    switch (event->tag) {
-    case TH_TAG_call:
-        return event->external == TH_NO ? TH_PROBE_local__function__entry
-                                        : TH_PROBE_global__function__entry;
-    case TH_TAG_return_from:
-        return TH_PROBE_function__return;
-    case TH_TAG_send:
-        return TH_PROBE_message__send;
-    case TH_TAG_receive:
-        return is_port ? TH_PROBE_port__command : TH_PROBE_message__receive;
-    case TH_TAG_spawn:
-        return TH_PROBE_process__spawn;
-    case TH_TAG_exit:
-        return TH_PROBE_process__exit;
-    case TH_TAG_in:
-        return is_port ? TH_PROBE_trace : TH_PROBE_process__scheduled;
-    case TH_TAG_out:
-        return is_port ? TH_PROBE_trace : TH_PROBE_process__unscheduled;
-    case TH_TAG_gc_minor_start:
-        return TH_PROBE_gc_minor__start;
-    case TH_TAG_gc_minor_end:
-        return TH_PROBE_gc_minor__end;
-    case TH_TAG_gc_major_start:
-        return TH_PROBE_gc_major__start;
-    case TH_TAG_gc_major_end:
-        return TH_PROBE_gc_major__end;
-    case TH_TAG_open:
-        return TH_PROBE_port__open;
-    case TH_TAG_closed:
-        return TH_PROBE_port__exit;
-    default:
+    if (event->tag == TH_TAG_call && event->external == TH_NO)
+        return TH_PROBE_local__function__entry;
+    if (is_port && event->tag == TH_TAG_receive)
+        return TH_PROBE_port__command;
+    if (is_port && (event->tag == TH_TAG_in || event->tag == TH_TAG_out))
         return TH_PROBE_trace;
-    }
+    return probe_of_tag[event->tag] || event->tag == TH_TAG_send ? probe_of_tag[event->tag]
+                                                                 : TH_PROBE_trace;
 }
 
 /* --- Its arguments --------------------------------------------------------------------------- */
@@ -121,25 +113,10 @@ static void tell_port_command(const char *port, th_term message)
              probe_text(&type, command));
 }
 
-static void tell_trace(const struct th_event *event, const char *tracee)
-{
-    struct text tag, term, extra;
-
-    TH_PROBE(trace, tracee, probe_text(&tag, th_trace_tag_atom(event->tag)), "",
-             probe_text(&term, event->term), probe_text(&extra, event->extra));
-}
-
-static void tell_seq(const struct th_event *event)
-{
-    struct text label, info;
-
-    TH_PROBE(trace_seq, "", probe_text(&label, event->label), probe_text(&info, event->term));
-}
-
 /* TRACEE is the event's, as text. */
 static void fire_probe(enum th_probe_id probe, const struct th_event *event, const char *tracee)
 {
-    struct text text, more;
+    struct text text, more, tag;
 
     switch (probe) {
     case TH_PROBE_global__function__entry:
@@ -194,10 +171,11 @@ static void fire_probe(enum th_probe_id probe, const struct th_event *event, con
         TH_PROBE(port__exit, "", tracee, "", probe_text(&text, event->term));
         break;
     case TH_PROBE_trace_seq:
-        tell_seq(event);
+        TH_PROBE(trace_seq, "", probe_text(&text, event->label), probe_text(&more, event->term));
         break;
     default:
-        tell_trace(event, tracee);
+        TH_PROBE(trace, tracee, probe_text(&tag, th_trace_tag_atom(event->tag)), "",
+                 probe_text(&text, event->term), probe_text(&more, event->extra));
     }
 }
 

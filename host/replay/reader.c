@@ -100,6 +100,8 @@ static struct th_reader *create_reader(const char *name, const struct th_reader_
         reader->options = *options;
     if (reader->options.max_memory == 0)
         reader->options.max_memory = TH_READER_MEMORY;
+    if (reader->options.connect_ms == 0)
+        reader->options.connect_ms = TH_TCP_CONNECT_MS;
     th_memory_begin(reader->options.max_memory);
     return reader;
 }

@@ -145,15 +145,6 @@ int th_replay_tcp_patience(int64_t deadline);
  * comes. False if *STOP is not 0. */
 bool th_replay_tcp_pause(const volatile int *stop, int64_t deadline);
 
-/*
- * The addresses that a host's name has, without being deaf meanwhile. *FOUND is for freeaddrinfo().
- * DEADLINE is by th_clock_real_monotonic(). TH_MALFORMED with the cause; TH_END, without one, as
- * soon as *STOP is not 0. An answer that comes later than that is taken by a thread of its own,
- * which forgets it.
- */
-enum th_status th_replay_lookup(const struct th_tcp_address *address, const volatile int *stop,
-                                int64_t deadline, struct addrinfo **found);
-
 /* --- Readers (reader.c) ----------------------------------------------------------------------- */
 
 struct th_reader_format {
@@ -235,10 +226,6 @@ enum th_status th_replay_connection_open(struct th_reader *reader, const char *n
 /* The connection has ended. Takes it up again: TH_OK if it has; TH_END if that is not wanted, or
  * was tried for long enough, or *stop came. */
 enum th_status th_replay_connection_again(struct th_reader *reader);
-
-/* The first record has come of one that was taken up again: says so. TH_PARTIAL where nobody was
- * told before that something is lost. */
-enum th_status th_replay_connection_resume(struct th_reader *reader);
 
 void th_replay_connection_free(struct th_connection *connection);
 

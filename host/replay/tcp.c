@@ -42,31 +42,25 @@ void th_replay_tcp_free(struct th_tcp_address *address)
     *address = (struct th_tcp_address){0};
 }
 
-static bool is_port(const char *text)
-{
-    size_t digits = strspn(text, "0123456789");
-    long port = strtol(text, NULL, 10);
-
-    return digits > 0 && digits <= 5 && text[digits] == 0 && port > 0 && port <= HIGHEST_PORT;
-}
-
 enum th_status th_replay_tcp_parse(const char *name, struct th_tcp_address *address)
 {
     const char *host = name + strlen(scheme);
     bool bracket = *host == '[';
     const char *end = bracket ? strchr(host, ']') : strchr(host, ':');
     const char *port = end ? end + bracket : NULL;
+    size_t digits;
 
     *address = (struct th_tcp_address){0};
     host += bracket;
     if (!port || *port != ':' || end == host)
         return th_error_raise(TH_MALFORMED,
                               "an address is tcp://HOST:PORT, or tcp://[ADDRESS]:PORT for IPv6");
-    if (!is_port(port + 1))
-        return th_error_raise(TH_MALFORMED, "'%s' is no port: that is a number from 1 to %d",
-                              port + 1, HIGHEST_PORT);
+    digits = strspn(++port, "0123456789");
+    if (digits == 0 || digits > 5 || port[digits] || atoi(port) == 0 || atoi(port) > HIGHEST_PORT)
+        return th_error_raise(TH_MALFORMED, "'%s' is no port: that is a number from 1 to %d", port,
+                              HIGHEST_PORT);
     address->host = th_printf("%.*s", (int)(end - host), host);
-    address->port = th_strdup(port + 1);
+    address->port = th_strdup(port);
     return TH_OK;
 }
 
@@ -84,7 +78,119 @@ bool th_replay_tcp_pause(const volatile int *stop, int64_t deadline)
     return !th_replay_tcp_stopped(stop);
 }
 
-/* --- connecting ------------------------------------------------------------------------------- */
+/* --- Looking up ------------------------------------------------------------------------------- */
+
+/* A question to the resolver, which may take long and cannot be taken back: who asks and the thread
+ * that answers have a share each, and the last one frees it. */
+struct question {
+    struct th_tcp_address address;
+    struct addrinfo hints;
+    struct addrinfo *found;  /* the answer, good once `answered` is set ... */
+    int error, system_error; /* the latter is errno */
+    atomic_bool answered;    /* ... with release, and read with acquire */
+    atomic_int shares; /* acquire and release: what the other did is done before it is freed */
+    int bell;          /* an eventfd: poll() on it ends with the answer */
+};
+
+static void release_question(struct question *question)
+{
+    if (atomic_fetch_sub_explicit(&question->shares, 1, memory_order_acq_rel) > 1)
+        return;
+    if (question->found)
+        freeaddrinfo(question->found);
+    if (question->bell >= 0)
+        close(question->bell);
+    th_replay_tcp_free(&question->address);
+    th_free(question);
+}
+
+static void *answer_question(void *context)
+{
+    static const uint64_t once = 1;
+    struct question *question = context;
+
+    question->error = getaddrinfo(question->address.host, question->address.port, &question->hints,
+                                  &question->found);
+    /* That needs nobody who knows it: RFC 6761, 6.3. A minimal system has no /etc/hosts. */
+    if (question->error && strcasecmp(question->address.host, "localhost") == 0)
+        question->error =
+            getaddrinfo(NULL, question->address.port, &question->hints, &question->found);
+    question->system_error = errno;
+    if (question->error)
+        question->found = NULL;
+    atomic_store_explicit(&question->answered, true, memory_order_release);
+    while (write(question->bell, &once, sizeof once) < 0 && errno == EINTR)
+        continue;
+    release_question(question);
+    return NULL;
+}
+
+/* Names are looked up by another thread, as that waits for servers, deaf to *STOP. EAI_INPROGRESS:
+ * it takes too long. */
+static int ask_resolver(const struct th_tcp_address *address, const struct addrinfo *hints,
+                        const volatile int *stop, int64_t deadline, struct addrinfo **found)
+{
+    struct question *question = th_alloc_zero(sizeof *question);
+    struct pollfd wait = {.events = POLLIN};
+    int error = EAI_INPROGRESS;
+    bool answered;
+    pthread_t thread;
+
+    question->address.host = th_strdup(address->host);
+    question->address.port = th_strdup(address->port);
+    question->hints = *hints;
+    question->bell = eventfd(0, EFD_CLOEXEC);
+    atomic_init(&question->answered, false);
+    atomic_init(&question->shares, 2);
+
+    /* The thread gets no signals. If there is none to be had, this one answers. */
+    if (th_thread_start(&thread, NULL, answer_question, question) == 0)
+        pthread_detach(thread);
+    else
+        answer_question(question);
+
+    wait.fd = question->bell;
+    while (!(answered = atomic_load_explicit(&question->answered, memory_order_acquire)) &&
+           !th_replay_tcp_stopped(stop) && th_clock_real_monotonic() < deadline)
+        poll(&wait, 1, th_replay_tcp_patience(deadline));
+    if (answered) {
+        error = question->error;
+        errno = question->system_error;
+        *found = question->found;
+        question->found = NULL;
+    }
+    release_question(question);
+    return error;
+}
+
+/*
+ * The addresses that a host's name has, without being deaf meanwhile. *FOUND is for freeaddrinfo().
+ * DEADLINE is by th_clock_real_monotonic(). TH_MALFORMED with the cause; TH_END, without one, as
+ * soon as *STOP is not 0. An answer that comes later than that is taken by a thread of its own,
+ * which forgets it.
+ */
+static enum th_status look_up(const struct th_tcp_address *address, const volatile int *stop,
+                              int64_t deadline, struct addrinfo **found)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
+                             .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
+    int error = getaddrinfo(address->host, address->port, &hints, found);
+
+    if (error == EAI_NONAME) {
+        hints.ai_flags = AI_NUMERICSERV;
+        error = ask_resolver(address, &hints, stop, deadline, found);
+    }
+    if (!error)
+        return TH_OK;
+    if (error == EAI_INPROGRESS && th_replay_tcp_stopped(stop))
+        return TH_END;
+    return th_error_raise(TH_MALFORMED, "the address of %s is not known: %s", address->host,
+                          error == EAI_INPROGRESS ? "it could not be looked up in time"
+                          : error == EAI_SYSTEM   ? strerror(errno)
+                                                  : gai_strerror(error));
+}
+
+/* --- Connecting ------------------------------------------------------------------------------- */
 
 /* The errno of a connection that is being made, 0 once it is there; EINPROGRESS if *STOP came. */
 static int await_connection(int fd, const volatile int *stop, int64_t deadline)
@@ -149,35 +255,13 @@ static int try_address(const struct addrinfo *to, const volatile int *stop, int6
     return error;
 }
 
-static void note_failure(struct th_buffer *why, const struct addrinfo *to, int error)
-{
-    char host[NI_MAXHOST] = "?";
-
-    getnameinfo(to->ai_addr, to->ai_addrlen, host, sizeof host, NULL, 0, NI_NUMERICHOST);
-    th_buffer_printf(why, "%s%s: %s", why->size ? "; " : "", host, strerror(error));
-}
-
-static enum th_status tell_failures(const struct th_tcp_address *address, struct th_buffer *why,
-                                    bool refused)
-{
-    if (refused)
-        th_error_raise(TH_MALFORMED,
-                       "nobody listens there; dbg:tracer(port, dbg:trace_port(ip, %s)) makes a "
-                       "node do so",
-                       address->port);
-    if (refused)
-        th_error_context("cannot connect to %s", th_buffer_text(why));
-    else
-        th_error_raise(TH_MALFORMED, "cannot connect to %s", th_buffer_text(why));
-    return TH_MALFORMED;
-}
-
 /* Each address gets its share of the time that is left, so that one that does not answer leaves
  * some for the others. */
 static enum th_status try_all(const struct th_tcp_address *address, const struct addrinfo *found,
                               const volatile int *stop, int64_t deadline, int *fd)
 {
     struct th_buffer why = {0};
+    enum th_status status;
     bool refused = true;
     int error = ETIMEDOUT;
     int left = 0;
@@ -188,13 +272,25 @@ static enum th_status try_all(const struct th_tcp_address *address, const struct
         int64_t now = th_clock_real_monotonic();
         error = try_address(to, stop, now + (deadline - now) / left--, fd);
         refused &= error == ECONNREFUSED;
-        if (error && error != EINPROGRESS)
-            note_failure(&why, to, error);
+        if (error && error != EINPROGRESS) {
+            char host[NI_MAXHOST] = "?";
+            getnameinfo(to->ai_addr, to->ai_addrlen, host, sizeof host, NULL, 0, NI_NUMERICHOST);
+            th_buffer_printf(&why, "%s%s: %s", why.size ? "; " : "", host, strerror(error));
+        }
     }
-    if (error && error != EINPROGRESS)
-        tell_failures(address, &why, refused);
+    if (!error || error == EINPROGRESS) {
+        status = error ? TH_END : TH_OK;
+    } else if (refused) {
+        th_error_raise(TH_MALFORMED,
+                       "nobody listens there; dbg:tracer(port, dbg:trace_port(ip, %s)) makes a "
+                       "node do so",
+                       address->port);
+        status = th_error_context("cannot connect to %s", th_buffer_text(&why));
+    } else {
+        status = th_error_raise(TH_MALFORMED, "cannot connect to %s", th_buffer_text(&why));
+    }
     th_buffer_free(&why);
-    return error == EINPROGRESS ? TH_END : error ? TH_MALFORMED : TH_OK;
+    return status;
 }
 
 enum th_status th_replay_tcp_connect(const struct th_tcp_address *address, const volatile int *stop,
@@ -202,7 +298,7 @@ enum th_status th_replay_tcp_connect(const struct th_tcp_address *address, const
 {
     int64_t deadline = th_clock_real_monotonic() + (int64_t)milliseconds * MS;
     struct addrinfo *found = NULL;
-    enum th_status status = th_replay_lookup(address, stop, deadline, &found);
+    enum th_status status = look_up(address, stop, deadline, &found);
 
     *fd = -1;
     if (status != TH_OK)
@@ -212,125 +308,4 @@ enum th_status th_replay_tcp_connect(const struct th_tcp_address *address, const
     if (status != TH_OK)
         *fd = -1;
     return status;
-}
-
-/* --- Looking up ------------------------------------------------------------------------------- */
-
-/* A question to the resolver, which may take long and cannot be taken back: who asks and the thread
- * that answers have a share each, and the last one frees it. */
-struct question {
-    struct th_tcp_address address;
-    struct addrinfo hints;
-    struct addrinfo *found;  /* the answer, good once `answered` is set ... */
-    int error, system_error; /* the latter is errno */
-    atomic_bool answered;    /* ... with release, and read with acquire */
-    atomic_int shares; /* acquire and release: what the other did is done before it is freed */
-    int bell;          /* an eventfd: poll() on it ends with the answer */
-};
-
-static void release_question(struct question *question)
-{
-    if (atomic_fetch_sub_explicit(&question->shares, 1, memory_order_acq_rel) > 1)
-        return;
-    if (question->found)
-        freeaddrinfo(question->found);
-    if (question->bell >= 0)
-        close(question->bell);
-    th_replay_tcp_free(&question->address);
-    th_free(question);
-}
-
-static void *answer_question(void *context)
-{
-    static const uint64_t once = 1;
-    struct question *question = context;
-
-    question->error = getaddrinfo(question->address.host, question->address.port, &question->hints,
-                                  &question->found);
-    /* That needs nobody who knows it: RFC 6761, 6.3. A minimal system has no /etc/hosts. */
-    if (question->error && strcasecmp(question->address.host, "localhost") == 0)
-        question->error =
-            getaddrinfo(NULL, question->address.port, &question->hints, &question->found);
-    question->system_error = errno;
-    if (question->error)
-        question->found = NULL;
-    atomic_store_explicit(&question->answered, true, memory_order_release);
-    while (write(question->bell, &once, sizeof once) < 0 && errno == EINTR)
-        continue;
-    release_question(question);
-    return NULL;
-}
-
-/* In a thread, which gets no signals; if there is none to be had, here. */
-static void begin_answer(struct question *question)
-{
-    pthread_attr_t detached;
-    pthread_t thread;
-    int error;
-
-    pthread_attr_init(&detached);
-    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-    error = th_thread_start(&thread, &detached, answer_question, question);
-    pthread_attr_destroy(&detached);
-    if (error)
-        answer_question(question);
-}
-
-/* False if none came. */
-static bool await_answer(struct question *question, const volatile int *stop, int64_t deadline)
-{
-    struct pollfd wait = {.fd = question->bell, .events = POLLIN};
-
-    while (!atomic_load_explicit(&question->answered, memory_order_acquire)) {
-        if (th_replay_tcp_stopped(stop) || th_clock_real_monotonic() >= deadline)
-            return false;
-        poll(&wait, 1, th_replay_tcp_patience(deadline));
-    }
-    return true;
-}
-
-/* Names are looked up by another thread, as that waits for servers, deaf to *STOP. EAI_INPROGRESS:
- * it takes too long. */
-static int ask_resolver(const struct th_tcp_address *address, const struct addrinfo *hints,
-                        const volatile int *stop, int64_t deadline, struct addrinfo **found)
-{
-    struct question *question = th_alloc_zero(sizeof *question);
-    int error = EAI_INPROGRESS;
-
-    question->address.host = th_strdup(address->host);
-    question->address.port = th_strdup(address->port);
-    question->hints = *hints;
-    question->bell = eventfd(0, EFD_CLOEXEC);
-    atomic_init(&question->answered, false);
-    atomic_init(&question->shares, 2);
-    begin_answer(question);
-    if (await_answer(question, stop, deadline)) {
-        error = question->error;
-        errno = question->system_error;
-        *found = question->found;
-        question->found = NULL;
-    }
-    release_question(question);
-    return error;
-}
-
-enum th_status th_replay_lookup(const struct th_tcp_address *address, const volatile int *stop,
-                                int64_t deadline, struct addrinfo **found)
-{
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
-                             .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
-    int error = getaddrinfo(address->host, address->port, &hints, found);
-
-    if (error == EAI_NONAME) {
-        hints.ai_flags = AI_NUMERICSERV;
-        error = ask_resolver(address, &hints, stop, deadline, found);
-    }
-    if (!error)
-        return TH_OK;
-    if (error == EAI_INPROGRESS && th_replay_tcp_stopped(stop))
-        return TH_END;
-    return th_error_raise(TH_MALFORMED, "the address of %s is not known: %s", address->host,
-                          error == EAI_INPROGRESS ? "it could not be looked up in time"
-                          : error == EAI_SYSTEM   ? strerror(errno)
-                                                  : gai_strerror(error));
 }
