@@ -21,19 +21,29 @@ int th_file_gives_eof(struct th_file_operation *operation)
     return 0;
 }
 
-/* What is queued for a file when it is closed is not carried out. */
-static bool is_closed(const struct th_file_operation *operation)
-{
-    return !operation->file ||
-           (operation->command != TH_FILE_CLOSE &&
-            atomic_load_explicit(&operation->file->closed, memory_order_relaxed));
-}
+/* Operations that write before all else what was given to be written; and of these, those that go by
+ * the descriptor's own position, or tell of the file. */
+enum {
+    SETTLES = 1 << TH_FILE_LSEEK | 1 << TH_FILE_TRUNCATE | 1 << TH_FILE_PWRITEV,
+    FLUSHES = SETTLES | 1 << TH_FILE_FSTAT | 1 << TH_FILE_FSYNC | 1 << TH_FILE_FDATASYNC |
+              1 << TH_FILE_READ | 1 << TH_FILE_READ_LINE | 1 << TH_FILE_PREADV | 1 << TH_FILE_IPREAD
+};
 
 void th_file_carry_out(struct th_file_operation *operation)
 {
+    const unsigned command = 1U << operation->command;
+    /* What is queued for a file when it is closed is not carried out. */
+    bool closed =
+        !operation->file || (operation->command != TH_FILE_CLOSE &&
+                             atomic_load_explicit(&operation->file->closed, memory_order_relaxed));
+    int error = closed ? EBADF : 0;
+
     operation->result = TH_AM(ok);
-    operation->error =
-        is_closed(operation) ? EBADF : th_file_rows[operation->command].carry_out(operation);
+    if (!closed && command & FLUSHES)
+        error = th_file_flush(operation->file);
+    if (!closed && command & SETTLES)
+        th_file_unread(operation->file);
+    operation->error = error ? error : th_file_rows[operation->command].carry_out(operation);
     if (operation->error)
         operation->result = th_make_tuple_of(&operation->env, TH_AM(error),
                                              th_atom(th_base_errno_name(operation->error)));
@@ -116,11 +126,6 @@ int th_file_carry_out_chdir(struct th_file_operation *operation)
     return th_file_outcome(chdir(operation->paths[0]));
 }
 
-static bool is_itself_or_above(const char *name)
-{
-    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
 int th_file_carry_out_readdir(struct th_file_operation *operation)
 {
     DIR *folder = opendir(operation->paths[0]);
@@ -131,7 +136,7 @@ int th_file_carry_out_readdir(struct th_file_operation *operation)
     if (!folder)
         return errno;
     while (errno = 0, (entry = readdir(folder)))
-        if (!is_itself_or_above(entry->d_name))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             names = th_make_cons(
                 &operation->env,
                 th_make_binary(&operation->env, entry->d_name, strlen(entry->d_name)), names);

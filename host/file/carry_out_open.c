@@ -101,15 +101,6 @@ int th_file_flush(struct th_file *file)
     return error;
 }
 
-/* For what goes by the descriptor's own position, or tells of the file. */
-static int settle_position(struct th_file_operation *operation)
-{
-    int error = th_file_flush(operation->file);
-
-    th_file_unread(operation->file);
-    return error;
-}
-
 int th_file_carry_out_setopt(struct th_file_operation *operation)
 {
     struct th_file *file = operation->file;
@@ -177,11 +168,8 @@ int th_file_carry_out_close(struct th_file_operation *operation)
 
 int th_file_carry_out_fstat(struct th_file_operation *operation)
 {
-    int error = th_file_flush(operation->file);
     struct stat info;
 
-    if (error)
-        return error;
     if (fstat(fd_of(operation), &info) != 0)
         return errno;
     return th_file_gives(operation, th_file_info(&operation->env, &info));
@@ -189,12 +177,8 @@ int th_file_carry_out_fstat(struct th_file_operation *operation)
 
 int th_file_carry_out_lseek(struct th_file_operation *operation)
 {
-    int error = settle_position(operation);
-    off_t position;
+    off_t position = lseek(fd_of(operation), operation->given[0], (int)operation->given[1]);
 
-    if (error)
-        return error;
-    position = lseek(fd_of(operation), operation->given[0], (int)operation->given[1]);
     if (position < 0)
         return errno;
     return th_file_gives(operation, th_make_int64(&operation->env, position));
@@ -202,27 +186,19 @@ int th_file_carry_out_lseek(struct th_file_operation *operation)
 
 int th_file_carry_out_truncate(struct th_file_operation *operation)
 {
-    int error = settle_position(operation);
-    off_t position;
+    off_t position = lseek(fd_of(operation), 0, SEEK_CUR);
 
-    if (error)
-        return error;
-    position = lseek(fd_of(operation), 0, SEEK_CUR);
     return position < 0 ? errno : th_file_outcome(ftruncate(fd_of(operation), position));
 }
 
 int th_file_carry_out_fsync(struct th_file_operation *operation)
 {
-    int error = th_file_flush(operation->file);
-
-    return error ? error : th_file_outcome(fsync(fd_of(operation)));
+    return th_file_outcome(fsync(fd_of(operation)));
 }
 
 int th_file_carry_out_fdatasync(struct th_file_operation *operation)
 {
-    int error = th_file_flush(operation->file);
-
-    return error ? error : th_file_outcome(fdatasync(fd_of(operation)));
+    return th_file_outcome(fdatasync(fd_of(operation)));
 }
 
 int th_file_carry_out_fadvise(struct th_file_operation *operation)
@@ -251,7 +227,7 @@ int th_file_carry_out_write(struct th_file_operation *operation)
 
 int th_file_carry_out_pwritev(struct th_file_operation *operation)
 {
-    int error = settle_position(operation);
+    int error = 0;
 
     for (size_t i = 0; !error && i < operation->piece_count; i++) {
         const struct th_file_piece *piece = &operation->pieces[i];
@@ -332,11 +308,9 @@ int th_file_carry_out_read(struct th_file_operation *operation)
 {
     struct th_file *file = operation->file;
     size_t size = (size_t)operation->given[0];
-    int error = th_file_flush(file);
     size_t left = file->ahead.size - ahead_offset_of(file), got = 0;
+    int error;
 
-    if (error)
-        return error;
     if (size == 0)
         return th_file_gives(operation, th_make_binary(&operation->env, "", 0));
     if (left < size && file->reads_ahead && size < ahead_limit_of(file)) {
@@ -360,7 +334,7 @@ int th_file_carry_out_read_line(struct th_file_operation *operation)
 {
     struct th_file *file = operation->file;
     size_t looked = 0, got = 1;
-    int error = th_file_flush(file);
+    int error = 0;
 
     while (!error && got > 0) {
         size_t left = file->ahead.size - ahead_offset_of(file);
@@ -399,7 +373,7 @@ static int read_at(struct th_file_operation *operation, int64_t position, size_t
 
 int th_file_carry_out_preadv(struct th_file_operation *operation)
 {
-    int error = th_file_flush(operation->file);
+    int error = 0;
     th_term list = TH_NIL, *terms = th_env_take(&operation->env, operation->piece_count + 1);
 
     for (size_t i = 0; !error && i < operation->piece_count; i++)
@@ -412,27 +386,20 @@ int th_file_carry_out_preadv(struct th_file_operation *operation)
     return th_file_gives(operation, list);
 }
 
-static uint32_t big_endian(const unsigned char *bytes)
-{
-    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
-}
-
 /* Four bytes of a size, and four of a position, tell where there is what is wanted. */
 int th_file_carry_out_ipread(struct th_file_operation *operation)
 {
-    int error = th_file_flush(operation->file);
     unsigned char header[8];
     uint32_t size, position;
     size_t count = 0;
     th_term data;
+    int error =
+        th_file_read_fully(fd_of(operation), header, sizeof header, operation->given[0], &count);
 
-    if (!error)
-        error = th_file_read_fully(fd_of(operation), header, sizeof header, operation->given[0],
-                                   &count);
     if (error)
         return error;
-    size = big_endian(header);
-    position = big_endian(header + 4);
+    size = th_etf_get32(header);
+    position = th_etf_get32(header + 4);
     if (count < sizeof header || (int64_t)size > operation->given[1])
         return th_file_gives_eof(operation);
     error = read_at(operation, position, size, &data);

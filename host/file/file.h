@@ -67,7 +67,7 @@ struct th_file_piece {
 
 /* The files that a process has opened. Zeros at first. */
 struct th_file_owner {
-    struct th_file *first; /* under the lock of open_file.c */
+    struct th_file *first; /* under the lock of operation.c */
     bool has_opened;       /* anything, ever; by who owns this */
 };
 

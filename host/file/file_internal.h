@@ -13,7 +13,7 @@
 
 struct stat;
 
-/* --- Open files, and the ports of operations (open_file.c) -------------------------------------
+/* --- Open files, and the ports of operations (operation.c) -------------------------------------
  */
 
 struct th_file {
@@ -34,26 +34,16 @@ struct th_file {
     size_t late_limit;
     bool reads_ahead; /* ahead_limit bytes for all reads; else for lines only */
 
-    /* Under the lock of open_file.c. */
+    /* Under the lock of operation.c. */
     struct th_file *next, **place;
 };
 
 #define TH_FILE_PORT "efile" /* what their ports are opened for */
 
-/* A port, opened by PROCESS, and its file, with no descriptor yet; one share. */
-struct th_file *th_file_begin(th_term process);
-void th_file_drop(struct th_file *file);
-
 /* The open file of PORT, with a share; NULL: there is none. CLOSES: it is closed for all others
  * from now on. */
 struct th_file *th_file_find(th_term port, bool closes);
-
-/* FILE is open, and can be found; takes a share. */
-void th_file_list(struct th_file *file, struct th_file_owner *owner);
-
-/* Any of OWNER's, which is closed for all from now on; the share that it was listed with. NULL: it
- * has none. */
-struct th_file *th_file_take(struct th_file_owner *owner);
+void th_file_drop(struct th_file *file);
 
 /* --- The pool (pool.c) -------------------------------------------------------------------------
  */
@@ -79,7 +69,8 @@ static inline int th_file_outcome(int result)
 }
 
 /* Each function th_file_carry_out_*() returns 0, and has set `result`, or an errno. A result that
- * is not set is `ok`. */
+ * is not set is `ok`. th_file_carry_out() has written what was given to be written before, where the
+ * operation needs that. */
 #define TH_FILE_CARRY_OUT(number, NAME, name, ...) \
     int th_file_carry_out_##name(struct th_file_operation *operation);
 TH_FILE_OPERATIONS(TH_FILE_CARRY_OUT)

@@ -3,6 +3,7 @@
 
 #include "host/probe/probe.h"
 
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,6 +13,106 @@ const struct th_file_row th_file_rows[TH_FILE_COMMANDS] = {
     TH_FILE_OPERATIONS(ROW)
 #undef ROW
 };
+
+/* --- Open files, and the ports of operations -------------------------------------------------- */
+
+/* Guards the table of open files and the lists of those who own them; nothing else is locked under
+ * it. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct th_table files; /* by port: struct th_file, with a share */
+
+enum { AHEAD = 8192 /* bytes that are read at once for lines, unless told otherwise */ };
+
+/* A port, opened by PROCESS, and its file, with no descriptor yet; one share. */
+static struct th_file *begin_file(th_term process)
+{
+    struct th_file *file = th_alloc_zero(sizeof *file);
+
+    file->port = th_process_port_begin(TH_FILE_PORT, process);
+    atomic_store_explicit(&file->shares, 1, memory_order_relaxed);
+    atomic_store_explicit(&file->fd, -1, memory_order_relaxed);
+    atomic_store_explicit(&file->ahead_limit, AHEAD, memory_order_relaxed);
+    return file;
+}
+
+static void keep_file(struct th_file *file)
+{
+    atomic_fetch_add_explicit(&file->shares, 1, memory_order_relaxed);
+}
+
+void th_file_drop(struct th_file *file)
+{
+    if (atomic_fetch_sub_explicit(&file->shares, 1, memory_order_acq_rel) > 1)
+        return;
+    th_buffer_free(&file->ahead);
+    th_buffer_free(&file->late);
+    th_free(file);
+}
+
+/* Nobody finds FILE any more. Under the lock. */
+static void strike_file(struct th_file *file)
+{
+    th_hash_table_remove(&files, file->port);
+    *file->place = file->next;
+    if (file->next)
+        file->next->place = file->place;
+    atomic_store_explicit(&file->closed, true, memory_order_relaxed);
+}
+
+struct th_file *th_file_find(th_term port, bool closes)
+{
+    struct th_file *file;
+
+    pthread_mutex_lock(&lock);
+    file = th_hash_table_get(&files, port);
+    if (file && closes)
+        strike_file(file); /* its share is the caller's now */
+    else if (file)
+        keep_file(file);
+    pthread_mutex_unlock(&lock);
+    return file;
+}
+
+/* FILE is open, and can be found; takes a share. */
+static void list_file(struct th_file *file, struct th_file_owner *owner)
+{
+    keep_file(file);
+    owner->has_opened = true;
+    pthread_mutex_lock(&lock);
+    th_hash_table_set(&files, file->port, file);
+    file->next = owner->first;
+    file->place = &owner->first;
+    if (file->next)
+        file->next->place = &file->next;
+    owner->first = file;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Any of OWNER's, which is closed for all from now on; the share that it was listed with. NULL: it
+ * has none. */
+static struct th_file *take_file(struct th_file_owner *owner)
+{
+    struct th_file *file;
+
+    pthread_mutex_lock(&lock);
+    file = owner->first;
+    if (file)
+        strike_file(file);
+    pthread_mutex_unlock(&lock);
+    return file;
+}
+
+size_t th_file_open_files(void)
+{
+    size_t count;
+
+    pthread_mutex_lock(&lock);
+    count = files.count;
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+/* --- Operations ------------------------------------------------------------------------------- */
 
 /* Submitted and not settled. Relaxed: a count, which who waits for its end asks for again. */
 static _Atomic size_t operations;
@@ -198,7 +299,7 @@ static void find_file(struct th_file_operation *operation)
     if (operation->port != TH_NONE && !operation->file) {
         operation->file = th_file_find(operation->port, operation->command == TH_FILE_CLOSE);
     } else if (!operation->file) {
-        operation->file = th_file_begin(operation->process);
+        operation->file = begin_file(operation->process);
         operation->port = operation->file->port;
         operation->file->member = th_file_pool_choose();
         if (operation->command == TH_FILE_OPEN)
@@ -250,7 +351,7 @@ void th_file_owner_end(struct th_file_owner *owner, unsigned thread)
     const struct th_file_submission by = {.thread = thread, .user_tag = ""};
     struct th_file *file;
 
-    while ((file = th_file_take(owner))) {
+    while ((file = take_file(owner))) {
         struct th_file_operation *operation = th_file_operation_create(TH_FILE_CLOSE);
         operation->file = file;
         operation->port = file->port;
@@ -260,25 +361,19 @@ void th_file_owner_end(struct th_file_owner *owner, unsigned thread)
 
 /* --- The end ---------------------------------------------------------------------------------- */
 
-/* Closes what was opened for nobody; by a thread that may wait as well as any other for close(). */
-static void close_unowned(struct th_file *file)
-{
-    int fd = atomic_exchange_explicit(&file->fd, -1, memory_order_relaxed);
-
-    if (fd >= 0)
-        close(fd);
-}
-
 void th_file_settle(struct th_file_operation *operation, struct th_file_owner *owner)
 {
     struct th_file *file = operation->file;
     bool opened = file && operation->command == TH_FILE_OPEN && operation->error == 0;
     bool ends = file && operation->ends_port && !(opened && owner);
 
-    if (opened && owner)
-        th_file_list(file, owner);
-    else if (opened)
-        close_unowned(file);
+    if (opened && owner) {
+        list_file(file, owner);
+    } else if (opened) { /* for nobody; this thread may wait as well as any other for close() */
+        int fd = atomic_exchange_explicit(&file->fd, -1, memory_order_relaxed);
+        if (fd >= 0)
+            close(fd);
+    }
     TH_PROBE(efile_drv__return, operation->thread, operation->tag, operation->user_tag,
              (int)operation->command, operation->error == 0, operation->error);
     if (ends)

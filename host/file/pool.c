@@ -46,27 +46,18 @@ unsigned th_file_pool_choose(void)
 
 /* --- The threads ------------------------------------------------------------------------------ */
 
-/* The queue of OPERATION's member has LENGTH others. */
-static void probe_get(const struct th_file_operation *operation, int length)
+/* OPERATION was added to the queue of its member, or taken out of it: LENGTH operations are there. */
+static void probe_queue(const struct th_file_operation *operation, bool added, int length)
 {
     struct th_buffer port = {0};
 
-    if (!TH_PROBE_ENABLED(aio_pool__get))
+    if (!(added ? TH_PROBE_ENABLED(aio_pool__add) : TH_PROBE_ENABLED(aio_pool__get)))
         return;
     th_text_print(&port, operation->port);
-    TH_PROBE(aio_pool__get, th_buffer_text(&port), length);
-    th_buffer_free(&port);
-}
-
-/* The queue of OPERATION's member has LENGTH operations, with this one. */
-static void probe_add(const struct th_file_operation *operation, int length)
-{
-    struct th_buffer port = {0};
-
-    if (!TH_PROBE_ENABLED(aio_pool__add))
-        return;
-    th_text_print(&port, operation->port);
-    TH_PROBE(aio_pool__add, th_buffer_text(&port), length);
+    if (added)
+        TH_PROBE(aio_pool__add, th_buffer_text(&port), length);
+    else
+        TH_PROBE(aio_pool__get, th_buffer_text(&port), length);
     th_buffer_free(&port);
 }
 
@@ -86,7 +77,7 @@ static struct th_file_operation *take_operation(struct member *member)
         member->length--;
         operation->state = TH_FILE_RUNNING;
         atomic_store_explicit(&member->carries_out, operation->command, memory_order_relaxed);
-        probe_get(operation, member->length);
+        probe_queue(operation, false, member->length);
     }
     pthread_mutex_unlock(&member->lock);
     return operation;
@@ -128,22 +119,12 @@ static void *run_member(void *context)
     return NULL;
 }
 
-/* Under the lock. Without its thread a member does nothing, and who waits for it would wait for
- * ever: so that is the program's end, as it is for schedulers. */
-static void start_member(struct member *member)
-{
-    int error = th_thread_start(&member->thread, NULL, run_member, member);
-
-    if (error)
-        th_give_up("cannot start a thread: %s", strerror(error));
-    member->started = true;
-}
-
 /* --- From outside ----------------------------------------------------------------------------- */
 
 void th_file_pool_add(struct th_file_operation *operation)
 {
     struct member *member = &members[operation->member];
+    int error = 0;
 
     pthread_mutex_lock(&member->lock);
     operation->next = NULL;
@@ -152,36 +133,34 @@ void th_file_pool_add(struct th_file_operation *operation)
     member->end = &operation->next;
     member->length++;
     atomic_fetch_add_explicit(&member->load, 1, memory_order_relaxed);
-    probe_add(operation, member->length);
+    probe_queue(operation, true, member->length);
     if (!member->started)
-        start_member(member);
+        error = th_thread_start(&member->thread, NULL, run_member, member);
+    /* Without its thread a member does nothing, and who waits for it would wait for ever: so that is
+     * the program's end, as it is for schedulers. */
+    if (error)
+        th_give_up("cannot start a thread: %s", strerror(error));
+    member->started = true;
     pthread_cond_signal(&member->work);
     pthread_mutex_unlock(&member->lock);
-}
-
-/* Under the lock. */
-static void take_out_operation(struct member *member, struct th_file_operation *operation)
-{
-    struct th_file_operation **place = &member->first;
-
-    while (*place != operation)
-        place = &(*place)->next;
-    *place = operation->next;
-    if (member->end == &operation->next)
-        member->end = place;
-    member->length--;
-    atomic_fetch_sub_explicit(&member->load, 1, memory_order_relaxed);
 }
 
 enum th_file_state th_file_pool_abandon(struct th_file_operation *operation)
 {
     struct member *member = &members[operation->member];
+    struct th_file_operation **place = &member->first;
     enum th_file_state state;
 
     pthread_mutex_lock(&member->lock);
     state = operation->state;
     if (state == TH_FILE_QUEUED && operation->command != TH_FILE_CLOSE) {
-        take_out_operation(member, operation);
+        while (*place != operation)
+            place = &(*place)->next;
+        *place = operation->next;
+        if (member->end == &operation->next)
+            member->end = place;
+        member->length--;
+        atomic_fetch_sub_explicit(&member->load, 1, memory_order_relaxed);
     } else if (state != TH_FILE_DONE) {
         operation->abandoned = true;
         state = TH_FILE_RUNNING;
