@@ -2,29 +2,10 @@
 
 #include "memory.h"
 
-#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 
 enum { SHORT = 512 * 1024 };
-
-static bool get_memory(void *addresses, size_t size)
-{
-    return mprotect(addresses, size, PROT_READ | PROT_WRITE) == 0;
-}
-
-static void *reserve_addresses(size_t size, size_t most)
-{
-    void *addresses =
-        mmap(NULL, most, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    if (addresses == MAP_FAILED)
-        return NULL;
-    if (get_memory(addresses, size))
-        return addresses;
-    munmap(addresses, most);
-    return NULL;
-}
 
 void *th_long_array_grow(void *memory, size_t had, size_t wanted, size_t most)
 {
@@ -33,12 +14,18 @@ void *th_long_array_grow(void *memory, size_t had, size_t wanted, size_t most)
     if (wanted <= SHORT)
         return th_realloc(memory, wanted);
     if (had > SHORT)
-        return get_memory(memory, wanted) ? memory : NULL;
-    larger = reserve_addresses(wanted, most);
-    if (larger && had > 0)
+        return mprotect(memory, wanted, PROT_READ | PROT_WRITE) == 0 ? memory : NULL;
+
+    larger = mmap(NULL, most, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (larger == MAP_FAILED)
+        return NULL;
+    if (mprotect(larger, wanted, PROT_READ | PROT_WRITE) != 0) {
+        munmap(larger, most);
+        return NULL;
+    }
+    if (had > 0)
         memcpy(larger, memory, had);
-    if (larger)
-        th_free(memory);
+    th_free(memory);
     return larger;
 }
 

@@ -45,24 +45,20 @@ static unsigned char *reserve_at(void)
     return atomic_load_explicit(&reserve, memory_order_relaxed);
 }
 
-static void map_reserve(void)
-{
-    void *at = mmap(NULL, TH_MEMORY_RESERVE, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    if (at == MAP_FAILED)
-        return;
-    atomic_store_explicit(&reserve, at, memory_order_relaxed);
-    atomic_store_explicit(&lasting, true, memory_order_relaxed);
-}
-
 bool th_memory_last(void)
 {
+    void *at = MAP_FAILED;
+
     if (th_memory_lasts())
         return true;
     pthread_mutex_lock(&reserve_lock);
     if (!th_memory_lasts())
-        map_reserve();
+        at = mmap(NULL, TH_MEMORY_RESERVE, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at != MAP_FAILED) {
+        atomic_store_explicit(&reserve, at, memory_order_relaxed);
+        atomic_store_explicit(&lasting, true, memory_order_relaxed);
+    }
     pthread_mutex_unlock(&reserve_lock);
     return th_memory_lasts();
 }
@@ -82,34 +78,26 @@ static struct piece *piece_of(void *memory)
     return (struct piece *)((unsigned char *)memory - offsetof(struct piece, content));
 }
 
-/* Joins PIECE with the free ones behind it. */
-static void join_free(struct piece *piece)
-{
-    for (;;) {
-        unsigned char *end = (unsigned char *)piece + piece->bytes;
-        const struct piece *next = (struct piece *)end;
-        if (end == reserve_at() + TH_MEMORY_RESERVE || next->used)
-            return;
-        piece->bytes += next->bytes;
-    }
-}
-
 /* The first piece that has room: the reserve is used rarely, and for little. */
 static void *take_piece(size_t size)
 {
     size_t bytes = (sizeof(struct piece) + size + ALIGNED - 1) / ALIGNED * ALIGNED;
-    unsigned char *at = reserve_at();
+    unsigned char *at = reserve_at(), *end = at + TH_MEMORY_RESERVE;
     struct piece *piece = (struct piece *)at;
 
     if (size > TH_MEMORY_RESERVE)
         return NULL;
     if (piece->bytes == 0)
         piece->bytes = TH_MEMORY_RESERVE;
-    for (; at < reserve_at() + TH_MEMORY_RESERVE; at += piece->bytes) {
+    for (; at < end; at += piece->bytes) {
         piece = (struct piece *)at;
         if (piece->used)
             continue;
-        join_free(piece);
+
+        /* It is joined with the free ones behind it. */
+        while (at + piece->bytes < end && !((struct piece *)(at + piece->bytes))->used)
+            piece->bytes += ((struct piece *)(at + piece->bytes))->bytes;
+
         if (piece->bytes < bytes)
             continue;
         if (piece->bytes - bytes >= sizeof *piece) {
@@ -152,13 +140,6 @@ bool th_memory_is_short(void)
 
 /* --- Allocation ------------------------------------------------------------------------------- */
 
-/* MEMORY, or as much of the reserve; NULL if there is none. */
-static void *memory_or_reserve(void *memory, size_t size)
-{
-    allocations++;
-    return __builtin_expect(memory != NULL, 1) ? memory : take_reserve(size);
-}
-
 static _Noreturn void give_up_for(size_t size)
 {
     if (size)
@@ -166,12 +147,13 @@ static _Noreturn void give_up_for(size_t size)
     th_give_up("out of memory");
 }
 
+/* MEMORY, or as much of the reserve. */
 static void *checked_memory(void *memory, size_t size)
 {
-    memory = memory_or_reserve(memory, size);
-    if (memory)
-        return memory;
-    give_up_for(size);
+    allocations++;
+    if (__builtin_expect(!memory, 0) && !(memory = take_reserve(size)))
+        give_up_for(size);
+    return memory;
 }
 
 void *th_alloc(size_t size)

@@ -97,20 +97,17 @@ void th_output_end_file(const char *name)
 
 /* --- Opening, writing, closing ---------------------------------------------------------------- */
 
-/* The permissions that a file made by fopen() would get. */
-static mode_t usual_mode(void)
-{
-    mode_t mask = umask(0);
-
-    umask(mask);
-    return 0666 & ~mask;
-}
-
-/* As the file that is to be replaced. Its owner may be out of reach: then it is ours now. */
+/* As the file OLD that is to be replaced, whose owner may be out of reach: then it is ours now. As
+ * fopen() would make a file, if OLD is NULL. */
 static bool take_permissions(int descriptor, const struct stat *old)
 {
-    if (!old)
-        return fchmod(descriptor, usual_mode()) == 0;
+    mode_t mask;
+
+    if (!old) {
+        mask = umask(0);
+        umask(mask);
+        return fchmod(descriptor, 0666 & ~mask) == 0;
+    }
     if (fchown(descriptor, old->st_uid, old->st_gid) != 0 && errno != EPERM)
         return false;
     return fchmod(descriptor, old->st_mode & 07777) == 0;
@@ -178,27 +175,20 @@ int th_output_open_fifo(const char *name, bool waits)
     return descriptor;
 }
 
-static FILE *open_in_place(const char *name, mode_t mode)
-{
-    int descriptor;
-
-    if (!S_ISFIFO(mode))
-        return fopen(name, "w");
-    descriptor = th_output_open_fifo(name, true);
-    return descriptor < 0 ? NULL : fdopen(descriptor, "w");
-}
-
 static FILE *open_output(struct th_output *out, const char *name)
 {
     struct stat old;
+    int fifo;
 
     out->name = th_output_target(name);
     if (!out->name)
         return NULL;
     if (stat(name, &old) != 0)
         return open_beside(out, NULL);
+    if (S_ISFIFO(old.st_mode))
+        return (fifo = th_output_open_fifo(name, true)) < 0 ? NULL : fdopen(fifo, "w");
     if (!S_ISREG(old.st_mode))
-        return open_in_place(name, old.st_mode);
+        return fopen(name, "w");
     if (faccessat(AT_FDCWD, name, W_OK, AT_EACCESS) != 0)
         return NULL;
     return open_beside(out, &old);

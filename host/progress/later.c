@@ -36,19 +36,6 @@ static sem_t handed_in;
 static atomic_bool started;
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 
-static struct th_later *in_order(struct th_later *latest)
-{
-    struct th_later *first = NULL;
-
-    while (latest) {
-        struct th_later *before = latest->next;
-        latest->next = first;
-        first = latest;
-        latest = before;
-    }
-    return first;
-}
-
 static void wait_semaphore(sem_t *semaphore)
 {
     while (sem_wait(semaphore) != 0)
@@ -57,14 +44,19 @@ static void wait_semaphore(sem_t *semaphore)
 
 static void *do_later(void *unused)
 {
-    struct th_later *batch;
+    struct th_later *latest, *batch = NULL;
 
     (void)unused;
     for (;;) {
         wait_semaphore(&handed_in);
-        batch = atomic_exchange_explicit(&stack, NULL, memory_order_acquire);
+        latest = atomic_exchange_explicit(&stack, NULL, memory_order_acquire);
         th_progress_wait();
-        batch = in_order(batch);
+        while (latest) { /* the first that was handed in becomes the first */
+            struct th_later *before = latest->next;
+            latest->next = batch;
+            batch = latest;
+            latest = before;
+        }
         /* Work may free, or hand in again, what it is part of: so it is left before it is done. */
         while (batch) {
             struct th_later *work = batch;
@@ -75,28 +67,19 @@ static void *do_later(void *unused)
     return NULL;
 }
 
-/* Under the lock. It takes no signals, and ends with the program. */
-static int start_worker(void)
-{
-    pthread_t worker;
-    int error;
-
-    sem_init(&handed_in, 0, 0);
-    error = th_thread_start(&worker, NULL, do_later, NULL);
-    if (!error)
-        pthread_detach(worker);
-    return error;
-}
-
 int th_progress_prepare(void)
 {
+    pthread_t worker; /* takes no signals, and ends with the program */
     int error = 0;
 
     if (atomic_load_explicit(&started, memory_order_acquire))
         return 0;
     pthread_mutex_lock(&starting);
     if (!atomic_load_explicit(&started, memory_order_relaxed)) {
-        error = start_worker();
+        sem_init(&handed_in, 0, 0);
+        error = th_thread_start(&worker, NULL, do_later, NULL);
+        if (!error)
+            pthread_detach(worker);
         atomic_store_explicit(&started, !error, memory_order_release);
     }
     pthread_mutex_unlock(&starting);
