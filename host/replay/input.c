@@ -74,14 +74,6 @@ static bool make_input_room(struct th_input *input, size_t wanted)
     return true;
 }
 
-/* How long to wait in one go, after so many. */
-static int input_patience(const struct th_input *input, unsigned rounds)
-{
-    if (input->waiting && rounds == 0)
-        return 0; /* what is there is no wait */
-    return input->stop || input->waiting ? LOOK_UP_MS : -1;
-}
-
 /*
  * Waits for bytes. False: a signal came, and *stop tells to end. It is poll() that waits and not
  * read(), as a signal ends poll() even if its handler has asked for SA_RESTART; it looks up now and
@@ -90,7 +82,7 @@ static int input_patience(const struct th_input *input, unsigned rounds)
 static bool wait_for_input(struct th_input *input)
 {
     struct pollfd wait = {.fd = input->fd, .events = POLLIN};
-    int ready;
+    int ready, patience;
 
     for (unsigned rounds = 0;; rounds++) {
         input->stopped = input->stop && __atomic_load_n(input->stop, __ATOMIC_RELAXED);
@@ -98,7 +90,10 @@ static bool wait_for_input(struct th_input *input)
             return false;
         if (rounds > 0 && input->waiting)
             input->waiting(input->context);
-        ready = poll(&wait, 1, input_patience(input, rounds));
+        patience = input->waiting && rounds == 0   ? 0 /* what is there is no wait */
+                   : input->stop || input->waiting ? LOOK_UP_MS
+                                                   : -1;
+        ready = poll(&wait, 1, patience);
         if (ready > 0 || (ready < 0 && errno != EINTR))
             return true;
     }

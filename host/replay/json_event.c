@@ -44,18 +44,6 @@ static enum th_status field_is_wrong(enum th_json_field field, const char *why)
 
 /* Which fields there are. */
 
-/* The field that NAME is, looked for from FIRST on round the table: lines have their fields in the
- * table's order as a rule, so that the first comparisons find it. */
-static int find_field(const char *name, int first)
-{
-    for (int i = 0; i < TH_JSON_FIELD_COUNT; i++) {
-        int field = (first + i) % TH_JSON_FIELD_COUNT;
-        if (strcmp(fields[field].name, name) == 0)
-            return field;
-    }
-    return -1;
-}
-
 static enum th_status take_fields(struct th_json_event *json)
 {
     void *at = json_object_iter(json->root);
@@ -64,26 +52,15 @@ static enum th_status take_fields(struct th_json_event *json)
     memset(json->fields, 0, sizeof json->fields);
     for (; at; at = json_object_iter_next(json->root, at)) {
         const char *name = json_object_iter_key(at);
-        field = find_field(name, field);
-        if (field < 0)
+        int left = TH_JSON_FIELD_COUNT;
+
+        /* From the last one on round the table: lines have their fields in its order as a rule. */
+        for (; left > 0 && strcmp(fields[field].name, name) != 0; left--)
+            field = (field + 1) % TH_JSON_FIELD_COUNT;
+        if (left == 0)
             return th_error_raise(TH_MALFORMED, "unknown field \"%s\"", name);
         json->fields[field] = json_object_iter_value(at);
     }
-    return TH_OK;
-}
-
-static enum th_status take_json_tag(struct th_json_event *json, struct th_event *event)
-{
-    const json_t *value = json->fields[TH_JSON_FIELD_tag];
-
-    if (!value)
-        return th_error_raise(TH_MALFORMED, "there is neither a tag nor \"drop\" nor \"other\"");
-    if (!json_is_string(value))
-        return field_is_wrong(TH_JSON_FIELD_tag, "it is no string");
-    event->tag =
-        th_trace_tag_of(th_atom_existing_utf8(json_string_value(value), json_string_length(value)));
-    if (event->tag > TH_TAG_seq_trace)
-        return field_is_wrong(TH_JSON_FIELD_tag, "there is no such tag");
     return TH_OK;
 }
 
@@ -105,28 +82,36 @@ static enum th_status take_time_kind(struct th_json_event *json, struct th_event
                           "it is none of timestamp, cpu_timestamp, monotonic, strict_monotonic");
 }
 
-static unsigned shape_of_tag(enum th_tracer_tag tag)
-{
-    if (tag == TH_TAG_seq_trace)
-        return TH_JSON_SEQ_TRACE;
-    return TH_JSON_TRACE | (th_trace_tag_has_extra(tag) ? TH_JSON_EXTRA : 0) |
-           (th_trace_tag_has_result(tag) ? TH_JSON_RESULT : 0) |
-           (tag == TH_TAG_call ? TH_JSON_CALL : 0);
-}
-
 /* Kind and tag of EVENT, and the shape of the line. */
 static enum th_status take_shape(struct th_json_event *json, struct th_event *event)
 {
+    const json_t *tag = json->fields[TH_JSON_FIELD_tag];
+
     if (json->fields[TH_JSON_FIELD_drop] || json->fields[TH_JSON_FIELD_other]) {
         bool drop = json->fields[TH_JSON_FIELD_drop];
         json->shape = drop ? TH_JSON_DROP : TH_JSON_OTHER;
         event->kind = drop ? TH_EVENT_DROP : TH_EVENT_OTHER;
         return TH_OK;
     }
-    if (take_json_tag(json, event) != TH_OK)
-        return TH_MALFORMED;
-    json->shape = shape_of_tag(event->tag);
-    event->kind = json->shape == TH_JSON_SEQ_TRACE ? TH_EVENT_SEQ_TRACE : TH_EVENT_TRACE;
+
+    if (!tag)
+        return th_error_raise(TH_MALFORMED, "there is neither a tag nor \"drop\" nor \"other\"");
+    if (!json_is_string(tag))
+        return field_is_wrong(TH_JSON_FIELD_tag, "it is no string");
+    event->tag =
+        th_trace_tag_of(th_atom_existing_utf8(json_string_value(tag), json_string_length(tag)));
+    if (event->tag > TH_TAG_seq_trace)
+        return field_is_wrong(TH_JSON_FIELD_tag, "there is no such tag");
+
+    if (event->tag == TH_TAG_seq_trace) {
+        json->shape = TH_JSON_SEQ_TRACE;
+        event->kind = TH_EVENT_SEQ_TRACE;
+    } else {
+        json->shape = TH_JSON_TRACE | (th_trace_tag_has_extra(event->tag) ? TH_JSON_EXTRA : 0) |
+                      (th_trace_tag_has_result(event->tag) ? TH_JSON_RESULT : 0) |
+                      (event->tag == TH_TAG_call ? TH_JSON_CALL : 0);
+        event->kind = TH_EVENT_TRACE;
+    }
     if (!json->fields[TH_JSON_FIELD_ts])
         return TH_OK;
     if (take_time_kind(json, event) != TH_OK)
@@ -162,29 +147,21 @@ static enum th_status take_json_integer(const struct th_json_event *json, enum t
     return *value < least || *value > most ? field_is_wrong(field, "it is out of range") : TH_OK;
 }
 
-/* The decimal digits of an integer of 64 bits, perhaps behind a minus sign; false if TEXT is
- * anything else. */
-static bool scan_integer(const char *text, size_t length, int64_t *value)
-{
-    const char *digits = text + (*text == '-');
-    char *end;
-
-    if (*digits < '0' || *digits > '9')
-        return false;
-    errno = 0;
-    *value = strtoll(text, &end, 10);
-    return errno == 0 && end == text + length;
-}
-
-/* An integer, or the same as a string, for programs that would round it. */
+/* An integer; or its decimal digits as a string, perhaps behind a minus sign, for programs that
+ * would round it. */
 static enum th_status take_exact(const struct th_json_event *json, enum th_json_field field,
                                  int64_t least, int64_t *value)
 {
-    const json_t *text = json->fields[field];
+    const json_t *string = json->fields[field];
+    const char *text = json_string_value(string), *digits;
+    char *end;
 
-    if (!json_is_string(text))
+    if (!text)
         return take_json_integer(json, field, least, INT64_MAX, value);
-    if (!scan_integer(json_string_value(text), json_string_length(text), value))
+    digits = text + (*text == '-');
+    errno = 0;
+    *value = strtoll(text, &end, 10);
+    if (*digits < '0' || *digits > '9' || errno != 0 || end != text + json_string_length(string))
         return field_is_wrong(field, "it is no integer");
     return *value < least ? field_is_wrong(field, "it is out of range") : TH_OK;
 }
@@ -247,21 +224,6 @@ static enum th_status take_term(const struct th_json_event *json, enum th_json_f
     return TH_OK;
 }
 
-static enum th_status take_tracee(struct th_json_event *json, struct th_event *event)
-{
-    const json_t *value = json->fields[TH_JSON_FIELD_tracee];
-
-    if (json_is_string(value))
-        event->tracee = scan_tracee(json_string_value(value));
-    if (event->tracee != TH_NONE)
-        return TH_OK;
-    if (take_term(json, TH_JSON_FIELD_tracee, &json->scratch, &event->tracee) != TH_OK)
-        return TH_MALFORMED;
-    if (!th_is_pid(event->tracee) && !th_is_port(event->tracee))
-        return field_is_wrong(TH_JSON_FIELD_tracee, "it is neither a process nor a port");
-    return TH_OK;
-}
-
 static enum th_status take_fact(const struct th_json_event *json, enum th_json_field field,
                                 enum th_fact *fact)
 {
@@ -275,33 +237,16 @@ static enum th_status take_fact(const struct th_json_event *json, enum th_json_f
     return TH_OK;
 }
 
-static uint32_t tuple_size_of_json(const struct th_json_event *json)
-{
-    uint32_t size = json->shape & TH_JSON_SEQ_TRACE ? 3 : 4;
-
-    return size + (json->fields[TH_JSON_FIELD_ts] != NULL) +
-           (json->fields[TH_JSON_FIELD_extra] != NULL) +
-           (json->fields[TH_JSON_FIELD_match_spec_result] != NULL) +
-           (json->fields[TH_JSON_FIELD_scheduler_id] != NULL);
-}
-
-static enum th_status take_drop(const struct th_json_event *json, struct th_event *event)
-{
-    int64_t dropped;
-
-    /* What a trace-port file can tell. */
-    if (take_json_integer(json, TH_JSON_FIELD_drop, 0, UINT32_MAX, &dropped) != TH_OK)
-        return TH_MALFORMED;
-    event->dropped = (uint64_t)dropped;
-    event->tuple_size = 2;
-    return TH_OK;
-}
-
 static enum th_status take_message(struct th_json_event *json, struct th_event *event)
 {
+    const json_t *tracee = json->fields[TH_JSON_FIELD_tracee];
     int64_t scheduler;
 
-    event->tuple_size = tuple_size_of_json(json);
+    event->tuple_size = (json->shape & TH_JSON_SEQ_TRACE ? 3 : 4) +
+                        (json->fields[TH_JSON_FIELD_ts] != NULL) +
+                        (json->fields[TH_JSON_FIELD_extra] != NULL) +
+                        (json->fields[TH_JSON_FIELD_match_spec_result] != NULL) +
+                        (json->fields[TH_JSON_FIELD_scheduler_id] != NULL);
     if ((json->shape & TH_JSON_TIMED) && take_json_time(json, event) != TH_OK)
         return TH_MALFORMED;
     if (json->fields[TH_JSON_FIELD_scheduler_id] &&
@@ -312,7 +257,18 @@ static enum th_status take_message(struct th_json_event *json, struct th_event *
         take_fact(json, TH_JSON_FIELD_tail, &event->tail) != TH_OK)
         return TH_MALFORMED;
     event->callers_told = json->fields[TH_JSON_FIELD_callers];
-    return json->shape & TH_JSON_TRACE ? take_tracee(json, event) : TH_OK;
+
+    if (!(json->shape & TH_JSON_TRACE))
+        return TH_OK;
+    if (json_is_string(tracee))
+        event->tracee = scan_tracee(json_string_value(tracee));
+    if (event->tracee != TH_NONE)
+        return TH_OK;
+    if (take_term(json, TH_JSON_FIELD_tracee, &json->scratch, &event->tracee) != TH_OK)
+        return TH_MALFORMED;
+    if (!th_is_pid(event->tracee) && !th_is_port(event->tracee))
+        return field_is_wrong(TH_JSON_FIELD_tracee, "it is neither a process nor a port");
+    return TH_OK;
 }
 
 void th_replay_json_event_drop(struct th_json_event *json)
@@ -325,6 +281,8 @@ void th_replay_json_event_drop(struct th_json_event *json)
 enum th_status th_replay_json_event_begin(struct th_json_event *json, json_t *root,
                                           struct th_event *event)
 {
+    int64_t dropped;
+
     th_replay_json_event_drop(json);
     json->root = root;
     event->source = &source;
@@ -334,9 +292,17 @@ enum th_status th_replay_json_event_begin(struct th_json_event *json, json_t *ro
     if (take_fields(json) != TH_OK || take_shape(json, event) != TH_OK ||
         check_fields(json) != TH_OK)
         return TH_MALFORMED;
-    if (event->kind == TH_EVENT_DROP)
-        return take_drop(json, event);
-    return event->kind == TH_EVENT_OTHER ? TH_OK : take_message(json, event);
+    if (event->kind == TH_EVENT_OTHER)
+        return TH_OK;
+    if (event->kind != TH_EVENT_DROP)
+        return take_message(json, event);
+
+    /* As much as a trace-port file can tell. */
+    if (take_json_integer(json, TH_JSON_FIELD_drop, 0, UINT32_MAX, &dropped) != TH_OK)
+        return TH_MALFORMED;
+    event->dropped = (uint64_t)dropped;
+    event->tuple_size = 2;
+    return TH_OK;
 }
 
 /* The source of such events. */

@@ -35,16 +35,6 @@ void th_replay_json_write_header(struct th_buffer *out, const struct th_etf_node
     write_json_line(out, root);
 }
 
-static void put_time(json_t *root, const struct th_event_time *time)
-{
-    if (time->kind == TH_TIME_NONE)
-        return;
-    put_field(root, "ts", json_integer(time->ns));
-    put_field(root, "ts_kind", json_string(th_replay_json_time_kinds[time->kind]));
-    if (time->kind == TH_TIME_STRICT_MONOTONIC)
-        put_field(root, "ts_unique", json_integer(time->unique));
-}
-
 static void put_term_field(json_t *root, const char *name, th_term t,
                            const struct th_etf_node *here)
 {
@@ -60,9 +50,15 @@ static void put_fact(json_t *root, const char *name, enum th_fact fact)
 
 static json_t *message_object(const struct th_event *event, const struct th_etf_node *here)
 {
+    const struct th_event_time *time = &event->time;
     json_t *root = json_object();
 
-    put_time(root, &event->time);
+    if (time->kind != TH_TIME_NONE) {
+        put_field(root, "ts", json_integer(time->ns));
+        put_field(root, "ts_kind", json_string(th_replay_json_time_kinds[time->kind]));
+    }
+    if (time->kind == TH_TIME_STRICT_MONOTONIC)
+        put_field(root, "ts_unique", json_integer(time->unique));
     put_term_field(root, "tracee", event->tracee, here);
     put_field(root, "tag", json_string(th_atom_name(th_trace_tag_atom(event->tag))->text));
     put_term_field(root, "label", event->label, here);
@@ -77,13 +73,6 @@ static json_t *message_object(const struct th_event *event, const struct th_etf_
     return root;
 }
 
-/* True if EVENT is a trace message that is sound in all its parts; then they are decoded. */
-static bool is_sound(struct th_event *event, th_env *env)
-{
-    return event->kind != TH_EVENT_OTHER && th_trace_event_decode(event, env) == TH_OK &&
-           th_trace_event_time(event) == TH_OK;
-}
-
 static json_t *json_object_of(struct th_event *event, th_env *env, const struct th_etf_node *here)
 {
     json_t *root;
@@ -91,7 +80,9 @@ static json_t *json_object_of(struct th_event *event, th_env *env, const struct 
 
     if (event->kind == TH_EVENT_DROP)
         return json_pack("{sI}", "drop", (json_int_t)event->dropped);
-    if (is_sound(event, env))
+    /* A trace message that is sound in all its parts. */
+    if (event->kind != TH_EVENT_OTHER && th_trace_event_decode(event, env) == TH_OK &&
+        th_trace_event_time(event) == TH_OK)
         return message_object(event, here);
     if (event->source->whole(event, env, &term) != TH_OK)
         return NULL;

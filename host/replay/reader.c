@@ -26,32 +26,29 @@ static const struct {
     {"\xEF\xBB\xBF", 3, "text with a byte order mark: JSON lines go without"},
 };
 
-static enum th_status no_format(const unsigned char *p, size_t there)
-{
-    for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++)
-        if (there >= magics[i].size && memcmp(p, magics[i].bytes, magics[i].size) == 0)
-            return th_error_raise(TH_MALFORMED, "it is %s", magics[i].what);
-    return th_error_raise(TH_MALFORMED,
-                          "it begins with byte %u: neither a trace-port file (0 or 1) nor JSON "
-                          "lines ({)",
-                          p[0]);
-}
-
 static enum th_status find_stream_format(struct th_reader *reader)
 {
     struct th_input *input = &reader->input;
     const unsigned char *p;
+    size_t there;
 
     th_replay_input_fill(input, 1);
     p = th_replay_input_bytes(input);
+    there = th_replay_input_there(input);
     if (input->error)
         return th_error_raise(TH_MALFORMED, "it cannot be read: %s", strerror(input->error));
-    if (th_replay_input_there(input) == 0 || *p <= 1)
+    if (there == 0 || *p <= 1)
         reader->format = &th_trace_port_format;
     else if (strchr("{ \t\r\n", *p)) /* never at the 0 */
         reader->format = &th_replay_jsonl_format;
-    else
-        return no_format(p, th_replay_input_there(input));
+    for (size_t i = 0; !reader->format && i < sizeof magics / sizeof magics[0]; i++)
+        if (there >= magics[i].size && memcmp(p, magics[i].bytes, magics[i].size) == 0)
+            return th_error_raise(TH_MALFORMED, "it is %s", magics[i].what);
+    if (!reader->format)
+        return th_error_raise(TH_MALFORMED,
+                              "it begins with byte %u: neither a trace-port file (0 or 1) nor JSON "
+                              "lines ({)",
+                              p[0]);
     reader->info.format = reader->format->name;
     return reader->format->begin(reader);
 }

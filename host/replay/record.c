@@ -141,48 +141,37 @@ static const unsigned char *raw_time(const unsigned char *p, const unsigned char
     return p;
 }
 
-/* Any other encoding. */
-static enum th_status unusual_time(struct th_record *record, struct th_event_time *time)
-{
-    const unsigned char *p = record->time;
-    th_term term;
-
-    if (decode_element(record, &record->scratch, &p, &term) != TH_OK)
-        return TH_MALFORMED;
-    if (!th_trace_event_time_from_term(term, time))
-        return th_error_raise(TH_MALFORMED, "its last element is no time");
-    return p < record->end ? too_long(record, p) : TH_OK;
-}
-
-static bool find_time(struct th_record *record)
-{
-    const unsigned char *p = record->rest;
-
-    for (uint32_t i = 0; i < record->elements; i++) {
-        size_t used = th_etf_skip(p, (size_t)(record->end - p));
-        if (used == 0)
-            return false;
-        p += used;
-    }
-    record->time = p;
-    return true;
-}
-
 static enum th_status time_of_record(struct th_event *event)
 {
     struct th_record *record = event->reader;
+    const unsigned char *p = record->time ? record->time : record->rest;
     struct th_event_time time = {.kind = TH_TIME_NONE};
+    th_term term;
 
-    if (record->timed) {
-        if (!record->time && !find_time(record))
+    if (!record->timed) {
+        event->time = time;
+        event->timed = true;
+        return TH_OK;
+    }
+    for (uint32_t i = 0; !record->time && i < record->elements; i++) {
+        size_t used = th_etf_skip(p, (size_t)(record->end - p));
+        if (used == 0)
             return th_error_raise(TH_MALFORMED, "its term is damaged or cut off");
-        if (quick_clock(record->time, record->end, &event->time)) {
-            event->timed = true;
-            return TH_OK;
-        }
-        if (raw_time(record->time, record->end, &time) != record->end &&
-            unusual_time(record, &time) != TH_OK)
+        p += used;
+    }
+    record->time = p;
+
+    if (quick_clock(p, record->end, &event->time)) {
+        event->timed = true;
+        return TH_OK;
+    }
+    if (raw_time(p, record->end, &time) != record->end) { /* another encoding */
+        if (decode_element(record, &record->scratch, &p, &term) != TH_OK)
             return TH_MALFORMED;
+        if (!th_trace_event_time_from_term(term, &time))
+            return th_error_raise(TH_MALFORMED, "its last element is no time");
+        if (p < record->end)
+            return too_long(record, p);
     }
     event->time = time;
     event->timed = true;

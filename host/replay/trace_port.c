@@ -52,11 +52,6 @@ static inline size_t tag_slot(uint64_t head, size_t bytes)
     return (head + bytes) * 0x9E3779B97F4A7C15u >> 32 & (TH_RECORD_TAG_SLOTS - 1);
 }
 
-static const char *tag_text(enum th_tracer_tag tag)
-{
-    return th_atom_name(th_trace_tag_atom(tag))->text;
-}
-
 /* NULL: no tag has that name. */
 static inline const struct th_record_tag *find_tag(const struct th_record *record,
                                                    const struct th_raw_name *name)
@@ -68,8 +63,8 @@ static inline const struct th_record_tag *find_tag(const struct th_record *recor
     for (; record->tags[i].bytes; i = (i + 1) % TH_RECORD_TAG_SLOTS) {
         const struct th_record_tag *slot = &record->tags[i];
         if (slot->head == head && slot->bytes == name->bytes && slot->tail == tail &&
-            (name->bytes <= 16 ||
-             memcmp(tag_text(slot->tag) + 8, name->text + 8, name->bytes - 8) == 0))
+            (name->bytes <= 16 || memcmp(th_atom_name(th_trace_tag_atom(slot->tag))->text + 8,
+                                         name->text + 8, name->bytes - 8) == 0))
             return slot;
     }
     return NULL;
@@ -231,19 +226,6 @@ static enum th_status other(const struct th_record *record, struct th_event *eve
     return TH_OK;
 }
 
-static enum th_status compressed(struct th_record *record, struct th_event *event)
-{
-    enum th_status status;
-
-    th_env_clear(&record->scratch);
-    status = th_replay_record_whole(record, &record->scratch, &record->whole);
-    if (status != TH_OK)
-        return status;
-    th_replay_record_from_tuple(record, event, record->whole);
-    event->decoded = false; /* into scratch only; the time stays known */
-    return TH_OK;
-}
-
 const unsigned char *th_replay_record_actor(const unsigned char *p, const unsigned char *end)
 {
     struct th_raw_name action;
@@ -331,6 +313,7 @@ static enum th_status skim_seq_trace(struct th_record *record, struct th_event *
 static enum th_status skim_slowly(struct th_record *record, struct th_event *event)
 {
     const unsigned char *p = record->data;
+    enum th_status status;
     struct th_raw_name kind;
     uint32_t arity;
 
@@ -339,8 +322,15 @@ static enum th_status skim_slowly(struct th_record *record, struct th_event *eve
     if (*p != TH_ETF_VERSION)
         return th_error_raise(TH_MALFORMED, "it begins with byte %u, not with %u as a term does",
                               *p, TH_ETF_VERSION);
-    if (record->end - p > 1 && p[1] == TH_ETF_COMPRESSED)
-        return compressed(record, event);
+    if (record->end - p > 1 && p[1] == TH_ETF_COMPRESSED) {
+        th_env_clear(&record->scratch);
+        status = th_replay_record_whole(record, &record->scratch, &record->whole);
+        if (status != TH_OK)
+            return status;
+        th_replay_record_from_tuple(record, event, record->whole);
+        event->decoded = false; /* into scratch only; the time stays known */
+        return TH_OK;
+    }
     p = th_replay_raw_tuple(p + 1, record->end, &arity);
     if (!p || !(p = th_replay_raw_atom(p, record->end, &kind)))
         return other(record, event);
