@@ -60,7 +60,6 @@ enum th_status th_replay_connection_open(struct th_reader *reader, const char *n
 
     reader->connection = th_alloc_zero(sizeof *reader->connection);
     reader->info.live = true;
-    reader->info.nodes = 1;
     reader->format = &th_replay_live_port_format;
     reader->info.format = reader->format->name;
     reader->input = (struct th_input){.fd = -1, .ended = true};
@@ -84,31 +83,23 @@ static __attribute__((format(printf, 2, 3))) void tell_notice(const struct th_re
     reader->options.notice(reader->options.context, text);
 }
 
-/* Waits before the next attempt. False if *stop came. */
-static bool pause_for(const struct th_reader *reader, int64_t deadline)
-{
-    const struct th_reader_options *options = &reader->options;
-
-    while (th_clock_real_monotonic() < deadline) {
-        if (options->waiting)
-            options->waiting(options->context);
-        if (!th_replay_tcp_pause(options->stop, deadline))
-            return false;
-    }
-    return true;
-}
-
 /* Attempts with growing pauses between them, until DEADLINE. */
 static enum th_status connect_again(struct th_reader *reader, int64_t deadline)
 {
+    const struct th_reader_options *options = &reader->options;
     int64_t *pause = &reader->connection->pause;
     int64_t limit = reader->options.connect_ms * MS;
     enum th_status status = th_error_raise(TH_MALFORMED, "it was sent away each time");
     int64_t left;
 
     while (status == TH_MALFORMED && (left = deadline - th_clock_real_monotonic()) > 0) {
-        if (!pause_for(reader, deadline - left + (*pause < left ? *pause : left)))
-            return TH_END;
+        int64_t next = deadline - left + (*pause < left ? *pause : left);
+        while (th_clock_real_monotonic() < next) {
+            if (options->waiting)
+                options->waiting(options->context);
+            if (!th_replay_tcp_pause(options->stop, next))
+                return TH_END;
+        }
         *pause = *pause < LONGEST_PAUSE_MS * MS / 2 ? 2 * *pause : LONGEST_PAUSE_MS * MS;
         left = deadline - th_clock_real_monotonic();
         if (left > 0)

@@ -99,17 +99,6 @@ static bool wait_for_input(struct th_input *input)
     }
 }
 
-/* What to do about a read that failed: true to try again. */
-static bool may_read_again(struct th_input *input)
-{
-    if (errno == EINTR)
-        return true;
-    if (errno == EAGAIN)
-        return wait_for_input(input);
-    input->error = errno;
-    return false;
-}
-
 void th_replay_input_fill(struct th_input *input, size_t wanted)
 {
     while (th_replay_input_there(input) < wanted && !input->ended) {
@@ -124,10 +113,12 @@ void th_replay_input_fill(struct th_input *input, size_t wanted)
             return;
         }
         got = read(input->fd, input->data + input->end, input->capacity - input->end);
-        if (got > 0)
+        if (got > 0) {
             input->end += (size_t)got;
-        else if (got == 0 || !may_read_again(input))
+        } else if (got == 0 || (errno != EINTR && errno != EAGAIN)) {
+            input->error = got < 0 ? errno : 0;
             input->ended = true;
+        }
     }
 }
 

@@ -61,51 +61,49 @@ static void listen_to_options(struct th_reader *reader)
     reader->input.context = reader->options.context;
 }
 
-/* 0 if it cannot be known. */
-static uint64_t total_size(const struct th_reader *reader)
+/* Begins with FD; if it is below 0, with what NAME is. */
+static enum th_status open_reader(const char *name, int fd, const struct th_reader_options *options,
+                                  struct th_reader **reader)
 {
-    uint64_t size = 0;
+    struct th_reader *made = th_alloc_zero(sizeof *made);
+    struct th_reader_info *info = &made->info;
+    enum th_status status = TH_OK;
     struct stat about;
 
-    if (reader->set.count == 1)
-        return fstat(reader->input.fd, &about) == 0 && S_ISREG(about.st_mode)
-                   ? (uint64_t)about.st_size
-                   : 0;
-    for (size_t i = 0; i < reader->set.count; i++)
-        if (stat(reader->set.names[i], &about) == 0)
-            size += (uint64_t)about.st_size;
-    return size;
-}
-
-/* The input of reader->file is open: or not, as STATUS tells. */
-static enum th_status begin_reading(struct th_reader *reader, enum th_status status)
-{
-    reader->info.file = reader->set.names[0];
-    reader->info.note = reader->set.note;
-    reader->info.size = total_size(reader);
-    reader->info.nodes = 1;
-    listen_to_options(reader);
-    return status == TH_OK ? find_stream_format(reader) : status;
-}
-
-static struct th_reader *create_reader(const char *name, const struct th_reader_options *options)
-{
-    struct th_reader *reader = th_alloc_zero(sizeof *reader);
-
-    reader->info.name = reader->name = th_strdup(name);
+    info->name = made->name = th_strdup(name);
+    info->nodes = 1;
     if (options)
-        reader->options = *options;
-    if (reader->options.max_memory == 0)
-        reader->options.max_memory = TH_READER_MEMORY;
-    if (reader->options.connect_ms == 0)
-        reader->options.connect_ms = TH_TCP_CONNECT_MS;
-    th_memory_begin(reader->options.max_memory);
-    return reader;
-}
+        made->options = *options;
+    if (made->options.max_memory == 0)
+        made->options.max_memory = TH_READER_MEMORY;
+    if (made->options.connect_ms == 0)
+        made->options.connect_ms = TH_TCP_CONNECT_MS;
+    th_memory_begin(made->options.max_memory);
 
-static enum th_status finish_opening(struct th_reader *made, const char *name,
-                                     enum th_status status, struct th_reader **reader)
-{
+    if (fd >= 0 || th_replay_tcp_is_address(name))
+        th_replay_wrap_single(name, &made->set);
+    else
+        status = th_replay_wrap_find(name, &made->set);
+    if (status == TH_OK) {
+        info->file = made->set.names[0];
+        info->note = made->set.note;
+        if (fd >= 0)
+            th_replay_input_attach(&made->input, fd, name);
+        else if (th_replay_tcp_is_address(name))
+            status = th_replay_connection_open(made, name);
+        else
+            status = th_replay_input_open(&made->input, info->file);
+    }
+    if (status == TH_OK && !made->connection) {
+        if (made->set.count == 1 && fstat(made->input.fd, &about) == 0 && S_ISREG(about.st_mode))
+            info->size = (uint64_t)about.st_size;
+        for (size_t i = 0; made->set.count > 1 && i < made->set.count; i++)
+            if (stat(made->set.names[i], &about) == 0)
+                info->size += (uint64_t)about.st_size;
+        listen_to_options(made);
+        status = find_stream_format(made);
+    }
+
     th_memory_begin(SIZE_MAX);
     *reader = status == TH_OK ? made : NULL;
     if (status == TH_OK)
@@ -117,44 +115,35 @@ static enum th_status finish_opening(struct th_reader *made, const char *name,
 enum th_status th_replay_reader_open(const char *name, const struct th_reader_options *options,
                                      struct th_reader **reader)
 {
-    struct th_reader *made = create_reader(name, options);
-    enum th_status status;
-
-    if (th_replay_tcp_is_address(name)) {
-        th_replay_wrap_single(name, &made->set);
-        made->info.file = made->set.names[0];
-        return finish_opening(made, name, th_replay_connection_open(made, name), reader);
-    }
-    status = th_replay_wrap_find(name, &made->set);
-    if (status == TH_OK)
-        status = begin_reading(made, th_replay_input_open(&made->input, made->set.names[0]));
-    return finish_opening(made, name, status, reader);
+    return open_reader(name, -1, options, reader);
 }
 
-/* Nothing is taken from these: connections, stdin, FIFOs, devices. */
-static bool is_read_once(const char *name)
+enum th_status th_replay_reader_attach(int fd, const char *name,
+                                       const struct th_reader_options *options,
+                                       struct th_reader **reader)
 {
-    struct th_wrap_set set = {0};
-    struct stat about;
-    bool once;
-
-    if (th_replay_tcp_is_address(name) || strcmp(name, "-") == 0)
-        return true;
-    once = th_replay_wrap_find(name, &set) == TH_OK && stat(set.names[0], &about) == 0 &&
-           !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
-    th_replay_wrap_free(&set);
-    th_error_clear();
-    return once;
+    return open_reader(name, fd, options, reader);
 }
 
 enum th_status th_replay_reader_peek(const char *name, struct th_etf_node *node)
 {
+    struct th_wrap_set set = {0};
     struct th_reader *reader;
     enum th_status status;
+    struct stat about;
+    bool once;
 
+    /* Nothing is taken from connections, stdin, FIFOs, devices. */
     *node = (struct th_etf_node){0};
-    if (is_read_once(name))
+    if (th_replay_tcp_is_address(name) || strcmp(name, "-") == 0)
         return TH_OK;
+    once = th_replay_wrap_find(name, &set) == TH_OK && stat(set.names[0], &about) == 0 &&
+           !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
+    th_replay_wrap_free(&set);
+    th_error_clear();
+    if (once)
+        return TH_OK;
+
     status = th_replay_reader_open(name, NULL, &reader);
     if (status == TH_OK)
         *node = reader->info.node;
@@ -184,17 +173,6 @@ bool th_replay_reader_would_read(const char *name, const char *file)
                 read.st_ino == there.st_ino;
     th_replay_wrap_free(&set);
     return found;
-}
-
-enum th_status th_replay_reader_attach(int fd, const char *name,
-                                       const struct th_reader_options *options,
-                                       struct th_reader **reader)
-{
-    struct th_reader *made = create_reader(name, options);
-
-    th_replay_wrap_single(name, &made->set);
-    th_replay_input_attach(&made->input, fd, name);
-    return finish_opening(made, name, begin_reading(made, TH_OK), reader);
 }
 
 void th_replay_reader_take_input(struct th_reader *reader, int fd)

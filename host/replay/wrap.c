@@ -244,38 +244,29 @@ static bool find_family(const char *name, struct family *family, uint32_t *own)
     return false;
 }
 
-static void find_set_of(const char *name, struct family *family, struct th_wrap_set *set)
-{
-    uint32_t own;
-
-    if (!find_family(name, family, &own)) {
-        th_replay_wrap_single(name, set);
-    } else if ((own == 0 || own == family->numbers[family->oldest]) &&
-               family->count > CLOSED_FILES && were_closed_alike(family)) {
-        take_family(set, family);
-        set->note = th_printf("the wrap set %s%s*%s is read: %zu files, %s first", family->folder,
-                              family->name, family->tail, family->count, set->names[0]);
-    } else {
-        th_replay_wrap_single(name, set);
-        set->note = th_printf("%s alone is read; if it belongs to a wrap set, give '%s%s*%s'", name,
-                              family->folder, family->name, family->tail);
-    }
-}
-
 enum th_status th_replay_wrap_find(const char *name, struct th_wrap_set *set)
 {
     struct family family = {0};
     struct stat about;
     enum th_status status = TH_OK;
     bool exists = lstat(name, &about) == 0;
+    uint32_t own;
 
     *set = (struct th_wrap_set){0};
-    if (exists && S_ISREG(about.st_mode))
-        find_set_of(name, &family, set);
-    else if (!exists && strchr(base_name(name), '*'))
+    if (!exists && strchr(base_name(name), '*')) {
         status = find_pattern(name, &family, set);
-    else
+    } else if (!exists || !S_ISREG(about.st_mode) || !find_family(name, &family, &own)) {
         th_replay_wrap_single(name, set);
+    } else if ((own == 0 || own == family.numbers[family.oldest]) && family.count > CLOSED_FILES &&
+               were_closed_alike(&family)) {
+        take_family(set, &family);
+        set->note = th_printf("the wrap set %s%s*%s is read: %zu files, %s first", family.folder,
+                              family.name, family.tail, family.count, set->names[0]);
+    } else {
+        th_replay_wrap_single(name, set);
+        set->note = th_printf("%s alone is read; if it belongs to a wrap set, give '%s%s*%s'", name,
+                              family.folder, family.name, family.tail);
+    }
     free_family(&family);
     return status;
 }
