@@ -123,12 +123,14 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* From instruction PC on. */
-static void measure_needs(struct th_match_spec *spec, size_t pc)
+/* Of the clause that ends here. */
+static void measure_needs(struct th_match_compiler *c)
 {
+    struct th_match_spec *spec = c->spec;
     size_t height = 0, frames = 0;
 
-    for (; pc < spec->code_count; pc++) {
+    spec->variables = larger(spec->variables, c->slots);
+    for (size_t pc = spec->clauses[spec->clause_count - 1].pc; pc < spec->code_count; pc++) {
         const struct th_match_instruction *i = &spec->code[pc];
         height = (size_t)((long)height + stack_growth(i));
         frames += i->code == TH_CODE_ANDALSO || i->code == TH_CODE_ORELSE;
@@ -140,11 +142,6 @@ static void measure_needs(struct th_match_spec *spec, size_t pc)
         if (i->code == TH_CODE_ARGUMENT || i->code == TH_CODE_BIND_ARGUMENT)
             spec->arguments = larger(spec->arguments, i->level + (size_t)1);
     }
-}
-
-static void check_size(struct th_match_compiler *c)
-{
-    const struct th_match_spec *spec = c->spec;
 
     c->place.part = TH_MATCH_WHOLE;
     if (spec->arguments + spec->variables + spec->levels + spec->stack + spec->frames >
@@ -191,11 +188,8 @@ static void compile_clause(struct th_match_compiler *c, th_term clause)
     th_match_emit(c, TH_CODE_GUARDS_DONE, 0, 0);
     compile_items(c, parts[2], TH_MATCH_BODY, TH_CODE_DROP);
     th_match_emit(c, TH_CODE_END, 0, 0);
-    if (c->faults.count > 0)
-        return;
-    spec->variables = larger(spec->variables, c->slots);
-    measure_needs(spec, spec->clauses[spec->clause_count - 1].pc);
-    check_size(c);
+    if (c->faults.count == 0)
+        measure_needs(c);
 }
 
 static th_term tail_of(th_term list)
@@ -205,13 +199,6 @@ static th_term tail_of(th_term list)
     return list;
 }
 
-/* True for a list without a tail but [], and one with the tail '_'. */
-static bool is_head_list(th_term head)
-{
-    head = tail_of(head);
-    return head == TH_NIL || head == TH_AM(anything);
-}
-
 static void check_clause_shape(struct th_match_compiler *c, th_term clause)
 {
     th_term head =
@@ -219,7 +206,7 @@ static void check_clause_shape(struct th_match_compiler *c, th_term clause)
 
     if (head == TH_NONE) {
         th_match_add_fault(c, clause, "Match program part is not a tuple of arity 3.");
-    } else if (th_is_list(head) && !is_head_list(head)) {
+    } else if (th_is_list(head) && tail_of(head) != TH_NIL && tail_of(head) != TH_AM(anything)) {
         c->place.part = TH_MATCH_HEAD;
         th_match_add_fault(c, head, "Match expression part %s is not a proper list.",
                            th_match_shown(c, head));
@@ -242,24 +229,13 @@ static void check_shape(struct th_match_compiler *c, th_term list)
     c->place = (struct th_match_place){0};
 }
 
-static enum th_status raise_first_fault(const struct th_match_faults *faults)
-{
-    struct th_buffer place = {0};
-    const struct th_match_fault *first = &faults->items[0];
-
-    th_match_print_place(&place, first->place);
-    th_error_raise(TH_MALFORMED, "%s%s%s", th_buffer_text(&place), place.size ? ": " : "",
-                   first->text);
-    th_buffer_free(&place);
-    return TH_MALFORMED;
-}
-
 /* --- The face --------------------------------------------------------------------------------- */
 
 enum th_status th_match_compile(enum th_match_kind kind, th_term specification,
                                 struct th_match_faults *faults, struct th_match_spec **spec)
 {
     struct th_match_compiler c = {.spec = th_alloc_zero(sizeof *c.spec)};
+    struct th_buffer place = {0};
     enum th_status status = TH_OK;
 
     th_env_init(&c.spec->env, TH_ENV_PLAIN);
@@ -274,7 +250,10 @@ enum th_status th_match_compile(enum th_match_kind kind, th_term specification,
     th_buffer_free(&c.shown);
     *spec = c.spec;
     if (c.faults.count > 0) {
-        status = raise_first_fault(&c.faults);
+        th_match_print_place(&place, c.faults.items[0].place);
+        status = th_error_raise(TH_MALFORMED, "%s%s%s", th_buffer_text(&place),
+                                place.size ? ": " : "", c.faults.items[0].text);
+        th_buffer_free(&place);
         th_match_free(c.spec);
         *spec = NULL;
     } else {

@@ -99,15 +99,6 @@ static void push_variable(struct th_match_compiler *c, const struct th_match_var
         th_match_emit(c, TH_CODE_VARIABLE, 0, variable->slot);
 }
 
-/* '$$': the values of all variables, by rising numbers. */
-static void compile_bindings(struct th_match_compiler *c)
-{
-    for (size_t i = 0; i < c->variable_count; i++)
-        push_variable(c, &c->variables[i]);
-    push_constant(c, TH_NIL);
-    th_match_emit(c, TH_CODE_MAKE_LIST, 0, c->variable_count);
-}
-
 static void compile_atom(struct th_match_compiler *c, th_term atom)
 {
     const struct th_match_variable *variable;
@@ -116,7 +107,10 @@ static void compile_atom(struct th_match_compiler *c, th_term atom)
     if (atom == TH_AM(target)) {
         th_match_emit(c, TH_CODE_TARGET, 0, 0);
     } else if (atom == TH_AM(bindings)) {
-        compile_bindings(c);
+        for (size_t i = 0; i < c->variable_count; i++) /* by rising numbers */
+            push_variable(c, &c->variables[i]);
+        push_constant(c, TH_NIL);
+        th_match_emit(c, TH_CODE_MAKE_LIST, 0, c->variable_count);
     } else if (!th_match_variable_number(atom, &number)) {
         push_constant(c, atom);
     } else {
@@ -153,24 +147,21 @@ static const char *special_name(const struct th_match_function *f)
     return strcmp(f->name, "set_seq_token") == 0 ? "set_seq_trace" : f->name;
 }
 
-static bool is_allowed(const struct th_match_compiler *c, const struct th_match_function *f)
-{
-    return !(c->spec->kind == TH_MATCH_SEND && f->traits & TH_TRAIT_NO_SEND) &&
-           !(c->spec->kind == TH_MATCH_RECEIVE && f->traits & TH_TRAIT_NO_RECEIVE);
-}
-
 /* FOUND takes that many operands, NAMED has that name; both may be NULL. */
 static bool check_match_function(struct th_match_compiler *c, const struct th_match_function *found,
                                  const struct th_match_function *named, th_term call, bool body)
 {
     const struct th_match_function *f = found ? found : named;
+    unsigned other = c->spec->kind == TH_MATCH_SEND      ? TH_TRAIT_NO_SEND
+                     : c->spec->kind == TH_MATCH_RECEIVE ? TH_TRAIT_NO_RECEIVE
+                                                         : 0;
     th_term name = th_tuple_elements(call)[0];
     size_t count = th_tuple_arity(call) - 1;
 
     if (!f || (!found && !(f->traits & TH_TRAIT_SPECIAL)))
         th_match_add_fault(c, call, "Function %s/%zu does_not_exist.", th_match_shown(c, name),
                            count);
-    else if (!is_allowed(c, f))
+    else if (f->traits & other)
         th_match_add_fault(c, call, "Special form '%s' used in wrong dialect.", special_name(f));
     else if (!body && f->traits & TH_TRAIT_BODY && f->traits & TH_TRAIT_SPECIAL)
         th_match_add_fault(c, call, "Special form '%s' called in guard context.", special_name(f));

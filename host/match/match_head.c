@@ -207,40 +207,29 @@ static void compile_arity(struct th_match_compiler *c, size_t count, bool at_lea
         th_match_add_fault(c, TH_NONE, "It is too large: a head of %zu elements.", count);
 }
 
-static void compile_arguments(struct th_match_compiler *c, th_term list)
-{
-    size_t count = 0;
-    th_term rest = list;
-
-    for (; th_is_list(rest); rest = th_cell(rest)[1])
-        count++;
-    compile_arity(c, count, is_anything(rest));
-    for (size_t i = 0; i < count && !c->faults.count; i++, list = th_cell(list)[1])
-        compile_argument(c, th_cell(list)[0], i);
-}
-
-/* A BEAM takes a tuple for the list of its elements. */
-static void compile_argument_tuple(struct th_match_compiler *c, th_term tuple)
-{
-    compile_arity(c, th_tuple_arity(tuple), false);
-    for (size_t i = 0; i < th_tuple_arity(tuple) && !c->faults.count; i++)
-        compile_argument(c, th_tuple_elements(tuple)[i], i);
-}
-
 void th_match_compile_head(struct th_match_compiler *c, th_term head)
 {
+    th_term rest = head;
+    size_t count = 0;
     uint32_t number;
 
     th_match_mark(c, TH_MATCH_HEAD, 0);
     check_maps(c, head);
     if (c->faults.count > 0)
         return;
-    if (th_match_variable_number(head, &number))
+    if (th_match_variable_number(head, &number)) {
         th_match_add_variable(c, number, TH_MATCH_WHOLE_TARGET);
-    else if (th_is_tuple(head))
-        compile_argument_tuple(c, head);
-    else if (th_is_list(head) || head == TH_NIL)
-        compile_arguments(c, head);
-    else if (!is_anything(head))
+    } else if (th_is_tuple(head)) { /* a BEAM takes it for the list of its elements */
+        compile_arity(c, th_tuple_arity(head), false);
+        for (size_t i = 0; i < th_tuple_arity(head) && !c->faults.count; i++)
+            compile_argument(c, th_tuple_elements(head)[i], i);
+    } else if (th_is_list(head) || head == TH_NIL) {
+        for (; th_is_list(rest); rest = th_cell(rest)[1])
+            count++;
+        compile_arity(c, count, is_anything(rest));
+        for (size_t i = 0; i < count && !c->faults.count; i++, head = th_cell(head)[1])
+            compile_argument(c, th_cell(head)[0], i);
+    } else if (!is_anything(head)) {
         th_match_add_fault(c, head, "Match head is invalid in this context.");
+    }
 }

@@ -39,57 +39,45 @@ static th_term subject_argument(const struct th_match_subject *subject, size_t i
     return th_cell(t)[0];
 }
 
-static void add_head_failure(struct th_buffer *out, const struct th_match_report *report,
-                             const struct th_match_attempt *attempt)
-{
-    th_term pattern = th_match_part(report->spec, attempt->place);
-
-    if (attempt->place.item == 0) {
-        report_term(out, pattern);
-        th_buffer_add_text(out, " is for another number of elements");
-        return;
-    }
-    report_term(out, subject_argument(&report->subject, attempt->place.item));
-    th_buffer_add_text(out, " does not match ");
-    report_term(out, pattern);
-}
-
-static void add_guard_failure(struct th_buffer *out, const struct th_match_report *report,
-                              const struct th_match_attempt *attempt)
-{
-    report_term(out, th_match_part(report->spec, attempt->place));
-    if (attempt->value == TH_MATCH_RAISED) {
-        th_buffer_add_text(out, " raises an exception");
-    } else if (attempt->value == TH_NONE) {
-        th_buffer_add_text(out, " cannot be true");
-    } else {
-        th_buffer_add_text(out, " gives ");
-        report_term(out, attempt->value);
-    }
-}
-
 static void add_attempt(struct th_buffer *out, const struct th_match_report *report,
                         const struct th_match_attempt *attempt)
 {
+    bool head = attempt->place.part == TH_MATCH_HEAD && attempt->end != TH_MATCH_UNKNOWN;
+
     th_match_print_place(out, attempt->place);
     if (attempt->end == TH_MATCH_YES) {
         th_buffer_add_text(out, " matches\n");
         return;
     }
     th_buffer_add_text(out, ": ");
+    if (head && attempt->place.item > 0) {
+        report_term(out, subject_argument(&report->subject, attempt->place.item));
+        th_buffer_add_text(out, " does not match ");
+    }
+    report_term(out, th_match_part(report->spec, attempt->place));
     if (attempt->end == TH_MATCH_UNKNOWN) {
-        report_term(out, th_match_part(report->spec, attempt->place));
         th_buffer_add_text(out, " depends on what is unknown");
-    } else if (attempt->place.part == TH_MATCH_HEAD) {
-        add_head_failure(out, report, attempt);
-    } else {
-        add_guard_failure(out, report, attempt);
+    } else if (head && attempt->place.item == 0) {
+        th_buffer_add_text(out, " is for another number of elements");
+    } else if (!head && attempt->value == TH_MATCH_RAISED) {
+        th_buffer_add_text(out, " raises an exception");
+    } else if (!head && attempt->value == TH_NONE) {
+        th_buffer_add_text(out, " cannot be true");
+    } else if (!head) {
+        th_buffer_add_text(out, " gives ");
+        report_term(out, attempt->value);
     }
     th_buffer_add_byte(out, '\n');
 }
 
-static void report_counts(struct th_buffer *out, const struct th_match_result *result)
+void th_match_print_report(struct th_buffer *out, const struct th_match_report *report)
 {
+    const struct th_match_result *result = &report->result;
+
+    report_result(out, result);
+    for (size_t i = 0; i < report->count; i++)
+        add_attempt(out, report, &report->attempts[i]);
+    th_buffer_add(out, report->doings->data, report->doings->size);
     if (result->end == TH_MATCH_YES && result->message == TH_NONE)
         th_buffer_add_text(out, "the message depends on what is unknown\n");
     if (result->callers_unknown)
@@ -97,13 +85,4 @@ static void report_counts(struct th_buffer *out, const struct th_match_result *r
     if (result->unsure)
         th_buffer_printf(out, "actions left out, as they depend on what is unknown: %u\n",
                          result->unsure);
-}
-
-void th_match_print_report(struct th_buffer *out, const struct th_match_report *report)
-{
-    report_result(out, &report->result);
-    for (size_t i = 0; i < report->count; i++)
-        add_attempt(out, report, &report->attempts[i]);
-    th_buffer_add(out, report->doings->data, report->doings->size);
-    report_counts(out, &report->result);
 }

@@ -137,45 +137,32 @@ static th_term unmade(const struct th_match_run *run, size_t count)
     return what;
 }
 
-static void make_tuple_value(struct th_match_run *run, size_t count)
+/* Takes what the term has that instruction I makes, and pushes that term. */
+static void make_value(struct th_match_run *run, const struct th_match_instruction *i)
 {
-    th_term *elements, t = unmade(run, count);
+    size_t count = i->operand;
+    size_t parts = i->code == TH_CODE_MAKE_MAP    ? 2 * count
+                   : i->code == TH_CODE_MAKE_LIST ? count + 1
+                                                  : count;
+    th_term *first = run->top + 1 - parts, t = unmade(run, parts);
 
-    if (t == TH_VALUE_RAISED) {
-        t = th_make_tuple_space(run->env, count, &elements);
-        for (size_t i = 0; i < count; i++)
-            elements[i] = TH_OPERAND(run, i);
+    /* The stack has what it takes in the wrong direction: tuples and maps are made of an array that
+     * is turned round in place. Of keys that come twice the last value counts. */
+    for (size_t left = 0; t == TH_VALUE_RAISED && left < parts / 2; left++) {
+        th_term swapped = first[left];
+        first[left] = first[parts - 1 - left];
+        first[parts - 1 - left] = swapped;
     }
-    replace_values(run, count, t);
-}
-
-static void make_list_value(struct th_match_run *run, size_t count)
-{
-    th_term t = unmade(run, count + 1);
-
-    if (t == TH_VALUE_RAISED) {
-        t = *run->top;
-        for (size_t i = 1; i <= count; i++)
-            t = th_make_cons(run->env, TH_OPERAND(run, i), t);
-    }
-    replace_values(run, count + 1, t);
-}
-
-/* Keys that come twice have the last value. The stack has keys and values in the wrong direction:
- * they are turned round in place. */
-static void make_map_value(struct th_match_run *run, size_t count)
-{
-    th_term *first = run->top + 1 - 2 * count, t = unmade(run, 2 * count);
-
-    if (t == TH_VALUE_RAISED) {
-        for (size_t i = 0; i < count; i++) {
-            th_term swapped = first[i];
-            first[i] = first[2 * count - 1 - i];
-            first[2 * count - 1 - i] = swapped;
-        }
+    if (t == TH_VALUE_RAISED && i->code == TH_CODE_MAKE_TUPLE) {
+        t = th_make_tuple(run->env, first, count);
+    } else if (t == TH_VALUE_RAISED && i->code == TH_CODE_MAKE_MAP) {
         t = th_make_map(run->env, first, first + count, count, true);
+    } else if (t == TH_VALUE_RAISED) {
+        t = first[0]; /* the tail; the last element comes next */
+        for (size_t element = 1; element <= count; element++)
+            t = th_make_cons(run->env, first[element], t);
     }
-    replace_values(run, 2 * count, t);
+    replace_values(run, parts, t);
 }
 
 /* The target as a list: made at the first time, if it was given as arguments. */
@@ -221,17 +208,6 @@ static enum verdict raise_in_clause(struct th_match_run *run, size_t *pc)
     push_value(run, TH_VALUE_RAISED);
     *pc = (frame >> 32) - 1;
     return GOES_ON;
-}
-
-static enum verdict call_function(struct th_match_run *run, const struct th_match_instruction *i,
-                                  size_t *pc)
-{
-    th_term t;
-
-    run->operands = i->level;
-    t = th_match_function_call(&th_match_functions[i->operand], run);
-    replace_values(run, i->level, t);
-    return t == TH_VALUE_RAISED ? raise_in_clause(run, pc) : GOES_ON;
 }
 
 /* The left side is on top, and STOP is what decides. */
@@ -297,16 +273,16 @@ static enum verdict evaluate_until(struct th_match_run *run, size_t *pc, enum th
             push_value(run, target_list(run));
             break;
         case TH_CODE_MAKE_TUPLE:
-            make_tuple_value(run, i->operand);
-            break;
         case TH_CODE_MAKE_LIST:
-            make_list_value(run, i->operand);
-            break;
         case TH_CODE_MAKE_MAP:
-            make_map_value(run, i->operand);
+            make_value(run, i);
             break;
         case TH_CODE_CALL:
-            verdict = call_function(run, i, pc);
+            run->operands = i->level;
+            replace_values(run, i->level,
+                           th_match_function_call(&th_match_functions[i->operand], run));
+            if (*run->top == TH_VALUE_RAISED)
+                verdict = raise_in_clause(run, pc);
             break;
         case TH_CODE_ANDALSO:
         case TH_CODE_ORELSE:
@@ -342,55 +318,44 @@ static struct th_match_place instruction_place(const struct th_match_spec *spec,
     return (struct th_match_place){i + 1, mark->part, mark->item};
 }
 
-/* Head and guards of the clause that begins at *PC; *PC is the instruction that failed, or the last
- * of them. */
-static enum verdict decide_clause(struct th_match_run *run, size_t *pc)
-{
-    if (run->attempt)
-        run->attempt->value = TH_NONE;
-    if (match_head(run, pc) == FAILED)
-        return FAILED;
-    ++*pc;
-    if (run->attempt)
-        run->attempt->value = TH_VALUE_RAISED; /* unless a test tells another */
-    return evaluate_until(run, pc, TH_CODE_GUARDS_DONE);
-}
-
-/* What became of clause I, which may have failed at PC. */
-static void tell_attempt(const struct th_match_run *run, size_t i, enum th_match_end end, size_t pc)
-{
-    struct th_match_attempt *attempt = run->attempt;
-
-    attempt->end = end;
-    if (end != TH_MATCH_NO)
-        attempt->value = TH_NONE;
-    if (end == TH_MATCH_YES)
-        attempt->place = (struct th_match_place){i + 1, TH_MATCH_WHOLE, 0};
-    else
-        attempt->place = instruction_place(run->spec, i, end == TH_MATCH_NO ? pc : run->doubtful);
-}
-
 static enum th_match_end run_clause(struct th_match_run *run, size_t i)
 {
     const struct th_match_spec *spec = run->spec;
+    struct th_match_attempt *attempt = run->attempt;
     size_t pc = spec->clauses[i].pc;
-    enum th_match_end end;
+    enum th_match_end end = TH_MATCH_NO;
 
     for (size_t v = 0; v < spec->variables; v++)
         run->variables[v] = TH_VALUE_UNKNOWN;
     run->undecided = run->body = false;
     run->top = run->stack - 1;
     run->depth = 0;
-    end = decide_clause(run, &pc) == FAILED ? TH_MATCH_NO
-          : run->undecided                  ? TH_MATCH_UNKNOWN
-                                            : TH_MATCH_YES;
-    if (run->attempt)
-        tell_attempt(run, i, end, pc);
-    if (end != TH_MATCH_YES)
-        return end;
-    run->body = true;
-    pc++;
-    evaluate_until(run, &pc, TH_CODE_END);
+
+    /* Head and guards. PC becomes the instruction that fails, or the last of them. */
+    if (attempt)
+        attempt->value = TH_NONE;
+    if (match_head(run, &pc) == GOES_ON) {
+        pc++;
+        if (attempt)
+            attempt->value = TH_VALUE_RAISED; /* unless a test tells another */
+        if (evaluate_until(run, &pc, TH_CODE_GUARDS_DONE) == GOES_ON)
+            end = run->undecided ? TH_MATCH_UNKNOWN : TH_MATCH_YES;
+    }
+
+    if (attempt) {
+        attempt->end = end;
+        if (end != TH_MATCH_NO)
+            attempt->value = TH_NONE;
+        if (end == TH_MATCH_YES)
+            attempt->place = (struct th_match_place){i + 1, TH_MATCH_WHOLE, 0};
+        else
+            attempt->place = instruction_place(spec, i, end == TH_MATCH_NO ? pc : run->doubtful);
+    }
+    if (end == TH_MATCH_YES) {
+        run->body = true;
+        pc++;
+        evaluate_until(run, &pc, TH_CODE_END);
+    }
     return end;
 }
 
@@ -412,15 +377,6 @@ static size_t run_clauses(struct th_match_run *run, struct th_match_attempt *att
 
 /* --- The face --------------------------------------------------------------------------------- */
 
-/* The first elements of the target, as many as are looked at, to PLACE. */
-static void take_arguments(struct th_match_run *run, th_term *place)
-{
-    run->arguments = place;
-    for (th_term t = run->target; th_is_list(t); t = th_cell(t)[1], run->count++)
-        if (run->count < run->spec->arguments)
-            place[run->count] = th_cell(t)[0];
-}
-
 size_t th_match_explain(const struct th_match_spec *spec, const struct th_match_subject *subject,
                         const struct th_match_surroundings *surroundings, th_env *env,
                         struct th_match_result *result, struct th_match_attempt *attempts)
@@ -440,8 +396,11 @@ size_t th_match_explain(const struct th_match_spec *spec, const struct th_match_
     run.levels = run.variables + spec->variables;
     run.stack = run.levels + spec->levels;
     run.frames = run.stack + spec->stack;
-    if (subject->target != TH_NONE) {
-        take_arguments(&run, words + 1);
+    if (subject->target != TH_NONE) { /* its first elements, as many as are looked at */
+        run.arguments = words + 1;
+        for (th_term t = run.target; th_is_list(t); t = th_cell(t)[1], run.count++)
+            if (run.count < spec->arguments)
+                words[1 + run.count] = th_cell(t)[0];
     } else {
         run.arguments = subject->arguments;
         run.count = subject->count;

@@ -126,18 +126,14 @@ static bool read_guard(struct reader *r)
 
 /* --- Bodies ----------------------------------------------------------------------------------- */
 
-static bool is_constant_call(const struct th_match_instruction *i)
-{
-    th_match_implementation *called = th_match_functions[i->operand].call;
-
-    return called == th_match_message || called == th_match_return_trace ||
-           called == th_match_exception_trace;
-}
-
+/* Pushes a constant, drops a value, or calls what gives the same whenever its operand is the same. */
 static bool is_constant(const struct th_match_instruction *i)
 {
-    return i->code == TH_CODE_CONSTANT || i->code == TH_CODE_DROP ||
-           (i->code == TH_CODE_CALL && is_constant_call(i));
+    th_match_implementation *called =
+        i->code == TH_CODE_CALL ? th_match_functions[i->operand].call : NULL;
+
+    return i->code == TH_CODE_CONSTANT || i->code == TH_CODE_DROP || called == th_match_message ||
+           called == th_match_return_trace || called == th_match_exception_trace;
 }
 
 /* True if the body, at r->at, always says the same: messages that are constants, return_trace,
