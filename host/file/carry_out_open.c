@@ -15,7 +15,9 @@ static int fd_of(const struct th_file_operation *operation)
 
 /* --- Bytes ------------------------------------------------------------------------------------ */
 
-int th_file_read_fully(int fd, unsigned char *to, size_t size, int64_t position, size_t *count)
+/* Reads from FD until there are SIZE bytes, or no more: at POSITION, or if that is negative where
+ * the descriptor stands. 0 or an errno, after which what was read before is lost. */
+static int read_fully(int fd, unsigned char *to, size_t size, int64_t position, size_t *count)
 {
     *count = 0;
     while (*count < size) {
@@ -33,7 +35,7 @@ int th_file_read_fully(int fd, unsigned char *to, size_t size, int64_t position,
     return 0;
 }
 
-int th_file_write_fully(int fd, const unsigned char *from, size_t size, int64_t position)
+static int write_fully(int fd, const unsigned char *from, size_t size, int64_t position)
 {
     size_t count = 0;
 
@@ -94,8 +96,7 @@ void th_file_unread(struct th_file *file)
 int th_file_flush(struct th_file *file)
 {
     int fd = atomic_load_explicit(&file->fd, memory_order_relaxed);
-    int error =
-        file->late.size > 0 ? th_file_write_fully(fd, file->late.data, file->late.size, -1) : 0;
+    int error = file->late.size > 0 ? write_fully(fd, file->late.data, file->late.size, -1) : 0;
 
     file->late.size = 0;
     return error;
@@ -222,7 +223,7 @@ int th_file_carry_out_write(struct th_file_operation *operation)
     error = th_file_flush(file);
     if (error)
         return error;
-    return th_file_write_fully(fd_of(operation), operation->data, operation->size, -1);
+    return write_fully(fd_of(operation), operation->data, operation->size, -1);
 }
 
 int th_file_carry_out_pwritev(struct th_file_operation *operation)
@@ -231,8 +232,8 @@ int th_file_carry_out_pwritev(struct th_file_operation *operation)
 
     for (size_t i = 0; !error && i < operation->piece_count; i++) {
         const struct th_file_piece *piece = &operation->pieces[i];
-        error = th_file_write_fully(fd_of(operation), operation->data + piece->offset,
-                                    (size_t)piece->size, piece->position);
+        error = write_fully(fd_of(operation), operation->data + piece->offset, (size_t)piece->size,
+                            piece->position);
     }
     return error;
 }
@@ -361,7 +362,7 @@ static int read_at(struct th_file_operation *operation, int64_t position, size_t
 
     if (!binary)
         return ENOMEM;
-    error = th_file_read_fully(fd_of(operation), binary->data, room, position, &count);
+    error = read_fully(fd_of(operation), binary->data, room, position, &count);
     if (!error && (count > 0 || size == 0)) {
         *term = th_file_term_of(&operation->env, binary, count);
         return 0;
@@ -393,8 +394,7 @@ int th_file_carry_out_ipread(struct th_file_operation *operation)
     uint32_t size, position;
     size_t count = 0;
     th_term data;
-    int error =
-        th_file_read_fully(fd_of(operation), header, sizeof header, operation->given[0], &count);
+    int error = read_fully(fd_of(operation), header, sizeof header, operation->given[0], &count);
 
     if (error)
         return error;
@@ -421,7 +421,7 @@ static int read_all(struct th_file_operation *operation, int fd, size_t expected
 
     while (larger && !error) {
         binary = larger;
-        error = th_file_read_fully(fd, binary->data + size, binary->size - size, -1, &count);
+        error = read_fully(fd, binary->data + size, binary->size - size, -1, &count);
         size += count;
         if (!error && size < binary->size)
             return th_file_gives(operation, th_file_term_of(&operation->env, binary, size));

@@ -89,11 +89,6 @@ th_term th_file_info(th_env *env, const struct stat *info);
 /* BINARY, of which SIZE bytes are used, as a term; its share is the term's. */
 th_term th_file_term_of(th_env *env, struct th_binary *binary, size_t size);
 
-/* Reads from FD until there are SIZE bytes, or no more: at POSITION, or if that is negative where
- * the descriptor stands. 0 or an errno, after which what was read before is lost. */
-int th_file_read_fully(int fd, unsigned char *to, size_t size, int64_t position, size_t *count);
-int th_file_write_fully(int fd, const unsigned char *from, size_t size, int64_t position);
-
 /* Makes the descriptor stand where the user of FILE thinks that it does: what was read ahead is
  * dropped. And writes what was given to be written. */
 void th_file_unread(struct th_file *file);

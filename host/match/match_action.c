@@ -184,8 +184,9 @@ th_term th_match_trace(struct th_match_run *run)
 
 /* {enable_trace, Flag} or {enable_trace, Tracee, Flag}: true, whether that changes anything or
  * not. */
-static th_term change_flag(struct th_match_run *run, bool enable)
+th_term th_match_change_flag(struct th_match_run *run)
 {
+    bool enable = run->function->enable;
     const th_term cell[2] = {TH_OPERAND(run, run->operands - 1), TH_NIL};
     th_term list = th_listed(cell), tracee = run->operands == 2 ? TH_OPERAND(run, 0) : TH_NONE,
             changed;
@@ -195,16 +196,6 @@ static th_term change_flag(struct th_match_run *run, bool enable)
     changed = run->operations->set_flags(run->context, tracee, enable ? TH_NIL : list,
                                          enable ? list : TH_NIL);
     return th_match_value_known(changed) ? TH_AM(true) : changed;
-}
-
-th_term th_match_enable_trace(struct th_match_run *run)
-{
-    return change_flag(run, true);
-}
-
-th_term th_match_disable_trace(struct th_match_run *run)
-{
-    return change_flag(run, false);
 }
 
 /* {silent, Bool}: anything but true and false is ignored. {silent} asks. */

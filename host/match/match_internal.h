@@ -256,6 +256,7 @@ struct th_match_function {
         bool (*test)(th_term t);                  /* th_match_is_type */
         th_term (*unary)(th_env *env, th_term a); /* th_match_unary */
         th_term (*binary)(th_env *env, th_term a, th_term b);
+        bool enable;               /* th_match_change_flag */
         enum th_rounding rounding; /* th_match_round */
         struct {
             uint8_t accepts; /* enum th_match_relation: th_match_compare, th_match_either */
@@ -285,10 +286,10 @@ th_match_implementation th_match_binary_part, th_match_bit_size, th_match_byte_s
     th_match_unary, th_match_binary, th_match_round;
 /* What asks the surroundings or acts on them: match_action.c */
 th_match_implementation th_match_caller, th_match_caller_line, th_match_current_stacktrace,
-    th_match_disable_trace, th_match_display, th_match_enable_trace, th_match_exception_trace,
-    th_match_get_seq_token, th_match_get_tcw, th_match_is_seq_trace, th_match_message,
-    th_match_process_dump, th_match_return_trace, th_match_self, th_match_set_seq_token,
-    th_match_set_tcw, th_match_set_tcw_fake, th_match_silent, th_match_trace;
+    th_match_change_flag, th_match_display, th_match_exception_trace, th_match_get_seq_token,
+    th_match_get_tcw, th_match_is_seq_trace, th_match_message, th_match_process_dump,
+    th_match_return_trace, th_match_self, th_match_set_seq_token, th_match_set_tcw,
+    th_match_set_tcw_fake, th_match_silent, th_match_trace;
 
 /* --- Compiling -------------------------------------------------------------------------------- */
 

@@ -54,9 +54,6 @@ struct th_record {
     th_term whole;             /* all of it in scratch if it is compressed, else TH_NONE */
 };
 
-void th_replay_record_init(struct th_record *record, bool scheduler_id);
-void th_replay_record_release(struct th_record *record);
-
 /* For events whose reader is a th_record; drops, too. */
 extern const struct th_event_source th_replay_record_source;
 
@@ -83,7 +80,7 @@ const unsigned char *th_replay_record_actor(const unsigned char *p, const unsign
 void th_replay_record_from_tuple(const struct th_record *record, struct th_event *event,
                                  th_term tuple);
 
-/* --- External terms in their bytes (raw.c) ---------------------------------------------------- */
+/* --- External terms in their bytes ----------------------------------------------------------- */
 
 /*
  * What can be known of a record without decoding it. Each takes the next byte and the end, and
@@ -140,15 +137,7 @@ static inline const unsigned char *th_replay_raw_tuple(const unsigned char *p,
     return NULL;
 }
 
-/* Integers of 64 bits; NULL for those that need more. */
-const unsigned char *th_replay_raw_integer(const unsigned char *p, const unsigned char *end,
-                                           int64_t *value);
-
 /* The node of a pid or port in any encoding. */
 bool th_replay_raw_node(const unsigned char *p, const unsigned char *end, struct th_etf_node *node);
-
-/* The number of elements of a list, as the argument list of a call; neither they nor the tail are
- * looked at. */
-bool th_replay_raw_length(const unsigned char *p, const unsigned char *end, int64_t *length);
 
 #endif

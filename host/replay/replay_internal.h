@@ -131,16 +131,6 @@ void th_replay_tcp_free(struct th_tcp_address *address);
 enum th_status th_replay_tcp_connect(const struct th_tcp_address *address, const volatile int *stop,
                                      int milliseconds, int *fd);
 
-/* Whether *STOP (NULL: never) tells to end. Relaxed: it stands for itself. */
-static inline bool th_replay_tcp_stopped(const volatile int *stop)
-{
-    return stop && __atomic_load_n(stop, __ATOMIC_RELAXED);
-}
-
-/* Milliseconds to wait in one go, until *STOP is looked at again: to DEADLINE, rounded up, or half
- * a second. */
-int th_replay_tcp_patience(int64_t deadline);
-
 /* Waits until DEADLINE (th_clock_real_monotonic()), half a second at most; shorter if a signal
  * comes. False if *STOP is not 0. */
 bool th_replay_tcp_pause(const volatile int *stop, int64_t deadline);

@@ -64,7 +64,15 @@ enum th_status th_replay_tcp_parse(const char *name, struct th_tcp_address *addr
     return TH_OK;
 }
 
-int th_replay_tcp_patience(int64_t deadline)
+/* Whether *STOP (NULL: never) tells to end. Relaxed: it stands for itself. */
+static bool is_stopped(const volatile int *stop)
+{
+    return stop && __atomic_load_n(stop, __ATOMIC_RELAXED);
+}
+
+/* Milliseconds to wait in one go, until *STOP is looked at again: to DEADLINE, rounded up, or half
+ * a second. */
+static int patience(int64_t deadline)
 {
     int64_t left = (deadline - th_clock_real_monotonic() + MS - 1) / MS;
 
@@ -73,9 +81,9 @@ int th_replay_tcp_patience(int64_t deadline)
 
 bool th_replay_tcp_pause(const volatile int *stop, int64_t deadline)
 {
-    if (!th_replay_tcp_stopped(stop))
-        poll(NULL, 0, th_replay_tcp_patience(deadline));
-    return !th_replay_tcp_stopped(stop);
+    if (!is_stopped(stop))
+        poll(NULL, 0, patience(deadline));
+    return !is_stopped(stop);
 }
 
 /* --- Looking up ------------------------------------------------------------------------------- */
@@ -151,8 +159,8 @@ static int ask_resolver(const struct th_tcp_address *address, const struct addri
 
     wait.fd = question->bell;
     while (!(answered = atomic_load_explicit(&question->answered, memory_order_acquire)) &&
-           !th_replay_tcp_stopped(stop) && th_clock_real_monotonic() < deadline)
-        poll(&wait, 1, th_replay_tcp_patience(deadline));
+           !is_stopped(stop) && th_clock_real_monotonic() < deadline)
+        poll(&wait, 1, patience(deadline));
     if (answered) {
         error = question->error;
         errno = question->system_error;
@@ -182,7 +190,7 @@ static enum th_status look_up(const struct th_tcp_address *address, const volati
     }
     if (!error)
         return TH_OK;
-    if (error == EAI_INPROGRESS && th_replay_tcp_stopped(stop))
+    if (error == EAI_INPROGRESS && is_stopped(stop))
         return TH_END;
     return th_error_raise(TH_MALFORMED, "the address of %s is not known: %s", address->host,
                           error == EAI_INPROGRESS ? "it could not be looked up in time"
@@ -199,8 +207,8 @@ static int await_connection(int fd, const volatile int *stop, int64_t deadline)
     socklen_t size = sizeof(int);
     int error = 0, unread = 0;
 
-    while (poll(&wait, 1, th_replay_tcp_patience(deadline)) <= 0) {
-        if (th_replay_tcp_stopped(stop))
+    while (poll(&wait, 1, patience(deadline)) <= 0) {
+        if (is_stopped(stop))
             return EINPROGRESS;
         if (th_clock_real_monotonic() >= deadline)
             return ETIMEDOUT;

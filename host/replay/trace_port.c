@@ -90,20 +90,6 @@ static void remember_tag(struct th_record *record, enum th_tracer_tag tag)
     };
 }
 
-void th_replay_record_init(struct th_record *record, bool scheduler_id)
-{
-    *record = (struct th_record){.scheduler_id = scheduler_id};
-    record->etf.inflate_limit = INFLATE_LIMIT;
-    th_env_init(&record->scratch, TH_ENV_PLAIN);
-    for (int tag = 0; tag < TH_TAG_seq_trace; tag++)
-        remember_tag(record, (enum th_tracer_tag)tag);
-}
-
-void th_replay_record_release(struct th_record *record)
-{
-    th_env_release(&record->scratch);
-}
-
 /* Fills in what follows the tracee; false if it is not as it should be. Too few elements become far
  * too many in the subtraction. */
 static inline bool skim_tag(struct th_record *record, struct th_event *event,
@@ -439,7 +425,13 @@ enum th_status th_replay_trace_port_begin(struct th_reader *reader)
 {
     struct th_record *record = th_alloc(sizeof *record);
 
-    th_replay_record_init(record, reader->options.scheduler_id);
+    *record = (struct th_record){
+        .etf.inflate_limit = INFLATE_LIMIT,
+        .scheduler_id = reader->options.scheduler_id,
+    };
+    th_env_init(&record->scratch, TH_ENV_PLAIN);
+    for (int tag = 0; tag < TH_TAG_seq_trace; tag++)
+        remember_tag(record, (enum th_tracer_tag)tag);
     reader->state = record;
     return TH_OK;
 }
@@ -455,8 +447,10 @@ static enum th_status begin_trace_port(struct th_reader *reader)
 
 void th_replay_trace_port_end(struct th_reader *reader)
 {
-    th_replay_record_release(reader->state);
-    th_free(reader->state);
+    struct th_record *record = reader->state;
+
+    th_env_release(&record->scratch);
+    th_free(record);
 }
 
 /* The end of the file, or a record that is not there as a whole. */
