@@ -199,20 +199,6 @@ static th_term tail_of(th_term list)
     return list;
 }
 
-static void check_clause_shape(struct th_match_compiler *c, th_term clause)
-{
-    th_term head =
-        th_is_tuple(clause) && th_tuple_arity(clause) == 3 ? *th_tuple_elements(clause) : TH_NONE;
-
-    if (head == TH_NONE) {
-        th_match_add_fault(c, clause, "Match program part is not a tuple of arity 3.");
-    } else if (th_is_list(head) && tail_of(head) != TH_NIL && tail_of(head) != TH_AM(anything)) {
-        c->place.part = TH_MATCH_HEAD;
-        th_match_add_fault(c, head, "Match expression part %s is not a proper list.",
-                           th_match_shown(c, head));
-    }
-}
-
 /* What is wrong with the shape of the whole is found first, whatever else is in the clauses. */
 static void check_shape(struct th_match_compiler *c, th_term list)
 {
@@ -223,8 +209,19 @@ static void check_shape(struct th_match_compiler *c, th_term list)
     else if (tail != TH_NIL)
         th_match_add_fault(c, tail, "Match programs are not in a proper list.");
     for (; th_is_list(list) && !c->faults.count; list = th_cell(list)[1]) {
+        th_term clause = th_cell(list)[0], head;
+
         c->place = (struct th_match_place){c->place.clause + 1, TH_MATCH_WHOLE, 0};
-        check_clause_shape(c, th_cell(list)[0]);
+        if (!th_is_tuple(clause) || th_tuple_arity(clause) != 3) {
+            th_match_add_fault(c, clause, "Match program part is not a tuple of arity 3.");
+            break;
+        }
+        head = th_tuple_elements(clause)[0];
+        if (th_is_list(head) && tail_of(head) != TH_NIL && tail_of(head) != TH_AM(anything)) {
+            c->place.part = TH_MATCH_HEAD;
+            th_match_add_fault(c, head, "Match expression part %s is not a proper list.",
+                               th_match_shown(c, head));
+        }
     }
     c->place = (struct th_match_place){0};
 }

@@ -28,19 +28,6 @@ static bool compile_part(struct th_match_compiler *c, th_term pattern, enum th_m
     return compile_pattern(c, pattern, level + 1);
 }
 
-static bool compile_variable(struct th_match_compiler *c, uint32_t number)
-{
-    const struct th_match_variable *variable = th_match_find_variable(c, number);
-
-    if (variable) {
-        th_match_emit(c, TH_CODE_SAME, 0, variable->slot);
-    } else {
-        th_match_emit(c, TH_CODE_BIND, 0, c->slots);
-        th_match_add_variable(c, number, (uint32_t)c->slots++);
-    }
-    return false;
-}
-
 static bool compile_tuple_pattern(struct th_match_compiler *c, th_term tuple, size_t level)
 {
     bool constant = true;
@@ -85,13 +72,20 @@ static void compile_map_pattern(struct th_match_compiler *c, th_term map, size_t
 static bool compile_pattern(struct th_match_compiler *c, th_term pattern, size_t level)
 {
     size_t start = c->spec->code_count;
+    const struct th_match_variable *variable;
     bool constant = false;
     uint32_t number;
 
     if (is_anything(pattern))
         return false;
-    if (th_match_variable_number(pattern, &number))
-        return compile_variable(c, number);
+    if (th_match_variable_number(pattern, &number)) {
+        variable = th_match_find_variable(c, number);
+        th_match_emit(c, variable ? TH_CODE_SAME : TH_CODE_BIND, 0,
+                      variable ? variable->slot : c->slots);
+        if (!variable)
+            th_match_add_variable(c, number, (uint32_t)c->slots++);
+        return false;
+    }
     if (th_is_tuple(pattern) || th_is_list(pattern) || th_is_map(pattern)) {
         if (!th_match_descend(c, pattern))
             return false;

@@ -30,17 +30,6 @@ static th_term run_argument(const struct th_match_run *run, size_t i)
     return run->unknown ? TH_VALUE_UNKNOWN : run->arguments[i];
 }
 
-/* Compares what is at hand with a variable, which may be unknown. */
-static enum verdict compare_variable(struct th_match_run *run, size_t pc, th_term t)
-{
-    th_term bound = run->variables[run->spec->code[pc].operand];
-
-    if (th_match_value_known(bound))
-        return fails_unless(th_identical(t, bound));
-    doubt_clause(run, pc);
-    return GOES_ON;
-}
-
 /* Runs the head's instructions at *PC up to HEAD_DONE; *PC is the one that failed, or that. */
 static enum verdict match_head(struct th_match_run *run, size_t *pc)
 {
@@ -74,7 +63,10 @@ static enum verdict match_head(struct th_match_run *run, size_t *pc)
             run->variables[i->operand] = t;
             break;
         case TH_CODE_SAME:
-            verdict = compare_variable(run, *pc, t);
+            if (th_match_value_known(run->variables[i->operand]))
+                verdict = fails_unless(th_identical(t, run->variables[i->operand]));
+            else
+                doubt_clause(run, *pc);
             break;
         case TH_CODE_TUPLE:
             run->levels[i->level] = t;
@@ -359,22 +351,6 @@ static enum th_match_end run_clause(struct th_match_run *run, size_t i)
     return end;
 }
 
-/* Tries clauses up to the first that is not sure to fail; returns how many were tried. */
-static size_t run_clauses(struct th_match_run *run, struct th_match_attempt *attempts)
-{
-    for (size_t i = 0; i < run->spec->clause_count; i++) {
-        enum th_match_end end;
-        run->attempt = attempts ? &attempts[i] : NULL;
-        end = run_clause(run, i);
-        if (end != TH_MATCH_NO) {
-            run->result->end = end;
-            run->result->clause = i + 1;
-            return i + 1;
-        }
-    }
-    return run->spec->clause_count;
-}
-
 /* --- The face --------------------------------------------------------------------------------- */
 
 size_t th_match_explain(const struct th_match_spec *spec, const struct th_match_subject *subject,
@@ -407,7 +383,15 @@ size_t th_match_explain(const struct th_match_spec *spec, const struct th_match_
         run.unknown = !subject->arguments;
     }
     *result = (struct th_match_result){.end = TH_MATCH_NO, .message = TH_AM(true)};
-    return run_clauses(&run, attempts);
+
+    /* Up to the first clause that is not sure to fail. */
+    for (size_t i = 0; i < spec->clause_count; i++) {
+        run.attempt = attempts ? &attempts[i] : NULL;
+        result->end = run_clause(&run, i);
+        if (result->end != TH_MATCH_NO)
+            return result->clause = i + 1;
+    }
+    return spec->clause_count;
 }
 
 void th_match_run(const struct th_match_spec *spec, const struct th_match_subject *subject,

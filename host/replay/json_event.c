@@ -25,18 +25,6 @@ static const struct {
 
 static const struct th_event_source source;
 
-void th_replay_json_event_init(struct th_json_event *json)
-{
-    *json = (struct th_json_event){0};
-    th_env_init(&json->scratch, TH_ENV_PLAIN);
-}
-
-void th_replay_json_event_release(struct th_json_event *json)
-{
-    json_decref(json->root);
-    th_env_release(&json->scratch);
-}
-
 static enum th_status field_is_wrong(enum th_json_field field, const char *why)
 {
     return th_error_raise(TH_MALFORMED, "the field \"%s\" is wrong: %s", fields[field].name, why);

@@ -65,7 +65,7 @@ enum { TH_JSON_LINE_LIMIT = 256 * 1024 * 1024 };
 
 /* --- Reading: events from JSON objects (json_event.c) ---------------------------------------- */
 
-/* One line each. Its terms are made when somebody wants them. */
+/* One line each. Its terms are made when somebody wants them. Begins as zeros, with SCRATCH made. */
 struct th_json_event {
     struct th_etf_node here; /* of the stream; see th_etf_options */
     json_t *root;            /* the line; NULL before the first */
@@ -73,9 +73,6 @@ struct th_json_event {
     unsigned shape; /* enum th_json_shape */
     th_env scratch;
 };
-
-void th_replay_json_event_init(struct th_json_event *json);
-void th_replay_json_event_release(struct th_json_event *json);
 
 /* Gives up the event at hand, and what was made of it here. */
 void th_replay_json_event_drop(struct th_json_event *json);

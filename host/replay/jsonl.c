@@ -105,51 +105,42 @@ static json_t *parse_line(const struct line *line)
 
 /* The header. */
 
-static enum th_status wrong_header(const struct th_reader *reader, const char *why)
-{
-    const struct jsonl *jsonl = reader->state;
-
-    th_error_raise(TH_MALFORMED, "%s", why);
-    return th_error_context("line %llu: the header is wrong", (unsigned long long)jsonl->line);
-}
-
-static enum th_status read_header_field(struct th_reader *reader, const char *name,
-                                        const json_t *value)
-{
-    struct th_reader_info *info = &reader->info;
-
-    if (strcmp(name, "tracehost") == 0) {
-        return TH_OK;
-    } else if (strcmp(name, "node") == 0) {
-        if (json_is_string(value))
-            info->node.node = th_atom_utf8(json_string_value(value), json_string_length(value));
-        return info->node.node != TH_NONE ? TH_OK
-                                          : wrong_header(reader, "\"node\" is no node's name");
-    } else if (strcmp(name, "creation") == 0) {
-        json_int_t creation = json_is_integer(value) ? json_integer_value(value) : -1;
-        info->node.creation = (uint32_t)creation;
-        return creation >= 0 && creation <= UINT32_MAX
-                   ? TH_OK
-                   : wrong_header(reader, "\"creation\" is no integer of 32 bits");
-    } else if (strcmp(name, "atoms") == 0) {
-        info->utf8_atoms = json_is_string(value) && strcmp(json_string_value(value), "utf8") == 0;
-        return info->utf8_atoms ? TH_OK : wrong_header(reader, "\"atoms\" can only be \"utf8\"");
-    }
-    return wrong_header(reader, "there is an unknown field in it");
-}
-
 static enum th_status read_json_header(struct th_reader *reader, json_t *root)
 {
     const json_t *version = json_object_get(root, "tracehost");
-    void *at = json_object_iter(root);
+    const struct jsonl *jsonl = reader->state;
+    struct th_reader_info *info = &reader->info;
+    const char *wrong = NULL;
 
     if (!json_is_integer(version) || json_integer_value(version) != TH_JSON_VERSION)
-        return wrong_header(reader, "its version is another than 1, the only one that is known");
-    for (; at; at = json_object_iter_next(root, at))
-        if (read_header_field(reader, json_object_iter_key(at), json_object_iter_value(at)) !=
-            TH_OK)
-            return TH_MALFORMED;
-    return TH_OK;
+        wrong = "its version is another than 1, the only one that is known";
+    for (void *at = json_object_iter(root); at && !wrong; at = json_object_iter_next(root, at)) {
+        const char *name = json_object_iter_key(at);
+        const json_t *value = json_object_iter_value(at);
+
+        if (strcmp(name, "node") == 0) {
+            if (json_is_string(value))
+                info->node.node = th_atom_utf8(json_string_value(value), json_string_length(value));
+            if (info->node.node == TH_NONE)
+                wrong = "\"node\" is no node's name";
+        } else if (strcmp(name, "creation") == 0) {
+            json_int_t creation = json_is_integer(value) ? json_integer_value(value) : -1;
+            info->node.creation = (uint32_t)creation;
+            if (creation < 0 || creation > UINT32_MAX)
+                wrong = "\"creation\" is no integer of 32 bits";
+        } else if (strcmp(name, "atoms") == 0) {
+            info->utf8_atoms =
+                json_is_string(value) && strcmp(json_string_value(value), "utf8") == 0;
+            if (!info->utf8_atoms)
+                wrong = "\"atoms\" can only be \"utf8\"";
+        } else if (strcmp(name, "tracehost") != 0) {
+            wrong = "there is an unknown field in it";
+        }
+    }
+    if (!wrong)
+        return TH_OK;
+    th_error_raise(TH_MALFORMED, "%s", wrong);
+    return th_error_context("line %llu: the header is wrong", (unsigned long long)jsonl->line);
 }
 
 /* It is not of this format if it has lines, and none of the first is an object. */
@@ -185,7 +176,7 @@ static enum th_status begin_jsonl(struct th_reader *reader)
     json_t *root;
 
     reader->state = jsonl;
-    th_replay_json_event_init(&jsonl->event);
+    th_env_init(&jsonl->event.scratch, TH_ENV_PLAIN);
     for (;;) {
         if (get_line(reader, &line) != TH_OK) {
             th_error_clear(); /* th_replay_jsonl_format.next_of_jsonl() meets it again */
@@ -213,7 +204,8 @@ static void end_jsonl(struct th_reader *reader)
 {
     struct jsonl *jsonl = reader->state;
 
-    th_replay_json_event_release(&jsonl->event);
+    th_replay_json_event_drop(&jsonl->event);
+    th_env_release(&jsonl->event.scratch);
     th_free(jsonl);
 }
 
