@@ -1,12 +1,6 @@
 /* Parts and sizes of terms, arithmetic. Each gives TH_VALUE_RAISED where the BIF of that name raises. */
 #include "match_internal.h"
 
-/* A term, or RAISED where there is none. */
-static th_term or_raised(th_term t)
-{
-    return t == TH_NONE ? TH_VALUE_RAISED : t;
-}
-
 th_term th_match_element(struct th_match_run *run)
 {
     th_term n = TH_OPERAND(run, 0), tuple = TH_OPERAND(run, 1);
@@ -47,8 +41,9 @@ th_term th_match_map_size(struct th_match_run *run)
 th_term th_match_map_get(struct th_match_run *run)
 {
     th_term map = TH_OPERAND(run, 1);
+    th_term value = th_is_map(map) ? th_map_get(map, TH_OPERAND(run, 0)) : TH_NONE;
 
-    return th_is_map(map) ? or_raised(th_map_get(map, TH_OPERAND(run, 0))) : TH_VALUE_RAISED;
+    return value == TH_NONE ? TH_VALUE_RAISED : value;
 }
 
 th_term th_match_is_map_key(struct th_match_run *run)
