@@ -191,16 +191,6 @@ void th_match_make_screens(struct th_match_spec *spec)
 
 enum verdict { FAILS, PASSES, UNSURE };
 
-static inline enum verdict compare_argument(const struct th_match_screen_test *test, th_term t)
-{
-    const int64_t a = (int64_t)t, b = (int64_t)test->constant;
-    uint32_t found = a < b ? TH_MATCH_LESS : a == b ? TH_MATCH_EQUAL : TH_MATCH_GREATER;
-
-    if (test->by_value && !th_is_small(t))
-        return UNSURE;
-    return test->accepted & found ? PASSES : FAILS;
-}
-
 static inline enum verdict screen_clause(const struct th_match_spec *spec,
                                          const struct th_match_screen *screen,
                                          const th_term arguments[], size_t count)
@@ -211,11 +201,14 @@ static inline enum verdict screen_clause(const struct th_match_spec *spec,
         return FAILS;
     for (size_t i = 0; i < screen->test_count; i++) {
         const struct th_match_screen_test *test = &spec->tests[screen->first_test + i];
-        enum verdict one = compare_argument(test, arguments[test->argument]);
-        if (one == FAILS)
-            return FAILS;
-        if (one == UNSURE)
+        const th_term t = arguments[test->argument];
+        const int64_t a = (int64_t)t, b = (int64_t)test->constant;
+        uint32_t found = a < b ? TH_MATCH_LESS : a == b ? TH_MATCH_EQUAL : TH_MATCH_GREATER;
+
+        if (test->by_value && !th_is_small(t))
             all = UNSURE;
+        else if (!(test->accepted & found))
+            return FAILS;
     }
     return all;
 }

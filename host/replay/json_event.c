@@ -112,18 +112,6 @@ static enum th_status take_shape(struct th_json_event *json, struct th_event *ev
     return TH_OK;
 }
 
-static enum th_status check_fields(const struct th_json_event *json)
-{
-    for (int i = 0; i < TH_JSON_FIELD_COUNT; i++) {
-        if (json->fields[i] && !(fields[i].may & json->shape))
-            return th_error_raise(TH_MALFORMED, "the field \"%s\" has no place here",
-                                  fields[i].name);
-        if (!json->fields[i] && (fields[i].must & json->shape))
-            return th_error_raise(TH_MALFORMED, "the field \"%s\" is missing", fields[i].name);
-    }
-    return TH_OK;
-}
-
 /* What is in them. */
 
 static enum th_status take_json_integer(const struct th_json_event *json, enum th_json_field field,
@@ -152,20 +140,6 @@ static enum th_status take_exact(const struct th_json_event *json, enum th_json_
     if (*digits < '0' || *digits > '9' || errno != 0 || end != text + json_string_length(string))
         return field_is_wrong(field, "it is no integer");
     return *value < least ? field_is_wrong(field, "it is out of range") : TH_OK;
-}
-
-static enum th_status take_json_time(struct th_json_event *json, struct th_event *event)
-{
-    bool clock = event->time.kind == TH_TIME_TIMESTAMP || event->time.kind == TH_TIME_CPU;
-
-    if (take_exact(json, TH_JSON_FIELD_ts, clock ? 0 : INT64_MIN, &event->time.ns) != TH_OK)
-        return TH_MALFORMED;
-    if (clock && event->time.ns % 1000 != 0)
-        return field_is_wrong(TH_JSON_FIELD_ts, "with this ts_kind it must be whole microseconds, "
-                                                "a multiple of 1000");
-    if (!(json->shape & TH_JSON_STRICT))
-        return TH_OK;
-    return take_exact(json, TH_JSON_FIELD_ts_unique, INT64_MIN, &event->time.unique);
 }
 
 /* Reads decimal digits up to the byte END and steps behind it; false if there are none, or they are
@@ -228,6 +202,7 @@ static enum th_status take_fact(const struct th_json_event *json, enum th_json_f
 static enum th_status take_message(struct th_json_event *json, struct th_event *event)
 {
     const json_t *tracee = json->fields[TH_JSON_FIELD_tracee];
+    bool clock = event->time.kind == TH_TIME_TIMESTAMP || event->time.kind == TH_TIME_CPU;
     int64_t scheduler;
 
     event->tuple_size = (json->shape & TH_JSON_SEQ_TRACE ? 3 : 4) +
@@ -235,8 +210,17 @@ static enum th_status take_message(struct th_json_event *json, struct th_event *
                         (json->fields[TH_JSON_FIELD_extra] != NULL) +
                         (json->fields[TH_JSON_FIELD_match_spec_result] != NULL) +
                         (json->fields[TH_JSON_FIELD_scheduler_id] != NULL);
-    if ((json->shape & TH_JSON_TIMED) && take_json_time(json, event) != TH_OK)
+
+    if (json->shape & TH_JSON_TIMED &&
+        take_exact(json, TH_JSON_FIELD_ts, clock ? 0 : INT64_MIN, &event->time.ns) != TH_OK)
         return TH_MALFORMED;
+    if (clock && event->time.ns % 1000 != 0)
+        return field_is_wrong(TH_JSON_FIELD_ts, "with this ts_kind it must be whole microseconds, "
+                                                "a multiple of 1000");
+    if (json->shape & TH_JSON_STRICT &&
+        take_exact(json, TH_JSON_FIELD_ts_unique, INT64_MIN, &event->time.unique) != TH_OK)
+        return TH_MALFORMED;
+
     if (json->fields[TH_JSON_FIELD_scheduler_id] &&
         take_json_integer(json, TH_JSON_FIELD_scheduler_id, TH_SMALL_MIN, TH_SMALL_MAX,
                           &scheduler) != TH_OK)
@@ -277,9 +261,15 @@ enum th_status th_replay_json_event_begin(struct th_json_event *json, json_t *ro
     event->reader = json;
     th_trace_event_begin(event, TH_EVENT_OTHER);
     event->timed = true;
-    if (take_fields(json) != TH_OK || take_shape(json, event) != TH_OK ||
-        check_fields(json) != TH_OK)
+    if (take_fields(json) != TH_OK || take_shape(json, event) != TH_OK)
         return TH_MALFORMED;
+    for (int i = 0; i < TH_JSON_FIELD_COUNT; i++) {
+        if (json->fields[i] && !(fields[i].may & json->shape))
+            return th_error_raise(TH_MALFORMED, "the field \"%s\" has no place here",
+                                  fields[i].name);
+        if (!json->fields[i] && (fields[i].must & json->shape))
+            return th_error_raise(TH_MALFORMED, "the field \"%s\" is missing", fields[i].name);
+    }
     if (event->kind == TH_EVENT_OTHER)
         return TH_OK;
     if (event->kind != TH_EVENT_DROP)

@@ -218,10 +218,22 @@ enum th_status th_replay_reader_check_input(struct th_reader *reader)
                             th_replay_reader_number(reader), position);
 }
 
-static enum th_status count_record(struct th_reader *reader, const struct th_event *event,
-                                   enum th_status status)
+enum th_status th_replay_reader_next(struct th_reader *reader, struct th_event *event)
 {
     struct th_reader_info *info = &reader->info;
+    enum th_status status;
+
+    event->number = info->records + 1;
+    th_memory_begin(reader->options.max_memory);
+    status = reader->format->next(reader, event);
+    while (__builtin_expect(status == TH_END, 0)) {
+        status = next_file(reader);
+        if (status != TH_OK) {
+            th_memory_begin(SIZE_MAX);
+            break;
+        }
+        status = reader->format->next(reader, event);
+    }
 
     info->bytes = reader->bytes_before + th_replay_input_position(&reader->input);
     if (status == TH_OK || status == TH_MALFORMED)
@@ -235,24 +247,6 @@ static enum th_status count_record(struct th_reader *reader, const struct th_eve
     info->malformed += status == TH_MALFORMED;
     info->damages += status == TH_PARTIAL;
     return status;
-}
-
-enum th_status th_replay_reader_next(struct th_reader *reader, struct th_event *event)
-{
-    enum th_status status;
-
-    event->number = reader->info.records + 1;
-    th_memory_begin(reader->options.max_memory);
-    status = reader->format->next(reader, event);
-    while (__builtin_expect(status == TH_END, 0)) {
-        status = next_file(reader);
-        if (status != TH_OK) {
-            th_memory_begin(SIZE_MAX);
-            break;
-        }
-        status = reader->format->next(reader, event);
-    }
-    return count_record(reader, event, status);
 }
 
 const struct th_reader_info *th_replay_reader_info(const struct th_reader *reader)
