@@ -83,25 +83,12 @@ static struct th_file_operation *take_operation(struct member *member)
     return operation;
 }
 
-/* True: nobody waits for it. */
-static bool end_operation(struct member *member, struct th_file_operation *operation)
-{
-    bool abandoned;
-
-    pthread_mutex_lock(&member->lock);
-    operation->state = TH_FILE_DONE;
-    abandoned = operation->abandoned;
-    atomic_store_explicit(&member->carries_out, 0, memory_order_relaxed);
-    atomic_fetch_sub_explicit(&member->load, 1, memory_order_relaxed);
-    pthread_mutex_unlock(&member->lock);
-    return abandoned || !operation->done;
-}
-
 static void *run_member(void *context)
 {
     struct member *member = context;
     struct th_file_operation *operation;
     char name[NAME_BYTES];
+    bool awaited;
 
     snprintf(name, sizeof name, "file io %u", (unsigned)(member - members) + 1);
     pthread_setname_np(pthread_self(), name);
@@ -109,7 +96,15 @@ static void *run_member(void *context)
         TH_PROBE(efile_drv__int_entry, operation->thread, operation->tag, (int)operation->command);
         th_file_carry_out(operation);
         TH_PROBE(efile_drv__int_return, operation->thread, operation->tag, (int)operation->command);
-        if (!end_operation(member, operation)) {
+
+        pthread_mutex_lock(&member->lock);
+        operation->state = TH_FILE_DONE;
+        awaited = operation->done && !operation->abandoned;
+        atomic_store_explicit(&member->carries_out, 0, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&member->load, 1, memory_order_relaxed);
+        pthread_mutex_unlock(&member->lock);
+
+        if (awaited) {
             operation->done(operation);
         } else {
             th_file_settle(operation, NULL);

@@ -194,19 +194,15 @@ static inline bool skim_quickly(struct th_record *record, struct th_event *event
 
 /* The long way. */
 
-static enum th_status record_damaged(const char *why)
-{
-    return th_error_raise(TH_MALFORMED, "%s", why);
-}
-
-static enum th_status other(const struct th_record *record, struct th_event *event)
+/* A term that is no trace message. */
+static enum th_status no_message(const struct th_record *record, struct th_event *event)
 {
     size_t size = (size_t)(record->end - record->data) - 1;
     size_t used = th_etf_skip(record->data + 1, size);
 
     th_trace_event_begin(event, TH_EVENT_OTHER);
     if (used == 0)
-        return record_damaged("its term is damaged or cut off");
+        return th_error_raise(TH_MALFORMED, "its term is damaged or cut off");
     if (used < size)
         return th_error_raise(TH_MALFORMED, "%zu bytes follow its term", size - used);
     return TH_OK;
@@ -266,13 +262,12 @@ static enum th_status skim_trace(struct th_record *record, struct th_event *even
     learn_node(record, p);
     th_env_clear(&record->scratch);
     if (th_etf_decode(&record->scratch, p, left, false, &record->etf, &event->tracee, &used) !=
-        TH_OK) {
+            TH_OK ||
+        (!th_is_pid(event->tracee) && !th_is_port(event->tracee)) ||
+        !skim_tag(record, event, p + used, arity)) {
         th_error_clear();
-        return other(record, event);
+        return no_message(record, event);
     }
-    if ((!th_is_pid(event->tracee) && !th_is_port(event->tracee)) ||
-        !skim_tag(record, event, p + used, arity))
-        return other(record, event);
     learn_prefix(record, event, p);
     return TH_OK;
 }
@@ -283,7 +278,7 @@ static enum th_status skim_seq_trace(struct th_record *record, struct th_event *
     size_t label = th_etf_skip(p, (size_t)(record->end - p));
 
     if (label == 0)
-        return record_damaged("its label is damaged or cut off");
+        return th_error_raise(TH_MALFORMED, "its label is damaged or cut off");
     if (record->etf.here.node == TH_NONE)
         learn_node(record, th_replay_record_actor(p + label, record->end));
     th_env_clear(&record->scratch);
@@ -304,7 +299,7 @@ static enum th_status skim_slowly(struct th_record *record, struct th_event *eve
     uint32_t arity;
 
     if (p == record->end)
-        return record_damaged("it is empty");
+        return th_error_raise(TH_MALFORMED, "it is empty");
     if (*p != TH_ETF_VERSION)
         return th_error_raise(TH_MALFORMED, "it begins with byte %u, not with %u as a term does",
                               *p, TH_ETF_VERSION);
@@ -319,7 +314,7 @@ static enum th_status skim_slowly(struct th_record *record, struct th_event *eve
     }
     p = th_replay_raw_tuple(p + 1, record->end, &arity);
     if (!p || !(p = th_replay_raw_atom(p, record->end, &kind)))
-        return other(record, event);
+        return no_message(record, event);
     if (!record->begun)
         record->etf.utf8_atoms = kind.utf8;
     record->begun = true;
@@ -330,7 +325,7 @@ static enum th_status skim_slowly(struct th_record *record, struct th_event *eve
     else if (th_replay_raw_is(&kind, "seq_trace") && (arity == 3 || arity == 4))
         return skim_seq_trace(record, event, p, arity);
     else
-        return other(record, event);
+        return no_message(record, event);
     return skim_trace(record, event, p, arity);
 }
 
