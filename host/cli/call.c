@@ -61,11 +61,9 @@ static const struct th_argument_set sets[] = {
 static const struct th_usage usage = {
     .sets = sets,
     .before = "Loads NIF libraries and evaluates Erlang expressions that call their functions, as "
-              "a shell "
-              "does.",
+              "a shell does.",
     .after = TH_CALL_ARGUMENTS_HELP
-    " Without any, stdin is read; if that "
-    "is a terminal, there is a prompt.\n\n"
+    " Without any, stdin is read; if that is a terminal, there is a prompt.\n\n"
     "There are terms, variables and patterns, operators, case, if, try, catch, receive and !; "
     "self(), register/2, timer:sleep/1 and the like; flush(), f(), f(V), b() and q() as in the "
     "shell; tracehost:console(), a process that prints what it is sent, and "

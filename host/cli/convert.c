@@ -14,11 +14,11 @@ struct convert {
 static const struct th_argument arguments[] = {
     TH_WORD("IN", FILE, TH_ARGUMENT_NEEDED, TH_INTO(struct convert, in)),
     TH_WORD("OUT", FILE, TH_ARGUMENT_NEEDED, TH_INTO(struct convert, out)),
-    TH_OPTION("to", "FORMAT", TEXT, 0,
-              "jsonl or trace; without it the suffix of OUT tells: .jsonl, .json or .trace, .log, "
-              ".dat",
-              .how = TH_ARGUMENT_OTHERS, .words = TH_WORDS("jsonl", "trace"),
-              TH_INTO(struct convert, to)),
+    TH_OPTION(
+        "to", "FORMAT", TEXT, 0,
+        "jsonl or trace; without it the suffix of OUT tells: .jsonl, .json or .trace, .log, .dat",
+        .how = TH_ARGUMENT_OTHERS, .words = TH_WORDS("jsonl", "trace"),
+        TH_INTO(struct convert, to)),
     {0},
 };
 
@@ -34,10 +34,8 @@ static const struct th_usage usage = {
     .before =
         "Converts a recorded stream between the trace-port format and JSON lines, losing nothing.",
     .after = "Either may be - for stdin or stdout. The JSON is described in samples/README.md. IN "
-             "may be "
-             "tcp://HOST:PORT, what a running node sends to dbg:trace_port(ip, PORT): then it is "
-             "recorded, "
-             "until the node or a signal ends it.\n\n"
+             "may be tcp://HOST:PORT, what a running node sends to dbg:trace_port(ip, PORT): then "
+             "it is recorded, until the node or a signal ends it.\n\n"
              "Examples:\n"
              "  tracehost convert calls.trace calls.jsonl\n"
              "  tracehost convert tcp://localhost:4711 calls.trace\n"
@@ -76,8 +74,7 @@ int th_cli_command_convert(int argc, char **argv)
             th_error_raise(TH_USAGE, "there is no format '%s': it is jsonl or trace", convert.to);
         else
             th_error_raise(TH_USAGE,
-                           "the name '%s' does not tell a format: give --to=jsonl or "
-                           "--to=trace",
+                           "the name '%s' does not tell a format: give --to=jsonl or --to=trace",
                            convert.out);
         return th_cli_command_fail("convert");
     }

@@ -34,13 +34,12 @@ static const struct th_argument_set sets[] = {
 static const struct th_usage usage = {
     .sets = sets,
     .before = "Prints every record of a recorded stream.",
-    .after =
-        "STREAM is a trace-port file, a file of a wrap set or its pattern NAME*TAIL, JSON lines, - "
-        "for "
-        "stdin, or tcp://HOST:PORT for what a running node sends to dbg:trace_port(ip, PORT).\n\n"
-        "Examples:\n"
-        "  tracehost dump calls.trace\n"
-        "  tracehost dump --format=jsonl --max-events=3 calls.trace",
+    .after = "STREAM is a trace-port file, a file of a wrap set or its pattern NAME*TAIL, JSON "
+             "lines, - for stdin, or tcp://HOST:PORT for what a running node sends to "
+             "dbg:trace_port(ip, PORT).\n\n"
+             "Examples:\n"
+             "  tracehost dump calls.trace\n"
+             "  tracehost dump --format=jsonl --max-events=3 calls.trace",
 };
 
 static void print_records(struct th_stream *stream, struct th_output *out)

@@ -25,8 +25,8 @@ static enum th_status take_encoding(const struct th_argument *argument, const ch
 
 const struct th_argument th_cli_encoding_arguments[] = {
     TH_OPTION("encoding", "ENCODING", CHOICE, 8,
-              "Which characters of atoms, strings and binaries are shown as they are, as with "
-              "`erl +pc`: unicode (the default where the locale is UTF-8) or latin1",
+              "Which characters of atoms, strings and binaries are shown as they are, as with `erl "
+              "+pc`: unicode (the default where the locale is UTF-8) or latin1",
               .words = TH_WORDS("latin1", "unicode"), .take = take_encoding),
     {0},
 };

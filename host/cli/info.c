@@ -28,11 +28,10 @@ static const struct th_argument arguments[] = {
     TH_WORD("STREAM", FILE, TH_ARGUMENT_NEEDED, TH_INTO(struct info, name)),
     TH_OPTION("format", "FORMAT", CHOICE, 0, "text (the default) or json",
               .words = TH_WORDS("text", "json"), TH_INTO(struct info, json)),
-    TH_OPTION(
-        "top", "N", NUMBER, 0,
-        "Show the N most frequent functions and tracees; 0: all (the default: 20 as text, all "
-        "as json)",
-        TH_INTO(struct info, top)),
+    TH_OPTION("top", "N", NUMBER, 0,
+              "Show the N most frequent functions and tracees; 0: all (the default: 20 as text, "
+              "all as json)",
+              TH_INTO(struct info, top)),
     {0},
 };
 
@@ -47,8 +46,7 @@ static const struct th_argument_set sets[] = {
 static const struct th_usage usage = {
     .sets = sets,
     .before = "Counts the records of a stream: by tag, by tracee, by function called; its time "
-              "span; what "
-              "was dropped or is damaged.",
+              "span; what was dropped or is damaged.",
     .after = "Example:\n"
              "  tracehost info --top=5 calls.trace",
 };

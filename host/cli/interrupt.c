@@ -128,11 +128,10 @@ const char *th_cli_interrupt_name(void)
 static void *explain_later(void *command)
 {
     nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
-    th_write_text(
-        STDERR_FILENO,
-        "tracehost %s: %s came; tracers draw or write what they have left; another signal "
-        "ends that at once\n",
-        (const char *)command, th_cli_interrupt_name());
+    th_write_text(STDERR_FILENO,
+                  "tracehost %s: %s came; tracers draw or write what they have left; another "
+                  "signal ends that at once\n",
+                  (const char *)command, th_cli_interrupt_name());
     return NULL;
 }
 

@@ -62,21 +62,18 @@ static const struct th_argument_set sets[] = {
 
 static const struct th_usage usage = {
     .sets = sets,
-    .before =
-        "Tries a match specification: on a call with the arguments that are the list TERM, on a "
-        "message "
-        "sent, [Receiver,Message], or received, [Node,Sender,Message]. Prints what "
-        "erlang:match_spec_test/3 would, and for each clause that fails, why it does.",
-    .after = "SPEC is Erlang text, or a name: c (caller_trace), x (exception_trace), cx "
-             "(caller_exception_trace), r (return_trace). Actions are shown, not taken. What is "
-             "not known, "
-             "as "
-             "arguments with --arity, is not guessed: then the answer may be 'unknown'.\n\n"
-             "Exit status: 0 it matches, 1 it does not, 4 that is unknown, 3 SPEC has a fault.\n\n"
-             "Examples:\n"
-             "  tracehost match \"[{['\\$1','_'],[{'>','\\$1',3}],[]}]\" '[4,x]'\n"
-             "  tracehost match --kind=send \"[{[me,'_'],[],[]}]\" '[me,ok]'\n"
-             "  tracehost match --arity=2 c",
+    .before = "Tries a match specification: on a call with the arguments that are the list TERM, "
+              "on a message sent, [Receiver,Message], or received, [Node,Sender,Message]. Prints "
+              "what erlang:match_spec_test/3 would, and for each clause that fails, why it does.",
+    .after =
+        "SPEC is Erlang text, or a name: c (caller_trace), x (exception_trace), cx "
+        "(caller_exception_trace), r (return_trace). Actions are shown, not taken. What is not "
+        "known, as arguments with --arity, is not guessed: then the answer may be 'unknown'.\n\n"
+        "Exit status: 0 it matches, 1 it does not, 4 that is unknown, 3 SPEC has a fault.\n\n"
+        "Examples:\n"
+        "  tracehost match \"[{['\\$1','_'],[{'>','\\$1',3}],[]}]\" '[4,x]'\n"
+        "  tracehost match --kind=send \"[{[me,'_'],[],[]}]\" '[me,ok]'\n"
+        "  tracehost match --arity=2 c",
     .words = "SPEC TERM",
 };
 

@@ -5,22 +5,19 @@
 
 static const char before[] =
     "Lists the libraries in the plugin path; or shows what is in one: its functions, what "
-    "breakpoints "
-    "they can have, which of them are for dirty schedulers, where they are in the source if there "
-    "is debug information, its NIF version, the functions it imports and the version that has them "
-    "all. What is shown as Module:Function/Arity can be called with "
+    "breakpoints they can have, which of them are for dirty schedulers, where they are in the "
+    "source if there is debug information, its NIF version, the functions it imports and the "
+    "version that has them all. What is shown as Module:Function/Arity can be called with "
     "`tracehost call`, and traced; local functions can be traced.";
 
-static const char after[] =
-    "A global breakpoint sees calls that come from outside, a local one also those that the "
-    "library "
-    "makes in C.\n\n"
-    "A library that is shown is opened: its constructors and its nif_init run, its load does "
-    "not.\n\n"
-    "Examples:\n"
-    "  tracehost plugins\n"
-    "  tracehost plugins -L priv my_nif\n"
-    "  tracehost plugins ./priv/my_nif.so";
+static const char after[] = "A global breakpoint sees calls that come from outside, a local one "
+                            "also those that the library makes in C.\n\n"
+                            "A library that is shown is opened: its constructors and its nif_init "
+                            "run, its load does not.\n\n"
+                            "Examples:\n"
+                            "  tracehost plugins\n"
+                            "  tracehost plugins -L priv my_nif\n"
+                            "  tracehost plugins ./priv/my_nif.so";
 
 static const char *flags_text(unsigned flags)
 {

@@ -31,13 +31,10 @@ static const struct th_argument_set sets[] = {
 static const struct th_usage usage = {
     .sets = sets,
     .before = "Lists the USDT probes of a file, from its notes, with what is known of their "
-              "arguments; of "
-              "tracehost itself if none is given.",
+              "arguments; of tracehost itself if none is given.",
     .after = "LIBRARY is a name, looked up as NAME.so among tracers and plugins, or a path with a "
-             "'/'; so "
-             "is PROGRAM. It need not be one for tracehost, and none of its code is run. Arguments "
-             "without "
-             "a name are told by their size.\n\n"
+             "'/'; so is PROGRAM. It need not be one for tracehost, and none of its code is run. "
+             "Arguments without a name are told by their size.\n\n"
              "Examples:\n"
              "  tracehost probes\n"
              "  tracehost probes usdt\n"

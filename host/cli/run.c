@@ -164,9 +164,8 @@ static void give_up(void *context)
     fflush(NULL);
     tell_stop(running);
     if (!mine || atomic_load_explicit(&running->control.lock.away, memory_order_relaxed) > 0)
-        fprintf(stderr,
-                "tracehost run: a command, or the replacing of a tracer, has not ended, and "
-                "is not waited for\n");
+        fprintf(stderr, "tracehost run: a command, or the replacing of a tracer, has not ended, "
+                        "and is not waited for\n");
     th_runtime_each_running(show_hanging, running);
     _exit(th_cli_interrupt_status(TH_CRASHED));
 }

@@ -41,8 +41,8 @@ const struct th_argument th_cli_stream_arguments[] = {
               "is the scheduler's: for streams recorded with the flag scheduler_id",
               TH_INTO(struct th_stream_options, scheduler_id)),
     TH_OPTION("max-memory", "BYTES", BYTES, 90,
-              "Take an event for damaged that needs more memory to be read: 1MiB or more "
-              "(default: 512MiB)",
+              "Take an event for damaged that needs more memory to be read: 1MiB or more (default: "
+              "512MiB)",
               .take = take_memory),
     TH_OPTION(
         "reconnect", "T", TIME, 90,

@@ -3,18 +3,16 @@
 
 #include "host/trace/trace.h"
 
-static const char before[] =
-    "Lists the libraries in the tracer path; or shows what is in one: its callbacks and what fills "
-    "each slot, its settings, its NIF version, the functions it imports and the version that has "
-    "them all.";
+static const char before[] = "Lists the libraries in the tracer path; or shows what is in one: its "
+                             "callbacks and what fills each slot, its settings, its NIF version, "
+                             "the functions it imports and the version that has them all.";
 
-static const char after[] =
-    "A library that is shown is opened: its constructors and its nif_init run, its load does "
-    "not.\n\n"
-    "Examples:\n"
-    "  tracehost tracers\n"
-    "  tracehost tracers count\n"
-    "  tracehost tracers ./my_tracer.so";
+static const char after[] = "A library that is shown is opened: its constructors and its nif_init "
+                            "run, its load does not.\n\n"
+                            "Examples:\n"
+                            "  tracehost tracers\n"
+                            "  tracehost tracers count\n"
+                            "  tracehost tracers ./my_tracer.so";
 
 static void print_slots(const struct th_library *library)
 {

@@ -31,23 +31,19 @@ static const struct th_argument_set sets[] = {
 
 static const struct th_usage usage = {
     .sets = sets,
-    .before = "Tells a host that runs what to do: one that was started with --control=SOCKET."
-              "",
-    .after =
-        "Without a COMMAND stdin is read, a command a line; if that is a terminal, there is a "
-        "prompt, "
-        "with a history, and completion by the tab key. `help` lists the commands. Words are "
-        "parted by "
-        "blanks, but in 'quotes' and \"quotes\".\n\n"
-        "The exit status is what the command of the host says, as if it had been given when that "
-        "was "
-        "started; of several, that of the first one that failed. It is 1 if the host goes away.\n\n"
-        "Examples:\n"
-        "  tracehost run --control=/tmp/bank ./bank.so 'bank:go()' &\n"
-        "  tracehost ctl /tmp/bank attach count -p bank:_/_\n"
-        "  tracehost ctl /tmp/bank pattern bank:deposit/2 --kind=count,time\n"
-        "  tracehost ctl --json /tmp/bank functions bank:_/_\n"
-        "  tracehost ctl /tmp/bank detach count\n",
+    .before = "Tells a host that runs what to do: one that was started with --control=SOCKET.",
+    .after = "Without a COMMAND stdin is read, a command a line; if that is a terminal, there is a "
+             "prompt, with a history, and completion by the tab key. `help` lists the commands. "
+             "Words are parted by blanks, but in 'quotes' and \"quotes\".\n\n"
+             "The exit status is what the command of the host says, as if it had been given when "
+             "that was started; of several, that of the first one that failed. It is 1 if the host "
+             "goes away.\n\n"
+             "Examples:\n"
+             "  tracehost run --control=/tmp/bank ./bank.so 'bank:go()' &\n"
+             "  tracehost ctl /tmp/bank attach count -p bank:_/_\n"
+             "  tracehost ctl /tmp/bank pattern bank:deposit/2 --kind=count,time\n"
+             "  tracehost ctl --json /tmp/bank functions bank:_/_\n"
+             "  tracehost ctl /tmp/bank detach count\n",
     .commands = th_control_commands,
 };
 

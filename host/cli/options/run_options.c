@@ -71,11 +71,10 @@ static const struct th_argument arguments[] = {
     TH_OPTION("check", NULL, FLAG, 0,
               "Watch what the libraries do with the NIF API; exit with 1 if it is forbidden",
               TH_INTO(struct th_run_options, check)),
-    TH_OPTION(
-        "probe", "PATTERN", PROBE, 0,
-        "Print when a USDT probe is hit whose name matches PATTERN, as `efile_drv__*`; may be "
-        "given more than once. `tracehost probes` lists them",
-        .take = take_probe),
+    TH_OPTION("probe", "PATTERN", PROBE, 0,
+              "Print when a USDT probe is hit whose name matches PATTERN, as `efile_drv__*`; may "
+              "be given more than once. `tracehost probes` lists them",
+              .take = take_probe),
     TH_OPTION("fail-on-loss", NULL, FLAG, 0,
               "Exit with 4 if calls or events happened that could not be told",
               TH_INTO(struct th_run_options, fail_on_loss)),
@@ -101,16 +100,14 @@ static const struct th_argument_set sets[] = {
 const struct th_usage th_options_run_usage = {
     .sets = sets,
     .before = "Loads NIF libraries and evaluates Erlang expressions that call their functions, "
-              "while tracers "
-              "are told what happens.",
+              "while tracers are told what happens.",
     .after = TH_CALL_ARGUMENTS_HELP
     " They are evaluated as `tracehost call` does, by one process; the first exception ends it. "
     "With that process ends the run.\n\n"
     "TRACER is a name, looked up as NAME.so, or a path with a '/'. Its state, which every callback "
     "gets, is an Erlang term: the value of STATE, an expression which may call the libraries' "
-    "functions; "
-    "the map of the keys, whose values are integers, true, false or else binaries; or #{}. "
-    "`console`, also inside of it, stands for a process that prints what it is sent.\n\n"
+    "functions; the map of the keys, whose values are integers, true, false or else binaries; or "
+    "#{}. `console`, also inside of it, stands for a process that prints what it is sent.\n\n"
     "With --watch the files of the libraries are watched, too: new code is loaded while they run. "
     "So it is by `tracehost ctl SOCKET load`.\n\n"
     "T is a time: 1.5 or 1.5s, 250ms, 10us, 3ns, 2min.\n\n"

@@ -41,21 +41,18 @@ static enum th_status take_top(const struct th_argument *argument, const char *v
 const struct th_argument th_options_trace_arguments[] = {
     TH_OPTION(
         NULL, "DIR", FOLDER, 1,
-        "Look for tracers in DIR first, then in $TRACEHOST_PATH, then where tracehost is "
-        "installed",
+        "Look for tracers in DIR first, then in $TRACEHOST_PATH, then where tracehost is installed",
         .letter = 'L', .how = TH_ARGUMENT_REPEATS, TH_INTO(struct th_trace_options, folders),
-        .live_help =
-            "Look for libraries and tracers in DIR first, then in $TRACEHOST_PATH, then where "
-            "tracehost is installed"),
+        .live_help = "Look for libraries and tracers in DIR first, then in $TRACEHOST_PATH, then "
+                     "where tracehost is installed"),
     TH_OPTION("watch", NULL, FLAG, 1,
               "When the file of a tracer of -t is compiled anew, or another is moved there, go on "
               "with that one, with all that is set; one that is refused leaves the old one at work",
               TH_INTO(struct th_trace_options, watch)),
-    TH_OPTION(
-        "callback-timeout", "T", TIME, 4,
-        "Give up if a callback takes longer than T (default: one that takes 10s is named, and "
-        "goes on)",
-        TH_INTO(struct th_trace_options, timeout)),
+    TH_OPTION("callback-timeout", "T", TIME, 4,
+              "Give up if a callback takes longer than T (default: one that takes 10s is named, "
+              "and goes on)",
+              TH_INTO(struct th_trace_options, timeout)),
     TH_OPTION("stats", NULL, FLAG, 4, "Show what became of all events, at the end on stderr",
               TH_INTO(struct th_trace_options, stats)),
     TH_OPTION("format", "FORMAT", CHOICE, 4, "How counts are shown: text (the default) or json",
@@ -69,10 +66,10 @@ const struct th_argument th_options_trace_arguments[] = {
               "else all; without -t no tracer is told. Keys: c and t sort, arrows scroll, r "
               "restarts the counts, p pauses, q ends with status 0 what Ctrl-C ends with 130",
               .how = TH_ARGUMENT_OPTIONAL, .otherwise = "1s", .take = take_top),
-    TH_OPTION("color", "WHEN", CHOICE, 4,
-              "always, never or auto (the default): for tracers that use colours; NO_COLOR is "
-              "obeyed",
-              .words = TH_WORDS("always", "never", "auto"), .take = take_color),
+    TH_OPTION(
+        "color", "WHEN", CHOICE, 4,
+        "always, never or auto (the default): for tracers that use colours; NO_COLOR is obeyed",
+        .words = TH_WORDS("always", "never", "auto"), .take = take_color),
     {0},
 };
 

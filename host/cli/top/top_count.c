@@ -35,10 +35,9 @@ enum th_status th_top_check(const struct th_trace_options *options)
     for (size_t i = 0; i < first->patterns.count && !loose; i++)
         loose = for_tracers(&first->patterns.items[i]);
     if (loose)
-        return th_error_raise(TH_USAGE,
-                              "--top counts calls and their time: %s needs a tracer, and no -t "
-                              "names one",
-                              loose);
+        return th_error_raise(
+            TH_USAGE, "--top counts calls and their time: %s needs a tracer, and no -t names one",
+            loose);
     return th_top_terminal_check();
 }
 

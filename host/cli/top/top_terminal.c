@@ -180,10 +180,10 @@ enum th_status th_top_terminal_check(void)
     if (!isatty(STDERR_FILENO))
         return th_error_raise(TH_USAGE, "--top is shown on stderr, which is no terminal");
     if (!type || !*type || strcmp(type, "dumb") == 0)
-        return th_error_raise(TH_USAGE,
-                              "--top moves the cursor, which a terminal of type '%s' "
-                              "cannot: what is it, in TERM?",
-                              type ? type : "");
+        return th_error_raise(
+            TH_USAGE,
+            "--top moves the cursor, which a terminal of type '%s' cannot: what is it, in TERM?",
+            type ? type : "");
     return TH_OK;
 }
 
