@@ -5,7 +5,7 @@
 #ifndef TH_CALL_ARGUMENTS_H
 #define TH_CALL_ARGUMENTS_H
 
-#include "call_library.h"
+#include "host/runtime/runtime.h"
 #include "host/shell/shell.h"
 
 #include "host/control/control.h"
@@ -43,8 +43,8 @@ void th_cli_call_arguments_add_file(struct th_call_arguments *arguments, const c
 enum th_status th_cli_call_arguments_read(const struct th_call_arguments *arguments,
                                           struct th_program programs[], size_t *count);
 
-/* Loads all libraries, until th_code_end(); FOLDERS are looked in first. COPIES: see
- * th_cli_call_library_add(). */
+/* Loads all libraries, until th_code_end(); FOLDERS are looked in first. COPIES: private
+ * copies of them, so that new code may take their place, whatever is done to the files. */
 enum th_status th_cli_call_arguments_load(const struct th_call_arguments *arguments,
                                           const char *const folders[], size_t folder_count,
                                           bool copies);

@@ -2,9 +2,9 @@
 #ifndef TH_CALL_SESSION_H
 #define TH_CALL_SESSION_H
 
-#include "call_library.h"
 #include "run_limit.h"
 
+#include "host/runtime/runtime.h"
 #include "host/shell/shell.h"
 
 /* What all sessions share. */

@@ -1,5 +1,4 @@
 /* tracehost dump: every record as text. */
-#include "encoding.h"
 #include "interrupt.h"
 #include "stream.h"
 

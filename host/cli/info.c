@@ -1,6 +1,5 @@
 /* tracehost info: what is in a stream. */
 #include "stream_stats.h"
-#include "encoding.h"
 #include "interrupt.h"
 #include "stream.h"
 

@@ -1,7 +1,6 @@
 /* The program: finds the subcommand and runs it. */
 #include "subcommand.h"
 #include "host/control/control.h"
-#include "encoding.h"
 
 #include "host/library/library.h"
 

@@ -1,8 +1,8 @@
 /* tracehost match: tries a match specification on arguments or a message. */
 #include "subcommand.h"
-#include "encoding.h"
-#include "match_text.h"
+#include "host/trace/trace.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,6 +138,161 @@ static enum th_status read_options(struct match *match)
     return TH_OK;
 }
 
+/* --- How it came out, as text ------------------------------------------------------------------- */
+
+static void print_buffer(struct th_buffer *out)
+{
+    fwrite(out->data, 1, out->size, stdout);
+    th_buffer_free(out);
+}
+
+static void report_text(const struct th_match_report *report)
+{
+    struct th_buffer out = {0};
+
+    th_match_print_report(&out, report);
+    print_buffer(&out);
+}
+
+static void report_faults_text(const struct th_match_faults *faults)
+{
+    struct th_buffer out = {0};
+
+    th_buffer_add_text(&out, "{error,[");
+    for (size_t i = 0; i < faults->count; i++) {
+        const char *text = faults->items[i].text;
+        th_env env;
+        th_env_init(&env, TH_ENV_PLAIN);
+        th_buffer_add_text(&out, i ? ",{error," : "{error,");
+        th_text_print(&out, th_make_latin1_string(&env, (const unsigned char *)text, strlen(text)));
+        th_buffer_add_byte(&out, '}');
+        th_env_release(&env);
+    }
+    th_buffer_add_text(&out, "]}\n");
+    for (size_t i = 0; i < faults->count; i++) {
+        th_match_print_place(&out, faults->items[i].place);
+        if (faults->items[i].place.clause > 0)
+            th_buffer_add_text(&out, ": ");
+        th_buffer_printf(&out, "in %s\n",
+                         faults->items[i].shown ? faults->items[i].shown : "the whole");
+    }
+    print_buffer(&out);
+}
+
+/* --- How it came out, as JSON: terms are strings of Erlang text --------------------------------- */
+
+static json_t *json_term(th_term t)
+{
+    struct th_buffer text = {0};
+    json_t *string;
+
+    th_text_print(&text, t);
+    string = json_string(th_buffer_text(&text));
+    th_buffer_free(&text);
+    return string;
+}
+
+static const char *end_name(enum th_match_end end)
+{
+    static const char *const names[] = {"no", "yes", "unknown"};
+
+    return names[end];
+}
+
+static const char *part_name(enum th_match_part part)
+{
+    static const char *const names[] = {"whole", "head", "guard", "body"};
+
+    return names[part];
+}
+
+static json_t *json_place(struct th_match_place place)
+{
+    json_t *object =
+        json_pack("{s:I, s:s}", "clause", (json_int_t)place.clause, "part", part_name(place.part));
+
+    if (place.item)
+        json_object_set_new(object, "item", json_integer((json_int_t)place.item));
+    return object;
+}
+
+static json_t *json_attempt(const struct th_match_report *report,
+                            const struct th_match_attempt *attempt)
+{
+    json_t *object = json_place(attempt->place);
+
+    json_object_set_new(object, "end", json_string(end_name(attempt->end)));
+    if (attempt->end == TH_MATCH_YES)
+        return object;
+    json_object_set_new(object, "term", json_term(th_match_part(report->spec, attempt->place)));
+    if (attempt->value == TH_MATCH_RAISED)
+        json_object_set_new(object, "raised", json_true());
+    else if (attempt->value != TH_NONE)
+        json_object_set_new(object, "value", json_term(attempt->value));
+    return object;
+}
+
+static json_t *json_doings(const struct th_buffer *doings)
+{
+    json_t *array = json_array();
+
+    for (size_t from = 0, i = 0; i < doings->size; i++)
+        if (doings->data[i] == '\n') {
+            json_array_append_new(array, json_stringn((const char *)doings->data + from, i - from));
+            from = i + 1;
+        }
+    return array;
+}
+
+static void print_json(json_t *all)
+{
+    json_dumpf(all, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(all);
+}
+
+static void add_result(json_t *all, const struct th_match_report *report)
+{
+    const struct th_match_result *result = &report->result;
+
+    json_object_set_new(all, "clause", json_integer((json_int_t)result->clause));
+    json_object_set_new(all, "message",
+                        result->message == TH_NONE ? json_null() : json_term(result->message));
+    json_object_set_new(all, "return_trace", json_boolean(result->return_trace));
+    json_object_set_new(all, "exception_trace", json_boolean(result->exception_trace));
+    json_object_set_new(all, "done", json_doings(report->doings));
+    json_object_set_new(all, "callers_unknown", json_integer(result->callers_unknown));
+    json_object_set_new(all, "unsure", json_integer(result->unsure));
+}
+
+static void report_json(const struct th_match_report *report)
+{
+    json_t *all = json_object(), *clauses = json_array();
+
+    json_object_set_new(all, "end", json_string(end_name(report->result.end)));
+    if (report->result.end == TH_MATCH_YES)
+        add_result(all, report);
+    for (size_t i = 0; i < report->count; i++)
+        json_array_append_new(clauses, json_attempt(report, &report->attempts[i]));
+    json_object_set_new(all, "clauses", clauses);
+    print_json(all);
+}
+
+static void report_faults_json(const struct th_match_faults *faults)
+{
+    json_t *errors = json_array();
+
+    for (size_t i = 0; i < faults->count; i++) {
+        const struct th_match_fault *fault = &faults->items[i];
+        json_t *object = json_place(fault->place);
+        json_object_set_new(object, "text", json_string(fault->text));
+        if (fault->term)
+            json_object_set_new(object, "term", json_string(fault->term));
+        json_array_append_new(errors, object);
+    }
+    print_json(json_pack("{s:o}", "errors", errors));
+}
+
 /* --- Trying ----------------------------------------------------------------------------------- */
 
 static int try(struct match *match, const struct th_match_spec *spec,
@@ -152,9 +307,9 @@ static int try(struct match *match, const struct th_match_spec *spec,
     report.count =
         th_match_explain(spec, subject, &surroundings, &match->env, &report.result, attempts);
     if (match->json)
-        th_cli_match_report_json(&report);
+        report_json(&report);
     else
-        th_cli_match_report_text(&report);
+        report_text(&report);
     th_free(attempts);
     return statuses[report.result.end];
 }
@@ -169,9 +324,9 @@ static int compile_and_try(struct match *match, th_term term,
     if (status == TH_OK)
         status = try(match, spec, subject);
     else if (match->json)
-        th_cli_match_report_faults_json(&faults);
+        report_faults_json(&faults);
     else
-        th_cli_match_report_faults_text(&faults);
+        report_faults_text(&faults);
     th_match_faults_free(&faults);
     th_match_free(spec);
     return status;

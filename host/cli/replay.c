@@ -1,5 +1,4 @@
 /* tracehost replay: recorded streams into tracers. */
-#include "encoding.h"
 #include "replaying.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
 /* tracehost report: a page about recorded streams. */
-#include "encoding.h"
 #include "interrupt.h"
 #include "replaying.h"
 

@@ -1,5 +1,5 @@
 /* What --top shows: rows from counts, lines of a given width, keys. */
-#include "host/cli/top/top_key.h"
+#include "host/cli/top/top_terminal.h"
 #include "host/cli/top/top_view.h"
 
 #include <setjmp.h>

@@ -2,11 +2,11 @@
 #include "ctl.h"
 
 #include "host/cli/subcommand.h"
-#include "host/cli/encoding.h"
 #include "host/cli/interrupt.h"
 #include "host/cli/line_editor.h"
 #include "host/control/control.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +46,73 @@ static const struct th_usage usage = {
              "  tracehost ctl /tmp/bank detach count\n",
     .commands = th_control_commands,
 };
+
+/* --- The words of a line, as a shell parts them, without anything that a shell puts in their place --- */
+
+struct splitting {
+    const char *next; /* of the line */
+    char *to;         /* where the next byte of a word goes */
+};
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* In a quote, QUOTE. In single ones a backslash is itself, as in a shell. False: it does not end.
+ */
+static bool take_quoted(struct splitting *s, char quote)
+{
+    for (; *s->next && *s->next != quote; s->next++) {
+        bool escapes =
+            quote == '"' && *s->next == '\\' && (s->next[1] == '"' || s->next[1] == '\\');
+        s->next += escapes;
+        *s->to++ = *s->next;
+    }
+    return *s->next && *s->next++ == quote;
+}
+
+/* One word, with a 0 behind it. */
+static bool take_word(struct splitting *s)
+{
+    bool good = true;
+
+    while (good && *s->next && !is_blank(*s->next)) {
+        char c = *s->next++;
+        if (c == '\'' || c == '"')
+            good = take_quoted(s, c);
+        else if (c == '\\' && *s->next)
+            *s->to++ = *s->next++;
+        else
+            *s->to++ = c;
+    }
+    *s->to++ = '\0';
+    return good;
+}
+
+/* A word takes two bytes of the line at least, but for the last one. */
+enum th_status th_ctl_split(const char *line, int *count, char ***result)
+{
+    size_t most = strlen(line) / 2 + 2;
+    char **words = th_alloc(most * sizeof *words + strlen(line) + 1);
+    struct splitting s = {line, (char *)(words + most)};
+
+    *count = 0;
+    for (;;) {
+        while (is_blank(*s.next))
+            s.next++;
+        if (!*s.next || (*s.next == '#' && *count == 0))
+            break;
+        words[(*count)++] = s.to;
+        if (!take_word(&s)) {
+            th_free(words);
+            return th_error_raise(TH_USAGE, "a quote does not end");
+        }
+    }
+    words[*count] = NULL;
+    *result = words;
+    return TH_OK;
+}
 
 /* --- Paths ------------------------------------------------------------------------------------ */
 
@@ -175,6 +242,51 @@ enum th_status th_ctl_do(struct th_ctl *ctl, int count, char *const words[])
     status = show_answer(ctl, words[0], answer);
     json_decref(answer);
     return status;
+}
+
+/* --- Lines --------------------------------------------------------------------------------------- */
+
+enum th_status th_ctl_do_line(struct th_ctl *ctl, const char *line)
+{
+    char **words;
+    int count;
+    enum th_status status = th_ctl_split(line, &count, &words);
+
+    if (status != TH_OK)
+        return status;
+    if (count > 0)
+        status = th_ctl_do(ctl, count, words);
+    th_free(words);
+    return status;
+}
+
+enum th_status th_ctl_tell(enum th_status status)
+{
+    th_cli_command_flush();
+    if (status != TH_OK && status != TH_END && th_error_status() != TH_OK)
+        th_cli_command_fail("ctl");
+    th_error_clear();
+    return status;
+}
+
+enum th_status th_ctl_script(struct th_ctl *ctl)
+{
+    enum th_status first = TH_OK, status;
+    char *line = NULL;
+    size_t room = 0;
+
+    while (!ctl->gone && getline(&line, &room, stdin) >= 0) {
+        status = th_ctl_tell(th_ctl_do_line(ctl, line));
+        if (first == TH_OK)
+            first = status;
+    }
+    if (!ctl->gone && !feof(stdin)) {
+        status = th_ctl_tell(th_error_raise(TH_FAILED, "cannot read stdin: %s", strerror(errno)));
+        if (first == TH_OK)
+            first = status;
+    }
+    free(line);
+    return first;
 }
 
 /* --- The program ------------------------------------------------------------------------------ */

@@ -2,7 +2,6 @@
 #include "ctl.h"
 
 #include "host/cli/subcommand.h"
-#include "ctl_table.h"
 
 #include <string.h>
 

@@ -40,9 +40,6 @@ void th_top_wait(void);
 /* The terminal is as it was, with all that was printed meanwhile. Any thread. */
 void th_top_end(void);
 
-/* Has the session count what the -p that stand before all --session name, or all functions. */
-enum th_status th_top_count(const struct th_trace_options *options, struct th_session *session);
-
 /* What runs or is played, for the view's second and third line. By the view's thread, but for
  * th_top_place(), which the thread that replays calls: how far it has come. */
 void th_top_about_run(const struct th_session *session, const struct th_tracing *tracing,

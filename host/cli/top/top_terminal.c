@@ -1,7 +1,5 @@
 #include "top_terminal.h"
 
-#include "top_held.h"
-
 #include "host/term/term.h"
 
 #include <errno.h>
@@ -9,12 +7,115 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
+
+/* --- what others print meanwhile: a file in between --- */
+
+/* Written before there is anything to restore; then only read, but for `copied`, which is of who
+ * restores. -1: not in use. */
+static int file = -1, was_stdout = -1, was_stderr = -1;
+static off_t copied;
+
+static bool is_same_terminal(void)
+{
+    struct stat one, other;
+
+    return isatty(STDOUT_FILENO) && fstat(STDOUT_FILENO, &one) == 0 &&
+           fstat(STDERR_FILENO, &other) == 0 && one.st_rdev == other.st_rdev;
+}
+
+static int duplicate(int descriptor)
+{
+    return fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+}
+
+/* Without a name, so that nothing is left of it whatever happens. */
+static int open_file(void)
+{
+    FILE *opened = tmpfile();
+    int descriptor = opened ? duplicate(fileno(opened)) : -1;
+
+    if (opened)
+        fclose(opened);
+    if (descriptor >= 0)
+        fcntl(descriptor, F_SETFL, O_APPEND); /* whoever writes */
+    return descriptor;
+}
+
+/* Stderr, and stdout if it is the same terminal, become a file. TH_FAILED, and nothing has changed,
+ * if that cannot be. */
+static enum th_status begin_holding(void)
+{
+    bool both = is_same_terminal();
+
+    fflush(NULL);
+    file = open_file();
+    was_stderr = duplicate(STDERR_FILENO);
+    was_stdout = both ? duplicate(STDOUT_FILENO) : -1;
+    copied = 0;
+    if (file < 0 || was_stderr < 0 || (both && was_stdout < 0)) {
+        enum th_status status = th_error_raise(
+            TH_FAILED, "cannot hold back what others print meanwhile: %s", strerror(errno));
+        close(file);
+        close(was_stderr);
+        close(was_stdout);
+        return status;
+    }
+    dup2(file, STDERR_FILENO);
+    if (both)
+        dup2(file, STDOUT_FILENO);
+    return TH_OK;
+}
+
+static void write_all(const char *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t written = write(was_stderr, bytes, size);
+        if (written < 0 && errno != EINTR)
+            return;
+        if (written > 0) {
+            bytes += written;
+            size -= (size_t)written;
+        }
+    }
+}
+
+static void copy(void)
+{
+    char bytes[4096];
+    ssize_t size;
+
+    while ((size = pread(file, bytes, sizeof bytes, copied)) > 0) {
+        write_all(bytes, (size_t)size);
+        copied += size;
+    }
+}
+
+/* What is written while it is copied follows; then nothing comes any more. */
+/* They are what they were, and what was written is copied to the terminal. Async-signal-safe. Once.
+ */
+static void end_holding(void)
+{
+    copy();
+    dup2(was_stderr, STDERR_FILENO);
+    if (was_stdout >= 0)
+        dup2(was_stdout, STDOUT_FILENO);
+    copy();
+    close(was_stderr);
+    close(file);
+    if (was_stdout >= 0)
+        close(was_stdout);
+    file = was_stderr = was_stdout = -1;
+}
+
+/* --- the state --- */
 
 /* The alternate screen, no cursor, no wrapped lines; and back. */
 #define ENTER "\033[?1049h\033[?25l\033[?7l\033[H\033[2J"
@@ -150,7 +251,7 @@ void th_top_terminal_leave(void)
     if (was != HIDDEN)
         hide();
     handle_no_more();
-    th_top_held_end();
+    end_holding();
     errno = error;
 }
 
@@ -204,7 +305,7 @@ static enum th_status open_all(void)
         return th_error_raise(TH_FAILED, "cannot use the terminal: %s", strerror(errno));
     if (pipe2(wake, O_CLOEXEC | O_NONBLOCK) != 0)
         return th_error_raise(TH_FAILED, "cannot make a pipe: %s", strerror(errno));
-    return th_top_held_begin();
+    return begin_holding();
 }
 
 enum th_status th_top_terminal_enter(void)
@@ -289,4 +390,47 @@ void th_top_terminal_wait(int64_t deadline, struct th_terminal_news *news)
     news->gone |= (from[0].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
     if (from[1].revents)
         look(news);
+}
+
+/* --- keys, as terminals send them --- */
+
+/* What follows ESC [ or ESC O. */
+static int key_of(char final, int number)
+{
+    switch (final) {
+    case 'A':
+        return TH_KEY_UP;
+    case 'B':
+        return TH_KEY_DOWN;
+    case 'H':
+        return TH_KEY_HOME;
+    case 'F':
+        return TH_KEY_END;
+    case '~':
+        return number == 5                  ? TH_KEY_PAGE_UP
+               : number == 6                ? TH_KEY_PAGE_DOWN
+               : number == 1 || number == 7 ? TH_KEY_HOME
+               : number == 4 || number == 8 ? TH_KEY_END
+                                            : TH_KEY_NONE;
+    default:
+        return TH_KEY_NONE;
+    }
+}
+
+/* A control sequence is ESC, [ or O, bytes below '@', and one from there on (ECMA-48). */
+int th_top_key_read(const char *bytes, size_t count, size_t *used)
+{
+    int number = 0;
+    size_t i = 2;
+
+    *used = 1;
+    if (bytes[0] != '\033')
+        return bytes[0];
+    if (count < 2 || (bytes[1] != '[' && bytes[1] != 'O'))
+        return TH_KEY_NONE;
+    for (; i < count && bytes[i] >= ' ' && bytes[i] < '@'; i++)
+        if (bytes[i] >= '0' && bytes[i] <= '9' && number < 100)
+            number = 10 * number + bytes[i] - '0';
+    *used = i < count ? i + 1 : count;
+    return i < count ? key_of(bytes[i], number) : TH_KEY_NONE;
 }
