@@ -12,14 +12,12 @@
 #include <signal.h>
 #include <unistd.h>
 
-enum { MOST_THREADS = 1024 };
-
 struct call {
     struct th_texts folders;
     struct th_call_arguments arguments;
     uint64_t repeat, threads;
-    int64_t grace;    /* nanoseconds, for functions that run in the end */
-    bool check, many; /* many: --repeat or --threads was given */
+    bool many; /* --repeat or --threads was given */
+    struct th_run_limit ending;
 };
 
 static enum th_status check(void *input)
@@ -29,7 +27,7 @@ static enum th_status check(void *input)
     call->many = call->repeat || call->threads;
     call->repeat = call->repeat ? call->repeat : 1;
     call->threads = call->threads ? call->threads : 1;
-    if (call->arguments.library_count == 0)
+    if (call->arguments.libraries.count == 0)
         return th_error_raise(TH_USAGE, "which LIBRARY?");
     if (call->many && call->arguments.text_count == 0)
         return th_error_raise(TH_USAGE, "--repeat and --threads want EXPRESSIONs, or - for stdin");
@@ -41,14 +39,10 @@ static const struct th_argument arguments[] = {
               "Look in DIR first, then in $TRACEHOST_PATH, then where tracehost is installed",
               .letter = 'L', .how = TH_ARGUMENT_REPEATS, TH_INTO(struct call, folders)),
     TH_OPTION("repeat", "N", NUMBER, 0, "Evaluate all N times", .least = 1,
-              .most = INT64_MAX / MOST_THREADS, TH_INTO(struct call, repeat)),
+              .most = INT64_MAX / TH_CALL_MOST_THREADS, TH_INTO(struct call, repeat)),
     TH_OPTION("threads", "N", NUMBER, 0,
               "Evaluate all in N processes at once, on N schedulers, each with its own variables",
-              .least = 1, .most = MOST_THREADS, TH_INTO(struct call, threads)),
-    TH_OPTION("grace", "T", TIME, 0, TH_GRACE_HELP, .most = INT64_MAX, TH_INTO(struct call, grace)),
-    TH_OPTION("check", NULL, FLAG, 0,
-              "Watch what the libraries do with the NIF API; exit with 1 if it is forbidden",
-              TH_INTO(struct call, check)),
+              .least = 1, .most = TH_CALL_MOST_THREADS, TH_INTO(struct call, threads)),
     {0},
 };
 
@@ -173,114 +167,56 @@ static void sum_up(const struct call *call, const struct th_call_work *work)
                 th_log_plural(failed));
 }
 
-static enum th_status evaluate_all(const struct call *call, struct th_call_work *work)
+static enum th_status evaluate(void *context, const struct th_program programs[], size_t count)
 {
+    struct call *call = context;
+    struct th_call_work work = {.programs = programs,
+                                .program_count = count,
+                                .rounds = call->repeat,
+                                .sessions = (unsigned)call->threads,
+                                .ending = &call->ending};
     enum th_status status = TH_OK;
 
-    if (call->arguments.text_count > 0) {
-        status = th_cli_call_work_run(work);
+    if (count > 0) {
+        status = th_cli_call_work_run(&work);
     } else {
         struct th_call_session session;
-        th_cli_call_session_start(&session, work, 1);
+        th_cli_call_session_start(&session, &work, 1);
         status = read_prompt(&session);
         if (status == TH_OK)
-            status = th_cli_call_work_evaluated(work);
+            status = th_cli_call_work_evaluated(&work);
         th_cli_call_session_end(&session);
     }
     if (status != TH_OK)
         th_cli_command_fail("call");
-    sum_up(call, work);
-    return status == TH_OK && atomic_load_explicit(&work->failed, memory_order_relaxed) ? TH_FAILED
-                                                                                        : status;
-}
-
-static void show_hanging(void *context, const char *function)
-{
-    const struct call *call = context;
-
-    fprintf(stderr, "tracehost call: %s has not returned after %g s, and is not waited for\n",
-            function, (double)call->grace / 1e9);
-}
-
-/* Nothing else is ended, as it is in use. */
-static void give_up(void *context)
-{
-    fflush(NULL);
-    th_runtime_each_running(show_hanging, context);
-    _exit(th_cli_interrupt_status(TH_CRASHED));
-}
-
-/* From the first library to when the last one has no users any more. */
-static enum th_status work_with_libraries(const struct call *call, struct th_call_work *work)
-{
-    enum th_status status;
-
-    status = th_cli_call_arguments_load(&call->arguments, call->folders.items, call->folders.count,
-                                        false);
-    if (status == TH_OK)
-        status = evaluate_all(call, work);
-    else
-        th_cli_command_fail("call");
+    sum_up(call, &work);
     th_library_halt();
     th_runtime_kill_all();
-    if (work->ends)
-        th_cli_run_limit_end(work->ending);
-    th_code_end();
-    return status;
-}
-
-static enum th_status run(const struct call *call, struct th_call_work *work)
-{
-    struct th_runtime_setup setup = {.schedulers = work->sessions};
-    enum th_status status;
-
-    th_crash_install();
-    if (call->check)
-        th_check_start();
-    th_runtime_start(&setup);
-    status = work_with_libraries(call, work);
-    if (th_process_port_close_all() != TH_OK && status == TH_OK)
-        status = th_cli_command_fail("call");
-    th_runtime_stop(); /* with it the last destructors have run, and the last unload() */
-    th_crash_end();
-    if (call->check && th_check_end() > 0 && status == TH_OK)
-        status = TH_FAILED;
-    return status;
+    if (work.ends)
+        th_cli_run_limit_end(work.ending);
+    return status == TH_OK && atomic_load_explicit(&work.failed, memory_order_relaxed) ? TH_FAILED
+                                                                                       : status;
 }
 
 int th_cli_command_call(int argc, char **argv)
 {
-    struct call call = {.grace = TH_GRACE};
-    struct th_program *programs;
-    size_t count;
+    struct call call = {.arguments.grace = TH_CALL_GRACE};
+    struct th_call_host host = {.command = "call",
+                                .arguments = &call.arguments,
+                                .folders = &call.folders,
+                                .evaluate = evaluate,
+                                .context = &call};
     enum th_status status;
 
     th_cli_command_parse(&usage, argc, argv, &call);
+    host.setup.schedulers = (unsigned)call.threads;
+    call.ending = (struct th_run_limit){.command = "call",
+                                        .duration = -1,
+                                        .passed = true, /* all calls have ended */
+                                        .grace = call.arguments.grace};
     if (call.arguments.text_count == 0 && !isatty(STDIN_FILENO))
-        th_cli_call_arguments_add_file(&call.arguments, "-");
-    th_cli_interrupt_install();
-    programs = th_alloc((call.arguments.text_count + 1) * sizeof *programs);
-    status = th_cli_call_arguments_read(&call.arguments, programs, &count);
-    if (status == TH_OK) {
-        struct th_run_limit ending = {.command = "call",
-                                      .duration = -1,
-                                      .passed = true, /* all calls have ended */
-                                      .grace = call.grace,
-                                      .give_up = give_up,
-                                      .context = &call};
-        struct th_call_work work = {.programs = programs,
-                                    .program_count = count,
-                                    .rounds = call.repeat,
-                                    .sessions = (unsigned)call.threads,
-                                    .ending = &ending};
-        status = run(&call, &work);
-    } else {
-        th_cli_command_fail("call");
-    }
-    for (size_t i = 0; i < count; i++)
-        th_shell_program_free(&programs[i]);
-    th_free(programs);
+        th_cli_call_arguments_add(&call.arguments, "-", NULL);
+    status = th_cli_call_host_run(&host);
     th_free(call.folders.items);
-    th_cli_call_arguments_free(&call.arguments);
     return th_cli_interrupt_status(th_cli_command_finish("call", status));
 }

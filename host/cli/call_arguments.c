@@ -1,6 +1,9 @@
 #include "call_arguments.h"
 
+#include "interrupt.h"
+
 #include "host/control/control.h"
+#include "host/crash/crash.h"
 
 #include <errno.h>
 #include <string.h>
@@ -9,59 +12,71 @@ enum { CHUNK = 65536 };
 
 /* --- Arguments -------------------------------------------------------------------------------- */
 
-static bool begins(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
-static bool ends(const char *text, const char *with)
-{
-    size_t size = strlen(text), tail = strlen(with);
-
-    return size >= tail && strcmp(text + size - tail, with) == 0;
-}
-
 /* What no name of a library has tells an expression, but a path may be called whatever it likes. */
 static bool is_expression(const char *text)
 {
+    static const char *const paths[] = {"/", "./", "../"};
     size_t size = strlen(text);
 
-    if (begins(text, "/") || begins(text, "./") || begins(text, "../") ||
-        (strchr(text, '/') && ends(text, ".so")))
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        if (strncmp(text, paths[i], strlen(paths[i])) == 0)
+            return false;
+    if (strchr(text, '/') && size >= 3 && strcmp(text + size - 3, ".so") == 0)
         return false;
     while (size > 0 && strchr(" \t\r\n", text[size - 1]))
         size--;
     return size == 0 || text[size - 1] == '.' || strpbrk(text, "()[]{}=<>\"':;,!$#% \t\r\n");
 }
 
-static void add_text(struct th_call_arguments *arguments, const char *name, const char *expression)
+void th_cli_call_arguments_add(struct th_call_arguments *arguments, const char *name,
+                               const char *expression)
 {
     TH_ARRAY_GROW(arguments->texts, arguments->text_count, arguments->text_capacity);
     arguments->texts[arguments->text_count++] = (struct th_call_text){name, expression};
 }
 
-void th_cli_call_arguments_add(struct th_call_arguments *arguments, const char *text)
+static enum th_status take_word(const struct th_argument *argument, const char *value, void *input)
 {
-    if (strcmp(text, "-") == 0) {
-        add_text(arguments, text, NULL);
-    } else if (is_expression(text)) {
-        add_text(arguments, NULL, text);
+    struct th_call_arguments *arguments = input;
+
+    (void)argument;
+    if (strcmp(value, "-") == 0) {
+        th_cli_call_arguments_add(arguments, value, NULL);
+    } else if (is_expression(value)) {
+        th_cli_call_arguments_add(arguments, NULL, value);
     } else {
-        TH_ARRAY_GROW(arguments->libraries, arguments->library_count, arguments->library_capacity);
-        arguments->libraries[arguments->library_count++] = text;
+        TH_ARRAY_GROW(arguments->libraries.items, arguments->libraries.count,
+                      arguments->libraries.capacity);
+        arguments->libraries.items[arguments->libraries.count++] = value;
     }
+    return TH_OK;
 }
 
-void th_cli_call_arguments_add_file(struct th_call_arguments *arguments, const char *name)
+static enum th_status take_file(const struct th_argument *argument, const char *value, void *input)
 {
-    add_text(arguments, name, NULL);
+    (void)argument;
+    th_cli_call_arguments_add(input, value, NULL);
+    return TH_OK;
 }
 
-void th_cli_call_arguments_free(struct th_call_arguments *arguments)
-{
-    th_free(arguments->libraries);
-    th_free(arguments->texts);
-}
+const struct th_argument th_cli_call_argument_table[] = {
+    TH_WORD("LIBRARY", LIBRARY, TH_ARGUMENT_REPEATS, .take = take_word),
+    TH_OPTION(NULL, "FILE", FILE, 0,
+              "Evaluate what is in FILE, or - for stdin, before the EXPRESSIONs", .letter = 'f',
+              .take = take_file),
+    TH_OPTION("load-info", "TERM", TEXT, 0,
+              "What the libraries' load() is given, as by erlang:load_nif/2 (default: 0)",
+              TH_INTO(struct th_call_arguments, info)),
+    TH_OPTION(
+        "grace", "T", TIME, 0,
+        "In the end wait T for functions that run to return (default: 10s); then say which do "
+        "not, and exit with 6",
+        .most = INT64_MAX, TH_INTO(struct th_call_arguments, grace)),
+    TH_OPTION("check", NULL, FLAG, 0,
+              "Watch what the libraries do with the NIF API; exit with 1 if it is forbidden",
+              TH_INTO(struct th_call_arguments, check)),
+    {0},
+};
 
 /* --- Texts ------------------------------------------------------------------------------------ */
 
@@ -104,29 +119,7 @@ static enum th_status read_text(const struct th_call_text *text, struct th_progr
     return status;
 }
 
-/* All that is to be evaluated is read before anything is. */
-enum th_status th_cli_call_arguments_read(const struct th_call_arguments *arguments,
-                                          struct th_program programs[], size_t *count)
-{
-    enum th_status status = TH_OK;
-
-    for (*count = 0; status == TH_OK && *count < arguments->text_count; ++*count)
-        status = read_text(&arguments->texts[*count], &programs[*count]);
-    return status;
-}
-
 /* --- Libraries -------------------------------------------------------------------------------- */
-
-static enum th_status load(struct th_library *library, th_term info)
-{
-    struct th_prepared *prepared = th_code_prepare(library);
-    struct th_finish finish = {.prepared = &prepared, .count = 1, .info = info};
-    enum th_status status = th_code_finish(&finish);
-
-    if (status != TH_OK)
-        th_code_prepared_drop(prepared);
-    return status;
-}
 
 static enum th_status open_copy(const struct th_search *search, const char *name,
                                 struct th_library **library)
@@ -141,53 +134,52 @@ static enum th_status open_copy(const struct th_search *search, const char *name
     return status;
 }
 
-static bool is_same_file(const struct th_library *a, const struct th_library *b)
-{
-    const struct th_examination *one = th_library_examination(a),
-                                *other = th_library_examination(b);
-
-    return one->device == other->device && one->inode == other->inode;
-}
-
-/* Finds NAME, opens and loads it with INFO; COPY: opens a private copy, so that new code may take
- * its place, whatever is done to the file. TH_USAGE if there is another library of its module.
- * th_code_end() unloads it. */
+/* Finds NAME, opens and loads it with INFO; COPY: opens a private copy. TH_USAGE if there is another
+ * library of its module. th_code_end() unloads it. */
 static enum th_status add_library(const struct th_search *search, const char *name, th_term info,
                                   bool copy)
 {
-    struct th_library *library;
-    struct th_library *there;
+    const struct th_examination *one, *other;
+    struct th_library *library, *there;
     enum th_status status =
         copy ? open_copy(search, name, &library) : th_library_find(search, name, &library);
 
     if (status != TH_OK)
         return status;
     there = th_code_module_find(th_library_name(library));
-    if (!there)
-        return load(library, info);
-    if (!is_same_file(there, library)) /* the same file once more is as good as once */
+    if (!there) {
+        struct th_prepared *prepared = th_code_prepare(library);
+        struct th_finish finish = {.prepared = &prepared, .count = 1, .info = info};
+        status = th_code_finish(&finish);
+        if (status != TH_OK)
+            th_code_prepared_drop(prepared);
+        return status;
+    }
+
+    one = th_library_examination(there);
+    other = th_library_examination(library);
+    if (one->device != other->device || one->inode != other->inode)
         status = th_error_raise(TH_USAGE, "%s and %s are both module %s; one at a time, please",
                                 th_library_path(there), th_library_path(library),
                                 th_atom_name(th_library_name(library))->text);
-    th_library_release(library);
+    th_library_release(library); /* the same file once more is as good as once */
     return status;
 }
 
-enum th_status th_cli_call_arguments_load(const struct th_call_arguments *arguments,
-                                          const char *const folders[], size_t folder_count,
-                                          bool copies)
+static enum th_status load_libraries(const struct th_call_host *host)
 {
+    const struct th_call_arguments *arguments = host->arguments;
     struct th_search search;
     th_env env;
     th_term info;
     enum th_status status;
 
     th_env_init(&env, TH_ENV_PLAIN);
-    th_library_search_init(&search, TH_SEARCH_PLUGINS, folders, folder_count);
+    th_library_search_init(&search, TH_SEARCH_PLUGINS, host->folders->items, host->folders->count);
     status = th_control_load_info_read(arguments->info, &env, &info);
-    for (size_t i = 0; status == TH_OK && i < arguments->library_count; i++) {
-        const char *name = arguments->libraries[i];
-        status = add_library(&search, name, info, copies);
+    for (size_t i = 0; status == TH_OK && i < arguments->libraries.count; i++) {
+        const char *name = arguments->libraries.items[i];
+        status = add_library(&search, name, info, host->copies);
         if (status != TH_OK && *name >= 'A' && *name <= 'Z' && !strchr(name, '/'))
             th_error_context("'%s' is taken for a library; as an expression it ends in a full stop",
                              name);
@@ -197,29 +189,56 @@ enum th_status th_cli_call_arguments_load(const struct th_call_arguments *argume
     return status;
 }
 
-/* --- The table -------------------------------------------------------------------------------- */
+/* --- The host --------------------------------------------------------------------------------- */
 
-static enum th_status take_word(const struct th_argument *argument, const char *value, void *input)
+/* From the first thread to the last unload(). */
+static enum th_status run_threads(const struct th_call_host *host,
+                                  const struct th_program programs[])
 {
-    (void)argument;
-    th_cli_call_arguments_add(input, value);
-    return TH_OK;
+    enum th_status status;
+
+    th_runtime_start(&host->setup);
+    status = load_libraries(host);
+    if (status == TH_OK)
+        status = host->evaluate(host->context, programs, host->arguments->text_count);
+    else
+        th_cli_command_fail(host->command);
+    if (!th_library_halting()) /* nothing has run */
+        th_library_halt();
+    th_runtime_kill_all();
+    th_code_end();
+    if (th_process_port_close_all() != TH_OK && status == TH_OK)
+        status = th_cli_command_fail(host->command);
+    th_runtime_stop(); /* with it the last destructors have run */
+    return status;
 }
 
-static enum th_status take_file(const struct th_argument *argument, const char *value, void *input)
+enum th_status th_cli_call_host_run(const struct th_call_host *host)
 {
-    (void)argument;
-    th_cli_call_arguments_add_file(input, value);
-    return TH_OK;
-}
+    struct th_call_arguments *arguments = host->arguments;
+    struct th_program *programs = th_alloc((arguments->text_count + 1) * sizeof *programs);
+    enum th_status status = TH_OK;
+    size_t count = 0;
 
-const struct th_argument th_cli_call_argument_table[] = {
-    TH_WORD("LIBRARY", LIBRARY, TH_ARGUMENT_REPEATS, .take = take_word),
-    TH_OPTION(NULL, "FILE", FILE, 0,
-              "Evaluate what is in FILE, or - for stdin, before the EXPRESSIONs", .letter = 'f',
-              .take = take_file),
-    TH_OPTION("load-info", "TERM", TEXT, 0,
-              "What the libraries' load() is given, as by erlang:load_nif/2 (default: 0)",
-              TH_INTO(struct th_call_arguments, info)),
-    {0},
-};
+    th_cli_interrupt_install();
+    th_crash_install();
+    if (arguments->check)
+        th_check_start();
+    for (; status == TH_OK && count < arguments->text_count; count++)
+        status = read_text(&arguments->texts[count], &programs[count]);
+    if (status == TH_OK)
+        status = run_threads(host, programs);
+    else
+        th_cli_command_fail(host->command);
+    if (host->end)
+        host->end(host->context);
+    th_crash_end();
+    if (arguments->check && th_check_end() > 0 && status == TH_OK)
+        status = TH_FAILED;
+    while (count > 0)
+        th_shell_program_free(&programs[--count]);
+    th_free(programs);
+    th_free(arguments->libraries.items);
+    th_free(arguments->texts);
+    return status;
+}

@@ -1,14 +1,14 @@
 /*
- * What stands on a command line that evaluates calls of libraries: the libraries, and the texts
- * with the expressions.
+ * What `tracehost call` and `run` share: a command line with libraries and with texts of
+ * expressions, and the host in which these are evaluated.
  */
 #ifndef TH_CALL_ARGUMENTS_H
 #define TH_CALL_ARGUMENTS_H
 
+#include "subcommand.h"
+
 #include "host/runtime/runtime.h"
 #include "host/shell/shell.h"
-
-#include "host/control/control.h"
 
 /* For a command's help. */
 #define TH_CALL_ARGUMENTS_HELP                                                                     \
@@ -23,32 +23,41 @@ struct th_call_text {
 };
 
 struct th_call_arguments {
-    const char **libraries;
-    size_t library_count, library_capacity;
+    struct th_texts libraries;
     struct th_call_text *texts;
     size_t text_count, text_capacity;
     const char *info; /* what load() is given, Erlang text; NULL: 0 */
+    int64_t grace;    /* nanoseconds, for functions that run in the end */
+    bool check;
 };
 
-/* LIBRARY..., -f and --load-info. */
+enum { TH_CALL_MOST_THREADS = 1024 };
+#define TH_CALL_GRACE (10 * (int64_t)1000000000) /* in nanoseconds, if the option is not given */
+
+/* LIBRARY..., -f, --load-info, --grace and --check. */
 extern const struct th_argument th_cli_call_argument_table[];
 
-/* Takes an argument: a library, an expression, or - for stdin; the name of a file with expressions.
- * They are not copied. */
-void th_cli_call_arguments_add(struct th_call_arguments *arguments, const char *text);
-void th_cli_call_arguments_add_file(struct th_call_arguments *arguments, const char *name);
+/* Adds a text: the name of a file, "-" for stdin, or an expression. It is not copied. */
+void th_cli_call_arguments_add(struct th_call_arguments *arguments, const char *name,
+                               const char *expression);
 
-/* Reads all texts: PROGRAMS has room for them; *COUNT of them are th_shell_program_free()'s after
- * that, whatever the status. */
-enum th_status th_cli_call_arguments_read(const struct th_call_arguments *arguments,
-                                          struct th_program programs[], size_t *count);
+struct th_call_host {
+    const char *command; /* for messages */
+    struct th_call_arguments *arguments;
+    const struct th_texts *folders; /* in which libraries are looked for first */
+    bool copies; /* the libraries are opened as private copies, so that new code may take their
+                    place, whatever is done to the files */
+    struct th_runtime_setup setup;
 
-/* Loads all libraries, until th_code_end(); FOLDERS are looked in first. COPIES: private
- * copies of them, so that new code may take their place, whatever is done to the files. */
-enum th_status th_cli_call_arguments_load(const struct th_call_arguments *arguments,
-                                          const char *const folders[], size_t folder_count,
-                                          bool copies);
+    /* Evaluates the programs of all texts, after the libraries were loaded. */
+    enum th_status (*evaluate)(void *context, const struct th_program programs[], size_t count);
+    /* At the end, after the last unload(); also if nothing could be evaluated. NULL: nothing. */
+    void (*end)(void *context);
+    void *context;
+};
 
-void th_cli_call_arguments_free(struct th_call_arguments *arguments);
+/* Reads all texts, starts the runtime, loads the libraries, has the programs evaluated, and ends
+ * all of that. Frees the arguments. Errors were told. */
+enum th_status th_cli_call_host_run(const struct th_call_host *host);
 
 #endif

@@ -3,6 +3,8 @@
 #include "subcommand.h"
 #include "interrupt.h"
 
+#include "host/trace/trace.h"
+
 #include <inttypes.h>
 #include <pthread.h>
 #include <string.h>
@@ -10,43 +12,32 @@
 
 /* --- What an evaluation needs ----------------------------------------------------------------- */
 
-enum th_called th_cli_called_of(enum th_call_end end)
+static enum th_called call(void *context, th_term module, th_term function, size_t count,
+                           const th_term arguments[], th_env *env, th_term *result)
 {
     static const enum th_called ends[] = {
         [TH_CALL_RETURNED] = TH_CALLED_RETURNED, [TH_CALL_RAISED] = TH_CALLED_RAISED,
         [TH_CALL_THREW] = TH_CALLED_THREW,       [TH_CALL_EXITED] = TH_CALLED_EXITED,
         [TH_CALL_ENDED] = TH_CALLED_ENDED,
     };
-
-    return ends[end];
-}
-
-const struct th_export *th_cli_call_defined(th_term module, th_term function, size_t count)
-{
+    struct th_call_session *session = context;
     const struct th_export *entry = th_code_export_find(module, function, (unsigned)count);
     bool defined;
 
     th_progress_enter();
     defined = th_code_export_callee(entry) != NULL;
     th_progress_leave();
-    return defined ? entry : NULL;
-}
-
-static enum th_called call(void *context, th_term module, th_term function, size_t count,
-                           const th_term arguments[], th_env *env, th_term *result)
-{
-    struct th_call_session *session = context;
-    const struct th_export *entry = th_cli_call_defined(module, function, count);
-
-    if (!entry)
+    if (!defined)
         return TH_CALLED_UNDEFINED;
-    return th_cli_called_of(th_runtime_run_call_raising(session->process, entry, arguments, env,
-                                                        result, &session->raised));
+    if (!session->process)
+        session->process = th_runtime_run_start();
+    return ends[th_runtime_run_call_raising(session->process, entry, arguments, env, result,
+                                            &session->raised)];
 }
 
-bool th_cli_call_receive(struct th_process *process, int64_t nanoseconds, th_env *env,
-                         th_term *message)
+static bool receive(void *context, int64_t nanoseconds, th_env *env, th_term *message)
 {
+    struct th_process *process = ((struct th_call_session *)context)->process;
     struct th_message *received = process ? th_runtime_run_receive(process, nanoseconds) : NULL;
 
     if (!received)
@@ -56,18 +47,12 @@ bool th_cli_call_receive(struct th_process *process, int64_t nanoseconds, th_env
     return true;
 }
 
-static bool receive(void *context, int64_t nanoseconds, th_env *env, th_term *message)
-{
-    return th_cli_call_receive(((struct th_call_session *)context)->process, nanoseconds, env,
-                               message);
-}
-
 static bool interrupted(void *context)
 {
-    const struct th_call_session *session = context;
+    const struct th_call_work *work = ((struct th_call_session *)context)->work;
 
     return th_cli_interrupt_came() != 0 ||
-           atomic_load_explicit(&session->work->stopped, memory_order_relaxed);
+           (work && atomic_load_explicit(&work->stopped, memory_order_relaxed));
 }
 
 static th_term self(void *context)
@@ -101,35 +86,20 @@ void th_cli_call_session_start(struct th_call_session *session, struct th_call_w
 void th_cli_call_session_end(struct th_call_session *session)
 {
     th_shell_end(&session->evaluation);
-    th_runtime_run_exit(session->process, TH_AM(normal));
+    if (session->process)
+        th_runtime_run_exit(session->process, TH_AM(normal));
 }
 
 /* --- Forms ------------------------------------------------------------------------------------ */
 
-static void show_value(th_term value)
+void th_cli_call_show_value(th_term value, FILE *out)
 {
     struct th_buffer text = {0};
 
     th_text_show(&text, value);
     th_buffer_add_byte(&text, '\n');
-    fwrite(text.data, 1, text.size, stdout);
+    fwrite(text.data, 1, text.size, out);
     th_buffer_free(&text);
-    if (isatty(STDOUT_FILENO))
-        fflush(stdout);
-}
-
-/* One write, so that lines of other threads do not come in between. */
-static void show_exception(struct th_call_session *session, const char *where)
-{
-    struct th_buffer text = {0};
-
-    if (where)
-        th_buffer_printf(&text, "tracehost call: %s\n", where);
-    th_shell_print_exception(&session->evaluation, &text);
-    fflush(stdout); /* what came before stands before */
-    fwrite(text.data, 1, text.size, stderr);
-    th_buffer_free(&text);
-    atomic_fetch_add_explicit(&session->work->failed, 1, memory_order_relaxed);
 }
 
 bool th_cli_call_session_evaluate(struct th_call_session *session, const struct th_program *program,
@@ -139,13 +109,24 @@ bool th_cli_call_session_evaluate(struct th_call_session *session, const struct 
 
     e->out = shown ? stdout : NULL;
     for (size_t i = 0; i < program->count && !e->stopped; i++) {
+        struct th_buffer text = {0};
         th_term value;
         th_runtime_run_yield(session->process);
         value = th_shell_evaluate_form(e, program, program->forms[i]);
-        if (value == TH_NONE && !e->stopped)
-            show_exception(session, where);
-        else if (value != TH_NONE && shown)
-            show_value(value);
+        if (value == TH_NONE && !e->stopped) {
+            if (where)
+                th_buffer_printf(&text, "tracehost call: %s\n", where);
+            th_shell_print_exception(e, &text);
+            fflush(stdout); /* what came before stands before */
+            /* One write, so that lines of other threads do not come in between. */
+            fwrite(text.data, 1, text.size, stderr);
+            th_buffer_free(&text);
+            atomic_fetch_add_explicit(&session->work->failed, 1, memory_order_relaxed);
+        } else if (value != TH_NONE && shown) {
+            th_cli_call_show_value(value, stdout);
+            if (isatty(STDOUT_FILENO))
+                fflush(stdout);
+        }
         th_shell_collect(e);
     }
     return !e->stopped && !th_cli_interrupt_came();
@@ -154,13 +135,6 @@ bool th_cli_call_session_evaluate(struct th_call_session *session, const struct 
 /* --- Rounds ----------------------------------------------------------------------------------- */
 
 /* Each round begins without bindings and without messages. */
-static void begin_round(struct th_evaluation *e)
-{
-    th_shell_forget_mail(e);
-    th_shell_forget(e);
-    th_shell_collect(e);
-}
-
 static bool run_round(struct th_call_session *session, uint64_t round)
 {
     const struct th_call_work *work = session->work;
@@ -168,7 +142,9 @@ static bool run_round(struct th_call_session *session, uint64_t round)
     bool goes_on = true;
 
     snprintf(where, sizeof where, "process %u, round %" PRIu64 ":", session->number, round);
-    begin_round(&session->evaluation);
+    th_shell_forget_mail(&session->evaluation);
+    th_shell_forget(&session->evaluation);
+    th_shell_collect(&session->evaluation);
     for (size_t i = 0; goes_on && i < work->program_count; i++)
         goes_on = th_cli_call_session_evaluate(session, &work->programs[i],
                                                session->number == 1 && round == 1,
@@ -186,16 +162,16 @@ static void *run_session(void *context)
     return NULL;
 }
 
-/* The processes are there before the first one begins, and until the last one is done: they may
- * know of each other by name. */
 enum th_status th_cli_call_work_evaluated(struct th_call_work *work)
 {
-    enum th_status status = work->ending ? th_cli_run_limit_begin(work->ending) : TH_OK;
+    enum th_status status = th_cli_run_limit_begin(work->ending);
 
-    work->ends = work->ending && status == TH_OK;
+    work->ends = status == TH_OK;
     return status;
 }
 
+/* The processes are there before the first one begins, and until the last one is done: they may
+ * know of each other by name. */
 enum th_status th_cli_call_work_run(struct th_call_work *work)
 {
     struct th_call_session *sessions = th_alloc(work->sessions * sizeof *sessions);
@@ -206,11 +182,9 @@ enum th_status th_cli_call_work_run(struct th_call_work *work)
     for (unsigned i = 0; i < work->sessions; i++)
         th_cli_call_session_start(&sessions[i], work, i + 1);
     for (; started < work->sessions; started++) {
-        int error = pthread_create(&threads[started], NULL, run_session, &sessions[started]);
-        if (error) {
-            status = th_error_raise(TH_FAILED, "cannot start a thread: %s", strerror(error));
+        status = th_cli_thread_start(&threads[started], run_session, &sessions[started]);
+        if (status != TH_OK)
             break;
-        }
     }
     run_session(&sessions[0]);
     for (unsigned i = 1; i < started; i++)
@@ -222,4 +196,72 @@ enum th_status th_cli_call_work_run(struct th_call_work *work)
     th_free(threads);
     th_free(sessions);
     return status;
+}
+
+/* --- States of tracers ------------------------------------------------------------------------ */
+
+/*
+ * States that are expressions are evaluated once, when the tracer is attached, by the thread that
+ * attaches it. A process of its own makes the calls of libraries' functions, so that resources and
+ * pids that these give can be states. It begins with the first call.
+ */
+static th_term state_self; /* see th_cli_state_expressions_begin() */
+
+static th_term self_of_state(void *context)
+{
+    (void)context;
+    return state_self == TH_NONE ? th_process_console_pid() : state_self;
+}
+
+/* The exception's lines in one; that of an evaluation that was stopped says nothing. */
+static enum th_status refuse_state(const struct th_evaluation *e)
+{
+    struct th_buffer lines = {0}, line = {0};
+    const char *from, *end;
+
+    if (e->stopped)
+        return th_error_raise(TH_USAGE, "the state has no value: %s came", th_cli_interrupt_name());
+    th_shell_print_exception(e, &lines);
+    from = th_buffer_text(&lines);
+    for (from += strspn(from, "* "); *from; from = end + strspn(end, "\n ")) {
+        end = from + strcspn(from, "\n");
+        th_buffer_printf(&line, "%s%.*s", line.size ? ", " : "", (int)(end - from), from);
+    }
+    th_error_raise(TH_USAGE, "the state has no value: %s", th_buffer_text(&line));
+    th_buffer_free(&line);
+    th_buffer_free(&lines);
+    return TH_USAGE;
+}
+
+static enum th_status read_state(th_env *env, const char *text, th_term *state)
+{
+    static const struct th_shell_host host_of_state = {
+        call, receive, interrupted, self_of_state, NULL, NULL, th_cli_call_functions,
+    };
+    struct th_call_session session = {0};
+    struct th_program program;
+    enum th_status status = th_shell_parse(&program, text, strlen(text), true);
+
+    if (status == TH_OK && program.count != 1) {
+        status = th_error_raise(TH_USAGE, "the state is %zu expressions, not one", program.count);
+    } else if (status == TH_OK) {
+        th_term value;
+        th_shell_start(&session.evaluation, &host_of_state, &session, NULL);
+        value = th_shell_evaluate_form(&session.evaluation, &program, program.forms[0]);
+        if (value == TH_NONE)
+            status = refuse_state(&session.evaluation);
+        else
+            *state = th_copy(env, value);
+        th_cli_call_session_end(&session);
+    } else {
+        status = th_error_raise(TH_USAGE, "the state is no Erlang term: %s", th_error_link(0));
+    }
+    th_shell_program_free(&program);
+    return status;
+}
+
+void th_cli_state_expressions_begin(th_term pid)
+{
+    state_self = pid;
+    th_tracer_state_evaluate = read_state;
 }

@@ -17,35 +17,30 @@ struct th_call_work {
     _Atomic uint64_t failed; /* evaluations, likewise */
     atomic_bool stopped;     /* nothing more is to be evaluated; relaxed, as nothing hangs on it */
     /* Begins once all is evaluated, as functions that hang may keep even the end of a session
-     * waiting; NULL: nothing does. */
+     * waiting. */
     struct th_run_limit *ending;
     bool ends; /* it has begun */
 };
 
 struct th_call_session {
-    struct th_call_work *work;
-    unsigned number; /* from 1 */
-    struct th_process *process;
+    struct th_call_work *work;  /* NULL: a state of a tracer is evaluated */
+    unsigned number;            /* from 1 */
+    struct th_process *process; /* NULL: none has begun */
     struct th_evaluation evaluation;
     struct th_exception_raised
         raised; /* by the last call, as th_runtime_run_call_raising() has it */
 };
 
-/* For other hosts of evaluations, too. The first translates the END of a call; the second returns
- * the function that is loaded now, NULL if there is none. */
-enum th_called th_cli_called_of(enum th_call_end end);
-const struct th_export *th_cli_call_defined(th_term module, th_term function, size_t count);
-
-/* For other hosts of evaluations, too: the next message of PROCESS, as th_shell_host has it; a
- * PROCESS of NULL gets none. And what expressions may do with processes, names and ports. */
-bool th_cli_call_receive(struct th_process *process, int64_t nanoseconds, th_env *env,
-                         th_term *message);
+/* What expressions may do with processes, names and ports. */
 extern const struct th_shell_module th_cli_call_functions[];
 
 /* Starts the process; ends it. */
 void th_cli_call_session_start(struct th_call_session *session, struct th_call_work *work,
                                unsigned number);
 void th_cli_call_session_end(struct th_call_session *session);
+
+/* Shows VALUE as a line of OUT. */
+void th_cli_call_show_value(th_term value, FILE *out);
 
 /* Evaluates the forms of a program. Values are printed on stdout if SHOWN, exceptions on stderr,
  * behind a line with WHERE if that is not NULL. False once nothing more is to be evaluated. */
@@ -57,5 +52,9 @@ enum th_status th_cli_call_work_evaluated(struct th_call_work *work);
 
 /* All rounds of the work, in as many threads as it has sessions, which end. */
 enum th_status th_cli_call_work_run(struct th_call_work *work);
+
+/* From now on the state of a tracer may be an expression (th_tracer_state_evaluate). SELF is what
+ * self() in it gives, TH_NONE: the console. Before other threads read states. */
+void th_cli_state_expressions_begin(th_term self);
 
 #endif

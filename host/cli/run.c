@@ -13,67 +13,62 @@
  *
  * Results are shown at the end of all, when tracers have written what they have.
  */
+#include "call_arguments.h"
 #include "call_session.h"
-#include "host/control/control.h"
-#include "host/cli/options/trace_options.h"
 #include "interrupt.h"
 #include "probe_lines.h"
-#include "run_limit.h"
-#include "state_expression.h"
-#include "host/cli/top/top.h"
 #include "trace_summary.h"
+#include "host/cli/options/trace_options.h"
+#include "host/cli/top/top.h"
 
-#include "host/crash/crash.h"
-#include "host/cli/call_arguments.h"
-#include "host/cli/subcommand.h"
-#include "host/cli/probe_lines.h"
-#include "host/cli/run_limit.h"
+#define NOT_KEPT "calls whose return is not told, as too many were open"
+#define LEFT "calls whose return is not told, as longjmp() left them"
+#define NO_CALLS "local calls left out, as they were of no arity of the function"
 
-#include <unistd.h>
-
-struct th_run_options {
+struct run {
     struct th_trace_options trace;
     struct th_call_arguments arguments;
     unsigned schedulers; /* 0: as many as processors */
     unsigned async;      /* threads for operations on files; 0: the runtime's own number */
     int64_t duration;    /* nanoseconds; below 0: as long as it takes */
-    int64_t grace;       /* the same, for functions that run in the end */
     size_t open_calls;   /* of a process; 0: the runtime's own bound */
-    bool check, fail_on_loss;
+    bool fail_on_loss;
     bool probes; /* some are raised, to be printed (probe_lines.h) */
+
+    /* What there is while it runs, and what came of it. */
+    struct th_tracing *tracing;
+    struct th_call_work work;
+    struct th_call_session session;
+    struct th_buffer values;    /* what stdout gets */
+    struct th_buffer exception; /* what stderr gets */
+    bool raised;
+    struct th_control_host control;
 };
 
-enum { MOST_THREADS = 1024 };
+/* --- Options ---------------------------------------------------------------------------------- */
 
-/* No probe's name matches PATTERN. */
-static enum th_status refuse_probe(const char *pattern)
+static enum th_status take_probe(const struct th_argument *argument, const char *value, void *input)
 {
     const char *names[TH_PROBE_COUNT_OF_ALL];
     char *question;
 
+    (void)argument;
+    if (th_cli_probe_lines_add(value) > 0) {
+        ((struct run *)input)->probes = true;
+        return TH_OK;
+    }
     for (size_t i = 0; i < TH_PROBE_COUNT_OF_ALL; i++)
         names[i] = th_probe_probes[i].name;
-    question = th_library_suggest_question(pattern, names, TH_PROBE_COUNT_OF_ALL);
-    th_error_raise(TH_USAGE, "--probe: no probe is called '%s'%s", pattern, question);
+    question = th_library_suggest_question(value, names, TH_PROBE_COUNT_OF_ALL);
+    th_error_raise(TH_USAGE, "--probe: no probe is called '%s'%s", value, question);
     th_free(question);
     return TH_USAGE;
-}
-
-static enum th_status take_probe(const struct th_argument *argument, const char *value, void *input)
-{
-    struct th_run_options *run = input;
-
-    (void)argument;
-    if (th_cli_probe_lines_add(value) == 0)
-        return refuse_probe(value);
-    run->probes = true;
-    return TH_OK;
 }
 
 static enum th_status take_frames(const struct th_argument *argument, const char *value,
                                   void *input)
 {
-    struct th_run_options *run = input;
+    struct run *run = input;
     int64_t frames;
     enum th_status status = th_control_argument_number(argument, value, &frames);
 
@@ -86,9 +81,9 @@ static enum th_status take_frames(const struct th_argument *argument, const char
 
 static enum th_status check(void *input)
 {
-    const struct th_run_options *run = input;
+    const struct run *run = input;
 
-    if (run->arguments.library_count == 0)
+    if (run->arguments.libraries.count == 0)
         return th_error_raise(TH_USAGE, "which LIBRARY?");
     if (run->arguments.text_count == 0)
         return th_error_raise(TH_USAGE, "which EXPRESSION?");
@@ -96,25 +91,20 @@ static enum th_status check(void *input)
 }
 
 static const struct th_argument arguments[] = {
-    TH_OPTION("grace", "T", TIME, 0, TH_GRACE_HELP, .most = INT64_MAX,
-              TH_INTO(struct th_run_options, grace)),
     TH_OPTION("schedulers", "N", NUMBER, 0, "Run on N schedulers (default: as many as processors)",
-              .least = 1, .most = MOST_THREADS, TH_INTO(struct th_run_options, schedulers)),
+              .least = 1, .most = TH_CALL_MOST_THREADS, TH_INTO(struct run, schedulers)),
     TH_OPTION("async-threads", "N", NUMBER, 0,
               "Have at most N threads carry out operations on files (default: 10)", .least = 1,
-              .most = MOST_THREADS, TH_INTO(struct th_run_options, async)),
+              .most = TH_CALL_MOST_THREADS, TH_INTO(struct run, async)),
     TH_OPTION("duration", "T", TIME, 0, "Stop after T, if the expressions take longer",
-              .most = INT64_MAX, TH_INTO(struct th_run_options, duration)),
-    TH_OPTION("check", NULL, FLAG, 0,
-              "Watch what the libraries do with the NIF API; exit with 1 if it is forbidden",
-              TH_INTO(struct th_run_options, check)),
+              .most = INT64_MAX, TH_INTO(struct run, duration)),
     TH_OPTION("probe", "PATTERN", PROBE, 0,
               "Print when a USDT probe is hit whose name matches PATTERN, as `efile_drv__*`; may "
               "be given more than once. `tracehost probes` lists them",
               .take = take_probe),
     TH_OPTION("fail-on-loss", NULL, FLAG, 0,
               "Exit with 4 if calls or events happened that could not be told",
-              TH_INTO(struct th_run_options, fail_on_loss)),
+              TH_INTO(struct run, fail_on_loss)),
     TH_OPTION("max-frames", "N", NUMBER, 3,
               "For all -p: remember at most N calls of a process that have not returned (default: "
               "1000000)",
@@ -124,12 +114,11 @@ static const struct th_argument arguments[] = {
 
 static const struct th_argument_set sets[] = {
     {.items = arguments, .check = check},
-    {.items = th_cli_call_argument_table, .offset = offsetof(struct th_run_options, arguments)},
+    {.items = th_cli_call_argument_table, .offset = offsetof(struct run, arguments)},
     {.items = th_options_trace_arguments,
-     .offset = offsetof(struct th_run_options, trace),
+     .offset = offsetof(struct run, trace),
      .check = th_options_trace_options_check},
-    {.items = th_control_session_arguments,
-     .offset = offsetof(struct th_run_options, trace.sessions)},
+    {.items = th_control_session_arguments, .offset = offsetof(struct run, trace.sessions)},
     {.items = th_cli_encoding_arguments},
     {0},
 };
@@ -160,52 +149,22 @@ static const struct th_usage usage = {
     .flags = true,
 };
 
-/* --- While it runs ------------------------------------------------------------------------------- */
-
-#define NOT_KEPT "calls whose return is not told, as too many were open"
-#define LEFT "calls whose return is not told, as longjmp() left them"
-#define NO_CALLS "local calls left out, as they were of no arity of the function"
-
-/* What there is while it runs, and what came of it. */
-struct running {
-    const struct th_run_options *run;
-    const struct th_program *programs;
-    size_t program_count;
-    struct th_tracing *tracing;
-    struct th_call_work work;
-    struct th_call_session session;
-    struct th_buffer values;    /* what stdout gets */
-    struct th_buffer exception; /* what stderr gets */
-    bool raised;
-    struct th_control_host control;
-};
-
 /* --- The first process ------------------------------------------------------------------------ */
 
-static void show_value(th_term value, FILE *out)
-{
-    struct th_buffer text = {0};
-
-    th_text_show(&text, value);
-    th_buffer_add_byte(&text, '\n');
-    fwrite(text.data, 1, text.size, out);
-    th_buffer_free(&text);
-}
-
 /* False once nothing more is to be evaluated. */
-static bool evaluate_form(struct running *running, const struct th_program *program, size_t i)
+static bool evaluate_form(struct run *run, const struct th_program *program, size_t i)
 {
-    struct th_evaluation *e = &running->session.evaluation;
+    struct th_evaluation *e = &run->session.evaluation;
     th_term value = th_shell_evaluate_form(e, program, program->forms[i]);
 
-    if (atomic_load_explicit(&running->work.stopped, memory_order_relaxed))
+    if (atomic_load_explicit(&run->work.stopped, memory_order_relaxed))
         e->stopped = true; /* and what is known is perhaps what a `catch` made of it */
     if (e->stopped)
         return false;
-    running->raised = value == TH_NONE;
-    if (running->raised)
+    run->raised = value == TH_NONE;
+    if (run->raised)
         return false;
-    show_value(value, e->out);
+    th_cli_call_show_value(value, e->out);
     th_shell_collect(e);
     return true;
 }
@@ -217,29 +176,28 @@ static ssize_t add_to_buffer(void *buffer, const char *data, size_t size)
     return (ssize_t)size;
 }
 
-static void evaluate(struct running *running)
+static void evaluate(struct run *run, const struct th_program programs[], size_t count)
 {
-    cookie_io_functions_t functions = {.write = add_to_buffer};
-    FILE *out = fopencookie(&running->values, "w", functions);
+    FILE *out = fopencookie(&run->values, "w", (cookie_io_functions_t){.write = add_to_buffer});
     bool goes_on = true;
 
     if (!out)
         th_give_up("out of memory");
     setvbuf(out, NULL, _IONBF, 0); /* give_up() shows what there is */
-    running->session.evaluation.out = out;
-    for (size_t k = 0; goes_on && k < running->program_count; k++)
-        for (size_t i = 0; goes_on && i < running->programs[k].count; i++)
-            goes_on = evaluate_form(running, &running->programs[k], i);
+    run->session.evaluation.out = out;
+    for (size_t k = 0; goes_on && k < count; k++)
+        for (size_t i = 0; goes_on && i < programs[k].count; i++)
+            goes_on = evaluate_form(run, &programs[k], i);
     fclose(out);
 }
 
 /* What a process ends with that evaluates nothing else. */
-static th_term end_reason(struct running *running)
+static th_term end_reason(struct run *run)
 {
-    struct th_evaluation *e = &running->session.evaluation;
+    struct th_evaluation *e = &run->session.evaluation;
     th_term reason = e->exception.reason;
 
-    if (!running->raised)
+    if (!run->raised)
         return TH_AM(normal);
     if (e->exception.class == TH_CLASS_EXIT)
         return reason;
@@ -251,96 +209,47 @@ static th_term end_reason(struct running *running)
 /* By the limit's thread. */
 static void stop(void *context)
 {
-    struct running *running = context;
+    struct run *run = context;
     bool mine;
 
-    atomic_store_explicit(&running->work.stopped, true, memory_order_relaxed);
-    mine = th_control_host_lock_soon(&running->control);
+    atomic_store_explicit(&run->work.stopped, true, memory_order_relaxed);
+    mine = th_control_host_lock_soon(&run->control);
     th_top_end();
-    th_control_sessions_rest(running->tracing);
+    th_control_sessions_rest(run->tracing);
     if (mine)
-        th_control_host_unlock(&running->control);
-    th_runtime_run_kill(running->session.process);
+        th_control_host_unlock(&run->control);
+    th_runtime_run_kill(run->session.process);
 }
 
-static void tell_stop(const struct running *running)
+static void tell_stop(const struct run *run)
 {
     if (th_cli_interrupt_came()) /* a wait may have ended by it before the limit's thread has looked */
         fprintf(stderr, "tracehost run: %s came\n", th_cli_interrupt_name());
-    else if (atomic_load_explicit(&running->work.stopped, memory_order_relaxed))
+    else if (atomic_load_explicit(&run->work.stopped, memory_order_relaxed))
         fprintf(stderr, "tracehost run: stopped after %g s, before the end\n",
-                (double)running->run->duration / 1e9);
-}
-
-static void show_hanging(void *context, const char *function)
-{
-    const struct running *running = context;
-
-    fprintf(stderr, "tracehost run: %s has not returned after %g s, and is not waited for\n",
-            function, (double)running->run->grace / 1e9);
+                (double)run->duration / 1e9);
 }
 
 /* By the limit's thread: a function hangs, and who waits for it, the main thread perhaps. All is
- * said that can be; tracers write what they have when their sessions end. Nothing else is ended, as
- * it is in use. */
+ * said that can be; tracers write what they have when their sessions end. */
 static void give_up(void *context)
 {
-    struct running *running = context;
-    bool mine = th_control_host_lock_soon(&running->control) && th_progress_settle_soon();
+    struct run *run = context;
+    bool mine = th_control_host_lock_soon(&run->control) && th_progress_settle_soon();
 
-    th_control_sessions_rest(running->tracing);
-    th_cli_trace_results(running->tracing, running->run->trace.json);
-    while (mine && th_trace_sessions(running->tracing) > 0)
-        th_trace_session_destroy(th_trace_session(running->tracing, 0));
+    th_control_sessions_rest(run->tracing);
+    th_cli_trace_results(run->tracing, run->trace.json);
+    while (mine && th_trace_sessions(run->tracing) > 0)
+        th_trace_session_destroy(th_trace_session(run->tracing, 0));
     if (mine)
         th_progress_settle();
-    if (running->values.size > 0)
-        fwrite(running->values.data, 1, running->values.size, stdout);
+    if (run->values.size > 0)
+        fwrite(run->values.data, 1, run->values.size, stdout);
     fflush(NULL);
-    tell_stop(running);
-    if (!mine || atomic_load_explicit(&running->control.lock.away, memory_order_relaxed) > 0)
+    tell_stop(run);
+    if (!mine || atomic_load_explicit(&run->control.lock.away, memory_order_relaxed) > 0)
         fprintf(stderr, "tracehost run: a command, or the replacing of a tracer, has not ended, "
                         "and is not waited for\n");
-    th_runtime_each_running(show_hanging, running);
-    _exit(th_cli_interrupt_status(TH_CRASHED));
-}
-
-/* From its first call to its end, and that of all others. */
-static enum th_status run_process(struct running *running)
-{
-    struct th_run_limit limit = {
-        .command = "run",
-        .duration = running->run->duration,
-        .stop = stop,
-        .grace = running->run->grace,
-        .give_up = give_up,
-        .context = running,
-    };
-    enum th_status status = th_cli_run_limit_begin(&limit);
-
-    if (status != TH_OK) {
-        th_cli_command_fail("run");
-        th_control_host_end(&running->control);
-        th_control_sessions_rest(
-            running->tracing); /* nothing has begun: its exit is nobody's event */
-        th_runtime_run_exit(running->session.process, TH_AM(normal));
-        return status;
-    }
-    evaluate(running);
-    if (!th_cli_run_limit_pass(&limit))
-        running->raised = false;
-    th_control_host_end(&running->control);
-    th_top_end();
-    if (running->raised)
-        th_shell_print_exception(&running->session.evaluation, &running->exception);
-    th_runtime_run_exit(running->session.process, end_reason(running));
-    th_control_host_lock(&running->control); /* give_up() may follow: it ends the sessions */
-    th_control_sessions_rest(running->tracing);
-    th_control_host_unlock(&running->control);
-    th_library_halt(); /* functions that run may wait for it */
-    th_runtime_kill_all();
-    th_cli_run_limit_end(&limit);
-    return running->raised ? TH_FAILED : TH_OK;
 }
 
 /* --- Under control ---------------------------------------------------------------------------- */
@@ -391,175 +300,151 @@ static json_t *list_processes(void *context)
     return list;
 }
 
-static enum th_status start_control(struct running *running)
-{
-    running->control = (struct th_control_host){
-        .program = "run",
-        .tracing = running->tracing,
-        .load_info = running->run->arguments.info,
-        .stop = stop_as_told,
-        .tell = tell_status,
-        .processes = list_processes,
-        .context = running,
-    };
-    return th_options_trace_options_begin(&running->run->trace, &running->control);
-}
-
 /* --- The run ---------------------------------------------------------------------------------- */
 
-static void tell_count(uint64_t count, const char *what)
+static void tell(const struct run *run, double seconds)
 {
-    if (count)
-        fprintf(stderr, "tracehost run: %s: %llu\n", what, (unsigned long long)count);
-}
-
-static void tell(const struct running *running, double seconds)
-{
+    const struct {
+        uint64_t count;
+        const char *what;
+    } losses[] = {{th_runtime_calls_not_kept(), NOT_KEPT},
+                  {th_runtime_calls_left(), LEFT},
+                  {th_runtime_no_calls(), NO_CALLS}};
     unsigned schedulers = th_runtime_threads().schedulers;
+    bool stats = run->trace.stats;
 
-    th_cli_trace_results(running->tracing, running->run->trace.json);
+    th_cli_trace_results(run->tracing, run->trace.json);
     th_cli_command_flush();
-    tell_stop(running);
-    th_cli_trace_waiting("run", running->tracing);
-    if (!running->run->probes) /* else they are looked at */
-        th_control_session_options_tell_unmatched(&running->run->trace.sessions, running->tracing);
-    if (running->run->trace.stats) {
+    tell_stop(run);
+    th_cli_trace_waiting("run", run->tracing);
+    if (!run->probes) /* else they are looked at */
+        th_control_session_options_tell_unmatched(&run->trace.sessions, run->tracing);
+    if (stats)
         fprintf(stderr, "ran for %.3f s on %u scheduler%s\n", seconds, schedulers,
                 th_log_plural(schedulers));
-        th_cli_trace_stats_row(th_runtime_calls_not_kept(), NOT_KEPT);
-        th_cli_trace_stats_row(th_runtime_calls_left(), LEFT);
-        th_cli_trace_stats_row(th_runtime_no_calls(), NO_CALLS);
-        th_cli_trace_stats(running->tracing);
-    } else {
-        th_cli_trace_remarks("run", running->tracing);
-        tell_count(th_runtime_calls_not_kept(), NOT_KEPT);
-        tell_count(th_runtime_calls_left(), LEFT);
-        tell_count(th_runtime_no_calls(), NO_CALLS);
-    }
+    else
+        th_cli_trace_remarks("run", run->tracing);
+    for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++)
+        if (stats)
+            th_cli_trace_stats_row(losses[i].count, losses[i].what);
+        else
+            th_cli_trace_tell("run", losses[i].what, losses[i].count);
+    if (stats)
+        th_cli_trace_stats(run->tracing);
 }
 
-static bool has_lost(const struct th_tracing *tracing)
+static enum th_status run_traced(void *context, const struct th_program programs[], size_t count)
 {
-    struct th_live_counts counts = th_live_counts(tracing);
-
-    return counts.suppressed || counts.strangers || th_runtime_calls_not_kept() ||
-           th_runtime_calls_left() || th_runtime_no_calls();
-}
-
-static enum th_status run_traced(struct running *running)
-{
-    const struct th_run_options *run = running->run;
+    struct run *run = context;
+    struct th_run_limit limit = {
+        .command = "run",
+        .duration = run->duration,
+        .stop = stop,
+        .grace = run->arguments.grace,
+        .give_up = give_up,
+        .context = run,
+    };
+    struct th_live_counts counts;
     enum th_status status;
     int64_t began;
 
-    running->work = (struct th_call_work){.rounds = 1, .sessions = 1};
-    th_cli_call_session_start(&running->session, &running->work, 1);
-    th_cli_state_expressions_begin(th_runtime_run_pid(running->session.process));
-    status = start_control(running);
+    run->work = (struct th_call_work){.rounds = 1, .sessions = 1};
+    th_cli_call_session_start(&run->session, &run->work, 1);
+    th_cli_state_expressions_begin(th_runtime_run_pid(run->session.process));
+    run->control = (struct th_control_host){
+        .program = "run",
+        .tracing = run->tracing,
+        .load_info = run->arguments.info,
+        .stop = stop_as_told,
+        .tell = tell_status,
+        .processes = list_processes,
+        .context = run,
+    };
+    status = th_options_trace_options_begin(&run->trace, &run->control);
     if (status == TH_OK) {
-        th_trace_go(running->tracing);
-        began = th_clock_real_monotonic();
-        status = run_process(running);
-        tell(running, (double)(th_clock_real_monotonic() - began) / 1e9);
-    } else {
-        status = th_cli_command_fail("run");
-        th_control_host_end(&running->control);
-        th_control_sessions_rest(
-            running->tracing); /* nothing has begun: its exit is nobody's event */
-        th_runtime_run_exit(running->session.process, TH_AM(normal));
+        th_trace_go(run->tracing);
+        status = th_cli_run_limit_begin(&limit);
     }
-    th_shell_end(&running->session.evaluation);
-    if (status == TH_OK && run->fail_on_loss && has_lost(running->tracing))
-        status = TH_PARTIAL;
-    return status;
-}
-
-/* From the first library to when the last one has no users any more. */
-static enum th_status run_libraries(struct running *running)
-{
-    const struct th_run_options *run = running->run;
-    bool may_change = run->trace.control || run->trace.watch;
-    enum th_status status = th_cli_call_arguments_load(&run->arguments, run->trace.folders.items,
-                                                       run->trace.folders.count, may_change);
-
-    if (status == TH_OK)
-        status = run_traced(running);
-    else
+    if (status != TH_OK) {
         th_cli_command_fail("run");
-    if (!th_library_halting()) /* nothing has run */
-        th_library_halt();
+        th_control_host_end(&run->control);
+        th_control_sessions_rest(run->tracing); /* nothing has begun: its exit is nobody's event */
+        th_cli_call_session_end(&run->session);
+        return status;
+    }
+
+    /* The first process, from its first call to its end. */
+    began = th_clock_real_monotonic();
+    evaluate(run, programs, count);
+    if (!th_cli_run_limit_pass(&limit))
+        run->raised = false;
+    th_control_host_end(&run->control);
+    th_top_end();
+    if (run->raised)
+        th_shell_print_exception(&run->session.evaluation, &run->exception);
+    th_runtime_run_exit(run->session.process, end_reason(run));
+
+    /* All others. */
+    th_control_host_lock(&run->control); /* give_up() may follow: it ends the sessions */
+    th_control_sessions_rest(run->tracing);
+    th_control_host_unlock(&run->control);
+    th_library_halt(); /* functions that run may wait for it */
     th_runtime_kill_all();
-    th_code_end();
-    return status;
+    th_cli_run_limit_end(&limit);
+
+    tell(run, (double)(th_clock_real_monotonic() - began) / 1e9);
+    th_shell_end(&run->session.evaluation);
+    counts = th_live_counts(run->tracing);
+    if (run->raised)
+        return TH_FAILED;
+    return run->fail_on_loss &&
+                   (counts.suppressed || counts.strangers || th_runtime_calls_not_kept() ||
+                    th_runtime_calls_left() || th_runtime_no_calls())
+               ? TH_PARTIAL
+               : TH_OK;
 }
 
-static enum th_status run_host(struct running *running)
+static void end(void *context)
 {
-    const struct th_run_options *run = running->run;
-    struct th_runtime_setup setup = {
-        .schedulers = run->schedulers, .async = run->async, .open_calls = run->open_calls};
-    enum th_status status;
+    struct run *run = context;
 
-    th_crash_install();
-    if (run->check)
-        th_check_start();
-    running->tracing = th_trace_create();
-    th_trace_share(running->tracing);
-    th_trace_replay_nothing(running->tracing);
-    setup.tracing = running->tracing;
-    if (run->probes)
-        th_cli_probe_lines_begin();
-    th_runtime_start(&setup);
-    status = run_libraries(running);
-    if (th_process_port_close_all() != TH_OK && status == TH_OK)
-        status = th_cli_command_fail("run");
-    th_runtime_stop(); /* the last destructors have run, and the last unload() ... */
     th_cli_interrupt_explain("run");
-    th_trace_free(running->tracing); /* ... but for tracers', who write what they have left ... */
-    th_resource_reap();              /* ... and resources that were their states */
+    th_trace_free(run->tracing); /* tracers write what they have left ... */
+    th_resource_reap();          /* ... and resources that were their states end */
     th_cli_probe_lines_end();
-    th_crash_end();
-    if (run->check && th_check_end() > 0 && status == TH_OK)
-        status = TH_FAILED;
-    return status;
-}
-
-static enum th_status run_programs(const struct th_run_options *run, struct th_program *programs,
-                                   size_t count)
-{
-    struct running running = {.run = run, .programs = programs, .program_count = count};
-    enum th_status status = run_host(&running);
-
-    if (running.values.size > 0)
-        fwrite(running.values.data, 1, running.values.size, stdout);
-    th_cli_command_flush();
-    if (running.exception.size > 0)
-        fwrite(running.exception.data, 1, running.exception.size, stderr);
-    th_buffer_free(&running.values);
-    th_buffer_free(&running.exception);
-    return status;
 }
 
 int th_cli_command_run(int argc, char **argv)
 {
-    struct th_run_options run = {.duration = -1, .grace = TH_GRACE};
-    struct th_program *programs;
-    size_t count;
+    struct run run = {.duration = -1, .arguments.grace = TH_CALL_GRACE};
+    struct th_call_host host = {.command = "run",
+                                .arguments = &run.arguments,
+                                .folders = &run.trace.folders,
+                                .evaluate = run_traced,
+                                .end = end,
+                                .context = &run};
     enum th_status status;
 
     th_options_trace_options_init(&run.trace, true);
     th_cli_command_parse(&usage, argc, argv, &run);
-    th_cli_interrupt_install();
-    programs = th_alloc((run.arguments.text_count + 1) * sizeof *programs);
-    status = th_cli_call_arguments_read(&run.arguments, programs, &count);
-    if (status == TH_OK)
-        status = run_programs(&run, programs, count);
-    else
-        th_cli_command_fail("run");
-    for (size_t i = 0; i < count; i++)
-        th_shell_program_free(&programs[i]);
-    th_free(programs);
-    th_cli_call_arguments_free(&run.arguments);
+    run.tracing = th_trace_create();
+    th_trace_share(run.tracing);
+    th_trace_replay_nothing(run.tracing);
+    if (run.probes)
+        th_cli_probe_lines_begin();
+    host.copies = run.trace.control || run.trace.watch;
+    host.setup = (struct th_runtime_setup){.schedulers = run.schedulers,
+                                           .async = run.async,
+                                           .open_calls = run.open_calls,
+                                           .tracing = run.tracing};
+    status = th_cli_call_host_run(&host);
+    if (run.values.size > 0)
+        fwrite(run.values.data, 1, run.values.size, stdout);
+    th_cli_command_flush();
+    if (run.exception.size > 0)
+        fwrite(run.exception.data, 1, run.exception.size, stderr);
+    th_buffer_free(&run.values);
+    th_buffer_free(&run.exception);
     th_options_trace_options_free(&run.trace);
     return th_cli_interrupt_status(th_cli_command_finish("run", status));
 }

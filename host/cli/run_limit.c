@@ -1,10 +1,11 @@
 #include "run_limit.h"
 
 #include "interrupt.h"
+#include "subcommand.h"
 
-#include "host/term/term.h"
+#include "host/runtime/runtime.h"
 
-#include <string.h>
+#include <unistd.h>
 
 static const int64_t patience = 1000000000; /* nanoseconds, before a word on what is waited for */
 
@@ -23,25 +24,6 @@ static bool has_passed(struct th_run_limit *limit)
     return passed;
 }
 
-static void stop(struct th_run_limit *limit)
-{
-    pthread_mutex_lock(&limit->lock);
-    if (!limit->passed) {
-        limit->stopped = true;
-        limit->stop(limit->context);
-    }
-    pthread_mutex_unlock(&limit->lock);
-}
-
-/* A function that runs is not interrupted. */
-static void tell_patience(const struct th_run_limit *limit)
-{
-    th_cli_interrupt_uninstall();
-    fprintf(stderr,
-            "tracehost %s: waiting for functions that run to return; a signal ends it at once\n",
-            limit->command);
-}
-
 /* True: all has ended before DEADLINE. */
 static bool ends_before(const struct th_run_limit *limit, int64_t deadline)
 {
@@ -50,13 +32,15 @@ static bool ends_before(const struct th_run_limit *limit, int64_t deadline)
     return has_ended(limit);
 }
 
-/* If the call has ended, the lock brings what it has left behind. */
-static void give_up(struct th_run_limit *limit)
+static void show_hanging(void *context, const char *function)
 {
-    has_passed(limit);
-    limit->give_up(limit->context);
+    const struct th_run_limit *limit = context;
+
+    fprintf(stderr, "tracehost %s: %s has not returned after %g s, and is not waited for\n",
+            limit->command, function, (double)limit->grace / 1e9);
 }
 
+/* A function that runs is not interrupted. Nothing is ended that may be in use. */
 static void watch_end(struct th_run_limit *limit)
 {
     int64_t now = th_clock_real_monotonic();
@@ -65,10 +49,20 @@ static void watch_end(struct th_run_limit *limit)
     if (end > now + patience) {
         if (ends_before(limit, now + patience))
             return;
-        tell_patience(limit);
+        th_cli_interrupt_uninstall();
+        fprintf(
+            stderr,
+            "tracehost %s: waiting for functions that run to return; a signal ends it at once\n",
+            limit->command);
     }
-    if (!ends_before(limit, end))
-        give_up(limit);
+    if (ends_before(limit, end))
+        return;
+    has_passed(limit); /* if the call has ended, the lock brings what it has left behind */
+    if (limit->give_up)
+        limit->give_up(limit->context);
+    fflush(NULL);
+    th_runtime_each_running(show_hanging, limit);
+    _exit(th_cli_interrupt_status(TH_CRASHED));
 }
 
 static void *watch(void *context)
@@ -79,21 +73,25 @@ static void *watch(void *context)
 
     while (!has_passed(limit) && !th_cli_interrupt_came() && th_clock_real_monotonic() < deadline)
         th_cli_interrupt_wait(deadline);
-    stop(limit);
+    pthread_mutex_lock(&limit->lock);
+    if (!limit->passed) {
+        limit->stopped = true;
+        limit->stop(limit->context);
+    }
+    pthread_mutex_unlock(&limit->lock);
     watch_end(limit);
     return NULL;
 }
 
 enum th_status th_cli_run_limit_begin(struct th_run_limit *limit)
 {
-    int error;
+    enum th_status status;
 
     pthread_mutex_init(&limit->lock, NULL);
-    error = pthread_create(&limit->thread, NULL, watch, limit);
-    if (!error)
-        return TH_OK;
-    pthread_mutex_destroy(&limit->lock);
-    return th_error_raise(TH_FAILED, "cannot start a thread: %s", strerror(error));
+    status = th_cli_thread_start(&limit->thread, watch, limit);
+    if (status != TH_OK)
+        pthread_mutex_destroy(&limit->lock);
+    return status;
 }
 
 bool th_cli_run_limit_pass(struct th_run_limit *limit)

@@ -16,12 +16,6 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* An option of commands: its help, what it is if it is not given, nanoseconds. */
-#define TH_GRACE_HELP                                                                            \
-    "In the end wait T for functions that run to return (default: 10s); then say which do not, " \
-    "and exit with 6"
-#define TH_GRACE (10 * (int64_t)1000000000)
-
 struct th_run_limit {
     const char *command; /* for messages */
     int64_t duration;    /* nanoseconds; below 0: none */
@@ -29,7 +23,8 @@ struct th_run_limit {
      * th_cli_run_limit_pass() returns. */
     void (*stop)(void *context);
     /* From when it was stopped or has ended on, nanoseconds; below 0: for ever. Then, if not all
-     * has ended, it is given up: called by the same thread, ends the program. */
+     * has ended, it is given up: by the same thread, which names the functions that hang and ends
+     * the program. The function is called before; NULL: nothing is. */
     int64_t grace;
     void (*give_up)(void *context);
     void *context;

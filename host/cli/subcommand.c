@@ -252,6 +252,20 @@ void th_cli_command_flush(void)
         stdout_error = errno;
 }
 
+enum th_status th_cli_thread_start(pthread_t *thread, void *(*run)(void *context), void *context)
+{
+    int error = pthread_create(thread, NULL, run, context);
+
+    return error ? th_error_raise(TH_FAILED, "cannot start a thread: %s", strerror(error)) : TH_OK;
+}
+
+void th_cli_command_print_json(json_t *json, size_t flags)
+{
+    json_dumpf(json, stdout, flags);
+    putchar('\n');
+    json_decref(json);
+}
+
 int th_cli_command_fail(const char *command)
 {
     char prefix[64];

@@ -4,6 +4,8 @@
 
 #include "host/cli/options/usage.h"
 
+#include <jansson.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -51,6 +53,12 @@ void th_cli_command_ask(int (*tell)(const struct th_usage *usage));
 
 /* Flushes stdout, so that what comes on stderr now stands behind it. */
 void th_cli_command_flush(void);
+
+/* Starts a thread of the program's own. TH_FAILED if there is none to be had. */
+enum th_status th_cli_thread_start(pthread_t *thread, void *(*run)(void *context), void *context);
+
+/* Prints JSON, with FLAGS of json_dumpf(), as a line of stdout or several, and lets go of it. */
+void th_cli_command_print_json(json_t *json, size_t flags);
 
 /* Prints the thread's chain of causes as "tracehost COMMAND: ..." and returns its status. */
 int th_cli_command_fail(const char *command);

@@ -41,8 +41,7 @@
 
 /* --- what deserves a word --- */
 
-/* COMMAND NULL: as a row of --stats. */
-static void tell(const char *command, const char *what, uint64_t count)
+void th_cli_trace_tell(const char *command, const char *what, uint64_t count)
 {
     if (count && command)
         fprintf(stderr, "tracehost %s: %s: %llu\n", command, what, (unsigned long long)count);
@@ -129,20 +128,20 @@ void th_cli_trace_waiting(const char *command, const struct th_tracing *tracing)
 /* What the stacks of processes could not tell, but for what each session says of itself. */
 static void tell_execution(const char *command, struct th_execution_counts counts)
 {
-    tell(command, DISPUTED, counts.callers_disputed);
-    tell(command, NOT_KEPT, counts.not_kept);
-    tell(command, LATE, counts.late);
-    tell(command, UNMATCHED, counts.unmatched);
-    tell(command, REPAIRED, counts.repaired);
-    tell(command, LOST, counts.lost);
-    tell(command, NO_RETURNS, counts.returns ? 0 : counts.wanted);
+    th_cli_trace_tell(command, DISPUTED, counts.callers_disputed);
+    th_cli_trace_tell(command, NOT_KEPT, counts.not_kept);
+    th_cli_trace_tell(command, LATE, counts.late);
+    th_cli_trace_tell(command, UNMATCHED, counts.unmatched);
+    th_cli_trace_tell(command, REPAIRED, counts.repaired);
+    th_cli_trace_tell(command, LOST, counts.lost);
+    th_cli_trace_tell(command, NO_RETURNS, counts.returns ? 0 : counts.wanted);
 }
 
 /* What happened in this host, and nobody was told. */
 static void tell_live(const char *command, struct th_live_counts counts)
 {
-    tell(command, SUPPRESSED, counts.suppressed);
-    tell(command, STRANGERS, counts.strangers);
+    th_cli_trace_tell(command, SUPPRESSED, counts.suppressed);
+    th_cli_trace_tell(command, STRANGERS, counts.strangers);
 }
 
 void th_cli_trace_remarks(const char *command, const struct th_tracing *tracing)
@@ -153,10 +152,10 @@ void th_cli_trace_remarks(const char *command, const struct th_tracing *tracing)
         execution.unmatched = execution.repaired = 0;
     for (size_t i = 0; i < th_trace_sessions(tracing); i++)
         remark_on_session(command, th_trace_session(tracing, i));
-    tell(command, FORGOTTEN, th_trace_calls_forgotten(tracing));
+    th_cli_trace_tell(command, FORGOTTEN, th_trace_calls_forgotten(tracing));
     tell_execution(command, execution);
     tell_live(command, th_live_counts(tracing));
-    tell(command, UNREAD, th_process_mail_dropped());
+    th_cli_trace_tell(command, UNREAD, th_process_mail_dropped());
 }
 
 /* --- all --- */

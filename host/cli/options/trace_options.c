@@ -1,6 +1,6 @@
 #include "trace_options.h"
 
-#include "host/cli/state_expression.h"
+#include "host/cli/call_session.h"
 #include "host/cli/top/top.h"
 
 #include "host/crash/crash.h"

@@ -319,17 +319,16 @@ static enum th_status create_session(const struct th_top_setup *setup)
 /* From here on nothing may fail but the thread. */
 static enum th_status begin_thread(void)
 {
-    int error;
+    enum th_status status;
 
     th_crash_set_restore(th_top_terminal_leave);
     th_cli_interrupt_tell(th_top_terminal_wake);
     th_cli_progress_divert(th_top_place);
-    error = pthread_create(&top.thread, NULL, watch, NULL);
-    top.begun = !error;
-    if (!error)
-        return TH_OK;
-    th_top_terminal_leave();
-    return th_error_raise(TH_FAILED, "cannot start a thread: %s", strerror(error));
+    status = th_cli_thread_start(&top.thread, watch, NULL);
+    top.begun = status == TH_OK;
+    if (!top.begun)
+        th_top_terminal_leave();
+    return status;
 }
 
 enum th_status th_top_begin(const struct th_top_setup *setup)
