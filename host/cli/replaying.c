@@ -104,7 +104,7 @@ static void show(_Atomic uint64_t *shown, uint64_t value)
     atomic_store_explicit(shown, value, memory_order_relaxed);
 }
 
-/* Notes the counts of calls that th_cli_trace_remarks() reports. */
+/* Notes the counts of calls that th_cli_trace_summary() reports. */
 static void show_execution(const struct playing *playing)
 {
     struct th_execution_counts counts = th_trace_execution_counts(playing->tracing);
@@ -247,7 +247,7 @@ static void show_stats(const struct th_tracing *tracing, const struct totals *to
     if (played->gaps)
         th_cli_trace_stats_row(played->gaps, "places where nobody knows how many events were lost");
     th_cli_trace_stats_row(played->tracees, "tracees seen");
-    th_cli_trace_stats(tracing);
+    th_cli_trace_summary(NULL, tracing);
 }
 
 static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, const char *name,
@@ -323,7 +323,7 @@ static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
     if (replay->trace.stats)
         show_stats(tracing, &totals);
     else
-        th_cli_trace_remarks(replay->command, tracing);
+        th_cli_trace_summary(replay->command, tracing);
     if (worst == TH_OK && replay->fail_on_loss &&
         (totals.played.lost || totals.played.gaps || th_trace_calls_forgotten(tracing) ||
          th_trace_execution_counts(tracing).not_kept))

@@ -323,14 +323,14 @@ static void tell(const struct run *run, double seconds)
         fprintf(stderr, "ran for %.3f s on %u scheduler%s\n", seconds, schedulers,
                 th_log_plural(schedulers));
     else
-        th_cli_trace_remarks("run", run->tracing);
+        th_cli_trace_summary("run", run->tracing);
     for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++)
         if (stats)
             th_cli_trace_stats_row(losses[i].count, losses[i].what);
         else
             th_cli_trace_tell("run", losses[i].what, losses[i].count);
     if (stats)
-        th_cli_trace_stats(run->tracing);
+        th_cli_trace_summary(NULL, run->tracing);
 }
 
 static enum th_status run_traced(void *context, const struct th_program programs[], size_t count)
