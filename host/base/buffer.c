@@ -102,6 +102,15 @@ const char *th_buffer_text(struct th_buffer *b)
     return (const char *)b->data;
 }
 
+char *th_buffer_take_text(struct th_buffer *b)
+{
+    char *text = (char *)th_buffer_reserve(b, 1) - b->size;
+
+    text[b->size] = 0;
+    *b = (struct th_buffer){0};
+    return text;
+}
+
 void th_buffer_free(struct th_buffer *b)
 {
     th_free(b->data);

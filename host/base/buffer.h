@@ -42,6 +42,9 @@ static inline const char *th_log_plural(uint64_t count)
 /* The content as a string: a 0 byte is put after the last byte, not counted in size. */
 const char *th_buffer_text(struct th_buffer *b);
 
+/* Likewise, but the string is the caller's, who frees it with th_free(); B is empty. */
+char *th_buffer_take_text(struct th_buffer *b);
+
 /* Frees the memory; B is empty and can be used again. */
 void th_buffer_free(struct th_buffer *b);
 

@@ -27,30 +27,7 @@ static const json_t *part(const json_t *object, const char *key)
     return json_object_get(object, key);
 }
 
-/* A table, or that there is nothing to show. */
-static void print_rows(const struct th_ctl_column columns[], const json_t *rows,
-                       const char *nothing, FILE *out)
-{
-    if (json_array_size(rows) == 0)
-        fprintf(out, "%s\n", nothing);
-    else
-        th_ctl_table(columns, rows, out);
-}
-
 /* --- status ----------------------------------------------------------------------------------- */
-
-static void print_position(const json_t *replay, FILE *out)
-{
-    long long bytes = number_of(replay, "bytes"), size = number_of(replay, "size");
-
-    if (!replay)
-        return;
-    fprintf(out, "stream      %s: byte %lld", text_of(replay, "stream"), bytes);
-    if (size > 0)
-        fprintf(out, " of %lld (%.0f%%)", size, 100.0 * (double)bytes / (double)size);
-    fprintf(out, ", %lld record%s, %lld played\n", number_of(replay, "records"),
-            th_log_plural((uint64_t)number_of(replay, "records")), number_of(replay, "played"));
-}
 
 /* Those counts of an object that are not 0: "3 dropped, 1 refused". */
 static void print_counts(const char *title, const json_t *counts, const char *none, FILE *out)
@@ -71,11 +48,18 @@ static void print_counts(const char *title, const json_t *counts, const char *no
 
 static void print_status(const json_t *status, FILE *out)
 {
-    const json_t *rate = part(status, "rate");
+    const json_t *rate = part(status, "rate"), *replay = part(status, "replay");
+    long long size = number_of(replay, "size"), bytes = number_of(replay, "bytes");
 
     fprintf(out, "%s, pid %lld, tracehost %s, for %.1f s\n", text_of(status, "program"),
             number_of(status, "pid"), text_of(status, "version"), real_of(status, "seconds"));
-    print_position(part(status, "replay"), out);
+    if (replay) {
+        fprintf(out, "stream      %s: byte %lld", text_of(replay, "stream"), bytes);
+        if (size > 0)
+            fprintf(out, " of %lld (%.0f%%)", size, 100.0 * (double)bytes / (double)size);
+        fprintf(out, ", %lld record%s, %lld played\n", number_of(replay, "records"),
+                th_log_plural((uint64_t)number_of(replay, "records")), number_of(replay, "played"));
+    }
     if (part(status, "schedulers"))
         fprintf(out, "processes   %lld, on %lld scheduler%s\n", number_of(status, "processes"),
                 number_of(status, "schedulers"),
@@ -120,21 +104,14 @@ static char *flags_of(const json_t *session)
     return both;
 }
 
-static void print_sessions(const json_t *result, FILE *out)
+/* "bank:run/0 and 2 more" */
+static void print_first(const json_t *group, FILE *out)
 {
-    static const struct th_ctl_column columns[] = {
-        {"session", "number", true, NULL},
-        {"name", "title", false, NULL},
-        {"tracer", "tracer", false, NULL},
-        {"traced", NULL, true, traced_of},
-        {"discarded", NULL, true, discarded_of},
-        {"breakpoints", "breakpoints", true, NULL},
-        {"is", NULL, false, attached_of},
-        {"flags", NULL, false, flags_of},
-        {0},
-    };
+    long long functions = number_of(group, "functions");
 
-    print_rows(columns, part(result, "sessions"), "no sessions", out);
+    fputs(text_of(group, "first"), out);
+    if (functions > 1)
+        fprintf(out, " and %lld more", functions - 1);
 }
 
 /* "session 1, tracer 'count'". */
@@ -200,16 +177,6 @@ static void print_detached(const json_t *session, FILE *out)
         th_ctl_table(count_columns, functions, out);
 }
 
-static void print_left_out(const json_t *left, FILE *out)
-{
-    long long functions = number_of(left, "functions");
-
-    fprintf(out, "  left out: %s", text_of(left, "first"));
-    if (functions > 1)
-        fprintf(out, " and %lld more", functions - 1);
-    fprintf(out, ": %s\n", text_of(left, "why"));
-}
-
 static void print_pattern(const json_t *result, FILE *out)
 {
     const json_t *left;
@@ -227,7 +194,9 @@ static void print_pattern(const json_t *result, FILE *out)
     fputc('\n', out);
     json_array_foreach(part(result, "left_out"), i, left)
     {
-        print_left_out(left, out);
+        fputs("  left out: ", out);
+        print_first(left, out);
+        fprintf(out, ": %s\n", text_of(left, "why"));
     }
 }
 
@@ -254,52 +223,37 @@ static void add_set(struct th_buffer *text, const json_t *session)
     th_free(active);
 }
 
+/* What ADD tells of each of FUNCTION's sessions. */
+static char *of_sessions(const json_t *function,
+                         void (*add)(struct th_buffer *text, const json_t *session))
+{
+    struct th_buffer text = {0};
+    const json_t *session;
+    size_t i;
+
+    json_array_foreach(part(function, "sessions"), i, session)
+    {
+        add(&text, session);
+    }
+    if (text.size == 0)
+        th_buffer_add_byte(&text, '-');
+    return th_buffer_take_text(&text);
+}
+
 static char *set_by(const json_t *function)
 {
-    struct th_buffer text = {0};
-    const json_t *session;
-    char *copy;
-    size_t i;
-
-    json_array_foreach(part(function, "sessions"), i, session)
-    {
-        add_set(&text, session);
-    }
-    copy = th_strdup(text.size > 0 ? th_buffer_text(&text) : "-");
-    th_buffer_free(&text);
-    return copy;
+    return of_sessions(function, add_set);
 }
 
-/* Of the sessions that count it. */
+static void add_calls(struct th_buffer *text, const json_t *session)
+{
+    if (part(session, "calls"))
+        th_buffer_printf(text, "%s%lld", text->size > 0 ? "; " : "", number_of(session, "calls"));
+}
+
 static char *counts_of(const json_t *function)
 {
-    struct th_buffer text = {0};
-    const json_t *session;
-    char *copy;
-    size_t i;
-
-    json_array_foreach(part(function, "sessions"), i, session)
-    {
-        if (part(session, "calls"))
-            th_buffer_printf(&text, "%s%lld", text.size > 0 ? "; " : "",
-                             number_of(session, "calls"));
-    }
-    copy = th_strdup(text.size > 0 ? th_buffer_text(&text) : "-");
-    th_buffer_free(&text);
-    return copy;
-}
-
-static void print_functions(const json_t *result, FILE *out)
-{
-    static const struct th_ctl_column columns[] = {
-        {"function", "function", false, NULL},
-        {"can have", NULL, false, can_have},
-        {"calls", NULL, true, counts_of},
-        {"sessions have set", NULL, false, set_by},
-        {0},
-    };
-
-    print_rows(columns, part(result, "functions"), "no such functions", out);
+    return of_sessions(function, add_calls);
 }
 
 static void print_usage(const json_t *session, const char *key, const char *title, const char *unit,
@@ -349,56 +303,7 @@ static void print_info(const json_t *result, FILE *out)
     }
 }
 
-/* --- The host --------------------------------------------------------------------------------- */
-
-static void print_tracers(const json_t *result, FILE *out)
-{
-    static const struct th_ctl_column columns[] = {
-        {"tracer", "name", false, NULL},
-        {"sessions", "sessions", false, NULL},
-        {"found", "origin", false, NULL},
-        {"path", "path", false, NULL},
-        {0},
-    };
-
-    print_rows(columns, part(result, "tracers"), "no tracers", out);
-}
-
-static void print_processes(const json_t *result, FILE *out)
-{
-    static const struct th_ctl_column columns[] = {
-        {"pid", "pid", false, NULL},
-        {"name", "name", false, NULL},
-        {"is", "doing", false, NULL},
-        {"messages", "messages", true, NULL},
-        {"reductions", "reductions", true, NULL},
-        {"words", "words", true, NULL},
-        {"links", "links", true, NULL},
-        {"function", "function", false, NULL},
-        {0},
-    };
-
-    print_rows(columns, part(result, "processes"), "no processes", out);
-}
-
 /* --- Code ------------------------------------------------------------------------------------- */
-
-/* "bank:run/0 and 2 more: local,count: calls from within the module are not met any more: why" */
-static void print_lost(const json_t *lost, FILE *out)
-{
-    char *kinds = th_ctl_text(part(lost, "kinds"));
-    long long functions = number_of(lost, "functions");
-
-    fputs("  ", out);
-    print_name(part(lost, "session"), out);
-    fprintf(out, ": %s", text_of(lost, "first"));
-    if (functions > 1)
-        fprintf(out, " and %lld more", functions - 1);
-    fprintf(out, ": %s: calls%s are not met any more: %s\n", kinds,
-            json_is_true(part(lost, "outside")) ? " from within the module" : "",
-            text_of(lost, "why"));
-    th_free(kinds);
-}
 
 static void print_loaded(const json_t *result, FILE *out)
 {
@@ -418,7 +323,15 @@ static void print_loaded(const json_t *result, FILE *out)
             th_log_plural((uint64_t)rounds));
     json_array_foreach(part(result, "lost"), i, lost)
     {
-        print_lost(lost, out);
+        char *kinds = th_ctl_text(part(lost, "kinds"));
+        fputs("  ", out);
+        print_name(part(lost, "session"), out);
+        fputs(": ", out);
+        print_first(lost, out);
+        fprintf(out, ": %s: calls%s are not met any more: %s\n", kinds,
+                json_is_true(part(lost, "outside")) ? " from within the module" : "",
+                text_of(lost, "why"));
+        th_free(kinds);
     }
 }
 
@@ -433,22 +346,6 @@ static void print_deleted(const json_t *result, FILE *out)
 {
     fprintf(out, "%s can be called no more; what it was is old code, until it is purged\n",
             text_of(result, "module"));
-}
-
-static void print_modules(const json_t *result, FILE *out)
-{
-    static const struct th_ctl_column columns[] = {
-        {"module", "module", false, NULL},
-        {"code", "code", false, NULL},
-        {"generation", "generation", true, NULL},
-        {"functions", "functions", true, NULL},
-        {"local", "local_functions", true, NULL},
-        {"users", "users", true, NULL},
-        {"path", "path", false, NULL},
-        {0},
-    };
-
-    print_rows(columns, part(result, "modules"), "no modules", out);
 }
 
 static void print_stop(const json_t *result, FILE *out)
@@ -470,22 +367,82 @@ static void print_help(const json_t *result, FILE *out)
     }
 }
 
+/* Results that are a table: ROWS of the result, or that there is nothing to show. */
+static const struct {
+    const char *command, *rows, *nothing;
+    struct th_ctl_column columns[9];
+} tables[] = {
+    {"sessions",
+     "sessions",
+     "no sessions",
+     {{"session", "number", true, NULL},
+      {"name", "title", false, NULL},
+      {"tracer", "tracer", false, NULL},
+      {"traced", NULL, true, traced_of},
+      {"discarded", NULL, true, discarded_of},
+      {"breakpoints", "breakpoints", true, NULL},
+      {"is", NULL, false, attached_of},
+      {"flags", NULL, false, flags_of}}},
+    {"functions",
+     "functions",
+     "no such functions",
+     {{"function", "function", false, NULL},
+      {"can have", NULL, false, can_have},
+      {"calls", NULL, true, counts_of},
+      {"sessions have set", NULL, false, set_by}}},
+    {"tracers",
+     "tracers",
+     "no tracers",
+     {{"tracer", "name", false, NULL},
+      {"sessions", "sessions", false, NULL},
+      {"found", "origin", false, NULL},
+      {"path", "path", false, NULL}}},
+    {"processes",
+     "processes",
+     "no processes",
+     {{"pid", "pid", false, NULL},
+      {"name", "name", false, NULL},
+      {"is", "doing", false, NULL},
+      {"messages", "messages", true, NULL},
+      {"reductions", "reductions", true, NULL},
+      {"words", "words", true, NULL},
+      {"links", "links", true, NULL},
+      {"function", "function", false, NULL}}},
+    {"modules",
+     "modules",
+     "no modules",
+     {{"module", "module", false, NULL},
+      {"code", "code", false, NULL},
+      {"generation", "generation", true, NULL},
+      {"functions", "functions", true, NULL},
+      {"local", "local_functions", true, NULL},
+      {"users", "users", true, NULL},
+      {"path", "path", false, NULL}}},
+};
+
 static const struct {
     const char *command;
     void (*print)(const json_t *result, FILE *out);
 } printers[] = {
-    {"status", print_status},   {"tracers", print_tracers},     {"attach", print_session},
-    {"detach", print_detached}, {"replace", print_session},     {"sessions", print_sessions},
-    {"pattern", print_pattern}, {"flags", print_session},       {"functions", print_functions},
-    {"info", print_info},       {"processes", print_processes}, {"load", print_loaded},
-    {"purge", print_purged},    {"delete", print_deleted},      {"modules", print_modules},
-    {"stop", print_stop},       {"help", print_help},
+    {"status", print_status},   {"attach", print_session},  {"detach", print_detached},
+    {"replace", print_session}, {"pattern", print_pattern}, {"flags", print_session},
+    {"info", print_info},       {"load", print_loaded},     {"purge", print_purged},
+    {"delete", print_deleted},  {"stop", print_stop},       {"help", print_help},
 };
 
 /* A command that only the host knows, of another version, is shown as it is. */
 void th_ctl_print(const char *command, json_t *result, FILE *out)
 {
     th_ctl_show_terms(result);
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        if (strcmp(tables[i].command, command) == 0) {
+            const json_t *rows = part(result, tables[i].rows);
+            if (json_array_size(rows) == 0)
+                fprintf(out, "%s\n", tables[i].nothing);
+            else
+                th_ctl_table(tables[i].columns, rows, out);
+            return;
+        }
     for (size_t i = 0; i < sizeof printers / sizeof printers[0]; i++)
         if (strcmp(printers[i].command, command) == 0) {
             printers[i].print(result, out);

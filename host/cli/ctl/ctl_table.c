@@ -8,28 +8,12 @@
 
 enum { MOST_COLUMNS = 16, GAP = 2 };
 
-static char *join(const json_t *array)
+char *th_ctl_text(const json_t *value)
 {
     struct th_buffer joined = {0};
     size_t i;
     json_t *item;
-    char *text;
 
-    json_array_foreach(array, i, item)
-    {
-        text = th_ctl_text(item);
-        if (i > 0)
-            th_buffer_add_byte(&joined, ',');
-        th_buffer_add_text(&joined, text);
-        th_free(text);
-    }
-    text = th_strdup(joined.size > 0 ? th_buffer_text(&joined) : "-");
-    th_buffer_free(&joined);
-    return text;
-}
-
-char *th_ctl_text(const json_t *value)
-{
     switch (value ? json_typeof(value) : JSON_NULL) {
     case JSON_STRING:
         return th_strdup(json_string_value(value));
@@ -38,7 +22,15 @@ char *th_ctl_text(const json_t *value)
     case JSON_REAL:
         return th_printf("%.3f", json_real_value(value));
     case JSON_ARRAY:
-        return join(value);
+        json_array_foreach(value, i, item)
+        {
+            char *text = th_ctl_text(item);
+            th_buffer_printf(&joined, "%s%s", i > 0 ? "," : "", text);
+            th_free(text);
+        }
+        if (joined.size == 0)
+            th_buffer_add_byte(&joined, '-');
+        return th_buffer_take_text(&joined);
     case JSON_TRUE:
         return th_strdup("yes");
     default:
@@ -80,39 +72,19 @@ static int column_width(const struct th_ctl_column *column, const json_t *rows)
     return empty ? 0 : widest;
 }
 
-struct line {
-    FILE *out;
-    int missing; /* blanks before the next cell: none are written at the end of a line */
-};
-
-static void put_blanks(struct line *line)
-{
-    fprintf(line->out, "%*s", line->missing, "");
-    line->missing = 0;
-}
-
-static void put_cell(struct line *line, const struct th_ctl_column *column, int width,
-                     const char *text)
-{
-    int rest = width - width_of(text);
-
-    if (column->right)
-        line->missing += rest;
-    put_blanks(line);
-    fputs(text, line->out);
-    line->missing = (column->right ? 0 : rest) + GAP;
-}
-
-/* ROW NULL: the titles. */
+/* ROW NULL: the titles. No blanks are written at the end of a line. */
 static void put_row(const struct th_ctl_column columns[], const int widths[], const json_t *row,
                     FILE *out)
 {
-    struct line line = {.out = out};
+    int missing = 0; /* blanks before the next cell */
 
     for (size_t i = 0; columns[i].title; i++) {
-        char *text = row ? cell(&columns[i], row) : NULL;
-        if (widths[i] > 0)
-            put_cell(&line, &columns[i], widths[i], text ? text : columns[i].title);
+        char *text = row ? cell(&columns[i], row) : th_strdup(columns[i].title);
+        int rest = widths[i] - width_of(text);
+        if (widths[i] > 0) {
+            fprintf(out, "%*s%s", missing + (columns[i].right ? rest : 0), "", text);
+            missing = (columns[i].right ? 0 : rest) + GAP;
+        }
         th_free(text);
     }
     fputc('\n', out);
@@ -164,12 +136,6 @@ static void show_text(json_t *text, const char *prefix,
     th_free(whole);
 }
 
-/* Other names than that of a process are no Erlang text. */
-static bool is_process(const json_t *object)
-{
-    return json_object_get(object, "pid") != NULL;
-}
-
 void th_ctl_show_terms(json_t *value)
 {
     const char *key;
@@ -182,10 +148,12 @@ void th_ctl_show_terms(json_t *value)
     }
     json_object_foreach(value, key, part)
     {
+        /* Other names than that of a process are no Erlang text. */
         if (json_is_string(part) && (strcmp(key, "function") == 0 || strcmp(key, "first") == 0))
             show_text(part, "fun ", show_function);
         else if (json_is_string(part) &&
-                 (strstr(key, "match_spec") || (strcmp(key, "name") == 0 && is_process(value))))
+                 (strstr(key, "match_spec") ||
+                  (strcmp(key, "name") == 0 && json_object_get(value, "pid"))))
             show_text(part, "", th_text_show);
         else
             th_ctl_show_terms(part);
