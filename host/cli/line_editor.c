@@ -37,13 +37,9 @@ struct th_line_editor {
 void th_cli_completions_add(struct th_completions *completions, const char *word,
                             const char *prefix)
 {
-    if (strncmp(word, prefix, strlen(prefix)) != 0)
-        return;
-    for (size_t i = 0; i < completions->count; i++)
-        if (strcmp(completions->words[i], word) == 0)
-            return;
-    TH_ARRAY_GROW(completions->words, completions->count, completions->capacity);
-    completions->words[completions->count++] = th_strdup(word);
+    if (strncmp(word, prefix, strlen(prefix)) == 0 &&
+        !th_library_names_contain(&completions->words, word))
+        th_library_names_add(&completions->words, word);
 }
 
 static int compare_words(const void *a, const void *b)
@@ -51,66 +47,51 @@ static int compare_words(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* How many bytes all have in common. */
-static size_t common_length(const struct th_completions *completions)
-{
-    const char *first = completions->words[0];
-    size_t length = strlen(first);
-
-    for (size_t i = 1; i < completions->count; i++) {
-        size_t same = 0;
-        while (same < length && completions->words[i][same] == first[same])
-            same++;
-        length = same;
-    }
-    while (length > 0 && ((unsigned char)first[length] & 0xC0) == 0x80)
-        length--;
-    return length;
-}
-
 /* In columns, below the line, which is shown again below them. */
-static void list_words(struct th_line_editor *editor, const struct th_completions *completions)
+static void list_words(struct th_line_editor *editor, const struct th_names *words)
 {
     size_t widest = 0, columns;
     int width = 0;
 
     el_get(editor->edit, EL_GETTC, "co", &width);
-    for (size_t i = 0; i < completions->count; i++)
-        if (strlen(completions->words[i]) > widest)
-            widest = strlen(completions->words[i]);
+    for (size_t i = 0; i < words->count; i++)
+        if (strlen(words->items[i]) > widest)
+            widest = strlen(words->items[i]);
     columns = (size_t)width / (widest + GAP);
     fputc('\n', editor->out);
-    for (size_t i = 0; i < completions->count; i++) {
-        bool last = columns < 2 || (i + 1) % columns == 0 || i + 1 == completions->count;
-        fprintf(editor->out, "%-*s%s", last ? 0 : (int)(widest + GAP), completions->words[i],
+    for (size_t i = 0; i < words->count; i++) {
+        bool last = columns < 2 || (i + 1) % columns == 0 || i + 1 == words->count;
+        fprintf(editor->out, "%-*s%s", last ? 0 : (int)(widest + GAP), words->items[i],
                 last ? "\n" : "");
     }
     el_set(editor->edit, EL_REFRESH);
 }
 
-/* What can go on behind a word of this sort is no new word. */
-static bool is_whole(const char *word)
-{
-    char end = word[strlen(word) - 1];
-
-    return end != '=' && end != ':' && end != ',';
-}
-
 /* TYPED bytes of the words are in the line. */
-static void use_words(struct th_line_editor *editor, struct th_completions *completions,
-                      size_t typed)
+static void use_words(struct th_line_editor *editor, const struct th_names *words, size_t typed)
 {
-    size_t length = common_length(completions);
-    bool only = completions->count == 1;
-    char *rest = th_printf("%.*s%s", length > typed ? (int)(length - typed) : 0,
-                           completions->words[0] + typed,
-                           only && is_whole(completions->words[0]) ? " " : "");
+    const char *first = words->items[0];
+    size_t length = strlen(first); /* what all have in common: whole characters */
+    bool only = words->count == 1;
+    char *rest;
 
+    for (size_t i = 1; i < words->count; i++) {
+        size_t same = 0;
+        while (same < length && words->items[i][same] == first[same])
+            same++;
+        length = same;
+    }
+    while (length > 0 && ((unsigned char)first[length] & 0xC0) == 0x80)
+        length--;
+
+    /* What can go on behind a word that ends so is no new word. */
+    rest = th_printf("%.*s%s", length > typed ? (int)(length - typed) : 0, first + typed,
+                     only && !strchr("=:,", first[strlen(first) - 1]) ? " " : "");
     el_insertstr(editor->edit, rest);
     th_free(rest);
     if (!only && length == typed && editor->tab) {
-        qsort(completions->words, completions->count, sizeof *completions->words, compare_words);
-        list_words(editor, completions);
+        qsort(words->items, words->count, sizeof *words->items, compare_words);
+        list_words(editor, words);
     }
     editor->tab = !only && length == typed;
 }
@@ -127,11 +108,9 @@ static unsigned char complete_line(EditLine *edit, int unused)
     (void)unused;
     el_get(edit, EL_CLIENTDATA, &editor);
     editor->completer->complete(editor->completer->context, before, &completions);
-    if (completions.count > 0)
-        use_words(editor, &completions, (size_t)size - completions.from);
-    for (size_t i = 0; i < completions.count; i++)
-        th_free(completions.words[i]);
-    th_free(completions.words);
+    if (completions.words.count > 0)
+        use_words(editor, &completions.words, (size_t)size - completions.from);
+    th_library_names_free(&completions.words);
     th_free(before);
     return CC_REFRESH;
 }

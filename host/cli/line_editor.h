@@ -12,15 +12,14 @@
 #ifndef TH_LINE_EDITOR_H
 #define TH_LINE_EDITOR_H
 
-#include "host/base/base.h"
+#include "host/library/library.h"
 
 #include <stdio.h>
 
 /* Words that may stand at the end of what was typed. */
 struct th_completions {
-    size_t from;  /* the byte of the line where they begin */
-    char **words; /* those that begin with what stands there; let go of by the editor */
-    size_t count, capacity;
+    size_t from;           /* the byte of the line where they begin */
+    struct th_names words; /* those that begin with what stands there; let go of by the editor */
 };
 
 struct th_completer {

@@ -4,6 +4,7 @@
 
 #include "host/control/control.h"
 #include "host/cli/line_editor.h"
+#include "host/cli/options/complete.h"
 
 #include "host/trace/trace.h"
 
@@ -11,15 +12,25 @@
 
 /* A line, taken apart. */
 struct place {
+    struct th_typed typed; /* the first member */
     struct th_ctl *ctl;
     const struct th_argument *const *arguments; /* of the command */
-    const char *word;                           /* what is being typed */
     struct th_completions *completions;
 };
 
-static void add(struct place *place, const char *word)
+static void add_typed(struct th_typed *typed, const char *text)
 {
-    th_cli_completions_add(place->completions, word, place->word);
+    th_cli_completions_add(((struct place *)typed)->completions, text, typed->word + typed->begin);
+}
+
+static void add(struct place *place, const char *text)
+{
+    add_typed(&place->typed, text);
+}
+
+static const char *begun(const struct place *place)
+{
+    return place->typed.word + place->typed.begin;
 }
 
 /* The result of COMMAND, the caller's; NULL: it has failed, which is not told. */
@@ -70,7 +81,7 @@ static void add_sessions(struct place *place)
 /* The modules first: of a module that is typed its functions. */
 static void add_functions(struct place *place, bool patterns)
 {
-    bool module_typed = strchr(place->word, ':') != NULL;
+    bool module_typed = strchr(begun(place), ':') != NULL;
     json_t *result = ask(place, "functions"), *function;
     size_t i;
 
@@ -95,35 +106,6 @@ static void add_functions(struct place *place, bool patterns)
     }
 }
 
-/* The options of the command that is typed. */
-static void add_options(struct place *place)
-{
-    for (const struct th_argument *const *a = place->arguments; *a; a++) {
-        const char *end = (*a)->value ? "=" : "";
-        char *word;
-        if (!(*a)->name || (*a)->how & (TH_ARGUMENT_HIDDEN | TH_ARGUMENT_REPEATS))
-            continue;
-        word = th_printf("--%s%s", (*a)->name, end);
-        add(place, word);
-        th_free(word);
-    }
-}
-
-/* Moves the word's beginning on: what is before it stays. */
-static void skip(struct place *place, size_t bytes)
-{
-    place->word += bytes;
-    place->completions->from += bytes;
-}
-
-static void skip_to_last(struct place *place, char separator)
-{
-    const char *last = strrchr(place->word, separator);
-
-    if (last)
-        skip(place, (size_t)(last + 1 - place->word));
-}
-
 /* The path of the host's tracer NAME, the caller's to free; a path is itself. */
 static char *tracer_path(struct place *place, const char *name)
 {
@@ -142,56 +124,21 @@ static char *tracer_path(struct place *place, const char *name)
     return path ? path : th_strdup(name);
 }
 
-/* The user types a setting, or the value of one. */
-static void add_settings_of(struct place *place, const struct th_tracer_setting *settings)
-{
-    const char *typed = place->word;
-    size_t length = strcspn(typed, "=");
-
-    if (typed[length])
-        skip(place, length + 1);
-    for (; settings && settings->name; settings++) {
-        char *key = th_printf("%s=", settings->name);
-        struct th_names words = {0};
-        if (!typed[length])
-            add(place, key);
-        else if (strncmp(key, typed, length + 1) == 0)
-            th_trace_setting_words(settings, &words);
-        for (size_t i = 0; i < words.count; i++)
-            add(place, words.items[i]);
-        th_library_names_free(&words);
-        th_free(key);
-    }
-}
-
-/* The word is NAME,key=value,... up to the cursor. */
-static void add_settings(struct place *place)
-{
-    char *name = th_printf("%.*s", (int)strcspn(place->word, ","), place->word);
-    char *path = tracer_path(place, name);
-    struct th_library *library = NULL;
-    struct th_search search;
-
-    th_library_search_init(&search, TH_SEARCH_TRACERS, NULL, 0);
-    if (th_library_find(&search, path, &library) != TH_OK)
-        th_error_clear();
-    skip_to_last(place, ',');
-    if (library) {
-        add_settings_of(place, th_library_settings(library));
-        th_library_release(library);
-    }
-    th_library_search_free(&search);
-    th_free(path);
-    th_free(name);
-}
-
 /* NAME, or NAME and settings. An Erlang term is not completed. */
 static void add_tracers(struct place *place)
 {
-    if (place->word[strcspn(place->word, ",=")] == ',')
-        add_settings(place);
-    else
+    static const struct th_texts folders = {0};
+    const char *word = begun(place);
+    size_t length = strcspn(word, ",=");
+
+    if (word[length] == ',') {
+        char *name = th_printf("%.*s", (int)length, word), *path = tracer_path(place, name);
+        th_options_typed_settings(&place->typed, path, &folders);
+        th_free(path);
+        th_free(name);
+    } else {
         add_each(place, "tracers", "tracers", "name");
+    }
 }
 
 static void add_modules(struct place *place)
@@ -240,7 +187,7 @@ static void add_values(struct place *place, const struct th_argument *argument)
     const char *const *words = argument->live_words ? argument->live_words : argument->words;
 
     if (argument->how & TH_ARGUMENT_LIST)
-        skip_to_last(place, ',');
+        th_options_typed_skip(&place->typed, ',');
     for (; words && *words; words++)
         add(place, *words);
     if (argument ==
@@ -265,29 +212,14 @@ static enum th_status note_visited(void *context, const struct th_argument *argu
     return TH_OK;
 }
 
-/* Whatever the word that is typed may be: the value of an option before it, of one that it names,
- * or a positional word. WORDS are the line's, COUNT of them before the last one. */
-static void add_typed(struct place *place, int count, char *words[])
-{
-    struct visited visited = {0};
-
-    words[count] = (char *)(uintptr_t)place->word;
-    if (th_control_arguments_visit(place->arguments, count, words + 1, note_visited, &visited) !=
-        TH_OK)
-        th_error_clear();
-    if (!visited.value || visited.value < place->word ||
-        visited.value > place->word + strlen(place->word))
-        return;
-    skip(place, (size_t)(visited.value - place->word));
-    add_values(place, visited.argument);
-}
-
-/* LINE is HEAD and the word that is typed. */
-static void complete_command(struct place *place, const char *head)
+/* Whatever the word that is typed may be: an option, the value of an option before it, of one that
+ * it names, or a positional word. HEAD is the line before the word. */
+static void complete_word(struct place *place, const char *head)
 {
     static const struct th_argument *const none[] = {NULL};
+    const char *word = place->typed.word;
     const struct th_control_command *command;
-    bool dash = place->word[0] == '-' && !strchr(place->word, '=');
+    struct visited visited = {0};
     char **words;
     int count;
 
@@ -297,10 +229,25 @@ static void complete_command(struct place *place, const char *head)
     }
     command = th_control_find(th_control_commands, words[0]);
     place->arguments = command && command->arguments ? command->arguments : none;
-    if (dash)
-        add_options(place);
-    else
-        add_typed(place, count, words);
+    if (word[0] == '-' && !strchr(word, '=')) {
+        for (const struct th_argument *const *a = place->arguments; *a; a++) {
+            char *text;
+            if (!(*a)->name || (*a)->how & (TH_ARGUMENT_HIDDEN | TH_ARGUMENT_REPEATS))
+                continue;
+            text = th_printf("--%s%s", (*a)->name, (*a)->value ? "=" : "");
+            add(place, text);
+            th_free(text);
+        }
+    } else {
+        words[count] = (char *)(uintptr_t)word;
+        if (th_control_arguments_visit(place->arguments, count, words + 1, note_visited,
+                                       &visited) != TH_OK)
+            th_error_clear();
+        if (visited.value && visited.value >= word && visited.value <= word + strlen(word)) {
+            place->typed.begin = (size_t)(visited.value - word);
+            add_values(place, visited.argument);
+        }
+    }
     th_free(words);
 }
 
@@ -308,13 +255,15 @@ void th_ctl_complete(struct th_ctl *ctl, const char *line, struct th_completions
 {
     const char *begin = line + strspn(line, " \t");
     const char *last = strrchr(line, ' ');
-    struct place place = {.ctl = ctl, .word = last ? last + 1 : begin, .completions = completions};
-    char *head = th_printf("%.*s", (int)(place.word - line), line);
+    struct place place = {.typed = {.word = last ? last + 1 : begin, .add = add_typed},
+                          .ctl = ctl,
+                          .completions = completions};
+    char *head = th_printf("%.*s", (int)(place.typed.word - line), line);
 
-    completions->from = (size_t)(place.word - line);
-    if (place.word <= begin)
+    if (place.typed.word <= begin)
         add_commands(&place);
     else
-        complete_command(&place, head);
+        complete_word(&place, head);
+    completions->from = (size_t)(place.typed.word - line) + place.typed.begin;
     th_free(head);
 }

@@ -2,80 +2,153 @@
 
 #include "host/cli/subcommand.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { MOST_SECONDS = 2 }; /* nobody waits longer */
 
+/* --- The line --------------------------------------------------------------------------------- */
+
+struct reading {
+    struct th_shell_line *line;
+    const char *breaks;
+    struct th_buffer word;
+    size_t unquoted; /* what is kept once the quote has ended */
+    bool inside;
+};
+
+static void end_word(struct reading *r)
+{
+    if (r->inside && !r->line->redirected)
+        th_library_names_add(&r->line->words, th_buffer_text(&r->word));
+    if (r->inside)
+        r->line->redirected = false;
+    r->word.size = 0;
+    r->inside = false;
+    r->line->kept = 0;
+}
+
+/* One character, or two, of a word; how many. */
+static size_t take(struct reading *r, const char *text)
+{
+    struct th_shell_line *line = r->line;
+    char c = *text;
+    bool escapes =
+        c == '\\' && text[1] && (!line->quote || (line->quote == '"' && strchr("\\\"$`", text[1])));
+
+    r->inside = true;
+    if (!escapes && (line->quote ? c == line->quote : c == '"' || c == '\'')) {
+        if (!line->quote)
+            r->unquoted = line->kept;
+        line->quote = line->quote ? 0 : c;
+        line->kept = line->quote ? r->word.size : r->unquoted;
+        return 1;
+    }
+    th_buffer_add_byte(&r->word, (unsigned char)text[escapes]);
+    if (!escapes && !line->quote && strchr(r->breaks, c))
+        line->kept = r->word.size;
+    return 1 + escapes;
+}
+
+/* TEXT ends at the cursor. BREAKS: the characters at which the shell begins to put in, but that do
+ * not end a word ($COMP_WORDBREAKS); those among them that do are known. */
+static void read_line(struct th_shell_line *line, const char *text, const char *breaks)
+{
+    struct reading r = {.line = line, .breaks = breaks};
+
+    *line = (struct th_shell_line){0};
+    while (*text) {
+        if (!line->quote && strchr(" \t\n", *text)) {
+            end_word(&r);
+            text++;
+        } else if (!line->quote && (*text == '<' || *text == '>')) {
+            r.inside = r.inside && strspn(th_buffer_text(&r.word), "0123456789") < r.word.size;
+            end_word(&r);
+            line->redirected = true;
+            text++;
+        } else {
+            text += take(&r, text);
+        }
+    }
+    th_library_names_add(&line->words, th_buffer_text(&r.word));
+    th_buffer_free(&r.word);
+}
+
+/* TEXT as it is typed there, as a part of the last word. */
+static void quote(const struct th_shell_line *line, const char *text, struct th_buffer *out)
+{
+    for (; *text; text++) {
+        bool plain = isalnum((unsigned char)*text) || strchr("_-./:=,@%+", *text) || *text < 0;
+        if (line->quote == '\'' && *text == '\'')
+            th_buffer_add_text(out, "'\\'");
+        else if (line->quote == '"' ? strchr("\\\"$`", *text) != NULL : !line->quote && !plain)
+            th_buffer_add_byte(out, '\\');
+        th_buffer_add_byte(out, (unsigned char)*text);
+    }
+}
+
 /* --- Offering --------------------------------------------------------------------------------- */
 
-/* BEFORE of the word's bytes stay; the shell leaves line.kept of them alone. */
-static void offer(const struct th_completion *c, const char *kind, size_t before, const char *text)
+/* Bytes of the word before what is looked for stay; the shell leaves line.kept of them alone. */
+static void offer(struct th_typed *typed, const char *text)
 {
+    const struct th_completion *c = (struct th_completion *)typed;
+    const char *begun = typed->word + typed->begin;
+    size_t length = strlen(text), before = typed->begin, left = c->line.kept;
+    bool part = length > 0 && strchr("=:", text[length - 1]);
     struct th_buffer out = {0}, kept = {0};
-    char *head = th_printf("%.*s", (int)before, c->word);
-    size_t left = c->line.kept;
+    char *head;
 
-    th_cli_shell_line_quote(&c->line, left < before ? head + left : "", &kept);
-    th_cli_shell_line_quote(&c->line, left > before ? text + (left - before) : text, &out);
-    printf("%s\x1f%s\x1f%s\n", kind, th_buffer_text(&out), th_buffer_text(&kept));
+    if (strncmp(text, begun, strlen(begun)) != 0 || before + length < left)
+        return;
+    head = th_printf("%.*s", (int)before, typed->word);
+    quote(&c->line, left < before ? head + left : "", &kept);
+    quote(&c->line, left > before ? text + (left - before) : text, &out);
+    printf("%s\x1f%s\x1f%s\n", part ? "part" : "word", th_buffer_text(&out), th_buffer_text(&kept));
     th_buffer_free(&out);
     th_buffer_free(&kept);
     th_free(head);
 }
 
-void th_options_completion_add(struct th_completion *c, const char *kind, const char *text)
-{
-    const char *typed = c->word + c->begin;
-
-    if (strncmp(text, typed, strlen(typed)) == 0 && c->begin + strlen(text) >= c->line.kept)
-        offer(c, kind, c->begin, text);
-}
-
 void th_options_completion_add_files(struct th_completion *c, const char *kind)
 {
-    const char *typed = c->word + c->begin;
+    const char *word = c->typed.word;
+    size_t begin = c->typed.begin, kept = c->line.kept;
 
-    if (strlen(c->word) >= c->line.kept)
-        printf("%s\x1f%s\x1f%.*s\n", kind,
-               typed + (c->line.kept > c->begin ? c->line.kept - c->begin : 0),
-               c->line.kept < c->begin ? (int)(c->begin - c->line.kept) : 0,
-               c->word + c->line.kept);
+    if (strlen(word) >= kept)
+        printf("%s\x1f%s\x1f%.*s\n", kind, word + (kept > begin ? kept : begin),
+               kept < begin ? (int)(begin - kept) : 0, word + kept);
 }
 
-void th_options_completion_skip(struct th_completion *c, char separator)
+void th_options_typed_skip(struct th_typed *typed, char separator)
 {
-    const char *last = strrchr(c->word + c->begin, separator);
+    const char *last = strrchr(typed->word + typed->begin, separator);
 
     if (last)
-        c->begin = (size_t)(last + 1 - c->word);
+        typed->begin = (size_t)(last + 1 - typed->word);
 }
 
 /* --- Options ---------------------------------------------------------------------------------- */
-
-static void add_long(struct th_completion *c, const struct th_argument *option)
-{
-    char *text = th_printf("--%s", option->name);
-    char *with = th_printf("--%s=", option->name);
-
-    if (!option->value || option->how & TH_ARGUMENT_OPTIONAL)
-        th_options_completion_add(c, "word", text);
-    if (option->value)
-        th_options_completion_add(c, "part", with);
-    th_free(text);
-    th_free(with);
-}
 
 static void add_options(struct th_completion *c)
 {
     for (size_t i = 0; i < c->options.count; i++) {
         const struct th_argument *option = c->options.items[i].argument;
-        const char letter[] = {'-', option->letter, '\0'};
-        if (option->letter)
-            th_options_completion_add(c, "word", letter);
-        if (option->name)
-            add_long(c, option);
+        char text[64];
+        if (option->letter) {
+            snprintf(text, sizeof text, "-%c", option->letter);
+            offer(&c->typed, text);
+        }
+        if (option->name && (!option->value || option->how & TH_ARGUMENT_OPTIONAL)) {
+            snprintf(text, sizeof text, "--%s", option->name);
+            offer(&c->typed, text);
+        }
+        if (option->name && option->value) {
+            snprintf(text, sizeof text, "--%s=", option->name);
+            offer(&c->typed, text);
+        }
     }
 }
 
@@ -84,110 +157,82 @@ static bool needs_value(const struct th_argument_row *row)
     return row->argument->value && !(row->argument->how & TH_ARGUMENT_OPTIONAL);
 }
 
-/* The letters of WORD, which begins with a dash; *VALUE is that of the last one, "" if that is in
- * the next word. NULL: none has a value. */
-static const struct th_argument_row *valued_letter(const struct th_argument_rows *options,
-                                                   const char *word, const char **value)
-{
-    for (word++; *word; word++) {
-        const struct th_argument_row *row = th_options_usage_lettered(options, *word);
-        *value = word + 1;
-        if (!row || needs_value(row))
-            return row;
-    }
-    return NULL;
-}
-
-/* The option of a WORD that has a value, which *VALUE is; "" if it is the next word. */
+/* The option of a WORD that has a value, which *VALUE is; "" if it is the next word. Of letters it is
+ * the last one's. NULL: none has a value. */
 static const struct th_argument_row *valued(const struct th_argument_rows *options,
                                             const char *word, const char **value)
 {
     size_t length = strcspn(word, "=");
     const struct th_argument_row *row;
 
-    if (strncmp(word, "--", 2) != 0)
-        return valued_letter(options, word, value);
+    if (strncmp(word, "--", 2) != 0) {
+        for (word++; *word; word++) {
+            row = th_options_usage_lettered(options, *word);
+            *value = word + 1;
+            if (!row || needs_value(row))
+                return row;
+        }
+        return NULL;
+    }
     row = th_options_usage_named(options, word + 2, length - 2);
     *value = word + length + (word[length] == '=');
     return row && row->argument->value && (word[length] || needs_value(row)) ? row : NULL;
 }
 
-static void add_for_dash(struct th_completion *c)
-{
-    const char *value = "";
-    const struct th_argument_row *row = valued(&c->options, c->word, &value);
+/* --- The words before the last one ------------------------------------------------------------ */
 
-    if (row && (*value || strchr(c->word, '='))) {
-        c->begin = (size_t)(value - c->word);
-        th_options_completion_add_value(c, row);
-    } else {
-        add_options(c);
-    }
+static void note(struct th_texts *texts, const char *text)
+{
+    TH_ARRAY_GROW(texts->items, texts->count, texts->capacity);
+    texts->items[texts->count++] = text;
 }
 
-/* --- Arguments -------------------------------------------------------------------------------- */
-
-static void add_argument(struct th_completion *c)
-{
-    const struct th_argument_row *row = th_options_usage_positional(&c->rows, c->argument_count);
-
-    if (c->usage->commands && c->argument_count > 0)
-        th_options_completion_add_ctl(c);
-    else if (row)
-        th_options_completion_add_value(c, row);
-}
-
-static void note_argument(struct th_completion *c, const char *word)
-{
-    TH_ARRAY_GROW(c->arguments, c->argument_count, c->argument_capacity);
-    c->arguments[c->argument_count++] = word;
-}
-
-static void note_value(struct th_completion *c, const struct th_argument_row *option,
-                       const char *value)
-{
-    if (option->argument->type != TH_ARGUMENT_FOLDER)
-        return;
-    TH_ARRAY_GROW(c->folders, c->folder_count, c->folder_capacity);
-    c->folders[c->folder_count++] = value;
-}
-
-/* All words but the last one; true: no option can follow. *WANTING: the one whose value is to. */
+/* True: no option can follow. *WANTING: the one whose value is to. */
 static bool note_words(struct th_completion *c, const struct th_argument_row **wanting)
 {
     bool plain = false;
 
     *wanting = NULL;
-    for (size_t i = 2; i + 1 < c->line.count; i++) {
-        const char *word = c->line.words[i], *value;
-        if (*wanting) {
-            note_value(c, *wanting, word);
-            *wanting = NULL;
+    for (size_t i = 2; i + 1 < c->line.words.count; i++) {
+        const char *word = c->line.words.items[i], *value = NULL;
+        const struct th_argument_row *option = *wanting;
+        *wanting = NULL;
+        if (option) {
+            value = word;
         } else if (!plain && strcmp(word, "--") == 0) {
             plain = true;
         } else if (plain || word[0] != '-' || !word[1]) {
-            note_argument(c, word);
+            note(&c->arguments, word);
             plain = plain || c->usage->commands;
         } else {
-            *wanting = valued(&c->options, word, &value);
-            if (*wanting && (*value || strchr(word, '='))) {
-                note_value(c, *wanting, value);
-                *wanting = NULL;
+            option = valued(&c->options, word, &value);
+            if (option && !*value && !strchr(word, '=')) {
+                *wanting = option;
+                option = NULL;
             }
         }
+        if (option && option->argument->type == TH_ARGUMENT_FOLDER)
+            note(&c->folders, value);
     }
     return plain;
 }
 
 /* --- The command ------------------------------------------------------------------------------ */
 
-static struct th_completion
-    completion; /* for tell(), which th_cli_command_parse() calls; of the main thread */
+static struct th_completion completion = {
+    .typed.add = offer}; /* for tell(), which th_cli_command_parse() calls; of the main thread */
+
+static int end(struct th_completion *c)
+{
+    th_library_names_free(&c->line.words);
+    return th_cli_command_finish("complete", TH_OK);
+}
 
 static int tell(const struct th_usage *usage)
 {
     struct th_completion *c = &completion;
-    const struct th_argument_row *wanting;
+    const struct th_argument_row *row, *wanting;
+    const char *word = c->typed.word, *value = "";
     bool plain;
 
     c->usage = usage;
@@ -195,60 +240,63 @@ static int tell(const struct th_usage *usage)
     c->options = th_options_usage_rows(usage);
     th_options_usage_sort(&c->options);
     plain = note_words(c, &wanting);
-    if (c->line.redirected)
+    if (c->line.redirected) {
         th_options_completion_add_files(c, "files");
-    else if (wanting)
+    } else if (wanting) {
         th_options_completion_add_value(c, wanting);
-    else if (!plain && c->word[0] == '-')
-        add_for_dash(c);
-    else
-        add_argument(c);
+    } else if (!plain && word[0] == '-') {
+        row = valued(&c->options, word, &value);
+        if (row && (*value || strchr(word, '='))) {
+            c->typed.begin = (size_t)(value - word);
+            th_options_completion_add_value(c, row);
+        } else {
+            add_options(c);
+        }
+    } else if (usage->commands && c->arguments.count > 0) {
+        th_options_completion_add_ctl(c);
+    } else {
+        row = th_options_usage_positional(&c->rows, c->arguments.count);
+        if (row)
+            th_options_completion_add_value(c, row);
+    }
     th_free(c->rows.items);
     th_free(c->options.items);
-    th_cli_shell_line_free(&c->line);
-    th_free(c->folders);
-    th_free(c->arguments);
-    return th_cli_command_finish("complete", TH_OK);
-}
-
-static void add_commands(struct th_completion *c, const struct th_command commands[], size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        th_options_completion_add(c, "word", commands[i].name);
-}
-
-/* What may be the first word, or follow `help`. */
-static int begin(struct th_completion *c, const struct th_command commands[], size_t count)
-{
-    static const char *const others[] = {"help", "--help", "-h", "--version", "-V", NULL};
-    bool first = c->line.count == 2;
-
-    if (c->line.redirected)
-        th_options_completion_add_files(c, "files");
-    else if (first || (c->line.count == 3 && strcmp(c->line.words[1], "help") == 0))
-        add_commands(c, commands, count);
-    for (size_t i = 0; first && others[i] && !c->line.redirected; i++)
-        th_options_completion_add(c, "word", others[i]);
-    th_cli_shell_line_free(&c->line);
-    return th_cli_command_finish("complete", TH_OK);
+    th_free(c->folders.items);
+    th_free(c->arguments.items);
+    return end(c);
 }
 
 int th_cli_complete(const struct th_command commands[], size_t count, int argc, char **argv)
 {
+    static const char *const others[] = {"help", "--help", "-h", "--version", "-V", NULL};
     struct th_completion *c = &completion;
+    char **words;
+    bool first;
 
     if (argc != 4) {
         fputs("tracehost complete: LINE and BREAKS are wanted\n", stderr);
         return TH_USAGE;
     }
     alarm(MOST_SECONDS);
-    th_cli_shell_line_read(&c->line, argv[2], argv[3]);
-    c->word = c->line.words[c->line.count - 1];
-    for (size_t i = 0; c->line.count > 2 && i < count; i++)
-        if (strcmp(commands[i].name, c->line.words[1]) == 0) {
-            char *words[] = {c->line.words[1], NULL};
+    read_line(&c->line, argv[2], argv[3]);
+    words = c->line.words.items;
+    c->typed.word = words[c->line.words.count - 1];
+    for (size_t i = 0; c->line.words.count > 2 && i < count; i++)
+        if (strcmp(commands[i].name, words[1]) == 0) {
             th_cli_command_ask(tell);
-            return commands[i].run(1, words);
+            return commands[i].run(1, (char *[]){words[1], NULL});
         }
-    return begin(c, commands, count);
+
+    /* What may be the first word, or follow `help`. */
+    first = c->line.words.count == 2;
+    if (c->line.redirected) {
+        th_options_completion_add_files(c, "files");
+        return end(c);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (first || (c->line.words.count == 3 && strcmp(words[1], "help") == 0))
+            offer(&c->typed, commands[i].name);
+    for (size_t i = 0; first && others[i]; i++)
+        offer(&c->typed, others[i]);
+    return end(c);
 }

@@ -10,6 +10,11 @@
 
 #include <string.h>
 
+static void add(struct th_completion *c, const char *text)
+{
+    c->typed.add(&c->typed, text);
+}
+
 /* --- Words ------------------------------------------------------------------------------------ */
 
 /* Whether the list that the value is has it already. */
@@ -17,7 +22,7 @@ static bool is_listed(const struct th_completion *c, size_t from, const char *wo
 {
     size_t length = strlen(word);
 
-    for (const char *item = c->word + from; item < c->word + c->begin;
+    for (const char *item = c->typed.word + from; item < c->typed.word + c->typed.begin;
          item += strcspn(item, ",") + 1)
         if (strcspn(item, ",") == length && memcmp(item, word, length) == 0)
             return true;
@@ -26,18 +31,18 @@ static bool is_listed(const struct th_completion *c, size_t from, const char *wo
 
 static void add_choices(struct th_completion *c, const struct th_argument_row *row)
 {
-    size_t from = c->begin;
+    size_t from = c->typed.begin;
 
     if (row->argument->how & TH_ARGUMENT_LIST)
-        th_options_completion_skip(c, ',');
+        th_options_typed_skip(&c->typed, ',');
     for (size_t i = 0; row->words[i]; i++)
         if (!is_listed(c, from, row->words[i]))
-            th_options_completion_add(c, "word", row->words[i]);
+            add(c, row->words[i]);
 }
 
 static void add_probes(struct th_completion *c)
 {
-#define X(name, ...) th_options_completion_add(c, "word", #name);
+#define X(name, ...) add(c, #name);
     TH_PROBES(X)
 #undef X
 }
@@ -49,79 +54,73 @@ static void add_libraries(struct th_completion *c, enum th_search_kind kind, con
     struct th_search search;
     struct th_found_list list = {0};
 
-    th_library_search_init(&search, kind, c->folders, c->folder_count);
+    th_library_search_init(&search, kind, c->folders.items, c->folders.count);
     th_library_search_list(&search, &list);
     for (size_t i = 0; i < list.count; i++) {
         char *name = th_printf("%s%s", list.items[i].name, suffix);
         if (!list.items[i].shadowed)
-            th_options_completion_add(c, *suffix ? "part" : "word", name);
+            add(c, name);
         th_free(name);
     }
     th_library_found_list_free(&list);
     th_library_search_free(&search);
 }
 
-/* Adds the values that SETTING takes. */
-static void add_setting_values(struct th_completion *c, const struct th_tracer_setting *setting)
+bool th_options_typed_settings(struct th_typed *typed, const char *name,
+                               const struct th_texts *folders)
 {
-    struct th_names words = {0};
-
-    th_trace_setting_words(setting, &words);
-    for (size_t i = 0; i < words.count; i++)
-        th_options_completion_add(c, "word", words.items[i]);
-    th_library_names_free(&words);
-    if (setting->type == TH_SETTING_INPUT || setting->type == TH_SETTING_OUTPUT)
-        th_options_completion_add_files(c, "files");
-}
-
-/* SETTINGS are those that LIBRARY declares; NULL: nobody knows. */
-static void add_settings(struct th_completion *c, const struct th_tracer_setting *settings)
-{
-    const char *word = c->word + c->begin;
-    size_t length = strcspn(word, "=");
-
-    if (word[length])
-        th_options_completion_skip(c, '=');
-    if (word[length] && !settings)
-        th_options_completion_add_files(c, "files");
-    for (; settings && settings->name; settings++) {
-        char *key = th_printf("%s=", settings->name);
-        if (!word[length])
-            th_options_completion_add(c, "part", key);
-        else if (strncmp(key, word, length + 1) == 0)
-            add_setting_values(c, settings);
-        th_free(key);
-    }
-}
-
-/* VALUE is the tracer's name, up to LENGTH, and some of its settings. */
-static void add_settings_of(struct th_completion *c, const char *value, size_t length)
-{
-    char *name = th_printf("%.*s", (int)length, value);
+    const struct th_tracer_setting *setting = NULL;
     struct th_library *library = NULL;
     struct th_search search;
+    const char *word;
+    size_t length;
+    bool path = false;
 
-    th_library_search_init(&search, TH_SEARCH_TRACERS, c->folders, c->folder_count);
-    if (th_library_find(&search, name, &library) != TH_OK)
+    th_library_search_init(&search, TH_SEARCH_TRACERS, folders->items, folders->count);
+    if (th_library_find(&search, name, &library) == TH_OK)
+        setting = th_library_settings(library);
+    else
         th_error_clear();
-    th_options_completion_skip(c, ',');
-    add_settings(c, library ? th_library_settings(library) : NULL);
+    th_options_typed_skip(typed, ',');
+    word = typed->word + typed->begin;
+    length = strcspn(word, "=");
+    if (word[length]) {
+        typed->begin += length + 1;
+        path = !setting; /* nobody knows */
+    }
+    for (; setting && setting->name; setting++) {
+        char *key = th_printf("%s=", setting->name);
+        struct th_names words = {0};
+        if (!word[length]) {
+            typed->add(typed, key);
+        } else if (strncmp(key, word, length + 1) == 0) {
+            th_trace_setting_words(setting, &words);
+            path = setting->type == TH_SETTING_INPUT || setting->type == TH_SETTING_OUTPUT;
+        }
+        for (size_t i = 0; i < words.count; i++)
+            typed->add(typed, words.items[i]);
+        th_library_names_free(&words);
+        th_free(key);
+    }
     if (library)
         th_library_release(library);
     th_library_search_free(&search);
-    th_free(name);
+    return path;
 }
 
 /* NAME, PATH, NAME=STATE, NAME,key=value. */
 static void add_tracers(struct th_completion *c)
 {
-    const char *value = c->word + c->begin, *settings = value + strcspn(value, ",=");
+    const char *value = c->typed.word + c->typed.begin, *settings = value + strcspn(value, ",=");
 
     if (*settings == ',') {
-        add_settings_of(c, value, (size_t)(settings - value));
+        char *name = th_printf("%.*s", (int)(settings - value), value);
+        if (th_options_typed_settings(&c->typed, name, &c->folders))
+            th_options_completion_add_files(c, "files");
+        th_free(name);
     } else if (*settings == '=') {
-        c->begin = (size_t)(settings + 1 - c->word);
-        th_options_completion_add(c, "word", "console");
+        c->typed.begin = (size_t)(settings + 1 - c->typed.word);
+        add(c, "console");
     } else if (strchr(value, '/') || *value == '.') {
         th_options_completion_add_files(c, "files");
     } else {
@@ -137,56 +136,34 @@ static void add_plugins(struct th_completion *c)
 
 /* --- Functions -------------------------------------------------------------------------------- */
 
-/* "bank" of "./bank.so"; the caller's to free. */
-static char *module_of(const char *path)
-{
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    size_t length = strlen(name);
-
-    if (length > 3 && strcmp(name + length - 3, ".so") == 0)
-        length -= 3;
-    return th_printf("%.*s", (int)length, name);
-}
-
-static void add_function(struct th_completion *c, const char *module, const char *name,
-                         unsigned arity)
-{
-    char *text = th_printf("%s:%s/%u", module, name, arity);
-
-    th_options_completion_add(c, "word", text);
-    th_free(text);
-}
-
-static void add_functions(struct th_completion *c, const char *module,
-                          const struct th_library *library)
-{
-    const struct th_entry *entry = th_library_entry(library);
-    const struct th_code_map *map = th_library_code_map(library);
-
-    for (size_t i = 0; entry && i < entry->function_count; i++)
-        add_function(c, module, entry->functions[i].name, entry->functions[i].arity);
-    for (size_t i = 0; i < map->local_count; i++)
-        add_function(c, module, map->locals[i].name, map->locals[i].arity);
-}
-
-/* If that is what the library NAME is called inside. */
+/* If MODULE is what the library NAME is called inside. */
 static bool add_functions_of(struct th_completion *c, const struct th_search *search,
                              const char *name, const char *module)
 {
     struct th_library *library;
     bool is_it = false;
-    char *all = th_printf("%s:_/_", module);
+    char text[4096];
 
     if (th_library_find(search, name, &library) == TH_OK) {
+        const struct th_entry *entry = th_library_entry(library);
+        const struct th_code_map *map = th_library_code_map(library);
         is_it = strcmp(th_atom_name(th_library_name(library))->text, module) == 0;
-        if (is_it) {
-            th_options_completion_add(c, "word", all);
-            add_functions(c, module, library);
+        snprintf(text, sizeof text, "%s:_/_", module);
+        if (is_it)
+            add(c, text);
+        for (size_t i = 0; is_it && entry && i < entry->function_count; i++) {
+            const ErlNifFunc *function = &entry->functions[i];
+            snprintf(text, sizeof text, "%s:%s/%u", module, function->name, function->arity);
+            add(c, text);
+        }
+        for (size_t i = 0; is_it && i < map->local_count; i++) {
+            snprintf(text, sizeof text, "%s:%s/%u", module, map->locals[i].name,
+                     map->locals[i].arity);
+            add(c, text);
         }
         th_library_release(library);
     }
     th_error_clear();
-    th_free(all);
     return is_it;
 }
 
@@ -196,10 +173,10 @@ static void add_functions_of_module(struct th_completion *c, const char *module)
     struct th_search search;
     bool found = false;
 
-    th_library_search_init(&search, TH_SEARCH_PLUGINS, c->folders, c->folder_count);
-    for (size_t i = 0; i < c->argument_count && !found; i++)
-        found =
-            strchr(c->arguments[i], '/') && add_functions_of(c, &search, c->arguments[i], module);
+    th_library_search_init(&search, TH_SEARCH_PLUGINS, c->folders.items, c->folders.count);
+    for (size_t i = 0; i < c->arguments.count && !found; i++)
+        found = strchr(c->arguments.items[i], '/') &&
+                add_functions_of(c, &search, c->arguments.items[i], module);
     if (!found)
         add_functions_of(c, &search, module, module);
     th_library_search_free(&search);
@@ -208,72 +185,57 @@ static void add_functions_of_module(struct th_completion *c, const char *module)
 /* Libraries are what functions are in; recordings are too long to be looked through. */
 static void add_patterns(struct th_completion *c)
 {
-    const char *value = c->word + c->begin, *colon = strchr(value, ':');
+    const char *value = c->typed.word + c->typed.begin, *colon = strchr(value, ':');
     bool live = c->usage->live;
     char *module;
 
-    th_options_completion_add(c, "word", "on_load");
-    th_options_completion_add(c, "word", "send");
-    th_options_completion_add(c, "word", "receive");
+    add(c, "on_load");
+    add(c, "send");
+    add(c, "receive");
     if (live && colon) {
         module = th_printf("%.*s", (int)(colon - value), value);
         add_functions_of_module(c, module);
         th_free(module);
     } else if (live) {
         add_libraries(c, TH_SEARCH_PLUGINS, ":");
-        for (size_t i = 0; i < c->argument_count; i++)
-            if (strchr(c->arguments[i], '/')) {
-                char *named = module_of(c->arguments[i]), *text = th_printf("%s:", named);
-                th_options_completion_add(c, "part", text);
-                th_free(text);
-                th_free(named);
+        for (size_t i = 0; i < c->arguments.count; i++)
+            if (strchr(c->arguments.items[i], '/')) {
+                /* "bank:" of "./bank.so" */
+                const char *name = strrchr(c->arguments.items[i], '/') + 1;
+                size_t length = strlen(name);
+                bool suffix = length > 3 && strcmp(name + length - 3, ".so") == 0;
+                module = th_printf("%.*s:", (int)(suffix ? length - 3 : length), name);
+                add(c, module);
+                th_free(module);
             }
     }
 }
 
 /* --- ctl -------------------------------------------------------------------------------------- */
 
-/* The words that the host is to be told, as its prompt would have them. */
-static char *line_for_host(const struct th_completion *c)
-{
-    struct th_buffer line = {0};
-    char *copy;
-
-    for (size_t i = 1; i < c->argument_count; i++)
-        th_buffer_printf(&line, "%s ", c->arguments[i]);
-    th_buffer_add_text(&line, c->word);
-    copy = th_strdup(th_buffer_text(&line));
-    th_buffer_free(&line);
-    return copy;
-}
-
-static bool goes_on(const char *word)
-{
-    size_t length = strlen(word);
-
-    return length > 0 && (word[length - 1] == '=' || word[length - 1] == ':');
-}
-
+/* The host is asked for what its prompt would have. */
 void th_options_completion_add_ctl(struct th_completion *c)
 {
     volatile int stop = 0;
     struct th_ctl ctl = {.stop = &stop};
     struct th_completions found = {0};
-    char *line = line_for_host(c);
-    size_t before = strlen(line) - strlen(c->word);
+    struct th_buffer line = {0};
+    size_t before;
 
-    if (th_control_connect(c->arguments[0], &ctl.client, &ctl.greeting) == TH_OK) {
-        th_ctl_complete(&ctl, line, &found);
+    for (size_t i = 1; i < c->arguments.count; i++)
+        th_buffer_printf(&line, "%s ", c->arguments.items[i]);
+    before = line.size;
+    th_buffer_add_text(&line, c->typed.word);
+    if (th_control_connect(c->arguments.items[0], &ctl.client, &ctl.greeting) == TH_OK) {
+        th_ctl_complete(&ctl, th_buffer_text(&line), &found);
         th_control_disconnect(ctl.client);
-        c->begin = found.from > before ? found.from - before : 0;
-        for (size_t i = 0; i < found.count; i++)
-            th_options_completion_add(c, goes_on(found.words[i]) ? "part" : "word", found.words[i]);
+        c->typed.begin = found.from > before ? found.from - before : 0;
+        for (size_t i = 0; i < found.words.count; i++)
+            add(c, found.words.items[i]);
     }
     th_error_clear();
-    for (size_t i = 0; i < found.count; i++)
-        th_free(found.words[i]);
-    th_free(found.words);
-    th_free(line);
+    th_library_names_free(&found.words);
+    th_buffer_free(&line);
 }
 
 /* --- By type ---------------------------------------------------------------------------------- */
