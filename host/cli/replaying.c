@@ -22,12 +22,6 @@ struct playing {
     bool refused; /* it is of another node than the streams before it */
 };
 
-/* Of all streams together. */
-struct totals {
-    struct th_player_counts played;
-    double seconds;
-};
-
 /* --- from, to, max-events, max-records --- */
 
 static enum th_status take_bound(const struct th_argument *argument, const char *value, void *input)
@@ -99,44 +93,58 @@ static enum th_status check_streams(const struct th_replaying *replay)
     return status;
 }
 
-static void show(_Atomic uint64_t *shown, uint64_t value)
-{
-    atomic_store_explicit(shown, value, memory_order_relaxed);
-}
-
-/* Notes the counts of calls that th_cli_trace_summary() reports. */
-static void show_execution(const struct playing *playing)
-{
-    struct th_execution_counts counts = th_trace_execution_counts(playing->tracing);
-    struct shown *shown = &playing->replay->shown;
-
-    show(&shown->calls_forgotten, th_trace_calls_forgotten(playing->tracing));
-    show(&shown->callers_disputed, counts.callers_disputed);
-    show(&shown->frames_not_kept, counts.not_kept);
-    show(&shown->returns_late, counts.late);
-    show(&shown->returns_unmatched, counts.wanted ? counts.unmatched : 0);
-    show(&shown->returns_repaired, counts.wanted ? counts.repaired : 0);
-    show(&shown->frames_lost, counts.lost);
-}
+/* What is shown of a replay: the first ones of its position, the others of what was lost. */
+static const char *const shown_names[] = {
+    "bytes",
+    "size",
+    "records",
+    "played",
+    "recorder_dropped",
+    "gaps",
+    "malformed",
+    "damages",
+    "untimed",
+    "calls_forgotten",
+    "callers_disputed",
+    "frames_not_kept",
+    "returns_late",
+    "returns_unmatched",
+    "returns_repaired",
+    "frames_lost",
+};
+enum { OF_READER = 2, OF_POSITION = 4 };
 
 static void show_position(const struct playing *playing)
 {
+    static const struct th_reader_info nothing;
     const struct th_reader *reader = playing->stream.reader;
+    const struct th_reader_info *info = reader ? th_replay_reader_info(reader) : &nothing;
     const struct th_player_counts *played = playing->played;
-    struct shown *shown = &playing->replay->shown;
+    const struct th_execution_counts e = th_trace_execution_counts(playing->tracing);
+    const uint64_t now[] = {
+        info->bytes,
+        info->size,
+        played->records,
+        played->played,
+        played->lost,
+        played->gaps,
+        played->malformed,
+        played->damages,
+        played->untimed,
+        th_trace_calls_forgotten(playing->tracing),
+        e.callers_disputed,
+        e.not_kept,
+        e.late,
+        e.wanted ? e.unmatched : 0,
+        e.wanted ? e.repaired : 0,
+        e.lost,
+    };
+    _Static_assert(sizeof now / sizeof now[0] == TH_REPLAYING_SHOWN &&
+                       sizeof shown_names / sizeof shown_names[0] == TH_REPLAYING_SHOWN,
+                   "a count each");
 
-    if (reader) {
-        show(&shown->size, th_replay_reader_info(reader)->size);
-        show(&shown->bytes, th_replay_reader_info(reader)->bytes);
-    }
-    show(&shown->records, played->records);
-    show(&shown->played, played->played);
-    show(&shown->malformed, played->malformed);
-    show(&shown->lost, played->lost);
-    show(&shown->damages, played->damages);
-    show(&shown->untimed, played->untimed);
-    show(&shown->gaps, played->gaps);
-    show_execution(playing);
+    for (size_t i = reader ? 0 : OF_READER; i < TH_REPLAYING_SHOWN; i++)
+        atomic_store_explicit(&playing->replay->shown[i], now[i], memory_order_relaxed);
 }
 
 /* Between two records; before a wait for bytes, and twice a second during it. */
@@ -157,116 +165,91 @@ static void progress(void *context)
     th_cli_stream_step(&playing->stream);
 }
 
-static void tell_loss(struct th_stream *stream)
+/* Prints a time to TEXT as an option has it: "1.5s", "@1795233754.349". */
+static const char *print_time(struct th_buffer *text, bool relative, int64_t ns)
 {
-    uint64_t lost = th_replay_reader_info(stream->reader)->drops;
-    uint64_t gaps = th_replay_reader_info(stream->reader)->gaps;
-
-    if (!lost && !gaps)
-        return;
-    th_cli_progress_hide(&stream->progress);
-    th_cli_command_flush();
-    if (lost)
-        fprintf(stderr, "tracehost %s: %s: the recorder dropped %llu event%s\n", stream->command,
-                th_cli_stream_title(stream->name), (unsigned long long)lost, th_log_plural(lost));
-    if (gaps)
-        fprintf(stderr,
-                "tracehost %s: %s: events were lost in %llu place%s, nobody knows how many\n",
-                stream->command, th_cli_stream_title(stream->name), (unsigned long long)gaps,
-                th_log_plural(gaps));
+    th_buffer_printf(text, "%s%.9Lf", relative ? "" : "@", (long double)ns / 1e9L);
+    while (text->data[text->size - 1] == '0')
+        text->size--;
+    text->size -= text->data[text->size - 1] == '.';
+    th_buffer_add_byte(text, 's');
+    return th_buffer_text(text);
 }
 
-/* As an option has it: "1.5s", "@1795233754.349". Owner: the caller. */
-static char *time_text(bool relative, int64_t ns)
-{
-    struct th_buffer text = {0};
-    char *copy;
-
-    th_buffer_printf(&text, "%s%.9Lf", relative ? "" : "@", (long double)ns / 1e9L);
-    while (text.data[text.size - 1] == '0')
-        text.size--;
-    text.size -= text.data[text.size - 1] == '.';
-    copy = th_printf("%.*ss", (int)text.size, (const char *)text.data);
-    th_buffer_free(&text);
-    return copy;
-}
-
-/* Warns if --from and --to have left out all, or could leave out nothing. */
-static void tell_bounds(const struct th_replaying *replay, const struct th_player_counts *played)
+/* Warns if there was nothing that a session could be told of, though nobody wanted so few; and if
+ * --from and --to have left out all, or could leave out nothing. */
+static void tell_unplayed(const struct th_replaying *replay, const struct th_player_counts *played)
 {
     const struct th_time_bound *from = &replay->play.from, *to = &replay->play.to;
     bool relative = from->set ? from->relative : to->relative;
     const struct th_time_span *times = &played->skipped_times[relative];
-    char *first, *last;
+    struct th_buffer first = {0}, last = {0};
 
+    if (!played->records && !replay->play.max_records.set && !replay->play.max_events.set &&
+        replay->opened && !th_cli_interrupt_came())
+        th_warn("there are no records in %s", replay->streams.count == 1
+                                                  ? th_cli_stream_title(replay->streams.items[0])
+                                                  : "the streams");
     if (played->untimed)
         th_warn("events without a time, which --from and --to do not leave out: %llu",
                 (unsigned long long)played->untimed);
     if (played->played || !times->known)
         return;
-    first = time_text(relative, times->first);
-    last = time_text(relative, times->last);
     th_warn("no event is %s; there are events from %s to %s",
             !to->set     ? "at --from or after"
             : !from->set ? "at --to or before"
                          : "between --from and --to",
-            first, last);
-    th_free(first);
-    th_free(last);
+            print_time(&first, relative, times->first), print_time(&last, relative, times->last));
+    th_buffer_free(&first);
+    th_buffer_free(&last);
 }
 
-/* Nothing that a session could be told of, though nobody wanted so few. */
-static void tell_unplayed(const struct th_replaying *replay, const struct th_player_counts *played)
+/* What became of all events (--stats), in SECONDS. */
+static void show_stats(const struct th_tracing *tracing, const struct th_player_counts *played,
+                       double seconds)
 {
-    bool limited = replay->play.max_records.set || replay->play.max_events.set;
-
-    if (!played->records && !limited && replay->opened && !th_cli_interrupt_came())
-        th_warn("there are no records in %s", replay->streams.count == 1
-                                                  ? th_cli_stream_title(replay->streams.items[0])
-                                                  : "the streams");
-    tell_bounds(replay, played);
-}
-
-/* What became of all events (--stats). */
-static void show_stats(const struct th_tracing *tracing, const struct totals *totals)
-{
-    const struct th_player_counts *played = &totals->played;
-    double seconds = totals->seconds;
+    const struct {
+        uint64_t count;
+        const char *what;
+        bool always;
+    } rows[] = {
+        {played->records, "records read", true},
+        {played->played, "events played", true},
+        {played->skipped, "events outside of --from and --to", true},
+        {played->untimed, "events without a time, which --from and --to do not leave out", false},
+        {played->malformed, "records skipped, as they are damaged", true},
+        {played->damages, "places where a stream is cut off or damaged", true},
+        {played->lost, "events dropped by the recorder", true},
+        {played->gaps, "places where nobody knows how many events were lost", false},
+        {played->tracees, "tracees seen", true},
+    };
 
     fprintf(stderr, "played in %.3f s, %.0f records/s\n", seconds,
             seconds > 0 ? (double)played->records / seconds : 0);
-    th_cli_trace_stats_row(played->records, "records read");
-    th_cli_trace_stats_row(played->played, "events played");
-    th_cli_trace_stats_row(played->skipped, "events outside of --from and --to");
-    if (played->untimed)
-        th_cli_trace_stats_row(played->untimed,
-                               "events without a time, which --from and --to do not leave out");
-    th_cli_trace_stats_row(played->malformed, "records skipped, as they are damaged");
-    th_cli_trace_stats_row(played->damages, "places where a stream is cut off or damaged");
-    th_cli_trace_stats_row(played->lost, "events dropped by the recorder");
-    if (played->gaps)
-        th_cli_trace_stats_row(played->gaps, "places where nobody knows how many events were lost");
-    th_cli_trace_stats_row(played->tracees, "tracees seen");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].always || rows[i].count)
+            th_cli_trace_stats_row(rows[i].count, rows[i].what);
     th_cli_trace_summary(NULL, tracing);
 }
 
 static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, const char *name,
-                       struct totals *totals)
+                       struct th_player_counts *played)
 {
     struct playing playing = {
         .stream = {.command = replay->command, .name = name, .options = &replay->stream},
         .replay = replay,
         .tracing = tracing,
-        .played = &totals->played,
+        .played = played,
     };
     struct th_stream *stream = &playing.stream;
+    const struct th_reader_info *info;
     int status;
 
     if (replay->trace.control) {
         stream->idle = look_up;
         stream->idle_context = &playing;
     }
-    atomic_store_explicit(&replay->shown.stream, name, memory_order_relaxed);
+    atomic_store_explicit(&replay->shown_stream, name, memory_order_relaxed);
     status = th_cli_stream_open(stream);
     if (status != TH_OK)
         return status;
@@ -274,58 +257,65 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
     th_trace_go(tracing);
     th_crash_set_stream(&th_replay_reader_info(stream->reader)->file);
     th_replay_play(tracing, stream->reader, &replay->play, &th_cli_interrupted, complain, &playing,
-                   &totals->played);
+                   played);
     th_crash_set_stream(NULL);
     th_crash_end_child();
-    replay->interrupted |=
-        totals->played.interrupted && th_replay_reader_info(stream->reader)->size > 0;
+    replay->interrupted |= played->interrupted && th_replay_reader_info(stream->reader)->size > 0;
     show_position(&playing);
-    tell_loss(stream);
+    info = th_replay_reader_info(stream->reader);
+    if (info->drops || info->gaps) {
+        th_cli_progress_hide(&stream->progress);
+        th_cli_command_flush();
+    }
+    if (info->drops)
+        fprintf(stderr, "tracehost %s: %s: the recorder dropped %llu event%s\n", stream->command,
+                th_cli_stream_title(name), (unsigned long long)info->drops,
+                th_log_plural(info->drops));
+    if (info->gaps)
+        fprintf(stderr,
+                "tracehost %s: %s: events were lost in %llu place%s, nobody knows how many\n",
+                stream->command, th_cli_stream_title(name), (unsigned long long)info->gaps,
+                th_log_plural(info->gaps));
     status = th_cli_stream_close(stream);
     return playing.refused ? TH_USAGE : status;
-}
-
-static bool is_enough(const struct th_replaying *replay, const struct totals *totals)
-{
-    const struct th_limit *limit = &replay->play.max_events;
-
-    return limit->set && totals->played.told >= limit->count;
 }
 
 /* The streams in turn; one that has become unreadable does not keep the others from being played.
  */
 static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
 {
-    struct totals totals = {0};
+    const struct th_limit *limit = &replay->play.max_events;
+    struct th_player_counts played = {0};
     int64_t began = th_clock_real_monotonic();
+    double seconds;
     int worst = TH_OK;
 
     for (size_t i = 0; i < replay->streams.count && !th_cli_interrupt_came() &&
-                       (i == 0 || !is_enough(replay, &totals));
+                       (i == 0 || !limit->set || played.told < limit->count);
          i++) {
-        int status = play_stream(replay, tracing, replay->streams.items[i], &totals);
+        int status = play_stream(replay, tracing, replay->streams.items[i], &played);
         if (worst == TH_OK || status == TH_MALFORMED || status == TH_USAGE)
             worst = status;
         if (status == TH_USAGE)
             break;
     }
     th_control_host_end(&replay->control); /* results look at sessions */
-    totals.seconds = (double)(th_clock_real_monotonic() - began) / 1e9;
+    seconds = (double)(th_clock_real_monotonic() - began) / 1e9;
     th_top_wait();
     th_top_end();
     th_cli_trace_results(tracing, replay->trace.json);
     th_cli_command_flush();
-    tell_unplayed(replay, &totals.played);
+    tell_unplayed(replay, &played);
     th_control_session_options_tell_uncalled(&replay->trace.sessions, tracing);
     th_control_sessions_tell_unmet(tracing);
-    if (totals.played.played)
+    if (played.played)
         th_control_session_options_tell_unmatched(&replay->trace.sessions, tracing);
     if (replay->trace.stats)
-        show_stats(tracing, &totals);
+        show_stats(tracing, &played, seconds);
     else
         th_cli_trace_summary(replay->command, tracing);
     if (worst == TH_OK && replay->fail_on_loss &&
-        (totals.played.lost || totals.played.gaps || th_trace_calls_forgotten(tracing) ||
+        (played.lost || played.gaps || th_trace_calls_forgotten(tracing) ||
          th_trace_execution_counts(tracing).not_kept))
         worst = TH_PARTIAL;
     return worst;
@@ -347,44 +337,18 @@ static enum th_status check_output(void *context, const char *path)
 
 /* --- under control --- */
 
-static void stop_as_told(void *context)
-{
-    (void)context;
-    th_cli_interrupt_stop();
-}
-
-static json_t *shown_number(const _Atomic uint64_t *word)
-{
-    return json_integer((json_int_t)atomic_load_explicit(word, memory_order_relaxed));
-}
-
 static void tell_status(void *context, json_t *status)
 {
     const struct th_replaying *replay = context;
-    const struct shown *shown = &replay->shown;
-    const char *stream = atomic_load_explicit(&shown->stream, memory_order_relaxed);
-    json_t *position = json_object(), *lost = json_object_get(status, "lost");
+    const char *stream = atomic_load_explicit(&replay->shown_stream, memory_order_relaxed);
+    json_t *position = json_pack("{s:s?}", "stream", stream);
 
-    json_object_set_new(position, "stream", stream ? json_string(stream) : json_null());
-    json_object_set_new(position, "bytes", shown_number(&shown->bytes));
-    json_object_set_new(position, "size", shown_number(&shown->size));
-    json_object_set_new(position, "records", shown_number(&shown->records));
-    json_object_set_new(position, "played", shown_number(&shown->played));
     json_object_set_new(status, "replay", position);
-    json_object_set_new(lost, "recorder_dropped", shown_number(&shown->lost));
-#define SHOW(name) json_object_set_new(lost, #name, shown_number(&shown->name));
-    SHOW(gaps)
-    SHOW(malformed)
-    SHOW(damages)
-    SHOW(untimed)
-    SHOW(calls_forgotten)
-    SHOW(callers_disputed)
-    SHOW(frames_not_kept)
-    SHOW(returns_late)
-    SHOW(returns_unmatched)
-    SHOW(returns_repaired)
-    SHOW(frames_lost)
-#undef SHOW
+    for (size_t i = 0; i < TH_REPLAYING_SHOWN; i++) {
+        uint64_t count = atomic_load_explicit(&replay->shown[i], memory_order_relaxed);
+        json_object_set_new(i < OF_POSITION ? position : json_object_get(status, "lost"),
+                            shown_names[i], json_integer((json_int_t)count));
+    }
 }
 
 static void add_process(void *context, const struct th_recorded_process *process)
@@ -403,21 +367,6 @@ static json_t *list_processes(void *context)
     (void)context;
     th_process_world_each(add_process, list);
     return list;
-}
-
-static enum th_status start_control(struct th_replaying *replay, struct th_tracing *tracing)
-{
-    th_control_main_thread_begin(&replay->main_thread);
-    replay->control = (struct th_control_host){
-        .program = replay->command,
-        .tracing = tracing,
-        .stop = stop_as_told,
-        .tell = tell_status,
-        .main_thread = &replay->main_thread,
-        .processes = list_processes,
-        .context = replay,
-    };
-    return th_options_trace_options_begin(&replay->trace, &replay->control);
 }
 
 int th_cli_replaying_run(struct th_replaying *replay)
@@ -443,7 +392,16 @@ int th_cli_replaying_run(struct th_replaying *replay)
     if (replay->recorded_callers)
         th_trace_use_recorded_callers(tracing);
     th_trace_use_execution(tracing, &replay->execution);
-    status = start_control(replay, tracing);
+    th_control_main_thread_begin(&replay->main_thread);
+    replay->control = (struct th_control_host){
+        .program = replay->command,
+        .tracing = tracing,
+        .tell = tell_status,
+        .main_thread = &replay->main_thread,
+        .processes = list_processes,
+        .context = replay,
+    };
+    status = th_options_trace_options_begin(&replay->trace, &replay->control);
     if (status == TH_OK)
         status = play_all(replay, tracing);
     else

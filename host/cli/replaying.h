@@ -16,6 +16,8 @@
 
 #include "host/replay/replay.h"
 
+enum { TH_REPLAYING_SHOWN = 16 }; /* counts, which replaying.c names */
+
 struct th_replaying {
     const char *command; /* for messages */
     struct th_stream_options stream;
@@ -33,13 +35,10 @@ struct th_replaying {
     struct th_control_host control;
     struct th_control_main_thread main_thread; /* what others ask of the thread that replays */
     /* How far it has come, for others to look at. Written by the thread that replays. Relaxed:
-     * numbers in themselves. Of all streams, but `stream` and `bytes` of the one that is played. */
-    struct shown {
-        const char *_Atomic stream;
-        _Atomic uint64_t size, bytes, records, played, malformed, damages, untimed, lost, gaps;
-        _Atomic uint64_t calls_forgotten, callers_disputed, frames_not_kept, returns_late,
-            returns_unmatched, returns_repaired, frames_lost;
-    } shown;
+     * numbers in themselves. Of all streams, but the name, and the bytes and size, of the one that
+     * is played. */
+    const char *_Atomic shown_stream;
+    _Atomic uint64_t shown[TH_REPLAYING_SHOWN];
 };
 
 /* --from, --to, --max-events and --max-records: of a struct th_player_options, which is checked

@@ -254,12 +254,6 @@ static void give_up(void *context)
 
 /* --- Under control ---------------------------------------------------------------------------- */
 
-static void stop_as_told(void *context)
-{
-    (void)context;
-    th_cli_interrupt_stop();
-}
-
 static void tell_status(void *context, json_t *status)
 {
     struct th_runtime_setup threads = th_runtime_threads();
@@ -355,7 +349,6 @@ static enum th_status run_traced(void *context, const struct th_program programs
         .program = "run",
         .tracing = run->tracing,
         .load_info = run->arguments.info,
-        .stop = stop_as_told,
         .tell = tell_status,
         .processes = list_processes,
         .context = run,

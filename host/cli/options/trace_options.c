@@ -1,6 +1,7 @@
 #include "trace_options.h"
 
 #include "host/cli/call_session.h"
+#include "host/cli/interrupt.h"
 #include "host/cli/top/top.h"
 
 #include "host/crash/crash.h"
@@ -116,6 +117,12 @@ static void report(const struct th_control_host *host, const char *text)
     fprintf(stderr, "tracehost %s: %s", host->program, text);
 }
 
+static void stop_as_told(void *context)
+{
+    (void)context;
+    th_cli_interrupt_stop();
+}
+
 static enum th_status attach(const struct th_trace_options *trace,
                              const struct th_control_host *host)
 {
@@ -147,6 +154,7 @@ enum th_status th_options_trace_options_begin(const struct th_trace_options *tra
     host->path = trace->control;
     host->watches = trace->watch;
     host->report = report;
+    host->stop = stop_as_told;
     status = th_control_host_begin(host);
     if (status != TH_OK)
         return th_error_context("cannot serve --control=%s", trace->control);
