@@ -32,22 +32,18 @@ void th_cli_progress_last(const char *title, const struct th_reader_info *info)
         instead(title, info);
 }
 
-static bool is_wanted(enum th_progress_when when)
-{
-    const char *terminal = getenv("TERM");
-
-    if (when != TH_PROGRESS_AUTO)
-        return when == TH_PROGRESS_ALWAYS;
-    return isatty(STDERR_FILENO) && !(terminal && strcmp(terminal, "dumb") == 0);
-}
-
 void th_cli_progress_begin(struct th_progress *progress, enum th_progress_when when)
 {
+    const char *terminal = getenv("TERM");
     int64_t now = th_clock_real_monotonic();
+    bool lasting = !isatty(STDERR_FILENO);
+    bool wanted = when == TH_PROGRESS_AUTO
+                      ? !lasting && !(terminal && strcmp(terminal, "dumb") == 0)
+                      : when == TH_PROGRESS_ALWAYS;
 
     *progress = (struct th_progress){
-        .possible = instead || is_wanted(when),
-        .lasting = !isatty(STDERR_FILENO),
+        .possible = instead || wanted,
+        .lasting = lasting,
         .next = now + FIRST_NS,
         .left = STEPS,
         .since = now,
@@ -63,102 +59,23 @@ static void on_broken_pipe(int number)
     raise(number); /* SA_RESETHAND: as without this handler, once it has returned */
 }
 
-/* Only where SIGPIPE ends the program. */
-static void clear_at_broken_pipe(void)
+/* Has HANDLER follow SIGPIPE where BEFORE does. */
+static void handle_broken_pipe(void (*before)(int), void (*handler)(int))
 {
-    struct sigaction old, action = {.sa_handler = on_broken_pipe, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction old, action = {.sa_handler = handler, .sa_flags = (int)SA_RESETHAND};
 
-    if (sigaction(SIGPIPE, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+    if (sigaction(SIGPIPE, NULL, &old) == 0 && old.sa_handler == before)
         sigaction(SIGPIPE, &action, NULL);
 }
 
-static void no_line_at_broken_pipe(void)
+void th_cli_progress_print_place(struct th_buffer *out, uint64_t bytes, uint64_t size)
 {
-    struct sigaction old;
+    double read = (double)bytes / 1e6, all = (double)size / 1e6;
 
-    if (sigaction(SIGPIPE, NULL, &old) == 0 && old.sa_handler == on_broken_pipe)
-        signal(SIGPIPE, SIG_DFL);
-}
-
-/* Pagers and editors read keys as they are typed, and draw the terminal's lines themselves. */
-static bool is_drawn_on(void)
-{
-    struct termios mode;
-
-    return tcgetattr(STDERR_FILENO, &mode) == 0 && !(mode.c_lflag & ICANON);
-}
-
-/* The last column stays free: some terminals go to the next line when it is written. */
-static int columns(const struct th_progress *progress)
-{
-    struct winsize size;
-
-    if (progress->lasting)
-        return COLUMNS - 1;
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        return COLUMNS - 1;
-    return size.ws_col - 1;
-}
-
-/* stdio gives a stream its buffer with the first byte that is written. */
-static bool is_in_the_way(void)
-{
-    return __fbufsize(stdout) > 0 && isatty(STDOUT_FILENO);
-}
-
-/* The end of a long name tells more than its beginning. Nothing where there is no room for it. */
-static void put_title(const char *title, int width)
-{
-    int length = (int)strlen(title);
-
-    if (width > TITLE_WIDTH)
-        width = TITLE_WIDTH;
-    if (length <= width)
-        fprintf(stderr, "%s: ", title);
-    else if (width >= TITLE_LEAST)
-        fprintf(stderr, "...%s: ", title + length - (width - 3));
-}
-
-/* Records a second since the last time. */
-static double rate(struct th_progress *progress, const struct th_reader_info *info, int64_t now)
-{
-    double seconds = (double)(now - progress->since) / 1e9;
-    double records = (double)(info->records - progress->records);
-
-    progress->since = now;
-    progress->records = info->records;
-    return seconds > 0 ? records / seconds : 0;
-}
-
-static void add_place(struct th_buffer *part, const struct th_reader_info *info)
-{
-    double read = (double)info->bytes / 1e6;
-    double size = (double)info->size / 1e6;
-
-    if (info->size)
-        th_buffer_printf(part, "%.0f%% of %.1f MB", read < size ? 100 * read / size : 100, size);
+    if (size)
+        th_buffer_printf(out, "%.0f%% of %.1f MB", read < all ? 100 * read / all : 100, all);
     else
-        th_buffer_printf(part, "%.1f MB", read);
-}
-
-static void add_rate(struct th_buffer *part, double rate)
-{
-    if (rate < 10e3)
-        th_buffer_printf(part, ", %.0f/s", rate);
-    else if (rate < 10e6)
-        th_buffer_printf(part, ", %.0f k/s", rate / 1e3);
-    else
-        th_buffer_printf(part, ", %.0f M/s", rate / 1e6);
-}
-
-static void add_losses(struct th_buffer *part, const struct th_reader_info *info)
-{
-    uint64_t damaged = info->malformed + info->damages;
-
-    if (info->drops)
-        th_buffer_printf(part, ", %llu dropped", (unsigned long long)info->drops);
-    if (damaged)
-        th_buffer_printf(part, ", %llu damaged", (unsigned long long)damaged);
+        th_buffer_printf(out, "%.1f MB", read);
 }
 
 /* Appends PART to LINE if that still has no more than WIDTH columns, and empties it. */
@@ -170,23 +87,47 @@ static void take_part(struct th_buffer *line, struct th_buffer *part, size_t wid
 }
 
 /* On a terminal the line ends where it begins, so that whoever writes next without knowing writes
- * over it. */
+ * over it. The last column stays free: some terminals go to the next line when it is written. */
 static void show(struct th_progress *progress, const char *title, const struct th_reader_info *info,
                  int64_t now)
 {
     struct th_buffer line = {0}, part = {0};
-    size_t width = (size_t)columns(progress);
+    double seconds = (double)(now - progress->since) / 1e9; /* since the last time */
+    double rate = seconds > 0 ? (double)(info->records - progress->records) / seconds : 0;
+    uint64_t damaged = info->malformed + info->damages;
+    int width = COLUMNS - 1, length = (int)strlen(title), left;
+    struct winsize size;
 
-    add_place(&part, info);
-    take_part(&line, &part, width);
-    add_losses(&part, info);
-    take_part(&line, &part, width);
+    progress->since = now;
+    progress->records = info->records;
+    if (!progress->lasting && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        width = size.ws_col - 1;
+    th_cli_progress_print_place(&part, info->bytes, info->size);
+    take_part(&line, &part, (size_t)width);
+    if (info->drops)
+        th_buffer_printf(&part, ", %llu dropped", (unsigned long long)info->drops);
+    if (damaged)
+        th_buffer_printf(&part, ", %llu damaged", (unsigned long long)damaged);
+    take_part(&line, &part, (size_t)width);
     th_buffer_printf(&part, ", %llu record%s", (unsigned long long)info->records,
                      th_log_plural(info->records));
-    take_part(&line, &part, width);
-    add_rate(&part, rate(progress, info, now));
-    take_part(&line, &part, width);
-    put_title(title, (int)width - (int)line.size - (int)strlen(": "));
+    take_part(&line, &part, (size_t)width);
+    if (rate < 10e3)
+        th_buffer_printf(&part, ", %.0f/s", rate);
+    else if (rate < 10e6)
+        th_buffer_printf(&part, ", %.0f k/s", rate / 1e3);
+    else
+        th_buffer_printf(&part, ", %.0f M/s", rate / 1e6);
+    take_part(&line, &part, (size_t)width);
+
+    /* The end of a long name tells more than its beginning. Nothing where there is no room. */
+    left = width - (int)line.size - (int)strlen(": ");
+    if (left > TITLE_WIDTH)
+        left = TITLE_WIDTH;
+    if (length <= left)
+        fprintf(stderr, "%s: ", title);
+    else if (left >= TITLE_LEAST)
+        fprintf(stderr, "...%s: ", title + length - (left - 3));
     fprintf(stderr, "%s%s", th_buffer_text(&line), progress->lasting ? "\n" : "\033[K\r");
     fflush(stderr);
     th_buffer_free(&line);
@@ -196,6 +137,7 @@ static void show(struct th_progress *progress, const char *title, const struct t
 void th_cli_progress_look(struct th_progress *progress, const char *title,
                           const struct th_reader_info *info)
 {
+    struct termios mode;
     int64_t now;
 
     if (!progress->possible)
@@ -208,15 +150,19 @@ void th_cli_progress_look(struct th_progress *progress, const char *title,
     if (now < progress->next)
         return;
     progress->next = now + (progress->lasting ? LASTING_PAUSE_NS : PAUSE_NS);
-    if (!progress->lasting && is_in_the_way()) {
-        th_cli_progress_hide(progress);
-        progress->possible = false;
-        return;
+    if (!progress->lasting) {
+        /* stdio gives a stream its buffer with the first byte that is written. */
+        if (__fbufsize(stdout) > 0 && isatty(STDOUT_FILENO)) {
+            th_cli_progress_hide(progress);
+            progress->possible = false;
+            return;
+        }
+        /* Pagers and editors read keys as they are typed, and draw the terminal's lines. */
+        if (tcgetattr(STDERR_FILENO, &mode) == 0 && !(mode.c_lflag & ICANON))
+            return;
+        if (!progress->shown)
+            handle_broken_pipe(SIG_DFL, on_broken_pipe);
     }
-    if (!progress->lasting && is_drawn_on())
-        return;
-    if (!progress->lasting && !progress->shown)
-        clear_at_broken_pipe();
     show(progress, title, info, now);
     progress->shown = !progress->lasting;
 }
@@ -236,6 +182,6 @@ void th_cli_progress_hide(struct th_progress *progress)
         return;
     fputs(CLEAR, stderr);
     fflush(stderr);
-    no_line_at_broken_pipe();
+    handle_broken_pipe(on_broken_pipe, SIG_DFL);
     progress->shown = false;
 }

@@ -37,6 +37,9 @@ void th_cli_progress_divert(void (*show)(const char *title, const struct th_read
 /* It has ended: for who is told instead. */
 void th_cli_progress_last(const char *title, const struct th_reader_info *info);
 
+/* Prints how far BYTES of SIZE are, which may be 0: unknown. */
+void th_cli_progress_print_place(struct th_buffer *out, uint64_t bytes, uint64_t size);
+
 /* After each record, or every so many: TITLE's reader has come to INFO. */
 void th_cli_progress_step(struct th_progress *progress, const char *title,
                           const struct th_reader_info *info);

@@ -57,31 +57,26 @@ enum th_status th_top_check(const struct th_trace_options *options)
     return th_top_terminal_check();
 }
 
-/* With --kind=count alone no time is taken, which costs more. */
-static enum th_status count_named(const struct th_control_pattern_option *option,
-                                  struct th_session *session)
-{
-    uint32_t kinds = option->kind_list ? option->kinds & COUNTS : COUNTS;
-    enum th_status status = th_trace_session_function(session, &option->pattern,
-                                                      clears(option) ? TH_AM(false) : TH_AM(true),
-                                                      kinds ? kinds : COUNTS, NULL);
-
-    return status == TH_OK ? TH_OK : th_error_context("--top cannot count -p %s", option->text);
-}
-
+/* Has SESSION count what the -p that stand before all --session name, or all functions. With
+ * --kind=count alone no time is taken, which costs more. */
 static enum th_status count(const struct th_trace_options *options, struct th_session *session)
 {
     static const struct th_pattern any = {.arity = TH_ANY_ARITY};
     const struct th_control_pattern_options *patterns = &options->sessions.items[0].patterns;
-    enum th_status status = TH_OK;
     bool named = false;
 
-    for (size_t i = 0; i < patterns->count && status == TH_OK; i++)
-        if (patterns->items[i].object == TH_PATTERN_FUNCTIONS) {
-            status = count_named(&patterns->items[i], session);
-            named = true;
-        }
-    return named ? status : th_trace_session_function(session, &any, TH_AM(true), COUNTS, NULL);
+    for (size_t i = 0; i < patterns->count; i++) {
+        const struct th_control_pattern_option *option = &patterns->items[i];
+        uint32_t kinds = option->kind_list ? option->kinds & COUNTS : 0;
+        th_term spec = clears(option) ? TH_AM(false) : TH_AM(true);
+        if (option->object != TH_PATTERN_FUNCTIONS)
+            continue;
+        if (th_trace_session_function(session, &option->pattern, spec, kinds ? kinds : COUNTS,
+                                      NULL) != TH_OK)
+            return th_error_context("--top cannot count -p %s", option->text);
+        named = true;
+    }
+    return named ? TH_OK : th_trace_session_function(session, &any, TH_AM(true), COUNTS, NULL);
 }
 
 /* --- the view --- */
@@ -137,24 +132,6 @@ static void read_counts(int64_t now)
     top.next = now + top.setup.options->top;
 }
 
-/* The last counts are read at once. */
-static void look_for_end(void)
-{
-    if (top.ended || !atomic_load_explicit(&top.played, memory_order_relaxed))
-        return;
-    top.ended = true;
-    top.next = 0;
-}
-
-static void read_if_due(void)
-{
-    int64_t now = th_clock_real_monotonic();
-
-    look_for_end();
-    if (top.next == 0 || (!top.paused && now >= top.next))
-        read_counts(now);
-}
-
 /* --- the screen --- */
 
 static struct th_top_view look(void)
@@ -183,32 +160,25 @@ static struct th_top_view look(void)
 
 /* Each line in its place, which is wiped out first: behind a line that is as long as the screen is
  * wide, that would take its last character. The lines are as many as the screen has. */
-static void paint(struct th_buffer *frame, const char *lines, size_t heading)
-{
-    const char *reversed = getenv("NO_COLOR") ? "" : "\033[7m";
-
-    th_buffer_add_text(frame, "\033[H");
-    for (size_t i = 0; *lines; i++) {
-        size_t length = strcspn(lines, "\n");
-        if (i > 0)
-            th_buffer_add_text(frame, "\r\n");
-        th_buffer_printf(frame, "%s\033[K", i == heading ? reversed : "");
-        th_buffer_add(frame, lines, length);
-        th_buffer_add_text(frame, i == heading ? "\033[m" : "");
-        lines += length + 1;
-    }
-}
-
 static void draw(void)
 {
+    const char *reversed = getenv("NO_COLOR") ? "" : "\033[7m";
     struct th_top_view view = look();
-    struct th_buffer lines = {0}, frame = {0};
-    size_t heading = th_top_view_print(&lines, &view);
+    struct th_buffer text = {0}, frame = {0};
+    size_t heading = th_top_view_print(&text, &view);
+    const char *lines = th_buffer_text(&text);
 
-    paint(&frame, th_buffer_text(&lines), heading);
+    th_buffer_add_text(&frame, "\033[H");
+    for (size_t i = 0; *lines; i++) {
+        size_t length = strcspn(lines, "\n");
+        th_buffer_printf(&frame, "%s%s\033[K", i > 0 ? "\r\n" : "", i == heading ? reversed : "");
+        th_buffer_add(&frame, lines, length);
+        th_buffer_add_text(&frame, i == heading ? "\033[m" : "");
+        lines += length + 1;
+    }
     th_top_terminal_draw(frame.data, frame.size);
     th_buffer_free(&frame);
-    th_buffer_free(&lines);
+    th_buffer_free(&text);
 }
 
 /* --- keys --- */
@@ -227,21 +197,6 @@ static void scroll(int key)
         top.first = top.first + step < last ? top.first + step : last;
 }
 
-static void restart(void)
-{
-    if (!top.ended)
-        read_counts(th_clock_real_monotonic());
-    th_top_model_restart(&top.model);
-    top.began = top.model.now;
-}
-
-static void pause_or_go_on(void)
-{
-    top.paused = !top.paused;
-    if (!top.paused)
-        top.next = 0;
-}
-
 static void obey(int key)
 {
     switch (key) {
@@ -254,47 +209,44 @@ static void obey(int key)
         top.first = 0;
         return;
     case 'r':
-        restart();
+        if (!top.ended)
+            read_counts(th_clock_real_monotonic());
+        th_top_model_restart(&top.model);
+        top.began = top.model.now;
         return;
     case 'p':
-        pause_or_go_on();
+        top.paused = !top.paused;
+        if (!top.paused)
+            top.next = 0;
         return;
     case 'j':
     case 'k':
     case TH_KEY_UP ... TH_KEY_END:
         scroll(key);
         return;
-    default:
-        return;
     }
 }
 
-static void obey_all(const struct th_terminal_news *news)
-{
-    size_t used = 0, done = 0;
-
-    for (; done < news->key_count; done += used)
-        obey(th_top_key_read(news->keys + done, news->key_count - done, &used));
-}
-
 /* --- the thread --- */
-
-static bool is_over(const struct th_terminal_news *news)
-{
-    return news->gone || th_cli_interrupt_came() ||
-           atomic_load_explicit(&top.ending, memory_order_relaxed);
-}
 
 static void *watch(void *context)
 {
     struct th_terminal_news news = {0};
 
     (void)context;
-    while (!is_over(&news)) {
-        read_if_due();
+    while (!news.gone && !th_cli_interrupt_came() &&
+           !atomic_load_explicit(&top.ending, memory_order_relaxed)) {
+        int64_t now = th_clock_real_monotonic();
+        if (!top.ended && atomic_load_explicit(&top.played, memory_order_relaxed)) {
+            top.ended = true;
+            top.next = 0; /* the last counts are read at once */
+        }
+        if (top.next == 0 || (!top.paused && now >= top.next))
+            read_counts(now);
         draw();
         th_top_terminal_wait(top.paused ? INT64_MAX : top.next, &news);
-        obey_all(&news);
+        for (size_t done = 0, used = 0; done < news.key_count; done += used)
+            obey(th_top_key_read(news.keys + done, news.key_count - done, &used));
     }
     th_top_terminal_leave();
     atomic_store_explicit(&top.left, true, memory_order_relaxed);
@@ -304,23 +256,28 @@ static void *watch(void *context)
 
 /* --- for the commands --- */
 
-static enum th_status create_session(const struct th_top_setup *setup)
+enum th_status th_top_begin(const struct th_top_setup *setup)
 {
     struct th_session_setup made = {.name = "--top", .state = TH_NIL, .flags = TH_FLAG_CALL};
     enum th_status status;
 
+    if (!setup->options->top)
+        return TH_OK;
+    top.setup = *setup;
+    top.about = setup->options->live ? th_top_about_run : th_top_about_replay;
+    top.began = th_clock_real_monotonic();
     if (!setup->options->live)
         status = th_trace_session_attach(setup->tracing, &made, &top.session);
     else if ((status = th_trace_session_create(setup->tracing, &made, &top.session)) == TH_OK)
         status = th_trace_session_trace(top.session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
-    return status == TH_OK ? count(setup->options, top.session) : status;
-}
+    if (status == TH_OK)
+        status = count(setup->options, top.session);
+    if (status == TH_OK)
+        status = th_top_terminal_enter();
+    if (status != TH_OK)
+        return status;
 
-/* From here on nothing may fail but the thread. */
-static enum th_status begin_thread(void)
-{
-    enum th_status status;
-
+    /* From here on nothing may fail but the thread. */
     th_crash_set_restore(th_top_terminal_leave);
     th_cli_interrupt_tell(th_top_terminal_wake);
     th_cli_progress_divert(th_top_place);
@@ -329,21 +286,6 @@ static enum th_status begin_thread(void)
     if (!top.begun)
         th_top_terminal_leave();
     return status;
-}
-
-enum th_status th_top_begin(const struct th_top_setup *setup)
-{
-    enum th_status status;
-
-    if (!setup->options->top)
-        return TH_OK;
-    top.setup = *setup;
-    top.about = setup->options->live ? th_top_about_run : th_top_about_replay;
-    top.began = th_clock_real_monotonic();
-    status = create_session(setup);
-    if (status == TH_OK)
-        status = th_top_terminal_enter();
-    return status == TH_OK ? begin_thread() : status;
 }
 
 void th_top_wait(void)

@@ -2,6 +2,7 @@
 #include "top.h"
 #include "top_view.h"
 
+#include "host/cli/progress_line.h"
 #include "host/runtime/runtime.h"
 
 #include <pthread.h>
@@ -60,49 +61,20 @@ void th_top_about_run(const struct th_session *session, const struct th_tracing 
 /* Written by the thread that replays, read by the view's; under the lock, as it belongs together.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct place {
-    char title[256];
-    uint64_t records, bytes, size, drops, gaps, faults;
-    /* The view's: what it saw when it looked last. */
-    uint64_t before;
-    int64_t looked;
-} place;
+static char title[256];
+static struct th_reader_info place; /* only its counts are good later */
+/* The view's: what it saw when it looked last. */
+static uint64_t records_before;
+static int64_t looked;
 
-void th_top_place(const char *title, const struct th_reader_info *info)
+void th_top_place(const char *name, const struct th_reader_info *info)
 {
     pthread_mutex_lock(&lock);
-    snprintf(place.title, sizeof place.title, "%s", title);
+    snprintf(title, sizeof title, "%s", name);
     if (info->records < place.records) /* another stream */
-        place.before = 0;
-    place.records = info->records;
-    place.bytes = info->bytes;
-    place.size = info->size;
-    place.drops = info->drops;
-    place.gaps = info->gaps;
-    place.faults = info->malformed + info->damages;
+        records_before = 0;
+    place = *info;
     pthread_mutex_unlock(&lock);
-}
-
-/* Records a second since the last time. */
-static double rate(int64_t now)
-{
-    double seconds = (double)(now - place.looked) / 1e9;
-    double records = (double)(place.records - place.before);
-    bool known = place.looked && seconds > 0;
-
-    place.looked = now;
-    place.before = place.records;
-    return known ? records / seconds : 0;
-}
-
-static void add_bytes(struct th_buffer *line)
-{
-    double read = (double)place.bytes / 1e6, size = (double)place.size / 1e6;
-
-    if (place.size)
-        th_buffer_printf(line, "%.0f%% of %.1f MB", read < size ? 100 * read / size : 100, size);
-    else
-        th_buffer_printf(line, "%.1f MB", read);
 }
 
 void th_top_about_replay(const struct th_session *session, const struct th_tracing *tracing,
@@ -110,15 +82,21 @@ void th_top_about_replay(const struct th_session *session, const struct th_traci
 {
     uint64_t untimed = th_trace_session_pattern_counts(session).untimed;
 
+    int64_t now = th_clock_real_monotonic();
+    double seconds = (double)(now - looked) / 1e9;
+
     (void)tracing;
     pthread_mutex_lock(&lock);
-    add_bytes(&lines[0]);
+    th_cli_progress_print_place(&lines[0], place.bytes, place.size);
     th_buffer_printf(&lines[0], ", %llu records, ", (unsigned long long)place.records);
-    th_top_print_number(&lines[0], rate(th_clock_real_monotonic()));
-    th_buffer_printf(&lines[0], "/s: %s", place.title);
+    th_top_print_number(
+        &lines[0], looked && seconds > 0 ? (double)(place.records - records_before) / seconds : 0);
+    looked = now;
+    records_before = place.records;
+    th_buffer_printf(&lines[0], "/s: %s", title);
     add_untold(&lines[1], place.drops, "events that the recorder dropped");
     add_untold(&lines[1], place.gaps, "gaps of events");
-    add_untold(&lines[1], place.faults, "places that are damaged");
+    add_untold(&lines[1], place.malformed + place.damages, "places that are damaged");
     pthread_mutex_unlock(&lock);
     add_untold(&lines[1], untimed, "times of calls that have no time stamp");
 }

@@ -3,32 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *name_of(const struct th_mfa *function)
-{
-    struct th_buffer text = {0};
-    char *name;
-
-    th_trace_function_print(&text, function);
-    name = th_strdup(th_buffer_text(&text));
-    th_buffer_free(&text);
-    return name;
-}
-
-static struct th_top_row *row_of(struct th_top_model *model, const struct th_mfa *function)
-{
-    uint64_t key = th_trace_function_key(function);
-    struct th_top_row *row = th_hash_table_get(&model->by_function, key);
-
-    if (row)
-        return row;
-    row = th_alloc_zero(sizeof *row);
-    row->name = name_of(function);
-    th_hash_table_set(&model->by_function, key, row);
-    TH_ARRAY_GROW(model->rows, model->count, model->capacity);
-    model->rows[model->count++] = row;
-    return row;
-}
-
 void th_top_model_begin(struct th_top_model *model, int64_t now)
 {
     model->before = model->now;
@@ -40,9 +14,19 @@ void th_top_model_begin(struct th_top_model *model, int64_t now)
 void th_top_model_add(struct th_top_model *model, const struct th_mfa *function,
                       const struct th_top_counted *counted, bool timed)
 {
-    struct th_top_row *row = row_of(model, function);
+    uint64_t key = th_trace_function_key(function);
+    struct th_top_row *row = th_hash_table_get(&model->by_function, key);
     double seconds = (double)(model->now - model->before) / 1e9;
 
+    if (!row) {
+        struct th_buffer name = {0};
+        th_trace_function_print(&name, function);
+        row = th_alloc_zero(sizeof *row);
+        row->name = th_buffer_take_text(&name);
+        th_hash_table_set(&model->by_function, key, row);
+        TH_ARRAY_GROW(model->rows, model->count, model->capacity);
+        model->rows[model->count++] = row;
+    }
     if (counted->calls < row->read.calls)
         row->read = row->base = (struct th_top_counted){0};
     if (model->before && seconds > 0)
@@ -51,8 +35,7 @@ void th_top_model_add(struct th_top_model *model, const struct th_mfa *function,
     model->timed |= timed;
 }
 
-/* What is shown of each row, and of all. */
-static void sum(struct th_top_model *model)
+void th_top_model_end(struct th_top_model *model)
 {
     model->called = 0;
     model->rate = 0;
@@ -66,11 +49,6 @@ static void sum(struct th_top_model *model)
         model->all.time += row->shown.time;
         model->rate += row->rate;
     }
-}
-
-void th_top_model_end(struct th_top_model *model)
-{
-    sum(model);
     th_top_model_sort(model, model->order);
 }
 

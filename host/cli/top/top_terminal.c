@@ -23,40 +23,26 @@
 static int file = -1, was_stdout = -1, was_stderr = -1;
 static off_t copied;
 
-static bool is_same_terminal(void)
-{
-    struct stat one, other;
-
-    return isatty(STDOUT_FILENO) && fstat(STDOUT_FILENO, &one) == 0 &&
-           fstat(STDERR_FILENO, &other) == 0 && one.st_rdev == other.st_rdev;
-}
-
 static int duplicate(int descriptor)
 {
     return fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-}
-
-/* Without a name, so that nothing is left of it whatever happens. */
-static int open_file(void)
-{
-    FILE *opened = tmpfile();
-    int descriptor = opened ? duplicate(fileno(opened)) : -1;
-
-    if (opened)
-        fclose(opened);
-    if (descriptor >= 0)
-        fcntl(descriptor, F_SETFL, O_APPEND); /* whoever writes */
-    return descriptor;
 }
 
 /* Stderr, and stdout if it is the same terminal, become a file. TH_FAILED, and nothing has changed,
  * if that cannot be. */
 static enum th_status begin_holding(void)
 {
-    bool both = is_same_terminal();
+    struct stat one, other;
+    bool both = isatty(STDOUT_FILENO) && fstat(STDOUT_FILENO, &one) == 0 &&
+                fstat(STDERR_FILENO, &other) == 0 && one.st_rdev == other.st_rdev;
+    FILE *opened = tmpfile(); /* without a name, so that nothing is left of it whatever happens */
 
     fflush(NULL);
-    file = open_file();
+    file = opened ? duplicate(fileno(opened)) : -1;
+    if (opened)
+        fclose(opened);
+    if (file >= 0)
+        fcntl(file, F_SETFL, O_APPEND); /* whoever writes */
     was_stderr = duplicate(STDERR_FILENO);
     was_stdout = both ? duplicate(STDOUT_FILENO) : -1;
     copied = 0;
@@ -74,12 +60,12 @@ static enum th_status begin_holding(void)
     return TH_OK;
 }
 
-static void write_all(const char *bytes, size_t size)
+static void put(int descriptor, const char *bytes, size_t size)
 {
     while (size > 0) {
-        ssize_t written = write(was_stderr, bytes, size);
+        ssize_t written = write(descriptor, bytes, size);
         if (written < 0 && errno != EINTR)
-            return;
+            return; /* it is gone, which th_top_terminal_wait() tells */
         if (written > 0) {
             bytes += written;
             size -= (size_t)written;
@@ -93,7 +79,7 @@ static void copy(void)
     ssize_t size;
 
     while ((size = pread(file, bytes, sizeof bytes, copied)) > 0) {
-        write_all(bytes, (size_t)size);
+        put(was_stderr, bytes, (size_t)size);
         copied += size;
     }
 }
@@ -134,7 +120,7 @@ static int terminal = -1;
 static int wake[2] = {-1, -1}; /* a pipe: its end to read, its end to write */
 static struct termios before;
 /* Set by handlers, taken by who waits; relaxed, as the pipe's byte comes after them. */
-static atomic_bool resized, stopping, going_on;
+static atomic_bool stopping, going_on;
 
 /* --- signals --- */
 
@@ -148,9 +134,9 @@ void th_top_terminal_wake(void)
 
 static void on_news(int number)
 {
-    atomic_bool *news = number == SIGWINCH ? &resized : number == SIGTSTP ? &stopping : &going_on;
-
-    atomic_store_explicit(news, true, memory_order_relaxed);
+    if (number != SIGWINCH) /* the view is drawn anew at each wake */
+        atomic_store_explicit(number == SIGTSTP ? &stopping : &going_on, true,
+                              memory_order_relaxed);
     th_top_terminal_wake();
 }
 
@@ -167,37 +153,7 @@ static const struct handled {
 enum { HANDLED = sizeof handled / sizeof handled[0] };
 static struct sigaction old_actions[HANDLED];
 
-/* What is ignored stays so. */
-static void handle(void)
-{
-    for (size_t i = 0; i < HANDLED; i++) {
-        struct sigaction action = {.sa_handler = handled[i].handler, .sa_flags = SA_RESTART};
-        sigaction(handled[i].number, NULL, &old_actions[i]);
-        if (old_actions[i].sa_handler != SIG_IGN)
-            sigaction(handled[i].number, &action, NULL);
-    }
-}
-
-static void handle_no_more(void)
-{
-    for (size_t i = 0; i < HANDLED; i++)
-        sigaction(handled[i].number, &old_actions[i], NULL);
-}
-
 /* --- the screen --- */
-
-static void put(const char *bytes, size_t size)
-{
-    while (size > 0) {
-        ssize_t written = write(terminal, bytes, size);
-        if (written < 0 && errno != EINTR)
-            return; /* it is gone, which th_top_terminal_wait() tells */
-        if (written > 0) {
-            bytes += written;
-            size -= (size_t)written;
-        }
-    }
-}
 
 /* Ctrl-C, Ctrl-Z and Ctrl-\ stay signals. */
 static void show(void)
@@ -208,12 +164,12 @@ static void show(void)
     raw.c_cc[VMIN] = 0;
     raw.c_cc[VTIME] = 0;
     tcsetattr(terminal, TCSANOW, &raw);
-    put(ENTER, strlen(ENTER));
+    put(terminal, ENTER, strlen(ENTER));
 }
 
 static void hide(void)
 {
-    put(LEAVE, strlen(LEAVE));
+    put(terminal, LEAVE, strlen(LEAVE));
     tcsetattr(terminal, TCSANOW, &before);
 }
 
@@ -250,7 +206,8 @@ void th_top_terminal_leave(void)
         return;
     if (was != HIDDEN)
         hide();
-    handle_no_more();
+    for (size_t i = 0; i < HANDLED; i++)
+        sigaction(handled[i].number, &old_actions[i], NULL);
     end_holding();
     errno = error;
 }
@@ -259,7 +216,7 @@ void th_top_terminal_draw(const void *bytes, size_t size)
 {
     if (!change(SHOWN, DRAWING))
         return;
-    put(bytes, size);
+    put(terminal, bytes, size);
     change(DRAWING, SHOWN);
 }
 
@@ -288,33 +245,27 @@ enum th_status th_top_terminal_check(void)
     return TH_OK;
 }
 
-/* Stderr's, to read from as well, wherever stdin comes from. */
-static int open_terminal(void)
+enum th_status th_top_terminal_enter(void)
 {
+    enum th_status status;
     char name[256];
 
-    if (ttyname_r(STDERR_FILENO, name, sizeof name) != 0)
-        return -1;
-    return open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
-}
-
-static enum th_status open_all(void)
-{
-    terminal = open_terminal();
+    /* Stderr's, to read from as well, wherever stdin comes from. */
+    if (ttyname_r(STDERR_FILENO, name, sizeof name) == 0)
+        terminal = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (terminal < 0 || tcgetattr(terminal, &before) != 0)
         return th_error_raise(TH_FAILED, "cannot use the terminal: %s", strerror(errno));
     if (pipe2(wake, O_CLOEXEC | O_NONBLOCK) != 0)
         return th_error_raise(TH_FAILED, "cannot make a pipe: %s", strerror(errno));
-    return begin_holding();
-}
-
-enum th_status th_top_terminal_enter(void)
-{
-    enum th_status status = open_all();
-
+    status = begin_holding();
     if (status != TH_OK)
         return status;
-    handle();
+    for (size_t i = 0; i < HANDLED; i++) {
+        struct sigaction action = {.sa_handler = handled[i].handler, .sa_flags = SA_RESTART};
+        sigaction(handled[i].number, NULL, &old_actions[i]);
+        if (old_actions[i].sa_handler != SIG_IGN) /* what is ignored stays so */
+            sigaction(handled[i].number, &action, NULL);
+    }
     show();
     atomic_store_explicit(&state, SHOWN, memory_order_release);
     return TH_OK;
@@ -342,39 +293,6 @@ static void stop(void)
     atomic_store_explicit(&going_on, true, memory_order_relaxed);
 }
 
-/* Whoever stopped it, the terminal may have been used since. */
-static void go_on(void)
-{
-    if (change(HIDDEN, DRAWING) || change(SHOWN, DRAWING)) {
-        show();
-        change(DRAWING, SHOWN);
-    }
-}
-
-static void read_keys(struct th_terminal_news *news)
-{
-    ssize_t count = read(terminal, news->keys, sizeof news->keys);
-
-    if (count > 0)
-        news->key_count = (size_t)count;
-    news->gone = count < 0 && errno != EINTR && errno != EAGAIN;
-}
-
-static void look(struct th_terminal_news *news)
-{
-    char bytes[64];
-
-    while (read(wake[0], bytes, sizeof bytes) == (ssize_t)sizeof bytes)
-        continue;
-    if (take(&stopping))
-        stop();
-    if (take(&going_on)) {
-        go_on();
-        news->redraw = true;
-    }
-    news->redraw |= take(&resized);
-}
-
 void th_top_terminal_wait(int64_t deadline, struct th_terminal_news *news)
 {
     struct pollfd from[] = {{.fd = terminal, .events = POLLIN}, {.fd = wake[0], .events = POLLIN}};
@@ -382,44 +300,45 @@ void th_top_terminal_wait(int64_t deadline, struct th_terminal_news *news)
     struct timespec timeout = {.tv_sec = left > 0 ? left / 1000000000 : 0,
                                .tv_nsec = left > 0 ? left % 1000000000 : 0};
 
+    char bytes[64];
+
     *news = (struct th_terminal_news){0};
     if (ppoll(from, 2, &timeout, NULL) <= 0)
         return;
-    if (from[0].revents & POLLIN)
-        read_keys(news);
+    if (from[0].revents & POLLIN) {
+        ssize_t count = read(terminal, news->keys, sizeof news->keys);
+        news->key_count = count > 0 ? (size_t)count : 0;
+        news->gone = count < 0 && errno != EINTR && errno != EAGAIN;
+    }
     news->gone |= (from[0].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
-    if (from[1].revents)
-        look(news);
+    if (!from[1].revents)
+        return;
+
+    while (read(wake[0], bytes, sizeof bytes) == (ssize_t)sizeof bytes)
+        continue;
+    if (take(&stopping))
+        stop();
+    /* Whoever stopped it, the terminal may have been used since. */
+    if (take(&going_on) && (change(HIDDEN, DRAWING) || change(SHOWN, DRAWING))) {
+        show();
+        change(DRAWING, SHOWN);
+    }
 }
 
 /* --- keys, as terminals send them --- */
 
-/* What follows ESC [ or ESC O. */
-static int key_of(char final, int number)
-{
-    switch (final) {
-    case 'A':
-        return TH_KEY_UP;
-    case 'B':
-        return TH_KEY_DOWN;
-    case 'H':
-        return TH_KEY_HOME;
-    case 'F':
-        return TH_KEY_END;
-    case '~':
-        return number == 5                  ? TH_KEY_PAGE_UP
-               : number == 6                ? TH_KEY_PAGE_DOWN
-               : number == 1 || number == 7 ? TH_KEY_HOME
-               : number == 4 || number == 8 ? TH_KEY_END
-                                            : TH_KEY_NONE;
-    default:
-        return TH_KEY_NONE;
-    }
-}
-
 /* A control sequence is ESC, [ or O, bytes below '@', and one from there on (ECMA-48). */
 int th_top_key_read(const char *bytes, size_t count, size_t *used)
 {
+    /* What follows ESC [ or ESC O. */
+    static const struct {
+        char final;
+        int number; /* before a '~' */
+        enum th_top_key key;
+    } keys[] = {{'A', 0, TH_KEY_UP},   {'B', 0, TH_KEY_DOWN},    {'H', 0, TH_KEY_HOME},
+                {'F', 0, TH_KEY_END},  {'~', 5, TH_KEY_PAGE_UP}, {'~', 6, TH_KEY_PAGE_DOWN},
+                {'~', 1, TH_KEY_HOME}, {'~', 7, TH_KEY_HOME},    {'~', 4, TH_KEY_END},
+                {'~', 8, TH_KEY_END}};
     int number = 0;
     size_t i = 2;
 
@@ -432,5 +351,8 @@ int th_top_key_read(const char *bytes, size_t count, size_t *used)
         if (bytes[i] >= '0' && bytes[i] <= '9' && number < 100)
             number = 10 * number + bytes[i] - '0';
     *used = i < count ? i + 1 : count;
-    return i < count ? key_of(bytes[i], number) : TH_KEY_NONE;
+    for (size_t k = 0; i < count && k < sizeof keys / sizeof keys[0]; k++)
+        if (keys[k].final == bytes[i] && (bytes[i] != '~' || keys[k].number == number))
+            return keys[k].key;
+    return TH_KEY_NONE;
 }

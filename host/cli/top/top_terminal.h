@@ -45,8 +45,7 @@ void th_top_terminal_draw(const void *bytes, size_t size);
 struct th_terminal_news {
     char keys[64]; /* bytes as they came */
     size_t key_count;
-    bool redraw; /* it has another size, or was used by others */
-    bool gone;   /* there is no terminal any more */
+    bool gone; /* there is no terminal any more */
 };
 
 /* Waits until DEADLINE (monotonic nanoseconds), a key, another size or th_top_terminal_wake().

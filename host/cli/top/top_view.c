@@ -111,24 +111,9 @@ static void end_line(struct th_buffer *out, size_t start, const struct th_top_vi
     th_buffer_add_byte(out, '\n');
 }
 
-static void add_right(struct th_buffer *out, const char *text, unsigned width)
-{
-    th_buffer_printf(out, "%*s ", (int)width, text);
-}
-
-static void print_heading(struct th_buffer *out, const struct th_top_view *view, unsigned chosen)
-{
-    size_t start = out->size;
-
-    for (unsigned i = 0; i < COLUMNS; i++)
-        if (chosen >> i & 1)
-            add_right(out, title_of(&columns[i], view->model), columns[i].width);
-    th_buffer_add_text(out, " function");
-    end_line(out, start, view);
-}
-
-static void print_row(struct th_buffer *out, const struct th_top_view *view, unsigned chosen,
-                      const struct th_top_row *row)
+/* The line of ROW in the columns that were chosen; NULL: of their titles. */
+static void print_columns(struct th_buffer *out, const struct th_top_view *view, unsigned chosen,
+                          const struct th_top_row *row)
 {
     size_t start = out->size;
 
@@ -136,68 +121,52 @@ static void print_row(struct th_buffer *out, const struct th_top_view *view, uns
         struct th_buffer cell = {0};
         if (!(chosen >> i & 1))
             continue;
-        columns[i].print(&cell, view->model, row);
-        add_right(out, th_buffer_text(&cell), columns[i].width);
+        if (row)
+            columns[i].print(&cell, view->model, row);
+        else
+            th_buffer_add_text(&cell, title_of(&columns[i], view->model));
+        th_buffer_printf(out, "%*s ", (int)columns[i].width, th_buffer_text(&cell));
         th_buffer_free(&cell);
     }
-    th_buffer_printf(out, " %s", row->name);
+    th_buffer_printf(out, " %s", row ? row->name : "function");
     end_line(out, start, view);
-}
-
-static void print_first(struct th_buffer *out, const struct th_top_view *view)
-{
-    const struct th_top_model *model = view->model;
-    int64_t seconds = view->elapsed / 1000000000;
-    size_t start = out->size;
-
-    th_buffer_printf(out, "tracehost %s  %" PRId64 ":%02d  ", view->command, seconds / 60,
-                     (int)(seconds % 60));
-    th_top_print_number(out, model->rate);
-    th_buffer_printf(out, " calls/s  %" PRIu64 " calls  %zu of %zu functions called%s%s",
-                     model->all.calls, model->called, model->count, view->paused ? "  PAUSED" : "",
-                     view->ended ? "  ENDED" : "");
-    end_line(out, start, view);
-}
-
-static void print_help(struct th_buffer *out, const struct th_top_view *view)
-{
-    size_t start = out->size;
-
-    th_buffer_printf(out, "q end %s  c by calls  t by time  r restart  p %s  arrows scroll",
-                     view->command, view->paused ? "go on" : "pause");
-    end_line(out, start, view);
-}
-
-static void print_rows(struct th_buffer *out, const struct th_top_view *view, unsigned chosen)
-{
-    size_t rows = th_top_view_rows(view);
-    size_t i = view->first;
-
-    for (size_t line = 0; line < rows; line++, i++)
-        if (i < view->model->called)
-            print_row(out, view, chosen, view->model->rows[i]);
-        else
-            th_buffer_add_byte(out, '\n');
 }
 
 /* What is too much for the height is left out from the end of the text, but for the help. */
 size_t th_top_view_print(struct th_buffer *out, const struct th_top_view *view)
 {
-    unsigned chosen = choose(view);
-    unsigned lines = 0;
+    const struct th_top_model *model = view->model;
+    size_t rows = th_top_view_rows(view), start = out->size;
+    int64_t seconds = view->elapsed / 1000000000;
+    unsigned chosen = choose(view), lines = 0;
 
-    if (lines++ < view->height)
-        print_first(out, view);
+    if (lines++ < view->height) {
+        th_buffer_printf(out, "tracehost %s  %" PRId64 ":%02d  ", view->command, seconds / 60,
+                         (int)(seconds % 60));
+        th_top_print_number(out, model->rate);
+        th_buffer_printf(out, " calls/s  %" PRIu64 " calls  %zu of %zu functions called%s%s",
+                         model->all.calls, model->called, model->count,
+                         view->paused ? "  PAUSED" : "", view->ended ? "  ENDED" : "");
+        end_line(out, start, view);
+    }
     for (size_t i = 0; i < TH_TOP_ABOUT && lines < view->height; i++, lines++) {
-        size_t start = out->size;
+        start = out->size;
         th_buffer_add_text(out, view->about[i]);
         end_line(out, start, view);
     }
     if (lines < view->height)
-        print_heading(out, view, chosen);
-    print_rows(out, view, chosen);
-    if (view->height >= AROUND)
-        print_help(out, view);
+        print_columns(out, view, chosen, NULL);
+    for (size_t i = view->first; i < view->first + rows; i++)
+        if (i < model->called)
+            print_columns(out, view, chosen, model->rows[i]);
+        else
+            th_buffer_add_byte(out, '\n');
+    if (view->height >= AROUND) {
+        start = out->size;
+        th_buffer_printf(out, "q end %s  c by calls  t by time  r restart  p %s  arrows scroll",
+                         view->command, view->paused ? "go on" : "pause");
+        end_line(out, start, view);
+    }
     return HEADING;
 }
 
