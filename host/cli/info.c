@@ -50,11 +50,6 @@ static const struct th_usage usage = {
              "  tracehost info --top=5 calls.trace",
 };
 
-static size_t shown(const struct th_stream_stats_list *list, uint64_t top)
-{
-    return top && top < list->count ? (size_t)top : list->count;
-}
-
 static void show_function(struct th_buffer *text, uint64_t key)
 {
     struct th_mfa function = th_cli_stream_stats_function(key);
@@ -69,35 +64,26 @@ static void print_function(struct th_buffer *text, uint64_t key)
     th_trace_function_print(text, &function);
 }
 
-static const char *time_kind(enum th_time_kind kind)
-{
-    static const char *const names[] = {"none", "timestamp", "cpu_timestamp", "monotonic_timestamp",
-                                        "strict_monotonic_timestamp"};
-
-    return names[kind];
-}
+static const char *const time_kinds[] = {"none", "timestamp", "cpu_timestamp",
+                                         "monotonic_timestamp", "strict_monotonic_timestamp"};
 
 /* --- text --- */
-
-static void print_span(const struct th_span *span, enum th_time_kind kind)
-{
-    long double length = ((long double)span->last - (long double)span->first) / 1e9L;
-    time_t second = (time_t)(span->first / 1000000000);
-    char date[64] = "";
-
-    if (kind == TH_TIME_TIMESTAMP)
-        strftime(date, sizeof date, ", from %Y-%m-%d %H:%M:%S UTC", gmtime(&second));
-    printf("time        %.6Lf s by %s%s\n", length, time_kind(kind), date);
-}
 
 static void print_times(const struct th_stream_stats *census)
 {
     bool any = false;
 
     for (int kind = TH_TIME_TIMESTAMP; kind <= TH_TIME_STRICT_MONOTONIC; kind++) {
-        if (census->spans[kind].used)
-            print_span(&census->spans[kind], (enum th_time_kind)kind);
-        any |= census->spans[kind].used;
+        const struct th_span *span = &census->spans[kind];
+        long double length = ((long double)span->last - (long double)span->first) / 1e9L;
+        time_t second = (time_t)(span->first / 1000000000);
+        char date[64] = "";
+        if (!span->used)
+            continue;
+        if (kind == TH_TIME_TIMESTAMP)
+            strftime(date, sizeof date, ", from %Y-%m-%d %H:%M:%S UTC", gmtime(&second));
+        printf("time        %.6Lf s by %s%s\n", length, time_kinds[kind], date);
+        any = true;
     }
     if (!any)
         printf("time        none recorded\n");
@@ -133,7 +119,7 @@ static void print_head(const struct info *info, const struct th_stream_stats *ce
                (unsigned long long)stream->damages, th_log_plural(stream->damages));
 }
 
-static void print_list(const char *title, const struct th_stream_stats_list *list, uint64_t top,
+static void print_list(const char *title, const struct th_stream_stats_list *list,
                        void (*add)(struct th_buffer *text, uint64_t key))
 {
     struct th_buffer text = {0};
@@ -141,21 +127,21 @@ static void print_list(const char *title, const struct th_stream_stats_list *lis
     if (list->count == 0)
         return;
     printf("\n%s\n", title);
-    for (size_t i = 0; i < shown(list, top); i++) {
+    for (size_t i = 0; i < list->shown; i++) {
         text.size = 0;
         add(&text, list->items[i].key);
         printf("%10llu  %s\n", (unsigned long long)list->items[i].count, th_buffer_text(&text));
     }
-    if (shown(list, top) < list->count)
-        printf("            and %zu more\n", list->count - shown(list, top));
+    if (list->shown < list->count)
+        printf("            and %zu more\n", list->count - list->shown);
     th_buffer_free(&text);
 }
 
 static void print_text(const struct info *info, struct th_stream_stats *census,
                        const struct th_stream *stream)
 {
-    struct th_stream_stats_list functions = th_cli_stream_stats_functions(census);
-    struct th_stream_stats_list tracees = th_cli_stream_stats_tracees(census);
+    struct th_stream_stats_list functions = th_cli_stream_stats_functions(census, info->top);
+    struct th_stream_stats_list tracees = th_cli_stream_stats_tracees(census, info->top);
     char title[96];
 
     print_head(info, census, stream);
@@ -163,14 +149,14 @@ static void print_text(const struct info *info, struct th_stream_stats *census,
         printf("\n   records  tag\n");
     for (size_t i = 0; i < census->row_count; i++)
         printf("%10llu  %s %s/%u\n", (unsigned long long)census->rows[i].count,
-               th_cli_stream_stats_kind(census->rows[i].kind),
+               th_cli_stream_stats_kinds[census->rows[i].kind],
                th_atom_name(census->rows[i].tag)->text, census->rows[i].tuple_size);
     snprintf(title, sizeof title, "   records  tracee (%zu)", tracees.count);
-    print_list(title, &tracees, info->top, th_text_show);
+    print_list(title, &tracees, th_text_show);
     snprintf(title, sizeof title, "     calls  function (%llu call%s of %zu function%s)",
              (unsigned long long)census->calls, th_log_plural(census->calls), functions.count,
              th_log_plural(functions.count));
-    print_list(title, &functions, info->top, show_function);
+    print_list(title, &functions, show_function);
     th_free(functions.items);
     th_free(tracees.items);
 }
@@ -194,20 +180,20 @@ static json_t *json_rows(const struct th_stream_stats *census)
             count += (json_int_t)census->rows[i].count;
         }
         json_array_append_new(tags, json_pack("{s:s, s:s, s:o, s:I}", "kind",
-                                              th_cli_stream_stats_kind(first->kind), "tag",
+                                              th_cli_stream_stats_kinds[first->kind], "tag",
                                               th_atom_name(first->tag)->text, "tuple_sizes", sizes,
                                               "count", count));
     }
     return tags;
 }
 
-static json_t *json_list(const char *name, const struct th_stream_stats_list *list, uint64_t top,
+static json_t *json_list(const char *name, const struct th_stream_stats_list *list,
                          void (*add)(struct th_buffer *text, uint64_t key))
 {
     json_t *array = json_array();
     struct th_buffer text = {0};
 
-    for (size_t i = 0; i < shown(list, top); i++) {
+    for (size_t i = 0; i < list->shown; i++) {
         text.size = 0;
         add(&text, list->items[i].key);
         json_array_append_new(array, json_pack("{s:s, s:I}", name, th_buffer_text(&text), "count",
@@ -224,9 +210,9 @@ static json_t *json_times(const struct th_stream_stats *census)
     for (int kind = TH_TIME_TIMESTAMP; kind <= TH_TIME_STRICT_MONOTONIC; kind++) {
         const struct th_span *span = &census->spans[kind];
         if (span->used)
-            json_array_append_new(
-                times, json_pack("{s:s, s:I, s:I}", "kind", time_kind((enum th_time_kind)kind),
-                                 "first", (json_int_t)span->first, "last", (json_int_t)span->last));
+            json_array_append_new(times, json_pack("{s:s, s:I, s:I}", "kind", time_kinds[kind],
+                                                   "first", (json_int_t)span->first, "last",
+                                                   (json_int_t)span->last));
     }
     return times;
 }
@@ -235,8 +221,8 @@ static void print_json(const struct info *info, const struct th_stream_stats *ce
                        const struct th_stream *stream)
 {
     const struct th_reader_info *reader = th_replay_reader_info(stream->reader);
-    struct th_stream_stats_list functions = th_cli_stream_stats_functions(census);
-    struct th_stream_stats_list tracees = th_cli_stream_stats_tracees(census);
+    struct th_stream_stats_list functions = th_cli_stream_stats_functions(census, info->top);
+    struct th_stream_stats_list tracees = th_cli_stream_stats_tracees(census, info->top);
     const struct th_atom_name *node = th_atom_name(reader->node.node);
     json_t *all = json_pack("{s:s, s:s?, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "format",
                             reader->format, "node", reader->node.node ? node->text : NULL, "bytes",
@@ -246,32 +232,16 @@ static void print_json(const struct info *info, const struct th_stream_stats *ce
                             "malformed", (json_int_t)stream->skipped, "damages",
                             (json_int_t)stream->damages, "partial", stream->status != TH_OK);
 
-    json_object_set_new(all, "times", json_times(census));
-    json_object_set_new(all, "tags", json_rows(census));
-    json_object_set_new(all, "calls_total", json_integer((json_int_t)census->calls));
-    json_object_set_new(all, "calls_distinct", json_integer((json_int_t)functions.count));
-    json_object_set_new(all, "calls", json_list("mfa", &functions, info->top, print_function));
-    json_object_set_new(all, "tracees_distinct", json_integer((json_int_t)tracees.count));
-    json_object_set_new(all, "tracees", json_list("id", &tracees, info->top, th_text_print));
-    json_dumpf(all, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(all);
+    json_object_update_new(all, json_pack("{s:o, s:o, s:I, s:I, s:o, s:I, s:o}", "times",
+                                          json_times(census), "tags", json_rows(census),
+                                          "calls_total", (json_int_t)census->calls,
+                                          "calls_distinct", (json_int_t)functions.count, "calls",
+                                          json_list("mfa", &functions, print_function),
+                                          "tracees_distinct", (json_int_t)tracees.count, "tracees",
+                                          json_list("id", &tracees, th_text_print)));
+    th_cli_command_print_json(all, JSON_INDENT(2));
     th_free(functions.items);
     th_free(tracees.items);
-}
-
-static void count_all(struct th_stream *stream, struct th_stream_stats *census)
-{
-    struct th_event event = {0};
-    th_env env;
-
-    th_env_init(&env, TH_ENV_PLAIN);
-    while (th_cli_stream_next(stream, &event)) {
-        if (th_cli_stream_stats_add(census, &event, &env) != TH_OK)
-            th_cli_stream_malformed(stream, &event);
-        th_env_clear(&env);
-    }
-    th_env_release(&env);
 }
 
 int th_cli_command_info(int argc, char **argv)
@@ -279,6 +249,8 @@ int th_cli_command_info(int argc, char **argv)
     struct info info = {.top = UINT64_MAX};
     struct th_stream_stats census = {0};
     struct th_stream stream = {.command = "info", .options = &info.stream};
+    struct th_event event = {0};
+    th_env env;
     int status;
 
     th_cli_command_parse(&usage, argc, argv, &info);
@@ -287,7 +259,13 @@ int th_cli_command_info(int argc, char **argv)
     status = th_cli_stream_open(&stream);
     if (status != TH_OK)
         return status;
-    count_all(&stream, &census);
+    th_env_init(&env, TH_ENV_PLAIN);
+    while (th_cli_stream_next(&stream, &event)) {
+        if (th_cli_stream_stats_add(&census, &event, &env) != TH_OK)
+            th_cli_stream_malformed(&stream, &event);
+        th_env_clear(&env);
+    }
+    th_env_release(&env);
     th_cli_stream_stats_sort_rows(&census);
     if (info.json)
         print_json(&info, &census, &stream);

@@ -244,13 +244,6 @@ static json_t *json_doings(const struct th_buffer *doings)
     return array;
 }
 
-static void print_json(json_t *all)
-{
-    json_dumpf(all, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(all);
-}
-
 static void add_result(json_t *all, const struct th_match_report *report)
 {
     const struct th_match_result *result = &report->result;
@@ -275,7 +268,7 @@ static void report_json(const struct th_match_report *report)
     for (size_t i = 0; i < report->count; i++)
         json_array_append_new(clauses, json_attempt(report, &report->attempts[i]));
     json_object_set_new(all, "clauses", clauses);
-    print_json(all);
+    th_cli_command_print_json(all, JSON_INDENT(2));
 }
 
 static void report_faults_json(const struct th_match_faults *faults)
@@ -290,7 +283,7 @@ static void report_faults_json(const struct th_match_faults *faults)
             json_object_set_new(object, "term", json_string(fault->term));
         json_array_append_new(errors, object);
     }
-    print_json(json_pack("{s:o}", "errors", errors));
+    th_cli_command_print_json(json_pack("{s:o}", "errors", errors), JSON_INDENT(2));
 }
 
 /* --- Trying ----------------------------------------------------------------------------------- */

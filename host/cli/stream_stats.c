@@ -7,14 +7,6 @@
 enum { ARITY_BITS = 23, ATOM_BITS = 20, ARITY_MASK = (1 << ARITY_BITS) - 1 };
 _Static_assert(TH_ATOM_LIMIT <= 1 << ATOM_BITS, "a function must fit a key");
 
-static uint64_t function_key(const struct th_mfa *f)
-{
-    uint64_t arity = f->arity < ARITY_MASK ? f->arity : ARITY_MASK;
-
-    return ((uint64_t)th_atom_index(f->module) + 1) << (ATOM_BITS + ARITY_BITS) |
-           (uint64_t)th_atom_index(f->function) << ARITY_BITS | arity;
-}
-
 static th_term atom_of(uint64_t index)
 {
     return (index & ((1 << ATOM_BITS) - 1)) << 6 | TH_TAG_ATOM;
@@ -42,10 +34,18 @@ static bool is_row(const struct th_stream_stats_row *row, const struct th_stream
            row->tuple_size == wanted->tuple_size;
 }
 
-static void count_row(struct th_stream_stats *census, struct th_stream_stats_row wanted)
+static void count_row(struct th_stream_stats *census, const struct th_event *event)
 {
+    struct th_stream_stats_row wanted = {event->kind, th_trace_tag_atom(event->tag),
+                                         event->tuple_size, 0};
     size_t i = census->row_last;
 
+    /* Of seq_trace the kind of its info, {print | send | 'receive', ...}, is the tag. */
+    if (event->kind == TH_EVENT_SEQ_TRACE)
+        wanted.tag = th_is_tuple(event->term) && th_tuple_arity(event->term) > 0 &&
+                             th_is_atom(th_tuple_elements(event->term)[0])
+                         ? th_tuple_elements(event->term)[0]
+                         : TH_AM(undefined);
     if (i >= census->row_count || !is_row(&census->rows[i], &wanted))
         for (i = 0; i < census->row_count && !is_row(&census->rows[i], &wanted);)
             i++;
@@ -55,17 +55,6 @@ static void count_row(struct th_stream_stats *census, struct th_stream_stats_row
     }
     census->rows[i].count++;
     census->row_last = i;
-}
-
-/* The tag of a row; of seq_trace the kind of its info, {print | send | 'receive', ...}. */
-static th_term row_tag(const struct th_event *event)
-{
-    if (event->kind != TH_EVENT_SEQ_TRACE)
-        return th_trace_tag_atom(event->tag);
-    if (!th_is_tuple(event->term) || th_tuple_arity(event->term) == 0 ||
-        !th_is_atom(th_tuple_elements(event->term)[0]))
-        return TH_AM(undefined);
-    return th_tuple_elements(event->term)[0];
 }
 
 enum th_status th_cli_stream_stats_look_into(struct th_event *event, th_env *env,
@@ -85,32 +74,28 @@ enum th_status th_cli_stream_stats_look_into(struct th_event *event, th_env *env
     return status;
 }
 
-static void count_time(struct th_stream_stats *census, const struct th_event_time *time)
-{
-    struct th_span *span = &census->spans[time->kind];
-
-    if (!span->used)
-        span->first = time->ns;
-    span->used = time->kind != TH_TIME_NONE;
-    span->last = time->ns;
-}
-
 static void count_event(struct th_stream_stats *census, const struct th_event *event,
                         const struct th_mfa *function)
 {
     bool has_tracee = event->kind != TH_EVENT_SEQ_TRACE;
+    struct th_span *span = &census->spans[event->time.kind];
 
-    count_row(census,
-              (struct th_stream_stats_row){event->kind, row_tag(event), event->tuple_size, 0});
+    count_row(census, event);
     if (has_tracee && event->tag == TH_TAG_call) {
         census->calls++;
-        count_in(&census->functions, function_key(function));
+        count_in(&census->functions,
+                 ((uint64_t)th_atom_index(function->module) + 1) << (ATOM_BITS + ARITY_BITS) |
+                     (uint64_t)th_atom_index(function->function) << ARITY_BITS |
+                     (function->arity < ARITY_MASK ? function->arity : ARITY_MASK));
     }
     if (has_tracee && th_is_immediate(event->tracee))
         count_in(&census->tracees, event->tracee);
     else if (has_tracee)
         census->foreign++;
-    count_time(census, &event->time);
+    if (!span->used)
+        span->first = event->time.ns;
+    span->used = event->time.kind != TH_TIME_NONE;
+    span->last = event->time.ns;
 }
 
 enum th_status th_cli_stream_stats_add(struct th_stream_stats *census, struct th_event *event,
@@ -174,35 +159,33 @@ static int by_count_and_id(const void *a, const void *b)
     return th_compare(x->key, y->key);
 }
 
-static struct th_stream_stats_list list_of(const struct th_table *table,
+static struct th_stream_stats_list list_of(const struct th_table *table, uint64_t top,
                                            int (*order)(const void *, const void *))
 {
-    struct th_stream_stats_list list = {th_alloc(table->count * sizeof *list.items), 0};
+    struct th_stream_stats_list list = {.items = th_alloc(table->count * sizeof *list.items)};
     struct th_slot *slot;
     size_t position = 0;
 
     while ((slot = th_hash_table_next(table, &position)))
         list.items[list.count++] = (struct th_stream_stats_item){slot->key, (uintptr_t)slot->value};
     qsort(list.items, list.count, sizeof *list.items, order);
+    list.shown = top && top < list.count ? (size_t)top : list.count;
     return list;
 }
 
-struct th_stream_stats_list th_cli_stream_stats_functions(const struct th_stream_stats *census)
+struct th_stream_stats_list th_cli_stream_stats_functions(const struct th_stream_stats *census,
+                                                          uint64_t top)
 {
-    return list_of(&census->functions, by_count_and_function);
+    return list_of(&census->functions, top, by_count_and_function);
 }
 
-struct th_stream_stats_list th_cli_stream_stats_tracees(const struct th_stream_stats *census)
+struct th_stream_stats_list th_cli_stream_stats_tracees(const struct th_stream_stats *census,
+                                                        uint64_t top)
 {
-    return list_of(&census->tracees, by_count_and_id);
+    return list_of(&census->tracees, top, by_count_and_id);
 }
 
-const char *th_cli_stream_stats_kind(enum th_event_kind kind)
-{
-    static const char *const names[] = {"trace", "trace_ts", "seq_trace", "drop", "other"};
-
-    return names[kind];
-}
+const char *const th_cli_stream_stats_kinds[] = {"trace", "trace_ts", "seq_trace", "drop", "other"};
 
 void th_cli_stream_stats_free(struct th_stream_stats *census)
 {

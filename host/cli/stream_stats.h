@@ -20,6 +20,7 @@ struct th_stream_stats_item {
 struct th_stream_stats_list {
     struct th_stream_stats_item *items; /* the most frequent first */
     size_t count;
+    size_t shown; /* of them */
 };
 
 struct th_stream_stats {
@@ -47,14 +48,17 @@ enum th_status th_cli_stream_stats_look_into(struct th_event *event, th_env *env
 enum th_status th_cli_stream_stats_add(struct th_stream_stats *census, struct th_event *event,
                                        th_env *env);
 
-/* Orders the rows by kind, tag and size; the lists by count, then by name. The caller frees items.
- */
+/* Orders the rows by kind, tag and size; the lists by count, then by name. Of these TOP are shown,
+ * 0: all. The caller frees items. */
 void th_cli_stream_stats_sort_rows(struct th_stream_stats *census);
-struct th_stream_stats_list th_cli_stream_stats_functions(const struct th_stream_stats *census);
-struct th_stream_stats_list th_cli_stream_stats_tracees(const struct th_stream_stats *census);
+struct th_stream_stats_list th_cli_stream_stats_functions(const struct th_stream_stats *census,
+                                                          uint64_t top);
+struct th_stream_stats_list th_cli_stream_stats_tracees(const struct th_stream_stats *census,
+                                                        uint64_t top);
 
 struct th_mfa th_cli_stream_stats_function(uint64_t key);
-const char *th_cli_stream_stats_kind(enum th_event_kind kind);
+/* The names of kinds of events. */
+extern const char *const th_cli_stream_stats_kinds[];
 
 void th_cli_stream_stats_free(struct th_stream_stats *census);
 

@@ -1,5 +1,6 @@
 /* What the patterns of sessions have counted. */
 #include "trace_summary.h"
+#include "subcommand.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -179,9 +180,7 @@ static void show_json(const struct th_session *session, const struct counts *cou
         json_array_append_new(functions, json_counted(&counts->items[i]));
     all = json_pack("{s:s?, s:s, s:o}", "session", th_trace_session_title(session), "tracer",
                     th_trace_session_name(session), "functions", functions);
-    json_dumpf(all, stdout, JSON_COMPACT);
-    putchar('\n');
-    json_decref(all);
+    th_cli_command_print_json(all, JSON_COMPACT);
 }
 
 static void free_counts(struct counts *counts)
