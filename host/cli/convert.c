@@ -49,27 +49,20 @@ static const struct {
     {"jsonl", TH_FORMAT_JSONL},    {"json", TH_FORMAT_JSONL},     {"trace", TH_FORMAT_TRACE_PORT},
     {"log", TH_FORMAT_TRACE_PORT}, {"dat", TH_FORMAT_TRACE_PORT},
 };
-
-static bool find_format(const struct convert *convert, enum th_format *format)
-{
-    const char *dot = strrchr(convert->out, '.');
-    const char *name = convert->to ? convert->to : dot ? dot + 1 : "";
-
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
-        if (strcmp(formats[i].name, name) == 0) {
-            *format = formats[i].format;
-            return true;
-        }
-    return false;
-}
+enum { FORMATS = sizeof formats / sizeof formats[0] };
 
 int th_cli_command_convert(int argc, char **argv)
 {
     struct convert convert = {0};
-    enum th_format format;
+    const char *name, *dot;
+    size_t i = 0;
 
     th_cli_command_parse(&usage, argc, argv, &convert);
-    if (!find_format(&convert, &format)) {
+    dot = strrchr(convert.out, '.');
+    name = convert.to ? convert.to : dot ? dot + 1 : "";
+    while (i < FORMATS && strcmp(formats[i].name, name) != 0)
+        i++;
+    if (i == FORMATS) {
         if (convert.to)
             th_error_raise(TH_USAGE, "there is no format '%s': it is jsonl or trace", convert.to);
         else
@@ -79,5 +72,5 @@ int th_cli_command_convert(int argc, char **argv)
         return th_cli_command_fail("convert");
     }
     th_cli_interrupt_install();
-    return th_cli_rewrite("convert", convert.in, &convert.stream, convert.out, format);
+    return th_cli_rewrite("convert", convert.in, &convert.stream, convert.out, formats[i].format);
 }

@@ -41,36 +41,15 @@ static const struct th_usage usage = {
              "  tracehost dump --format=jsonl --max-events=3 calls.trace",
 };
 
-static void print_records(struct th_stream *stream, struct th_output *out)
-{
-    enum th_status written = TH_OK;
-    struct th_event event = {0};
-    struct th_buffer text = {0};
-    th_term tuple;
-    th_env env;
-
-    th_env_init(&env, TH_ENV_PLAIN);
-    while (written == TH_OK && th_cli_stream_next(stream, &event)) {
-        if (event.source->whole(&event, &env, &tuple) == TH_OK) {
-            th_text_show(&text, tuple);
-            th_buffer_add_text(&text, ".\n");
-            written = th_output_write(out, text.data, text.size);
-            text.size = 0;
-            th_cli_stream_check(stream, &event, &env);
-        } else {
-            th_cli_stream_malformed(stream, &event);
-        }
-        th_env_clear(&env);
-    }
-    th_output_flush(out);
-    th_env_release(&env);
-    th_buffer_free(&text);
-}
-
 static int print_terms(const struct dump *dump)
 {
     struct th_stream stream = {.command = "dump", .name = dump->name, .options = &dump->stream};
+    enum th_status written = TH_OK;
+    struct th_event event = {0};
+    struct th_buffer text = {0};
     struct th_output out;
+    th_term tuple;
+    th_env env;
     int status = th_cli_stream_open(&stream);
 
     if (status != TH_OK)
@@ -79,7 +58,24 @@ static int print_terms(const struct dump *dump)
         th_replay_reader_close(stream.reader);
         return th_cli_interrupt_status(th_cli_command_fail("dump"));
     }
-    print_records(&stream, &out);
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    while (written == TH_OK && th_cli_stream_next(&stream, &event)) {
+        if (event.source->whole(&event, &env, &tuple) == TH_OK) {
+            th_text_show(&text, tuple);
+            th_buffer_add_text(&text, ".\n");
+            written = th_output_write(&out, text.data, text.size);
+            text.size = 0;
+            th_cli_stream_check(&stream, &event, &env);
+        } else {
+            th_cli_stream_malformed(&stream, &event);
+        }
+        th_env_clear(&env);
+    }
+    th_output_flush(&out);
+    th_env_release(&env);
+    th_buffer_free(&text);
+
     status = th_cli_stream_close(&stream);
     if (th_cli_interrupt_came() && out.name && !stream.live) {
         fprintf(stderr, "tracehost dump: %s was not written\n", out.name);

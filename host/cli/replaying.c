@@ -263,19 +263,12 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
     replay->interrupted |= played->interrupted && th_replay_reader_info(stream->reader)->size > 0;
     show_position(&playing);
     info = th_replay_reader_info(stream->reader);
-    if (info->drops || info->gaps) {
-        th_cli_progress_hide(&stream->progress);
-        th_cli_command_flush();
-    }
     if (info->drops)
-        fprintf(stderr, "tracehost %s: %s: the recorder dropped %llu event%s\n", stream->command,
-                th_cli_stream_title(name), (unsigned long long)info->drops,
-                th_log_plural(info->drops));
+        th_cli_stream_say(stream, "the recorder dropped %llu event%s",
+                          (unsigned long long)info->drops, th_log_plural(info->drops));
     if (info->gaps)
-        fprintf(stderr,
-                "tracehost %s: %s: events were lost in %llu place%s, nobody knows how many\n",
-                stream->command, th_cli_stream_title(name), (unsigned long long)info->gaps,
-                th_log_plural(info->gaps));
+        th_cli_stream_say(stream, "events were lost in %llu place%s, nobody knows how many",
+                          (unsigned long long)info->gaps, th_log_plural(info->gaps));
     status = th_cli_stream_close(stream);
     return playing.refused ? TH_USAGE : status;
 }
@@ -323,16 +316,22 @@ static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
 
 /* --- outputs of tracers --- */
 
-/* Streams are read while tracers write. */
-static enum th_status check_output(void *context, const char *path)
+const char *th_cli_replaying_stream_at(const struct th_replaying *replay, const char *path)
 {
-    const struct th_replaying *replay = context;
-
     for (size_t i = 0; i < replay->streams.count; i++)
         if (th_replay_reader_would_read(replay->streams.items[i], path))
-            return th_error_raise(TH_USAGE, "it would write over the stream %s",
-                                  th_cli_stream_title(replay->streams.items[i]));
-    return TH_OK;
+            return replay->streams.items[i];
+    return NULL;
+}
+
+/* Streams are read while tracers write. */
+static enum th_status check_output(void *replay, const char *path)
+{
+    const char *stream = th_cli_replaying_stream_at(replay, path);
+
+    return stream ? th_error_raise(TH_USAGE, "it would write over the stream %s",
+                                   th_cli_stream_title(stream))
+                  : TH_OK;
 }
 
 /* --- under control --- */

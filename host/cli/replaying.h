@@ -46,6 +46,9 @@ struct th_replaying {
 extern const struct th_argument th_cli_bounds_arguments[];
 enum th_status th_cli_bounds_check(void *input);
 
+/* The stream, of those to be played, that is read from what is at PATH; NULL: none is. */
+const char *th_cli_replaying_stream_at(const struct th_replaying *replay, const char *path);
+
 /* Plays the streams in turn, and ends all tracers. Returns the exit status. */
 int th_cli_replaying_run(struct th_replaying *replay);
 

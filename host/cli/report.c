@@ -100,34 +100,6 @@ static char *name_page(const char *stream)
     return name;
 }
 
-/* Streams are read to their ends before the page takes its place; but then they would be gone. */
-static enum th_status check_output(const struct page *page)
-{
-    const struct th_replaying *replay = &page->replay;
-
-    for (size_t i = 0; i < replay->streams.count; i++)
-        if (th_replay_reader_would_read(replay->streams.items[i], page->output))
-            return th_error_raise(TH_USAGE, "the page would take the place of the stream %s",
-                                  th_cli_stream_title(replay->streams.items[i]));
-    return TH_OK;
-}
-
-/* PATH, NULL for stdout, is that of a descriptor that is open here: the tracer writes to it. */
-static void add_settings(struct th_buffer *tracer, const struct page *page, const char *path)
-{
-    if (path)
-        th_buffer_printf(tracer, "report=#{output => \"%s\"", path);
-    else
-        th_buffer_add_text(tracer, "report=#{output => \"-\"");
-    if (page->title) {
-        th_buffer_add_text(tracer, ", title => <<");
-        for (const char *byte = page->title; *byte; byte++)
-            th_buffer_printf(tracer, "%s%u", byte == page->title ? "" : ",", (unsigned char)*byte);
-        th_buffer_add_text(tracer, ">>");
-    }
-    th_buffer_add_text(tracer, "}");
-}
-
 /* Whether the tracer has written the page to its end. Of what is no file only the tracer knows. */
 static bool is_complete(const struct th_output *out)
 {
@@ -169,17 +141,29 @@ static int finish(const struct page *page, struct th_output *out, int status)
 
 static int make_page(struct page *page)
 {
+    /* Streams are read to their ends before the page takes its place; but then they would be gone. */
+    const char *lost = th_cli_replaying_stream_at(&page->replay, page->output);
     struct th_buffer tracer = {0};
     struct th_output out;
     char *path;
     int status;
 
     th_cli_interrupt_install();
-    if (check_output(page) != TH_OK || th_output_open(&out, page->output) != TH_OK)
+    if (lost)
+        th_error_raise(TH_USAGE, "the page would take the place of the stream %s",
+                       th_cli_stream_title(lost));
+    if (lost || th_output_open(&out, page->output) != TH_OK)
         return th_cli_interrupt_status(th_cli_command_fail("report"));
+
+    /* The tracer writes to a descriptor that is open here, or to stdout. */
     path = out.name ? th_printf("/dev/fd/%d", fileno(out.file)) : NULL;
     th_trace_failures_name(path, page->output);
-    add_settings(&tracer, page, path);
+    th_buffer_printf(&tracer, "report=#{output => \"%s\"", path ? path : "-");
+    if (page->title)
+        th_buffer_add_text(&tracer, ", title => <<");
+    for (const char *byte = page->title; byte && *byte; byte++)
+        th_buffer_printf(&tracer, "%s%u", byte == page->title ? "" : ",", (unsigned char)*byte);
+    th_buffer_add_text(&tracer, page->title ? ">>}" : "}");
     th_control_take_tracer(NULL, th_buffer_text(&tracer), &page->replay.trace.sessions);
     status = th_cli_replaying_run(&page->replay);
     th_trace_failures_name(NULL, NULL);

@@ -3,34 +3,10 @@
 #include "stream_stats.h"
 #include "interrupt.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 enum { TOLD = 10 /* so many faults of a stream are shown */ };
-
-static enum th_status take_reconnect(const struct th_argument *argument, const char *value,
-                                     void *input)
-{
-    struct th_stream_options *options = input;
-    enum th_status status = th_control_argument_number(argument, value, &options->reconnect_ns);
-
-    if (status == TH_OK && options->reconnect_ns <= 0)
-        return th_error_raise(TH_USAGE, "--reconnect wants a time above 0, not '%s'", value);
-    return status;
-}
-
-static enum th_status take_memory(const struct th_argument *argument, const char *value,
-                                  void *input)
-{
-    struct th_stream_options *options = input;
-    int64_t bytes;
-    enum th_status status = th_control_argument_number(argument, value, &bytes);
-
-    if (status == TH_OK && bytes < TH_READER_LEAST_MEMORY)
-        return th_error_raise(TH_USAGE, "--max-memory wants 1MiB at least, not '%s'", value);
-    if (status == TH_OK)
-        options->max_memory = (size_t)bytes;
-    return status;
-}
 
 const struct th_argument th_cli_stream_arguments[] = {
     TH_OPTION("allow-partial", NULL, FLAG, 90,
@@ -43,11 +19,13 @@ const struct th_argument th_cli_stream_arguments[] = {
     TH_OPTION("max-memory", "BYTES", BYTES, 90,
               "Take an event for damaged that needs more memory to be read: 1MiB or more (default: "
               "512MiB)",
-              .take = take_memory),
+              .least = TH_READER_LEAST_MEMORY, .most = INT64_MAX, .wanted = "1MiB at least",
+              TH_INTO(struct th_stream_options, max_memory)),
     TH_OPTION(
         "reconnect", "T", TIME, 90,
         "Of tcp://...: where the connection ends, try for the time T (60s) to take it up again",
-        .how = TH_ARGUMENT_OPTIONAL, .otherwise = "60s", .take = take_reconnect),
+        .how = TH_ARGUMENT_OPTIONAL, .otherwise = "60s", .least = 1, .most = INT64_MAX,
+        .wanted = "a time above 0", TH_INTO(struct th_stream_options, reconnect_ns)),
     TH_OPTION("progress", "WHEN", CHOICE, 90,
               "Show on stderr how far a stream is read, from the first second on: auto (the "
               "default: if stderr is a terminal), always, never",
@@ -80,18 +58,22 @@ const char *th_cli_stream_title(const char *name)
     return strcmp(name, "-") == 0 ? "stdin" : name;
 }
 
-/* A line on stderr. */
-static void say(struct th_stream *stream, const char *text)
+void th_cli_stream_say(struct th_stream *stream, const char *format, ...)
 {
+    va_list args;
+
     th_cli_command_flush();
     th_cli_progress_hide(&stream->progress);
-    fprintf(stderr, "tracehost %s: %s: %s\n", stream->command, th_cli_stream_title(stream->name),
-            text);
+    fprintf(stderr, "tracehost %s: %s: ", stream->command, th_cli_stream_title(stream->name));
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
 }
 
 static void on_notice(void *context, const char *text)
 {
-    say(context, text);
+    th_cli_stream_say(context, "%s", text);
 }
 
 /* Passes on the events that have come, to the files of tracers, too, before more are awaited. */
@@ -144,22 +126,18 @@ int th_cli_stream_open(struct th_stream *stream)
 }
 
 /* The damage in one line with the causes under it. */
-static void tell_damage(struct th_stream *stream)
+void th_cli_stream_complain(struct th_stream *stream)
 {
     const char *file = th_replay_reader_info(stream->reader)->file;
 
-    th_cli_command_flush();
-    th_cli_progress_hide(&stream->progress);
-    fprintf(stderr, "tracehost %s: %s: %s\n", stream->command,
-            th_cli_stream_title(file ? file : stream->name), th_error_link(0));
-    for (size_t i = 1; th_error_link(i); i++)
-        fprintf(stderr, "  %s\n", th_error_link(i));
-}
-
-void th_cli_stream_complain(struct th_stream *stream)
-{
-    if (stream->skipped + stream->damages < TOLD)
-        tell_damage(stream);
+    if (stream->skipped + stream->damages < TOLD) {
+        th_cli_command_flush();
+        th_cli_progress_hide(&stream->progress);
+        fprintf(stderr, "tracehost %s: %s: %s\n", stream->command,
+                th_cli_stream_title(file ? file : stream->name), th_error_link(0));
+        for (size_t i = 1; th_error_link(i); i++)
+            fprintf(stderr, "  %s\n", th_error_link(i));
+    }
     if (th_error_status() == TH_MALFORMED)
         stream->skipped++;
     else
@@ -213,45 +191,26 @@ bool th_cli_stream_next(struct th_stream *stream, struct th_event *event)
     }
 }
 
-void th_cli_stream_leave(struct th_stream *stream, const char *text)
-{
-    say(stream, text);
-    stream->status = TH_PARTIAL;
-}
-
-static void tell_interrupt(const struct th_stream *stream)
-{
-    uint64_t records = th_replay_reader_info(stream->reader)->records;
-
-    fprintf(stderr, "tracehost %s: %s: %s came after %llu record%s\n", stream->command,
-            th_cli_stream_title(stream->name), th_cli_interrupt_name(), (unsigned long long)records,
-            th_log_plural(records));
-}
-
-static void tell_recovery(const struct th_stream *stream)
-{
-    uint64_t records = th_replay_reader_info(stream->reader)->records;
-    uint64_t faults = stream->skipped + stream->damages;
-
-    fprintf(stderr, "tracehost %s: %s: recovered %llu record%s", stream->command,
-            th_cli_stream_title(stream->name), (unsigned long long)(records - stream->skipped),
-            th_log_plural(records - stream->skipped));
-    if (stream->skipped)
-        fprintf(stderr, ", skipped %llu", (unsigned long long)stream->skipped);
-    if (faults > TOLD)
-        fprintf(stderr, "; only the first %d faults are shown", TOLD);
-    fputc('\n', stderr);
-}
-
 int th_cli_stream_close(struct th_stream *stream)
 {
+    uint64_t records = th_replay_reader_info(stream->reader)->records;
+    uint64_t sound = records - stream->skipped;
+    bool more = stream->skipped + stream->damages > TOLD;
+    char skipped[48] = "", shown[64] = "";
+
     th_cli_progress_hide(&stream->progress);
     th_cli_progress_last(th_cli_stream_title(stream->name), th_replay_reader_info(stream->reader));
     th_cli_command_flush();
+    if (stream->skipped)
+        snprintf(skipped, sizeof skipped, ", skipped %llu", (unsigned long long)stream->skipped);
+    if (more)
+        snprintf(shown, sizeof shown, "; only the first %d faults are shown", TOLD);
     if (stream->status != TH_OK)
-        tell_recovery(stream);
+        th_cli_stream_say(stream, "recovered %llu record%s%s%s", (unsigned long long)sound,
+                          th_log_plural(sound), skipped, shown);
     if (th_cli_interrupt_came())
-        tell_interrupt(stream);
+        th_cli_stream_say(stream, "%s came after %llu record%s", th_cli_interrupt_name(),
+                          (unsigned long long)records, th_log_plural(records));
     th_replay_reader_close(stream->reader);
     return th_cli_interrupt_status(stream->options->allow_partial ? TH_OK : stream->status);
 }
@@ -284,8 +243,10 @@ static bool add_all(struct th_stream *stream, struct th_writer *writer, struct t
         th_env_clear(&env);
     } while (status != TH_FAILED && th_cli_stream_next(stream, event) && is_of(node, stream));
     th_env_release(&env);
-    if (status != TH_FAILED && !is_of(node, stream))
-        th_cli_stream_leave(stream, "it goes on with another node, whose records belong elsewhere");
+    if (status != TH_FAILED && !is_of(node, stream)) {
+        th_cli_stream_say(stream, "it goes on with another node, whose records belong elsewhere");
+        stream->status = TH_PARTIAL;
+    }
     return status != TH_FAILED;
 }
 
@@ -294,15 +255,6 @@ static void pass_on(void *writer)
 {
     if (th_replay_writer_flush(writer) != TH_OK)
         th_error_clear(); /* it will fail again */
-}
-
-static void tell_plain(const char *command, const char *name, uint64_t count)
-{
-    if (count)
-        fprintf(stderr,
-                "tracehost %s: %s: calls without `external`, `tail` and callers, which jsonl has: "
-                "%llu\n",
-                command, th_cli_stream_title(name), (unsigned long long)count);
 }
 
 static bool is_file(const char *output)
@@ -338,7 +290,10 @@ int th_cli_rewrite(const char *command, const char *name, const struct th_stream
         plain = th_replay_writer_plain(writer);
         if (th_replay_writer_commit(writer) != TH_OK)
             return th_cli_command_fail(command);
-        tell_plain(command, name, plain);
+        if (plain)
+            th_cli_stream_say(&stream,
+                              "calls without `external`, `tail` and callers, which jsonl has: %llu",
+                              (unsigned long long)plain);
         return status;
     }
     th_replay_writer_abandon(writer);

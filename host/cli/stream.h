@@ -66,8 +66,9 @@ void th_cli_stream_check(struct th_stream *stream, struct th_event *event, th_en
  * status, TH_MALFORMED or TH_PARTIAL. Of very many only the first are told. */
 void th_cli_stream_complain(struct th_stream *stream);
 
-/* What follows is not read, as TEXT says: the stream is partial. */
-void th_cli_stream_leave(struct th_stream *stream, const char *text);
+/* Prints a line on stderr that is about the stream, behind what is on stdout. */
+void th_cli_stream_say(struct th_stream *stream, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Flushes stdout, closes the reader, sums up on stderr what went wrong, and returns the exit
  * status: TH_OK, TH_PARTIAL, or 128 and more if a signal came. */

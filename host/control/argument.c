@@ -107,6 +107,8 @@ enum th_status th_control_argument_number(const struct th_argument *argument, co
     if (status != TH_OK || !argument->most ||
         (*number >= argument->least && *number <= argument->most))
         return status;
+    if (argument->wanted)
+        return refuse(argument, argument->wanted, text);
     if (argument->type == TH_ARGUMENT_TIME)
         return refuse(argument, "a time that is not below 0", text);
     snprintf(wanted, sizeof wanted, "a number from %lld to %lld", (long long)argument->least,

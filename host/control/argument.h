@@ -72,7 +72,8 @@ struct th_argument {
     unsigned how;             /* enum th_argument_how */
     const char *const *words; /* values, NULL behind them; NULL: any value */
     const char *otherwise;    /* the value of an option that stands without one */
-    int64_t least, most;      /* bounds of a number or time; ->most 0: there are none */
+    int64_t least, most;      /* bounds of a number, size or time; ->most 0: there are none */
+    const char *wanted;       /* "a time from 100ms on": what is within the bounds; NULL: made */
     size_t into, size;        /* the member: TH_INTO() */
     /* Takes VALUE in place of ->into. TH_USAGE, with one link, if it is wrong. NULL: ->into. */
     enum th_status (*take)(const struct th_argument *argument, const char *value, void *input);

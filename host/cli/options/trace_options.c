@@ -28,17 +28,6 @@ static enum th_status take_color(const struct th_argument *argument, const char 
     return status;
 }
 
-static enum th_status take_top(const struct th_argument *argument, const char *value, void *input)
-{
-    const int64_t least = 100000000; /* 100 ms */
-    struct th_trace_options *trace = input;
-    enum th_status status = th_control_argument_number(argument, value, &trace->top);
-
-    if (status == TH_OK && trace->top < least)
-        return th_error_raise(TH_USAGE, "--top wants a time from 100ms on, not '%s'", value);
-    return status;
-}
-
 const struct th_argument th_options_trace_arguments[] = {
     TH_OPTION(
         NULL, "DIR", FOLDER, 1,
@@ -66,7 +55,8 @@ const struct th_argument th_options_trace_arguments[] = {
               "Show the functions that are called most on the terminal, anew every T (1s): of -p, "
               "else all; without -t no tracer is told. Keys: c and t sort, arrows scroll, r "
               "restarts the counts, p pauses, q ends with status 0 what Ctrl-C ends with 130",
-              .how = TH_ARGUMENT_OPTIONAL, .otherwise = "1s", .take = take_top),
+              .how = TH_ARGUMENT_OPTIONAL, .otherwise = "1s", .least = 100000000, .most = INT64_MAX,
+              .wanted = "a time from 100ms on", TH_INTO(struct th_trace_options, top)),
     TH_OPTION(
         "color", "WHEN", CHOICE, 4,
         "always, never or auto (the default): for tracers that use colours; NO_COLOR is obeyed",
@@ -123,29 +113,11 @@ static void stop_as_told(void *context)
     th_cli_interrupt_stop();
 }
 
-static enum th_status attach(const struct th_trace_options *trace,
-                             const struct th_control_host *host)
-{
-    struct th_search search;
-    enum th_status status;
-
-    th_trace_use_display(host->tracing, display);
-    status = th_crash_set_timeout(trace->timeout ? trace->timeout : SLOW, trace->timeout != 0);
-    if (status != TH_OK)
-        return status;
-    th_trace_hold();
-    th_control_host_search(host, TH_SEARCH_TRACERS, &search);
-    if (!trace->control || !th_control_session_options_are_empty(&trace->sessions))
-        status = th_control_session_options_attach(&trace->sessions, &search, host->tracing);
-    th_library_search_free(&search);
-    th_output_stop = NULL; /* whoever attaches from now on awaits an answer */
-    return status;
-}
-
 enum th_status th_options_trace_options_begin(const struct th_trace_options *trace,
                                               struct th_control_host *host)
 {
     struct th_top_setup top = {host->program, host->tracing, trace};
+    struct th_search search;
     enum th_status status;
 
     host->live = trace->live;
@@ -159,7 +131,16 @@ enum th_status th_options_trace_options_begin(const struct th_trace_options *tra
     if (status != TH_OK)
         return th_error_context("cannot serve --control=%s", trace->control);
     th_control_host_lock(host); /* commands come already */
-    status = attach(trace, host);
+    th_trace_use_display(host->tracing, display);
+    status = th_crash_set_timeout(trace->timeout ? trace->timeout : SLOW, trace->timeout != 0);
+    if (status == TH_OK) {
+        th_trace_hold();
+        th_control_host_search(host, TH_SEARCH_TRACERS, &search);
+        if (!trace->control || !th_control_session_options_are_empty(&trace->sessions))
+            status = th_control_session_options_attach(&trace->sessions, &search, host->tracing);
+        th_library_search_free(&search);
+        th_output_stop = NULL; /* whoever attaches from now on awaits an answer */
+    }
     if (status == TH_OK)
         status = th_control_host_watch(host);
     if (status == TH_OK)
