@@ -26,7 +26,7 @@ struct arguments {
     const char *name;        /* NULL: list all */
 };
 
-enum { LINE_WIDTH = 79, MOST_NEWEST = 3 };
+enum { LINE_WIDTH = 79, MOST_NAMES = 3 };
 
 /* --- The list --- */
 
@@ -66,56 +66,34 @@ static void print_list(const struct th_search *search)
 
 /* --- One --- */
 
-static void print_version(const struct th_library *library)
-{
-    const struct th_examination *e = th_library_examination(library);
-    const struct th_entry *entry = th_library_entry(library);
-
-    printf("module      %s\n", th_atom_name(th_library_name(library))->text);
-    printf("path        %s\n", e->path);
-    if (e->form == TH_LIBRARY_PLAIN) {
-        printf("form        plain symbols\n");
-        return;
-    }
-    printf("form        NIF library, compiled for NIF %d.%d", entry->major, entry->minor);
-    if (entry->oldest_runtime)
-        printf(", at least %s", entry->oldest_runtime);
-    putchar('\n');
-}
-
 static bool is_of_nif_api(const char *name)
 {
     return strncmp(name, "enif_", 5) == 0 || strcmp(name, "erl_errno_id") == 0;
 }
 
-/* The version that has all of them, and which need it. */
-static void print_newest(const struct th_examination *e)
+static void print_imports(const struct th_examination *e)
 {
     const struct th_import *newest = th_library_examination_newest(e);
     struct th_names names = {0};
-    char *joined;
-
-    if (!newest)
-        return;
-    printf(", all in NIF %d.%d", newest->since / 100, newest->since % 100);
-    for (size_t i = 0; newest->since > 200 && i < e->import_count; i++)
-        if (e->imports[i].since == newest->since)
-            th_library_names_add(&names, e->imports[i].name);
-    joined = th_library_names_join(&names, MOST_NEWEST);
-    if (names.count > 0)
-        printf(" (the newest: %s)", joined);
-    th_free(joined);
-    th_library_names_free(&names);
-}
-
-static void print_imports(const struct th_examination *e)
-{
     size_t column = LINE_WIDTH, count = 0;
+    char *joined;
 
     for (size_t i = 0; i < e->import_count; i++)
         count += is_of_nif_api(e->imports[i].name);
     printf("\nimports of the NIF API: %zu", count);
-    print_newest(e);
+
+    /* The version that has all of them, and which need it. */
+    if (newest)
+        printf(", all in NIF %d.%d", newest->since / 100, newest->since % 100);
+    for (size_t i = 0; newest && newest->since > 200 && i < e->import_count; i++)
+        if (e->imports[i].since == newest->since)
+            th_library_names_add(&names, e->imports[i].name);
+    joined = th_library_names_join(&names, MOST_NAMES);
+    if (names.count > 0)
+        printf(" (the newest: %s)", joined);
+    th_free(joined);
+    th_library_names_free(&names);
+
     for (size_t i = 0; i < e->import_count; i++) {
         const char *name = e->imports[i].name;
         if (!is_of_nif_api(name))
@@ -133,14 +111,26 @@ static int print_library(const struct th_libraries_command *command, const struc
                          const char *name)
 {
     struct th_library *library;
+    const struct th_examination *e;
+    const struct th_entry *entry;
     const struct th_names *remarks;
     int status = TH_OK;
 
     if (th_library_find(search, name, &library) != TH_OK)
         return th_cli_command_fail(command->name);
-    print_version(library);
+    e = th_library_examination(library);
+    entry = th_library_entry(library);
+    printf("module      %s\n", th_atom_name(th_library_name(library))->text);
+    printf("path        %s\n", e->path);
+    if (e->form == TH_LIBRARY_PLAIN)
+        printf("form        plain symbols");
+    else
+        printf("form        NIF library, compiled for NIF %d.%d", entry->major, entry->minor);
+    if (e->form != TH_LIBRARY_PLAIN && entry->oldest_runtime)
+        printf(", at least %s", entry->oldest_runtime);
+    putchar('\n');
     command->print(library);
-    print_imports(th_library_examination(library));
+    print_imports(e);
     remarks = th_library_remarks(library);
     for (size_t i = 0; i < remarks->count; i++)
         printf("%s  %s\n", i ? "" : "\nremarks\n", remarks->items[i]);
@@ -184,22 +174,11 @@ static int run(const struct th_libraries_command *command, int argc, char **argv
 
 /* --- Tracers ---------------------------------------------------------------------------------- */
 
-static const char before_tracers[] =
-    "Lists the libraries in the tracer path; or shows what is in one: its "
-    "callbacks and what fills each slot, its settings, its NIF version, "
-    "the functions it imports and the version that has them all.";
-
-static const char after_tracers[] =
-    "A library that is shown is opened: its constructors and its nif_init "
-    "run, its load does not.\n\n"
-    "Examples:\n"
-    "  tracehost tracers\n"
-    "  tracehost tracers count\n"
-    "  tracehost tracers ./my_tracer.so";
-
-static void print_slots(const struct th_library *library)
+/* The slots, and of settings: NAME  words or kind (default)  help */
+static void print_tracer(const struct th_library *library)
 {
     const struct th_slots *slots = th_library_slots(library);
+    const struct th_tracer_setting *setting = th_library_settings(library);
 
     if (th_library_examination(library)->form == TH_LIBRARY_ENTRY)
         printf("functions   %zu\n", th_library_entry(library)->function_count);
@@ -213,13 +192,6 @@ static void print_slots(const struct th_library *library)
         else
             printf("%-28s  nothing\n", name);
     }
-}
-
-/* NAME  words or kind (default)  help */
-static void print_settings(const struct th_library *library)
-{
-    const struct th_tracer_setting *setting = th_library_settings(library);
-
     if (!setting)
         return;
     printf("\nsetting       may be\n");
@@ -235,19 +207,20 @@ static void print_settings(const struct th_library *library)
     }
 }
 
-static void print_tracer(const struct th_library *library)
-{
-    print_slots(library);
-    print_settings(library);
-}
-
 int th_cli_command_tracers(int argc, char **argv)
 {
     static const struct th_libraries_command command = {
         .kind = TH_SEARCH_TRACERS,
         .name = "tracers",
-        .before = before_tracers,
-        .after = after_tracers,
+        .before = "Lists the libraries in the tracer path; or shows what is in one: its "
+                  "callbacks and what fills each slot, its settings, its NIF version, "
+                  "the functions it imports and the version that has them all.",
+        .after = "A library that is shown is opened: its constructors and its nif_init "
+                 "run, its load does not.\n\n"
+                 "Examples:\n"
+                 "  tracehost tracers\n"
+                 "  tracehost tracers count\n"
+                 "  tracehost tracers ./my_tracer.so",
         .print = print_tracer,
         .check = th_library_check_tracer,
     };
@@ -257,65 +230,25 @@ int th_cli_command_tracers(int argc, char **argv)
 
 /* --- Plugins ---------------------------------------------------------------------------------- */
 
-static const char before_plugins[] =
-    "Lists the libraries in the plugin path; or shows what is in one: its functions, what "
-    "breakpoints they can have, which of them are for dirty schedulers, where they are in the "
-    "source if there is debug information, its NIF version, the functions it imports and the "
-    "version that has them all. What is shown as Module:Function/Arity can be called with "
-    "`tracehost call`, and traced; local functions can be traced.";
-
-static const char after_plugins[] =
-    "A global breakpoint sees calls that come from outside, a local one "
-    "also those that the library makes in C.\n\n"
-    "A library that is shown is opened: its constructors and its nif_init "
-    "run, its load does not.\n\n"
-    "Examples:\n"
-    "  tracehost plugins\n"
-    "  tracehost plugins -L priv my_nif\n"
-    "  tracehost plugins ./priv/my_nif.so";
-
-static const char *flags_text(unsigned flags)
+/* The function NAME of LIBRARY, as the atom that it becomes. */
+static char *name_of(const struct th_library *library, const char *name, unsigned arity)
 {
-    switch (flags) {
-    case ERL_NIF_DIRTY_JOB_CPU_BOUND:
-        return "dirty, CPU bound";
-    case ERL_NIF_DIRTY_JOB_IO_BOUND:
-        return "dirty, I/O bound";
-    default:
-        return "";
-    }
-}
-
-/* NAME as the atom that it becomes. */
-static void add_name(struct th_buffer *out, const char *name)
-{
+    struct th_buffer text = {0};
     th_term atom = th_atom_utf8(name, strlen(name));
 
     if (atom == TH_NONE)
         atom = th_atom_latin1(name, strlen(name));
-    if (atom != TH_NONE)
-        th_text_show_atom(out, atom);
-    else
-        th_buffer_add_text(out, name);
-}
-
-static char *name_of(const struct th_library *library, const char *name, unsigned arity)
-{
-    struct th_buffer text = {0};
-    char *copy;
-
     th_text_show_atom(&text, th_library_name(library));
-    th_buffer_add_text(&text, ":");
-    add_name(&text, name);
+    th_buffer_add_byte(&text, ':');
+    if (atom != TH_NONE)
+        th_text_show_atom(&text, atom);
+    else
+        th_buffer_add_text(&text, name);
     th_buffer_printf(&text, "/%u", arity);
-    copy = th_strdup(th_buffer_text(&text));
-    th_buffer_free(&text);
-    return copy;
+    return th_buffer_take_text(&text);
 }
 
 /* --- Why a function has no local breakpoints -------------------------------------------------- */
-
-enum { MOST_NAMES = 3 };
 
 struct refusal {
     const char *why;
@@ -327,34 +260,6 @@ struct refusals {
     size_t count, capacity;
 };
 
-static void note_refusal(struct refusals *refusals, const char *why, const char *function)
-{
-    size_t i = 0;
-
-    while (i < refusals->count && strcmp(refusals->items[i].why, why) != 0)
-        i++;
-    if (i == refusals->count) {
-        TH_ARRAY_GROW(refusals->items, refusals->count, refusals->capacity);
-        refusals->items[refusals->count++] = (struct refusal){.why = why};
-    }
-    th_library_names_add(&refusals->items[i].functions, function);
-}
-
-/* Of ALL functions. */
-static void print_refusals(struct refusals *refusals, size_t all)
-{
-    for (size_t i = 0; i < refusals->count; i++) {
-        struct refusal *refusal = &refusals->items[i];
-        char *functions = refusal->functions.count == all
-                              ? th_strdup("all")
-                              : th_library_names_join(&refusal->functions, MOST_NAMES);
-        printf("%s  %s:\n    %s\n", i ? "" : "\nno local breakpoints\n", functions, refusal->why);
-        th_free(functions);
-        th_library_names_free(&refusal->functions);
-    }
-    th_free(refusals->items);
-}
-
 /* --- The functions ---------------------------------------------------------------------------- */
 
 /* One with CODE, which can have breakpoints of the kind WITHOUT if not local ones. */
@@ -364,11 +269,18 @@ static void print_function(const struct th_library *library, struct refusals *re
 {
     const char *why = th_native_refusal(library, code);
     const char *kinds = why ? without : with;
+    size_t i = 0;
     struct th_buffer text = {0};
     struct th_line line;
 
+    while (why && i < refusals->count && strcmp(refusals->items[i].why, why) != 0)
+        i++;
+    if (why && i == refusals->count) {
+        TH_ARRAY_GROW(refusals->items, refusals->count, refusals->capacity);
+        refusals->items[refusals->count++] = (struct refusal){.why = why};
+    }
     if (why)
-        note_refusal(refusals, why, name);
+        th_library_names_add(&refusals->items[i].functions, name);
     th_buffer_printf(&text, "  %-40s  %-13s", name, kinds);
     if (*flags)
         th_buffer_printf(&text, "  %s", flags);
@@ -395,7 +307,9 @@ static void print_functions(const struct th_library *library)
         const ErlNifFunc *function = &entry->functions[i];
         print_function(library, &refusals, name_of(library, function->name, function->arity),
                        (const void *)(uintptr_t)function->fptr, "local, global", "global",
-                       flags_text(function->flags));
+                       function->flags == ERL_NIF_DIRTY_JOB_CPU_BOUND  ? "dirty, CPU bound"
+                       : function->flags == ERL_NIF_DIRTY_JOB_IO_BOUND ? "dirty, I/O bound"
+                                                                       : "");
     }
     if (map->local_count > 0)
         printf("\nlocal functions: %zu\n", map->local_count);
@@ -404,7 +318,16 @@ static void print_functions(const struct th_library *library)
         print_function(library, &refusals, name_of(library, local->name, local->arity), local->code,
                        "local", "none", "");
     }
-    print_refusals(&refusals, entry->function_count + map->local_count);
+    for (size_t i = 0; i < refusals.count; i++) {
+        struct refusal *refusal = &refusals.items[i];
+        char *functions = refusal->functions.count == entry->function_count + map->local_count
+                              ? th_strdup("all")
+                              : th_library_names_join(&refusal->functions, MOST_NAMES);
+        printf("%s  %s:\n    %s\n", i ? "" : "\nno local breakpoints\n", functions, refusal->why);
+        th_free(functions);
+        th_library_names_free(&refusal->functions);
+    }
+    th_free(refusals.items);
 }
 
 int th_cli_command_plugins(int argc, char **argv)
@@ -412,8 +335,22 @@ int th_cli_command_plugins(int argc, char **argv)
     static const struct th_libraries_command command = {
         .kind = TH_SEARCH_PLUGINS,
         .name = "plugins",
-        .before = before_plugins,
-        .after = after_plugins,
+        .before =
+            "Lists the libraries in the plugin path; or shows what is in one: its functions, what "
+            "breakpoints they can have, which of them are for dirty schedulers, where they are in "
+            "the "
+            "source if there is debug information, its NIF version, the functions it imports and "
+            "the "
+            "version that has them all. What is shown as Module:Function/Arity can be called with "
+            "`tracehost call`, and traced; local functions can be traced.",
+        .after = "A global breakpoint sees calls that come from outside, a local one "
+                 "also those that the library makes in C.\n\n"
+                 "A library that is shown is opened: its constructors and its nif_init "
+                 "run, its load does not.\n\n"
+                 "Examples:\n"
+                 "  tracehost plugins\n"
+                 "  tracehost plugins -L priv my_nif\n"
+                 "  tracehost plugins ./priv/my_nif.so",
         .print = print_functions,
     };
 

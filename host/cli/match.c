@@ -86,13 +86,6 @@ static enum th_status read_term(struct match *match, const char *what, const cha
     return th_error_context("%s cannot be read", what);
 }
 
-static enum th_status read_spec(struct match *match, th_term *spec)
-{
-    *spec = th_match_short(&match->env, match->spec);
-    return *spec != TH_NONE ? TH_OK
-                            : read_term(match, "the match specification", match->spec, spec);
-}
-
 static enum th_status read_target(struct match *match, struct th_match_subject *subject)
 {
     static const size_t wanted[] = {0, 2, 3}; /* elements, by kind; of calls any number */
@@ -111,15 +104,10 @@ static enum th_status read_target(struct match *match, struct th_match_subject *
     return TH_OK;
 }
 
-static bool is_function(th_term t)
-{
-    return th_is_tuple(t) && th_tuple_arity(t) == 3 && th_is_atom(th_tuple_elements(t)[0]) &&
-           th_is_atom(th_tuple_elements(t)[1]) && th_is_small(th_tuple_elements(t)[2]);
-}
-
 static enum th_status read_options(struct match *match)
 {
     struct th_match_trial *trial = &match->trial;
+    const th_term *parts;
 
     trial->for_people = !match->json;
     if (match->self) {
@@ -131,7 +119,11 @@ static enum th_status read_options(struct match *match)
     if (match->caller) {
         if (read_term(match, "--caller", match->caller, &trial->caller) != TH_OK)
             return TH_MALFORMED;
-        if (!is_function(trial->caller) && trial->caller != TH_AM(undefined))
+        parts = th_is_tuple(trial->caller) && th_tuple_arity(trial->caller) == 3
+                    ? th_tuple_elements(trial->caller)
+                    : NULL;
+        if (trial->caller != TH_AM(undefined) &&
+            !(parts && th_is_atom(parts[0]) && th_is_atom(parts[1]) && th_is_small(parts[2])))
             return th_error_raise(TH_USAGE, "--caller is no {Module,Function,Arity}: %s",
                                   match->caller);
     }
@@ -139,20 +131,6 @@ static enum th_status read_options(struct match *match)
 }
 
 /* --- How it came out, as text ------------------------------------------------------------------- */
-
-static void print_buffer(struct th_buffer *out)
-{
-    fwrite(out->data, 1, out->size, stdout);
-    th_buffer_free(out);
-}
-
-static void report_text(const struct th_match_report *report)
-{
-    struct th_buffer out = {0};
-
-    th_match_print_report(&out, report);
-    print_buffer(&out);
-}
 
 static void report_faults_text(const struct th_match_faults *faults)
 {
@@ -176,7 +154,8 @@ static void report_faults_text(const struct th_match_faults *faults)
         th_buffer_printf(&out, "in %s\n",
                          faults->items[i].shown ? faults->items[i].shown : "the whole");
     }
-    print_buffer(&out);
+    fwrite(out.data, 1, out.size, stdout);
+    th_buffer_free(&out);
 }
 
 /* --- How it came out, as JSON: terms are strings of Erlang text --------------------------------- */
@@ -192,81 +171,55 @@ static json_t *json_term(th_term t)
     return string;
 }
 
-static const char *end_name(enum th_match_end end)
-{
-    static const char *const names[] = {"no", "yes", "unknown"};
-
-    return names[end];
-}
-
-static const char *part_name(enum th_match_part part)
-{
-    static const char *const names[] = {"whole", "head", "guard", "body"};
-
-    return names[part];
-}
+static const char *const end_names[] = {"no", "yes", "unknown"};
 
 static json_t *json_place(struct th_match_place place)
 {
+    static const char *const parts[] = {"whole", "head", "guard", "body"};
     json_t *object =
-        json_pack("{s:I, s:s}", "clause", (json_int_t)place.clause, "part", part_name(place.part));
+        json_pack("{s:I, s:s}", "clause", (json_int_t)place.clause, "part", parts[place.part]);
 
     if (place.item)
         json_object_set_new(object, "item", json_integer((json_int_t)place.item));
     return object;
 }
 
-static json_t *json_attempt(const struct th_match_report *report,
-                            const struct th_match_attempt *attempt)
+static void report_json(const struct th_match_report *report)
 {
-    json_t *object = json_place(attempt->place);
-
-    json_object_set_new(object, "end", json_string(end_name(attempt->end)));
-    if (attempt->end == TH_MATCH_YES)
-        return object;
-    json_object_set_new(object, "term", json_term(th_match_part(report->spec, attempt->place)));
-    if (attempt->value == TH_MATCH_RAISED)
-        json_object_set_new(object, "raised", json_true());
-    else if (attempt->value != TH_NONE)
-        json_object_set_new(object, "value", json_term(attempt->value));
-    return object;
-}
-
-static json_t *json_doings(const struct th_buffer *doings)
-{
-    json_t *array = json_array();
+    const struct th_match_result *result = &report->result;
+    const struct th_buffer *doings = report->doings;
+    json_t *all = json_pack("{s:s}", "end", end_names[result->end]);
+    json_t *clauses = json_array(), *done = json_array();
 
     for (size_t from = 0, i = 0; i < doings->size; i++)
         if (doings->data[i] == '\n') {
-            json_array_append_new(array, json_stringn((const char *)doings->data + from, i - from));
+            json_array_append_new(done, json_stringn((const char *)doings->data + from, i - from));
             from = i + 1;
         }
-    return array;
-}
-
-static void add_result(json_t *all, const struct th_match_report *report)
-{
-    const struct th_match_result *result = &report->result;
-
-    json_object_set_new(all, "clause", json_integer((json_int_t)result->clause));
-    json_object_set_new(all, "message",
-                        result->message == TH_NONE ? json_null() : json_term(result->message));
-    json_object_set_new(all, "return_trace", json_boolean(result->return_trace));
-    json_object_set_new(all, "exception_trace", json_boolean(result->exception_trace));
-    json_object_set_new(all, "done", json_doings(report->doings));
-    json_object_set_new(all, "callers_unknown", json_integer(result->callers_unknown));
-    json_object_set_new(all, "unsure", json_integer(result->unsure));
-}
-
-static void report_json(const struct th_match_report *report)
-{
-    json_t *all = json_object(), *clauses = json_array();
-
-    json_object_set_new(all, "end", json_string(end_name(report->result.end)));
-    if (report->result.end == TH_MATCH_YES)
-        add_result(all, report);
-    for (size_t i = 0; i < report->count; i++)
-        json_array_append_new(clauses, json_attempt(report, &report->attempts[i]));
+    if (result->end == TH_MATCH_YES)
+        json_object_update_new(
+            all,
+            json_pack("{s:I, s:o, s:b, s:b, s:O, s:I, s:I}", "clause", (json_int_t)result->clause,
+                      "message",
+                      result->message == TH_NONE ? json_null() : json_term(result->message),
+                      "return_trace", result->return_trace, "exception_trace",
+                      result->exception_trace, "done", done, "callers_unknown",
+                      (json_int_t)result->callers_unknown, "unsure", (json_int_t)result->unsure));
+    json_decref(done);
+    for (size_t i = 0; i < report->count; i++) {
+        const struct th_match_attempt *attempt = &report->attempts[i];
+        bool failed = attempt->end != TH_MATCH_YES;
+        json_t *object = json_place(attempt->place);
+        json_object_set_new(object, "end", json_string(end_names[attempt->end]));
+        if (failed)
+            json_object_set_new(object, "term",
+                                json_term(th_match_part(report->spec, attempt->place)));
+        if (failed && attempt->value == TH_MATCH_RAISED)
+            json_object_set_new(object, "raised", json_true());
+        else if (failed && attempt->value != TH_NONE)
+            json_object_set_new(object, "value", json_term(attempt->value));
+        json_array_append_new(clauses, object);
+    }
     json_object_set_new(all, "clauses", clauses);
     th_cli_command_print_json(all, JSON_INDENT(2));
 }
@@ -288,38 +241,39 @@ static void report_faults_json(const struct th_match_faults *faults)
 
 /* --- Trying ----------------------------------------------------------------------------------- */
 
-static int try(struct match *match, const struct th_match_spec *spec,
-               const struct th_match_subject *subject)
-{
-    static const int statuses[] = {TH_FAILED, TH_OK, TH_PARTIAL}; /* by end */
-    struct th_match_attempt *attempts = th_alloc(th_match_clause_count(spec) * sizeof *attempts);
-    const struct th_match_surroundings surroundings = {&th_match_trial_operations, &match->trial};
-    struct th_match_report report = {
-        .spec = spec, .subject = *subject, .attempts = attempts, .doings = &match->trial.doings};
-
-    report.count =
-        th_match_explain(spec, subject, &surroundings, &match->env, &report.result, attempts);
-    if (match->json)
-        report_json(&report);
-    else
-        report_text(&report);
-    th_free(attempts);
-    return statuses[report.result.end];
-}
-
 static int compile_and_try(struct match *match, th_term term,
                            const struct th_match_subject *subject)
 {
+    static const int statuses[] = {TH_FAILED, TH_OK, TH_PARTIAL}; /* by end */
     struct th_match_faults faults = {0};
     struct th_match_spec *spec;
     int status = th_match_compile(match->kind, term, &faults, &spec);
 
-    if (status == TH_OK)
-        status = try(match, spec, subject);
-    else if (match->json)
+    if (status == TH_OK) {
+        struct th_match_attempt *attempts =
+            th_alloc(th_match_clause_count(spec) * sizeof *attempts);
+        const struct th_match_surroundings surroundings = {&th_match_trial_operations,
+                                                           &match->trial};
+        struct th_match_report report = {.spec = spec,
+                                         .subject = *subject,
+                                         .attempts = attempts,
+                                         .doings = &match->trial.doings};
+        struct th_buffer out = {0};
+        report.count =
+            th_match_explain(spec, subject, &surroundings, &match->env, &report.result, attempts);
+        if (match->json)
+            report_json(&report);
+        else
+            th_match_print_report(&out, &report);
+        fwrite(out.data, 1, out.size, stdout);
+        th_buffer_free(&out);
+        th_free(attempts);
+        status = statuses[report.result.end];
+    } else if (match->json) {
         report_faults_json(&faults);
-    else
+    } else {
         report_faults_text(&faults);
+    }
     th_match_faults_free(&faults);
     th_match_free(spec);
     return status;
@@ -334,7 +288,10 @@ int th_cli_command_match(int argc, char **argv)
 
     th_cli_command_parse(&usage, argc, argv, &match);
     th_env_init(&match.env, TH_ENV_PLAIN);
-    if (read_options(&match) != TH_OK || read_spec(&match, &spec) != TH_OK ||
+    spec = th_match_short(&match.env, match.spec);
+    if (read_options(&match) != TH_OK ||
+        (spec == TH_NONE &&
+         read_term(&match, "the match specification", match.spec, &spec) != TH_OK) ||
         read_target(&match, &subject) != TH_OK)
         status = th_cli_command_fail("match");
     else

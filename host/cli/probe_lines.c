@@ -8,15 +8,6 @@ static unsigned raised[TH_PROBE_COUNT_OF_ALL]; /* how often, by the main thread 
 
 /* --- Lines ----------------------------------------------------------------------------------- */
 
-static const char *command_name(int64_t number)
-{
-    const char *name = NULL;
-
-    if (number >= 0 && number < TH_FILE_COMMANDS)
-        name = th_file_rows[number].name;
-    return name ? name : "?";
-}
-
 /* "tag={3,83} ", with the thread's number first. */
 static void add_tag(struct th_buffer *out, const char *who, const union th_probe_value *values)
 {
@@ -26,7 +17,10 @@ static void add_tag(struct th_buffer *out, const char *who, const union th_probe
 
 static void add_command(struct th_buffer *out, int64_t command)
 {
-    th_buffer_printf(out, "| %s (%lld) | ", command_name(command), (long long)command);
+    const char *name =
+        command >= 0 && command < TH_FILE_COMMANDS ? th_file_rows[command].name : NULL;
+
+    th_buffer_printf(out, "| %s (%lld) | ", name ? name : "?", (long long)command);
 }
 
 static const char *text_of(union th_probe_value value)
@@ -34,68 +28,47 @@ static const char *text_of(union th_probe_value value)
     return value.string ? value.string : "";
 }
 
-static void add_entry(struct th_buffer *out, const union th_probe_value *values)
-{
-    add_tag(out, "efile_drv enter", values);
-    th_buffer_printf(out, "user tag %s ", text_of(values[2]));
-    add_command(out, values[3].integer);
-    th_buffer_printf(out, "args: %s %s , %lld %lld", text_of(values[4]), text_of(values[5]),
-                     (long long)values[6].integer, (long long)values[7].integer);
-    if (values[8].integer || values[9].integer)
-        th_buffer_printf(out, " %lld %lld", (long long)values[8].integer,
-                         (long long)values[9].integer);
-    th_buffer_printf(out, " (port %s)", text_of(values[10]));
-}
-
-static void add_work(struct th_buffer *out, const char *which, const union th_probe_value *values)
-{
-    add_tag(out, "async I/O worker", values);
-    add_command(out, values[2].integer);
-    th_buffer_add_text(out, which);
-}
-
-static void add_return(struct th_buffer *out, const union th_probe_value *values)
-{
-    add_tag(out, "efile_drv return", values);
-    th_buffer_printf(out, "user tag %s ", text_of(values[2]));
-    add_command(out, values[3].integer);
-    if (values[4].integer)
-        th_buffer_add_text(out, "success");
-    else
-        th_buffer_printf(out, "errno %lld", (long long)values[5].integer);
-}
-
-static void add_any(struct th_buffer *out, const struct th_probe *probe,
-                    const union th_probe_value *values)
-{
-    th_buffer_add_text(out, probe->name);
-    for (unsigned i = 0; i < probe->count; i++) {
-        th_buffer_printf(out, " %s=", probe->arguments[i].name);
-        if (probe->arguments[i].type == TH_PROBE_string)
-            th_buffer_add_text(out, text_of(values[i]));
-        else
-            th_buffer_printf(out, "%lld", (long long)values[i].integer);
-    }
-}
-
 void th_cli_probe_line(struct th_buffer *out, const struct th_probe *probe,
                        const union th_probe_value *values)
 {
     switch ((enum th_probe_id)(probe - th_probe_probes)) {
     case TH_PROBE_efile_drv__entry:
-        add_entry(out, values);
+        add_tag(out, "efile_drv enter", values);
+        th_buffer_printf(out, "user tag %s ", text_of(values[2]));
+        add_command(out, values[3].integer);
+        th_buffer_printf(out, "args: %s %s , %lld %lld", text_of(values[4]), text_of(values[5]),
+                         (long long)values[6].integer, (long long)values[7].integer);
+        if (values[8].integer || values[9].integer)
+            th_buffer_printf(out, " %lld %lld", (long long)values[8].integer,
+                             (long long)values[9].integer);
+        th_buffer_printf(out, " (port %s)", text_of(values[10]));
         break;
     case TH_PROBE_efile_drv__int_entry:
-        add_work(out, "efile_drv-int_entry", values);
-        break;
     case TH_PROBE_efile_drv__int_return:
-        add_work(out, "efile_drv-int_return", values);
+        add_tag(out, "async I/O worker", values);
+        add_command(out, values[2].integer);
+        th_buffer_add_text(out, probe == &th_probe_probes[TH_PROBE_efile_drv__int_entry]
+                                    ? "efile_drv-int_entry"
+                                    : "efile_drv-int_return");
         break;
     case TH_PROBE_efile_drv__return:
-        add_return(out, values);
+        add_tag(out, "efile_drv return", values);
+        th_buffer_printf(out, "user tag %s ", text_of(values[2]));
+        add_command(out, values[3].integer);
+        if (values[4].integer)
+            th_buffer_add_text(out, "success");
+        else
+            th_buffer_printf(out, "errno %lld", (long long)values[5].integer);
         break;
     default:
-        add_any(out, probe, values);
+        th_buffer_add_text(out, probe->name);
+        for (unsigned i = 0; i < probe->count; i++) {
+            th_buffer_printf(out, " %s=", probe->arguments[i].name);
+            if (probe->arguments[i].type == TH_PROBE_string)
+                th_buffer_add_text(out, text_of(values[i]));
+            else
+                th_buffer_printf(out, "%lld", (long long)values[i].integer);
+        }
     }
 }
 

@@ -43,37 +43,26 @@ static const struct th_usage usage = {
 
 /* --- Arguments --- */
 
-static unsigned count_arguments(const struct th_probe_note *note)
-{
-    const char *text = note->arguments, *where;
-    unsigned count = 0;
-    size_t length;
-    int size;
-
-    while (th_debuginfo_probe_next_argument(&text, &size, &where, &length))
-        count++;
-    return count;
-}
-
 /* The table's row for NOTE: of that name, number and sizes of arguments. NULL: it is another's. */
 static const struct th_probe *row_of(const struct th_probe_note *note)
 {
     const struct th_probe *probe =
         strcmp(note->provider, "erlang") == 0 ? th_probe_find(note->name) : NULL;
     const char *text = note->arguments, *where;
+    unsigned count = 0;
     size_t length;
     int size;
 
-    if (!probe || count_arguments(note) != probe->count)
+    if (!probe)
         return NULL;
-    for (unsigned i = 0; th_debuginfo_probe_next_argument(&text, &size, &where, &length); i++)
-        if (size != th_probe_type_size(probe->arguments[i].type))
+    for (; th_debuginfo_probe_next_argument(&text, &size, &where, &length); count++)
+        if (count >= probe->count || size != th_probe_type_size(probe->arguments[count].type))
             return NULL;
-    return probe;
+    return count == probe->count ? probe : NULL;
 }
 
-/* The type of a size as C has it. */
-static const char *type_of(int size)
+/* The type of argument I, of a SIZE, as ROW or else C has it. */
+static const char *type_of(const struct th_probe *row, unsigned i, int size)
 {
     static const struct {
         int size;
@@ -81,22 +70,15 @@ static const char *type_of(int size)
     } types[] = {{1, "uint8_t"},  {-1, "int8_t"},  {2, "uint16_t"}, {-2, "int16_t"},
                  {4, "uint32_t"}, {-4, "int32_t"}, {8, "uint64_t"}, {-8, "int64_t"}};
 
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-        if (types[i].size == size)
-            return types[i].type;
+    if (row)
+        return th_probe_type_name(row->arguments[i].type);
+    for (size_t k = 0; k < sizeof types / sizeof types[0]; k++)
+        if (types[k].size == size)
+            return types[k].type;
     return "?";
 }
 
 /* --- Text --- */
-
-static void print_argument(const struct th_probe *row, unsigned i, int size)
-{
-    const char *type = row ? th_probe_type_name(row->arguments[i].type) : type_of(size);
-
-    printf("%s%s", i > 0 ? ", " : "", type);
-    if (row)
-        printf("%s%s", type[strlen(type) - 1] == '*' ? "" : " ", row->arguments[i].name);
-}
 
 /* One line for the COUNT places of a probe, which may have their arguments in different ones. */
 static void print_probe(const struct th_probe_note *note, size_t count)
@@ -107,8 +89,12 @@ static void print_probe(const struct th_probe_note *note, size_t count)
     int size;
 
     printf("%s:%s(", note->provider, note->name);
-    for (unsigned i = 0; th_debuginfo_probe_next_argument(&text, &size, &where, &length); i++)
-        print_argument(row, i, size);
+    for (unsigned i = 0; th_debuginfo_probe_next_argument(&text, &size, &where, &length); i++) {
+        const char *type = type_of(row, i, size);
+        printf("%s%s", i > 0 ? ", " : "", type);
+        if (row)
+            printf("%s%s", type[strlen(type) - 1] == '*' ? "" : " ", row->arguments[i].name);
+    }
     printf(")");
     if (count > 1)
         printf(" in %zu places", count);
@@ -125,22 +111,6 @@ static json_t *address(uint64_t value)
     return json_string(text);
 }
 
-static json_t *place_of(const struct th_probe_note *note)
-{
-    json_t *place = json_object(), *arguments = json_array();
-    const char *text = note->arguments, *where;
-    size_t length;
-    int size;
-
-    while (th_debuginfo_probe_next_argument(&text, &size, &where, &length))
-        json_array_append_new(arguments, json_stringn(where, length));
-    json_object_set_new(place, "location", address(note->location));
-    json_object_set_new(place, "semaphore",
-                        note->semaphore ? address(note->semaphore) : json_null());
-    json_object_set_new(place, "arguments", arguments);
-    return place;
-}
-
 static json_t *json_of(const struct th_probe_note *notes, size_t count)
 {
     const struct th_probe *row = row_of(notes);
@@ -150,77 +120,64 @@ static json_t *json_of(const struct th_probe_note *notes, size_t count)
     int size;
 
     for (unsigned i = 0; th_debuginfo_probe_next_argument(&text, &size, &where, &length); i++)
+        json_array_append_new(arguments, json_pack("{s:s?, s:s, s:i}", "name",
+                                                   row ? row->arguments[i].name : NULL, "type",
+                                                   type_of(row, i, size), "size", size));
+    for (size_t i = 0; i < count; i++) {
+        json_t *operands = json_array();
+        for (text = notes[i].arguments;
+             th_debuginfo_probe_next_argument(&text, &size, &where, &length);)
+            json_array_append_new(operands, json_stringn(where, length));
         json_array_append_new(
-            arguments,
-            json_pack("{s:s?, s:s, s:i}", "name", row ? row->arguments[i].name : NULL, "type",
-                      row ? th_probe_type_name(row->arguments[i].type) : type_of(size), "size",
-                      size));
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(places, place_of(&notes[i]));
+            places,
+            json_pack("{s:o, s:o, s:o}", "location", address(notes[i].location), "semaphore",
+                      notes[i].semaphore ? address(notes[i].semaphore) : json_null(), "arguments",
+                      operands));
+    }
     return json_pack("{s:s, s:s, s:o, s:o}", "provider", notes->provider, "name", notes->name,
                      "arguments", arguments, "places", places);
 }
 
 /* --- All --- */
 
-/* How many notes from the first of NOTES on are of one probe. */
-static size_t same(const struct th_probe_note *notes, size_t count)
-{
-    size_t i = 1;
-
-    while (i < count && strcmp(notes[i].name, notes->name) == 0 &&
-           strcmp(notes[i].provider, notes->provider) == 0)
-        i++;
-    return i;
-}
-
 static void show(const struct probes *probes, const struct th_probe_notes *notes)
 {
     json_t *list = json_array();
-    size_t i = 0;
+    size_t count;
 
-    while (i < notes->count) {
-        size_t count = same(&notes->notes[i], notes->count - i);
-
+    for (size_t i = 0; i < notes->count; i += count) {
+        const struct th_probe_note *first = &notes->notes[i];
+        for (count = 1; i + count < notes->count && strcmp(first[count].name, first->name) == 0 &&
+                        strcmp(first[count].provider, first->provider) == 0;)
+            count++;
         if (probes->json)
-            json_array_append_new(list, json_of(&notes->notes[i], count));
+            json_array_append_new(list, json_of(first, count));
         else
-            print_probe(&notes->notes[i], count);
-        i += count;
+            print_probe(first, count);
     }
-    if (probes->json) {
-        json_dumpf(list, stdout, JSON_INDENT(2));
-        putchar('\n');
-    }
+    if (probes->json)
+        th_cli_command_print_json(json_incref(list), JSON_INDENT(2));
     json_decref(list);
-}
-
-static enum th_status find_in(enum th_search_kind kind, const struct probes *probes, char **path)
-{
-    struct th_search search;
-    enum th_status status;
-
-    th_library_search_init(&search, kind, probes->folders.items, probes->folders.count);
-    status = th_library_search_find(&search, probes->name, path);
-    th_library_search_free(&search);
-    return status;
 }
 
 /* The path of what is asked for, the caller's to free. */
 static enum th_status find(const struct probes *probes, char **path)
 {
-    if (!probes->name) {
-        *path = th_strdup("/proc/self/exe");
+    static const enum th_search_kind kinds[] = {TH_SEARCH_TRACERS, TH_SEARCH_PLUGINS};
+    enum th_status status = TH_FAILED;
+
+    if (!probes->name || strchr(probes->name, '/')) {
+        *path = th_strdup(probes->name ? probes->name : "/proc/self/exe");
         return TH_OK;
     }
-    if (strchr(probes->name, '/')) {
-        *path = th_strdup(probes->name);
-        return TH_OK;
+    for (size_t i = 0; i < 2 && status != TH_OK; i++) {
+        struct th_search search;
+        th_error_clear();
+        th_library_search_init(&search, kinds[i], probes->folders.items, probes->folders.count);
+        status = th_library_search_find(&search, probes->name, path);
+        th_library_search_free(&search);
     }
-    if (find_in(TH_SEARCH_TRACERS, probes, path) == TH_OK)
-        return TH_OK;
-    th_error_clear();
-    return find_in(TH_SEARCH_PLUGINS, probes, path);
+    return status;
 }
 
 static enum th_status run(const struct probes *probes)

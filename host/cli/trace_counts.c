@@ -59,57 +59,20 @@ static void collect(void *context, const struct th_mfa *name, const struct th_bp
     counts->items[counts->count++] = one;
 }
 
-static int by_name(const struct th_mfa *a, const struct th_mfa *b)
-{
-    int order = strcmp(th_atom_name(a->module)->text, th_atom_name(b->module)->text);
-
-    if (!order)
-        order = strcmp(th_atom_name(a->function)->text, th_atom_name(b->function)->text);
-    return order ? order : (a->arity > b->arity) - (a->arity < b->arity);
-}
-
-/* Most calls first. */
+/* Most calls first, then by name. */
 static int compare(const void *a, const void *b)
 {
     const struct counted *one = a, *other = b;
+    int order =
+        strcmp(th_atom_name(one->name.module)->text, th_atom_name(other->name.module)->text);
 
     if (one->calls != other->calls)
         return one->calls < other->calls ? 1 : -1;
-    return by_name(&one->name, &other->name);
-}
-
-static void free_counted(struct counted *one)
-{
-    th_free(one->time.items);
-    th_free(one->memory.items);
-}
-
-static void show_time(struct th_buffer *out, const struct counts *counts, const struct counted *one)
-{
-    if (one->kinds & TH_BP_TIME)
-        th_buffer_printf(out, "%14.6f", (double)one->time.amount / 1e9);
-    else if (counts->kinds & TH_BP_TIME)
-        th_buffer_add_text(out, "             -");
-}
-
-static void show_memory(struct th_buffer *out, const struct counts *counts,
-                        const struct counted *one)
-{
-    if (one->kinds & TH_BP_MEMORY)
-        th_buffer_printf(out, "%14lld", (long long)one->memory.amount);
-    else if (counts->kinds & TH_BP_MEMORY)
-        th_buffer_add_text(out, "             -");
-}
-
-static void show_counted(struct th_buffer *out, const struct counts *counts,
-                         const struct counted *one)
-{
-    th_buffer_printf(out, "%12llu", (unsigned long long)one->calls);
-    show_time(out, counts, one);
-    show_memory(out, counts, one);
-    th_buffer_add_text(out, "  ");
-    th_trace_function_show(out, &one->name);
-    th_buffer_add_byte(out, '\n');
+    if (!order)
+        order = strcmp(th_atom_name(one->name.function)->text,
+                       th_atom_name(other->name.function)->text);
+    return order ? order
+                 : (one->name.arity > other->name.arity) - (one->name.arity < other->name.arity);
 }
 
 /* Those that nobody has called are the last ones, and a number if they are many. SEVERAL: there are
@@ -131,8 +94,21 @@ static void show(const struct th_session *session, const struct counts *counts, 
         shown++;
     if (counts->count - shown <= FEW)
         shown = counts->count;
-    for (size_t i = 0; i < shown; i++)
-        show_counted(&out, counts, &counts->items[i]);
+    for (size_t i = 0; i < shown; i++) {
+        const struct counted *one = &counts->items[i];
+        th_buffer_printf(&out, "%12llu", (unsigned long long)one->calls);
+        if (one->kinds & TH_BP_TIME)
+            th_buffer_printf(&out, "%14.6f", (double)one->time.amount / 1e9);
+        else if (counts->kinds & TH_BP_TIME)
+            th_buffer_printf(&out, "%14s", "-");
+        if (one->kinds & TH_BP_MEMORY)
+            th_buffer_printf(&out, "%14lld", (long long)one->memory.amount);
+        else if (counts->kinds & TH_BP_MEMORY)
+            th_buffer_printf(&out, "%14s", "-");
+        th_buffer_add_text(&out, "  ");
+        th_trace_function_show(&out, &one->name);
+        th_buffer_add_byte(&out, '\n');
+    }
     if (shown < counts->count)
         th_buffer_printf(&out, "%12d  %zu more functions\n", 0, counts->count - shown);
     fputs(th_buffer_text(&out), stdout);
@@ -156,38 +132,28 @@ static json_t *json_usage(const struct usage *usage, const char *unit)
     return array;
 }
 
-static json_t *json_counted(const struct counted *one)
-{
-    struct th_buffer name = {0};
-    json_t *object;
-
-    th_trace_function_print(&name, &one->name);
-    object =
-        json_pack("{s:s, s:I}", "function", th_buffer_text(&name), "calls", (json_int_t)one->calls);
-    if (one->kinds & TH_BP_TIME)
-        json_object_set_new(object, "time", json_usage(&one->time, "ns"));
-    if (one->kinds & TH_BP_MEMORY)
-        json_object_set_new(object, "memory", json_usage(&one->memory, "words"));
-    th_buffer_free(&name);
-    return object;
-}
-
 static void show_json(const struct th_session *session, const struct counts *counts)
 {
-    json_t *functions = json_array(), *all;
+    json_t *functions = json_array();
 
-    for (size_t i = 0; i < counts->count; i++)
-        json_array_append_new(functions, json_counted(&counts->items[i]));
-    all = json_pack("{s:s?, s:s, s:o}", "session", th_trace_session_title(session), "tracer",
-                    th_trace_session_name(session), "functions", functions);
-    th_cli_command_print_json(all, JSON_COMPACT);
-}
-
-static void free_counts(struct counts *counts)
-{
-    for (size_t i = 0; i < counts->count; i++)
-        free_counted(&counts->items[i]);
-    th_free(counts->items);
+    for (size_t i = 0; i < counts->count; i++) {
+        const struct counted *one = &counts->items[i];
+        struct th_buffer name = {0};
+        json_t *object;
+        th_trace_function_print(&name, &one->name);
+        object = json_pack("{s:s, s:I}", "function", th_buffer_text(&name), "calls",
+                           (json_int_t)one->calls);
+        if (one->kinds & TH_BP_TIME)
+            json_object_set_new(object, "time", json_usage(&one->time, "ns"));
+        if (one->kinds & TH_BP_MEMORY)
+            json_object_set_new(object, "memory", json_usage(&one->memory, "words"));
+        th_buffer_free(&name);
+        json_array_append_new(functions, object);
+    }
+    th_cli_command_print_json(json_pack("{s:s?, s:s, s:o}", "session",
+                                        th_trace_session_title(session), "tracer",
+                                        th_trace_session_name(session), "functions", functions),
+                              JSON_COMPACT);
 }
 
 void th_cli_trace_results(const struct th_tracing *tracing, bool json)
@@ -205,6 +171,10 @@ void th_cli_trace_results(const struct th_tracing *tracing, bool json)
             show_json(session, &counts);
         else if (counts.count)
             show(session, &counts, sessions > 1);
-        free_counts(&counts);
+        for (size_t k = 0; k < counts.count; k++) {
+            th_free(counts.items[k].time.items);
+            th_free(counts.items[k].memory.items);
+        }
+        th_free(counts.items);
     }
 }
