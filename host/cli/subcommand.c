@@ -6,6 +6,7 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <malloc.h>
 #include <langinfo.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,16 +40,8 @@ const char th_cli_exit_statuses[] =
 
 /* --- Options that there are not --- */
 
-/* An option may be cut short, as long as it is one alone: getopt has told of others. */
-static bool is_option(const struct th_names *names, const char *word)
-{
-    for (size_t i = 0; i < names->count; i++)
-        if (strncmp(names->items[i], word, strlen(word)) == 0)
-            return true;
-    return false;
-}
-
-/* The program ends with STATUS, perhaps because argp has met an option that it does not know. */
+/* The program ends with STATUS, perhaps because argp has met an option that it does not know. An
+ * option may be cut short, as long as it is one alone: getopt has told of others. */
 static void suggest_option(int status, void *unused)
 {
     struct th_names names = {0};
@@ -61,12 +54,14 @@ static void suggest_option(int status, void *unused)
             th_library_names_add(&names, parsing.rows.items[i].argument->name);
     for (int i = 1; i < parsing.count && strcmp(parsing.words[i], "--") != 0; i++) {
         char *word = th_printf("%s", parsing.words[i]);
-        const char *nearest;
+        bool known = strncmp(word, "--", 2) != 0;
+        const char *nearest = NULL;
         word[strcspn(word, "=")] = 0;
-        nearest = strncmp(word, "--", 2) == 0 && !is_option(&names, word + 2)
-                      ? th_library_suggest_nearest(word + 2, (const char *const *)names.items,
-                                                   names.count)
-                      : NULL;
+        for (size_t k = 0; k < names.count && !known; k++)
+            known = strncmp(names.items[k], word + 2, strlen(word + 2)) == 0;
+        if (!known)
+            nearest =
+                th_library_suggest_nearest(word + 2, (const char *const *)names.items, names.count);
         th_free(word);
         if (nearest) {
             fprintf(stderr, "tracehost %s: did you mean '--%s'?\n", parsing.command, nearest);
@@ -192,39 +187,20 @@ static struct argp_option *make_options(bool *in_order)
 }
 
 /* With argp, which ends the program if anything is wrong, or help is asked for. */
-static void parse_with(const char *name, bool in_order, struct argp_option *options)
-{
-    char *words = th_options_usage_words(parsing.usage),
-         *after = th_options_usage_after(parsing.usage, "\n");
-    char *doc = th_printf("%s\v%s", parsing.usage->before, after);
-    const struct argp argp = {options, parse_key, words, doc, NULL, NULL, NULL};
-    error_t error;
-
-    argp_err_exit_status = TH_USAGE;
-    argp_program_version = version; /* libc's own variable: ours would be hidden from it */
-    setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
-    program_invocation_name = program_invocation_short_name = (char *)name;
-    atexit(check_help);
-    on_exit(suggest_option, NULL);
-    error = argp_parse(&argp, parsing.count, parsing.words, in_order ? ARGP_IN_ORDER : 0, NULL,
-                       parsing.input);
-    if (error)
-        th_give_up("cannot read the arguments: %s", strerror(error));
-    program_invocation_name = program_invocation_short_name = "tracehost";
-    th_free(doc);
-    th_free(after);
-    th_free(words);
-}
-
 void th_cli_command_parse(const struct th_usage *usage, int argc, char **argv, void *input)
 {
-    char *name = th_printf("tracehost %s", argv[0]);
-    char *command = argv[0];
+    char *name = th_printf("tracehost %s", argv[0]), *command = argv[0];
+    char *words, *after, *doc;
     struct argp_option *options;
+    struct argp argp = {.parser = parse_key};
     bool in_order = false;
+    error_t error;
 
     if (asked)
         exit(asked(usage));
+    /* glibc's argp looks at a byte behind what it has to print, and drops what follows a blank: memory
+     * that was not written yet must not look like one. */
+    mallopt(M_PERTURB, 0xFF);
     parsing.command = command;
     parsing.usage = usage;
     parsing.input = input;
@@ -232,10 +208,28 @@ void th_cli_command_parse(const struct th_usage *usage, int argc, char **argv, v
     parsing.count = argc;
     parsing.words = argv;
     argv[0] = name;
-    options = make_options(&in_order);
-    parse_with(name, in_order, options);
+    argp.options = options = make_options(&in_order);
+    argp.args_doc = words = th_options_usage_words(usage);
+    after = th_options_usage_after(usage, "\n");
+    argp.doc = doc = th_printf("%s\v%s", usage->before, after);
+
+    argp_err_exit_status = TH_USAGE;
+    argp_program_version = version; /* libc's own variable: ours would be hidden from it */
+    setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
+    program_invocation_name = program_invocation_short_name = name;
+    atexit(check_help);
+    on_exit(suggest_option, NULL);
+    error = argp_parse(&argp, argc, argv, in_order ? ARGP_IN_ORDER : 0, NULL, input);
+    if (error)
+        th_give_up("cannot read the arguments: %s", strerror(error));
+    program_invocation_name = program_invocation_short_name = "tracehost";
+
+    mallopt(M_PERTURB, 0);
     argv[0] = command;
     parsing.command = NULL;
+    th_free(doc);
+    th_free(after);
+    th_free(words);
     th_free(options);
     th_free(parsing.rows.items);
     th_warn_as(name); /* to the end: nobody frees it */
