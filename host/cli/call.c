@@ -76,27 +76,6 @@ static const struct th_usage usage = {
 
 /* --- The prompt: a form may go on over many lines, until its full stop -------------------------- */
 
-/* Reads a line, with its end, to TYPED; false at the end of the input, or if a signal came. Signals
- * are only let in while it waits, so that none comes between looking and waiting. */
-static bool read_line(struct th_line_editor *editor, unsigned number, struct th_buffer *typed)
-{
-    char *prompt = th_printf("%u> ", number);
-    sigset_t ours, old;
-    const char *line;
-    enum th_line_end end;
-
-    sigemptyset(&ours);
-    sigaddset(&ours, SIGINT);
-    sigaddset(&ours, SIGTERM);
-    sigaddset(&ours, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, &ours, &old);
-    end = th_cli_line_edit(editor, prompt, -1, &line);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    th_buffer_printf(typed, "%s\n", line);
-    th_free(prompt);
-    return end == TH_LINE_TYPED;
-}
-
 /* False once nothing more is to be evaluated. */
 static bool evaluate_typed(const struct th_buffer *typed, struct th_call_session *session)
 {
@@ -113,14 +92,35 @@ static bool evaluate_typed(const struct th_buffer *typed, struct th_call_session
     return goes_on;
 }
 
-static void read_and_evaluate(struct th_line_editor *editor, struct th_call_session *session)
+/* Reads and evaluates what is typed at stdin, a terminal, until its end, q() or a signal. Errors:
+ * TH_FAILED, before anything is read. */
+static enum th_status read_prompt(struct th_call_session *session)
 {
+    struct th_line_editor *editor =
+        th_cli_line_editor_create(isatty(STDOUT_FILENO) ? stdout : stderr, NULL);
     struct th_buffer typed = {0};
     unsigned number = 1;
     bool goes_on = true;
 
-    while (goes_on && read_line(editor, number, &typed)) {
-        enum th_typed state = th_shell_typed((char *)typed.data, typed.size);
+    if (!editor)
+        return th_error_raise(TH_FAILED, "there is no memory for a prompt");
+    th_crash_set_restore(th_cli_line_editor_restore);
+    while (goes_on) {
+        char *prompt = th_printf("%u> ", number);
+        enum th_line_end end;
+        enum th_typed state;
+        const char *line;
+        sigset_t before;
+
+        /* Signals are only let in while it waits, so that none comes between looking and waiting. */
+        th_cli_interrupt_hold(&before);
+        end = th_cli_line_edit(editor, prompt, -1, &line);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        th_free(prompt);
+        if (end != TH_LINE_TYPED)
+            break;
+        th_buffer_printf(&typed, "%s\n", line);
+        state = th_shell_typed((char *)typed.data, typed.size);
         if (state == TH_TYPED_FORMS) {
             goes_on = evaluate_typed(&typed, session);
             number++;
@@ -130,19 +130,6 @@ static void read_and_evaluate(struct th_line_editor *editor, struct th_call_sess
         fflush(stdout);
     }
     th_buffer_free(&typed);
-}
-
-/* Reads and evaluates what is typed at stdin, a terminal, until its end, q() or a signal. Errors:
- * TH_FAILED, before anything is read. */
-static enum th_status read_prompt(struct th_call_session *session)
-{
-    struct th_line_editor *editor =
-        th_cli_line_editor_create(isatty(STDOUT_FILENO) ? stdout : stderr, NULL);
-
-    if (!editor)
-        return th_error_raise(TH_FAILED, "there is no memory for a prompt");
-    th_crash_set_restore(th_cli_line_editor_restore);
-    read_and_evaluate(editor, session);
     th_crash_set_restore(NULL);
     th_cli_line_editor_free(editor);
     return TH_OK;

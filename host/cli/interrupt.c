@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 volatile int th_cli_interrupted;
+const int th_cli_interrupt_signals[TH_INTERRUPT_SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
 static sem_t news; /* a signal has come, or there is something else to look at */
 /* Whom else to wake; released with what it looks at, which it finds by acquiring it. */
 static void (*tell)(void);
@@ -27,19 +28,6 @@ static void on_signal(int number)
     th_cli_interrupt_wake();
 }
 
-/* What is ignored stays so: a command started in the background must not end with the one in front,
- * nor one under nohup with its terminal. */
-static void handle(int number)
-{
-    struct sigaction action = {
-        .sa_handler = on_signal, .sa_flags = SA_RESTART, /* tracers need not know of signals */
-    };
-    struct sigaction old;
-
-    if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-        sigaction(number, &action, NULL);
-}
-
 /* A child that a library has forked does not go on with its parent's work. */
 static void in_child(void)
 {
@@ -49,29 +37,39 @@ static void in_child(void)
 void th_cli_interrupt_install(void)
 {
     static bool told_of_forks; /* once is for ever */
+    const struct sigaction action = {
+        .sa_handler = on_signal, .sa_flags = SA_RESTART, /* tracers need not know of signals */
+    };
+    struct sigaction old;
 
     if (!told_of_forks)
         told_of_forks = pthread_atfork(NULL, NULL, in_child) == 0;
     th_output_stop = &th_cli_interrupted;
     sem_init(&news, 0, 0);
-    handle(SIGINT);
-    handle(SIGTERM);
-    handle(SIGHUP);
-}
-
-static void leave(int number)
-{
-    struct sigaction old;
-
-    if (sigaction(number, NULL, &old) == 0 && old.sa_handler == on_signal)
-        signal(number, SIG_DFL);
+    /* What is ignored stays so: a command started in the background must not end with the one in
+     * front, nor one under nohup with its terminal. */
+    for (size_t i = 0; i < TH_INTERRUPT_SIGNALS; i++)
+        if (sigaction(th_cli_interrupt_signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaction(th_cli_interrupt_signals[i], &action, NULL);
 }
 
 void th_cli_interrupt_uninstall(void)
 {
-    leave(SIGINT);
-    leave(SIGTERM);
-    leave(SIGHUP);
+    struct sigaction old;
+
+    for (size_t i = 0; i < TH_INTERRUPT_SIGNALS; i++)
+        if (sigaction(th_cli_interrupt_signals[i], NULL, &old) == 0 && old.sa_handler == on_signal)
+            signal(th_cli_interrupt_signals[i], SIG_DFL);
+}
+
+void th_cli_interrupt_hold(sigset_t *before)
+{
+    sigset_t held;
+
+    sigemptyset(&held);
+    for (size_t i = 0; i < TH_INTERRUPT_SIGNALS; i++)
+        sigaddset(&held, th_cli_interrupt_signals[i]);
+    pthread_sigmask(SIG_BLOCK, &held, before);
 }
 
 void th_cli_interrupt_wait(int64_t deadline)

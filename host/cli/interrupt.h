@@ -3,6 +3,7 @@
 #ifndef TH_INTERRUPT_H
 #define TH_INTERRUPT_H
 
+#include <signal.h>
 #include <stdint.h>
 
 /* The signal that came, 0 while none did, TH_INTERRUPT_STOP if th_cli_interrupt_stop() was called.
@@ -15,6 +16,12 @@ int th_cli_interrupt_came(void);
 
 /* The calling thread waits for readers of FIFOs until a signal comes, too (th_output_stop). */
 void th_cli_interrupt_install(void);
+
+/* The signals, which the calling thread does not get until the mask BEFORE is set again. BEFORE may
+ * be NULL. */
+enum { TH_INTERRUPT_SIGNALS = 3 };
+extern const int th_cli_interrupt_signals[TH_INTERRUPT_SIGNALS];
+void th_cli_interrupt_hold(sigset_t *before);
 
 /* Signals that come from now on end the program at once. Any thread. */
 void th_cli_interrupt_uninstall(void);

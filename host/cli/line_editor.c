@@ -140,35 +140,6 @@ static void on_terminal(int number)
 static const int terminal_signals[] = {SIGTSTP, SIGCONT, SIGWINCH};
 enum { TERMINAL_SIGNALS = sizeof terminal_signals / sizeof terminal_signals[0] };
 
-struct terminal_handlers {
-    struct sigaction actions[TERMINAL_SIGNALS];
-    sigset_t mask;
-};
-
-/* They come while keys are waited for, and at no other time. What is ignored stays so. */
-static void handle_terminal(struct terminal_handlers *old)
-{
-    struct sigaction action = {.sa_handler = on_terminal, .sa_flags = SA_RESTART};
-    sigset_t held;
-
-    sigemptyset(&held);
-    for (size_t i = 0; i < TERMINAL_SIGNALS; i++)
-        sigaddset(&held, terminal_signals[i]);
-    pthread_sigmask(SIG_BLOCK, &held, &old->mask);
-    for (size_t i = 0; i < TERMINAL_SIGNALS; i++) {
-        sigaction(terminal_signals[i], NULL, &old->actions[i]);
-        if (old->actions[i].sa_handler != SIG_IGN)
-            sigaction(terminal_signals[i], &action, NULL);
-    }
-}
-
-static void leave_terminal(const struct terminal_handlers *old)
-{
-    for (size_t i = 0; i < TERMINAL_SIGNALS; i++)
-        sigaction(terminal_signals[i], &old->actions[i], NULL);
-    pthread_sigmask(SIG_SETMASK, &old->mask, NULL);
-}
-
 /* Stops the program as Ctrl-Z does, until SIGCONT. */
 static void stop_program(void)
 {
@@ -189,14 +160,12 @@ static void show_again(struct th_line_editor *editor)
 {
     bool stops = atomic_exchange_explicit(&stopping, false, memory_order_relaxed);
 
-    if (editor->plain) {
-        if (stops)
-            stop_program();
-        return;
-    }
-    el_set(editor->edit, EL_PREP_TERM, 0);
+    if (!editor->plain)
+        el_set(editor->edit, EL_PREP_TERM, 0);
     if (stops)
         stop_program();
+    if (editor->plain)
+        return;
     el_set(editor->edit, EL_PREP_TERM, 1);
     el_resize(editor->edit);
     fputc('\r', editor->out);
@@ -213,9 +182,8 @@ static bool wait_for_keys(struct th_line_editor *editor)
     sigset_t open;
 
     pthread_sigmask(SIG_BLOCK, NULL, &open);
-    sigdelset(&open, SIGINT);
-    sigdelset(&open, SIGTERM);
-    sigdelset(&open, SIGHUP);
+    for (size_t i = 0; i < TH_INTERRUPT_SIGNALS; i++)
+        sigdelset(&open, th_cli_interrupt_signals[i]);
     for (size_t i = 0; i < TERMINAL_SIGNALS; i++)
         sigdelset(&open, terminal_signals[i]);
     while (!th_cli_interrupt_came() && ppoll(waits, 2, NULL, &open) < 0 &&
@@ -248,18 +216,12 @@ static bool take_character(struct th_line_editor *editor, wchar_t *key)
     return used < (size_t)-2;
 }
 
-static bool is_empty(EditLine *edit)
-{
-    const LineInfo *info = el_line(edit);
-
-    return info->lastchar == info->buffer;
-}
-
 /* Reads one key for libedit (EL_GETCFN). Returns 1, or 0 at the end of the line. Before the editor
  * leaves a line the cursor goes to the line's end, so that later output stands below the line. */
 static int read_key(EditLine *edit, wchar_t *key)
 {
     struct th_line_editor *editor;
+    const LineInfo *line;
     bool had_tab;
 
     el_get(edit, EL_CLIENTDATA, &editor);
@@ -279,7 +241,9 @@ static int read_key(EditLine *edit, wchar_t *key)
             editor->read.size += (size_t)got;
     }
     editor->tab = had_tab && *key == '\t';
-    return !editor->leaving && (editor->plain || *key != END_OF_INPUT || !is_empty(edit));
+    line = el_line(edit);
+    return !editor->leaving &&
+           (editor->plain || *key != END_OF_INPUT || line->lastchar != line->buffer);
 }
 
 /* --- Lines ------------------------------------------------------------------------------------ */
@@ -304,9 +268,9 @@ bool th_cli_line_terminal(void)
     return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && can_move_cursor();
 }
 
-/* Keys beyond those that libedit binds in its Emacs mode. */
-static void bind_keys(EditLine *edit)
+struct th_line_editor *th_cli_line_editor_create(FILE *out, const struct th_completer *completer)
 {
+    /* Keys beyond those that libedit binds in its Emacs mode. */
     static const char *const bound[][2] = {
         {"^U", "vi-kill-line-prev"},       {"^W", "ed-delete-prev-word"},
         {"\\e[1~", "ed-move-to-beg"},      {"\\e[7~", "ed-move-to-beg"},
@@ -314,16 +278,23 @@ static void bind_keys(EditLine *edit)
         {"\\e[3~", "ed-delete-next-char"}, {"\\e[1;5C", "em-next-word"},
         {"\\e[1;5D", "ed-prev-word"},
     };
-
-    for (size_t i = 0; i < sizeof bound / sizeof bound[0]; i++)
-        el_set(edit, EL_BIND, bound[i][0], bound[i][1], NULL);
-}
-
-static void set_up(struct th_line_editor *editor)
-{
-    EditLine *edit = editor->edit;
+    struct th_line_editor *editor = th_alloc_zero(sizeof *editor);
+    EditLine *edit;
     HistEvent event;
+    locale_t locale;
 
+    editor->out = out;
+    editor->completer = completer;
+    editor->plain = !can_move_cursor();
+    editor->utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", 0);
+    locale = uselocale(editor->utf8);
+    editor->history = history_init();
+    editor->edit = edit = el_init("tracehost", stdin, out, stderr);
+    if (!edit || !editor->history) {
+        uselocale(locale);
+        th_cli_line_editor_free(editor);
+        return NULL;
+    }
     history(editor->history, &event, H_SETSIZE, HISTORY);
     history(editor->history, &event, H_SETUNIQUE, 1);
     el_set(edit, EL_CLIENTDATA, editor);
@@ -332,37 +303,17 @@ static void set_up(struct th_line_editor *editor)
     el_set(edit, EL_HIST, history, editor->history);
     el_set(edit, EL_GETCFN, read_key);
     el_set(edit, EL_SETTY, "-d", "-ixon", NULL);
-    bind_keys(edit);
-    if (editor->completer) {
+    for (size_t i = 0; i < sizeof bound / sizeof bound[0]; i++)
+        el_set(edit, EL_BIND, bound[i][0], bound[i][1], NULL);
+    if (completer) {
         el_wset(edit, EL_ADDFN, L"complete-line", L"complete the word before the cursor",
                 complete_line); /* el_set() would copy both texts, and never free them */
         el_set(edit, EL_BIND, "^I", "complete-line", NULL);
     }
     if (editor->plain)
         el_set(edit, EL_EDITMODE, 0);
-}
-
-struct th_line_editor *th_cli_line_editor_create(FILE *out, const struct th_completer *completer)
-{
-    struct th_line_editor *editor = th_alloc_zero(sizeof *editor);
-    locale_t locale;
-    bool made;
-
-    editor->out = out;
-    editor->completer = completer;
-    editor->plain = !can_move_cursor();
-    editor->utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", 0);
-    locale = uselocale(editor->utf8);
-    editor->history = history_init();
-    editor->edit = el_init("tracehost", stdin, out, stderr);
-    made = editor->edit && editor->history;
-    if (made)
-        set_up(editor);
     uselocale(locale);
-    if (made)
-        return editor;
-    th_cli_line_editor_free(editor);
-    return NULL;
+    return editor;
 }
 
 void th_cli_line_editor_free(struct th_line_editor *editor)
@@ -382,7 +333,9 @@ void th_cli_line_editor_free(struct th_line_editor *editor)
 enum th_line_end th_cli_line_edit(struct th_line_editor *editor, const char *prompt, int descriptor,
                                   const char **line)
 {
-    struct terminal_handlers old;
+    const struct sigaction action = {.sa_handler = on_terminal, .sa_flags = SA_RESTART};
+    struct sigaction old[TERMINAL_SIGNALS];
+    sigset_t held, mask;
     locale_t locale = uselocale(editor->utf8);
     const char *typed;
     HistEvent event;
@@ -392,12 +345,25 @@ enum th_line_end th_cli_line_edit(struct th_line_editor *editor, const char *pro
     editor->descriptor = descriptor;
     editor->end = TH_LINE_OVER;
     editor->leaving = editor->tab = false;
-    handle_terminal(&old);
+
+    /* Signals come while keys are waited for, and at no other time. What is ignored stays so. */
+    sigemptyset(&held);
+    for (size_t i = 0; i < TERMINAL_SIGNALS; i++)
+        sigaddset(&held, terminal_signals[i]);
+    pthread_sigmask(SIG_BLOCK, &held, &mask);
+    for (size_t i = 0; i < TERMINAL_SIGNALS; i++) {
+        sigaction(terminal_signals[i], NULL, &old[i]);
+        if (old[i].sa_handler != SIG_IGN)
+            sigaction(terminal_signals[i], &action, NULL);
+    }
     tcgetattr(STDIN_FILENO, &before);
     atomic_store_explicit(&editing, true, memory_order_release);
     typed = el_gets(editor->edit, &count);
     atomic_store_explicit(&editing, false, memory_order_release);
-    leave_terminal(&old);
+    for (size_t i = 0; i < TERMINAL_SIGNALS; i++)
+        sigaction(terminal_signals[i], &old[i], NULL);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+
     if (typed && count > 0 && !editor->leaving)
         editor->end = TH_LINE_TYPED;
     else

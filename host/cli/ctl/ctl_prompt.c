@@ -27,19 +27,7 @@ static void on_interrupt(int unused)
     interrupt();
 }
 
-/* Signals come while something is waited for, and at no other time. */
-static void hold_signals(sigset_t *before)
-{
-    sigset_t ours;
-
-    sigemptyset(&ours);
-    sigaddset(&ours, SIGINT);
-    sigaddset(&ours, SIGTERM);
-    sigaddset(&ours, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, &ours, before);
-}
-
-/* The host is asked from here on, until end_asking(). */
+/* Signals come while something is waited for, and at no other time. The host is asked from here on, until end_asking(). */
 static void begin_asking(const sigset_t *open)
 {
     __atomic_store_n(&interrupted, 0, __ATOMIC_RELAXED);
@@ -49,7 +37,7 @@ static void begin_asking(const sigset_t *open)
 /* True: an answer may have been abandoned. */
 static bool end_asking(void)
 {
-    hold_signals(NULL);
+    th_cli_interrupt_hold(NULL);
     return __atomic_load_n(&interrupted, __ATOMIC_RELAXED);
 }
 
@@ -69,20 +57,6 @@ static bool is_word(const char *line, const char *word)
     return strncmp(line, word, length) == 0 && line[length + strspn(line + length, " ")] == 0;
 }
 
-/* What was abandoned is done by the host for all that. */
-static void do_line(struct prompt *prompt, const char *line)
-{
-    enum th_status status;
-
-    begin_asking(&prompt->open);
-    status = th_ctl_tell(th_ctl_do_line(prompt->ctl, line));
-    end_asking();
-    if (status == TH_OK && is_word(line, "help"))
-        puts("quit, exit, Ctrl-D\n    leave this prompt; the host goes on");
-    if (status == TH_END && !th_cli_interrupt_came())
-        fputs("\nnot waited for any more; the host does it for all that\n", stderr);
-}
-
 /* A signal that ends it is there again for the editor, which then ends the line. */
 static void complete(void *context, const char *line, struct th_completions *completions)
 {
@@ -98,6 +72,7 @@ static void complete(void *context, const char *line, struct th_completions *com
 static enum th_status read_and_do(struct prompt *prompt)
 {
     struct th_ctl *ctl = prompt->ctl;
+    enum th_status status;
     const char *line;
 
     while (!ctl->gone && !th_cli_interrupt_came()) {
@@ -106,7 +81,13 @@ static enum th_status read_and_do(struct prompt *prompt)
         case TH_LINE_TYPED:
             if (is_word(line, "quit") || is_word(line, "exit"))
                 return TH_OK;
-            do_line(prompt, line);
+            begin_asking(&prompt->open);
+            status = th_ctl_tell(th_ctl_do_line(ctl, line));
+            end_asking();
+            if (status == TH_OK && is_word(line, "help"))
+                puts("quit, exit, Ctrl-D\n    leave this prompt; the host goes on");
+            if (status == TH_END && !th_cli_interrupt_came())
+                fputs("\nnot waited for any more; the host does it for all that\n", stderr);
             break;
         case TH_LINE_INTERRUPTED:
             break;
@@ -132,7 +113,7 @@ enum th_status th_ctl_prompt(struct th_ctl *ctl)
     prompt.text = th_printf("%s> ", json_string_value(json_object_get(ctl->greeting, "program")));
     th_cli_interrupt_install();
     sigaction(SIGINT, &action, NULL);
-    hold_signals(&prompt.open);
+    th_cli_interrupt_hold(&prompt.open);
     th_cli_interrupt_tell(interrupt);
     ctl->stop = &interrupted;
     status = read_and_do(&prompt);
