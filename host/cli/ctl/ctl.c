@@ -59,35 +59,24 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* In a quote, QUOTE. In single ones a backslash is itself, as in a shell. False: it does not end.
- */
-static bool take_quoted(struct splitting *s, char quote)
-{
-    for (; *s->next && *s->next != quote; s->next++) {
-        bool escapes =
-            quote == '"' && *s->next == '\\' && (s->next[1] == '"' || s->next[1] == '\\');
-        s->next += escapes;
-        *s->to++ = *s->next;
-    }
-    return *s->next && *s->next++ == quote;
-}
-
-/* One word, with a 0 behind it. */
+/* One word, with a 0 behind it. False: a quote does not end. In single quotes a backslash is itself,
+ * as in a shell. */
 static bool take_word(struct splitting *s)
 {
-    bool good = true;
+    char quote = 0;
 
-    while (good && *s->next && !is_blank(*s->next)) {
-        char c = *s->next++;
-        if (c == '\'' || c == '"')
-            good = take_quoted(s, c);
-        else if (c == '\\' && *s->next)
-            *s->to++ = *s->next++;
-        else
-            *s->to++ = c;
+    for (; *s->next && (quote || !is_blank(*s->next)); s->next++) {
+        char c = *s->next, following = s->next[1];
+        if (quote ? c == quote : c == '\'' || c == '"') {
+            quote = quote ? 0 : c;
+            continue;
+        }
+        if (c == '\\' && (quote == '"' ? following == '"' || following == c : !quote && following))
+            s->next++;
+        *s->to++ = *s->next;
     }
     *s->to++ = '\0';
-    return good;
+    return !quote;
 }
 
 /* A word takes two bytes of the line at least, but for the last one. */
@@ -134,51 +123,30 @@ static enum th_status look_for_path(void *context, const struct th_argument *arg
     return TH_OK;
 }
 
-/* The words, and before what was found HERE. NULL behind them; one piece of memory, the caller's to
- * free. */
-static char **put_before(int count, char *const words[], const struct paths *found,
-                         const char *here)
-{
-    size_t room = ((size_t)count + 1) * sizeof(char *), used = room;
-    const char **next = found->found, **end = next + found->count;
-    char **paths;
-
-    for (int i = 0; i < count; i++)
-        room += strlen(here) + 1 + strlen(words[i]) + 1;
-    paths = th_alloc(room);
-    for (int i = 0; i < count; i++) {
-        const char *word = words[i], *path = word + strlen(word), *slash = "", *before = "";
-        if (next < end && *next >= word && *next < path) {
-            path = *next++;
-            before = here;
-            slash = "/";
-        }
-        paths[i] = (char *)paths + used;
-        used +=
-            (size_t)snprintf(paths[i], room - used, "%.*s%s%s%s", (int)(path - word), word, before,
-                             slash, path + (*slash && !strncmp(path, "./", 2) ? 2 : 0)) +
-            1;
-    }
-    paths[count] = NULL;
-    return paths;
-}
-
-/* COUNT words, a command, in which paths, for which the host would look from its own folder, begin
- * with this program's. As put_before(). */
-static char **make_absolute(int count, char *const words[])
+/* COUNT words, a command, to MADE: paths in them, for which the host would look from its own folder,
+ * begin with this program's. */
+static void make_absolute(int count, char *const words[], struct th_names *made)
 {
     const struct th_control_command *command = th_control_find(th_control_commands, words[0]);
     struct paths paths = {.found = th_alloc((size_t)count * sizeof *paths.found)};
+    const char **next = paths.found;
     char here[PATH_MAX];
-    char **made;
 
     if (command && command->arguments && getcwd(here, sizeof here) &&
         th_control_arguments_visit(command->arguments, count - 1, words + 1, look_for_path,
                                    &paths) != TH_OK)
         th_error_clear(); /* the host says what is wrong */
-    made = put_before(count, words, &paths, here);
+    for (int i = 0; i < count; i++) {
+        const char *word = words[i];
+        if (next < paths.found + paths.count && *next >= word && *next < word + strlen(word)) {
+            const char *path = *next++;
+            th_library_names_take(made, th_printf("%.*s%s/%s", (int)(path - word), word, here,
+                                                  strncmp(path, "./", 2) == 0 ? path + 2 : path));
+        } else {
+            th_library_names_add(made, word);
+        }
+    }
     th_free(paths.found);
-    return made;
 }
 
 /* --- One command ------------------------------------------------------------------------------ */
@@ -198,48 +166,37 @@ static enum th_status raise_answer(const json_t *answer)
     return (enum th_status)status;
 }
 
-/* Prints the warnings of the host for the user who asked. */
-static void show_warnings(const json_t *answer)
-{
-    const json_t *warning;
-    size_t i;
-
-    json_array_foreach(json_object_get(answer, "warnings"), i, warning)
-    {
-        th_warn("%s", json_string_value(warning));
-    }
-}
-
-static enum th_status show_answer(const struct th_ctl *ctl, const char *command,
-                                  const json_t *answer)
-{
-    bool ok = json_is_true(json_object_get(answer, "ok"));
-
-    if (ctl->json) {
-        json_dumpf(answer, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
-        putchar('\n');
-        return ok ? TH_OK : (enum th_status)json_integer_value(json_object_get(answer, "status"));
-    }
-    show_warnings(answer);
-    if (!ok)
-        return raise_answer(answer);
-    th_ctl_print(command, json_object_get(answer, "result"), stdout);
-    return TH_OK;
-}
-
 enum th_status th_ctl_do(struct th_ctl *ctl, int count, char *const words[])
 {
-    char **sent = make_absolute(count, words);
-    json_t *answer;
-    enum th_status status =
-        th_control_ask(ctl->client, sent[0], count - 1, sent + 1, ctl->stop, &answer);
+    struct th_names sent = {0};
+    json_t *answer, *warning;
+    enum th_status status;
+    size_t i;
 
-    th_free(sent);
+    make_absolute(count, words, &sent);
+    status =
+        th_control_ask(ctl->client, sent.items[0], count - 1, sent.items + 1, ctl->stop, &answer);
+    th_library_names_free(&sent);
     if (status == TH_FAILED)
         ctl->gone = true;
     if (status != TH_OK)
         return status;
-    status = show_answer(ctl, words[0], answer);
+
+    if (ctl->json) {
+        json_dumpf(answer, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
+        putchar('\n');
+        if (!json_is_true(json_object_get(answer, "ok")))
+            status = (enum th_status)json_integer_value(json_object_get(answer, "status"));
+    } else {
+        json_array_foreach(json_object_get(answer, "warnings"), i, warning)
+        {
+            th_warn("%s", json_string_value(warning));
+        }
+        if (json_is_true(json_object_get(answer, "ok")))
+            th_ctl_print(words[0], json_object_get(answer, "result"), stdout);
+        else
+            status = raise_answer(answer);
+    }
     json_decref(answer);
     return status;
 }
@@ -291,24 +248,23 @@ enum th_status th_ctl_script(struct th_ctl *ctl)
 
 /* --- The program ------------------------------------------------------------------------------ */
 
-static enum th_status work(struct th_ctl *ctl, const struct arguments *given)
-{
-    if (given->words.count == 0)
-        return th_cli_line_terminal() ? th_ctl_prompt(ctl) : th_ctl_script(ctl);
-    return th_ctl_tell(th_ctl_do(ctl, (int)given->words.count, (char *const *)given->words.items));
-}
-
 int th_cli_command_ctl(int argc, char **argv)
 {
     struct arguments given = {0};
     struct th_ctl ctl = {0};
+    enum th_status work;
     int status;
 
     th_cli_command_parse(&usage, argc, argv, &given);
     ctl.json = given.json;
     status = th_control_connect(given.path, &ctl.client, &ctl.greeting);
     if (status == TH_OK) {
-        status = th_cli_interrupt_status(th_cli_command_finish("ctl", work(&ctl, &given)));
+        if (given.words.count > 0)
+            work = th_ctl_tell(
+                th_ctl_do(&ctl, (int)given.words.count, (char *const *)given.words.items));
+        else
+            work = th_cli_line_terminal() ? th_ctl_prompt(&ctl) : th_ctl_script(&ctl);
+        status = th_cli_interrupt_status(th_cli_command_finish("ctl", work));
         th_control_disconnect(ctl.client);
     } else {
         th_cli_command_fail("ctl");
