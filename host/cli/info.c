@@ -1,9 +1,9 @@
 /* tracehost info: what is in a stream. */
-#include "stream_stats.h"
 #include "interrupt.h"
 #include "stream.h"
 
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -50,16 +50,207 @@ static const struct th_usage usage = {
              "  tracehost info --top=5 calls.trace",
 };
 
+/* --- Counting: memory grows with distinct tracees and functions, not with the stream --- */
+
+struct th_stream_stats_row {
+    enum th_event_kind kind;
+    th_term tag;         /* an atom; of seq_trace: print, send or receive */
+    uint32_t tuple_size; /* elements of the records' tuples */
+    uint64_t count;
+};
+
+struct th_stream_stats_item {
+    uint64_t key; /* a pid or port, or what function_of() takes apart */
+    uint64_t count;
+};
+
+struct th_stream_stats_list {
+    struct th_stream_stats_item *items; /* the most frequent first */
+    size_t count;
+    size_t shown; /* of them */
+};
+
+struct th_stream_stats {
+    uint64_t total; /* sound records, drops included */
+    uint64_t drops; /* drop records */
+    uint64_t lost;  /* events that these say were dropped */
+    uint64_t other; /* records that are no trace messages */
+    uint64_t calls;
+    uint64_t foreign; /* events of tracees of other nodes */
+    struct th_stream_stats_row *rows;
+    size_t row_count, row_capacity, row_last;
+    struct th_table functions, tracees; /* values: counts */
+    struct th_span {
+        int64_t first, last; /* nanoseconds, in the order of the records */
+        bool used;
+    } spans[TH_TIME_STRICT_MONOTONIC + 1]; /* by the kind of time: a stream may have several */
+};
+
+/* A function as a key: the module's atom index + 1, so that no key is 0, the function's, the arity.
+ * Atom indices have 20 bits (TH_ATOM_LIMIT). */
+enum { ARITY_BITS = 23, ATOM_BITS = 20, ARITY_MASK = (1 << ARITY_BITS) - 1 };
+_Static_assert(TH_ATOM_LIMIT <= 1 << ATOM_BITS, "a function must fit a key");
+
+static th_term atom_of(uint64_t index)
+{
+    return (index & ((1 << ATOM_BITS) - 1)) << 6 | TH_TAG_ATOM;
+}
+
+static struct th_mfa function_of(uint64_t key)
+{
+    return (struct th_mfa){
+        .module = atom_of((key >> (ATOM_BITS + ARITY_BITS)) - 1),
+        .function = atom_of(key >> ARITY_BITS),
+        .arity = (uint32_t)(key & ARITY_MASK),
+    };
+}
+
+static void count_in(struct th_table *table, uint64_t key)
+{
+    uintptr_t count = (uintptr_t)th_hash_table_get(table, key);
+
+    th_hash_table_set(table, key, (void *)(count + 1)); /* a count, not an address */
+}
+
+static bool is_row(const struct th_stream_stats_row *row, const struct th_stream_stats_row *wanted)
+{
+    return row->kind == wanted->kind && row->tag == wanted->tag &&
+           row->tuple_size == wanted->tuple_size;
+}
+
+static void count_row(struct th_stream_stats *census, const struct th_event *event)
+{
+    struct th_stream_stats_row wanted = {event->kind, th_trace_tag_atom(event->tag),
+                                         event->tuple_size, 0};
+    size_t i = census->row_last;
+
+    /* Of seq_trace the kind of its info, {print | send | 'receive', ...}, is the tag. */
+    if (event->kind == TH_EVENT_SEQ_TRACE)
+        wanted.tag = th_is_tuple(event->term) && th_tuple_arity(event->term) > 0 &&
+                             th_is_atom(th_tuple_elements(event->term)[0])
+                         ? th_tuple_elements(event->term)[0]
+                         : TH_AM(undefined);
+    if (i >= census->row_count || !is_row(&census->rows[i], &wanted))
+        for (i = 0; i < census->row_count && !is_row(&census->rows[i], &wanted);)
+            i++;
+    if (i == census->row_count) {
+        TH_ARRAY_GROW(census->rows, census->row_count, census->row_capacity);
+        census->rows[census->row_count++] = wanted;
+    }
+    census->rows[i].count++;
+    census->row_last = i;
+}
+
+/* Counts one event. TH_MALFORMED if its content is damaged: then it is not counted. */
+static enum th_status add_event(struct th_stream_stats *census, struct th_event *event, th_env *env)
+{
+    struct th_mfa function = {0};
+    enum th_status status = th_cli_stream_look_into(event, env, &function);
+
+    census->other += event->kind == TH_EVENT_OTHER;
+    if (status != TH_OK)
+        return status;
+    if (event->kind == TH_EVENT_DROP) {
+        census->drops++;
+        census->lost += event->dropped;
+    } else {
+        struct th_span *span = &census->spans[event->time.kind];
+        bool has_tracee = event->kind != TH_EVENT_SEQ_TRACE;
+        count_row(census, event);
+        if (has_tracee && event->tag == TH_TAG_call) {
+            census->calls++;
+            count_in(&census->functions,
+                     ((uint64_t)th_atom_index(function.module) + 1) << (ATOM_BITS + ARITY_BITS) |
+                         (uint64_t)th_atom_index(function.function) << ARITY_BITS |
+                         (function.arity < ARITY_MASK ? function.arity : ARITY_MASK));
+        }
+        if (has_tracee && th_is_immediate(event->tracee))
+            count_in(&census->tracees, event->tracee);
+        else if (has_tracee)
+            census->foreign++;
+        if (!span->used)
+            span->first = event->time.ns;
+        span->used = event->time.kind != TH_TIME_NONE;
+        span->last = event->time.ns;
+    }
+    census->total++;
+    return TH_OK;
+}
+
+static int by_kind_and_tag(const void *a, const void *b)
+{
+    const struct th_stream_stats_row *x = a, *y = b;
+    int tags = th_atom_compare(x->tag, y->tag);
+
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    if (tags)
+        return tags;
+    return (x->tuple_size > y->tuple_size) - (x->tuple_size < y->tuple_size);
+}
+
+/* Functions as Erlang orders {M, F, A}. */
+static int by_count_and_function(const void *a, const void *b)
+{
+    const struct th_stream_stats_item *x = a, *y = b;
+    struct th_mfa f = function_of(x->key), g = function_of(y->key);
+    int order = th_atom_compare(f.module, g.module);
+
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    if (!order)
+        order = th_atom_compare(f.function, g.function);
+    return order ? order : (f.arity > g.arity) - (f.arity < g.arity);
+}
+
+static int by_count_and_id(const void *a, const void *b)
+{
+    const struct th_stream_stats_item *x = a, *y = b;
+
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    return th_compare(x->key, y->key);
+}
+
+static struct th_stream_stats_list list_of(const struct th_table *table, uint64_t top,
+                                           int (*order)(const void *, const void *))
+{
+    struct th_stream_stats_list list = {.items = th_alloc(table->count * sizeof *list.items)};
+    struct th_slot *slot;
+    size_t position = 0;
+
+    while ((slot = th_hash_table_next(table, &position)))
+        list.items[list.count++] = (struct th_stream_stats_item){slot->key, (uintptr_t)slot->value};
+    qsort(list.items, list.count, sizeof *list.items, order);
+    list.shown = top && top < list.count ? (size_t)top : list.count;
+    return list;
+}
+
+/* Lists by count, then by name. Of these TOP are shown, 0: all. The caller frees items. */
+static struct th_stream_stats_list functions_of(const struct th_stream_stats *census, uint64_t top)
+{
+    return list_of(&census->functions, top, by_count_and_function);
+}
+
+static struct th_stream_stats_list tracees_of(const struct th_stream_stats *census, uint64_t top)
+{
+    return list_of(&census->tracees, top, by_count_and_id);
+}
+
+static const char *const kinds[] = {"trace", "trace_ts", "seq_trace", "drop", "other"};
+
+/* --- Showing --- */
+
 static void show_function(struct th_buffer *text, uint64_t key)
 {
-    struct th_mfa function = th_cli_stream_stats_function(key);
+    struct th_mfa function = function_of(key);
 
     th_trace_function_show(text, &function);
 }
 
 static void print_function(struct th_buffer *text, uint64_t key)
 {
-    struct th_mfa function = th_cli_stream_stats_function(key);
+    struct th_mfa function = function_of(key);
 
     th_trace_function_print(text, &function);
 }
@@ -140,8 +331,8 @@ static void print_list(const char *title, const struct th_stream_stats_list *lis
 static void print_text(const struct info *info, struct th_stream_stats *census,
                        const struct th_stream *stream)
 {
-    struct th_stream_stats_list functions = th_cli_stream_stats_functions(census, info->top);
-    struct th_stream_stats_list tracees = th_cli_stream_stats_tracees(census, info->top);
+    struct th_stream_stats_list functions = functions_of(census, info->top);
+    struct th_stream_stats_list tracees = tracees_of(census, info->top);
     char title[96];
 
     print_head(info, census, stream);
@@ -149,8 +340,8 @@ static void print_text(const struct info *info, struct th_stream_stats *census,
         printf("\n   records  tag\n");
     for (size_t i = 0; i < census->row_count; i++)
         printf("%10llu  %s %s/%u\n", (unsigned long long)census->rows[i].count,
-               th_cli_stream_stats_kinds[census->rows[i].kind],
-               th_atom_name(census->rows[i].tag)->text, census->rows[i].tuple_size);
+               kinds[census->rows[i].kind], th_atom_name(census->rows[i].tag)->text,
+               census->rows[i].tuple_size);
     snprintf(title, sizeof title, "   records  tracee (%zu)", tracees.count);
     print_list(title, &tracees, th_text_show);
     snprintf(title, sizeof title, "     calls  function (%llu call%s of %zu function%s)",
@@ -179,10 +370,9 @@ static json_t *json_rows(const struct th_stream_stats *census)
             json_object_set_new(sizes, size, json_integer((json_int_t)census->rows[i].count));
             count += (json_int_t)census->rows[i].count;
         }
-        json_array_append_new(tags, json_pack("{s:s, s:s, s:o, s:I}", "kind",
-                                              th_cli_stream_stats_kinds[first->kind], "tag",
-                                              th_atom_name(first->tag)->text, "tuple_sizes", sizes,
-                                              "count", count));
+        json_array_append_new(tags, json_pack("{s:s, s:s, s:o, s:I}", "kind", kinds[first->kind],
+                                              "tag", th_atom_name(first->tag)->text, "tuple_sizes",
+                                              sizes, "count", count));
     }
     return tags;
 }
@@ -221,8 +411,8 @@ static void print_json(const struct info *info, const struct th_stream_stats *ce
                        const struct th_stream *stream)
 {
     const struct th_reader_info *reader = th_replay_reader_info(stream->reader);
-    struct th_stream_stats_list functions = th_cli_stream_stats_functions(census, info->top);
-    struct th_stream_stats_list tracees = th_cli_stream_stats_tracees(census, info->top);
+    struct th_stream_stats_list functions = functions_of(census, info->top);
+    struct th_stream_stats_list tracees = tracees_of(census, info->top);
     const struct th_atom_name *node = th_atom_name(reader->node.node);
     json_t *all = json_pack("{s:s, s:s?, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "format",
                             reader->format, "node", reader->node.node ? node->text : NULL, "bytes",
@@ -261,17 +451,20 @@ int th_cli_command_info(int argc, char **argv)
         return status;
     th_env_init(&env, TH_ENV_PLAIN);
     while (th_cli_stream_next(&stream, &event)) {
-        if (th_cli_stream_stats_add(&census, &event, &env) != TH_OK)
+        if (add_event(&census, &event, &env) != TH_OK)
             th_cli_stream_malformed(&stream, &event);
         th_env_clear(&env);
     }
     th_env_release(&env);
-    th_cli_stream_stats_sort_rows(&census);
+    if (census.row_count)
+        qsort(census.rows, census.row_count, sizeof *census.rows, by_kind_and_tag);
     if (info.json)
         print_json(&info, &census, &stream);
     else
         print_text(&info, &census, &stream);
     status = th_cli_stream_close(&stream);
-    th_cli_stream_stats_free(&census);
+    th_free(census.rows);
+    th_hash_table_free(&census.functions);
+    th_hash_table_free(&census.tracees);
     return th_cli_command_finish("info", status);
 }

@@ -3,8 +3,10 @@
 #include "host/control/control.h"
 
 #include "host/library/library.h"
+#include "host/term/term.h"
 
 #include <fcntl.h>
+#include <langinfo.h>
 #include <locale.h>
 #include <signal.h>
 #include <string.h>
@@ -126,7 +128,7 @@ int main(int argc, char **argv)
     hold_standard_files();
     /* For libraries, as a BEAM sets it. Numbers, dates and messages stay as they are in C. */
     setlocale(LC_CTYPE, "");
-    th_cli_encoding_from_locale();
+    th_text_show_in(strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? TH_TEXT_UNICODE : TH_TEXT_LATIN1);
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of `ulimit -f` fails, which is reported */
     if (!name) {
         print_help(stderr);

@@ -1,6 +1,5 @@
 #include "stream.h"
 
-#include "stream_stats.h"
 #include "interrupt.h"
 
 #include <stdarg.h>
@@ -153,11 +152,27 @@ void th_cli_stream_malformed(struct th_stream *stream, const struct th_event *ev
     th_cli_stream_complain(stream);
 }
 
+enum th_status th_cli_stream_look_into(struct th_event *event, th_env *env, struct th_mfa *function)
+{
+    enum th_status status;
+
+    if (event->kind == TH_EVENT_DROP)
+        return TH_OK;
+    if (event->kind == TH_EVENT_OTHER)
+        return th_error_raise(TH_MALFORMED, "it is no trace message");
+    status = th_trace_event_decode(event, env);
+    if (status == TH_OK && event->tag == TH_TAG_call && event->kind != TH_EVENT_SEQ_TRACE)
+        status = event->source->function(event, function);
+    if (status == TH_OK)
+        status = th_trace_event_time(event);
+    return status;
+}
+
 void th_cli_stream_check(struct th_stream *stream, struct th_event *event, th_env *env)
 {
     struct th_mfa function;
 
-    if (th_cli_stream_stats_look_into(event, env, &function) == TH_OK)
+    if (th_cli_stream_look_into(event, env, &function) == TH_OK)
         return;
     th_error_raise(TH_PARTIAL, "%s", th_error_link(0));
     th_error_context("record %llu at byte %llu is damaged, and kept as it is",

@@ -58,6 +58,11 @@ void th_cli_stream_step(struct th_stream *stream);
 /* EVENT's content turned out to be damaged: tells it from the chain, and counts it. */
 void th_cli_stream_malformed(struct th_stream *stream, const struct th_event *event);
 
+/* Decodes all of EVENT into ENV, so that a record is damaged for all commands or for none. FUNCTION
+ * is set for a call. TH_MALFORMED with the cause if it is damaged, or no trace message. */
+enum th_status th_cli_stream_look_into(struct th_event *event, th_env *env,
+                                       struct th_mfa *function);
+
 /* Looks whether EVENT, which the command keeps as it is, is sound for who plays it; else counts it
  * as damage. Terms are decoded into ENV. */
 void th_cli_stream_check(struct th_stream *stream, struct th_event *event, th_env *env);

@@ -7,7 +7,6 @@
 #include <argp.h>
 #include <errno.h>
 #include <malloc.h>
-#include <langinfo.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -286,11 +285,6 @@ int th_cli_command_finish(const char *command, int status)
 }
 
 /* --- The encoding of text for people --- */
-
-void th_cli_encoding_from_locale(void)
-{
-    th_text_show_in(strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? TH_TEXT_UNICODE : TH_TEXT_LATIN1);
-}
 
 static enum th_status take_encoding(const struct th_argument *argument, const char *value,
                                     void *input)

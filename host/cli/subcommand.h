@@ -67,9 +67,6 @@ int th_cli_command_fail(const char *command);
  * through. */
 int th_cli_command_finish(const char *command, int status);
 
-/* Unicode where the user's locale is UTF-8, else Latin-1; after setlocale(). */
-void th_cli_encoding_from_locale(void);
-
 /* --encoding. */
 extern const struct th_argument th_cli_encoding_arguments[];
 

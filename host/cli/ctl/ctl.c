@@ -166,7 +166,8 @@ static enum th_status raise_answer(const json_t *answer)
     return (enum th_status)status;
 }
 
-enum th_status th_ctl_do(struct th_ctl *ctl, int count, char *const words[])
+/* Has the host do what COUNT words say, at least one: see th_ctl_do_line(). */
+static enum th_status do_words(struct th_ctl *ctl, int count, char *const words[])
 {
     struct th_names sent = {0};
     json_t *answer, *warning;
@@ -212,7 +213,7 @@ enum th_status th_ctl_do_line(struct th_ctl *ctl, const char *line)
     if (status != TH_OK)
         return status;
     if (count > 0)
-        status = th_ctl_do(ctl, count, words);
+        status = do_words(ctl, count, words);
     th_free(words);
     return status;
 }
@@ -226,7 +227,9 @@ enum th_status th_ctl_tell(enum th_status status)
     return status;
 }
 
-enum th_status th_ctl_script(struct th_ctl *ctl)
+/* Does what the lines of stdin say. What is wrong was told. The status of the first command that
+ * failed. */
+static enum th_status do_stdin(struct th_ctl *ctl)
 {
     enum th_status first = TH_OK, status;
     char *line = NULL;
@@ -261,9 +264,9 @@ int th_cli_command_ctl(int argc, char **argv)
     if (status == TH_OK) {
         if (given.words.count > 0)
             work = th_ctl_tell(
-                th_ctl_do(&ctl, (int)given.words.count, (char *const *)given.words.items));
+                do_words(&ctl, (int)given.words.count, (char *const *)given.words.items));
         else
-            work = th_cli_line_terminal() ? th_ctl_prompt(&ctl) : th_ctl_script(&ctl);
+            work = th_cli_line_terminal() ? th_ctl_prompt(&ctl) : do_stdin(&ctl);
         status = th_cli_interrupt_status(th_cli_command_finish("ctl", work));
         th_control_disconnect(ctl.client);
     } else {

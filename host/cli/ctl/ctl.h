@@ -14,12 +14,9 @@ struct th_ctl {
     const volatile int *stop; /* not 0: an answer is not waited for any more; NULL: it always is */
 };
 
-/* Has the host do what COUNT words say, at least one, and shows its answer on stdout. Else the
- * status of the answer, with its chain, but for --json, where it was shown; TH_FAILED, and
- * ctl->gone; TH_END: *ctl->stop. */
-enum th_status th_ctl_do(struct th_ctl *ctl, int count, char *const words[]);
-
-/* The same, of the words in LINE. */
+/* Has the host do what the words in LINE say, and shows its answer on stdout. Else the status of the
+ * answer, with its chain, but for --json, where it was shown; TH_FAILED, and ctl->gone; TH_END:
+ * *ctl->stop. */
 enum th_status th_ctl_do_line(struct th_ctl *ctl, const char *line);
 
 /* Tells on stderr why, unless STATUS is TH_OK or TH_END, from the chain; returns it. */
@@ -31,9 +28,7 @@ void th_ctl_show_terms(json_t *result);
 /* Shows RESULT, of COMMAND, to people, with such terms. */
 void th_ctl_print(const char *command, json_t *result, FILE *out);
 
-/* Does what the lines of stdin say; at a prompt, if that is a terminal. What is wrong was told. The
- * status of the first command that failed; at a prompt TH_OK, unless the host went away. */
-enum th_status th_ctl_script(struct th_ctl *ctl);
+/* Does what is typed at a prompt. What is wrong was told. TH_OK, unless the host went away. */
 enum th_status th_ctl_prompt(struct th_ctl *ctl);
 
 /* Completions of LINE, which ends at the cursor, for the prompt. */

@@ -46,13 +46,13 @@ static json_t *ask(struct place *place, const char *command)
     return result;
 }
 
-/* What each of the objects in the array ROWS of COMMAND's result has as KEY. */
-static void add_each(struct place *place, const char *command, const char *rows, const char *key)
+/* What each of the objects in the host's list WHAT has as KEY. */
+static void add_each(struct place *place, const char *what, const char *key)
 {
-    json_t *result = ask(place, command), *row;
+    json_t *result = ask(place, what), *row;
     size_t i;
 
-    json_array_foreach(json_object_get(result, rows), i, row)
+    json_array_foreach(json_object_get(result, what), i, row)
     {
         const char *text = json_string_value(json_object_get(row, key));
         if (text)
@@ -137,26 +137,8 @@ static void add_tracers(struct place *place)
         th_free(path);
         th_free(name);
     } else {
-        add_each(place, "tracers", "tracers", "name");
+        add_each(place, "tracers", "name");
     }
-}
-
-static void add_modules(struct place *place)
-{
-    add_each(place, "modules", "modules", "module");
-}
-
-/* New code lies, as a rule, where the old one did. */
-static void add_libraries(struct place *place)
-{
-    add_modules(place);
-    add_each(place, "modules", "modules", "path");
-}
-
-static void add_processes(struct place *place)
-{
-    add_each(place, "processes", "processes", "name");
-    add_each(place, "processes", "processes", "pid");
 }
 
 static void add_commands(struct place *place)
@@ -165,25 +147,9 @@ static void add_commands(struct place *place)
         add(place, (*c)->name);
 }
 
-static void add_patterns(struct place *place)
-{
-    add_functions(place, true);
-}
-
-static void add_names(struct place *place)
-{
-    add_functions(place, false);
-}
-
 /* Values of ARGUMENT: its words, and what there is of its type. */
 static void add_values(struct place *place, const struct th_argument *argument)
 {
-    static void (*const adders[])(struct place * place) = {
-        [TH_ARGUMENT_TRACER] = add_tracers,    [TH_ARGUMENT_LIBRARY] = add_libraries,
-        [TH_ARGUMENT_PATTERN] = add_patterns,  [TH_ARGUMENT_FUNCTION] = add_names,
-        [TH_ARGUMENT_SESSION] = add_sessions,  [TH_ARGUMENT_MODULE] = add_modules,
-        [TH_ARGUMENT_TRACEES] = add_processes, [TH_ARGUMENT_COMMAND] = add_commands,
-    };
     const char *const *words = argument->live_words ? argument->live_words : argument->words;
 
     if (argument->how & TH_ARGUMENT_LIST)
@@ -195,8 +161,34 @@ static void add_values(struct place *place, const struct th_argument *argument)
         add(place, "pause");
         add(place, "restart");
     }
-    if (argument->type < sizeof adders / sizeof adders[0] && adders[argument->type])
-        adders[argument->type](place);
+    switch (argument->type) {
+    case TH_ARGUMENT_TRACER:
+        add_tracers(place);
+        break;
+    case TH_ARGUMENT_LIBRARY: /* new code lies, as a rule, where the old one did */
+        add_each(place, "modules", "module");
+        add_each(place, "modules", "path");
+        break;
+    case TH_ARGUMENT_MODULE:
+        add_each(place, "modules", "module");
+        break;
+    case TH_ARGUMENT_PATTERN:
+    case TH_ARGUMENT_FUNCTION:
+        add_functions(place, argument->type == TH_ARGUMENT_PATTERN);
+        break;
+    case TH_ARGUMENT_SESSION:
+        add_sessions(place);
+        break;
+    case TH_ARGUMENT_TRACEES:
+        add_each(place, "processes", "name");
+        add_each(place, "processes", "pid");
+        break;
+    case TH_ARGUMENT_COMMAND:
+        add_commands(place);
+        break;
+    default:
+        break;
+    }
 }
 
 /* The argument that was visited last, and its value. */

@@ -40,13 +40,6 @@ static void add_choices(struct th_completion *c, const struct th_argument_row *r
             add(c, row->words[i]);
 }
 
-static void add_probes(struct th_completion *c)
-{
-#define X(name, ...) add(c, #name);
-    TH_PROBES(X)
-#undef X
-}
-
 /* --- Libraries -------------------------------------------------------------------------------- */
 
 static void add_libraries(struct th_completion *c, enum th_search_kind kind, const char *suffix)
@@ -126,12 +119,6 @@ static void add_tracers(struct th_completion *c)
     } else {
         add_libraries(c, TH_SEARCH_TRACERS, "");
     }
-}
-
-static void add_plugins(struct th_completion *c)
-{
-    add_libraries(c, TH_SEARCH_PLUGINS, "");
-    th_options_completion_add_files(c, "files");
 }
 
 /* --- Functions -------------------------------------------------------------------------------- */
@@ -240,40 +227,42 @@ void th_options_completion_add_ctl(struct th_completion *c)
 
 /* --- By type ---------------------------------------------------------------------------------- */
 
-static void add_files(struct th_completion *c)
-{
-    th_options_completion_add_files(c, "files");
-}
-
-static void add_folders(struct th_completion *c)
-{
-    th_options_completion_add_files(c, "folders");
-}
-
-static void add_sockets(struct th_completion *c)
-{
-    th_options_completion_add_files(c, "sockets");
-}
-
-static void add_programs(struct th_completion *c)
-{
-    add_files(c);
-    add_libraries(c, TH_SEARCH_TRACERS, "");
-    add_libraries(c, TH_SEARCH_PLUGINS, "");
-}
-
 void th_options_completion_add_value(struct th_completion *c, const struct th_argument_row *row)
 {
-    static void (*const adders[])(struct th_completion * c) = {
-        [TH_ARGUMENT_FILE] = add_files,       [TH_ARGUMENT_FOLDER] = add_folders,
-        [TH_ARGUMENT_SOCKET] = add_sockets,   [TH_ARGUMENT_TRACER] = add_tracers,
-        [TH_ARGUMENT_LIBRARY] = add_plugins,  [TH_ARGUMENT_PROGRAM] = add_programs,
-        [TH_ARGUMENT_PATTERN] = add_patterns, [TH_ARGUMENT_PROBE] = add_probes,
-    };
-    enum th_argument_type type = row->argument->type;
-
-    if (row->words)
+    if (row->words) {
         add_choices(c, row);
-    else if (type < sizeof adders / sizeof adders[0] && adders[type])
-        adders[type](c);
+        return;
+    }
+    switch (row->argument->type) {
+    case TH_ARGUMENT_FILE:
+        th_options_completion_add_files(c, "files");
+        break;
+    case TH_ARGUMENT_FOLDER:
+        th_options_completion_add_files(c, "folders");
+        break;
+    case TH_ARGUMENT_SOCKET:
+        th_options_completion_add_files(c, "sockets");
+        break;
+    case TH_ARGUMENT_TRACER:
+        add_tracers(c);
+        break;
+    case TH_ARGUMENT_LIBRARY:
+        add_libraries(c, TH_SEARCH_PLUGINS, "");
+        th_options_completion_add_files(c, "files");
+        break;
+    case TH_ARGUMENT_PROGRAM:
+        th_options_completion_add_files(c, "files");
+        add_libraries(c, TH_SEARCH_TRACERS, "");
+        add_libraries(c, TH_SEARCH_PLUGINS, "");
+        break;
+    case TH_ARGUMENT_PATTERN:
+        add_patterns(c);
+        break;
+    case TH_ARGUMENT_PROBE:
+        for (size_t i = 0; i < TH_PROBE_COUNT_OF_ALL; i++)
+            add(c, th_probe_probes[i].name);
+        break;
+    default:
+        break;
+    }
 }
