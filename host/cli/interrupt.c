@@ -37,20 +37,38 @@ static void in_child(void)
 void th_cli_interrupt_install(void)
 {
     static bool told_of_forks; /* once is for ever */
-    const struct sigaction action = {
-        .sa_handler = on_signal, .sa_flags = SA_RESTART, /* tracers need not know of signals */
-    };
     struct sigaction old;
 
     if (!told_of_forks)
         told_of_forks = pthread_atfork(NULL, NULL, in_child) == 0;
     th_output_stop = &th_cli_interrupted;
     sem_init(&news, 0, 0);
-    /* What is ignored stays so: a command started in the background must not end with the one in
-     * front, nor one under nohup with its terminal. */
     for (size_t i = 0; i < TH_INTERRUPT_SIGNALS; i++)
-        if (sigaction(th_cli_interrupt_signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-            sigaction(th_cli_interrupt_signals[i], &action, NULL);
+        th_cli_interrupt_handle(th_cli_interrupt_signals[i], on_signal, &old);
+}
+
+void th_cli_interrupt_handle(int number, void (*handler)(int), struct sigaction *old)
+{
+    const struct sigaction action = {
+        .sa_handler = handler, .sa_flags = SA_RESTART, /* tracers need not know of signals */
+    };
+
+    if (sigaction(number, NULL, old) == 0 && old->sa_handler != SIG_IGN)
+        sigaction(number, &action, NULL);
+}
+
+void th_cli_interrupt_stop_program(void)
+{
+    struct sigaction ours, by_default = {.sa_handler = SIG_DFL};
+    sigset_t stop, mask;
+
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTSTP);
+    sigaction(SIGTSTP, &by_default, &ours);
+    raise(SIGTSTP);
+    pthread_sigmask(SIG_UNBLOCK, &stop, &mask);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    sigaction(SIGTSTP, &ours, NULL);
 }
 
 void th_cli_interrupt_uninstall(void)

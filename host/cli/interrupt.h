@@ -23,6 +23,15 @@ enum { TH_INTERRUPT_SIGNALS = 3 };
 extern const int th_cli_interrupt_signals[TH_INTERRUPT_SIGNALS];
 void th_cli_interrupt_hold(sigset_t *before);
 
+/* Has HANDLER get the signal NUMBER, unless it is ignored, which stays so: a command started in the
+ * background must not end with the one in front, nor one under nohup with its terminal. OLD is what
+ * was done before. */
+void th_cli_interrupt_handle(int number, void (*handler)(int), struct sigaction *old);
+
+/* Stops the program as Ctrl-Z does, until SIGCONT; a shell that has no job control lets it go on at
+ * once. */
+void th_cli_interrupt_stop_program(void);
+
 /* Signals that come from now on end the program at once. Any thread. */
 void th_cli_interrupt_uninstall(void);
 

@@ -140,21 +140,6 @@ static void on_terminal(int number)
 static const int terminal_signals[] = {SIGTSTP, SIGCONT, SIGWINCH};
 enum { TERMINAL_SIGNALS = sizeof terminal_signals / sizeof terminal_signals[0] };
 
-/* Stops the program as Ctrl-Z does, until SIGCONT. */
-static void stop_program(void)
-{
-    struct sigaction ours, by_default = {.sa_handler = SIG_DFL};
-    sigset_t stop, mask;
-
-    sigemptyset(&stop);
-    sigaddset(&stop, SIGTSTP);
-    sigaction(SIGTSTP, &by_default, &ours);
-    raise(SIGTSTP);
-    pthread_sigmask(SIG_UNBLOCK, &stop, &mask);
-    pthread_sigmask(SIG_SETMASK, &mask, NULL);
-    sigaction(SIGTSTP, &ours, NULL);
-}
-
 /* The terminal has another width, or has been used by others: the line is shown again. */
 static void show_again(struct th_line_editor *editor)
 {
@@ -163,7 +148,7 @@ static void show_again(struct th_line_editor *editor)
     if (!editor->plain)
         el_set(editor->edit, EL_PREP_TERM, 0);
     if (stops)
-        stop_program();
+        th_cli_interrupt_stop_program();
     if (editor->plain)
         return;
     el_set(editor->edit, EL_PREP_TERM, 1);
@@ -333,7 +318,6 @@ void th_cli_line_editor_free(struct th_line_editor *editor)
 enum th_line_end th_cli_line_edit(struct th_line_editor *editor, const char *prompt, int descriptor,
                                   const char **line)
 {
-    const struct sigaction action = {.sa_handler = on_terminal, .sa_flags = SA_RESTART};
     struct sigaction old[TERMINAL_SIGNALS];
     sigset_t held, mask;
     locale_t locale = uselocale(editor->utf8);
@@ -346,16 +330,13 @@ enum th_line_end th_cli_line_edit(struct th_line_editor *editor, const char *pro
     editor->end = TH_LINE_OVER;
     editor->leaving = editor->tab = false;
 
-    /* Signals come while keys are waited for, and at no other time. What is ignored stays so. */
+    /* Signals come while keys are waited for, and at no other time. */
     sigemptyset(&held);
     for (size_t i = 0; i < TERMINAL_SIGNALS; i++)
         sigaddset(&held, terminal_signals[i]);
     pthread_sigmask(SIG_BLOCK, &held, &mask);
-    for (size_t i = 0; i < TERMINAL_SIGNALS; i++) {
-        sigaction(terminal_signals[i], NULL, &old[i]);
-        if (old[i].sa_handler != SIG_IGN)
-            sigaction(terminal_signals[i], &action, NULL);
-    }
+    for (size_t i = 0; i < TERMINAL_SIGNALS; i++)
+        th_cli_interrupt_handle(terminal_signals[i], on_terminal, &old[i]);
     tcgetattr(STDIN_FILENO, &before);
     atomic_store_explicit(&editing, true, memory_order_release);
     typed = el_gets(editor->edit, &count);

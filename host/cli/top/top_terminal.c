@@ -1,5 +1,6 @@
 #include "top_terminal.h"
 
+#include "host/cli/interrupt.h"
 #include "host/term/term.h"
 
 #include <errno.h>
@@ -260,12 +261,8 @@ enum th_status th_top_terminal_enter(void)
     status = begin_holding();
     if (status != TH_OK)
         return status;
-    for (size_t i = 0; i < HANDLED; i++) {
-        struct sigaction action = {.sa_handler = handled[i].handler, .sa_flags = SA_RESTART};
-        sigaction(handled[i].number, NULL, &old_actions[i]);
-        if (old_actions[i].sa_handler != SIG_IGN) /* what is ignored stays so */
-            sigaction(handled[i].number, &action, NULL);
-    }
+    for (size_t i = 0; i < HANDLED; i++)
+        th_cli_interrupt_handle(handled[i].number, handled[i].handler, &old_actions[i]);
     show();
     atomic_store_explicit(&state, SHOWN, memory_order_release);
     return TH_OK;
@@ -276,21 +273,6 @@ enum th_status th_top_terminal_enter(void)
 static bool take(atomic_bool *news)
 {
     return atomic_exchange_explicit(news, false, memory_order_relaxed);
-}
-
-/* Stops the program as the signal would have done, until SIGCONT; a shell that has no job control
- * lets it go on at once. */
-static void stop(void)
-{
-    struct sigaction ours, by_default = {.sa_handler = SIG_DFL};
-
-    if (!change(SHOWN, HIDDEN))
-        return;
-    hide();
-    sigaction(SIGTSTP, &by_default, &ours);
-    raise(SIGTSTP);
-    sigaction(SIGTSTP, &ours, NULL);
-    atomic_store_explicit(&going_on, true, memory_order_relaxed);
 }
 
 void th_top_terminal_wait(int64_t deadline, struct th_terminal_news *news)
@@ -316,8 +298,11 @@ void th_top_terminal_wait(int64_t deadline, struct th_terminal_news *news)
 
     while (read(wake[0], bytes, sizeof bytes) == (ssize_t)sizeof bytes)
         continue;
-    if (take(&stopping))
-        stop();
+    if (take(&stopping) && change(SHOWN, HIDDEN)) {
+        hide();
+        th_cli_interrupt_stop_program();
+        atomic_store_explicit(&going_on, true, memory_order_relaxed);
+    }
     /* Whoever stopped it, the terminal may have been used since. */
     if (take(&going_on) && (change(HIDDEN, DRAWING) || change(SHOWN, DRAWING))) {
         show();
