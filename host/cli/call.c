@@ -5,7 +5,6 @@
 #include "host/crash/crash.h"
 #include "host/trace/trace.h"
 #include "interrupt.h"
-#include "run_limit.h"
 #include "line_editor.h"
 
 #include <inttypes.h>

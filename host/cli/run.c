@@ -257,39 +257,37 @@ static void give_up(void *context)
 static void tell_status(void *context, json_t *status)
 {
     struct th_runtime_setup threads = th_runtime_threads();
-    json_t *lost = json_object_get(status, "lost");
 
     (void)context;
-    json_object_set_new(status, "schedulers", json_integer(threads.schedulers));
-    json_object_set_new(status, "processes", json_integer((json_int_t)th_runtime_processes()));
-    json_object_set_new(lost, "calls_not_kept",
-                        json_integer((json_int_t)th_runtime_calls_not_kept()));
-    json_object_set_new(lost, "calls_left", json_integer((json_int_t)th_runtime_calls_left()));
-    json_object_set_new(lost, "no_calls", json_integer((json_int_t)th_runtime_no_calls()));
-}
-
-static json_t *process_of(const struct th_process_seen *seen)
-{
-    static const char *const doing[] = {[TH_PROCESS_QUEUED] = "queued",
-                                        [TH_PROCESS_RUNNING] = "running",
-                                        [TH_PROCESS_WAITING] = "waiting"};
-
-    return json_pack("{s:o, s:o, s:s, s:s?, s:I, s:I, s:I, s:I}", "pid", th_control_term(seen->pid),
-                     "name", seen->name == TH_NONE ? json_null() : th_control_term(seen->name),
-                     "doing", doing[seen->doing], "function", seen->function, "messages",
-                     (json_int_t)seen->messages, "reductions", (json_int_t)seen->reductions,
-                     "words", (json_int_t)seen->words, "links", (json_int_t)seen->links);
+    json_object_update_new(status, json_pack("{s:i, s:I}", "schedulers", (int)threads.schedulers,
+                                             "processes", (json_int_t)th_runtime_processes()));
+    json_object_update_new(json_object_get(status, "lost"),
+                           json_pack("{s:I, s:I, s:I}", "calls_not_kept",
+                                     (json_int_t)th_runtime_calls_not_kept(), "calls_left",
+                                     (json_int_t)th_runtime_calls_left(), "no_calls",
+                                     (json_int_t)th_runtime_no_calls()));
 }
 
 static json_t *list_processes(void *context)
 {
+    static const char *const doing[] = {[TH_PROCESS_QUEUED] = "queued",
+                                        [TH_PROCESS_RUNNING] = "running",
+                                        [TH_PROCESS_WAITING] = "waiting"};
     struct th_process_seen *processes;
     size_t count = th_runtime_list(&processes);
     json_t *list = json_array();
 
     (void)context;
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, process_of(&processes[i]));
+    for (size_t i = 0; i < count; i++) {
+        const struct th_process_seen *seen = &processes[i];
+        json_array_append_new(
+            list, json_pack("{s:o, s:o, s:s, s:s?, s:I, s:I, s:I, s:I}", "pid",
+                            th_control_term(seen->pid), "name",
+                            seen->name == TH_NONE ? json_null() : th_control_term(seen->name),
+                            "doing", doing[seen->doing], "function", seen->function, "messages",
+                            (json_int_t)seen->messages, "reductions", (json_int_t)seen->reductions,
+                            "words", (json_int_t)seen->words, "links", (json_int_t)seen->links));
+    }
     th_free(processes);
     return list;
 }
