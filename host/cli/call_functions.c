@@ -26,9 +26,9 @@ static th_term send(call *c)
 
 static th_term is_process_alive(call *c)
 {
-    if (!th_is_local_pid(c->arguments[0]))
-        return th_shell_refuse(c, "argument 1: not a pid");
-    return th_process_alive(c->arguments[0]) ? TH_AM(true) : TH_AM(false);
+    return !th_is_local_pid(c->arguments[0])   ? th_shell_refuse(c, "argument 1: not a pid")
+           : th_process_alive(c->arguments[0]) ? TH_AM(true)
+                                               : TH_AM(false);
 }
 
 static th_term register_name(call *c)

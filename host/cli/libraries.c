@@ -9,18 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-struct th_libraries_command {
-    enum th_search_kind kind;
-    const char *name;           /* of the command */
-    const char *before, *after; /* of struct th_usage */
-
-    /* Tells what is in LIBRARY, after its name and version. */
-    void (*print)(const struct th_library *library);
-
-    /* What is wrong with it for all that. */
-    enum th_status (*check)(const struct th_library *library);
-};
-
 struct arguments {
     struct th_texts folders; /* of -L */
     const char *name;        /* NULL: list all */
@@ -107,71 +95,6 @@ static void print_imports(const struct th_examination *e)
     putchar('\n');
 }
 
-static int print_library(const struct th_libraries_command *command, const struct th_search *search,
-                         const char *name)
-{
-    struct th_library *library;
-    const struct th_examination *e;
-    const struct th_entry *entry;
-    const struct th_names *remarks;
-    int status = TH_OK;
-
-    if (th_library_find(search, name, &library) != TH_OK)
-        return th_cli_command_fail(command->name);
-    e = th_library_examination(library);
-    entry = th_library_entry(library);
-    printf("module      %s\n", th_atom_name(th_library_name(library))->text);
-    printf("path        %s\n", e->path);
-    if (e->form == TH_LIBRARY_PLAIN)
-        printf("form        plain symbols");
-    else
-        printf("form        NIF library, compiled for NIF %d.%d", entry->major, entry->minor);
-    if (e->form != TH_LIBRARY_PLAIN && entry->oldest_runtime)
-        printf(", at least %s", entry->oldest_runtime);
-    putchar('\n');
-    command->print(library);
-    print_imports(e);
-    remarks = th_library_remarks(library);
-    for (size_t i = 0; i < remarks->count; i++)
-        printf("%s  %s\n", i ? "" : "\nremarks\n", remarks->items[i]);
-    if (command->check && command->check(library) != TH_OK)
-        status = th_cli_command_fail(command->name);
-    th_library_release(library);
-    return status;
-}
-
-static int run(const struct th_libraries_command *command, int argc, char **argv)
-{
-    bool tracers = command->kind == TH_SEARCH_TRACERS;
-    const struct th_argument rows[] = {
-        {.value = "NAME",
-         .type = tracers ? TH_ARGUMENT_TRACER : TH_ARGUMENT_LIBRARY,
-         TH_INTO(struct arguments, name)},
-        TH_OPTION(NULL, "DIR", FOLDER, 0,
-                  "Look in DIR first, then in $TRACEHOST_PATH, then where tracehost is installed",
-                  .letter = 'L', .how = TH_ARGUMENT_REPEATS, TH_INTO(struct arguments, folders)),
-        {0}};
-    const struct th_argument_set sets[] = {{.items = rows}, {0}};
-    const struct th_usage usage = {
-        .sets = sets, .before = command->before, .after = command->after};
-    struct arguments arguments = {0};
-    struct th_search search;
-    int status = TH_OK;
-
-    th_cli_command_parse(&usage, argc, argv, &arguments);
-    th_library_search_init(&search, command->kind, arguments.folders.items,
-                           arguments.folders.count);
-    th_crash_install();
-    if (arguments.name)
-        status = print_library(command, &search, arguments.name);
-    else
-        print_list(&search);
-    th_crash_end();
-    th_library_search_free(&search);
-    th_free(arguments.folders.items);
-    return th_cli_command_finish(command->name, status);
-}
-
 /* --- Tracers ---------------------------------------------------------------------------------- */
 
 /* The slots, and of settings: NAME  words or kind (default)  help */
@@ -205,27 +128,6 @@ static void print_tracer(const struct th_library *library)
             printf("              %s\n", setting->help);
         th_free(values);
     }
-}
-
-int th_cli_command_tracers(int argc, char **argv)
-{
-    static const struct th_libraries_command command = {
-        .kind = TH_SEARCH_TRACERS,
-        .name = "tracers",
-        .before = "Lists the libraries in the tracer path; or shows what is in one: its "
-                  "callbacks and what fills each slot, its settings, its NIF version, "
-                  "the functions it imports and the version that has them all.",
-        .after = "A library that is shown is opened: its constructors and its nif_init "
-                 "run, its load does not.\n\n"
-                 "Examples:\n"
-                 "  tracehost tracers\n"
-                 "  tracehost tracers count\n"
-                 "  tracehost tracers ./my_tracer.so",
-        .print = print_tracer,
-        .check = th_library_check_tracer,
-    };
-
-    return run(&command, argc, argv);
 }
 
 /* --- Plugins ---------------------------------------------------------------------------------- */
@@ -330,32 +232,110 @@ static void print_functions(const struct th_library *library)
     th_free(refusals.items);
 }
 
+/* --- The commands ---------------------------------------------------------------------------- */
+
+static int print_library(const char *command, const struct th_search *search, const char *name)
+{
+    struct th_library *library;
+    const struct th_examination *e;
+    const struct th_entry *entry;
+    const struct th_names *remarks;
+    int status = TH_OK;
+
+    if (th_library_find(search, name, &library) != TH_OK)
+        return th_cli_command_fail(command);
+    e = th_library_examination(library);
+    entry = th_library_entry(library);
+    printf("module      %s\n", th_atom_name(th_library_name(library))->text);
+    printf("path        %s\n", e->path);
+    if (e->form == TH_LIBRARY_PLAIN)
+        printf("form        plain symbols");
+    else
+        printf("form        NIF library, compiled for NIF %d.%d", entry->major, entry->minor);
+    if (e->form != TH_LIBRARY_PLAIN && entry->oldest_runtime)
+        printf(", at least %s", entry->oldest_runtime);
+    putchar('\n');
+    if (search->kind == TH_SEARCH_TRACERS)
+        print_tracer(library);
+    else
+        print_functions(library);
+    print_imports(e);
+    remarks = th_library_remarks(library);
+    for (size_t i = 0; i < remarks->count; i++)
+        printf("%s  %s\n", i ? "" : "\nremarks\n", remarks->items[i]);
+    if (search->kind == TH_SEARCH_TRACERS && th_library_check_tracer(library) != TH_OK)
+        status = th_cli_command_fail(command);
+    th_library_release(library);
+    return status;
+}
+
+static int run(enum th_search_kind kind, const char *before, const char *after, int argc,
+               char **argv)
+{
+    bool tracers = kind == TH_SEARCH_TRACERS;
+    const struct th_argument rows[] = {
+        {.value = "NAME",
+         .type = tracers ? TH_ARGUMENT_TRACER : TH_ARGUMENT_LIBRARY,
+         TH_INTO(struct arguments, name)},
+        TH_OPTION(NULL, "DIR", FOLDER, 0,
+                  "Look in DIR first, then in $TRACEHOST_PATH, then where tracehost is installed",
+                  .letter = 'L', .how = TH_ARGUMENT_REPEATS, TH_INTO(struct arguments, folders)),
+        {0}};
+    const struct th_argument_set sets[] = {{.items = rows}, {0}};
+    const struct th_usage usage = {.sets = sets, .before = before, .after = after};
+    struct arguments arguments = {0};
+    struct th_search search;
+    int status = TH_OK;
+
+    th_cli_command_parse(&usage, argc, argv, &arguments);
+    th_library_search_init(&search, kind, arguments.folders.items, arguments.folders.count);
+    th_crash_install();
+    if (arguments.name)
+        status = print_library(argv[0], &search, arguments.name);
+    else
+        print_list(&search);
+    th_crash_end();
+    th_library_search_free(&search);
+    th_free(arguments.folders.items);
+    return th_cli_command_finish(argv[0], status);
+}
+
+int th_cli_command_tracers(int argc, char **argv)
+{
+    return run(TH_SEARCH_TRACERS,
+               "Lists the libraries in the tracer path; or shows what is in one: its "
+               "callbacks and what fills each slot, its settings, its NIF version, "
+               "the functions it imports and the version that has them all.",
+               "A library that is shown is opened: its constructors and its nif_init "
+               "run, its load does not.\n\n"
+               "Examples:\n"
+               "  tracehost tracers\n"
+               "  tracehost tracers count\n"
+               "  tracehost tracers ./my_tracer.so",
+               argc, argv);
+}
+
 int th_cli_command_plugins(int argc, char **argv)
 {
-    static const struct th_libraries_command command = {
-        .kind = TH_SEARCH_PLUGINS,
-        .name = "plugins",
-        .before =
-            "Lists the libraries in the plugin path; or shows what is in one: its functions, what "
-            "breakpoints they can have, which of them are for dirty schedulers, where they are in "
-            "the "
-            "source if there is debug information, its NIF version, the functions it imports and "
-            "the "
-            "version that has them all. What is shown as Module:Function/Arity can be called with "
-            "`tracehost call`, and traced; local functions can be traced.",
-        .after = "A global breakpoint sees calls that come from outside, a local one "
-                 "also those that the library makes in C.\n\n"
-                 "A library that is shown is opened: its constructors and its nif_init "
-                 "run, its load does not.\n\n"
-                 "Examples:\n"
-                 "  tracehost plugins\n"
-                 "  tracehost plugins -L priv my_nif\n"
-                 "  tracehost plugins ./priv/my_nif.so",
-        .print = print_functions,
-    };
-
     /* Where there are no local breakpoints that is told of each function. */
     if (th_native_begin() != TH_OK)
         th_error_clear();
-    return run(&command, argc, argv);
+    return run(
+        TH_SEARCH_PLUGINS,
+        "Lists the libraries in the plugin path; or shows what is in one: its functions, what "
+        "breakpoints they can have, which of them are for dirty schedulers, where they are in "
+        "the "
+        "source if there is debug information, its NIF version, the functions it imports and "
+        "the "
+        "version that has them all. What is shown as Module:Function/Arity can be called with "
+        "`tracehost call`, and traced; local functions can be traced.",
+        "A global breakpoint sees calls that come from outside, a local one "
+        "also those that the library makes in C.\n\n"
+        "A library that is shown is opened: its constructors and its nif_init "
+        "run, its load does not.\n\n"
+        "Examples:\n"
+        "  tracehost plugins\n"
+        "  tracehost plugins -L priv my_nif\n"
+        "  tracehost plugins ./priv/my_nif.so",
+        argc, argv);
 }

@@ -31,24 +31,11 @@ static const struct th_command commands[] = {
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
-/* In lines as those above it. */
-static void print_statuses(FILE *out)
-{
-    enum { WIDTH = 75 };
-    int column = fprintf(out, "Exit status:");
-
-    for (const char *word = th_cli_exit_statuses; *word; word += *word == ' ') {
-        int length = (int)strcspn(word, " ");
-        bool fits = column + 1 + length + !word[length] <= WIDTH;
-        fprintf(out, "%c%.*s", fits ? ' ' : '\n', length, word);
-        column = fits ? column + 1 + length : length;
-        word += length;
-    }
-    fputs(".\n", out);
-}
-
 static void print_help(FILE *out)
 {
+    enum { WIDTH = 75 };
+    int column;
+
     fputs("Usage: tracehost COMMAND [OPTION...] [ARGUMENT...]\n"
           "Runs Erlang tracers (erl_tracer backends) and NIF libraries outside the "
           "BEAM.\n\nCommands:\n",
@@ -57,7 +44,16 @@ static void print_help(FILE *out)
         fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
     fputs("\n'tracehost COMMAND --help' tells more. 'tracehost --version' tells the version.\n\n",
           out);
-    print_statuses(out);
+    /* In lines as those above. */
+    column = fprintf(out, "Exit status:");
+    for (const char *word = th_cli_exit_statuses; *word; word += *word == ' ') {
+        int length = (int)strcspn(word, " ");
+        bool fits = column + 1 + length + !word[length] <= WIDTH;
+        fprintf(out, "%c%.*s", fits ? ' ' : '\n', length, word);
+        column = fits ? column + 1 + length : length;
+        word += length;
+    }
+    fputs(".\n", out);
 }
 
 static const struct th_command *find(const char *name)
@@ -107,25 +103,20 @@ static int help(int argc, char **argv)
     return th_cli_command_finish("help", TH_OK);
 }
 
-/* If stdin, stdout or stderr are closed, no file that is opened may take their place: reading and
- * writing are to fail. */
-static void hold_standard_files(void)
+int main(int argc, char **argv)
 {
+    const char *name = argc > 1 ? argv[1] : NULL;
+    const struct th_command *command = name ? find(name) : NULL;
     int fd;
 
+    /* If stdin, stdout or stderr are closed, no file that is opened may take their place: reading
+     * and writing are to fail. */
     do
         fd = open("/dev/null", O_PATH | O_CLOEXEC);
     while (fd >= 0 && fd <= STDERR_FILENO);
     if (fd >= 0)
         close(fd);
-}
 
-int main(int argc, char **argv)
-{
-    const char *name = argc > 1 ? argv[1] : NULL;
-    const struct th_command *command = name ? find(name) : NULL;
-
-    hold_standard_files();
     /* For libraries, as a BEAM sets it. Numbers, dates and messages stay as they are in C. */
     setlocale(LC_CTYPE, "");
     th_text_show_in(strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? TH_TEXT_UNICODE : TH_TEXT_LATIN1);
@@ -141,7 +132,7 @@ int main(int argc, char **argv)
     if (strcmp(name, "complete") == 0) /* it is for shells: help does not list it */
         return th_cli_complete(commands, COMMANDS, argc, argv);
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
-        puts(th_cli_command_version());
+        puts(th_cli_version);
         return th_cli_command_finish("--version", TH_OK);
     }
     return unknown(name);

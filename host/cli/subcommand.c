@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char version[] = "tracehost " TH_VERSION " (NIF API 2.18)";
+const char th_cli_version[] = "tracehost " TH_VERSION " (NIF API 2.18)";
 
 static int (*asked)(const struct th_usage *usage);
 static int stdout_error; /* errno of the first flush that failed; of the main thread */
@@ -26,12 +26,6 @@ static struct {
     char **words;
     size_t positional; /* words so far that are no options */
 } parsing;
-
-/* "tracehost 0.1.0 (NIF API 2.18)" */
-const char *th_cli_command_version(void)
-{
-    return version;
-}
 
 const char th_cli_exit_statuses[] =
     "0 done, 1 failed, 2 wrong usage, 3 input unreadable, 4 input partial or events lost, 5 a "
@@ -213,7 +207,7 @@ void th_cli_command_parse(const struct th_usage *usage, int argc, char **argv, v
     argp.doc = doc = th_printf("%s\v%s", usage->before, after);
 
     argp_err_exit_status = TH_USAGE;
-    argp_program_version = version; /* libc's own variable: ours would be hidden from it */
+    argp_program_version = th_cli_version; /* libc's own variable: ours would be hidden from it */
     setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
     program_invocation_name = program_invocation_short_name = name;
     atexit(check_help);

@@ -38,8 +38,8 @@ int th_cli_complete(const struct th_command commands[], size_t count, int argc, 
 /* The meanings of exit statuses, as text: "0 done, 1 failed, ...". */
 extern const char th_cli_exit_statuses[];
 
-/* The text that --version prints. */
-const char *th_cli_command_version(void);
+/* The text that --version prints: "tracehost 0.1.0 (NIF API 2.18)". */
+extern const char th_cli_version[];
 
 /*
  * Parses the command's arguments as USAGE says, into INPUT, with argp, as "tracehost COMMAND".
