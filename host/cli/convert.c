@@ -1,8 +1,100 @@
-/* tracehost convert: a stream in the other format. */
+/* tracehost convert, tracehost dump: a stream written anew, in the same format or another, or as text. */
 #include "interrupt.h"
 #include "stream.h"
 
 #include <string.h>
+
+/* --- A stream written anew --------------------------------------------------------------------- */
+
+/* A recording is of one node: its identifiers are those that are written without the node. */
+static bool is_of(const struct th_etf_node *node, const struct th_stream *stream)
+{
+    const struct th_etf_node *now = &th_replay_reader_info(stream->reader)->node;
+
+    return node->node == TH_NONE || now->node == TH_NONE ||
+           (node->node == now->node && node->creation == now->creation);
+}
+
+/* Adds EVENT and all that follow, of NODE. False if writing failed: the chain says why. */
+static bool add_all(struct th_stream *stream, struct th_writer *writer, struct th_event *event,
+                    const struct th_etf_node *node)
+{
+    enum th_status status = TH_OK;
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    do {
+        status = th_replay_writer_add(writer, event, &env);
+        if (status == TH_MALFORMED)
+            th_cli_stream_malformed(stream, event);
+        else if (status == TH_OK)
+            th_cli_stream_check(stream, event, &env);
+        th_env_clear(&env);
+    } while (status != TH_FAILED && th_cli_stream_next(stream, event) && is_of(node, stream));
+    th_env_release(&env);
+    if (status != TH_FAILED && !is_of(node, stream)) {
+        th_cli_stream_say(stream, "it goes on with another node, whose records belong elsewhere");
+        stream->status = TH_PARTIAL;
+    }
+    return status != TH_FAILED;
+}
+
+/* Nothing stays here while more is awaited. */
+static void pass_on(void *writer)
+{
+    if (th_replay_writer_flush(writer) != TH_OK)
+        th_error_clear(); /* it will fail again */
+}
+
+static bool is_file(const char *output)
+{
+    return output && strcmp(output, "-") != 0;
+}
+
+/* Writes the stream NAME anew, in FORMAT, to OUTPUT (NULL: stdout), for COMMAND. Returns the exit
+ * status. */
+static int rewrite(const char *command, const char *name, const struct th_stream_options *options,
+                   const char *output, enum th_format format)
+{
+    struct th_stream stream = {.command = command, .name = name, .options = options};
+    struct th_writer_options how = {.format = format};
+    struct th_event event = {0};
+    struct th_writer *writer;
+    bool some, written;
+    uint64_t plain;
+    int status = th_cli_stream_open(&stream);
+
+    if (status != TH_OK)
+        return status;
+    some = th_cli_stream_next(&stream, &event); /* the first record tells the node */
+    how.here = th_replay_reader_info(stream.reader)->node;
+    how.utf8_atoms = th_replay_reader_info(stream.reader)->utf8_atoms;
+    if (th_replay_writer_open(output ? output : "-", &how, &writer) != TH_OK) {
+        th_replay_reader_close(stream.reader);
+        return th_cli_interrupt_status(th_cli_command_fail(command));
+    }
+    stream.idle = is_file(output) ? NULL : pass_on;
+    stream.idle_context = writer;
+    written = !some || add_all(&stream, writer, &event, &how.here);
+    status = th_cli_stream_close(&stream);
+    if (written && !(th_cli_interrupt_came() && is_file(output) && !stream.live)) {
+        plain = th_replay_writer_plain(writer);
+        if (th_replay_writer_commit(writer) != TH_OK)
+            return th_cli_command_fail(command);
+        if (plain)
+            th_cli_stream_say(&stream,
+                              "calls without `external`, `tail` and callers, which jsonl has: %llu",
+                              (unsigned long long)plain);
+        return status;
+    }
+    th_replay_writer_abandon(writer);
+    if (!written)
+        return th_cli_command_fail(command);
+    fprintf(stderr, "tracehost %s: %s was not written\n", command, output);
+    return status;
+}
+
+/* --- convert ----------------------------------------------------------------------------------- */
 
 struct convert {
     struct th_stream_options stream;
@@ -72,5 +164,99 @@ int th_cli_command_convert(int argc, char **argv)
         return th_cli_command_fail("convert");
     }
     th_cli_interrupt_install();
-    return th_cli_rewrite("convert", convert.in, &convert.stream, convert.out, formats[i].format);
+    return rewrite("convert", convert.in, &convert.stream, convert.out, formats[i].format);
+}
+
+/* --- dump -------------------------------------------------------------------------------------- */
+
+struct dump {
+    struct th_stream_options stream;
+    bool jsonl;
+    const char *output; /* NULL: stdout */
+    const char *name;
+};
+
+static const struct th_argument dump_arguments[] = {
+    TH_WORD("STREAM", FILE, TH_ARGUMENT_NEEDED, TH_INTO(struct dump, name)),
+    TH_OPTION("format", "FORMAT", CHOICE, 0,
+              "term (the default): one Erlang term a line, as io:format(\"~0p.~n\") writes it, or, "
+              "with --encoding=unicode, \"~0tp.~n\"; jsonl: one JSON object a line",
+              .words = TH_WORDS("term", "jsonl"), TH_INTO(struct dump, jsonl)),
+    TH_OPTION("output", "FILE", FILE, 0, "Write to FILE, which appears when it is complete",
+              .letter = 'o', TH_INTO(struct dump, output)),
+    {0},
+};
+
+static const struct th_argument_set dump_sets[] = {
+    {.items = dump_arguments},
+    {.items = th_cli_stream_arguments, .offset = offsetof(struct dump, stream)},
+    {.items = th_cli_limit_arguments, .offset = offsetof(struct dump, stream)},
+    {.items = th_cli_encoding_arguments},
+    {0},
+};
+
+static const struct th_usage dump_usage = {
+    .sets = dump_sets,
+    .before = "Prints every record of a recorded stream.",
+    .after = "STREAM is a trace-port file, a file of a wrap set or its pattern NAME*TAIL, JSON "
+             "lines, - for stdin, or tcp://HOST:PORT for what a running node sends to "
+             "dbg:trace_port(ip, PORT).\n\n"
+             "Examples:\n"
+             "  tracehost dump calls.trace\n"
+             "  tracehost dump --format=jsonl --max-events=3 calls.trace",
+};
+
+static int print_terms(const struct dump *dump)
+{
+    struct th_stream stream = {.command = "dump", .name = dump->name, .options = &dump->stream};
+    enum th_status written = TH_OK;
+    struct th_event event = {0};
+    struct th_buffer text = {0};
+    struct th_output out;
+    th_term tuple;
+    th_env env;
+    int status = th_cli_stream_open(&stream);
+
+    if (status != TH_OK)
+        return status;
+    if (th_output_open(&out, dump->output) != TH_OK) {
+        th_replay_reader_close(stream.reader);
+        return th_cli_interrupt_status(th_cli_command_fail("dump"));
+    }
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    while (written == TH_OK && th_cli_stream_next(&stream, &event)) {
+        if (event.source->whole(&event, &env, &tuple) == TH_OK) {
+            th_text_show(&text, tuple);
+            th_buffer_add_text(&text, ".\n");
+            written = th_output_write(&out, text.data, text.size);
+            text.size = 0;
+            th_cli_stream_check(&stream, &event, &env);
+        } else {
+            th_cli_stream_malformed(&stream, &event);
+        }
+        th_env_clear(&env);
+    }
+    th_output_flush(&out);
+    th_env_release(&env);
+    th_buffer_free(&text);
+
+    status = th_cli_stream_close(&stream);
+    if (th_cli_interrupt_came() && out.name && !stream.live) {
+        fprintf(stderr, "tracehost dump: %s was not written\n", out.name);
+        th_output_abandon(&out);
+        return status;
+    }
+    return th_output_commit(&out) == TH_OK ? status : th_cli_command_fail("dump");
+}
+
+int th_cli_command_dump(int argc, char **argv)
+{
+    struct dump dump = {0};
+
+    th_cli_command_parse(&dump_usage, argc, argv, &dump);
+    th_cli_interrupt_install();
+    if (dump.jsonl)
+        return rewrite("dump", dump.name, &dump.stream, dump.output, TH_FORMAT_JSONL);
+    return print_terms(&dump);
 }

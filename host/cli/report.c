@@ -81,23 +81,19 @@ static const struct th_usage usage = {
 /* Of the stream's name: without its folder, a wrap set's star and its suffix. */
 static char *name_page(const char *stream)
 {
-    const char *slash = strrchr(stream, '/');
-    char *name, *to;
+    const char *slash = strrchr(stream, '/'), *dot;
+    struct th_buffer name = {0};
 
     if (strcmp(stream, "-") == 0 || strstr(stream, "://"))
         return th_strdup("report.html");
-    name = th_printf("%s.html", slash ? slash + 1 : stream);
-    to = name;
-    for (const char *from = name; *from; from++)
+    for (const char *from = slash ? slash + 1 : stream; *from; from++)
         if (*from != '*')
-            *to++ = *from;
-    *to = 0;
-    to = strrchr(name, '.');
-    *to = 0;
-    if (strrchr(name, '.') && strrchr(name, '.') != name)
-        to = strrchr(name, '.');
-    strcpy(to, ".html");
-    return name;
+            th_buffer_add_byte(&name, (unsigned char)*from);
+    dot = strrchr(th_buffer_text(&name), '.');
+    if (dot && dot != (char *)name.data)
+        name.size = (size_t)(dot - (char *)name.data);
+    th_buffer_add_text(&name, ".html");
+    return th_buffer_take_text(&name);
 }
 
 /* Whether the tracer has written the page to its end. Of what is no file only the tracer knows. */

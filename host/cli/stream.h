@@ -79,13 +79,6 @@ void th_cli_stream_say(struct th_stream *stream, const char *format, ...)
  * status: TH_OK, TH_PARTIAL, or 128 and more if a signal came. */
 int th_cli_stream_close(struct th_stream *stream);
 
-/*
- * Writes the stream NAME anew, in FORMAT, to OUTPUT (NULL: stdout), for COMMAND. Returns the exit
- * status.
- */
-int th_cli_rewrite(const char *command, const char *name, const struct th_stream_options *options,
-                   const char *output, enum th_format format);
-
 /* "stdin" for "-", else the name itself. */
 const char *th_cli_stream_title(const char *name);
 
