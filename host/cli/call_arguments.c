@@ -121,19 +121,6 @@ static enum th_status read_text(const struct th_call_text *text, struct th_progr
 
 /* --- Libraries -------------------------------------------------------------------------------- */
 
-static enum th_status open_copy(const struct th_search *search, const char *name,
-                                struct th_library **library)
-{
-    char *path;
-    enum th_status status = th_library_search_find(search, name, &path);
-
-    if (status != TH_OK)
-        return status;
-    status = th_library_open_copy(path, library);
-    th_free(path);
-    return status;
-}
-
 /* Finds NAME, opens and loads it with INFO; COPY: opens a private copy. TH_USAGE if there is another
  * library of its module. th_code_end() unloads it. */
 static enum th_status add_library(const struct th_search *search, const char *name, th_term info,
@@ -141,9 +128,13 @@ static enum th_status add_library(const struct th_search *search, const char *na
 {
     const struct th_examination *one, *other;
     struct th_library *library, *there;
-    enum th_status status =
-        copy ? open_copy(search, name, &library) : th_library_find(search, name, &library);
+    char *path = NULL;
+    enum th_status status = copy ? th_library_search_find(search, name, &path)
+                                 : th_library_find(search, name, &library);
 
+    if (status == TH_OK && copy)
+        status = th_library_open_copy(path, &library);
+    th_free(path);
     if (status != TH_OK)
         return status;
     there = th_code_module_find(th_library_name(library));

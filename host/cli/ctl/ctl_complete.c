@@ -106,39 +106,32 @@ static void add_functions(struct place *place, bool patterns)
     }
 }
 
-/* The path of the host's tracer NAME, the caller's to free; a path is itself. */
-static char *tracer_path(struct place *place, const char *name)
+/* NAME, or NAME and settings, of the library that the host has under that name, or of a path. An
+ * Erlang term is not completed. */
+static void add_tracers(struct place *place)
 {
-    json_t *result = strchr(name, '/') ? NULL : ask(place, "tracers"), *tracer;
-    char *path = NULL;
-    size_t i;
+    static const struct th_texts folders = {0};
+    const char *word = begun(place), *path;
+    size_t length = strcspn(word, ",="), i;
+    json_t *result, *tracer;
+    char *name;
 
+    if (word[length] != ',') {
+        add_each(place, "tracers", "name");
+        return;
+    }
+    path = name = th_printf("%.*s", (int)length, word);
+    result = strchr(name, '/') ? NULL : ask(place, "tracers");
     json_array_foreach(json_object_get(result, "tracers"), i, tracer)
     {
         const char *its = json_string_value(json_object_get(tracer, "name"));
         const char *where = json_string_value(json_object_get(tracer, "path"));
-        if (!path && its && where && strcmp(its, name) == 0)
-            path = th_strdup(where);
+        if (path == name && its && where && strcmp(its, name) == 0)
+            path = where;
     }
+    th_options_typed_settings(&place->typed, path, &folders);
     json_decref(result);
-    return path ? path : th_strdup(name);
-}
-
-/* NAME, or NAME and settings. An Erlang term is not completed. */
-static void add_tracers(struct place *place)
-{
-    static const struct th_texts folders = {0};
-    const char *word = begun(place);
-    size_t length = strcspn(word, ",=");
-
-    if (word[length] == ',') {
-        char *name = th_printf("%.*s", (int)length, word), *path = tracer_path(place, name);
-        th_options_typed_settings(&place->typed, path, &folders);
-        th_free(path);
-        th_free(name);
-    } else {
-        add_each(place, "tracers", "name");
-    }
+    th_free(name);
 }
 
 static void add_commands(struct place *place)

@@ -154,26 +154,13 @@ static bool add_functions_of(struct th_completion *c, const struct th_search *se
     return is_it;
 }
 
-/* Of the libraries that were named, or else of the plugin of that name. */
-static void add_functions_of_module(struct th_completion *c, const char *module)
-{
-    struct th_search search;
-    bool found = false;
-
-    th_library_search_init(&search, TH_SEARCH_PLUGINS, c->folders.items, c->folders.count);
-    for (size_t i = 0; i < c->arguments.count && !found; i++)
-        found = strchr(c->arguments.items[i], '/') &&
-                add_functions_of(c, &search, c->arguments.items[i], module);
-    if (!found)
-        add_functions_of(c, &search, module, module);
-    th_library_search_free(&search);
-}
-
-/* Libraries are what functions are in; recordings are too long to be looked through. */
+/* Libraries are what functions are in; recordings are too long to be looked through. Functions are
+ * those of the libraries that were named, or else of the plugin of that name. */
 static void add_patterns(struct th_completion *c)
 {
     const char *value = c->typed.word + c->typed.begin, *colon = strchr(value, ':');
-    bool live = c->usage->live;
+    bool live = c->usage->live, found = false;
+    struct th_search search;
     char *module;
 
     add(c, "on_load");
@@ -181,7 +168,13 @@ static void add_patterns(struct th_completion *c)
     add(c, "receive");
     if (live && colon) {
         module = th_printf("%.*s", (int)(colon - value), value);
-        add_functions_of_module(c, module);
+        th_library_search_init(&search, TH_SEARCH_PLUGINS, c->folders.items, c->folders.count);
+        for (size_t i = 0; i < c->arguments.count && !found; i++)
+            found = strchr(c->arguments.items[i], '/') &&
+                    add_functions_of(c, &search, c->arguments.items[i], module);
+        if (!found)
+            add_functions_of(c, &search, module, module);
+        th_library_search_free(&search);
         th_free(module);
     } else if (live) {
         add_libraries(c, TH_SEARCH_PLUGINS, ":");

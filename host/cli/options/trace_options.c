@@ -116,7 +116,6 @@ static void stop_as_told(void *context)
 enum th_status th_options_trace_options_begin(const struct th_trace_options *trace,
                                               struct th_control_host *host)
 {
-    struct th_top_setup top = {host->program, host->tracing, trace};
     struct th_search search;
     enum th_status status;
 
@@ -144,7 +143,7 @@ enum th_status th_options_trace_options_begin(const struct th_trace_options *tra
     if (status == TH_OK)
         status = th_control_host_watch(host);
     if (status == TH_OK)
-        status = th_top_begin(&top);
+        status = th_top_begin(host, trace);
     th_control_host_unlock(host);
     return status;
 }

@@ -12,6 +12,7 @@
 #include "top_view.h"
 
 #include "host/crash/crash.h"
+#include "host/runtime/runtime.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -79,10 +80,105 @@ static enum th_status count(const struct th_trace_options *options, struct th_se
     return named ? TH_OK : th_trace_session_function(session, &any, TH_AM(true), COUNTS, NULL);
 }
 
+/* --- what is not told --- */
+
+static void add_untold(struct th_buffer *line, uint64_t count, const char *what)
+{
+    if (!count)
+        return;
+    th_buffer_add_text(line, line->size ? ", " : "not told: ");
+    th_buffer_printf(line, "%llu %s", (unsigned long long)count, what);
+}
+
+/* --- a run --- */
+
+struct half_seen {
+    const struct th_session *session;
+    uint64_t functions;
+};
+
+static void see(void *context, const struct th_function_info *function)
+{
+    struct half_seen *seen = context;
+    struct th_bp_info info;
+
+    if (!function->live || function->local ||
+        !th_trace_session_function_info(seen->session, &function->name, &info))
+        return;
+    seen->functions += (info.kinds & TH_BP_COUNTING) != 0;
+    th_breakpoint_info_free(&info);
+}
+
+static void about_run(const struct th_session *session, const struct th_tracing *tracing,
+                      struct th_buffer lines[])
+{
+    unsigned schedulers = th_runtime_threads().schedulers;
+    size_t processes = th_runtime_processes();
+    struct th_live_counts counts = th_live_counts(tracing);
+    struct half_seen seen = {.session = session};
+
+    th_trace_functions(tracing, see, &seen);
+    th_buffer_printf(&lines[0], "%zu process%s, %u scheduler%s", processes,
+                     processes == 1 ? "" : "es", schedulers, th_log_plural(schedulers));
+    if (seen.functions)
+        th_buffer_printf(&lines[0], ", %llu functions that only calls from other modules tell",
+                         (unsigned long long)seen.functions);
+    add_untold(&lines[1], counts.suppressed, "calls and events that callbacks caused");
+    add_untold(&lines[1], counts.strangers, "calls timed, of threads that run no process");
+    add_untold(&lines[1], th_runtime_calls_not_kept(), "ends of calls, as too many were open");
+}
+
+/* --- a replay --- */
+
+/* Written by the thread that replays, read by the view's; under the lock, as it belongs together.
+ */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char title[256];
+static struct th_reader_info place; /* only its counts are good later */
+/* The view's: what it saw when it looked last. */
+static uint64_t records_before;
+static int64_t looked;
+
+static void note_place(const char *name, const struct th_reader_info *info)
+{
+    pthread_mutex_lock(&lock);
+    snprintf(title, sizeof title, "%s", name);
+    if (info->records < place.records) /* another stream */
+        records_before = 0;
+    place = *info;
+    pthread_mutex_unlock(&lock);
+}
+
+static void about_replay(const struct th_session *session, const struct th_tracing *tracing,
+                         struct th_buffer lines[])
+{
+    uint64_t untimed = th_trace_session_pattern_counts(session).untimed;
+
+    int64_t now = th_clock_real_monotonic();
+    double seconds = (double)(now - looked) / 1e9;
+
+    (void)tracing;
+    pthread_mutex_lock(&lock);
+    th_cli_progress_print_place(&lines[0], place.bytes, place.size);
+    th_buffer_printf(&lines[0], ", %llu records, ", (unsigned long long)place.records);
+    th_top_print_number(
+        &lines[0], looked && seconds > 0 ? (double)(place.records - records_before) / seconds : 0);
+    looked = now;
+    records_before = place.records;
+    th_buffer_printf(&lines[0], "/s: %s", title);
+    add_untold(&lines[1], place.drops, "events that the recorder dropped");
+    add_untold(&lines[1], place.gaps, "gaps of events");
+    add_untold(&lines[1], place.malformed + place.damages, "places that are damaged");
+    pthread_mutex_unlock(&lock);
+    add_untold(&lines[1], untimed, "times of calls that have no time stamp");
+}
+
 /* --- the view --- */
 
 static struct top {
-    struct th_top_setup setup;
+    const char *command;
+    struct th_tracing *tracing;
+    const struct th_trace_options *options;
     struct th_session *session;
     void (*about)(const struct th_session *session, const struct th_tracing *tracing,
                   struct th_buffer lines[]);
@@ -125,11 +221,11 @@ static void read_counts(int64_t now)
 {
     for (size_t i = 0; i < TH_TOP_ABOUT; i++)
         top.about_lines[i].size = 0;
-    top.about(top.session, top.setup.tracing, top.about_lines);
+    top.about(top.session, top.tracing, top.about_lines);
     th_top_model_begin(&top.model, now);
     th_trace_session_functions(top.session, read_function, NULL);
     th_top_model_end(&top.model);
-    top.next = now + top.setup.options->top;
+    top.next = now + top.options->top;
 }
 
 /* --- the screen --- */
@@ -139,7 +235,7 @@ static struct th_top_view look(void)
     struct th_terminal_size size = th_top_terminal_size();
     int64_t played = atomic_load_explicit(&top.played, memory_order_relaxed);
     struct th_top_view view = {
-        .command = top.setup.command,
+        .command = top.command,
         .model = &top.model,
         .elapsed = (played ? played : th_clock_real_monotonic()) - top.began,
         .paused = top.paused,
@@ -256,22 +352,25 @@ static void *watch(void *context)
 
 /* --- for the commands --- */
 
-enum th_status th_top_begin(const struct th_top_setup *setup)
+enum th_status th_top_begin(const struct th_control_host *host,
+                            const struct th_trace_options *options)
 {
     struct th_session_setup made = {.name = "--top", .state = TH_NIL, .flags = TH_FLAG_CALL};
     enum th_status status;
 
-    if (!setup->options->top)
+    if (!options->top)
         return TH_OK;
-    top.setup = *setup;
-    top.about = setup->options->live ? th_top_about_run : th_top_about_replay;
+    top.command = host->program;
+    top.tracing = host->tracing;
+    top.options = options;
+    top.about = options->live ? about_run : about_replay;
     top.began = th_clock_real_monotonic();
-    if (!setup->options->live)
-        status = th_trace_session_attach(setup->tracing, &made, &top.session);
-    else if ((status = th_trace_session_create(setup->tracing, &made, &top.session)) == TH_OK)
+    if (!options->live)
+        status = th_trace_session_attach(host->tracing, &made, &top.session);
+    else if ((status = th_trace_session_create(host->tracing, &made, &top.session)) == TH_OK)
         status = th_trace_session_trace(top.session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
     if (status == TH_OK)
-        status = count(setup->options, top.session);
+        status = count(options, top.session);
     if (status == TH_OK)
         status = th_top_terminal_enter();
     if (status != TH_OK)
@@ -280,7 +379,7 @@ enum th_status th_top_begin(const struct th_top_setup *setup)
     /* From here on nothing may fail but the thread. */
     th_crash_set_restore(th_top_terminal_leave);
     th_cli_interrupt_tell(th_top_terminal_wake);
-    th_cli_progress_divert(th_top_place);
+    th_cli_progress_divert(note_place);
     status = th_cli_thread_start(&top.thread, watch, NULL);
     top.begun = status == TH_OK;
     if (!top.begun)

@@ -2,7 +2,7 @@
  * A live view of functions (`--top`): how often they are called, and how long they take, on the
  * terminal, while they run or are replayed.
  *
- *   th_top_begin(&setup);
+ *   th_top_begin(&host, &options);
  *   ... what is counted ...
  *   th_top_wait();                  a replay: the view stays until it is left
  *   th_top_end();
@@ -21,31 +21,18 @@
 
 #include "host/replay/replay.h"
 
-struct th_top_setup {
-    const char *command;
-    struct th_tracing *tracing;
-    const struct th_trace_options *options;
-};
-
 /* After the last option. TH_USAGE, with the reason, if there can be no view, or options say what
  * only a tracer can do, and there is none. */
 enum th_status th_top_check(const struct th_trace_options *options);
 
 /* Nothing, if the options do not ask for it; and so the others. Before what is counted happens. */
-enum th_status th_top_begin(const struct th_top_setup *setup);
+enum th_status th_top_begin(const struct th_control_host *host,
+                            const struct th_trace_options *options);
 
 /* All has been played: waits until the view is left. */
 void th_top_wait(void);
 
 /* The terminal is as it was, with all that was printed meanwhile. Any thread. */
 void th_top_end(void);
-
-/* What runs or is played, for the view's second and third line. By the view's thread, but for
- * th_top_place(), which the thread that replays calls: how far it has come. */
-void th_top_about_run(const struct th_session *session, const struct th_tracing *tracing,
-                      struct th_buffer lines[]);
-void th_top_about_replay(const struct th_session *session, const struct th_tracing *tracing,
-                         struct th_buffer lines[]);
-void th_top_place(const char *title, const struct th_reader_info *info);
 
 #endif

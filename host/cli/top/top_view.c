@@ -7,69 +7,51 @@ enum {
     HEADING = 1 + TH_TOP_ABOUT, /* the line that the columns begin with */
     AROUND = HEADING + 2,       /* lines that are no rows: those, the heading, the help */
     NAME_LEAST = 30,            /* a column goes rather than that names have less */
-    COLUMNS = 5
 };
 
 /* --- columns --- */
 
-static void print_rate(struct th_buffer *out, const struct th_top_model *model,
-                       const struct th_top_row *row)
-{
-    (void)model;
-    th_top_print_number(out, row->rate);
-}
+/* In the order in which they stand. */
+enum { RATE, CALLS, OWN_TIME, SHARE, EACH, COLUMNS };
 
-static void print_calls(struct th_buffer *out, const struct th_top_model *model,
-                        const struct th_top_row *row)
-{
-    const uint64_t wide = 1000000000000; /* more digits than the column has */
-
-    (void)model;
-    if (row->shown.calls < wide)
-        th_buffer_printf(out, "%" PRIu64, row->shown.calls);
-    else
-        th_top_print_number(out, (double)row->shown.calls);
-}
-
-static void print_time(struct th_buffer *out, const struct th_top_model *model,
-                       const struct th_top_row *row)
-{
-    double seconds = (double)row->shown.time / 1e9;
-
-    (void)model;
-    th_buffer_printf(out, seconds < 1000 ? "%.6f" : "%.3f", seconds);
-}
-
-/* Of the time, or of the calls where there is none. */
-static void print_share(struct th_buffer *out, const struct th_top_model *model,
-                        const struct th_top_row *row)
-{
-    double part = model->timed ? (double)row->shown.time : (double)row->shown.calls;
-    double all = model->timed ? (double)model->all.time : (double)model->all.calls;
-
-    th_buffer_printf(out, "%.1f", all > 0 ? 100 * part / all : 0);
-}
-
-static void print_each(struct th_buffer *out, const struct th_top_model *model,
-                       const struct th_top_row *row)
-{
-    double calls = (double)row->shown.calls;
-
-    (void)model;
-    th_buffer_printf(out, "%.3f", calls > 0 ? (double)row->shown.time / 1e3 / calls : 0);
-}
-
-/* In the order in which they stand. LEFT: how soon they go where it is narrow. */
 static const struct column {
     const char *title, *untimed; /* untimed: where no time is known; NULL: then it is not shown */
-    unsigned width, left;
-    void (*print)(struct th_buffer *out, const struct th_top_model *model,
-                  const struct th_top_row *row);
+    unsigned width, left;        /* left: how soon it goes where it is narrow */
 } columns[COLUMNS] = {
-    {"calls/s", "calls/s", 7, 3, print_rate}, {"calls", "calls", 12, 5, print_calls},
-    {"own seconds", NULL, 12, 4, print_time}, {"% time", "% calls", 7, 2, print_share},
-    {"us a call", NULL, 10, 1, print_each},
+    [RATE] = {"calls/s", "calls/s", 7, 3},     [CALLS] = {"calls", "calls", 12, 5},
+    [OWN_TIME] = {"own seconds", NULL, 12, 4}, [SHARE] = {"% time", "% calls", 7, 2},
+    [EACH] = {"us a call", NULL, 10, 1},
 };
+
+static void print_cell(struct th_buffer *out, const struct th_top_model *model,
+                       const struct th_top_row *row, unsigned column)
+{
+    const double wide = 1e12; /* it has more digits than the column of calls */
+    double calls = (double)row->shown.calls, seconds = (double)row->shown.time / 1e9, part, all;
+
+    switch (column) {
+    case RATE:
+        th_top_print_number(out, row->rate);
+        break;
+    case CALLS:
+        if (calls < wide)
+            th_buffer_printf(out, "%" PRIu64, row->shown.calls);
+        else
+            th_top_print_number(out, calls);
+        break;
+    case OWN_TIME:
+        th_buffer_printf(out, seconds < 1000 ? "%.6f" : "%.3f", seconds);
+        break;
+    case SHARE: /* of the time, or of the calls where there is none */
+        part = model->timed ? (double)row->shown.time : calls;
+        all = model->timed ? (double)model->all.time : (double)model->all.calls;
+        th_buffer_printf(out, "%.1f", all > 0 ? 100 * part / all : 0);
+        break;
+    case EACH:
+        th_buffer_printf(out, "%.3f", calls > 0 ? (double)row->shown.time / 1e3 / calls : 0);
+        break;
+    }
+}
 
 static const char *title_of(const struct column *column, const struct th_top_model *model)
 {
@@ -122,7 +104,7 @@ static void print_columns(struct th_buffer *out, const struct th_top_view *view,
         if (!(chosen >> i & 1))
             continue;
         if (row)
-            columns[i].print(&cell, view->model, row);
+            print_cell(&cell, view->model, row, i);
         else
             th_buffer_add_text(&cell, title_of(&columns[i], view->model));
         th_buffer_printf(out, "%*s ", (int)columns[i].width, th_buffer_text(&cell));
