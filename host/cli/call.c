@@ -75,28 +75,12 @@ static const struct th_usage usage = {
 
 /* --- The prompt: a form may go on over many lines, until its full stop -------------------------- */
 
-/* False once nothing more is to be evaluated. */
-static bool evaluate_typed(const struct th_buffer *typed, struct th_call_session *session)
-{
-    struct th_program program;
-    bool goes_on = true;
-
-    if (th_shell_parse(&program, (char *)typed->data, typed->size, false) == TH_OK) {
-        goes_on = th_cli_call_session_evaluate(session, &program, true, NULL);
-    } else {
-        fprintf(stderr, "* %s\n", th_error_link(0));
-        th_error_clear();
-    }
-    th_shell_program_free(&program);
-    return goes_on;
-}
-
 /* Reads and evaluates what is typed at stdin, a terminal, until its end, q() or a signal. Errors:
  * TH_FAILED, before anything is read. */
 static enum th_status read_prompt(struct th_call_session *session)
 {
     struct th_line_editor *editor =
-        th_cli_line_editor_create(isatty(STDOUT_FILENO) ? stdout : stderr, NULL);
+        th_cli_line_editor_create(isatty(STDOUT_FILENO) ? stdout : stderr, NULL, NULL);
     struct th_buffer typed = {0};
     unsigned number = 1;
     bool goes_on = true;
@@ -121,7 +105,14 @@ static enum th_status read_prompt(struct th_call_session *session)
         th_buffer_printf(&typed, "%s\n", line);
         state = th_shell_typed((char *)typed.data, typed.size);
         if (state == TH_TYPED_FORMS) {
-            goes_on = evaluate_typed(&typed, session);
+            struct th_program program;
+            if (th_shell_parse(&program, (char *)typed.data, typed.size, false) == TH_OK) {
+                goes_on = th_cli_call_session_evaluate(session, &program, true, NULL);
+            } else {
+                fprintf(stderr, "* %s\n", th_error_link(0));
+                th_error_clear();
+            }
+            th_shell_program_free(&program);
             number++;
         }
         if (state != TH_TYPED_PART)
@@ -136,23 +127,6 @@ static enum th_status read_prompt(struct th_call_session *session)
 
 /* --- The work --------------------------------------------------------------------------------- */
 
-static void sum_up(const struct call *call, const struct th_call_work *work)
-{
-    uint64_t done = atomic_load_explicit(&work->done, memory_order_relaxed);
-    uint64_t failed = atomic_load_explicit(&work->failed, memory_order_relaxed);
-
-    if (!call->many && !th_cli_interrupt_came())
-        return;
-    th_cli_command_flush();
-    fprintf(stderr, "tracehost call: ");
-    if (th_cli_interrupt_came())
-        fprintf(stderr, "%s came%s", th_cli_interrupt_name(), call->many ? " after " : "\n");
-    if (call->many)
-        fprintf(stderr, "%" PRIu64 " round%s of %u process%s, %" PRIu64 " evaluation%s failed\n",
-                done, th_log_plural(done), work->sessions, work->sessions == 1 ? "" : "es", failed,
-                th_log_plural(failed));
-}
-
 static enum th_status evaluate(void *context, const struct th_program programs[], size_t count)
 {
     struct call *call = context;
@@ -162,6 +136,7 @@ static enum th_status evaluate(void *context, const struct th_program programs[]
                                 .sessions = (unsigned)call->threads,
                                 .ending = &call->ending};
     enum th_status status = TH_OK;
+    uint64_t done, failed;
 
     if (count > 0) {
         status = th_cli_call_work_run(&work);
@@ -175,13 +150,23 @@ static enum th_status evaluate(void *context, const struct th_program programs[]
     }
     if (status != TH_OK)
         th_cli_command_fail("call");
-    sum_up(call, &work);
+    done = atomic_load_explicit(&work.done, memory_order_relaxed);
+    failed = atomic_load_explicit(&work.failed, memory_order_relaxed);
+    if (call->many || th_cli_interrupt_came()) {
+        th_cli_command_flush();
+        fprintf(stderr, "tracehost call: ");
+    }
+    if (th_cli_interrupt_came())
+        fprintf(stderr, "%s came%s", th_cli_interrupt_name(), call->many ? " after " : "\n");
+    if (call->many)
+        fprintf(stderr, "%" PRIu64 " round%s of %u process%s, %" PRIu64 " evaluation%s failed\n",
+                done, th_log_plural(done), work.sessions, work.sessions == 1 ? "" : "es", failed,
+                th_log_plural(failed));
     th_library_halt();
     th_runtime_kill_all();
     if (work.ends)
         th_cli_run_limit_end(work.ending);
-    return status == TH_OK && atomic_load_explicit(&work.failed, memory_order_relaxed) ? TH_FAILED
-                                                                                       : status;
+    return status == TH_OK && failed ? TH_FAILED : status;
 }
 
 int th_cli_command_call(int argc, char **argv)

@@ -182,28 +182,6 @@ static enum th_status load_libraries(const struct th_call_host *host)
 
 /* --- The host --------------------------------------------------------------------------------- */
 
-/* From the first thread to the last unload(). */
-static enum th_status run_threads(const struct th_call_host *host,
-                                  const struct th_program programs[])
-{
-    enum th_status status;
-
-    th_runtime_start(&host->setup);
-    status = load_libraries(host);
-    if (status == TH_OK)
-        status = host->evaluate(host->context, programs, host->arguments->text_count);
-    else
-        th_cli_command_fail(host->command);
-    if (!th_library_halting()) /* nothing has run */
-        th_library_halt();
-    th_runtime_kill_all();
-    th_code_end();
-    if (th_process_port_close_all() != TH_OK && status == TH_OK)
-        status = th_cli_command_fail(host->command);
-    th_runtime_stop(); /* with it the last destructors have run */
-    return status;
-}
-
 enum th_status th_cli_call_host_run(const struct th_call_host *host)
 {
     struct th_call_arguments *arguments = host->arguments;
@@ -217,10 +195,24 @@ enum th_status th_cli_call_host_run(const struct th_call_host *host)
         th_check_start();
     for (; status == TH_OK && count < arguments->text_count; count++)
         status = read_text(&arguments->texts[count], &programs[count]);
-    if (status == TH_OK)
-        status = run_threads(host, programs);
-    else
+    if (status != TH_OK) {
         th_cli_command_fail(host->command);
+    } else {
+        /* From the first thread to the last unload(). */
+        th_runtime_start(&host->setup);
+        status = load_libraries(host);
+        if (status == TH_OK)
+            status = host->evaluate(host->context, programs, count);
+        else
+            th_cli_command_fail(host->command);
+        if (!th_library_halting()) /* nothing has run */
+            th_library_halt();
+        th_runtime_kill_all();
+        th_code_end();
+        if (th_process_port_close_all() != TH_OK && status == TH_OK)
+            status = th_cli_command_fail(host->command);
+        th_runtime_stop(); /* with it the last destructors have run */
+    }
     if (host->end)
         host->end(host->context);
     th_crash_end();

@@ -134,31 +134,26 @@ bool th_cli_call_session_evaluate(struct th_call_session *session, const struct 
 
 /* --- Rounds ----------------------------------------------------------------------------------- */
 
-/* Each round begins without bindings and without messages. */
-static bool run_round(struct th_call_session *session, uint64_t round)
-{
-    const struct th_call_work *work = session->work;
-    char where[64];
-    bool goes_on = true;
-
-    snprintf(where, sizeof where, "process %u, round %" PRIu64 ":", session->number, round);
-    th_shell_forget_mail(&session->evaluation);
-    th_shell_forget(&session->evaluation);
-    th_shell_collect(&session->evaluation);
-    for (size_t i = 0; goes_on && i < work->program_count; i++)
-        goes_on = th_cli_call_session_evaluate(session, &work->programs[i],
-                                               session->number == 1 && round == 1,
-                                               work->rounds * work->sessions > 1 ? where : NULL);
-    return goes_on;
-}
-
 static void *run_session(void *context)
 {
     struct th_call_session *session = context;
     struct th_call_work *work = session->work;
+    bool many = work->rounds * work->sessions > 1;
 
-    for (uint64_t round = 1; round <= work->rounds && run_round(session, round); round++)
+    for (uint64_t round = 1; round <= work->rounds; round++) {
+        bool shown = session->number == 1 && round == 1;
+        char where[64];
+        snprintf(where, sizeof where, "process %u, round %" PRIu64 ":", session->number, round);
+        /* Each round begins without bindings and without messages. */
+        th_shell_forget_mail(&session->evaluation);
+        th_shell_forget(&session->evaluation);
+        th_shell_collect(&session->evaluation);
+        for (size_t i = 0; i < work->program_count; i++)
+            if (!th_cli_call_session_evaluate(session, &work->programs[i], shown,
+                                              many ? where : NULL))
+                return NULL;
         atomic_fetch_add_explicit(&work->done, 1, memory_order_relaxed);
+    }
     return NULL;
 }
 

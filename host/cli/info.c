@@ -76,7 +76,6 @@ struct th_stream_stats {
     uint64_t lost;  /* events that these say were dropped */
     uint64_t other; /* records that are no trace messages */
     uint64_t calls;
-    uint64_t foreign; /* events of tracees of other nodes */
     struct th_stream_stats_row *rows;
     size_t row_count, row_capacity, row_last;
     struct th_table functions, tracees; /* values: counts */
@@ -84,6 +83,7 @@ struct th_stream_stats {
         int64_t first, last; /* nanoseconds, in the order of the records */
         bool used;
     } spans[TH_TIME_STRICT_MONOTONIC + 1]; /* by the kind of time: a stream may have several */
+    struct th_stream_stats_list function_list, tracee_list; /* at the end */
 };
 
 /* A function as a key: the module's atom index + 1, so that no key is 0, the function's, the arity.
@@ -166,8 +166,6 @@ static enum th_status add_event(struct th_stream_stats *census, struct th_event 
         }
         if (has_tracee && th_is_immediate(event->tracee))
             count_in(&census->tracees, event->tracee);
-        else if (has_tracee)
-            census->foreign++;
         if (!span->used)
             span->first = event->time.ns;
         span->used = event->time.kind != TH_TIME_NONE;
@@ -212,6 +210,7 @@ static int by_count_and_id(const void *a, const void *b)
     return th_compare(x->key, y->key);
 }
 
+/* The list of what TABLE counts, of which TOP are shown, 0: all. The caller frees items. */
 static struct th_stream_stats_list list_of(const struct th_table *table, uint64_t top,
                                            int (*order)(const void *, const void *))
 {
@@ -224,17 +223,6 @@ static struct th_stream_stats_list list_of(const struct th_table *table, uint64_
     qsort(list.items, list.count, sizeof *list.items, order);
     list.shown = top && top < list.count ? (size_t)top : list.count;
     return list;
-}
-
-/* Lists by count, then by name. Of these TOP are shown, 0: all. The caller frees items. */
-static struct th_stream_stats_list functions_of(const struct th_stream_stats *census, uint64_t top)
-{
-    return list_of(&census->functions, top, by_count_and_function);
-}
-
-static struct th_stream_stats_list tracees_of(const struct th_stream_stats *census, uint64_t top)
-{
-    return list_of(&census->tracees, top, by_count_and_id);
 }
 
 static const char *const kinds[] = {"trace", "trace_ts", "seq_trace", "drop", "other"};
@@ -260,10 +248,18 @@ static const char *const time_kinds[] = {"none", "timestamp", "cpu_timestamp",
 
 /* --- text --- */
 
-static void print_times(const struct th_stream_stats *census)
+static void print_head(const struct info *info, const struct th_stream_stats *census,
+                       const struct th_stream *stream)
 {
-    bool any = false;
+    const struct th_reader_info *reader = th_replay_reader_info(stream->reader);
+    const struct th_atom_name *node = th_atom_name(reader->node.node);
+    bool timed = false;
 
+    printf("stream      %s (%s)\n", th_cli_stream_title(info->name), reader->format);
+    if (reader->node.node)
+        printf("node        %s\n", node->text);
+    printf("records     %llu, %llu byte%s\n", (unsigned long long)census->total,
+           (unsigned long long)reader->bytes, th_log_plural(reader->bytes));
     for (int kind = TH_TIME_TIMESTAMP; kind <= TH_TIME_STRICT_MONOTONIC; kind++) {
         const struct th_span *span = &census->spans[kind];
         long double length = ((long double)span->last - (long double)span->first) / 1e9L;
@@ -274,24 +270,10 @@ static void print_times(const struct th_stream_stats *census)
         if (kind == TH_TIME_TIMESTAMP)
             strftime(date, sizeof date, ", from %Y-%m-%d %H:%M:%S UTC", gmtime(&second));
         printf("time        %.6Lf s by %s%s\n", length, time_kinds[kind], date);
-        any = true;
+        timed = true;
     }
-    if (!any)
+    if (!timed)
         printf("time        none recorded\n");
-}
-
-static void print_head(const struct info *info, const struct th_stream_stats *census,
-                       const struct th_stream *stream)
-{
-    const struct th_reader_info *reader = th_replay_reader_info(stream->reader);
-    const struct th_atom_name *node = th_atom_name(reader->node.node);
-
-    printf("stream      %s (%s)\n", th_cli_stream_title(info->name), reader->format);
-    if (reader->node.node)
-        printf("node        %s\n", node->text);
-    printf("records     %llu, %llu byte%s\n", (unsigned long long)census->total,
-           (unsigned long long)reader->bytes, th_log_plural(reader->bytes));
-    print_times(census);
     if (census->drops > reader->gaps)
         printf("dropped     %llu event%s, in %llu place%s\n", (unsigned long long)census->lost,
                th_log_plural(census->lost), (unsigned long long)(census->drops - reader->gaps),
@@ -331,8 +313,6 @@ static void print_list(const char *title, const struct th_stream_stats_list *lis
 static void print_text(const struct info *info, struct th_stream_stats *census,
                        const struct th_stream *stream)
 {
-    struct th_stream_stats_list functions = functions_of(census, info->top);
-    struct th_stream_stats_list tracees = tracees_of(census, info->top);
     char title[96];
 
     print_head(info, census, stream);
@@ -342,14 +322,12 @@ static void print_text(const struct info *info, struct th_stream_stats *census,
         printf("%10llu  %s %s/%u\n", (unsigned long long)census->rows[i].count,
                kinds[census->rows[i].kind], th_atom_name(census->rows[i].tag)->text,
                census->rows[i].tuple_size);
-    snprintf(title, sizeof title, "   records  tracee (%zu)", tracees.count);
-    print_list(title, &tracees, th_text_show);
+    snprintf(title, sizeof title, "   records  tracee (%zu)", census->tracee_list.count);
+    print_list(title, &census->tracee_list, th_text_show);
     snprintf(title, sizeof title, "     calls  function (%llu call%s of %zu function%s)",
-             (unsigned long long)census->calls, th_log_plural(census->calls), functions.count,
-             th_log_plural(functions.count));
-    print_list(title, &functions, show_function);
-    th_free(functions.items);
-    th_free(tracees.items);
+             (unsigned long long)census->calls, th_log_plural(census->calls),
+             census->function_list.count, th_log_plural(census->function_list.count));
+    print_list(title, &census->function_list, show_function);
 }
 
 /* --- json --- */
@@ -407,12 +385,9 @@ static json_t *json_times(const struct th_stream_stats *census)
     return times;
 }
 
-static void print_json(const struct info *info, const struct th_stream_stats *census,
-                       const struct th_stream *stream)
+static void print_json(const struct th_stream_stats *census, const struct th_stream *stream)
 {
     const struct th_reader_info *reader = th_replay_reader_info(stream->reader);
-    struct th_stream_stats_list functions = functions_of(census, info->top);
-    struct th_stream_stats_list tracees = tracees_of(census, info->top);
     const struct th_atom_name *node = th_atom_name(reader->node.node);
     json_t *all = json_pack("{s:s, s:s?, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "format",
                             reader->format, "node", reader->node.node ? node->text : NULL, "bytes",
@@ -422,16 +397,14 @@ static void print_json(const struct info *info, const struct th_stream_stats *ce
                             "malformed", (json_int_t)stream->skipped, "damages",
                             (json_int_t)stream->damages, "partial", stream->status != TH_OK);
 
-    json_object_update_new(all, json_pack("{s:o, s:o, s:I, s:I, s:o, s:I, s:o}", "times",
-                                          json_times(census), "tags", json_rows(census),
-                                          "calls_total", (json_int_t)census->calls,
-                                          "calls_distinct", (json_int_t)functions.count, "calls",
-                                          json_list("mfa", &functions, print_function),
-                                          "tracees_distinct", (json_int_t)tracees.count, "tracees",
-                                          json_list("id", &tracees, th_text_print)));
+    json_object_update_new(
+        all, json_pack("{s:o, s:o, s:I, s:I, s:o, s:I, s:o}", "times", json_times(census), "tags",
+                       json_rows(census), "calls_total", (json_int_t)census->calls,
+                       "calls_distinct", (json_int_t)census->function_list.count, "calls",
+                       json_list("mfa", &census->function_list, print_function), "tracees_distinct",
+                       (json_int_t)census->tracee_list.count, "tracees",
+                       json_list("id", &census->tracee_list, th_text_print)));
     th_cli_command_print_json(all, JSON_INDENT(2));
-    th_free(functions.items);
-    th_free(tracees.items);
 }
 
 int th_cli_command_info(int argc, char **argv)
@@ -458,11 +431,15 @@ int th_cli_command_info(int argc, char **argv)
     th_env_release(&env);
     if (census.row_count)
         qsort(census.rows, census.row_count, sizeof *census.rows, by_kind_and_tag);
+    census.function_list = list_of(&census.functions, info.top, by_count_and_function);
+    census.tracee_list = list_of(&census.tracees, info.top, by_count_and_id);
     if (info.json)
-        print_json(&info, &census, &stream);
+        print_json(&census, &stream);
     else
         print_text(&info, &census, &stream);
     status = th_cli_stream_close(&stream);
+    th_free(census.function_list.items);
+    th_free(census.tracee_list.items);
     th_free(census.rows);
     th_hash_table_free(&census.functions);
     th_hash_table_free(&census.tracees);

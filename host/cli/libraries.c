@@ -18,30 +18,26 @@ enum { LINE_WIDTH = 79, MOST_NAMES = 3 };
 
 /* --- The list --- */
 
-static void print_found(const struct th_found *found)
-{
-    struct th_examination e;
-    bool usable = th_library_examine(found->path, &e) == TH_OK;
-    const char *what = !usable                      ? "refused"
-                       : e.form == TH_LIBRARY_PLAIN ? "plain symbols"
-                                                    : "NIF library";
-
-    printf("%-20s %-14s %-16s %s%s\n", found->name, what,
-           th_library_search_origin_text(found->origin), found->path,
-           found->shadowed ? " (shadowed by the one above)" : "");
-    for (size_t i = 1; !usable && th_error_link(i); i++) /* the first is that it was refused */
-        printf("    %s\n", th_error_link(i));
-    th_error_clear();
-    th_library_examination_free(&e);
-}
-
 static void print_list(const struct th_search *search)
 {
     struct th_found_list list = {0};
 
     th_library_search_list(search, &list);
-    for (size_t i = 0; i < list.count; i++)
-        print_found(&list.items[i]);
+    for (size_t i = 0; i < list.count; i++) {
+        const struct th_found *found = &list.items[i];
+        struct th_examination e;
+        bool usable = th_library_examine(found->path, &e) == TH_OK;
+        const char *what = !usable                      ? "refused"
+                           : e.form == TH_LIBRARY_PLAIN ? "plain symbols"
+                                                        : "NIF library";
+        printf("%-20s %-14s %-16s %s%s\n", found->name, what,
+               th_library_search_origin_text(found->origin), found->path,
+               found->shadowed ? " (shadowed by the one above)" : "");
+        for (size_t k = 1; !usable && th_error_link(k); k++) /* the first is that it was refused */
+            printf("    %s\n", th_error_link(k));
+        th_error_clear();
+        th_library_examination_free(&e);
+    }
     if (list.count == 0)
         printf("no libraries\n");
     printf("\nlooked in:\n");
@@ -164,13 +160,14 @@ struct refusals {
 
 /* --- The functions ---------------------------------------------------------------------------- */
 
-/* One with CODE, which can have breakpoints of the kind WITHOUT if not local ones. */
-static void print_function(const struct th_library *library, struct refusals *refusals, char *name,
-                           const void *code, const char *with, const char *without,
-                           const char *flags)
+/* One with CODE. FLAGS are those of its entry; NULL: there is none, as others cannot call it. */
+static void print_function(const struct th_library *library, struct refusals *refusals,
+                           const char *plain, unsigned arity, const void *code,
+                           const unsigned *flags)
 {
+    char *name = name_of(library, plain, arity);
     const char *why = th_native_refusal(library, code);
-    const char *kinds = why ? without : with;
+    const char *kinds = flags ? (why ? "global" : "local, global") : why ? "none" : "local";
     size_t i = 0;
     struct th_buffer text = {0};
     struct th_line line;
@@ -184,8 +181,10 @@ static void print_function(const struct th_library *library, struct refusals *re
     if (why)
         th_library_names_add(&refusals->items[i].functions, name);
     th_buffer_printf(&text, "  %-40s  %-13s", name, kinds);
-    if (*flags)
-        th_buffer_printf(&text, "  %s", flags);
+    if (flags && *flags == ERL_NIF_DIRTY_JOB_CPU_BOUND)
+        th_buffer_add_text(&text, "  dirty, CPU bound");
+    if (flags && *flags == ERL_NIF_DIRTY_JOB_IO_BOUND)
+        th_buffer_add_text(&text, "  dirty, I/O bound");
     if (th_library_line(library, (uintptr_t)code, &line) && line.file)
         th_buffer_printf(&text, "  %s:%u", line.file, line.line);
     while (text.data[text.size - 1] == ' ')
@@ -207,18 +206,14 @@ static void print_functions(const struct th_library *library)
     printf("\nfunctions: %zu\n", entry->function_count);
     for (size_t i = 0; i < entry->function_count; i++) {
         const ErlNifFunc *function = &entry->functions[i];
-        print_function(library, &refusals, name_of(library, function->name, function->arity),
-                       (const void *)(uintptr_t)function->fptr, "local, global", "global",
-                       function->flags == ERL_NIF_DIRTY_JOB_CPU_BOUND  ? "dirty, CPU bound"
-                       : function->flags == ERL_NIF_DIRTY_JOB_IO_BOUND ? "dirty, I/O bound"
-                                                                       : "");
+        print_function(library, &refusals, function->name, function->arity,
+                       (const void *)(uintptr_t)function->fptr, &function->flags);
     }
     if (map->local_count > 0)
         printf("\nlocal functions: %zu\n", map->local_count);
     for (size_t i = 0; i < map->local_count; i++) {
         const struct th_local *local = &map->locals[i];
-        print_function(library, &refusals, name_of(library, local->name, local->arity), local->code,
-                       "local", "none", "");
+        print_function(library, &refusals, local->name, local->arity, local->code, NULL);
     }
     for (size_t i = 0; i < refusals.count; i++) {
         struct refusal *refusal = &refusals.items[i];

@@ -20,7 +20,8 @@ struct th_line_editor {
     EditLine *edit;
     History *history;
     FILE *out;
-    const struct th_completer *completer;
+    th_completer *complete; /* NULL: nothing does */
+    void *context;
     locale_t utf8;         /* what is typed is UTF-8 in any locale; 0: as the locale says */
     bool plain;            /* the terminal edits */
     const char *prompt;    /* and the following: of the line at hand */
@@ -107,7 +108,7 @@ static unsigned char complete_line(EditLine *edit, int unused)
 
     (void)unused;
     el_get(edit, EL_CLIENTDATA, &editor);
-    editor->completer->complete(editor->completer->context, before, &completions);
+    editor->complete(editor->context, before, &completions);
     if (completions.words.count > 0)
         use_words(editor, &completions.words, (size_t)size - completions.from);
     th_library_names_free(&completions.words);
@@ -253,7 +254,7 @@ bool th_cli_line_terminal(void)
     return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && can_move_cursor();
 }
 
-struct th_line_editor *th_cli_line_editor_create(FILE *out, const struct th_completer *completer)
+struct th_line_editor *th_cli_line_editor_create(FILE *out, th_completer *complete, void *context)
 {
     /* Keys beyond those that libedit binds in its Emacs mode. */
     static const char *const bound[][2] = {
@@ -269,7 +270,8 @@ struct th_line_editor *th_cli_line_editor_create(FILE *out, const struct th_comp
     locale_t locale;
 
     editor->out = out;
-    editor->completer = completer;
+    editor->complete = complete;
+    editor->context = context;
     editor->plain = !can_move_cursor();
     editor->utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", 0);
     locale = uselocale(editor->utf8);
@@ -290,7 +292,7 @@ struct th_line_editor *th_cli_line_editor_create(FILE *out, const struct th_comp
     el_set(edit, EL_SETTY, "-d", "-ixon", NULL);
     for (size_t i = 0; i < sizeof bound / sizeof bound[0]; i++)
         el_set(edit, EL_BIND, bound[i][0], bound[i][1], NULL);
-    if (completer) {
+    if (complete) {
         el_wset(edit, EL_ADDFN, L"complete-line", L"complete the word before the cursor",
                 complete_line); /* el_set() would copy both texts, and never free them */
         el_set(edit, EL_BIND, "^I", "complete-line", NULL);

@@ -1,7 +1,7 @@
 /*
  * Lines that are typed at a terminal, edited by libedit as in Emacs, with a history and completion.
  *
- *   editor = th_cli_line_editor_create(stdout, &completer);
+ *   editor = th_cli_line_editor_create(stdout, complete, context);
  *   while (th_cli_line_edit(editor, "prompt> ", descriptor, &line) == TH_LINE_TYPED) ...
  *   th_cli_line_editor_free(editor);
  *
@@ -22,12 +22,9 @@ struct th_completions {
     struct th_names words; /* those that begin with what stands there; let go of by the editor */
 };
 
-struct th_completer {
-    /* Adds to COMPLETIONS what LINE, up to the cursor, may go on with. Ends the line, as Ctrl-C
-     * does, if it leaves SIGINT pending. */
-    void (*complete)(void *context, const char *line, struct th_completions *completions);
-    void *context;
-};
+/* Adds to COMPLETIONS what LINE, up to the cursor, may go on with. Ends the line, as Ctrl-C does, if
+ * it leaves SIGINT pending. */
+typedef void th_completer(void *context, const char *line, struct th_completions *completions);
 
 /* Adds WORD, copied, if it begins with PREFIX and is not there yet. */
 void th_cli_completions_add(struct th_completions *completions, const char *word,
@@ -43,9 +40,9 @@ enum th_line_end {
 /* True: stdin and stdout are a terminal whose cursor can be moved. */
 bool th_cli_line_terminal(void);
 
-/* Lines are shown on OUT. COMPLETER may be NULL. NULL: the memory for it is not there. */
+/* Lines are shown on OUT. COMPLETE is called with CONTEXT; it may be NULL. NULL: the memory for it is not there. */
 struct th_line_editor;
-struct th_line_editor *th_cli_line_editor_create(FILE *out, const struct th_completer *completer);
+struct th_line_editor *th_cli_line_editor_create(FILE *out, th_completer *complete, void *context);
 void th_cli_line_editor_free(struct th_line_editor *editor);
 
 /* Reads a line from stdin; *LINE, without its end, is good until the next call. SIGINT, SIGTERM and

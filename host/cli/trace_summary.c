@@ -9,12 +9,12 @@
 
 #define DETACHED "detached, as it answered 'remove' to trace_status"
 
-/* A count, as --stats shows it, or as a remark. */
+/* A count, and when --stats shows it and a remark is made of it. */
 struct row {
     const char *what;
     enum { NEVER, IF_ANY, ALWAYS } in_stats;
+    bool remarked; /* if there are any */
     uint64_t count;
-    uint64_t remark; /* the same for a remark, which is made if there are any */
 };
 
 void th_cli_trace_tell(const char *command, const char *what, uint64_t count)
@@ -118,36 +118,37 @@ static void tell_session(const char *command, const struct th_session *session)
     if (!command && of_functions)
         th_trace_session_functions(session, count_breakpoints, &breakpoints);
     const struct row rows[] = {
-        {"events held back by --flags", ALWAYS, counts.filtered, 0},
-        {"calls held back, as their tracee was silent", IF_ANY, counts.silenced, 0},
-        {untraced, ALWAYS, counts.untraced, 0},
-        {doubtful, IF_ANY, p.returns_doubtful, 0},
-        {"tracees taken from it, as it answered neither 'trace' nor 'discard'", ALWAYS,
-         counts.removed, counts.removed},
-        {"events discarded, as it answered neither 'trace' nor 'discard'", ALWAYS, counts.kept,
+        {"events held back by --flags", ALWAYS, false, counts.filtered},
+        {"calls held back, as their tracee was silent", IF_ANY, false, counts.silenced},
+        {untraced, ALWAYS, false, counts.untraced},
+        {doubtful, IF_ANY, false, p.returns_doubtful},
+        {"tracees taken from it, as it answered neither 'trace' nor 'discard'", ALWAYS, true,
+         counts.removed},
+        {"events discarded, as it answered neither 'trace' nor 'discard'", ALWAYS, true,
          counts.kept},
-        {"messages or commands to the tracee refused", ALWAYS, counts.refused, counts.refused},
-        {"functions whose calls are traced", of_functions, breakpoints.local, 0},
-        {"functions of which external calls are traced", of_functions, breakpoints.global, 0},
-        {"callers unknown", of_functions, p.callers_unknown, p.callers_unknown},
-        {"lines of callers unknown", of_functions, p.lines_unknown, p.lines_unknown},
-        {"undecided matches", of_functions, p.undecided, p.undecided + m.undecided},
-        {unsure, of_functions, p.actions_unsure, p.actions_unsure + m.actions_unsure},
-        {"calls left out of global patterns, as they may be local", of_functions,
-         p.external_unknown, p.external_unknown},
-        {"calls not timed, as they have no time stamp", of_functions, p.untimed, p.untimed},
-        {"returns unknown, though calls have ended", of_functions, p.returns_unknown,
-         p.returns_unknown},
-        {doubtful, NEVER, 0, p.returns_doubtful},
-        {"breakpoints whose meta tracer is gone, as it answered 'remove'", of_functions_if,
-         p.meta_removed, p.meta_removed},
-        {"returns not told, as the meta tracer that asked for them is gone", of_functions_if,
-         p.meta_untold, p.meta_untold},
-        {"messages left out by patterns", of_messages, m.unmatched, 0},
-        {"messages held back, as their process was silent", of_messages ? IF_ANY : NEVER,
-         m.silenced, 0},
-        {"undecided matches of messages", of_messages, m.undecided, 0},
-        {unsure, of_messages, m.actions_unsure, 0},
+        {"messages or commands to the tracee refused", ALWAYS, true, counts.refused},
+        {"functions whose calls are traced", of_functions, false, breakpoints.local},
+        {"functions of which external calls are traced", of_functions, false, breakpoints.global},
+        {"callers unknown", of_functions, true, p.callers_unknown},
+        {"lines of callers unknown", of_functions, true, p.lines_unknown},
+        {"undecided matches", of_functions, false, p.undecided},
+        {"undecided matches", NEVER, true, p.undecided + m.undecided},
+        {unsure, of_functions, false, p.actions_unsure},
+        {unsure, NEVER, true, p.actions_unsure + m.actions_unsure},
+        {"calls left out of global patterns, as they may be local", of_functions, true,
+         p.external_unknown},
+        {"calls not timed, as they have no time stamp", of_functions, true, p.untimed},
+        {"returns unknown, though calls have ended", of_functions, true, p.returns_unknown},
+        {doubtful, NEVER, true, p.returns_doubtful},
+        {"breakpoints whose meta tracer is gone, as it answered 'remove'", of_functions_if, true,
+         p.meta_removed},
+        {"returns not told, as the meta tracer that asked for them is gone", of_functions_if, true,
+         p.meta_untold},
+        {"messages left out by patterns", of_messages, false, m.unmatched},
+        {"messages held back, as their process was silent", of_messages ? IF_ANY : NEVER, false,
+         m.silenced},
+        {"undecided matches of messages", of_messages, false, m.undecided},
+        {unsure, of_messages, false, m.actions_unsure},
     };
     const size_t count = sizeof rows / sizeof rows[0];
 
@@ -156,9 +157,9 @@ static void tell_session(const char *command, const struct th_session *session)
     if (command && !th_trace_session_attached(session) && !th_trace_session_failed(session))
         begin_remark(command, session, DETACHED "\n");
     for (size_t i = 0; command && i < count; i++)
-        if (rows[i].remark) {
+        if (rows[i].remarked && rows[i].count) {
             begin_remark(command, session, rows[i].what);
-            fprintf(stderr, ": %llu\n", (unsigned long long)rows[i].remark);
+            fprintf(stderr, ": %llu\n", (unsigned long long)rows[i].count);
         }
 }
 
@@ -175,22 +176,18 @@ void th_cli_trace_summary(const char *command, const struct th_tracing *tracing)
      * happened in this host, and nobody was told. There is no remark on returns if nobody has
      * asked for them. */
     const struct row rows[] = {
-        {"open calls forgotten: their returns go to all tracers", ALWAYS, forgotten, forgotten},
-        {"callers disputed by the calls and returns", IF_ANY, e.callers_disputed,
-         e.callers_disputed},
-        {"return frames not kept", IF_ANY, e.not_kept, e.not_kept},
-        {"returns of calls whose frames were not kept", IF_ANY, e.late, e.late},
-        {"returns of calls that were not recorded", IF_ANY, e.unmatched,
-         e.wanted ? e.unmatched : 0},
-        {"returns that ended other calls, too, which have none of their own", IF_ANY, e.repaired,
-         e.wanted ? e.repaired : 0},
-        {"return frames lost, as events were", IF_ANY, e.lost, e.lost},
-        {"returns unknown, as the recording has none", IF_ANY, no_returns, no_returns},
-        {"calls and events left out, as callbacks caused them", IF_ANY, live.suppressed,
-         live.suppressed},
-        {"calls left out, as threads made them that run no process", IF_ANY, live.strangers,
-         live.strangers},
-        {"messages dropped, as nobody runs their receivers", ALWAYS, unread, unread},
+        {"open calls forgotten: their returns go to all tracers", ALWAYS, true, forgotten},
+        {"callers disputed by the calls and returns", IF_ANY, true, e.callers_disputed},
+        {"return frames not kept", IF_ANY, true, e.not_kept},
+        {"returns of calls whose frames were not kept", IF_ANY, true, e.late},
+        {"returns of calls that were not recorded", IF_ANY, e.wanted > 0, e.unmatched},
+        {"returns that ended other calls, too, which have none of their own", IF_ANY, e.wanted > 0,
+         e.repaired},
+        {"return frames lost, as events were", IF_ANY, true, e.lost},
+        {"returns unknown, as the recording has none", IF_ANY, true, no_returns},
+        {"calls and events left out, as callbacks caused them", IF_ANY, true, live.suppressed},
+        {"calls left out, as threads made them that run no process", IF_ANY, true, live.strangers},
+        {"messages dropped, as nobody runs their receivers", ALWAYS, true, unread},
     };
     const size_t count = sizeof rows / sizeof rows[0];
 
@@ -200,7 +197,8 @@ void th_cli_trace_summary(const char *command, const struct th_tracing *tracing)
         if (command || th_trace_session_has_tracer(th_trace_session(tracing, i)))
             tell_session(command, th_trace_session(tracing, i));
     for (size_t i = 0; command && i < count; i++)
-        th_cli_trace_tell(command, rows[i].what, rows[i].remark);
+        if (rows[i].remarked)
+            th_cli_trace_tell(command, rows[i].what, rows[i].count);
 }
 
 /* --- Patterns that wait ----------------------------------------------------------------------- */

@@ -194,7 +194,7 @@ static enum th_status do_words(struct th_ctl *ctl, int count, char *const words[
             th_warn("%s", json_string_value(warning));
         }
         if (json_is_true(json_object_get(answer, "ok")))
-            th_ctl_print(words[0], json_object_get(answer, "result"), stdout);
+            th_ctl_print(words[0], json_object_get(answer, "result"));
         else
             status = raise_answer(answer);
     }

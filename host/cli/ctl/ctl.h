@@ -26,7 +26,7 @@ enum th_status th_ctl_tell(enum th_status status);
 void th_ctl_show_terms(json_t *result);
 
 /* Shows RESULT, of COMMAND, to people, with such terms. */
-void th_ctl_print(const char *command, json_t *result, FILE *out);
+void th_ctl_print(const char *command, json_t *result);
 
 /* Does what is typed at a prompt. What is wrong was told. TH_OK, unless the host went away. */
 enum th_status th_ctl_prompt(struct th_ctl *ctl);
@@ -51,7 +51,7 @@ struct th_ctl_column {
 
 /* A line of titles, and one for each object of ROWS; COLUMNS end with one that has no title. A
  * column that has nothing but "-" is left out. */
-void th_ctl_table(const struct th_ctl_column columns[], const json_t *rows, FILE *out);
+void th_ctl_table(const struct th_ctl_column columns[], const json_t *rows);
 
 /* A value as people read it: "-" for null, false and nothing; texts of an array with commas. The
  * caller's to free. */

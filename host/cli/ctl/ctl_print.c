@@ -30,46 +30,46 @@ static const json_t *part(const json_t *object, const char *key)
 /* --- status ----------------------------------------------------------------------------------- */
 
 /* Those counts of an object that are not 0: "3 dropped, 1 refused". */
-static void print_counts(const char *title, const json_t *counts, const char *none, FILE *out)
+static void print_counts(const char *title, const json_t *counts, const char *none)
 {
     const char *key, *before = "";
     json_t *value;
 
-    fprintf(out, "%-12s", title);
+    printf("%-12s", title);
     json_object_foreach((json_t *)counts, key, value)
     {
         if (json_integer_value(value) == 0)
             continue;
-        fprintf(out, "%s%lld %s", before, (long long)json_integer_value(value), key);
+        printf("%s%lld %s", before, (long long)json_integer_value(value), key);
         before = ", ";
     }
-    fprintf(out, "%s\n", *before ? "" : none);
+    printf("%s\n", *before ? "" : none);
 }
 
-static void print_status(const json_t *status, FILE *out)
+static void print_status(const json_t *status)
 {
     const json_t *rate = part(status, "rate"), *replay = part(status, "replay");
     long long size = number_of(replay, "size"), bytes = number_of(replay, "bytes");
 
-    fprintf(out, "%s, pid %lld, tracehost %s, for %.1f s\n", text_of(status, "program"),
-            number_of(status, "pid"), text_of(status, "version"), real_of(status, "seconds"));
+    printf("%s, pid %lld, tracehost %s, for %.1f s\n", text_of(status, "program"),
+           number_of(status, "pid"), text_of(status, "version"), real_of(status, "seconds"));
     if (replay) {
-        fprintf(out, "stream      %s: byte %lld", text_of(replay, "stream"), bytes);
+        printf("stream      %s: byte %lld", text_of(replay, "stream"), bytes);
         if (size > 0)
-            fprintf(out, " of %lld (%.0f%%)", size, 100.0 * (double)bytes / (double)size);
-        fprintf(out, ", %lld record%s, %lld played\n", number_of(replay, "records"),
-                th_log_plural((uint64_t)number_of(replay, "records")), number_of(replay, "played"));
+            printf(" of %lld (%.0f%%)", size, 100.0 * (double)bytes / (double)size);
+        printf(", %lld record%s, %lld played\n", number_of(replay, "records"),
+               th_log_plural((uint64_t)number_of(replay, "records")), number_of(replay, "played"));
     }
     if (part(status, "schedulers"))
-        fprintf(out, "processes   %lld, on %lld scheduler%s\n", number_of(status, "processes"),
-                number_of(status, "schedulers"),
-                th_log_plural((uint64_t)number_of(status, "schedulers")));
-    fprintf(out, "sessions    %lld\n", number_of(status, "sessions"));
-    print_counts("events", part(status, "events"), "none", out);
-    fprintf(out, "rate        %.0f/s in the last %.1f s\n", real_of(rate, "events_per_second"),
-            real_of(rate, "over_seconds"));
-    print_counts("lost", part(status, "lost"), "nothing", out);
-    print_counts("control", part(status, "control"), "nobody", out);
+        printf("processes   %lld, on %lld scheduler%s\n", number_of(status, "processes"),
+               number_of(status, "schedulers"),
+               th_log_plural((uint64_t)number_of(status, "schedulers")));
+    printf("sessions    %lld\n", number_of(status, "sessions"));
+    print_counts("events", part(status, "events"), "none");
+    printf("rate        %.0f/s in the last %.1f s\n", real_of(rate, "events_per_second"),
+           real_of(rate, "over_seconds"));
+    print_counts("lost", part(status, "lost"), "nothing");
+    print_counts("control", part(status, "control"), "nobody");
 }
 
 /* --- Sessions --------------------------------------------------------------------------------- */
@@ -105,46 +105,46 @@ static char *flags_of(const json_t *session)
 }
 
 /* "bank:run/0 and 2 more" */
-static void print_first(const json_t *group, FILE *out)
+static void print_first(const json_t *group)
 {
     long long functions = number_of(group, "functions");
 
-    fputs(text_of(group, "first"), out);
+    fputs(text_of(group, "first"), stdout);
     if (functions > 1)
-        fprintf(out, " and %lld more", functions - 1);
+        printf(" and %lld more", functions - 1);
 }
 
 /* "session 1, tracer 'count'". */
-static void print_name(const json_t *session, FILE *out)
+static void print_name(const json_t *session)
 {
-    fprintf(out, "session %lld", number_of(session, "number"));
+    printf("session %lld", number_of(session, "number"));
     if (json_is_string(part(session, "title")))
-        fprintf(out, " '%s'", text_of(session, "title"));
-    fprintf(out, ", tracer '%s'", text_of(session, "tracer"));
+        printf(" '%s'", text_of(session, "title"));
+    printf(", tracer '%s'", text_of(session, "tracer"));
 }
 
-static void print_waiting(const json_t *session, FILE *out)
+static void print_waiting(const json_t *session)
 {
     const json_t *pattern;
     size_t i;
 
     json_array_foreach(part(session, "waiting"), i, pattern)
     {
-        fprintf(out, "  waits for code: -p %s\n", json_string_value(pattern));
+        printf("  waits for code: -p %s\n", json_string_value(pattern));
     }
 }
 
-static void print_session(const json_t *session, FILE *out)
+static void print_session(const json_t *session)
 {
     char *flags = flags_of(session);
     long long breakpoints = number_of(session, "breakpoints");
 
-    print_name(session, out);
-    fprintf(out, ": flags %s", flags);
+    print_name(session);
+    printf(": flags %s", flags);
     if (breakpoints > 0)
-        fprintf(out, ", %lld breakpoint%s", breakpoints, th_log_plural((uint64_t)breakpoints));
-    fputc('\n', out);
-    print_waiting(session, out);
+        printf(", %lld breakpoint%s", breakpoints, th_log_plural((uint64_t)breakpoints));
+    putchar('\n');
+    print_waiting(session);
     th_free(flags);
 }
 
@@ -165,38 +165,38 @@ static const struct th_ctl_column count_columns[] = {
     {0},
 };
 
-static void print_detached(const json_t *session, FILE *out)
+static void print_detached(const json_t *session)
 {
     const json_t *functions = part(session, "functions");
 
-    print_name(session, out);
-    fputs(" has ended\n", out);
-    print_counts("events", part(session, "counts"), "none", out);
-    print_waiting(session, out);
+    print_name(session);
+    fputs(" has ended\n", stdout);
+    print_counts("events", part(session, "counts"), "none");
+    print_waiting(session);
     if (json_array_size(functions) > 0)
-        th_ctl_table(count_columns, functions, out);
+        th_ctl_table(count_columns, functions);
 }
 
-static void print_pattern(const json_t *result, FILE *out)
+static void print_pattern(const json_t *result)
 {
     const json_t *left;
     size_t i;
 
-    print_name(part(result, "session"), out);
-    fprintf(out, ": %s", text_of(result, "pattern"));
+    print_name(part(result, "session"));
+    printf(": %s", text_of(result, "pattern"));
     if (part(result, "functions"))
-        fprintf(out, ": %lld function%s", number_of(result, "functions"),
-                th_log_plural((uint64_t)number_of(result, "functions")));
+        printf(": %lld function%s", number_of(result, "functions"),
+               th_log_plural((uint64_t)number_of(result, "functions")));
     if (json_is_true(part(result, "waits")))
-        fputs("; it waits for code to come", out);
+        fputs("; it waits for code to come", stdout);
     else if (part(result, "there") && number_of(result, "there") == 0)
-        fputs(", as there is none of that name", out);
-    fputc('\n', out);
+        fputs(", as there is none of that name", stdout);
+    putchar('\n');
     json_array_foreach(part(result, "left_out"), i, left)
     {
-        fputs("  left out: ", out);
-        print_first(left, out);
-        fprintf(out, ": %s\n", text_of(left, "why"));
+        fputs("  left out: ", stdout);
+        print_first(left);
+        printf(": %s\n", text_of(left, "why"));
     }
 }
 
@@ -256,8 +256,7 @@ static char *counts_of(const json_t *function)
     return of_sessions(function, add_calls);
 }
 
-static void print_usage(const json_t *session, const char *key, const char *title, const char *unit,
-                        FILE *out)
+static void print_usage(const json_t *session, const char *key, const char *title, const char *unit)
 {
     const struct th_ctl_column columns[] = {{"  process", "process", false, NULL},
                                             {"calls", "calls", true, NULL},
@@ -266,46 +265,46 @@ static void print_usage(const json_t *session, const char *key, const char *titl
 
     if (json_array_size(part(session, key)) == 0)
         return;
-    fprintf(out, "  %s\n", title);
-    th_ctl_table(columns, part(session, key), out);
+    printf("  %s\n", title);
+    th_ctl_table(columns, part(session, key));
 }
 
-static void print_set(const json_t *session, FILE *out)
+static void print_set(const json_t *session)
 {
     static const char *const keys[] = {"kinds",           "active",      "match_spec",
                                        "meta_match_spec", "meta_tracer", "call_count"};
 
-    print_name(session, out);
-    fputc('\n', out);
+    print_name(session);
+    putchar('\n');
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         char *text = th_ctl_text(part(session, keys[i]));
         if (part(session, keys[i]))
-            fprintf(out, "  %-16s%s\n", keys[i], text);
+            printf("  %-16s%s\n", keys[i], text);
         th_free(text);
     }
-    print_usage(session, "call_time", "call_time", "ns", out);
-    print_usage(session, "call_memory", "call_memory", "words", out);
+    print_usage(session, "call_time", "call_time", "ns");
+    print_usage(session, "call_memory", "call_memory", "words");
 }
 
-static void print_info(const json_t *result, FILE *out)
+static void print_info(const json_t *result)
 {
     char *can = can_have(result);
     const json_t *session;
     size_t i;
 
-    fprintf(out, "%s can have breakpoints: %s\n", text_of(result, "function"), can);
+    printf("%s can have breakpoints: %s\n", text_of(result, "function"), can);
     th_free(can);
     if (json_is_string(part(result, "no_local")))
-        fprintf(out, "  no local one: %s\n", text_of(result, "no_local"));
+        printf("  no local one: %s\n", text_of(result, "no_local"));
     json_array_foreach(part(result, "sessions"), i, session)
     {
-        print_set(session, out);
+        print_set(session);
     }
 }
 
 /* --- Code ------------------------------------------------------------------------------------- */
 
-static void print_loaded(const json_t *result, FILE *out)
+static void print_loaded(const json_t *result)
 {
     static const struct th_ctl_column columns[] = {
         {"module", "module", false, NULL},
@@ -318,52 +317,52 @@ static void print_loaded(const json_t *result, FILE *out)
     const json_t *lost;
     size_t i;
 
-    th_ctl_table(columns, part(result, "modules"), out);
-    fprintf(out, "all at one instant, after %lld round%s of thread progress\n", rounds,
-            th_log_plural((uint64_t)rounds));
+    th_ctl_table(columns, part(result, "modules"));
+    printf("all at one instant, after %lld round%s of thread progress\n", rounds,
+           th_log_plural((uint64_t)rounds));
     json_array_foreach(part(result, "lost"), i, lost)
     {
         char *kinds = th_ctl_text(part(lost, "kinds"));
-        fputs("  ", out);
-        print_name(part(lost, "session"), out);
-        fputs(": ", out);
-        print_first(lost, out);
-        fprintf(out, ": %s: calls%s are not met any more: %s\n", kinds,
-                json_is_true(part(lost, "outside")) ? " from within the module" : "",
-                text_of(lost, "why"));
+        fputs("  ", stdout);
+        print_name(part(lost, "session"));
+        fputs(": ", stdout);
+        print_first(lost);
+        printf(": %s: calls%s are not met any more: %s\n", kinds,
+               json_is_true(part(lost, "outside")) ? " from within the module" : "",
+               text_of(lost, "why"));
         th_free(kinds);
     }
 }
 
-static void print_purged(const json_t *result, FILE *out)
+static void print_purged(const json_t *result)
 {
-    fprintf(out, "%s: %s\n", text_of(result, "module"),
-            json_is_true(part(result, "had_old_code")) ? "the old code is gone"
-                                                       : "there is no old code");
+    printf("%s: %s\n", text_of(result, "module"),
+           json_is_true(part(result, "had_old_code")) ? "the old code is gone"
+                                                      : "there is no old code");
 }
 
-static void print_deleted(const json_t *result, FILE *out)
+static void print_deleted(const json_t *result)
 {
-    fprintf(out, "%s can be called no more; what it was is old code, until it is purged\n",
-            text_of(result, "module"));
+    printf("%s can be called no more; what it was is old code, until it is purged\n",
+           text_of(result, "module"));
 }
 
-static void print_stop(const json_t *result, FILE *out)
+static void print_stop(const json_t *result)
 {
     (void)result;
-    fputs("the host ends\n", out);
+    fputs("the host ends\n", stdout);
 }
 
-static void print_help(const json_t *result, FILE *out)
+static void print_help(const json_t *result)
 {
     const json_t *command;
     size_t i;
 
     json_array_foreach(part(result, "commands"), i, command)
     {
-        fprintf(out, "%s%s%s\n    %s\n", text_of(command, "command"),
-                *text_of(command, "arguments") ? " " : "", text_of(command, "arguments"),
-                text_of(command, "help"));
+        printf("%s%s%s\n    %s\n", text_of(command, "command"),
+               *text_of(command, "arguments") ? " " : "", text_of(command, "arguments"),
+               text_of(command, "help"));
     }
 }
 
@@ -422,7 +421,7 @@ static const struct {
 
 static const struct {
     const char *command;
-    void (*print)(const json_t *result, FILE *out);
+    void (*print)(const json_t *result);
 } printers[] = {
     {"status", print_status},   {"attach", print_session},  {"detach", print_detached},
     {"replace", print_session}, {"pattern", print_pattern}, {"flags", print_session},
@@ -431,23 +430,23 @@ static const struct {
 };
 
 /* A command that only the host knows, of another version, is shown as it is. */
-void th_ctl_print(const char *command, json_t *result, FILE *out)
+void th_ctl_print(const char *command, json_t *result)
 {
     th_ctl_show_terms(result);
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         if (strcmp(tables[i].command, command) == 0) {
             const json_t *rows = part(result, tables[i].rows);
             if (json_array_size(rows) == 0)
-                fprintf(out, "%s\n", tables[i].nothing);
+                printf("%s\n", tables[i].nothing);
             else
-                th_ctl_table(tables[i].columns, rows, out);
+                th_ctl_table(tables[i].columns, rows);
             return;
         }
     for (size_t i = 0; i < sizeof printers / sizeof printers[0]; i++)
         if (strcmp(printers[i].command, command) == 0) {
-            printers[i].print(result, out);
+            printers[i].print(result);
             return;
         }
-    json_dumpf(result, out, JSON_INDENT(2) | JSON_ENCODE_ANY | JSON_REAL_PRECISION(9));
-    fputc('\n', out);
+    json_dumpf(result, stdout, JSON_INDENT(2) | JSON_ENCODE_ANY | JSON_REAL_PRECISION(9));
+    putchar('\n');
 }

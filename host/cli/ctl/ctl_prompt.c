@@ -104,10 +104,9 @@ enum th_status th_ctl_prompt(struct th_ctl *ctl)
 {
     struct sigaction action = {.sa_handler = on_interrupt};
     struct prompt prompt = {.ctl = ctl};
-    struct th_completer completer = {complete, &prompt};
     enum th_status status;
 
-    prompt.editor = th_cli_line_editor_create(stdout, &completer);
+    prompt.editor = th_cli_line_editor_create(stdout, complete, &prompt);
     if (!prompt.editor)
         return th_ctl_tell(th_error_raise(TH_FAILED, "there is no memory for a prompt"));
     prompt.text = th_printf("%s> ", json_string_value(json_object_get(ctl->greeting, "program")));

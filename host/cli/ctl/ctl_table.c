@@ -53,28 +53,8 @@ static char *cell(const struct th_ctl_column *column, const json_t *row)
     return column->text ? column->text(row) : th_ctl_text(json_object_get(row, column->key));
 }
 
-/* 0: there is nothing in it. */
-static int column_width(const struct th_ctl_column *column, const json_t *rows)
-{
-    int widest = width_of(column->title);
-    bool empty = true;
-    size_t i;
-    json_t *row;
-
-    json_array_foreach(rows, i, row)
-    {
-        char *text = cell(column, row);
-        int width = width_of(text);
-        empty &= strcmp(text, "-") == 0;
-        widest = width > widest ? width : widest;
-        th_free(text);
-    }
-    return empty ? 0 : widest;
-}
-
 /* ROW NULL: the titles. No blanks are written at the end of a line. */
-static void put_row(const struct th_ctl_column columns[], const int widths[], const json_t *row,
-                    FILE *out)
+static void put_row(const struct th_ctl_column columns[], const int widths[], const json_t *row)
 {
     int missing = 0; /* blanks before the next cell */
 
@@ -82,26 +62,38 @@ static void put_row(const struct th_ctl_column columns[], const int widths[], co
         char *text = row ? cell(&columns[i], row) : th_strdup(columns[i].title);
         int rest = widths[i] - width_of(text);
         if (widths[i] > 0) {
-            fprintf(out, "%*s%s", missing + (columns[i].right ? rest : 0), "", text);
+            printf("%*s%s", missing + (columns[i].right ? rest : 0), "", text);
             missing = (columns[i].right ? 0 : rest) + GAP;
         }
         th_free(text);
     }
-    fputc('\n', out);
+    putchar('\n');
 }
 
-void th_ctl_table(const struct th_ctl_column columns[], const json_t *rows, FILE *out)
+void th_ctl_table(const struct th_ctl_column columns[], const json_t *rows)
 {
-    int widths[MOST_COLUMNS];
+    int widths[MOST_COLUMNS]; /* 0: there is nothing in it */
     size_t i;
     json_t *row;
 
-    for (i = 0; columns[i].title; i++)
-        widths[i] = column_width(&columns[i], rows);
-    put_row(columns, widths, NULL, out);
+    for (size_t k = 0; columns[k].title; k++) {
+        bool empty = true;
+        widths[k] = width_of(columns[k].title);
+        json_array_foreach(rows, i, row)
+        {
+            char *text = cell(&columns[k], row);
+            int width = width_of(text);
+            empty &= strcmp(text, "-") == 0;
+            widths[k] = width > widths[k] ? width : widths[k];
+            th_free(text);
+        }
+        if (empty)
+            widths[k] = 0;
+    }
+    put_row(columns, widths, NULL);
     json_array_foreach(rows, i, row)
     {
-        put_row(columns, widths, row, out);
+        put_row(columns, widths, row);
     }
 }
 

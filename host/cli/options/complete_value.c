@@ -29,17 +29,6 @@ static bool is_listed(const struct th_completion *c, size_t from, const char *wo
     return false;
 }
 
-static void add_choices(struct th_completion *c, const struct th_argument_row *row)
-{
-    size_t from = c->typed.begin;
-
-    if (row->argument->how & TH_ARGUMENT_LIST)
-        th_options_typed_skip(&c->typed, ',');
-    for (size_t i = 0; row->words[i]; i++)
-        if (!is_listed(c, from, row->words[i]))
-            add(c, row->words[i]);
-}
-
 /* --- Libraries -------------------------------------------------------------------------------- */
 
 static void add_libraries(struct th_completion *c, enum th_search_kind kind, const char *suffix)
@@ -223,7 +212,12 @@ void th_options_completion_add_ctl(struct th_completion *c)
 void th_options_completion_add_value(struct th_completion *c, const struct th_argument_row *row)
 {
     if (row->words) {
-        add_choices(c, row);
+        size_t from = c->typed.begin;
+        if (row->argument->how & TH_ARGUMENT_LIST)
+            th_options_typed_skip(&c->typed, ',');
+        for (size_t i = 0; row->words[i]; i++)
+            if (!is_listed(c, from, row->words[i]))
+                add(c, row->words[i]);
         return;
     }
     switch (row->argument->type) {

@@ -232,7 +232,7 @@ static void read_counts(int64_t now)
 
 static struct th_top_view look(void)
 {
-    struct th_terminal_size size = th_top_terminal_size();
+    struct winsize size = th_top_terminal_size();
     int64_t played = atomic_load_explicit(&top.played, memory_order_relaxed);
     struct th_top_view view = {
         .command = top.command,
@@ -240,8 +240,8 @@ static struct th_top_view look(void)
         .elapsed = (played ? played : th_clock_real_monotonic()) - top.began,
         .paused = top.paused,
         .ended = top.ended,
-        .width = size.width,
-        .height = size.height,
+        .width = size.ws_col,
+        .height = size.ws_row,
     };
 
     for (size_t i = 0; i < TH_TOP_ABOUT; i++)

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <termios.h>
 #include <time.h>
@@ -221,13 +220,13 @@ void th_top_terminal_draw(const void *bytes, size_t size)
     change(DRAWING, SHOWN);
 }
 
-struct th_terminal_size th_top_terminal_size(void)
+struct winsize th_top_terminal_size(void)
 {
     struct winsize size;
 
     if (ioctl(terminal, TIOCGWINSZ, &size) != 0 || !size.ws_col || !size.ws_row)
-        return (struct th_terminal_size){80, 24};
-    return (struct th_terminal_size){size.ws_col, size.ws_row};
+        return (struct winsize){.ws_col = 80, .ws_row = 24};
+    return size;
 }
 
 /* --- beginning --- */

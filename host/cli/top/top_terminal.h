@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
 
 /* TH_USAGE, with the reason, if no view can be shown on stderr. */
 enum th_status th_top_terminal_check(void);
@@ -34,10 +35,8 @@ enum th_status th_top_terminal_enter(void);
 /* Any thread; a second time it does nothing. Async-signal-safe. */
 void th_top_terminal_leave(void);
 
-struct th_terminal_size {
-    unsigned width, height;
-};
-struct th_terminal_size th_top_terminal_size(void);
+/* 80 columns and 24 rows, if the terminal does not know. */
+struct winsize th_top_terminal_size(void);
 
 /* Not after leave: then it does nothing. */
 void th_top_terminal_draw(const void *bytes, size_t size);
