@@ -229,35 +229,12 @@ static void show_hanging(void *context, const char *function)
 }
 
 /* A function that runs is not interrupted. Nothing is ended that may be in use. */
-static void watch_end(struct th_run_limit *limit)
-{
-    int64_t now = th_clock_real_monotonic();
-    int64_t end = limit->grace < 0 ? INT64_MAX : now + limit->grace;
-
-    if (end > now + patience) {
-        if (ends_before(limit, now + patience))
-            return;
-        th_cli_interrupt_uninstall();
-        fprintf(
-            stderr,
-            "tracehost %s: waiting for functions that run to return; a signal ends it at once\n",
-            limit->command);
-    }
-    if (ends_before(limit, end))
-        return;
-    has_passed(limit); /* if the call has ended, the lock brings what it has left behind */
-    if (limit->give_up)
-        limit->give_up(limit->context);
-    fflush(NULL);
-    th_runtime_each_running(show_hanging, limit);
-    _exit(th_cli_interrupt_status(TH_CRASHED));
-}
-
 static void *watch(void *context)
 {
     struct th_run_limit *limit = context;
     int64_t deadline =
         limit->duration < 0 ? INT64_MAX : th_clock_real_monotonic() + limit->duration;
+    int64_t now, end;
 
     while (!has_passed(limit) && !th_cli_interrupt_came() && th_clock_real_monotonic() < deadline)
         th_cli_interrupt_wait(deadline);
@@ -267,8 +244,26 @@ static void *watch(void *context)
         limit->stop(limit->context);
     }
     pthread_mutex_unlock(&limit->lock);
-    watch_end(limit);
-    return NULL;
+
+    now = th_clock_real_monotonic();
+    end = limit->grace < 0 ? INT64_MAX : now + limit->grace;
+    if (end > now + patience) {
+        if (ends_before(limit, now + patience))
+            return NULL;
+        th_cli_interrupt_uninstall();
+        fprintf(
+            stderr,
+            "tracehost %s: waiting for functions that run to return; a signal ends it at once\n",
+            limit->command);
+    }
+    if (ends_before(limit, end))
+        return NULL;
+    has_passed(limit); /* if the call has ended, the lock brings what it has left behind */
+    if (limit->give_up)
+        limit->give_up(limit->context);
+    fflush(NULL);
+    th_runtime_each_running(show_hanging, limit);
+    _exit(th_cli_interrupt_status(TH_CRASHED));
 }
 
 enum th_status th_cli_run_limit_begin(struct th_run_limit *limit)

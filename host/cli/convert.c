@@ -46,11 +46,6 @@ static void pass_on(void *writer)
         th_error_clear(); /* it will fail again */
 }
 
-static bool is_file(const char *output)
-{
-    return output && strcmp(output, "-") != 0;
-}
-
 /* Writes the stream NAME anew, in FORMAT, to OUTPUT (NULL: stdout), for COMMAND. Returns the exit
  * status. */
 static int rewrite(const char *command, const char *name, const struct th_stream_options *options,
@@ -58,6 +53,7 @@ static int rewrite(const char *command, const char *name, const struct th_stream
 {
     struct th_stream stream = {.command = command, .name = name, .options = options};
     struct th_writer_options how = {.format = format};
+    const bool to_file = output && strcmp(output, "-") != 0;
     struct th_event event = {0};
     struct th_writer *writer;
     bool some, written;
@@ -73,11 +69,11 @@ static int rewrite(const char *command, const char *name, const struct th_stream
         th_replay_reader_close(stream.reader);
         return th_cli_interrupt_status(th_cli_command_fail(command));
     }
-    stream.idle = is_file(output) ? NULL : pass_on;
+    stream.idle = to_file ? NULL : pass_on;
     stream.idle_context = writer;
     written = !some || add_all(&stream, writer, &event, &how.here);
     status = th_cli_stream_close(&stream);
-    if (written && !(th_cli_interrupt_came() && is_file(output) && !stream.live)) {
+    if (written && !(th_cli_interrupt_came() && to_file && !stream.live)) {
         plain = th_replay_writer_plain(writer);
         if (th_replay_writer_commit(writer) != TH_OK)
             return th_cli_command_fail(command);

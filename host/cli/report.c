@@ -135,43 +135,14 @@ static int finish(const struct page *page, struct th_output *out, int status)
     return th_cli_command_fail("report");
 }
 
-static int make_page(struct page *page)
-{
-    /* Streams are read to their ends before the page takes its place; but then they would be gone. */
-    const char *lost = th_cli_replaying_stream_at(&page->replay, page->output);
-    struct th_buffer tracer = {0};
-    struct th_output out;
-    char *path;
-    int status;
-
-    th_cli_interrupt_install();
-    if (lost)
-        th_error_raise(TH_USAGE, "the page would take the place of the stream %s",
-                       th_cli_stream_title(lost));
-    if (lost || th_output_open(&out, page->output) != TH_OK)
-        return th_cli_interrupt_status(th_cli_command_fail("report"));
-
-    /* The tracer writes to a descriptor that is open here, or to stdout. */
-    path = out.name ? th_printf("/dev/fd/%d", fileno(out.file)) : NULL;
-    th_trace_failures_name(path, page->output);
-    th_buffer_printf(&tracer, "report=#{output => \"%s\"", path ? path : "-");
-    if (page->title)
-        th_buffer_add_text(&tracer, ", title => <<");
-    for (const char *byte = page->title; byte && *byte; byte++)
-        th_buffer_printf(&tracer, "%s%u", byte == page->title ? "" : ",", (unsigned char)*byte);
-    th_buffer_add_text(&tracer, page->title ? ">>}" : "}");
-    th_control_take_tracer(NULL, th_buffer_text(&tracer), &page->replay.trace.sessions);
-    status = th_cli_replaying_run(&page->replay);
-    th_trace_failures_name(NULL, NULL);
-    th_buffer_free(&tracer);
-    th_free(path);
-    return finish(page, &out, status);
-}
-
 int th_cli_command_report(int argc, char **argv)
 {
     struct page page = {.replay.command = "report"};
-    char *name = NULL;
+    struct th_control_session_options *sessions = &page.replay.trace.sessions;
+    struct th_buffer tracer = {0};
+    struct th_output out;
+    char *name = NULL, *path;
+    const char *lost;
     int status;
 
     th_options_trace_options_init(&page.replay.trace, false);
@@ -179,7 +150,32 @@ int th_cli_command_report(int argc, char **argv)
     page.names_itself = !page.output;
     if (page.names_itself)
         page.output = name = name_page(page.replay.streams.items[0]);
-    status = make_page(&page);
+    th_cli_interrupt_install();
+
+    /* Streams are read to their ends before the page takes its place; but then they would be gone. */
+    lost = th_cli_replaying_stream_at(&page.replay, page.output);
+    if (lost)
+        th_error_raise(TH_USAGE, "the page would take the place of the stream %s",
+                       th_cli_stream_title(lost));
+    if (lost || th_output_open(&out, page.output) != TH_OK) {
+        status = th_cli_interrupt_status(th_cli_command_fail("report"));
+    } else {
+        /* The tracer writes to a descriptor that is open here, or to stdout. */
+        path = out.name ? th_printf("/dev/fd/%d", fileno(out.file)) : NULL;
+        th_trace_failures_name(path, page.output);
+        th_buffer_printf(&tracer, "report=#{output => \"%s\"", path ? path : "-");
+        if (page.title)
+            th_buffer_add_text(&tracer, ", title => <<");
+        for (const char *byte = page.title; byte && *byte; byte++)
+            th_buffer_printf(&tracer, "%s%u", byte == page.title ? "" : ",", (unsigned char)*byte);
+        th_buffer_add_text(&tracer, page.title ? ">>}" : "}");
+        th_control_take_tracer(NULL, th_buffer_text(&tracer), sessions);
+        status = th_cli_replaying_run(&page.replay);
+        th_trace_failures_name(NULL, NULL);
+        th_buffer_free(&tracer);
+        th_free(path);
+        status = finish(&page, &out, status);
+    }
     th_options_trace_options_free(&page.replay.trace);
     th_free(page.replay.streams.items);
     th_free(name);

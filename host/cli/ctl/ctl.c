@@ -49,58 +49,32 @@ static const struct th_usage usage = {
 
 /* --- The words of a line, as a shell parts them, without anything that a shell puts in their place --- */
 
-struct splitting {
-    const char *next; /* of the line */
-    char *to;         /* where the next byte of a word goes */
-};
-
-static bool is_blank(char c)
+enum th_status th_ctl_split(const char *line, struct th_names *words)
 {
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
+    static const char blanks[] = " \t\r\n";
 
-/* One word, with a 0 behind it. False: a quote does not end. In single quotes a backslash is itself,
- * as in a shell. */
-static bool take_word(struct splitting *s)
-{
-    char quote = 0;
-
-    for (; *s->next && (quote || !is_blank(*s->next)); s->next++) {
-        char c = *s->next, following = s->next[1];
-        if (quote ? c == quote : c == '\'' || c == '"') {
-            quote = quote ? 0 : c;
-            continue;
-        }
-        if (c == '\\' && (quote == '"' ? following == '"' || following == c : !quote && following))
-            s->next++;
-        *s->to++ = *s->next;
-    }
-    *s->to++ = '\0';
-    return !quote;
-}
-
-/* A word takes two bytes of the line at least, but for the last one. */
-enum th_status th_ctl_split(const char *line, int *count, char ***result)
-{
-    size_t most = strlen(line) / 2 + 2;
-    char **words = th_alloc(most * sizeof *words + strlen(line) + 1);
-    struct splitting s = {line, (char *)(words + most)};
-
-    *count = 0;
     for (;;) {
-        while (is_blank(*s.next))
-            s.next++;
-        if (!*s.next || (*s.next == '#' && *count == 0))
-            break;
-        words[(*count)++] = s.to;
-        if (!take_word(&s)) {
-            th_free(words);
-            return th_error_raise(TH_USAGE, "a quote does not end");
+        struct th_buffer word = {0};
+        char quote = 0;
+        line += strspn(line, blanks);
+        if (!*line || (*line == '#' && words->count == 0))
+            return TH_OK;
+        for (; *line && (quote || !strchr(blanks, *line)); line++) {
+            char c = *line, following = line[1];
+            if (quote ? c == quote : c == '\'' || c == '"') {
+                quote = quote ? 0 : c;
+                continue;
+            }
+            /* In single quotes a backslash is itself, as in a shell. */
+            if (c == '\\' &&
+                (quote == '"' ? following == '"' || following == c : !quote && following))
+                line++;
+            th_buffer_add_byte(&word, (unsigned char)*line);
         }
+        th_library_names_take(words, th_buffer_take_text(&word));
+        if (quote)
+            return th_error_raise(TH_USAGE, "a quote does not end");
     }
-    words[*count] = NULL;
-    *result = words;
-    return TH_OK;
 }
 
 /* --- Paths ------------------------------------------------------------------------------------ */
@@ -206,15 +180,12 @@ static enum th_status do_words(struct th_ctl *ctl, int count, char *const words[
 
 enum th_status th_ctl_do_line(struct th_ctl *ctl, const char *line)
 {
-    char **words;
-    int count;
-    enum th_status status = th_ctl_split(line, &count, &words);
+    struct th_names words = {0};
+    enum th_status status = th_ctl_split(line, &words);
 
-    if (status != TH_OK)
-        return status;
-    if (count > 0)
-        status = do_words(ctl, count, words);
-    th_free(words);
+    if (status == TH_OK && words.count > 0)
+        status = do_words(ctl, (int)words.count, words.items);
+    th_library_names_free(&words);
     return status;
 }
 

@@ -3,6 +3,7 @@
 #define TH_CTL_H
 
 #include "host/control/control.h"
+#include "host/library/library.h"
 
 #include <stdio.h>
 
@@ -35,10 +36,9 @@ enum th_status th_ctl_prompt(struct th_ctl *ctl);
 struct th_completions;
 void th_ctl_complete(struct th_ctl *ctl, const char *line, struct th_completions *completions);
 
-/* The words of a line, as control.h wants them, and NULL behind them; one piece of memory, the
- * caller's to free. TH_USAGE: a quote does not end. *COUNT is 0 for an empty line or a comment
- * (#). */
-enum th_status th_ctl_split(const char *line, int *count, char ***words);
+/* Adds the words of a line, as control.h wants them; none for an empty line or a comment (#).
+ * TH_USAGE: a quote does not end. WORDS are the caller's, whatever the status. */
+enum th_status th_ctl_split(const char *line, struct th_names *words);
 
 /* Tables for people, of arrays of JSON objects: columns as wide as what is in them. */
 struct th_ctl_column {

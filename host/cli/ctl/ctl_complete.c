@@ -205,14 +205,14 @@ static void complete_word(struct place *place, const char *head)
     const char *word = place->typed.word;
     const struct th_control_command *command;
     struct visited visited = {0};
-    char **words;
-    int count;
+    struct th_names words = {0};
 
-    if (th_ctl_split(head, &count, &words) != TH_OK || count == 0) {
+    if (th_ctl_split(head, &words) != TH_OK || words.count == 0) {
         th_error_clear();
+        th_library_names_free(&words);
         return;
     }
-    command = th_control_find(th_control_commands, words[0]);
+    command = th_control_find(th_control_commands, words.items[0]);
     place->arguments = command && command->arguments ? command->arguments : none;
     if (word[0] == '-' && !strchr(word, '=')) {
         for (const struct th_argument *const *a = place->arguments; *a; a++) {
@@ -224,16 +224,17 @@ static void complete_word(struct place *place, const char *head)
             th_free(text);
         }
     } else {
-        words[count] = (char *)(uintptr_t)word;
-        if (th_control_arguments_visit(place->arguments, count, words + 1, note_visited,
-                                       &visited) != TH_OK)
+        th_library_names_add(&words, word);
+        word = words.items[words.count - 1];
+        if (th_control_arguments_visit(place->arguments, (int)words.count - 1, words.items + 1,
+                                       note_visited, &visited) != TH_OK)
             th_error_clear();
         if (visited.value && visited.value >= word && visited.value <= word + strlen(word)) {
             place->typed.begin = (size_t)(visited.value - word);
             add_values(place, visited.argument);
         }
     }
-    th_free(words);
+    th_library_names_free(&words);
 }
 
 void th_ctl_complete(struct th_ctl *ctl, const char *line, struct th_completions *completions)
