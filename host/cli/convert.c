@@ -194,28 +194,33 @@ static const struct th_argument_set dump_sets[] = {
 static const struct th_usage dump_usage = {
     .sets = dump_sets,
     .before = "Prints every record of a recorded stream.",
-    .after = "STREAM is a trace-port file, a file of a wrap set or its pattern NAME*TAIL, JSON "
-             "lines, - for stdin, or tcp://HOST:PORT for what a running node sends to "
-             "dbg:trace_port(ip, PORT).\n\n"
-             "Examples:\n"
-             "  tracehost dump calls.trace\n"
-             "  tracehost dump --format=jsonl --max-events=3 calls.trace",
+    .after = TH_STREAM_HELP "\n\n"
+                            "Examples:\n"
+                            "  tracehost dump calls.trace\n"
+                            "  tracehost dump --format=jsonl --max-events=3 calls.trace",
 };
 
-static int print_terms(const struct dump *dump)
+int th_cli_command_dump(int argc, char **argv)
 {
-    struct th_stream stream = {.command = "dump", .name = dump->name, .options = &dump->stream};
+    struct dump dump = {0};
+    struct th_stream stream = {.command = "dump", .options = &dump.stream};
     enum th_status written = TH_OK;
     struct th_event event = {0};
     struct th_buffer text = {0};
     struct th_output out;
     th_term tuple;
     th_env env;
-    int status = th_cli_stream_open(&stream);
+    int status;
 
+    th_cli_command_parse(&dump_usage, argc, argv, &dump);
+    th_cli_interrupt_install();
+    if (dump.jsonl)
+        return rewrite("dump", dump.name, &dump.stream, dump.output, TH_FORMAT_JSONL);
+    stream.name = dump.name;
+    status = th_cli_stream_open(&stream);
     if (status != TH_OK)
         return status;
-    if (th_output_open(&out, dump->output) != TH_OK) {
+    if (th_output_open(&out, dump.output) != TH_OK) {
         th_replay_reader_close(stream.reader);
         return th_cli_interrupt_status(th_cli_command_fail("dump"));
     }
@@ -244,15 +249,4 @@ static int print_terms(const struct dump *dump)
         return status;
     }
     return th_output_commit(&out) == TH_OK ? status : th_cli_command_fail("dump");
-}
-
-int th_cli_command_dump(int argc, char **argv)
-{
-    struct dump dump = {0};
-
-    th_cli_command_parse(&dump_usage, argc, argv, &dump);
-    th_cli_interrupt_install();
-    if (dump.jsonl)
-        return rewrite("dump", dump.name, &dump.stream, dump.output, TH_FORMAT_JSONL);
-    return print_terms(&dump);
 }

@@ -248,12 +248,31 @@ static const char *const time_kinds[] = {"none", "timestamp", "cpu_timestamp",
 
 /* --- text --- */
 
-static void print_head(const struct info *info, const struct th_stream_stats *census,
+static void print_list(const char *title, const struct th_stream_stats_list *list,
+                       void (*add)(struct th_buffer *text, uint64_t key))
+{
+    struct th_buffer text = {0};
+
+    if (list->count == 0)
+        return;
+    printf("\n%s\n", title);
+    for (size_t i = 0; i < list->shown; i++) {
+        text.size = 0;
+        add(&text, list->items[i].key);
+        printf("%10llu  %s\n", (unsigned long long)list->items[i].count, th_buffer_text(&text));
+    }
+    if (list->shown < list->count)
+        printf("            and %zu more\n", list->count - list->shown);
+    th_buffer_free(&text);
+}
+
+static void print_text(const struct info *info, struct th_stream_stats *census,
                        const struct th_stream *stream)
 {
     const struct th_reader_info *reader = th_replay_reader_info(stream->reader);
     const struct th_atom_name *node = th_atom_name(reader->node.node);
     bool timed = false;
+    char title[96];
 
     printf("stream      %s (%s)\n", th_cli_stream_title(info->name), reader->format);
     if (reader->node.node)
@@ -290,32 +309,6 @@ static void print_head(const struct info *info, const struct th_stream_stats *ce
     if (stream->damages)
         printf("damage      cut off or damaged in %llu place%s\n",
                (unsigned long long)stream->damages, th_log_plural(stream->damages));
-}
-
-static void print_list(const char *title, const struct th_stream_stats_list *list,
-                       void (*add)(struct th_buffer *text, uint64_t key))
-{
-    struct th_buffer text = {0};
-
-    if (list->count == 0)
-        return;
-    printf("\n%s\n", title);
-    for (size_t i = 0; i < list->shown; i++) {
-        text.size = 0;
-        add(&text, list->items[i].key);
-        printf("%10llu  %s\n", (unsigned long long)list->items[i].count, th_buffer_text(&text));
-    }
-    if (list->shown < list->count)
-        printf("            and %zu more\n", list->count - list->shown);
-    th_buffer_free(&text);
-}
-
-static void print_text(const struct info *info, struct th_stream_stats *census,
-                       const struct th_stream *stream)
-{
-    char title[96];
-
-    print_head(info, census, stream);
     if (census->row_count)
         printf("\n   records  tag\n");
     for (size_t i = 0; i < census->row_count; i++)
@@ -371,24 +364,11 @@ static json_t *json_list(const char *name, const struct th_stream_stats_list *li
     return array;
 }
 
-static json_t *json_times(const struct th_stream_stats *census)
-{
-    json_t *times = json_array();
-
-    for (int kind = TH_TIME_TIMESTAMP; kind <= TH_TIME_STRICT_MONOTONIC; kind++) {
-        const struct th_span *span = &census->spans[kind];
-        if (span->used)
-            json_array_append_new(times, json_pack("{s:s, s:I, s:I}", "kind", time_kinds[kind],
-                                                   "first", (json_int_t)span->first, "last",
-                                                   (json_int_t)span->last));
-    }
-    return times;
-}
-
 static void print_json(const struct th_stream_stats *census, const struct th_stream *stream)
 {
     const struct th_reader_info *reader = th_replay_reader_info(stream->reader);
     const struct th_atom_name *node = th_atom_name(reader->node.node);
+    json_t *times = json_array();
     json_t *all = json_pack("{s:s, s:s?, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "format",
                             reader->format, "node", reader->node.node ? node->text : NULL, "bytes",
                             (json_int_t)reader->bytes, "total", (json_int_t)census->total, "drops",
@@ -397,8 +377,15 @@ static void print_json(const struct th_stream_stats *census, const struct th_str
                             "malformed", (json_int_t)stream->skipped, "damages",
                             (json_int_t)stream->damages, "partial", stream->status != TH_OK);
 
+    for (int kind = TH_TIME_TIMESTAMP; kind <= TH_TIME_STRICT_MONOTONIC; kind++) {
+        const struct th_span *span = &census->spans[kind];
+        if (span->used)
+            json_array_append_new(times, json_pack("{s:s, s:I, s:I}", "kind", time_kinds[kind],
+                                                   "first", (json_int_t)span->first, "last",
+                                                   (json_int_t)span->last));
+    }
     json_object_update_new(
-        all, json_pack("{s:o, s:o, s:I, s:I, s:o, s:I, s:o}", "times", json_times(census), "tags",
+        all, json_pack("{s:o, s:o, s:I, s:I, s:o, s:I, s:o}", "times", times, "tags",
                        json_rows(census), "calls_total", (json_int_t)census->calls,
                        "calls_distinct", (json_int_t)census->function_list.count, "calls",
                        json_list("mfa", &census->function_list, print_function), "tracees_distinct",

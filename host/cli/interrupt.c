@@ -129,16 +129,12 @@ int th_cli_interrupt_came(void)
 
 const char *th_cli_interrupt_name(void)
 {
-    switch (th_cli_interrupt_came()) {
-    case TH_INTERRUPT_STOP:
-        return "a request to stop";
-    case SIGINT:
-        return "SIGINT";
-    case SIGTERM:
-        return "SIGTERM";
-    default:
-        return "SIGHUP";
-    }
+    int came = th_cli_interrupt_came();
+
+    return came == TH_INTERRUPT_STOP ? "a request to stop"
+           : came == SIGINT          ? "SIGINT"
+           : came == SIGTERM         ? "SIGTERM"
+                                     : "SIGHUP";
 }
 
 static void *explain_later(void *command)

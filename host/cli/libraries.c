@@ -16,38 +16,6 @@ struct arguments {
 
 enum { LINE_WIDTH = 79, MOST_NAMES = 3 };
 
-/* --- The list --- */
-
-static void print_list(const struct th_search *search)
-{
-    struct th_found_list list = {0};
-
-    th_library_search_list(search, &list);
-    for (size_t i = 0; i < list.count; i++) {
-        const struct th_found *found = &list.items[i];
-        struct th_examination e;
-        bool usable = th_library_examine(found->path, &e) == TH_OK;
-        const char *what = !usable                      ? "refused"
-                           : e.form == TH_LIBRARY_PLAIN ? "plain symbols"
-                                                        : "NIF library";
-        printf("%-20s %-14s %-16s %s%s\n", found->name, what,
-               th_library_search_origin_text(found->origin), found->path,
-               found->shadowed ? " (shadowed by the one above)" : "");
-        for (size_t k = 1; !usable && th_error_link(k); k++) /* the first is that it was refused */
-            printf("    %s\n", th_error_link(k));
-        th_error_clear();
-        th_library_examination_free(&e);
-    }
-    if (list.count == 0)
-        printf("no libraries\n");
-    printf("\nlooked in:\n");
-    for (size_t i = 0; i < search->count; i++)
-        printf("  %s (%s)%s\n", search->folders[i].path,
-               th_library_search_origin_text(search->folders[i].origin),
-               access(search->folders[i].path, F_OK) == 0 ? "" : ", which is not there");
-    th_library_found_list_free(&list);
-}
-
 /* --- One --- */
 
 static bool is_of_nif_api(const char *name)
@@ -279,16 +247,42 @@ static int run(enum th_search_kind kind, const char *before, const char *after, 
     const struct th_argument_set sets[] = {{.items = rows}, {0}};
     const struct th_usage usage = {.sets = sets, .before = before, .after = after};
     struct arguments arguments = {0};
+    struct th_found_list list = {0};
     struct th_search search;
     int status = TH_OK;
 
     th_cli_command_parse(&usage, argc, argv, &arguments);
     th_library_search_init(&search, kind, arguments.folders.items, arguments.folders.count);
     th_crash_install();
-    if (arguments.name)
+    if (arguments.name) {
         status = print_library(argv[0], &search, arguments.name);
-    else
-        print_list(&search);
+    } else {
+        th_library_search_list(&search, &list);
+        for (size_t i = 0; i < list.count; i++) {
+            const struct th_found *found = &list.items[i];
+            struct th_examination e;
+            bool usable = th_library_examine(found->path, &e) == TH_OK;
+            const char *what = !usable                      ? "refused"
+                               : e.form == TH_LIBRARY_PLAIN ? "plain symbols"
+                                                            : "NIF library";
+            printf("%-20s %-14s %-16s %s%s\n", found->name, what,
+                   th_library_search_origin_text(found->origin), found->path,
+                   found->shadowed ? " (shadowed by the one above)" : "");
+            for (size_t k = 1; !usable && th_error_link(k);
+                 k++) /* the first is that it was refused */
+                printf("    %s\n", th_error_link(k));
+            th_error_clear();
+            th_library_examination_free(&e);
+        }
+        if (list.count == 0)
+            printf("no libraries\n");
+        printf("\nlooked in:\n");
+        for (size_t i = 0; i < search.count; i++)
+            printf("  %s (%s)%s\n", search.folders[i].path,
+                   th_library_search_origin_text(search.folders[i].origin),
+                   access(search.folders[i].path, F_OK) == 0 ? "" : ", which is not there");
+        th_library_found_list_free(&list);
+    }
     th_crash_end();
     th_library_search_free(&search);
     th_free(arguments.folders.items);

@@ -180,21 +180,24 @@ static enum th_status find(const struct probes *probes, char **path)
     return status;
 }
 
-static enum th_status run(const struct probes *probes)
+int th_cli_command_probes(int argc, char **argv)
 {
+    struct probes probes = {0};
     struct th_probe_notes notes = {0};
     char *path = NULL;
-    enum th_status status = find(probes, &path);
+    enum th_status status;
 
+    th_cli_command_parse(&usage, argc, argv, &probes);
+    status = find(&probes, &path);
     if (status == TH_OK) {
         status = th_debuginfo_probe_notes_read(&notes, path);
         if (status != TH_OK)
-            th_error_context("%s has no probes that can be read", probes->name);
+            th_error_context("%s has no probes that can be read", probes.name);
     }
-    if (status == TH_OK && notes.count == 0 && !probes->json && !notes.damaged)
-        th_warn("%s has no probes", probes->name);
+    if (status == TH_OK && notes.count == 0 && !probes.json && !notes.damaged)
+        th_warn("%s has no probes", probes.name);
     if (status == TH_OK)
-        show(probes, &notes);
+        show(&probes, &notes);
     else
         th_cli_command_fail("probes");
     if (notes.damaged) {
@@ -205,16 +208,6 @@ static enum th_status run(const struct probes *probes)
     }
     th_debuginfo_probe_notes_free(&notes);
     th_free(path);
-    return status;
-}
-
-int th_cli_command_probes(int argc, char **argv)
-{
-    struct probes probes = {0};
-    int status;
-
-    th_cli_command_parse(&usage, argc, argv, &probes);
-    status = (int)run(&probes);
     th_free(probes.folders.items);
     return th_cli_command_finish("probes", status);
 }

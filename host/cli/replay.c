@@ -71,25 +71,24 @@ static const struct th_usage usage = {
     .sets = sets,
     .before =
         "Loads tracers by name and plays recorded streams into them, one stream after the other.",
-    .after = "STREAM is a trace-port file, a file of a wrap set or its pattern NAME*TAIL, JSON "
-             "lines, - for stdin, or tcp://HOST:PORT for what a running node sends to "
-             "dbg:trace_port(ip, PORT).\n\n"
-             "TRACER is a name, looked up as NAME.so, or a path with a '/'. Its state, which every "
-             "callback gets, is an Erlang term: the value of STATE, an expression; the map of the "
-             "keys, whose values are integers, true, false or else binaries; or #{}. `console`, "
-             "also inside of it, stands for a process that prints what it is sent.\n\n"
-             "T is a time after the first record, of several streams the first one's: 1.5 or 1.5s, "
-             "250ms, 10us, 3ns, 2min. After an @ it is a time of the recording's own clock: "
-             "@1795233754.349.\n\n"
-             "Examples:\n"
-             "  tracehost replay calls.trace\n"
-             "  tracehost replay -t msg -t count,output=counts.txt calls.trace\n"
-             "  tracehost replay -t ./my_tracer.so='{level,2}' --flags=call,arity a.trace\n"
-             "  tracehost replay -t erl_msg_tracer=console --from=10ms sends.jsonl\n"
-             "  tracehost replay --session a -t msg --processes=new --session b a.trace\n"
-             "  tracehost replay -p lists:map/2 --return -p ets:_ --kind=count a.trace\n"
-             "  tracehost replay -t count --reconnect=30s tcp://localhost:4711\n"
-             "  tracehost replay -p send --match-spec \"[{['_',stop],[],[]}]\" a.trace\n",
+    .after = TH_STREAM_HELP
+    "\n\n"
+    "TRACER is a name, looked up as NAME.so, or a path with a '/'. Its state, which every "
+    "callback gets, is an Erlang term: the value of STATE, an expression; the map of the "
+    "keys, whose values are integers, true, false or else binaries; or #{}. `console`, "
+    "also inside of it, stands for a process that prints what it is sent.\n\n"
+    "T is a time after the first record, of several streams the first one's: 1.5 or 1.5s, "
+    "250ms, 10us, 3ns, 2min. After an @ it is a time of the recording's own clock: "
+    "@1795233754.349.\n\n"
+    "Examples:\n"
+    "  tracehost replay calls.trace\n"
+    "  tracehost replay -t msg -t count,output=counts.txt calls.trace\n"
+    "  tracehost replay -t ./my_tracer.so='{level,2}' --flags=call,arity a.trace\n"
+    "  tracehost replay -t erl_msg_tracer=console --from=10ms sends.jsonl\n"
+    "  tracehost replay --session a -t msg --processes=new --session b a.trace\n"
+    "  tracehost replay -p lists:map/2 --return -p ets:_ --kind=count a.trace\n"
+    "  tracehost replay -t count --reconnect=30s tcp://localhost:4711\n"
+    "  tracehost replay -p send --match-spec \"[{['_',stop],[],[]}]\" a.trace\n",
     .flags = true,
 };
 

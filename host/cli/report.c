@@ -62,18 +62,17 @@ static const struct th_usage usage = {
     .before = "Makes one page of recorded streams, for browsers: what was called how often and how "
               "long that took, where time went by stack, when processes ran, who sent messages to "
               "whom and how long these waited, the slowest calls.",
-    .after =
-        "STREAM is a trace-port file, a file of a wrap set or its pattern NAME*TAIL, JSON lines, - "
-        "for stdin, or tcp://HOST:PORT for what a running node sends to dbg:trace_port(ip, PORT). "
-        "Several streams make one page, as if they were parts of one recording.\n\n"
-        "T is a time after the first record, of several streams the first one's: 1.5 or 1.5s, "
-        "250ms, 10us, 3ns, 2min. After an @ it is a time of the recording's own clock: "
-        "@1795233754.349.\n\n"
-        "Examples:\n"
-        "  tracehost report calls.trace\n"
-        "  tracehost report --title='night of the 3rd' -o night.html 'night*.trace'\n"
-        "  tracehost report --from=10s --to=20s --processes=server calls.trace\n"
-        "  tracehost report -p lists:_ --exception -o - calls.trace | gzip >lists.gz\n",
+    .after = TH_STREAM_HELP
+    " "
+    "Several streams make one page, as if they were parts of one recording.\n\n"
+    "T is a time after the first record, of several streams the first one's: 1.5 or 1.5s, "
+    "250ms, 10us, 3ns, 2min. After an @ it is a time of the recording's own clock: "
+    "@1795233754.349.\n\n"
+    "Examples:\n"
+    "  tracehost report calls.trace\n"
+    "  tracehost report --title='night of the 3rd' -o night.html 'night*.trace'\n"
+    "  tracehost report --from=10s --to=20s --processes=server calls.trace\n"
+    "  tracehost report -p lists:_ --exception -o - calls.trace | gzip >lists.gz\n",
 };
 
 /* --- where it goes --- */

@@ -6,6 +6,11 @@
 #include "subcommand.h"
 #include "progress_line.h"
 
+/* For a command's help. */
+#define TH_STREAM_HELP                                                                           \
+    "STREAM is a trace-port file, a file of a wrap set or its pattern NAME*TAIL, JSON lines, - " \
+    "for stdin, or tcp://HOST:PORT for what a running node sends to dbg:trace_port(ip, PORT)."
+
 struct th_stream_options {
     bool allow_partial; /* damage does not change the exit status */
     bool scheduler_id;

@@ -79,21 +79,18 @@ enum th_status th_ctl_split(const char *line, struct th_names *words)
 
 /* --- Paths ------------------------------------------------------------------------------------ */
 
-/* The places, in the words' own bytes, where paths of tracers and other libraries begin. */
-struct paths {
-    const char **found;
-    int count;
-};
-
+/* Adds VALUE to the texts that are CONTEXT if a path of a tracer or another library begins there. */
 static enum th_status look_for_path(void *context, const struct th_argument *argument,
                                     const char *value)
 {
-    struct paths *paths = context;
+    struct th_texts *paths = context;
     const char *ends = argument->type == TH_ARGUMENT_TRACER ? "=," : ""; /* its state follows */
 
     if ((argument->type == TH_ARGUMENT_TRACER || argument->type == TH_ARGUMENT_LIBRARY) &&
-        *value != '/' && memchr(value, '/', strcspn(value, ends)))
-        paths->found[paths->count++] = value;
+        *value != '/' && memchr(value, '/', strcspn(value, ends))) {
+        TH_ARRAY_GROW(paths->items, paths->count, paths->capacity);
+        paths->items[paths->count++] = value;
+    }
     return TH_OK;
 }
 
@@ -102,9 +99,9 @@ static enum th_status look_for_path(void *context, const struct th_argument *arg
 static void make_absolute(int count, char *const words[], struct th_names *made)
 {
     const struct th_control_command *command = th_control_find(th_control_commands, words[0]);
-    struct paths paths = {.found = th_alloc((size_t)count * sizeof *paths.found)};
-    const char **next = paths.found;
+    struct th_texts paths = {0};
     char here[PATH_MAX];
+    size_t next = 0;
 
     if (command && command->arguments && getcwd(here, sizeof here) &&
         th_control_arguments_visit(command->arguments, count - 1, words + 1, look_for_path,
@@ -112,15 +109,16 @@ static void make_absolute(int count, char *const words[], struct th_names *made)
         th_error_clear(); /* the host says what is wrong */
     for (int i = 0; i < count; i++) {
         const char *word = words[i];
-        if (next < paths.found + paths.count && *next >= word && *next < word + strlen(word)) {
-            const char *path = *next++;
+        const char *path = next < paths.count ? paths.items[next] : NULL;
+        if (path && path >= word && path < word + strlen(word)) {
+            next++;
             th_library_names_take(made, th_printf("%.*s%s/%s", (int)(path - word), word, here,
                                                   strncmp(path, "./", 2) == 0 ? path + 2 : path));
         } else {
             th_library_names_add(made, word);
         }
     }
-    th_free(paths.found);
+    th_free(paths.items);
 }
 
 /* --- One command ------------------------------------------------------------------------------ */

@@ -12,13 +12,13 @@
 
 /* A line, taken apart. */
 struct place {
-    struct th_typed typed; /* the first member */
+    struct th_typed_word typed; /* the first member */
     struct th_ctl *ctl;
     const struct th_argument *const *arguments; /* of the command */
     struct th_completions *completions;
 };
 
-static void add_typed(struct th_typed *typed, const char *text)
+static void add_typed(struct th_typed_word *typed, const char *text)
 {
     th_cli_completions_add(((struct place *)typed)->completions, text, typed->word + typed->begin);
 }

@@ -92,7 +92,7 @@ static void quote(const struct th_shell_line *line, const char *text, struct th_
 /* --- Offering --------------------------------------------------------------------------------- */
 
 /* Bytes of the word before what is looked for stay; the shell leaves line.kept of them alone. */
-static void offer(struct th_typed *typed, const char *text)
+static void offer(struct th_typed_word *typed, const char *text)
 {
     const struct th_completion *c = (struct th_completion *)typed;
     const char *begun = typed->word + typed->begin;
@@ -122,7 +122,7 @@ void th_options_completion_add_files(struct th_completion *c, const char *kind)
                kept < begin ? (int)(begin - kept) : 0, word + kept);
 }
 
-void th_options_typed_skip(struct th_typed *typed, char separator)
+void th_options_typed_skip(struct th_typed_word *typed, char separator)
 {
     const char *last = strrchr(typed->word + typed->begin, separator);
 

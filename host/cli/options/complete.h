@@ -21,19 +21,19 @@
 #include "host/library/library.h"
 
 /* A word that is being typed, at a prompt or in a shell. */
-struct th_typed {
+struct th_typed_word {
     const char *word; /* without its quotes */
     size_t begin;     /* what is looked for begins so many bytes behind that */
     /* Offers TEXT, if it begins as what was typed of it. */
-    void (*add)(struct th_typed *typed, const char *text);
+    void (*add)(struct th_typed_word *typed, const char *text);
 };
 
 /* From the byte after the last SEPARATOR on. */
-void th_options_typed_skip(struct th_typed *typed, char separator);
+void th_options_typed_skip(struct th_typed_word *typed, char separator);
 
 /* NAME,key=value,...: offers the settings that the tracer NAME declares, or values of the last one.
  * FOLDERS are looked in first. True: a path may be the value. */
-bool th_options_typed_settings(struct th_typed *typed, const char *name,
+bool th_options_typed_settings(struct th_typed_word *typed, const char *name,
                                const struct th_texts *folders);
 
 /* A command line that is being typed in a shell, taken apart as the shell would. */
@@ -45,7 +45,7 @@ struct th_shell_line {
 };
 
 struct th_completion {
-    struct th_typed typed; /* the first member */
+    struct th_typed_word typed; /* the first member */
     struct th_shell_line line;
     const struct th_usage *usage;    /* of the command */
     struct th_argument_rows rows;    /* all of its arguments */

@@ -48,7 +48,7 @@ static void add_libraries(struct th_completion *c, enum th_search_kind kind, con
     th_library_search_free(&search);
 }
 
-bool th_options_typed_settings(struct th_typed *typed, const char *name,
+bool th_options_typed_settings(struct th_typed_word *typed, const char *name,
                                const struct th_texts *folders)
 {
     const struct th_tracer_setting *setting = NULL;

@@ -148,12 +148,6 @@ char *th_options_usage_after(const struct th_usage *usage, const char *separator
 
 static const struct th_command *told; /* what tell() is about; of the main thread */
 
-static int print(json_t *json)
-{
-    th_cli_command_print_json(json, JSON_INDENT(1));
-    return th_cli_command_finish("help", TH_OK);
-}
-
 static int tell(const struct th_usage *usage)
 {
     struct th_argument_rows rows = th_options_usage_rows(usage);
@@ -183,7 +177,8 @@ static int tell(const struct th_usage *usage)
     th_free(after);
     th_free(words);
     th_free(rows.items);
-    return print(json);
+    th_cli_command_print_json(json, JSON_INDENT(1));
+    return th_cli_command_finish("help", TH_OK);
 }
 
 int th_cli_help_json(const struct th_command commands[], size_t count, const char *command)
@@ -200,6 +195,8 @@ int th_cli_help_json(const struct th_command commands[], size_t count, const cha
     for (size_t i = 0; i < count; i++)
         json_array_append_new(all, json_pack("{s:s, s:s}", "command", commands[i].name, "summary",
                                              commands[i].summary));
-    return print(json_pack("{s:s, s:o, s:s}", "version", TH_VERSION, "commands", all, "exit_status",
-                           th_cli_exit_statuses));
+    th_cli_command_print_json(json_pack("{s:s, s:o, s:s}", "version", TH_VERSION, "commands", all,
+                                        "exit_status", th_cli_exit_statuses),
+                              JSON_INDENT(1));
+    return th_cli_command_finish("help", TH_OK);
 }

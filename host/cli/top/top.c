@@ -47,11 +47,9 @@ enum th_status th_top_check(const struct th_trace_options *options)
     const struct th_control_session_option *first = &options->sessions.items[0];
     const char *loose = first->flag_list ? "--flags" : first->chosen;
 
-    if (first->tracer_count)
-        return th_top_terminal_check();
     for (size_t i = 0; i < first->patterns.count && !loose; i++)
         loose = for_tracers(&first->patterns.items[i]);
-    if (loose)
+    if (loose && !first->tracer_count)
         return th_error_raise(
             TH_USAGE, "--top counts calls and their time: %s needs a tracer, and no -t names one",
             loose);
