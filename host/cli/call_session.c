@@ -6,7 +6,6 @@
 #include "host/trace/trace.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 

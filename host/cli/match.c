@@ -241,48 +241,13 @@ static void report_faults_json(const struct th_match_faults *faults)
 
 /* --- Trying ----------------------------------------------------------------------------------- */
 
-static int compile_and_try(struct match *match, th_term term,
-                           const struct th_match_subject *subject)
-{
-    static const int statuses[] = {TH_FAILED, TH_OK, TH_PARTIAL}; /* by end */
-    struct th_match_faults faults = {0};
-    struct th_match_spec *spec;
-    int status = th_match_compile(match->kind, term, &faults, &spec);
-
-    if (status == TH_OK) {
-        struct th_match_attempt *attempts =
-            th_alloc(th_match_clause_count(spec) * sizeof *attempts);
-        const struct th_match_surroundings surroundings = {&th_match_trial_operations,
-                                                           &match->trial};
-        struct th_match_report report = {.spec = spec,
-                                         .subject = *subject,
-                                         .attempts = attempts,
-                                         .doings = &match->trial.doings};
-        struct th_buffer out = {0};
-        report.count =
-            th_match_explain(spec, subject, &surroundings, &match->env, &report.result, attempts);
-        if (match->json)
-            report_json(&report);
-        else
-            th_match_print_report(&out, &report);
-        fwrite(out.data, 1, out.size, stdout);
-        th_buffer_free(&out);
-        th_free(attempts);
-        status = statuses[report.result.end];
-    } else if (match->json) {
-        report_faults_json(&faults);
-    } else {
-        report_faults_text(&faults);
-    }
-    th_match_faults_free(&faults);
-    th_match_free(spec);
-    return status;
-}
-
 int th_cli_command_match(int argc, char **argv)
 {
+    static const int statuses[] = {TH_FAILED, TH_OK, TH_PARTIAL}; /* by end */
     struct match match = {.kind = TH_MATCH_CALL, .arity = -1};
     struct th_match_subject subject = {0};
+    struct th_match_faults faults = {0};
+    struct th_match_spec *compiled;
     th_term spec;
     int status;
 
@@ -292,10 +257,39 @@ int th_cli_command_match(int argc, char **argv)
     if (read_options(&match) != TH_OK ||
         (spec == TH_NONE &&
          read_term(&match, "the match specification", match.spec, &spec) != TH_OK) ||
-        read_target(&match, &subject) != TH_OK)
+        read_target(&match, &subject) != TH_OK) {
         status = th_cli_command_fail("match");
-    else
-        status = th_cli_command_finish("match", compile_and_try(&match, spec, &subject));
+    } else {
+        status = th_match_compile(match.kind, spec, &faults, &compiled);
+        if (status == TH_OK) {
+            struct th_match_attempt *attempts =
+                th_alloc(th_match_clause_count(compiled) * sizeof *attempts);
+            const struct th_match_surroundings surroundings = {&th_match_trial_operations,
+                                                               &match.trial};
+            struct th_match_report report = {.spec = compiled,
+                                             .subject = subject,
+                                             .attempts = attempts,
+                                             .doings = &match.trial.doings};
+            struct th_buffer out = {0};
+            report.count = th_match_explain(compiled, &subject, &surroundings, &match.env,
+                                            &report.result, attempts);
+            if (match.json)
+                report_json(&report);
+            else
+                th_match_print_report(&out, &report);
+            fwrite(out.data, 1, out.size, stdout);
+            th_buffer_free(&out);
+            th_free(attempts);
+            status = statuses[report.result.end];
+        } else if (match.json) {
+            report_faults_json(&faults);
+        } else {
+            report_faults_text(&faults);
+        }
+        th_match_faults_free(&faults);
+        th_match_free(compiled);
+        status = th_cli_command_finish("match", status);
+    }
     th_buffer_free(&match.trial.doings);
     th_env_release(&match.env);
     return status;

@@ -12,7 +12,6 @@ struct page {
     struct th_replaying replay;
     const char *output; /* NULL: named after the first stream */
     const char *title;  /* NULL: the first stream's name */
-    bool names_itself;  /* `output` was not given */
 };
 
 static enum th_status check_sessions(void *input)
@@ -109,17 +108,17 @@ static bool is_complete(const struct th_output *out)
            memcmp(end, ENDING, sizeof end) == 0;
 }
 
-/* STATUS is the replay's. Where no stream could be opened, which was told, what is there stays. So
+/* STATUS is the replay's; NAMES_ITSELF: --output was not given. Where no stream could be opened, which was told, what is there stays. So
  * it does if files were not read to their ends: they can be read again. A page of what does not
  * come again is written, and says that it is not of all. */
-static int finish(const struct page *page, struct th_output *out, int status)
+static int finish(const struct page *page, bool names_itself, struct th_output *out, int status)
 {
     bool interrupted = page->replay.interrupted && out->name;
 
     if (page->replay.opened && status != TH_USAGE && !interrupted && is_complete(out)) {
         if (th_output_commit(out) != TH_OK)
             return th_cli_command_fail("report");
-        if (page->names_itself)
+        if (names_itself)
             fprintf(stderr, "tracehost report: the page is %s\n", page->output);
         return status;
     }
@@ -146,8 +145,7 @@ int th_cli_command_report(int argc, char **argv)
 
     th_options_trace_options_init(&page.replay.trace, false);
     th_cli_command_parse(&usage, argc, argv, &page);
-    page.names_itself = !page.output;
-    if (page.names_itself)
+    if (!page.output)
         page.output = name = name_page(page.replay.streams.items[0]);
     th_cli_interrupt_install();
 
@@ -173,7 +171,7 @@ int th_cli_command_report(int argc, char **argv)
         th_trace_failures_name(NULL, NULL);
         th_buffer_free(&tracer);
         th_free(path);
-        status = finish(&page, &out, status);
+        status = finish(&page, name != NULL, &out, status);
     }
     th_options_trace_options_free(&page.replay.trace);
     th_free(page.replay.streams.items);
