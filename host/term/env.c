@@ -51,7 +51,7 @@ static void use_chunk(th_env *env, struct th_chunk *chunk)
     env->top = chunk ? chunk->heap : nowhere;
     env->limit = chunk ? chunk->heap + chunk->words : nowhere;
     env->bottom = env->top;
-    env->compact = !chunk || (!chunk->older && !env->spare && chunk->words <= LARGEST_WORDS);
+    env->compact = !chunk || (!chunk->older && chunk->words <= LARGEST_WORDS);
 }
 
 static const struct th_env_watch *watch(void)
@@ -112,35 +112,18 @@ static th_term *begin_chunk(th_env *env, struct th_chunk *chunk, size_t words)
     return chunk->heap;
 }
 
-/* The spare chunk, if it has WORDS words: it is not spare any more. */
-static struct th_chunk *use_spare(th_env *env, size_t words)
-{
-    struct th_chunk *chunk = env->spare;
-
-    if (!chunk || chunk->words < words)
-        return NULL;
-    env->spare = NULL;
-    return chunk;
-}
-
 th_term *th_env_grow(th_env *env, size_t words)
 {
-    struct th_chunk *chunk = use_spare(env, words);
     size_t wanted = next_words(env, words);
 
-    if (!chunk)
-        chunk = new_chunk(env, th_alloc(chunk_size(wanted)), wanted);
-    return begin_chunk(env, chunk, words);
+    return begin_chunk(env, new_chunk(env, th_alloc(chunk_size(wanted)), wanted), words);
 }
 
 th_term *th_env_try_grow(th_env *env, size_t words)
 {
-    struct th_chunk *chunk = use_spare(env, words);
     size_t wanted = next_words(env, words);
     void *memory;
 
-    if (chunk)
-        return begin_chunk(env, chunk, words);
     if (chunk_size(wanted) > th_memory_budget.left)
         wanted = words;
     memory = th_try_alloc(chunk_size(wanted));
@@ -159,49 +142,30 @@ bool th_env_make_room(th_env *env, size_t words)
     return place;
 }
 
-static void release_offheap(th_env *env, const struct th_offheap *end)
+static void release_offheap(th_env *env)
 {
-    while (env->offheap != end) {
+    while (env->offheap) {
         struct th_offheap *first = env->offheap;
         env->offheap = first->next;
         first->release(first);
     }
 }
 
-/* Makes CHUNK the spare one if it is larger than that and may be kept; frees the other. */
-static void spare_larger(th_env *env, struct th_chunk *chunk)
-{
-    struct th_chunk *loser = chunk;
-
-    if (chunk->words <= LARGEST_WORDS && (!env->spare || chunk->words > env->spare->words)) {
-        loser = env->spare;
-        env->spare = chunk;
-    }
-    free_chunk(loser);
-}
-
-/* Gives back the chunks newer than END. */
-static void drop_chunks(th_env *env, const struct th_chunk *end)
-{
-    struct th_chunk *chunk = env->chunks;
-
-    while (chunk != end) {
-        struct th_chunk *older = chunk->older;
-        spare_larger(env, chunk);
-        chunk = older;
-    }
-    use_chunk(env, chunk);
-}
-
 /* Gives back all, and starts the heap anew in the largest chunk that may be kept. */
 void th_env_restart(th_env *env)
 {
-    struct th_chunk *kept;
+    struct th_chunk *kept = NULL, *older;
 
-    release_offheap(env, NULL);
-    drop_chunks(env, NULL);
-    kept = env->spare;
-    env->spare = NULL;
+    release_offheap(env);
+    for (struct th_chunk *chunk = env->chunks; chunk; chunk = older) {
+        struct th_chunk *loser = chunk;
+        older = chunk->older;
+        if (chunk->words <= LARGEST_WORDS && (!kept || chunk->words > kept->words)) {
+            loser = kept;
+            kept = chunk;
+        }
+        free_chunk(loser);
+    }
     if (kept)
         kept->older = NULL;
     use_chunk(env, kept);
@@ -209,10 +173,9 @@ void th_env_restart(th_env *env)
 
 void th_env_release(th_env *env)
 {
-    release_offheap(env, NULL);
-    drop_chunks(env, NULL);
-    free_chunk(env->spare);
-    env->spare = NULL;
+    th_env_restart(env);
+    free_chunk(env->chunks);
+    use_chunk(env, NULL);
 }
 
 void th_env_free(th_env *env)
@@ -224,7 +187,7 @@ void th_env_free(th_env *env)
 
 size_t th_env_footprint(const th_env *env)
 {
-    size_t bytes = env->spare ? sizeof *env->spare + env->spare->words * sizeof(th_term) : 0;
+    size_t bytes = 0;
 
     for (const struct th_chunk *chunk = env->chunks; chunk; chunk = chunk->older)
         bytes += sizeof *chunk + chunk->words * sizeof(th_term);
@@ -254,22 +217,15 @@ bool th_env_stretch(const th_env *env, const void *address, struct th_env_stretc
     return false;
 }
 
-static void spoil(struct th_chunk *chunk)
-{
-    for (size_t i = 0; i < chunk->words; i++)
-        chunk->heap[i] = TH_ENV_GONE;
-}
-
 void th_env_retire(th_env *env)
 {
-    release_offheap(env, NULL);
-    free_chunk(env->spare);
-    env->spare = NULL;
+    release_offheap(env);
     env->top = env->limit = env->bottom = nowhere;
     env->compact = false;
     env->kind = TH_ENV_RETIRED;
     for (struct th_chunk *chunk = env->chunks; chunk; chunk = chunk->older)
-        spoil(chunk);
+        for (size_t i = 0; i < chunk->words; i++)
+            chunk->heap[i] = TH_ENV_GONE;
 }
 
 th_env *th_env_move(th_env *env)
@@ -286,38 +242,13 @@ th_env *th_env_move(th_env *env)
     return moved;
 }
 
-struct th_env_mark th_env_mark(const th_env *env)
-{
-    return (struct th_env_mark){env->chunks, env->top, env->offheap};
-}
-
-void th_env_rewind(th_env *env, struct th_env_mark mark)
-{
-    release_offheap(env, mark.offheap);
-    if (env->chunks != mark.chunk)
-        drop_chunks(env, mark.chunk);
-    env->top = mark.top;
-}
-
-static struct th_binary *new_binary(size_t extra)
-{
-    struct th_binary *binary = malloc(sizeof *binary + extra);
-
-    if (binary)
-        atomic_init(&binary->count, 1);
-    return binary;
-}
-
 struct th_binary *th_binary_create(size_t size)
 {
     struct th_binary *binary;
 
-    if (size > SIZE_MAX - sizeof *binary || !(binary = new_binary(size)))
+    if (size > SIZE_MAX - sizeof *binary || !(binary = malloc(sizeof *binary + size)))
         return NULL;
-    binary->size = size;
-    binary->free = NULL;
-    binary->owner = NULL;
-    binary->data = (unsigned char *)(binary + 1);
+    *binary = (struct th_binary){.count = 1, .size = size, .data = (unsigned char *)(binary + 1)};
     return binary;
 }
 
@@ -333,14 +264,10 @@ struct th_binary *th_binary_resize(struct th_binary *binary, size_t size)
 struct th_binary *th_binary_wrap(unsigned char *data, size_t size, void *owner,
                                  void (*release)(struct th_binary *self, void *owner))
 {
-    struct th_binary *binary = new_binary(0);
+    struct th_binary *binary = malloc(sizeof *binary);
 
-    if (!binary)
-        return NULL;
-    binary->size = size;
-    binary->free = release;
-    binary->owner = owner;
-    binary->data = data;
+    if (binary)
+        *binary = (struct th_binary){1, size, release, owner, data};
     return binary;
 }
 

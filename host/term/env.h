@@ -41,7 +41,6 @@ struct enif_environment_t {
     th_term *limit;          /* the end of the chunk */
     th_term *bottom;         /* compact: where top stood while the heap was empty */
     struct th_chunk *chunks; /* the chunk in use first */
-    struct th_chunk *spare;  /* the largest that th_env_rewind() gave back, for the next growth */
     struct th_offheap *offheap;
     th_term exception;    /* what was raised, TH_NONE while nothing was */
     th_term self;         /* the process (a pid) that enif_self tells, TH_NONE: none */
@@ -73,19 +72,6 @@ void th_env_free(th_env *env);
 
 /* Bytes that the environment's chunks take. */
 size_t th_env_footprint(const th_env *env);
-
-/*
- * Where the heap stands: th_env_rewind() gives back the terms made since, with what they hold. The
- * environment must not have been cleared, nor rewound to an earlier mark, in between. Like clearing
- * it keeps memory for what comes next.
- */
-struct th_env_mark {
-    struct th_chunk *chunk;
-    th_term *top;
-    struct th_offheap *offheap;
-};
-struct th_env_mark th_env_mark(const th_env *env);
-void th_env_rewind(th_env *env, struct th_env_mark mark);
 
 /* The words of its heap that are in use, or were passed over at the end of a chunk. */
 size_t th_env_used(const th_env *env);

@@ -12,8 +12,8 @@
  *   json.h                             terms as JSON
  *   clock.h                            the thread's clock: real, or that of a recording
  *
- * Owner: a term that is no immediate belongs to its environment and is valid until that is cleared,
- * rewound or freed. Atoms and other immediates are valid for ever.
+ * Owner: a term that is no immediate belongs to its environment and is valid until that is cleared
+ * or freed. Atoms and other immediates are valid for ever.
  * Thread: an environment is used by one thread at a time; terms that exist are read by any number
  * of threads. Any thread makes and looks up atoms.
  * Errors: text and bytes from outside are untrusted. Reading them ends with a status, takes bounded

@@ -98,62 +98,6 @@ static void clearing_forgets_exception_and_self(void **state)
     assert_int_equal(env.kind, TH_ENV_PLAIN);
 }
 
-static void rewinding_gives_back_what_came_after(void **state)
-{
-    struct th_env_mark mark;
-    th_term *place;
-
-    (void)state;
-    fill(100, 10);
-    mark = th_env_mark(&env);
-    place = th_env_take(&env, 5);
-    fill(5000, 10);
-    th_env_rewind(&env, mark);
-    assert_ptr_equal(th_env_take(&env, 5), place);
-}
-
-/* An event path that marks and rewinds must not allocate each time, wherever the mark stands. */
-static void assert_steady(size_t before, size_t event)
-{
-    struct th_env_mark mark;
-    unsigned long allocations;
-
-    fill(before, 1);
-    mark = th_env_mark(&env);
-    fill(event, 1);
-    th_env_rewind(&env, mark);
-    allocations = th_alloc_count();
-    for (int i = 0; i < 100; i++) {
-        fill(event, 1);
-        th_env_rewind(&env, mark);
-    }
-    assert_int_equal(th_alloc_count(), allocations);
-}
-
-static void rewinding_to_nothing_is_steady(void **state)
-{
-    (void)state;
-    assert_steady(0, 10);
-}
-
-static void rewinding_across_chunks_is_steady(void **state)
-{
-    (void)state;
-    assert_steady(250, 2000);
-}
-
-static void clearing_takes_the_spare_chunk_too(void **state)
-{
-    unsigned long allocations;
-
-    (void)state;
-    assert_steady(250, 2000);
-    th_env_clear(&env);
-    allocations = th_alloc_count();
-    fill(1000, 1);
-    assert_int_equal(th_alloc_count(), allocations);
-}
-
 /* Things outside the heap: each notes when it is released. */
 struct thing {
     struct th_offheap share;
@@ -178,24 +122,21 @@ static void hold(int number)
 
 static void things_outside_are_released_once(void **state)
 {
-    struct th_env_mark mark;
-
     (void)state;
     releases = 0;
     hold(1);
-    mark = th_env_mark(&env);
     hold(2);
     fill(5000, 10);
     hold(3);
-    th_env_rewind(&env, mark);
-    assert_int_equal(releases, 2);
+    th_env_clear(&env);
+    assert_int_equal(releases, 3);
     assert_int_equal(released[0], 3);
     assert_int_equal(released[1], 2);
+    assert_int_equal(released[2], 1);
     hold(4);
     th_env_clear(&env);
     assert_int_equal(releases, 4);
-    assert_int_equal(released[2], 4);
-    assert_int_equal(released[3], 1);
+    assert_int_equal(released[3], 4);
     hold(5);
     th_env_release(&env);
     assert_int_equal(releases, 5);
@@ -384,10 +325,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(clearing_keeps_the_largest_chunk, begin, end),
         cmocka_unit_test_setup_teardown(clearing_keeps_no_more_than_its_limit, begin, end),
         cmocka_unit_test_setup_teardown(clearing_forgets_exception_and_self, begin, end),
-        cmocka_unit_test_setup_teardown(rewinding_gives_back_what_came_after, begin, end),
-        cmocka_unit_test_setup_teardown(rewinding_to_nothing_is_steady, begin, end),
-        cmocka_unit_test_setup_teardown(rewinding_across_chunks_is_steady, begin, end),
-        cmocka_unit_test_setup_teardown(clearing_takes_the_spare_chunk_too, begin, end),
         cmocka_unit_test_setup_teardown(things_outside_are_released_once, begin, end),
         cmocka_unit_test_setup_teardown(more_than_there_can_be_ends_the_program, begin, end),
         cmocka_unit_test(a_binary_goes_with_its_last_share),

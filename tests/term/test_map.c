@@ -300,29 +300,6 @@ static void every_version_keeps_its_pairs(void **state)
     free(models);
 }
 
-static void what_is_rewound_leaves_older_maps_alone(void **state)
-{
-    struct model m = {.count = 0};
-    th_term map = th_make_map(&env, NULL, NULL, 0, true);
-    struct th_env_mark mark;
-
-    (void)state;
-    for (size_t i = 0; i < 40; i++) {
-        map = th_map_put(&env, map, keys[i], TH_AM(ok));
-        put_in_model(&m, i, TH_AM(ok));
-        settle_model(&m);
-    }
-    for (size_t round = 0; round < 3; round++) {
-        th_term later = map;
-        mark = th_env_mark(&env);
-        for (size_t i = 40; i < KEYS; i++)
-            later = th_map_put(&env, later, make_key(&env, i), th_small((int64_t)round));
-        assert_int_equal(th_map_size(later), KEYS);
-        th_env_rewind(&env, mark);
-        assert_equal_to_model(map, &m);
-    }
-}
-
 /* Not the sum of the sizes of all maps that were there, which would be 3 GiB. */
 static void putting_keys_takes_memory_for_them_only(void **state)
 {
@@ -438,8 +415,6 @@ int main(void)
         WITH_MAPS(making_large_maps_allocates_nothing_but_the_heap),
         TEST(every_version_keeps_its_pairs),
         WITH_MAPS(every_version_keeps_its_pairs),
-        TEST(what_is_rewound_leaves_older_maps_alone),
-        WITH_MAPS(what_is_rewound_leaves_older_maps_alone),
         TEST(putting_keys_takes_memory_for_them_only),
         TEST(deep_keys_need_no_stack),
         TEST(maps_in_another_order_are_identical),
