@@ -75,20 +75,17 @@ static int compare_small(th_term a, th_term b)
 
 static int compare_integers(th_term a, th_term b)
 {
-    uint64_t a_scratch, b_scratch;
-    const uint64_t *a_limbs, *b_limbs;
-    size_t a_count, b_count;
-    bool a_negative, b_negative;
+    struct th_limbs x, y;
     int order;
 
     if (th_is_small(a) && th_is_small(b))
         return compare_small(a, b);
-    th_get_limbs(a, &a_scratch, &a_limbs, &a_count, &a_negative);
-    th_get_limbs(b, &b_scratch, &b_limbs, &b_count, &b_negative);
-    if (a_negative != b_negative)
-        return a_negative ? -1 : 1;
-    order = th_term_big_compare_magnitudes(a_limbs, a_count, b_limbs, b_count);
-    return a_negative ? -order : order;
+    th_get_limbs(a, &x);
+    th_get_limbs(b, &y);
+    if (x.negative != y.negative)
+        return x.negative ? -1 : 1;
+    order = th_term_limbs_compare(&x, &y);
+    return x.negative ? -order : order;
 }
 
 static int compare_numbers(th_term a, th_term b, bool exact)

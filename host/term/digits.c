@@ -78,14 +78,9 @@ static unsigned char *put_magnitude(unsigned char *end, uint64_t *limbs, size_t 
 
 /* --- Long integers to text --- */
 
-struct long_magnitude {
-    const uint64_t *limbs;
-    size_t count;
-};
-
 static void block_to_decimal(const struct th_positions *positions, size_t i, uint32_t *digits)
 {
-    const struct long_magnitude *whole = positions->of;
+    const struct th_limbs *whole = positions->of;
     unsigned char text[LIMB_DIGITS * (DECIMAL_LIMBS + 1)], *end = text + sizeof text, *first;
     uint64_t limbs[DECIMAL_LIMBS + 1] = {0};
     size_t start = i * DECIMAL_LIMBS, count = DECIMAL_LIMBS;
@@ -103,13 +98,12 @@ static void block_to_decimal(const struct th_positions *positions, size_t i, uin
 }
 
 /* False if there is no memory for it. */
-static bool put_long(struct th_buffer *out, bool negative, const uint64_t *limbs, size_t count)
+static bool put_long(struct th_buffer *out, const struct th_limbs *whole)
 {
-    struct long_magnitude whole = {limbs, count};
     struct th_positions decimal = {.base = DECIMAL_BASE,
-                                   .blocks = (count + DECIMAL_LIMBS - 1) / DECIMAL_LIMBS,
+                                   .blocks = (whole->count + DECIMAL_LIMBS - 1) / DECIMAL_LIMBS,
                                    .read = block_to_decimal,
-                                   .of = &whole};
+                                   .of = whole};
     unsigned char *place, *at;
     size_t used;
 
@@ -118,7 +112,7 @@ static bool put_long(struct th_buffer *out, bool negative, const uint64_t *limbs
     for (used = decimal.count; used > 1 && decimal.digits[used - 1] == 0;)
         used--;
     place = at = th_buffer_reserve(out, 1 + used * DECIMAL_DIGITS);
-    if (negative)
+    if (whole->negative)
         *at++ = '-';
     for (size_t i = used; i-- > 0;) {
         unsigned char text[DECIMAL_DIGITS];
@@ -133,79 +127,37 @@ static bool put_long(struct th_buffer *out, bool negative, const uint64_t *limbs
     return true;
 }
 
-static void put_number(struct th_buffer *out, bool negative, uint64_t *limbs, size_t count)
+void th_term_big_to_decimal(struct th_buffer *out, th_term integer)
 {
-    size_t room = 1 + LIMB_DIGITS * count;
-    unsigned char *place = th_buffer_reserve(out, room);
-    unsigned char *first = put_magnitude(place + room, limbs, count);
+    struct th_limbs n;
+    unsigned char *place, *first;
+    uint64_t one = 0, *copy = &one;
+    size_t room;
 
-    if (negative)
+    th_get_limbs(integer, &n);
+    if (n.count > DECIMAL_LIMBS && put_long(out, &n))
+        return;
+    if (n.count > 1)
+        copy = th_alloc(n.count * sizeof *copy);
+    memcpy(copy, n.limbs, n.count * sizeof *copy);
+    room = 1 + LIMB_DIGITS * (n.count + 1);
+    place = th_buffer_reserve(out, room);
+    first = put_magnitude(place + room, copy, n.count);
+    if (n.negative)
         *--first = '-';
     out->size += (size_t)(place + room - first);
     memmove(place, first, (size_t)(place + room - first));
+    if (copy != &one)
+        th_free(copy);
 }
 
-void th_term_big_to_decimal(struct th_buffer *out, th_term integer)
-{
-    uint64_t one = 0;
-    uint64_t *copy;
-    const uint64_t *limbs;
-    size_t count;
-    bool negative;
-
-    th_get_limbs(integer, &one, &limbs, &count, &negative);
-    if (count <= 1) {
-        one = count ? limbs[0] : 0;
-        put_number(out, negative, &one, 1);
-        return;
-    }
-    if (count > DECIMAL_LIMBS && put_long(out, negative, limbs, count))
-        return;
-    copy = th_alloc(count * sizeof *copy);
-    memcpy(copy, limbs, count * sizeof *copy);
-    put_number(out, negative, copy, count);
-    th_free(copy);
-}
-
-/* The value of a digit; no radix has one as large as what others get. */
-static unsigned digit_value(char c)
+unsigned th_term_digit_value(char c)
 {
     if (c >= '0' && c <= '9')
         return (unsigned)(c - '0');
     if (c >= 'a' && c <= 'z')
         return (unsigned)(c - 'a') + 10;
     return c >= 'A' && c <= 'Z' ? (unsigned)(c - 'A') + 10 : 36;
-}
-
-static bool all_digits(const char *digits, size_t count, unsigned radix)
-{
-    for (size_t i = 0; i < count; i++)
-        if (digit_value(digits[i]) >= radix)
-            return false;
-    return count > 0;
-}
-
-/* How many digits always fit in a limb. */
-static size_t digits_per_limb(unsigned radix)
-{
-    size_t digits = 0;
-
-    for (uint64_t left = UINT64_MAX; left >= radix; left /= radix)
-        digits++;
-    return digits;
-}
-
-/* Reads COUNT digits, which fit; *SCALE gets the radix to that power. */
-static uint64_t read_chunk(const char *digits, size_t count, unsigned radix, uint64_t *scale)
-{
-    uint64_t value = 0;
-
-    *scale = 1;
-    for (size_t i = 0; i < count; i++) {
-        value = value * radix + digit_value(digits[i]);
-        *scale *= radix;
-    }
-    return value;
 }
 
 /* Multiplies the magnitude by FACTOR in place, adds ADDEND and returns its new number of limbs. */
@@ -228,9 +180,12 @@ static size_t read_magnitude(uint64_t *limbs, const char *digits, size_t count, 
     size_t used = 0;
 
     /* The first chunk is the short one, so that all others are full. */
-    for (size_t end = (count - 1) % step + 1, start = 0; start < count; start = end, end += step) {
-        uint64_t scale;
-        uint64_t chunk = read_chunk(digits + start, end - start, radix, &scale);
+    for (size_t end = (count - 1) % step + 1, i = 0; i < count; end += step) {
+        uint64_t chunk = 0, scale = 1;
+        for (; i < end; i++) {
+            chunk = chunk * radix + th_term_digit_value(digits[i]);
+            scale *= radix;
+        }
         used = multiply(limbs, used, scale, chunk);
     }
     return used;
@@ -288,13 +243,18 @@ static size_t read_long(uint64_t *limbs, const struct long_text *text)
 th_term th_term_big_from_digits(th_env *env, bool negative, const char *digits, size_t count,
                                 unsigned radix)
 {
-    size_t step = digits_per_limb(radix);
+    size_t step = 0; /* digits that always fit in a limb */
     uint64_t one;
     uint64_t *limbs;
     size_t used = 0;
 
-    if (!all_digits(digits, count, radix))
+    for (size_t i = 0; i < count; i++)
+        if (th_term_digit_value(digits[i]) >= radix)
+            return TH_NONE;
+    if (count == 0)
         return TH_NONE;
+    for (uint64_t left = UINT64_MAX; left >= radix; left /= radix)
+        step++;
     limbs = count <= step ? &one : th_env_take(env, count / step + 1);
     if (count > BINARY_LIMBS * step)
         used = read_long(limbs, &(struct long_text){digits, count, step, radix});

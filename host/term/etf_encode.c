@@ -4,11 +4,14 @@
  *
  * Without recursion: a frame says which part comes next, a stack keeps the frames around it.
  */
-#include "etf_encoder.h"
+#include "etf.h"
 
 #include "atom.h"
+#include "etf_tags.h"
 #include "make.h"
 #include "map.h"
+#include "stack.h"
+#include "utf8.h"
 
 enum { STRING_MAX = 0xFFFF, NEAR_FRAMES = 32 };
 
@@ -25,180 +28,406 @@ struct frame {
     size_t patch; /* a fun: where its size goes; 0: none */
 };
 
-struct nesting {
-    struct th_etf_encoder base;
-    struct frame *frames; /* of the containers around the one being written */
-    size_t depth, capacity;
+struct encoder {
+    struct th_buffer *out;
+    struct th_etf_node here; /* node is never 0 */
+    bool utf8_atoms;
+    void (*saving)(th_term magic);
+    struct th_stack stack; /* of the frames of the containers around the one being written */
     struct frame near[NEAR_FRAMES];
 };
 
-static void push(struct nesting *n, const struct frame *f)
+/* Room for BYTES bytes; the caller adds to the size what it fills. */
+static inline unsigned char *reserve(struct encoder *e, size_t bytes)
 {
-    if (n->depth == n->capacity) {
-        struct frame *more = th_alloc(2 * n->capacity * sizeof *more);
-        memcpy(more, n->frames, n->capacity * sizeof *more);
-        if (n->frames != n->near)
-            th_free(n->frames);
-        n->frames = more;
-        n->capacity *= 2;
-    }
-    n->frames[n->depth++] = *f;
+    struct th_buffer *out = e->out;
+
+    return out->capacity - out->size < bytes ? th_buffer_reserve(out, bytes)
+                                             : out->data + out->size;
 }
+
+/* A tag, and the number that follows it. */
+static inline void tag8(struct encoder *e, unsigned tag, unsigned x)
+{
+    unsigned char *to = reserve(e, 2);
+
+    to[0] = (unsigned char)tag;
+    to[1] = (unsigned char)x;
+    e->out->size += 2;
+}
+
+static inline void tag16(struct encoder *e, unsigned tag, size_t x)
+{
+    unsigned char *to = reserve(e, 3);
+
+    to[0] = (unsigned char)tag;
+    th_etf_put16(to + 1, (uint16_t)x);
+    e->out->size += 3;
+}
+
+static inline void tag32(struct encoder *e, unsigned tag, size_t x)
+{
+    unsigned char *to = reserve(e, 5);
+
+    to[0] = (unsigned char)tag;
+    th_etf_put32(to + 1, (uint32_t)x);
+    e->out->size += 5;
+}
+
+static inline void add(struct encoder *e, const void *data, size_t bytes)
+{
+    if (bytes > 0)
+        memcpy(reserve(e, bytes), data, bytes);
+    e->out->size += bytes;
+}
+
+static inline void add32(struct encoder *e, uint32_t x)
+{
+    th_etf_put32(reserve(e, 4), x);
+    e->out->size += 4;
+}
+
+/* --- Terms without parts ---------------------------------------------------------------------- */
+
+/* Of what NEW_PORT_EXT has room for, the part that OTP writes so. */
+enum { OLD_PORT_MAX = (1 << 28) - 1 };
+
+/* Raises the error of a WHAT with SIZE units, more than 32 bits can count. */
+__attribute__((cold)) static enum th_status too_large(const char *what, size_t size,
+                                                      const char *unit)
+{
+    return th_error_raise(TH_FAILED, "no external term has room for a %s of %zu %s", what, size,
+                          unit);
+}
+
+static enum th_status write_atom(struct encoder *e, th_term atom)
+{
+    const struct th_atom_name *name = th_atom_name(atom);
+    bool latin1;
+    uint32_t c = 0;
+
+    if (!name)
+        return th_error_raise(TH_FAILED, "there is no atom %u", th_atom_index(atom));
+    latin1 = name->latin1 && !e->utf8_atoms;
+    if (latin1)
+        tag16(e, TH_ETF_ATOM, name->characters);
+    else if (name->bytes <= UINT8_MAX)
+        tag8(e, TH_ETF_SMALL_ATOM_UTF8, name->bytes);
+    else
+        tag16(e, TH_ETF_ATOM_UTF8, name->bytes);
+    if (!latin1 || name->bytes == name->characters) {
+        add(e, name->text, name->bytes);
+        return TH_OK;
+    }
+    reserve(e, name->characters);
+    for (size_t i = 0; i < name->bytes;) {
+        i += th_utf8_get(name->text + i, name->bytes - i, &c);
+        e->out->data[e->out->size++] = (unsigned char)c;
+    }
+    return TH_OK;
+}
+
+/* An integer that is not 0, as the bytes of its magnitude. */
+static enum th_status write_limbs(struct encoder *e, th_term t)
+{
+    struct th_limbs n;
+    size_t bytes;
+    unsigned char *to;
+
+    th_get_limbs(t, &n);
+    if (n.count > UINT32_MAX / 8)
+        return too_large("integer", 8 * n.count, "bytes");
+    bytes = 8 * n.count - (size_t)__builtin_clzll(n.limbs[n.count - 1]) / 8;
+    if (bytes <= UINT8_MAX)
+        tag8(e, TH_ETF_SMALL_BIG, (unsigned)bytes);
+    else
+        tag32(e, TH_ETF_LARGE_BIG, bytes);
+    to = reserve(e, 1 + 8 * n.count);
+    *to++ = n.negative;
+    for (size_t i = 0; i < n.count; i++, to += 8) {
+        uint64_t limb = htole64(n.limbs[i]);
+        memcpy(to, &limb, sizeof limb);
+    }
+    e->out->size += 1 + bytes;
+    return TH_OK;
+}
+
+static void write_small(struct encoder *e, th_term t)
+{
+    int64_t i = th_small_value(t);
+
+    if (i >= 0 && i <= UINT8_MAX)
+        tag8(e, TH_ETF_SMALL_INTEGER, (unsigned)i);
+    else if (i >= INT32_MIN && i <= INT32_MAX)
+        tag32(e, TH_ETF_INTEGER, (uint32_t)i);
+    else
+        write_limbs(e, t);
+}
+
+static enum th_status write_bits(struct encoder *e, th_term t)
+{
+    const unsigned char *data;
+    size_t bits, bytes;
+
+    th_get_bits(t, &data, &bits);
+    bytes = bits / 8 + (bits % 8 != 0);
+    if (bytes > UINT32_MAX)
+        return too_large("binary", bytes, "bytes");
+    if (bits % 8 == 0) {
+        tag32(e, TH_ETF_BINARY, bytes);
+        add(e, data, bytes);
+        return TH_OK;
+    }
+    tag32(e, TH_ETF_BIT_BINARY, bytes);
+    th_buffer_add_byte(e->out, bits % 8);
+    add(e, data, bytes);
+    e->out->data[e->out->size - 1] &= (unsigned char)(0xFF00u >> bits % 8);
+    return TH_OK;
+}
+
+/* The node's atom; *CREATION gets what belongs to it. */
+static enum th_status write_node(struct encoder *e, th_term node, uint32_t *creation)
+{
+    if (node == TH_NONE) {
+        node = e->here.node;
+        *creation = e->here.creation;
+    }
+    return write_atom(e, node);
+}
+
+static enum th_status write_pid(struct encoder *e, th_term t)
+{
+    struct th_pid_parts pid;
+    enum th_status status;
+
+    th_get_pid(t, &pid);
+    th_buffer_add_byte(e->out, TH_ETF_NEW_PID);
+    status = write_node(e, pid.node, &pid.creation);
+    add32(e, pid.number);
+    add32(e, pid.serial);
+    add32(e, pid.creation);
+    return status;
+}
+
+static enum th_status write_port(struct encoder *e, th_term t)
+{
+    struct th_port_parts port;
+    enum th_status status;
+    bool wide;
+
+    th_get_port(t, &port);
+    wide = port.id > OLD_PORT_MAX || e->utf8_atoms;
+    th_buffer_add_byte(e->out, wide ? TH_ETF_V4_PORT : TH_ETF_NEW_PORT);
+    status = write_node(e, port.node, &port.creation);
+    if (wide)
+        add32(e, (uint32_t)(port.id >> 32));
+    add32(e, (uint32_t)port.id);
+    add32(e, port.creation);
+    return status;
+}
+
+static enum th_status write_reference(struct encoder *e, th_term t)
+{
+    struct th_ref_parts ref;
+    enum th_status status;
+
+    th_get_ref(t, &ref);
+    if (ref.magic && e->saving)
+        e->saving(t);
+    tag16(e, TH_ETF_NEWER_REFERENCE, ref.count);
+    status = write_node(e, ref.node, &ref.creation);
+    add32(e, ref.creation);
+    for (size_t i = 0; i < ref.count; i++)
+        add32(e, ref.words[i]);
+    return status;
+}
+
+static enum th_status write_export(struct encoder *e, th_term t)
+{
+    const th_term *words = th_term_box(t);
+    enum th_status status;
+
+    th_buffer_add_byte(e->out, TH_ETF_EXPORT);
+    status = write_atom(e, words[1]);
+    if (status == TH_OK)
+        status = write_atom(e, words[2]);
+    write_small(e, words[3]);
+    return status;
+}
+
+static enum th_status no_term(th_term t)
+{
+    return th_error_raise(TH_FAILED, "the word %#llx is no term", (unsigned long long)t);
+}
+
+enum th_status write_boxed(struct encoder *e, th_term t)
+{
+    if (!th_is_boxed(t))
+        return no_term(t);
+    switch (th_term_subtag(t)) {
+    case TH_POS_BIG:
+    case TH_NEG_BIG:
+        return write_limbs(e, t);
+    case TH_REF:
+        return write_reference(e, t);
+    case TH_FLOAT:
+        th_buffer_add_byte(e->out, TH_ETF_NEW_FLOAT);
+        th_etf_put64(reserve(e, 8), th_term_box(t)[1]);
+        e->out->size += 8;
+        return TH_OK;
+    case TH_EXPORT:
+        return write_export(e, t);
+    case TH_SHARED_BINARY:
+    case TH_HEAP_BINARY:
+    case TH_SUB_BINARY:
+        return write_bits(e, t);
+    case TH_EXTERNAL_PID:
+        return write_pid(e, t);
+    case TH_EXTERNAL_PORT:
+        return write_port(e, t);
+    default:
+        return no_term(t);
+    }
+}
+
+enum th_status write_immediate(struct encoder *e, th_term t)
+{
+    if (th_is_small(t))
+        write_small(e, t);
+    else if (th_is_atom(t))
+        return write_atom(e, t);
+    else if (t == TH_NIL)
+        th_buffer_add_byte(e->out, TH_ETF_NIL);
+    else if (th_is_local_pid(t))
+        return write_pid(e, t);
+    else if (th_is_local_port(t))
+        return write_port(e, t);
+    else
+        return no_term(t);
+    return TH_OK;
+}
+
+/* --- Terms with parts ------------------------------------------------------------------------- */
 
 static struct frame run_of(const th_term *slot, size_t parts)
 {
     return (struct frame){.slot = slot, .left = parts, .step = 1, .turn = 2};
 }
 
-/* Appends COUNT bytes, the heads of the cells from T on. */
-static void write_string(struct th_etf_encoder *e, th_term t, size_t count)
-{
-    unsigned char *to;
-
-    th_etf_tag16(e, TH_ETF_STRING, count);
-    to = th_etf_reserve(e, count);
-    for (size_t i = 0; i < count; i++, t = th_cell(t)[1])
-        to[i] = (unsigned char)th_small_value(th_cell(t)[0]);
-    e->out->size += count;
-}
-
-static bool is_byte(th_term t)
-{
-    return th_is_small(t) && t >> 4 <= UINT8_MAX;
-}
-
-static enum th_status open_list(struct th_etf_encoder *e, th_term t, struct frame *f)
+/* A list of up to STRING_MAX bytes has no parts but the bytes. */
+static enum th_status open_list(struct encoder *e, th_term t, struct frame *f)
 {
     bool string = true;
     size_t count = 0;
+    unsigned char *to;
     th_term tail;
 
     for (tail = t; th_is_list(tail); tail = th_cell(tail)[1]) {
-        string = string && is_byte(th_cell(tail)[0]);
+        th_term head = th_cell(tail)[0];
+        string = string && th_is_small(head) && head >> 4 <= UINT8_MAX;
         count++;
     }
-    if (string && tail == TH_NIL && count <= STRING_MAX) {
-        write_string(e, t, count);
-        *f = run_of(NULL, 0);
+    if (!string || tail != TH_NIL || count > STRING_MAX) {
+        if (count > UINT32_MAX)
+            return too_large("list", count, "elements");
+        tag32(e, TH_ETF_LIST, count);
+        *f = (struct frame){.slot = th_cell(t), .left = count, .list = true};
         return TH_OK;
     }
-    if (count > UINT32_MAX)
-        return th_etf_too_large("list", count, "elements");
-    th_etf_tag32(e, TH_ETF_LIST, count);
-    *f = (struct frame){.slot = th_cell(t), .left = count, .list = true};
-    return TH_OK;
-}
-
-static enum th_status open_tuple(struct th_etf_encoder *e, th_term t, struct frame *f)
-{
-    size_t arity = th_tuple_arity(t);
-
-    if (arity > UINT32_MAX)
-        return th_etf_too_large("tuple", arity, "elements");
-    if (arity <= UINT8_MAX)
-        th_etf_tag8(e, TH_ETF_SMALL_TUPLE, (unsigned)arity);
-    else
-        th_etf_tag32(e, TH_ETF_LARGE_TUPLE, arity);
-    *f = run_of(th_tuple_elements(t), arity);
-    return TH_OK;
-}
-
-/* A large map is written from its last pair to the first, as OTP does. */
-static enum th_status open_map(struct th_etf_encoder *e, th_term t, struct frame *f)
-{
-    size_t count = th_map_size(t);
-
-    th_etf_tag32(e, TH_ETF_MAP, count); /* at most UINT32_MAX */
-    *f = (struct frame){
-        .slot = th_map_keys(t), .left = 2 * count, .step = (ptrdiff_t)th_map_stride(t), .turn = 1};
-    if (count > TH_MAP_SMALL) {
-        f->slot += count - 1;
-        f->turn = -1;
-    }
+    tag16(e, TH_ETF_STRING, count);
+    to = reserve(e, count);
+    for (size_t i = 0; i < count; i++, t = th_cell(t)[1])
+        to[i] = (unsigned char)th_small_value(th_cell(t)[0]);
+    e->out->size += count;
+    *f = run_of(NULL, 0);
     return TH_OK;
 }
 
 /* The size comes first, and is known last. The parts from the old index on stand in a row. */
-static enum th_status open_fun(struct th_etf_encoder *e, th_term t, struct frame *f)
+static enum th_status open_fun(struct encoder *e, th_term t, struct frame *f)
 {
     struct th_fun_parts fun;
     size_t patch = e->out->size + 1;
 
     th_get_fun(t, &fun);
-    th_etf_tag32(e, TH_ETF_NEW_FUN, 0);
+    tag32(e, TH_ETF_NEW_FUN, 0);
     th_buffer_add_byte(e->out, (unsigned char)fun.arity);
-    th_etf_add(e, fun.unique, sizeof fun.unique);
-    th_etf_add32(e, fun.index);
-    th_etf_add32(e, (uint32_t)fun.free_count);
+    add(e, fun.unique, sizeof fun.unique);
+    add32(e, fun.index);
+    add32(e, (uint32_t)fun.free_count);
     *f = run_of(fun.free - 3, fun.free_count + 3);
     f->patch = patch;
-    return th_etf_write_atom(e, fun.module);
+    return write_atom(e, fun.module);
 }
 
-/* Writes a list or a boxed term, or its beginning; then *F tells the rest. */
-static enum th_status write_pointed(struct nesting *n, th_term t, struct frame *f)
+/* Writes a list or a boxed term, or its beginning; then *F is for the rest. */
+static enum th_status write_pointed(struct encoder *e, th_term t, struct frame *f)
 {
-    struct th_etf_encoder *e = &n->base;
     struct frame around = *f;
-    enum th_status status;
+    enum th_status status = TH_OK;
+    size_t count;
 
-    if (th_is_list(t))
+    if (th_is_list(t)) {
         status = open_list(e, t, f);
-    else if (th_is_tuple(t))
-        status = open_tuple(e, t, f);
-    else if (th_is_map(t))
-        status = open_map(e, t, f);
-    else if (th_term_is(t, TH_FUN))
+    } else if (th_is_tuple(t)) {
+        count = th_tuple_arity(t);
+        if (count > UINT32_MAX)
+            return too_large("tuple", count, "elements");
+        if (count <= UINT8_MAX)
+            tag8(e, TH_ETF_SMALL_TUPLE, (unsigned)count);
+        else
+            tag32(e, TH_ETF_LARGE_TUPLE, count);
+        *f = run_of(th_tuple_elements(t), count);
+    } else if (th_is_map(t)) {
+        bool large = th_map_size(t) > TH_MAP_SMALL; /* then from the last pair on, as OTP does */
+
+        count = th_map_size(t);
+        tag32(e, TH_ETF_MAP, count); /* at most UINT32_MAX */
+        *f = (struct frame){.slot = th_map_keys(t) + (large ? count - 1 : 0),
+                            .left = 2 * count,
+                            .step = (ptrdiff_t)th_map_stride(t),
+                            .turn = large ? -1 : 1};
+    } else if (th_term_is(t, TH_FUN)) {
         status = open_fun(e, t, f);
-    else
-        return th_etf_write_boxed(e, t);
-    push(n, &around);
+    } else {
+        return write_boxed(e, t);
+    }
+    *(struct frame *)th_stack_push(&e->stack, sizeof around) = around;
     return status;
 }
 
-static th_term next_part(struct frame *f)
-{
-    th_term t = f->slot[0];
-
-    f->left--;
-    if (!f->list) {
-        f->slot += f->step;
-        f->step = f->turn - f->step;
-    } else if (f->left > 0) {
-        f->slot = th_cell(f->slot[1]);
-    } else {
-        *f = run_of(&f->slot[1], 1);
-    }
-    return t;
-}
-
-static enum th_status close_fun(struct th_etf_encoder *e, const struct frame *f)
-{
-    size_t size = e->out->size - f->patch;
-
-    if (size > UINT32_MAX)
-        return th_etf_too_large("fun", size, "bytes");
-    th_etf_put32(e->out->data + f->patch, (uint32_t)size);
-    return TH_OK;
-}
-
-static enum th_status write_term(struct nesting *n, th_term t)
+static enum th_status write_term(struct encoder *e, th_term t)
 {
     struct frame f = run_of(&t, 1);
     enum th_status status = TH_OK;
 
     while (status == TH_OK) {
         if (f.left > 0) {
-            th_term part = next_part(&f);
-            status = th_is_immediate(part) ? th_etf_write_immediate(&n->base, part)
-                                           : write_pointed(n, part, &f);
+            th_term part = f.slot[0];
+
+            f.left--;
+            if (!f.list) {
+                f.slot += f.step;
+                f.step = f.turn - f.step;
+            } else if (f.left > 0) {
+                f.slot = th_cell(f.slot[1]);
+            } else {
+                f = run_of(&f.slot[1], 1);
+            }
+            status = th_is_immediate(part) ? write_immediate(e, part) : write_pointed(e, part, &f);
             continue;
         }
-        if (f.patch > 0)
-            status = close_fun(&n->base, &f);
-        if (n->depth == 0)
+        if (f.patch > 0) {
+            size_t size = e->out->size - f.patch;
+
+            if (size > UINT32_MAX)
+                return too_large("fun", size, "bytes");
+            th_etf_put32(e->out->data + f.patch, (uint32_t)size);
+        }
+        if (e->stack.depth == 0)
             break;
-        f = n->frames[--n->depth];
+        f = *(struct frame *)th_stack_top(&e->stack, sizeof f);
+        e->stack.depth--;
     }
     return status;
 }
@@ -206,22 +435,21 @@ static enum th_status write_term(struct nesting *n, th_term t)
 enum th_status th_etf_encode(struct th_buffer *out, th_term t, bool versioned,
                              const struct th_etf_options *options)
 {
-    struct th_etf_node here = options->here;
-    struct nesting n;
+    struct encoder e; /* not cleared: most of it is frames */
     size_t before = out->size;
     enum th_status status;
 
-    if (here.node == TH_NONE)
-        here = (struct th_etf_node){TH_AM(nonode), 0};
-    n.base = (struct th_etf_encoder){out, here, options->utf8_atoms, options->saving};
-    n.frames = n.near;
-    n.depth = 0;
-    n.capacity = NEAR_FRAMES;
+    e.out = out;
+    e.here = options->here;
+    if (e.here.node == TH_NONE)
+        e.here = (struct th_etf_node){TH_AM(nonode), 0};
+    e.utf8_atoms = options->utf8_atoms;
+    e.saving = options->saving;
+    th_stack_begin(&e.stack, e.near, NEAR_FRAMES);
     if (versioned)
         th_buffer_add_byte(out, TH_ETF_VERSION);
-    status = write_term(&n, t);
-    if (n.frames != n.near)
-        th_free(n.frames);
+    status = write_term(&e, t);
+    th_stack_end(&e.stack);
     if (status != TH_OK)
         out->size = before;
     return status;

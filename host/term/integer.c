@@ -66,20 +66,19 @@ bool th_get_uint64(th_term t, uint64_t *i)
     return true;
 }
 
-bool th_get_limbs(th_term t, uint64_t *scratch, const uint64_t **limbs, size_t *count,
-                  bool *negative)
+bool th_get_limbs(th_term t, struct th_limbs *l)
 {
     if (th_is_small(t)) {
-        *scratch = magnitude_of(th_small_value(t));
-        *limbs = scratch;
-        *count = *scratch != 0;
-        *negative = th_small_value(t) < 0;
+        l->scratch = magnitude_of(th_small_value(t));
+        l->limbs = &l->scratch;
+        l->count = l->scratch != 0;
+        l->negative = th_small_value(t) < 0;
         return true;
     }
     if (!th_is_big(t))
         return false;
-    *limbs = th_term_box(t) + 1;
-    *count = th_header_words(*th_term_box(t));
-    *negative = th_term_subtag(t) == TH_NEG_BIG;
+    l->limbs = th_term_box(t) + 1;
+    l->count = th_header_words(*th_term_box(t));
+    l->negative = th_term_subtag(t) == TH_NEG_BIG;
     return true;
 }

@@ -1,5 +1,4 @@
-/* Integers of any size, inside term/: limbs.c has the steps of arithmetic, big.c order, digits.c
- * text. */
+/* Integers of any size, inside term/: limbs.c has the steps of arithmetic and order, digits.c text. */
 #ifndef TH_INTEGER_INTERNAL_H
 #define TH_INTEGER_INTERNAL_H
 
@@ -8,23 +7,13 @@
 #include "host/base/base.h"
 
 /*
- * Integers of any size as sign and magnitude, and the steps of arithmetic on magnitudes.
+ * The steps of arithmetic on magnitudes.
  *
  * Results are written to places that the caller gives, with zero limbs at their ends or not.
  */
 
-struct th_limbs {
-    uint64_t scratch; /* the limb of a small integer */
-    const uint64_t *limbs;
-    size_t count; /* 0 for 0; the last one is not 0 */
-    bool negative;
-};
-
-/* T must be an integer. L must not be moved while it is in use. */
-static inline void th_term_limbs_of(th_term t, struct th_limbs *l)
-{
-    th_get_limbs(t, &l->scratch, &l->limbs, &l->count, &l->negative);
-}
+/* The order of two magnitudes: below, equal to or above 0. */
+int th_term_limbs_compare(const struct th_limbs *a, const struct th_limbs *b);
 
 /* A's magnitude has no fewer limbs than B's. SUM has room for one more than A. */
 void th_term_limbs_add(uint64_t *sum, const struct th_limbs *a, const struct th_limbs *b);
@@ -44,6 +33,16 @@ void th_term_limbs_multiply(uint64_t *product, const struct th_limbs *a, const s
 void th_term_limbs_divide(uint64_t *quotient, uint64_t *rest, uint64_t *divisor,
                           const struct th_limbs *a, const struct th_limbs *b);
 
+/* Limb I of L in two's complement, which has no end to the left. LOWEST is the first limb of L that
+ * is not 0, as th_term_limbs_lowest() returns it. */
+size_t th_term_limbs_lowest(const struct th_limbs *l);
+static inline uint64_t th_term_limbs_complement(const struct th_limbs *l, size_t lowest, size_t i)
+{
+    uint64_t limb = i < l->count ? l->limbs[i] : 0;
+
+    return !l->negative ? limb : i > lowest ? ~limb : -limb;
+}
+
 /* The magnitude SHIFT bits up or down; down, true if a bit that is not 0 was lost. Room up: SHIFT /
  * 64 + 1 more than A; down: that many less SHIFT / 64, which is below A's count. */
 void th_term_limbs_up(uint64_t *to, const struct th_limbs *a, size_t shift);
@@ -57,12 +56,11 @@ bool th_term_limbs_down(uint64_t *to, const struct th_limbs *a, size_t shift);
  * bounds the count.
  */
 
-/* The order of two magnitudes without zero limbs at their ends: below, equal to or above 0. */
-int th_term_big_compare_magnitudes(const uint64_t *a, size_t a_count, const uint64_t *b,
-                                   size_t b_count);
-
 /* The order of any integer and a finite float, by their exact values. */
 int th_term_big_compare_float(th_term integer, double d);
+
+/* The value of a digit; no radix has one as large as what other characters get: 36. */
+unsigned th_term_digit_value(char c);
 
 /* Appends any integer in decimal, with '-' in front where it is negative. */
 void th_term_big_to_decimal(struct th_buffer *out, th_term integer);

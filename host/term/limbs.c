@@ -1,5 +1,26 @@
-/* Magnitudes of integers: adding, multiplying, dividing, shifting. */
+/* Magnitudes of integers: order, adding, multiplying, dividing, shifting. */
 #include "integer_internal.h"
+
+#include <math.h>
+
+int th_term_limbs_compare(const struct th_limbs *a, const struct th_limbs *b)
+{
+    if (a->count != b->count)
+        return a->count < b->count ? -1 : 1;
+    for (size_t i = a->count; i-- > 0;)
+        if (a->limbs[i] != b->limbs[i])
+            return a->limbs[i] < b->limbs[i] ? -1 : 1;
+    return 0;
+}
+
+size_t th_term_limbs_lowest(const struct th_limbs *l)
+{
+    size_t i = 0;
+
+    while (i < l->count && l->limbs[i] == 0)
+        i++;
+    return i;
+}
 
 void th_term_limbs_add(uint64_t *sum, const struct th_limbs *a, const struct th_limbs *b)
 {
@@ -84,19 +105,6 @@ bool th_term_limbs_down(uint64_t *to, const struct th_limbs *a, size_t shift)
 
 /* --- Division --------------------------------------------------------------------------------- */
 
-/* By one limb. */
-static uint64_t divide_by_limb(uint64_t *quotient, const struct th_limbs *a, uint64_t divisor)
-{
-    uint64_t rest = 0;
-
-    for (size_t i = a->count; i-- > 0;) {
-        unsigned __int128 part = (unsigned __int128)rest << 64 | a->limbs[i];
-        quotient[i] = (uint64_t)(part / divisor);
-        rest = (uint64_t)(part % divisor);
-    }
-    return rest;
-}
-
 /* REST -= FACTOR * DIVISOR, over COUNT limbs and the one above. True if that went below 0. */
 static bool take_off(uint64_t *rest, const uint64_t *divisor, size_t count, uint64_t factor)
 {
@@ -148,7 +156,12 @@ void th_term_limbs_divide(uint64_t *quotient, uint64_t *rest, uint64_t *divisor,
     unsigned bits = (unsigned)__builtin_clzll(b->limbs[count - 1]);
 
     if (count == 1) {
-        rest[0] = divide_by_limb(quotient, a, b->limbs[0]);
+        rest[0] = 0;
+        for (size_t i = a->count; i-- > 0;) {
+            unsigned __int128 part = (unsigned __int128)rest[0] << 64 | a->limbs[i];
+            quotient[i] = (uint64_t)(part / b->limbs[0]);
+            rest[0] = (uint64_t)(part % b->limbs[0]);
+        }
         return;
     }
     move_up(divisor, b->limbs, count, bits);
@@ -164,4 +177,43 @@ void th_term_limbs_divide(uint64_t *quotient, uint64_t *rest, uint64_t *divisor,
         quotient[i] = factor;
     }
     move_down(rest, rest, count, rest[count], bits);
+}
+
+/* --- Integers and floats ---------------------------------------------------------------------- */
+
+/* A magnitude of at least 2^59 and a float D > 0. */
+static int compare_magnitude_float(const struct th_limbs *n, double d)
+{
+    size_t bits = 64 * n->count - (size_t)__builtin_clzll(n->limbs[n->count - 1]);
+    uint64_t top[2] = {0};
+    int exponent;
+    uint64_t fraction = (uint64_t)ldexp(frexp(d, &exponent), 53); /* d is fraction * 2^shift */
+    bool lost;
+
+    if (exponent <= 0 || bits != (size_t)exponent)
+        return exponent <= 0 || bits > (size_t)exponent ? 1 : -1;
+    lost = th_term_limbs_down(top, n, bits - 53);
+    if (top[0] != fraction)
+        return top[0] < fraction ? -1 : 1;
+    return lost;
+}
+
+int th_term_big_compare_float(th_term integer, double d)
+{
+    struct th_limbs n;
+
+    if (th_is_small(integer)) { /* the whole part first, as an integer, then the rest */
+        int64_t i = th_small_value(integer);
+        double whole = trunc(d);
+
+        if (fabs(d) >= 0x1p62)
+            return d < 0 ? 1 : -1;
+        if ((int64_t)whole != i)
+            return i < (int64_t)whole ? -1 : 1;
+        return (whole > d) - (whole < d);
+    }
+    th_get_limbs(integer, &n);
+    if (n.negative)
+        return d >= 0 ? -1 : -compare_magnitude_float(&n, -d);
+    return d <= 0 ? 1 : compare_magnitude_float(&n, d);
 }

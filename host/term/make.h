@@ -33,10 +33,16 @@ th_term th_make_integer(th_env *env, bool negative, const uint64_t *limbs, size_
 bool th_get_int64(th_term t, int64_t *i);
 bool th_get_uint64(th_term t, uint64_t *i);
 
-/* The magnitude of any integer: limbs, their count (0 for 0) and the sign. SCRATCH serves small
- * ones. */
-bool th_get_limbs(th_term t, uint64_t *scratch, const uint64_t **limbs, size_t *count,
-                  bool *negative);
+/* Any integer as sign and magnitude. */
+struct th_limbs {
+    uint64_t scratch; /* the limb of a small integer */
+    const uint64_t *limbs;
+    size_t count; /* 0 for 0; the last one is not 0 */
+    bool negative;
+};
+
+/* L must not be moved while it is in use: its limbs may lie in it. */
+bool th_get_limbs(th_term t, struct th_limbs *l);
 
 /* D must be finite. */
 static inline th_term th_make_float(th_env *env, double d)

@@ -20,7 +20,7 @@ static double to_double(th_term t)
         return th_float_value(t);
     if (th_is_small(t))
         return (double)th_small_value(t);
-    th_term_limbs_of(t, &n);
+    th_get_limbs(t, &n);
     if (n.count > 16)
         return n.negative ? -INFINITY : INFINITY;
     for (size_t i = 0; i < n.count; i++)
@@ -36,10 +36,10 @@ static th_term add_integers(th_env *env, th_term x, th_term y, bool minus)
     struct th_limbs first, second, *a = &first, *b = &second;
     uint64_t *limbs;
 
-    th_term_limbs_of(x, a);
-    th_term_limbs_of(y, b);
+    th_get_limbs(x, a);
+    th_get_limbs(y, b);
     b->negative ^= minus;
-    if (th_term_big_compare_magnitudes(a->limbs, a->count, b->limbs, b->count) < 0) {
+    if (th_term_limbs_compare(a, b) < 0) {
         a = &second;
         b = &first;
     }
@@ -101,8 +101,8 @@ static th_term multiply_integers(th_env *env, th_term x, th_term y)
     if (th_is_small(x) && th_is_small(y) &&
         !__builtin_mul_overflow(th_small_value(x), th_small_value(y), &product))
         return th_make_int64(env, product);
-    th_term_limbs_of(x, &a);
-    th_term_limbs_of(y, &b);
+    th_get_limbs(x, &a);
+    th_get_limbs(y, &b);
     if (a.count + b.count > TH_NUMBER_LIMBS && a.count > 0 && b.count > 0)
         return TH_NUMBER_LARGE;
     limbs = th_env_take(env, a.count + b.count + 1);
@@ -138,9 +138,9 @@ static th_term divide_integers(th_env *env, th_term x, th_term y, bool rest)
     uint64_t *limbs;
     size_t quotient;
 
-    th_term_limbs_of(x, &a);
-    th_term_limbs_of(y, &b);
-    if (th_term_big_compare_magnitudes(a.limbs, a.count, b.limbs, b.count) < 0)
+    th_get_limbs(x, &a);
+    th_get_limbs(y, &b);
+    if (th_term_limbs_compare(&a, &b) < 0)
         return rest ? x : th_small(0);
     if (a.count > TH_NUMBER_LIMBS)
         return TH_NUMBER_LARGE;
@@ -178,38 +178,24 @@ th_term th_number_float(th_env *env, th_term a)
     return th_is_number(a) ? make_finite(env, to_double(a)) : TH_NONE;
 }
 
-static double round_double(double d, enum th_rounding rounding)
+th_term th_number_round(th_env *env, th_term a, enum th_rounding rounding)
 {
-    switch (rounding) {
-    case TH_ROUND_NEAREST:
-        return round(d);
-    case TH_ROUND_TOWARDS_ZERO:
-        return trunc(d);
-    case TH_ROUND_DOWN:
-        return floor(d);
-    default:
-        return ceil(d);
-    }
-}
-
-/* D is whole. */
-static th_term integer_of(th_env *env, double d)
-{
+    static double (*const rounded[])(double) = {[TH_ROUND_NEAREST] = round,
+                                                [TH_ROUND_TOWARDS_ZERO] = trunc,
+                                                [TH_ROUND_DOWN] = floor,
+                                                [TH_ROUND_UP] = ceil};
     enum { LIMBS = 17 }; /* of the largest double */
     uint64_t limbs[LIMBS] = {0}, fraction;
     struct th_limbs whole = {.limbs = &fraction, .count = 1};
     int exponent;
+    double d;
 
+    if (!th_is_float(a))
+        return th_is_integer(a) ? a : TH_NONE;
+    d = rounded[rounding](th_float_value(a));
     if (fabs(d) < 0x1p62)
         return th_make_int64(env, (int64_t)d);
     fraction = (uint64_t)ldexp(frexp(fabs(d), &exponent), 53);
     th_term_limbs_up(limbs, &whole, (size_t)exponent - 53);
     return th_make_integer(env, d < 0, limbs, LIMBS);
-}
-
-th_term th_number_round(th_env *env, th_term a, enum th_rounding rounding)
-{
-    if (th_is_float(a))
-        return integer_of(env, round_double(th_float_value(a), rounding));
-    return th_is_integer(a) ? a : TH_NONE;
 }

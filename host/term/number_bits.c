@@ -8,67 +8,36 @@ enum { SHIFT_MOST = 1 << 26 };
 
 enum operation { AND, OR, XOR };
 
-/* The limbs of an integer in two's complement, one after the other. */
-struct complement {
-    struct th_limbs n;
-    bool carry;
-};
-
-static void begin(struct complement *c, th_term t)
-{
-    th_term_limbs_of(t, &c->n);
-    c->carry = c->n.negative;
-}
-
-/* Limb I; they must be asked for in order. */
-static uint64_t next(struct complement *c, size_t i)
-{
-    uint64_t limb = i < c->n.count ? c->n.limbs[i] : 0;
-
-    if (!c->n.negative)
-        return limb;
-    limb = ~limb + c->carry;
-    c->carry = c->carry && limb == 0;
-    return limb;
-}
-
 static uint64_t combine(enum operation operation, uint64_t a, uint64_t b)
 {
     return operation == AND ? a & b : operation == OR ? a | b : a ^ b;
 }
 
-/* The integer of COUNT limbs in two's complement, which are changed. */
-static th_term make(th_env *env, uint64_t *limbs, size_t count, bool negative)
-{
-    bool carry = negative;
-
-    for (size_t i = 0; negative && i < count; i++) {
-        limbs[i] = ~limbs[i] + carry;
-        carry = carry && limbs[i] == 0;
-    }
-    return th_make_integer(env, negative, limbs, count);
-}
-
 static th_term bitwise(th_env *env, enum operation operation, th_term x, th_term y)
 {
-    struct complement a, b;
+    struct th_limbs a, b, result = {0};
+    size_t a_lowest, b_lowest, lowest;
     uint64_t *limbs;
-    size_t count;
 
     if (!th_is_integer(x) || !th_is_integer(y))
         return TH_NONE;
     if (th_is_small(x) && th_is_small(y))
         return th_small(
             (int64_t)combine(operation, (uint64_t)th_small_value(x), (uint64_t)th_small_value(y)));
-    begin(&a, x);
-    begin(&b, y);
-    count = (a.n.count > b.n.count ? a.n.count : b.n.count) + 1; /* one more: the sign's own */
-    limbs = th_env_take(env, count);
-    for (size_t i = 0; i < count; i++) {
-        uint64_t limb = next(&a, i);
-        limbs[i] = combine(operation, limb, next(&b, i));
-    }
-    return make(env, limbs, count, combine(operation, a.n.negative, b.n.negative));
+    th_get_limbs(x, &a);
+    th_get_limbs(y, &b);
+    a_lowest = th_term_limbs_lowest(&a);
+    b_lowest = th_term_limbs_lowest(&b);
+    result.count = (a.count > b.count ? a.count : b.count) + 1; /* one more: the sign's own */
+    result.negative = combine(operation, a.negative, b.negative);
+    result.limbs = limbs = th_env_take(env, result.count);
+    for (size_t i = 0; i < result.count; i++)
+        limbs[i] = combine(operation, th_term_limbs_complement(&a, a_lowest, i),
+                           th_term_limbs_complement(&b, b_lowest, i));
+    lowest = th_term_limbs_lowest(&result);
+    for (size_t i = 0; i < result.count; i++)
+        limbs[i] = th_term_limbs_complement(&result, lowest, i);
+    return th_make_integer(env, result.negative, limbs, result.count);
 }
 
 th_term th_number_and(th_env *env, th_term a, th_term b)
@@ -135,8 +104,8 @@ static th_term shift(th_env *env, th_term t, th_term by, bool up)
 
     if (!th_is_integer(t) || !th_is_integer(by))
         return TH_NONE;
-    th_term_limbs_of(t, &a);
-    th_term_limbs_of(by, &count);
+    th_get_limbs(t, &a);
+    th_get_limbs(by, &count);
     bits = count.count == 0 ? 0 : count.count == 1 ? count.limbs[0] : UINT64_MAX;
     return up != count.negative ? shift_up(env, &a, bits) : shift_down(env, &a, bits);
 }

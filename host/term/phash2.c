@@ -149,15 +149,12 @@ static void add_nil(struct walk *walk)
 
 static void add_limbs(struct walk *walk, th_term integer)
 {
-    uint64_t scratch;
-    const uint64_t *limbs;
-    size_t count;
-    bool negative;
+    struct th_limbs n;
 
-    th_get_limbs(integer, &scratch, &limbs, &count, &negative);
-    for (size_t i = 0; i < count; i++)
-        add2(walk, (uint32_t)limbs[i], (uint32_t)(limbs[i] >> 32),
-             negative ? SALT_NEGATIVE : SALT_POSITIVE);
+    th_get_limbs(integer, &n);
+    for (size_t i = 0; i < n.count; i++)
+        add2(walk, (uint32_t)n.limbs[i], (uint32_t)(n.limbs[i] >> 32),
+             n.negative ? SALT_NEGATIVE : SALT_POSITIVE);
 }
 
 /* Integers of 28 bits, the small ones of 32-bit machines, have a way of their own. */

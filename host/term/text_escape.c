@@ -1,17 +1,12 @@
 /* Characters behind a backslash. */
 #include "text_parse_internal.h"
 
+#include "integer_internal.h"
 #include "utf8.h"
 
-static int hexadecimal(const struct th_scanner *s, const char *at)
+static bool is_hexadecimal(const struct th_scanner *s)
 {
-    if (at >= s->end)
-        return -1;
-    if (*at >= '0' && *at <= '9')
-        return *at - '0';
-    if ((*at >= 'a' && *at <= 'f') || (*at >= 'A' && *at <= 'F'))
-        return (*at | 0x20) - 'a' + 10;
-    return -1;
+    return s->at < s->end && th_term_digit_value(*s->at) < 16;
 }
 
 /* xHH and x{H...} */
@@ -20,9 +15,9 @@ static enum th_status scan_hexadecimal(struct th_scanner *s, uint32_t *c)
     bool braces = s->at < s->end && *s->at == '{';
     const char *from = s->at += braces;
 
-    for (*c = 0; hexadecimal(s, s->at) >= 0 && (braces || s->at < from + 2); s->at++)
+    for (*c = 0; is_hexadecimal(s) && (braces || s->at < from + 2); s->at++)
         if (*c < 0x110000)
-            *c = *c << 4 | (uint32_t)hexadecimal(s, s->at);
+            *c = *c << 4 | th_term_digit_value(*s->at);
     if (s->at == from || (!braces && s->at != from + 2))
         return th_text_scan_fail(s, s->at, "expected a hexadecimal digit");
     if (braces && (s->at == s->end || *s->at != '}'))

@@ -115,15 +115,12 @@ static void add_export_name(struct th_buffer *out, th_term atom)
 /* The low 32 bits of an integer, as the BEAM keeps these of a fun. */
 static int32_t low_word(th_term integer)
 {
-    uint64_t scratch;
-    const uint64_t *limbs = &scratch;
-    size_t count = 0;
-    bool negative = false;
+    struct th_limbs n = {0};
     uint32_t low;
 
-    th_get_limbs(integer, &scratch, &limbs, &count, &negative);
-    low = count > 0 ? (uint32_t)limbs[0] : 0;
-    return (int32_t)(negative ? -low : low);
+    th_get_limbs(integer, &n);
+    low = n.count > 0 ? (uint32_t)n.limbs[0] : 0;
+    return (int32_t)(n.negative ? -low : low);
 }
 
 void th_text_leaf_fun_numbers(struct th_buffer *out, const struct th_fun_parts *fun)

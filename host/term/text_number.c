@@ -9,21 +9,9 @@
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
 
-/* The value of a digit, or 36 and more. */
-static unsigned digit_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return (unsigned)(c - '0');
-    if (c >= 'a' && c <= 'z')
-        return (unsigned)(c - 'a') + 10;
-    if (c >= 'A' && c <= 'Z')
-        return (unsigned)(c - 'A') + 10;
-    return 36;
-}
-
 static bool is_digit(const struct th_scanner *s, const char *at, unsigned radix)
 {
-    return at < s->end && digit_value(*at) < radix;
+    return at < s->end && th_term_digit_value(*at) < radix;
 }
 
 /* Moves behind digits, between which single underscores may stand. */
@@ -76,7 +64,7 @@ static enum th_status scan_radix(struct th_scanner *s)
 
     for (const char *c = s->start; c < s->at && radix <= 36; c++)
         if (*c != '_')
-            radix = 10 * radix + digit_value(*c);
+            radix = 10 * radix + th_term_digit_value(*c);
     if (radix < 2 || radix > 36)
         return th_text_scan_fail(s, s->start, "expected a radix from 2 to 36");
     from = ++s->at;
@@ -165,7 +153,7 @@ static enum th_status scan_part(struct th_scanner *s, uint64_t *value)
     *value = 0;
     while (is_digit(s, s->at, 10)) {
         if (__builtin_mul_overflow(*value, 10u, value) ||
-            __builtin_add_overflow(*value, digit_value(*s->at), value))
+            __builtin_add_overflow(*value, th_term_digit_value(*s->at), value))
             return th_text_scan_fail(s, from, "expected a smaller number");
         s->at++;
     }

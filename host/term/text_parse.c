@@ -53,20 +53,17 @@ static enum th_status open_bracket(struct parser *p, enum th_bracket_kind kind)
 /* A number with a minus in front. */
 static enum th_status negate(struct th_scanner *s, const char *place, th_term *value)
 {
-    uint64_t scratch;
-    const uint64_t *limbs;
-    size_t count;
-    bool negative;
+    struct th_limbs n;
 
     if (th_is_float(*value)) {
         *value = th_make_float(s->env, -th_float_value(*value));
         return TH_OK;
     }
-    if (!th_get_limbs(*value, &scratch, &limbs, &count, &negative))
+    if (!th_get_limbs(*value, &n))
         return th_text_scan_fail(s, place, "expected a number behind the sign");
-    if (!th_env_room(s->env, count + 1))
+    if (!th_env_room(s->env, n.count + 1))
         return th_error_status();
-    *value = th_make_integer(s->env, !negative, limbs, count);
+    *value = th_make_integer(s->env, !n.negative, n.limbs, n.count);
     return TH_OK;
 }
 

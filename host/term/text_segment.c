@@ -78,50 +78,30 @@ static void put_number(struct th_segments *b, uint64_t bits, unsigned order,
 
 /* --- Integers --------------------------------------------------------------------------------- */
 
-/* An integer in two's complement: that of a negative one is the complement of its magnitude less
- * one. */
 struct complement {
-    const uint64_t *limbs;
-    size_t count;
-    unsigned char flip;
+    struct th_limbs limbs;
+    size_t lowest;
 };
 
 static unsigned char complement_byte(const void *number, uint64_t i)
 {
     const struct complement *n = number;
-    uint64_t limb = i / 8 < n->count ? n->limbs[i / 8] : 0;
 
-    return (unsigned char)(limb >> 8 * (i % 8)) ^ n->flip;
-}
-
-static void subtract_one(uint64_t *limbs)
-{
-    while ((*limbs)-- == 0)
-        limbs++;
+    return (unsigned char)(th_term_limbs_complement(&n->limbs, n->lowest, i / 8) >> 8 * (i % 8));
 }
 
 static const char *add_integer(struct th_segments *b, const struct th_spec *spec, th_term value)
 {
-    uint64_t scratch;
-    struct complement n = {NULL, 0, 0};
-    uint64_t *less = NULL;
-    bool negative;
+    struct complement n;
     const char *wrong;
 
-    if (!th_get_limbs(value, &scratch, &n.limbs, &n.count, &negative))
+    if (!th_get_limbs(value, &n.limbs))
         return "an integer, or another type";
     wrong = take_room(b, spec->size * spec->unit);
     if (wrong)
         return wrong;
-    if (negative) {
-        less = th_alloc(n.count * sizeof *less);
-        memcpy(less, n.limbs, n.count * sizeof *less);
-        subtract_one(less);
-        n.limbs = less;
-        n.flip = 0xFF;
-    }
+    n.lowest = th_term_limbs_lowest(&n.limbs);
     put_number(b, spec->size * spec->unit, spec->order, complement_byte, &n);
-    th_free(less);
     return NULL;
 }
 

@@ -174,14 +174,11 @@ static uint64_t rest_of_text(const char *text, unsigned radix)
 static uint64_t rest_of_integer(th_term t)
 {
     unsigned __int128 rest = 0;
-    uint64_t scratch;
-    const uint64_t *limbs;
-    size_t count;
-    bool negative;
+    struct th_limbs n;
 
-    th_get_limbs(t, &scratch, &limbs, &count, &negative);
-    while (count-- > 0)
-        rest = (rest << 64 | limbs[count]) % MODULUS;
+    th_get_limbs(t, &n);
+    while (n.count-- > 0)
+        rest = (rest << 64 | n.limbs[n.count]) % MODULUS;
     return (uint64_t)rest;
 }
 

@@ -111,39 +111,33 @@ static void zero_limbs_at_the_end_are_dropped(void **state)
     const uint64_t limbs[] = {7, 0, 0};
     const uint64_t large[] = {0, 1, 0};
     th_term t = th_make_integer(&env, true, large, 3);
-    uint64_t scratch;
-    const uint64_t *back;
-    size_t count;
-    bool negative;
+    struct th_limbs back;
 
     (void)state;
     assert_int_equal(th_make_integer(&env, false, limbs, 3), th_small(7));
     assert_int_equal(th_make_integer(&env, true, limbs, 3), th_small(-7));
     assert_int_equal(th_make_integer(&env, true, limbs + 1, 2), th_small(0));
     assert_int_equal(th_make_integer(&env, true, NULL, 0), th_small(0));
-    assert_true(th_get_limbs(t, &scratch, &back, &count, &negative));
-    assert_true(negative);
-    assert_int_equal(count, 2);
-    assert_memory_equal(back, large, 16);
+    assert_true(th_get_limbs(t, &back));
+    assert_true(back.negative);
+    assert_int_equal(back.count, 2);
+    assert_memory_equal(back.limbs, large, 16);
 }
 
 static void the_smallest_small_integer_has_one_more_than_the_largest(void **state)
 {
     const uint64_t limb = (uint64_t)1 << 59;
-    uint64_t scratch;
-    const uint64_t *back;
-    size_t count;
-    bool negative;
+    struct th_limbs back;
 
     (void)state;
     assert_int_equal(th_make_integer(&env, true, &limb, 1), th_small(TH_SMALL_MIN));
     assert_true(th_term_is(th_make_integer(&env, false, &limb, 1), TH_POS_BIG));
-    assert_true(th_get_limbs(th_small(TH_SMALL_MIN), &scratch, &back, &count, &negative));
-    assert_int_equal(back[0], limb);
-    assert_true(negative);
-    assert_true(th_get_limbs(th_small(0), &scratch, &back, &count, &negative));
-    assert_int_equal(count, 0);
-    assert_false(th_get_limbs(TH_AM(ok), &scratch, &back, &count, &negative));
+    assert_true(th_get_limbs(th_small(TH_SMALL_MIN), &back));
+    assert_int_equal(back.limbs[0], limb);
+    assert_true(back.negative);
+    assert_true(th_get_limbs(th_small(0), &back));
+    assert_int_equal(back.count, 0);
+    assert_false(th_get_limbs(TH_AM(ok), &back));
 }
 
 static void floats_come_back(void **state)
