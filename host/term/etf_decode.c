@@ -17,6 +17,7 @@
 #include "env_internal.h"
 #include "make.h"
 #include "map_internal.h"
+#include "stack.h"
 
 #include <stdarg.h>
 
@@ -53,8 +54,7 @@ struct nesting {
     struct th_etf_decoder base;
     size_t budget; /* parts that may still be promised */
     struct frame opened;
-    struct frame *frames; /* of the containers around the one being filled */
-    size_t depth, capacity;
+    struct th_stack stack; /* of the frames of the containers around the one being filled */
     struct frame near[NEAR_FRAMES];
 };
 
@@ -85,33 +85,18 @@ __attribute__((cold)) static const unsigned char *ends_early(const struct th_etf
     return NULL;
 }
 
-static void free_frames(struct nesting *n)
-{
-    if (n->frames != n->near)
-        th_try_free(n->frames, n->capacity * sizeof *n->frames);
-}
-
 __attribute__((noinline)) static bool grow(struct nesting *n, const unsigned char *tag)
 {
-    struct frame *more;
-
-    if (n->capacity >= TH_ETF_DEPTH)
+    if (n->stack.capacity >= TH_ETF_DEPTH)
         return th_etf_fault(&n->base, tag, "nested deeper than %d", TH_ETF_DEPTH);
-    more = th_try_alloc(2 * n->capacity * sizeof *more);
-    if (!more)
-        return false;
-    memcpy(more, n->frames, n->capacity * sizeof *more);
-    free_frames(n);
-    n->frames = more;
-    n->capacity *= 2;
-    return true;
+    return th_stack_try_grow(&n->stack, sizeof(struct frame));
 }
 
 static inline bool push(struct nesting *n, const struct frame *f, const unsigned char *tag)
 {
-    if (n->depth == n->capacity && !grow(n, tag))
+    if (n->stack.depth == n->stack.capacity && !grow(n, tag))
         return false;
-    n->frames[n->depth++] = *f;
+    *(struct frame *)th_stack_push(&n->stack, sizeof *f) = *f;
     return true;
 }
 
@@ -263,47 +248,33 @@ open_container(struct nesting *n, const unsigned char *tag, th_term *home)
     }
 }
 
-/* After an even number of parts STEP is again the number of pairs, and SLOT has come to the first
- * value; backwards, before the first key. */
-static bool close_map(struct th_etf_decoder *d, const struct frame *f)
-{
-    size_t count = (size_t)f->step;
-    const th_term *keys = f->turn > 0 ? f->slot - count : f->slot + 1;
-
-    if (!th_env_room(d->env, th_map_room(keys, count)))
-        return false;
-    *f->home = th_make_map(d->env, keys, keys + count, count, false);
-    return *f->home != TH_NONE || th_etf_fault(d, f->tag, "a key comes twice in the map");
-}
-
-static bool close_fun(struct th_etf_decoder *d, const struct frame *f)
-{
-    struct th_fun_parts fun;
-
-    th_get_fun(*f->home, &fun);
-    if (!th_is_small(fun.old_index) || !th_is_small(fun.old_unique))
-        return th_etf_fault(d, f->tag, "the fun's old index and unique value must be integers");
-    return th_is_pid(fun.creator) || th_etf_fault(d, f->tag, "the fun's creator must be a pid");
-}
-
-static bool close_export(struct th_etf_decoder *d, const struct frame *f)
-{
-    th_term arity = f->slot[-1];
-
-    return (th_is_small(arity) && th_small_value(arity) >= 0 &&
-            th_small_value(arity) <= UINT32_MAX) ||
-           th_etf_fault(d, f->tag, "the fun's arity must be an integer from 0 to %u", UINT32_MAX);
-}
-
 __attribute__((noinline)) static bool close_container(struct th_etf_decoder *d, struct frame f)
 {
+    struct th_fun_parts fun;
+    const th_term *keys;
+    size_t count;
+    int64_t arity;
+
     switch (f.kind) {
     case MAP:
-        return close_map(d, &f);
+        /* After an even number of parts STEP is again the number of pairs, and SLOT has come to the
+         * first value; backwards, before the first key. */
+        count = (size_t)f.step;
+        keys = f.turn > 0 ? f.slot - count : f.slot + 1;
+        if (!th_env_room(d->env, th_map_room(keys, count)))
+            return false;
+        *f.home = th_make_map(d->env, keys, keys + count, count, false);
+        return *f.home != TH_NONE || th_etf_fault(d, f.tag, "a key comes twice in the map");
     case FUN:
-        return close_fun(d, &f);
+        th_get_fun(*f.home, &fun);
+        if (!th_is_small(fun.old_index) || !th_is_small(fun.old_unique))
+            return th_etf_fault(d, f.tag, "the fun's old index and unique value must be integers");
+        return th_is_pid(fun.creator) || th_etf_fault(d, f.tag, "the fun's creator must be a pid");
     case EXPORT:
-        return close_export(d, &f);
+        arity = th_is_small(f.slot[-1]) ? th_small_value(f.slot[-1]) : -1;
+        return (arity >= 0 && arity <= UINT32_MAX) ||
+               th_etf_fault(d, f.tag, "the fun's arity must be an integer from 0 to %u",
+                            UINT32_MAX);
     default:
         return true;
     }
@@ -324,9 +295,10 @@ static const unsigned char *read_term(struct nesting *n, const unsigned char *at
             }
             if (f.kind != PLAIN && !close_container(d, f))
                 return NULL;
-            if (n->depth == 0)
+            if (n->stack.depth == 0)
                 return at;
-            f = n->frames[--n->depth];
+            f = *(struct frame *)th_stack_top(&n->stack, sizeof f);
+            n->stack.depth--;
             continue;
         }
         if (at == d->end)
@@ -390,11 +362,9 @@ static enum th_status decode(th_env *env, const unsigned char *data, const unsig
     n.base = (struct th_etf_decoder){env,           data,           at + size,       here,
                                      options->safe, th_etf_cache(), options->finding};
     n.budget = size - (size > 0);
-    n.frames = n.near;
-    n.depth = 0;
-    n.capacity = NEAR_FRAMES;
+    th_stack_begin(&n.stack, n.near, NEAR_FRAMES);
     behind = read_term(&n, at, &result);
-    free_frames(&n);
+    th_stack_try_end(&n.stack, sizeof(struct frame));
     if (!behind)
         return th_error_status();
     *term = result;
@@ -455,11 +425,6 @@ enum {
     LEAST_MFA = 2 + 2 * 2 + 2 /* bytes of such a term: a tuple's tag, empty atoms, an integer */
 };
 
-static inline bool is_usual_atom(const unsigned char *tag)
-{
-    return tag[0] == TH_ETF_ATOM || tag[0] == TH_ETF_SMALL_ATOM_UTF8;
-}
-
 size_t th_etf_decode_mfa(th_env *env, const unsigned char *data, size_t size, th_term *term)
 {
     struct th_etf_decoder d = {.data = data, .end = data + size, .cache = th_etf_cache()};
@@ -469,7 +434,7 @@ size_t th_etf_decode_mfa(th_env *env, const unsigned char *data, size_t size, th
     if (size < LEAST_MFA || data[0] != TH_ETF_SMALL_TUPLE || data[1] != 3)
         return 0;
     for (int i = 0; i < 2; i++) {
-        if (th_etf_left(&d, at) < 3 || !is_usual_atom(at))
+        if (th_etf_left(&d, at) < 3 || (at[0] != TH_ETF_ATOM && at[0] != TH_ETF_SMALL_ATOM_UTF8))
             return 0;
         at = th_etf_read_atom_fast(&d, at, &atoms[i]);
         if (!at) {

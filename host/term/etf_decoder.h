@@ -1,6 +1,6 @@
 /*
  * The inside of the decoder: etf_decode.c follows the nesting, etf_read.c reads terms without
- * parts, etf_atom.c finds atoms, etf_inflate.c unpacks.
+ * parts, etf_inflate.c unpacks.
  *
  * A reading function gets the place of the tag, stores the term, and returns the place behind it;
  * NULL after it has raised an error. `head` bytes of the tag's shape are known to be there when it

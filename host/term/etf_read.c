@@ -1,7 +1,10 @@
-/* External terms that have no parts but the atom of a node: numbers, bit strings, identifiers. */
+/* External terms that have no parts but the atom of a node: atoms, through the cache that
+ * etf_decoder.h describes, numbers, bit strings, identifiers. */
 #include "etf_decoder.h"
 
 #include "make.h"
+#include "host/base/base.h"
+#include "utf8.h"
 
 #include <locale.h>
 #include <math.h>
@@ -17,6 +20,87 @@ enum {
     FLOAT_TEXT = 31
 };
 
+/* --- Atoms --- */
+
+/* Threads that have no memory for a cache share this one, which stays empty. */
+static struct th_etf_cached no_cache[1 << TH_ETF_CACHE_BITS];
+
+struct th_etf_cached *th_etf_cache(void)
+{
+    static _Thread_local void *own;
+    struct th_etf_cached *cache = own;
+
+    if (!cache)
+        cache = th_thread_memory(&own, sizeof no_cache);
+    return cache ? cache : no_cache;
+}
+
+/* The atom of this name; TH_NONE if there is no such atom. */
+static th_term find_atom(const struct th_etf_decoder *d, const unsigned char *name, size_t bytes,
+                         bool utf8)
+{
+    const char *text = (const char *)name;
+    unsigned char padded[TH_ETF_CACHE_NAME] = {0};
+    struct th_etf_cached *place;
+    struct th_etf_name key;
+    th_term atom;
+
+    if (bytes <= TH_ETF_CACHE_NAME) {
+        memcpy(padded, name, bytes);
+        key = th_etf_short_name(padded, bytes);
+    } else {
+        memcpy(&key.first, name, sizeof key.first);
+        memcpy(&key.last, name + bytes - sizeof key.last, sizeof key.last);
+    }
+
+    /* Of a longer name, only the ends are known to be the same. A name in the cache is in ASCII, so
+     * that it stands in the table as it came. */
+    place = th_etf_cache_place(d, key);
+    if (th_etf_cache_has(place, key, bytes) &&
+        (bytes <= TH_ETF_CACHE_NAME ||
+         memcmp(th_atom_name(th_etf_cached_atom(place))->text, name, bytes) == 0))
+        return th_etf_cached_atom(place);
+
+    if (d->safe)
+        atom = utf8 ? th_atom_existing_utf8(text, bytes) : th_atom_existing_latin1(text, bytes);
+    else
+        atom = utf8 ? th_atom_utf8(text, bytes) : th_atom_latin1(text, bytes);
+    if (atom != TH_NONE && d->cache != no_cache &&
+        th_atom_name(atom)->bytes == th_atom_name(atom)->characters)
+        *place = (struct th_etf_cached){key, th_atom_index(atom), (uint32_t)bytes + 1};
+    return atom;
+}
+
+const unsigned char *th_etf_read_atom(struct th_etf_decoder *d, const unsigned char *tag,
+                                      th_term *atom)
+{
+    bool utf8 = tag[0] == TH_ETF_SMALL_ATOM_UTF8 || tag[0] == TH_ETF_ATOM_UTF8;
+    const unsigned char *name = tag + th_etf_shapes[tag[0]].head;
+    size_t bytes, characters;
+
+    if (!utf8 && tag[0] != TH_ETF_ATOM && tag[0] != TH_ETF_SMALL_ATOM)
+        return th_etf_fault(d, tag, "an atom must stand here");
+    if (th_etf_left(d, tag) < th_etf_shapes[tag[0]].head)
+        return th_etf_cut_off(d, tag);
+    bytes = name - tag == 3 ? th_etf_get16(tag + 1) : tag[1];
+    characters = bytes;
+    if (th_etf_left(d, name) < bytes)
+        return th_etf_cut_off(d, tag);
+    *atom = find_atom(d, name, bytes, utf8);
+    if (*atom != TH_NONE)
+        return name + bytes;
+    if (utf8 && !th_utf8_count((const char *)name, bytes, &characters))
+        return th_etf_fault(d, tag, "the atom's name is not valid UTF-8");
+    if (characters > TH_ATOM_CHARACTERS)
+        return th_etf_fault(d, tag, "the atom's name has %zu characters, more than %d", characters,
+                            TH_ATOM_CHARACTERS);
+    if (d->safe)
+        return th_etf_fault(d, tag, "there is no atom of this name yet, and none may be made");
+    return th_etf_fault(d, tag, "the atom table is full: it has %zu atoms", th_atom_count());
+}
+
+/* --- Numbers and bit strings --- */
+
 static const unsigned char *float_of(struct th_etf_decoder *d, const unsigned char *tag, double f,
                                      th_term *term)
 {
@@ -24,16 +108,6 @@ static const unsigned char *float_of(struct th_etf_decoder *d, const unsigned ch
         return th_etf_fault(d, tag, "the float is not finite");
     *term = th_make_float(d->env, f);
     return tag + th_etf_shapes[tag[0]].head;
-}
-
-static const unsigned char *read_new_float(struct th_etf_decoder *d, const unsigned char *tag,
-                                           th_term *term)
-{
-    uint64_t bits = th_etf_get64(tag + 1);
-    double f;
-
-    memcpy(&f, &bits, sizeof f);
-    return float_of(d, tag, f, term);
 }
 
 static char *skip_digits(char *text)
@@ -84,27 +158,6 @@ static const unsigned char *read_old_float(struct th_etf_decoder *d, const unsig
     return float_of(d, tag, f, term);
 }
 
-/* The little-endian limb at FROM, of which BYTES bytes (1 to 8) are there. */
-static uint64_t limb_at(const unsigned char *from, size_t bytes)
-{
-    uint64_t limb = 0;
-
-    memcpy(&limb, from, bytes);
-    return le64toh(limb);
-}
-
-/* An integer of more than 8 bytes, the last of which is not 0. */
-static th_term make_big(th_env *env, bool negative, const unsigned char *magnitude, size_t bytes)
-{
-    size_t limbs = bytes / 8 + (bytes % 8 != 0);
-    th_term *words = th_env_take(env, limbs + 1);
-
-    words[0] = th_header(negative ? TH_NEG_BIG : TH_POS_BIG, limbs);
-    for (size_t i = 0; i < limbs; i++)
-        words[i + 1] = limb_at(magnitude + 8 * i, bytes - 8 * i < 8 ? bytes - 8 * i : 8);
-    return th_boxed(words);
-}
-
 static const unsigned char *read_big(struct th_etf_decoder *d, const unsigned char *tag,
                                      th_term *term)
 {
@@ -112,7 +165,9 @@ static const unsigned char *read_big(struct th_etf_decoder *d, const unsigned ch
     const unsigned char *magnitude = tag + th_etf_shapes[tag[0]].head;
     const unsigned char *behind;
     bool negative = magnitude[-1] != 0;
-    uint64_t limb;
+    uint64_t limb = 0;
+    size_t count;
+    th_term *words;
 
     if (th_etf_left(d, magnitude) < bytes)
         return th_etf_cut_off(d, tag);
@@ -123,62 +178,51 @@ static const unsigned char *read_big(struct th_etf_decoder *d, const unsigned ch
         bytes--;
     if (!th_env_room(d->env, bytes / 8 + 2))
         return NULL;
-    if (bytes > 8) {
-        *term = make_big(d->env, negative, magnitude, bytes);
+    if (bytes <= 8) {
+        memcpy(&limb, magnitude, bytes);
+        limb = le64toh(limb);
+        *term = th_make_integer(d->env, negative, &limb, 1);
         return behind;
     }
-    limb = limb_at(magnitude, bytes);
-    *term = th_make_integer(d->env, negative, &limb, 1);
+    count = bytes / 8 + (bytes % 8 != 0);
+    words = th_env_take(d->env, count + 1);
+    words[0] = th_header(negative ? TH_NEG_BIG : TH_POS_BIG, count);
+    words[count] = 0;
+    memcpy(words + 1, magnitude, bytes);
+    for (size_t i = 1; i <= count; i++)
+        words[i] = le64toh(words[i]);
+    *term = th_boxed(words);
     return behind;
 }
 
-static const unsigned char *read_string(struct th_etf_decoder *d, const unsigned char *tag,
-                                        th_term *term)
+/* A string or binary; of a bit string, the bits of the last byte stand at its high end. */
+static const unsigned char *read_bytes(struct th_etf_decoder *d, const unsigned char *tag,
+                                       th_term *term)
 {
-    size_t count = th_etf_get16(tag + 1);
-
-    if (th_etf_left(d, tag + 3) < count)
-        return th_etf_cut_off(d, tag);
-    if (!th_env_room(d->env, 2 * count))
-        return NULL;
-    *term = th_make_latin1_string(d->env, tag + 3, count);
-    return tag + 3 + count;
-}
-
-static const unsigned char *read_binary(struct th_etf_decoder *d, const unsigned char *tag,
-                                        th_term *term)
-{
-    size_t bytes = th_etf_get32(tag + 1);
-
-    if (th_etf_left(d, tag + 5) < bytes)
-        return th_etf_cut_off(d, tag);
-    if (!th_env_room(d->env, th_term_heap_binary_words(8 * bytes)))
-        return NULL;
-    *term = th_make_binary(d->env, tag + 5, bytes);
-    return tag + 5 + bytes;
-}
-
-/* The bits of the last byte stand at its high end. */
-static const unsigned char *read_bits(struct th_etf_decoder *d, const unsigned char *tag,
-                                      th_term *term)
-{
-    size_t bytes = th_etf_get32(tag + 1);
-    unsigned last = tag[5];
+    const unsigned char *data = tag + th_etf_shapes[tag[0]].head;
+    bool string = tag[0] == TH_ETF_STRING;
+    size_t bytes = string ? th_etf_get16(tag + 1) : th_etf_get32(tag + 1);
+    unsigned last = tag[0] == TH_ETF_BIT_BINARY ? tag[5] : bytes ? 8 : 0;
     unsigned char *place;
 
-    if (th_etf_left(d, tag + 6) < bytes)
+    if (th_etf_left(d, data) < bytes)
         return th_etf_cut_off(d, tag);
     if (last > 8 || (last == 0) != (bytes == 0))
         return th_etf_fault(d, tag, "%zu bytes cannot have %u bits in the last one", bytes, last);
-    if (!th_env_room(d->env, th_term_heap_binary_words(8 * bytes)))
+    if (!th_env_room(d->env, string ? 2 * bytes : th_term_heap_binary_words(8 * bytes)))
         return NULL;
-    *term = th_make_heap_binary(d->env, bytes ? 8 * (bytes - 1) + last : 0, &place);
-    if (bytes > 0) {
-        memcpy(place, tag + 6, bytes);
-        place[bytes - 1] &= (unsigned char)(0xFF00u >> last);
+    if (string) {
+        *term = th_make_latin1_string(d->env, data, bytes);
+    } else {
+        *term = th_make_heap_binary(d->env, bytes ? 8 * (bytes - 1) + last : 0, &place);
+        memcpy(place, data, bytes);
+        if (bytes > 0)
+            place[bytes - 1] &= (unsigned char)(0xFF00u >> last);
     }
-    return tag + 6 + bytes;
+    return data + bytes;
 }
+
+/* --- Identifiers --- */
 
 static bool has_old_creation(unsigned tag)
 {
@@ -287,20 +331,23 @@ static const unsigned char *refuse(const struct th_etf_decoder *d, const unsigne
 const unsigned char *th_etf_read_leaf(struct th_etf_decoder *d, const unsigned char *tag,
                                       th_term *term)
 {
+    uint64_t bits;
+    double f;
+
     switch (tag[0]) {
     case TH_ETF_NEW_FLOAT:
-        return read_new_float(d, tag, term);
+        bits = th_etf_get64(tag + 1);
+        memcpy(&f, &bits, sizeof f);
+        return float_of(d, tag, f, term);
     case TH_ETF_FLOAT:
         return read_old_float(d, tag, term);
     case TH_ETF_SMALL_BIG:
     case TH_ETF_LARGE_BIG:
         return read_big(d, tag, term);
     case TH_ETF_STRING:
-        return read_string(d, tag, term);
     case TH_ETF_BINARY:
-        return read_binary(d, tag, term);
     case TH_ETF_BIT_BINARY:
-        return read_bits(d, tag, term);
+        return read_bytes(d, tag, term);
     case TH_ETF_ATOM:
     case TH_ETF_SMALL_ATOM:
     case TH_ETF_ATOM_UTF8:

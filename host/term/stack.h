@@ -17,6 +17,7 @@
 #ifndef TH_STACK_H
 #define TH_STACK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct th_stack {
@@ -34,6 +35,11 @@ static inline void th_stack_begin(struct th_stack *stack, void *first, size_t ca
 
 /* Doubles a full stack of items of ITEM_SIZE bytes. */
 void th_stack_grow(struct th_stack *stack, size_t item_size);
+
+/* th_stack_grow() and th_stack_end() for what is read, from the budget of base/memory.h: false, with
+ * an error raised, if that is exceeded. */
+bool th_stack_try_grow(struct th_stack *stack, size_t item_size);
+void th_stack_try_end(struct th_stack *stack, size_t item_size);
 
 /* The place of a new item of ITEM_SIZE bytes. Items move. */
 static inline void *th_stack_push(struct th_stack *stack, size_t item_size)
