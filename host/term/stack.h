@@ -36,8 +36,8 @@ static inline void th_stack_begin(struct th_stack *stack, void *first, size_t ca
 /* Doubles a full stack of items of ITEM_SIZE bytes. */
 void th_stack_grow(struct th_stack *stack, size_t item_size);
 
-/* th_stack_grow() and th_stack_end() for what is read, from the budget of base/memory.h: false, with
- * an error raised, if that is exceeded. */
+/* The same, th_stack_push() and th_stack_end(), for what is read, from the budget of base/memory.h:
+ * false or NULL, with an error raised, if that is exceeded. */
 bool th_stack_try_grow(struct th_stack *stack, size_t item_size);
 void th_stack_try_end(struct th_stack *stack, size_t item_size);
 
@@ -47,6 +47,13 @@ static inline void *th_stack_push(struct th_stack *stack, size_t item_size)
     if (stack->depth == stack->capacity)
         th_stack_grow(stack, item_size);
     return (char *)stack->items + stack->depth++ * item_size;
+}
+
+static inline void *th_stack_try_push(struct th_stack *stack, size_t item_size)
+{
+    return stack->depth < stack->capacity || th_stack_try_grow(stack, item_size)
+               ? th_stack_push(stack, item_size)
+               : NULL;
 }
 
 /* The newest item; there is one. */

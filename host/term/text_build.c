@@ -11,51 +11,26 @@ void th_text_builder_init(struct th_builder *b, th_env *env, size_t length)
 {
     b->env = env; /* the rest is not cleared: most of it is room */
     b->segments = (struct th_segments){.left = TH_TEXT_BITS(length)};
-    b->brackets = b->few_brackets;
-    b->depth = 0;
-    b->depth_capacity = TH_FEW_BRACKETS;
-    b->terms = b->few_terms;
-    b->count = 0;
-    b->capacity = TH_FEW_TERMS;
+    th_stack_begin(&b->brackets, b->few_brackets, TH_FEW_BRACKETS);
+    th_stack_begin(&b->terms, b->few_terms, TH_FEW_TERMS);
 }
 
 void th_text_builder_free(struct th_builder *b)
 {
     th_buffer_free(&b->segments.bytes);
-    if (b->brackets != b->few_brackets)
-        th_try_free(b->brackets, b->depth_capacity * sizeof *b->brackets);
-    if (b->terms != b->few_terms)
-        th_try_free(b->terms, b->capacity * sizeof *b->terms);
-}
-
-/* Doubles an array whose first items lie in the builder itself. NULL, with an error raised, if
- * there is no memory for it. */
-static void *grow(void *items, const void *few, size_t *capacity, size_t size)
-{
-    size_t bytes = *capacity * size;
-    bool first = items == few;
-    void *grown = th_try_realloc(first ? NULL : items, first ? 0 : bytes, 2 * bytes);
-
-    if (!grown)
-        return NULL;
-    if (first)
-        memcpy(grown, few, bytes);
-    *capacity *= 2;
-    return grown;
+    th_stack_try_end(&b->brackets, sizeof(struct th_bracket));
+    th_stack_try_end(&b->terms, sizeof(th_term));
 }
 
 bool th_text_builder_open(struct th_builder *b, enum th_bracket_kind kind, const char *place)
 {
     struct th_segments *segments = &b->segments;
-    void *grown = b->brackets;
+    struct th_bracket *bracket = th_stack_try_push(&b->brackets, sizeof *bracket);
 
-    if (b->depth == b->depth_capacity)
-        grown = grow(grown, b->few_brackets, &b->depth_capacity, sizeof *b->brackets);
-    if (!grown)
+    if (!bracket)
         return false;
-    b->brackets = grown;
-    b->brackets[b->depth++] =
-        (struct th_bracket){kind, true, b->count, segments->start, segments->bits, place};
+    *bracket =
+        (struct th_bracket){kind, true, b->terms.depth, segments->start, segments->bits, place};
     if (kind == TH_OPEN_BITS) {
         segments->start = segments->bytes.size;
         segments->bits = 0;
@@ -65,14 +40,11 @@ bool th_text_builder_open(struct th_builder *b, enum th_bracket_kind kind, const
 
 bool th_text_builder_add(struct th_builder *b, th_term t)
 {
-    void *grown = b->terms;
+    th_term *place = th_stack_try_push(&b->terms, sizeof t);
 
-    if (b->count == b->capacity)
-        grown = grow(grown, b->few_terms, &b->capacity, sizeof *b->terms);
-    if (!grown)
+    if (!place)
         return false;
-    b->terms = grown;
-    b->terms[b->count++] = t;
+    *place = t;
     th_text_builder_top(b)->fresh = false;
     return true;
 }
@@ -82,10 +54,10 @@ static const th_term *pop(struct th_builder *b, size_t *count)
 {
     size_t first = th_text_builder_top(b)->first;
 
-    *count = b->count - first;
-    b->count = first;
-    b->depth--;
-    return b->terms + first;
+    *count = b->terms.depth - first;
+    b->terms.depth = first;
+    b->brackets.depth--;
+    return (const th_term *)b->terms.items + first;
 }
 
 th_term th_text_builder_list(struct th_builder *b, th_term tail)
@@ -152,6 +124,6 @@ th_term th_text_builder_bits(struct th_builder *b)
     segments->bytes.size = segments->start;
     segments->start = bracket->start;
     segments->bits = bracket->bits;
-    b->depth--;
+    b->brackets.depth--;
     return t;
 }

@@ -44,7 +44,7 @@ static enum th_status add(struct parser *p, th_term t)
 
 static enum th_status open_bracket(struct parser *p, enum th_bracket_kind kind)
 {
-    if (p->builder.depth == TH_TEXT_DEPTH)
+    if (p->builder.brackets.depth == TH_TEXT_DEPTH)
         return th_text_scan_fail(&p->scanner, p->scanner.start, "expected at most %d open brackets",
                                  TH_TEXT_DEPTH);
     return th_text_builder_open(&p->builder, kind, p->scanner.start) ? TH_OK : th_error_status();
@@ -132,9 +132,10 @@ static enum th_status read_fun(struct th_scanner *s, th_term *value)
 static enum th_status close_empty(struct parser *p, th_term *value)
 {
     int token = p->scanner.token;
-    enum th_bracket_kind kind = p->builder.depth > 0 && th_text_builder_top(&p->builder)->fresh
-                                    ? th_text_builder_top(&p->builder)->kind
-                                    : TH_OPEN_PARENTHESIS;
+    enum th_bracket_kind kind =
+        p->builder.brackets.depth > 0 && th_text_builder_top(&p->builder)->fresh
+            ? th_text_builder_top(&p->builder)->kind
+            : TH_OPEN_PARENTHESIS;
 
     if (token == ']' && kind == TH_OPEN_LIST)
         return made(th_text_builder_list(&p->builder, TH_NIL), value);
@@ -159,7 +160,7 @@ static enum th_status begin_term(struct parser *p, th_term *value, bool *complet
 
     if (status != TH_OK)
         return status;
-    if (p->builder.depth > 0 && th_text_builder_top(&p->builder)->kind == TH_OPEN_BITS)
+    if (p->builder.brackets.depth > 0 && th_text_builder_top(&p->builder)->kind == TH_OPEN_BITS)
         th_text_builder_top(&p->builder)->place = s->start;
     *complete = false;
     switch (s->token) {
@@ -279,7 +280,7 @@ static enum th_status put_in_parentheses(struct parser *p)
 
     if (status == TH_OK && p->scanner.token != ')')
         status = fail_behind(&p->scanner, "')'");
-    p->builder.depth--;
+    p->builder.brackets.depth--;
     return status;
 }
 
@@ -292,7 +293,7 @@ static enum th_status put_behind_sign(struct parser *p, th_term *value)
         status = negate(&p->scanner, sign->place, value);
     else if (!th_is_float(*value) && !th_is_integer(*value))
         status = th_text_scan_fail(&p->scanner, sign->place, "expected a number behind the sign");
-    p->builder.depth--;
+    p->builder.brackets.depth--;
     return status;
 }
 
@@ -351,7 +352,7 @@ static enum th_status parse(struct parser *p, th_term *term)
 
     do
         status = complete ? put_term(p, &value, &complete) : begin_term(p, &value, &complete);
-    while (status == TH_OK && !(complete && p->builder.depth == 0));
+    while (status == TH_OK && !(complete && p->builder.brackets.depth == 0));
     if (status == TH_OK)
         status = made(value != TH_NONE ? value : th_text_scan_list(&p->scanner), term);
     return status;

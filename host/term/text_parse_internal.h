@@ -2,6 +2,7 @@
 #ifndef TH_TEXT_PARSE_INTERNAL_H
 #define TH_TEXT_PARSE_INTERNAL_H
 
+#include "stack.h"
 #include "text_segment.h"
 #include "text_token.h"
 
@@ -36,14 +37,7 @@ struct th_builder {
     th_env *env;
     struct th_segments segments;
 
-    struct th_bracket *brackets;
-    size_t depth;
-    size_t depth_capacity;
-
-    th_term *terms;
-    size_t count;
-    size_t capacity;
-
+    struct th_stack brackets, terms;
     struct th_bracket few_brackets[TH_FEW_BRACKETS];
     th_term few_terms[TH_FEW_TERMS];
 };
@@ -62,7 +56,7 @@ bool th_text_builder_open(struct th_builder *b, enum th_bracket_kind kind, const
 /* The innermost bracket; one must be open. Valid until the next is opened. */
 static inline struct th_bracket *th_text_builder_top(struct th_builder *b)
 {
-    return &b->brackets[b->depth - 1];
+    return th_stack_top(&b->brackets, sizeof(struct th_bracket));
 }
 
 /* Puts a term behind the innermost bracket. Not for parentheses, signs and bits. */
