@@ -1,7 +1,8 @@
 /*
- * Deep copies. A term's own words are copied as they are; the words among them that are terms are
- * then replaced by copies in their place. The stack holds the runs of words that still have to be
- * looked at; a run leaves it with its last word, so that long lists take no room.
+ * Deep copies, and the room that they take. A term's own words are copied as they are; the words
+ * among them that are terms are then replaced by copies in their place. The stack holds the runs of
+ * words that still have to be looked at; a run leaves it with its last word, so that long lists take
+ * no room. The walk that counts looks at the words of the term itself.
  */
 #include "copy.h"
 
@@ -18,17 +19,34 @@ struct run {
 };
 
 struct walk {
-    th_env *env;
+    th_env *env;           /* of the copy */
+    size_t words;          /* counted so far */
     struct th_stack stack; /* of runs */
     struct run first[FIRST_RUNS];
 };
 
-static void push(struct walk *walk, th_term *words, size_t count)
+static void push(struct walk *walk, th_term *words, const th_term *end)
 {
-    if (count == 0)
+    while (words < end && th_is_immediate(*words))
+        words++;
+    if (words == end)
         return;
     *(struct run *)th_stack_push(&walk->stack, sizeof(struct run)) =
-        (struct run){words, words + count};
+        (struct run){words, (th_term *)end};
+}
+
+/* The next word to be looked at, NULL if none is left. */
+static inline th_term *take(struct walk *walk)
+{
+    struct run *run;
+    th_term *place;
+
+    if (walk->stack.depth == 0)
+        return NULL;
+    run = th_stack_top(&walk->stack, sizeof *run);
+    place = run->next++;
+    walk->stack.depth -= run->next == run->end;
+    return place;
 }
 
 /* Copies cells while their heads are immediates; the last cell copied goes on the stack. */
@@ -45,19 +63,12 @@ static th_term copy_list(struct walk *walk, th_term t)
         link = cell + 1;
         t = cell[1];
     } while (th_is_immediate(cell[0]) && th_is_list(t));
-    push(walk, cell, 2);
+    push(walk, cell, cell + 2);
     return first;
 }
 
-static th_term *copy_words(struct walk *walk, th_term t)
-{
-    size_t words = th_header_words(*th_term_box(t)) + 1;
-
-    return memcpy(th_env_take(walk->env, words), th_term_box(t), words * sizeof(th_term));
-}
-
-/* The bytes of a sub binary, no longer as a part of anything. */
-static th_term copy_bits(struct walk *walk, th_term t)
+/* A bit string that is no part of another any more, unless its bytes are shared. */
+static th_term copy_bits(th_env *env, th_term t)
 {
     const unsigned char *from;
     unsigned char *to;
@@ -65,77 +76,53 @@ static th_term copy_bits(struct walk *walk, th_term t)
     th_term copy;
 
     th_get_bits(t, &from, &bits);
-    copy = th_make_heap_binary(walk->env, bits, &to);
+    if (th_term_is(t, TH_SHARED_BINARY))
+        return th_make_shared_binary(env, th_shared_binary_of(t), from, bits);
+    copy = th_make_heap_binary(env, bits, &to);
     memcpy(to, from, bits / 8);
     if (bits % 8)
         to[bits / 8] = (unsigned char)(from[bits / 8] & (0xFF00u >> bits % 8));
     return copy;
 }
 
-static th_term copy_shared(struct walk *walk, th_term t)
-{
-    const unsigned char *data;
-    size_t bits;
-
-    th_get_bits(t, &data, &bits);
-    return th_make_shared_binary(walk->env, th_shared_binary_of(t), data, bits);
-}
-
-/* WORDS are a map's. */
-static void copy_pairs(struct walk *walk, th_term *words)
-{
-    size_t count = words[1];
-    th_term *pairs = words + 2;
-
-    if (count > TH_MAP_SMALL) {
-        struct th_map_table *table =
-            th_map_table_copy(walk->env, th_map_table(th_boxed(words)), count);
-        words[2] = (th_term)(uintptr_t)table;
-        pairs = table->words;
-    }
-    push(walk, pairs, 2 * count);
-}
-
 static th_term copy_boxed(struct walk *walk, th_term t)
 {
     enum th_subtag subtag = th_term_subtag(t);
-    th_term *words;
+    size_t count = th_header_words(*th_term_box(t)) + 1;
+    th_term *words, *end;
 
-    if (subtag == TH_SHARED_BINARY)
-        return copy_shared(walk, t);
-    if (subtag == TH_SUB_BINARY)
-        return copy_bits(walk, t);
+    if (subtag == TH_SHARED_BINARY || subtag == TH_SUB_BINARY)
+        return copy_bits(walk->env, t);
     if (th_magic_object(t))
         return th_magic_share(walk->env, t);
-    words = copy_words(walk, t);
-    if (subtag == TH_TUPLE)
-        push(walk, words + 1, th_header_words(words[0]));
-    else if (subtag == TH_MAP)
-        copy_pairs(walk, words);
-    else if (subtag == TH_FUN)
-        push(walk, words + FUN_TERMS, th_header_words(words[0]) + 1 - FUN_TERMS);
+    words = memcpy(th_env_take(walk->env, count), th_term_box(t), count * sizeof(th_term));
+    end = words + count;
+    if (subtag == TH_TUPLE) {
+        push(walk, words + 1, end);
+    } else if (subtag == TH_FUN) {
+        push(walk, words + FUN_TERMS, end);
+    } else if (subtag == TH_MAP && words[1] <= TH_MAP_SMALL) {
+        push(walk, words + 2, end);
+    } else if (subtag == TH_MAP) {
+        struct th_map_table *table = th_map_table_copy(walk->env, th_map_table(t), words[1]);
+
+        push(walk, table->words, table->words + 2 * words[1]);
+        words[2] = (th_term)(uintptr_t)table;
+    }
     return th_boxed(words);
 }
 
 th_term th_copy(th_env *env, th_term t)
 {
     struct walk walk;
-    th_term *place = &t;
 
     walk.env = env;
     th_stack_begin(&walk.stack, walk.first, FIRST_RUNS);
-    for (;;) {
-        struct run *run;
-
+    for (th_term *place = &t; place; place = take(&walk)) {
         if (th_is_list(*place))
             *place = copy_list(&walk, *place);
         else if (th_is_boxed(*place))
             *place = copy_boxed(&walk, *place);
-        if (walk.stack.depth == 0)
-            break;
-        run = th_stack_top(&walk.stack, sizeof *run);
-        place = run->next++;
-        walk.stack.depth -= run->next == run->end;
     }
     th_stack_end(&walk.stack);
     return t;
@@ -154,4 +141,67 @@ th_term th_copy_into(th_term *words, size_t count, struct th_offheap **offheap, 
         th_bug("a copy took other than the %zu words counted for it", count);
     *offheap = env.offheap;
     return t;
+}
+
+/* --- Counting --------------------------------------------------------------------------------- */
+
+/* Counts cells while their heads are immediates; the last cell counted goes on the stack. */
+static void count_list(struct walk *walk, th_term t)
+{
+    th_term *cell;
+
+    do {
+        cell = th_cell(t);
+        walk->words += 2;
+        t = cell[1];
+    } while (th_is_immediate(cell[0]) && th_is_list(t));
+    push(walk, cell, cell + 2);
+}
+
+static void count_boxed(struct walk *walk, th_term t)
+{
+    th_term *words = th_term_box(t);
+    th_term *end = words + th_header_words(words[0]) + 1;
+    enum th_subtag subtag = th_term_subtag(t);
+
+    if (subtag == TH_SUB_BINARY) {
+        walk->words += th_term_heap_binary_words(words[1]);
+        return;
+    }
+    walk->words += (size_t)(end - words);
+    if (subtag == TH_TUPLE) {
+        push(walk, words + 1, end);
+    } else if (subtag == TH_FUN) {
+        push(walk, words + FUN_TERMS, end);
+    } else if (subtag == TH_MAP && words[1] <= TH_MAP_SMALL) {
+        push(walk, words + 2, end);
+    } else if (subtag == TH_MAP) {
+        struct th_map_table *table = th_map_table(t);
+        th_term *values = th_map_table_values(table);
+
+        walk->words += th_map_table_copy_words(table, words[1]);
+        push(walk, table->words, table->words + words[1]);
+        push(walk, values, values + words[1]);
+    }
+}
+
+size_t th_term_words_up_to(th_term t, size_t most)
+{
+    struct walk walk;
+
+    walk.words = 0;
+    th_stack_begin(&walk.stack, walk.first, FIRST_RUNS);
+    for (th_term *place = &t; place && walk.words <= most; place = take(&walk)) {
+        if (th_is_list(*place))
+            count_list(&walk, *place);
+        else if (th_is_boxed(*place))
+            count_boxed(&walk, *place);
+    }
+    th_stack_end(&walk.stack);
+    return walk.words;
+}
+
+size_t th_term_words(th_term t)
+{
+    return th_term_words_up_to(t, SIZE_MAX);
 }
