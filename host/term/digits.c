@@ -1,11 +1,10 @@
 /*
  * The digits of integers of any size, both ways, as many at a time as one limb takes; those of long
- * integers in blocks (digits_internal.h).
+ * integers in blocks (positions.c).
  */
 #include "integer_internal.h"
 
 #include "make.h"
-#include "digits_internal.h"
 
 #include <stdlib.h>
 

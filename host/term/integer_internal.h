@@ -49,6 +49,33 @@ void th_term_limbs_up(uint64_t *to, const struct th_limbs *a, size_t shift);
 bool th_term_limbs_down(uint64_t *to, const struct th_limbs *a, size_t shift);
 
 /*
+ * Long numbers from one base into another, in less than quadratic time.
+ *
+ * A number is cut into blocks of the base that it comes in. Each block becomes digits of the other
+ * base by itself, quadratically. Then neighbours are joined, high * power + low, in rounds, each of
+ * which joins twice as much; so there is nothing to divide in either direction. The products are
+ * made by transforms.
+ */
+
+enum { TH_POSITIONS_BLOCK = 512 }; /* digits of a block's value */
+
+struct th_positions {
+    uint32_t base;    /* that of the digits, at most 2^20 */
+    size_t blocks;    /* of the number */
+    uint32_t *digits; /* the result: the lowest first, `count` of them, zeros at the end or not */
+    size_t count;
+    /* Writes the value of block I, of which 0 is the lowest, to DIGITS, which are 0. I == `blocks`
+     * stands for the power by which blocks differ. */
+    void (*read)(const struct th_positions *positions, size_t i, uint32_t *digits);
+    const void *of;
+};
+
+/* Makes DIGITS, which the caller frees with free(), from the other fields. False if there is no
+ * memory, or the number is too long for the products to be exact: from 2^24 digits of base 10^6 on.
+ */
+bool th_term_positions_convert(struct th_positions *positions);
+
+/*
  * Integers of any size: their magnitudes as limbs, and their digits.
  *
  * Digits cost the square of their count (packed 64 bits at a time) up to some thousand, from there

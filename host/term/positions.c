@@ -1,17 +1,142 @@
-#include "digits_internal.h"
+/* Long numbers from one base into another (integer_internal.h), and the products that it takes. */
+#include "integer_internal.h"
 
 #include <stdlib.h>
 
-#define MOST_SUM ((uint64_t)1 << 63) /* of products of digits, and what is carried to it */
+/* --- Products --------------------------------------------------------------------------------- */
 
-/* Fields of one conversion, beyond its face. */
-struct rounds {
-    struct th_positions *positions;
-    struct th_transform transform;
-    uint64_t *power;  /* by which neighbours differ, transformed */
-    uint64_t *values; /* of the product at hand */
-    uint32_t *power_digits;
-};
+/*
+ * Products of many digits in less than quadratic time: number-theoretic transforms modulo the prime
+ * 2^64 - 2^32 + 1, whose roots of unity reach to order 2^32.
+ *
+ * Two numbers whose digits are at most D, COUNT of them, have a product whose sums of digits are
+ * exact if COUNT * D * D is below the prime: digits of 20 bits may be 2^23 of each.
+ */
+#define PRIME 0xFFFFFFFF00000001u
+#define EXCESS 0xFFFFFFFFu /* 2^64 modulo the prime */
+
+enum { GENERATOR = 7, SMALL = 1 << 12 }; /* values of SMALL transforms stay in a cache */
+
+/* --- Arithmetic modulo the prime: all values are below it --------------------------------------
+ *
+ * Conditions are masks, as no branch could be predicted. */
+
+static inline uint64_t if_true(bool condition, uint64_t value)
+{
+    return value & -(uint64_t)condition;
+}
+
+static inline uint64_t subtract(uint64_t a, uint64_t b)
+{
+    return a - b + if_true(a < b, PRIME);
+}
+
+static inline uint64_t add(uint64_t a, uint64_t b)
+{
+    return subtract(a, PRIME - b);
+}
+
+/* With 2^64 as 2^32 - 1 and 2^96 as -1. */
+static inline uint64_t multiply(uint64_t a, uint64_t b)
+{
+    unsigned __int128 product = (unsigned __int128)a * b;
+    uint64_t low = (uint64_t)product, high = (uint64_t)(product >> 64);
+    uint64_t less = high >> 32, more = (high & EXCESS) * EXCESS;
+    uint64_t result = low - less - if_true(low < less, EXCESS) + more;
+
+    result += if_true(result < more, EXCESS);
+    return result - if_true(result >= PRIME, PRIME);
+}
+
+static uint64_t power(uint64_t base, uint64_t exponent)
+{
+    uint64_t result = 1;
+
+    for (; exponent > 0; exponent >>= 1, base = multiply(base, base))
+        if (exponent & 1)
+            result = multiply(result, base);
+    return result;
+}
+
+/* --- Transforms ------------------------------------------------------------------------------- */
+
+/* The roots for transforms of up to SIZE values, a power of two from 2 on: those of order 2 * N from
+ * [N] on, for each power of two N below SIZE. */
+static void find_roots(uint64_t *roots, size_t size)
+{
+    for (size_t n = 1; n < size; n *= 2) {
+        uint64_t root = power(GENERATOR, (PRIME - 1) / (2 * n));
+        roots[n] = 1;
+        for (size_t i = 1; i < n; i++)
+            roots[n + i] = multiply(roots[n + i - 1], root);
+    }
+}
+
+/* One round of butterflies, by decimation in frequency. */
+static inline void split(const uint64_t *roots, uint64_t *values, size_t half)
+{
+    for (size_t i = 0; i < half; i++) {
+        uint64_t a = values[i], b = values[half + i];
+        values[i] = add(a, b);
+        values[half + i] = multiply(subtract(a, b), roots[i]);
+    }
+}
+
+/* What undoes it, but for a factor of two. The inverse of root I is minus root HALF - I. */
+static inline void join(const uint64_t *roots, uint64_t *values, size_t half)
+{
+    for (size_t i = 0; i < half; i++) {
+        uint64_t a = values[i], b = values[half + i];
+        b = i == 0 ? b : subtract(0, multiply(b, roots[half - i]));
+        values[i] = add(a, b);
+        values[half + i] = subtract(a, b);
+    }
+}
+
+static void transform_forward(const uint64_t *roots, uint64_t *values, size_t count)
+{
+    if (count > SMALL) {
+        split(roots + count / 2, values, count / 2);
+        transform_forward(roots, values, count / 2);
+        transform_forward(roots, values + count / 2, count / 2);
+        return;
+    }
+    for (size_t half = count / 2; half > 0; half /= 2)
+        for (size_t i = 0; i < count; i += 2 * half)
+            split(roots + half, values + i, half);
+}
+
+static void join_all(const uint64_t *roots, uint64_t *values, size_t count)
+{
+    if (count > SMALL) {
+        join_all(roots, values, count / 2);
+        join_all(roots, values + count / 2, count / 2);
+        join(roots + count / 2, values, count / 2);
+        return;
+    }
+    for (size_t half = 1; half < count; half *= 2)
+        for (size_t i = 0; i < count; i += 2 * half)
+            join(roots + half, values + i, half);
+}
+
+static void transform_back(const uint64_t *roots, uint64_t *values, size_t count)
+{
+    uint64_t scale = PRIME - (PRIME - 1) / count; /* 1 / count */
+
+    join_all(roots, values, count);
+    for (size_t i = 0; i < count; i++)
+        values[i] = multiply(values[i], scale);
+}
+
+static void multiply_all(uint64_t *a, const uint64_t *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        a[i] = multiply(a[i], b[i]);
+}
+
+/* --- Conversion ------------------------------------------------------------------------------- */
+
+#define MOST_SUM ((uint64_t)1 << 63) /* of products of digits, and what is carried to it */
 
 static void load(uint64_t *values, const uint32_t *digits, size_t count)
 {
@@ -34,46 +159,42 @@ static void carry_all(uint32_t base, uint32_t *digits, size_t low, const uint64_
     }
 }
 
-/* The WIDTH digits from DIGITS on, and as many above them, which the power multiplies. */
-static void join(struct rounds *rounds, uint32_t *digits, size_t width)
+static void join_blocks(struct th_positions *positions, uint32_t *power_digits, uint64_t *roots,
+                        uint64_t *power, uint64_t *values)
 {
-    load(rounds->values, digits + width, width);
-    th_term_transform_forward(&rounds->transform, rounds->values, 2 * width);
-    th_term_transform_multiply(rounds->values, rounds->power, 2 * width);
-    th_term_transform_back(&rounds->transform, rounds->values, 2 * width);
-    carry_all(rounds->positions->base, digits, width, rounds->values, 2 * width);
-}
-
-/* The power becomes that of neighbours which are twice as wide. */
-static void square(struct rounds *rounds, size_t width)
-{
-    th_term_transform_multiply(rounds->power, rounds->power, 2 * width);
-    th_term_transform_back(&rounds->transform, rounds->power, 2 * width);
-    carry_all(rounds->positions->base, rounds->power_digits, 0, rounds->power, 2 * width);
-}
-
-static void join_rounds(struct rounds *rounds)
-{
-    struct th_positions *positions = rounds->positions;
     size_t used = positions->blocks * TH_POSITIONS_BLOCK;
 
     for (size_t i = 0; i < positions->blocks; i++)
         positions->read(positions, i, positions->digits + i * TH_POSITIONS_BLOCK);
-    positions->read(positions, positions->blocks, rounds->power_digits);
+    positions->read(positions, positions->blocks, power_digits);
+    find_roots(roots, positions->count);
     for (size_t width = TH_POSITIONS_BLOCK; width < positions->count; width *= 2) {
-        load(rounds->power, rounds->power_digits, width);
-        th_term_transform_forward(&rounds->transform, rounds->power, 2 * width);
-        for (size_t at = 0; at + width < used; at += 2 * width)
-            join(rounds, positions->digits + at, width);
-        if (2 * width < positions->count)
-            square(rounds, width);
+        load(power, power_digits, width);
+        transform_forward(roots, power, 2 * width);
+
+        /* The WIDTH digits from AT on, and as many above them, which the power multiplies. */
+        for (size_t at = 0; at + width < used; at += 2 * width) {
+            load(values, positions->digits + at + width, width);
+            transform_forward(roots, values, 2 * width);
+            multiply_all(values, power, 2 * width);
+            transform_back(roots, values, 2 * width);
+            carry_all(positions->base, positions->digits + at, width, values, 2 * width);
+        }
+        if (2 * width == positions->count)
+            break;
+
+        /* The power becomes that of neighbours which are twice as wide. */
+        multiply_all(power, power, 2 * width);
+        transform_back(roots, power, 2 * width);
+        carry_all(positions->base, power_digits, 0, power, 2 * width);
     }
 }
 
 bool th_term_positions_convert(struct th_positions *positions)
 {
-    struct rounds rounds = {.positions = positions};
     size_t count = TH_POSITIONS_BLOCK;
+    uint32_t *power_digits;           /* of the power by which neighbours differ */
+    uint64_t *roots, *power, *values; /* the power transformed; the product at hand */
     bool good;
 
     while (count < positions->blocks * TH_POSITIONS_BLOCK)
@@ -82,17 +203,17 @@ bool th_term_positions_convert(struct th_positions *positions)
         return false;
     positions->count = count;
     positions->digits = calloc(count, sizeof *positions->digits);
-    rounds.power_digits = calloc(count, sizeof *rounds.power_digits);
-    rounds.power = malloc(count * sizeof *rounds.power);
-    rounds.values = malloc(count * sizeof *rounds.values);
-    good = positions->digits && rounds.power_digits && rounds.power && rounds.values &&
-           th_term_transform_begin(&rounds.transform, count);
+    power_digits = calloc(count, sizeof *power_digits);
+    roots = malloc(count * sizeof *roots);
+    power = malloc(count * sizeof *power);
+    values = malloc(count * sizeof *values);
+    good = positions->digits && power_digits && roots && power && values;
     if (good)
-        join_rounds(&rounds);
-    th_term_transform_end(&rounds.transform);
-    free(rounds.values);
-    free(rounds.power);
-    free(rounds.power_digits);
+        join_blocks(positions, power_digits, roots, power, values);
+    free(values);
+    free(power);
+    free(roots);
+    free(power_digits);
     if (!good) {
         free(positions->digits);
         positions->digits = NULL;
