@@ -33,25 +33,11 @@ static void count_digits(struct printer *p, size_t start)
         p->numbers += p->out->data[start] >= '0' && p->out->data[start] <= '9';
 }
 
-static void add_identifier(struct printer *p, th_term t)
-{
-    size_t start = p->out->size;
-
-    th_text_leaf_identifier(p->out, t);
-    count_digits(p, start);
-}
-
 /* --- Atoms ------------------------------------------------------------------------------------ */
 
 static bool is_lower(unsigned c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 0xDF && c <= 0xFF && c != 0xF7);
-}
-
-static bool is_name(unsigned c)
-{
-    return is_lower(c) || (c >= 'A' && c <= 'Z') || (c >= 0xC0 && c <= 0xDE && c != 0xD7) ||
-           (c >= '0' && c <= '9') || c == '_';
 }
 
 /* The character of two bytes at most that begins with C; a byte that goes on with one is taken for
@@ -65,22 +51,6 @@ static unsigned latin1_of(unsigned char c, unsigned char next)
     return (c & 0xC0) == 0x80 ? 'a' : 0;
 }
 
-static bool is_bare(const unsigned char *text, size_t bytes)
-{
-    if (bytes == 0 || !is_lower(latin1_of(text[0], text[1])))
-        return false;
-    for (size_t i = 1; i < bytes; i++)
-        if (!is_name(latin1_of(text[i], text[i + 1])))
-            return false;
-    return true;
-}
-
-static void add_octal(struct printer *p, unsigned c)
-{
-    th_buffer_printf(p->out, "\\%03o", c);
-    p->numbers += 3;
-}
-
 /* Quoted, control characters apart, all is as it stands. */
 static void add_atom_text(struct printer *p, const unsigned char *text, size_t bytes)
 {
@@ -91,10 +61,10 @@ static void add_atom_text(struct printer *p, const unsigned char *text, size_t b
         if (letter) {
             th_buffer_add_byte(p->out, '\\');
             th_buffer_add_byte(p->out, (unsigned char)shown[letter - letters]);
-        } else if (text[i] < ' ') {
-            add_octal(p, text[i]);
-        } else if (text[i] == 0xC2 && text[i + 1] < 0xA0) {
-            add_octal(p, text[++i]);
+        } else if (text[i] < ' ' || (text[i] == 0xC2 && text[i + 1] < 0xA0)) {
+            i += text[i] == 0xC2;
+            th_buffer_printf(p->out, "\\%03o", text[i]);
+            p->numbers += 3;
         } else {
             th_buffer_add_byte(p->out, text[i]);
         }
@@ -106,8 +76,13 @@ static long add_atom(struct printer *p, th_term atom)
 {
     const struct th_atom_name *name = th_atom_name(atom);
     const unsigned char *text = (const unsigned char *)name->text;
-    bool bare = is_bare(text, name->bytes);
+    bool bare = name->bytes > 0 && is_lower(latin1_of(text[0], text[1]));
 
+    for (size_t i = 1; i < name->bytes && bare; i++) {
+        unsigned c = latin1_of(text[i], text[i + 1]);
+        bare = is_lower(c) || (c >= 'A' && c <= 'Z') || (c >= 0xC0 && c <= 0xDE && c != 0xD7) ||
+               (c >= '0' && c <= '9') || c == '_';
+    }
     if (!bare)
         th_buffer_add_byte(p->out, '\'');
     add_atom_text(p, text, name->bytes);
@@ -146,51 +121,38 @@ static void add_fun(struct printer *p, th_term t)
     count_digits(p, start);
 }
 
-static bool is_printable(const unsigned char *data, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++)
-        if (data[i] < ' ' || data[i] >= 127)
-            return false;
-    return bytes > 0;
-}
-
 /* False: nothing is left. */
-static bool add_text_binary(struct printer *p, const unsigned char *data, size_t bytes)
-{
-    th_buffer_add_text(p->out, "<<\"");
-    for (size_t i = 0; i < bytes; i++) {
-        if (data[i] == '"')
-            th_buffer_add_byte(p->out, '\\');
-        th_buffer_add_byte(p->out, data[i]);
-        if (!spend(p))
-            return false;
-    }
-    th_buffer_add_text(p->out, "\">>");
-    return true;
-}
-
 static bool add_bits(struct printer *p, th_term t)
 {
     const unsigned char *data = NULL;
     size_t bits = 0, bytes, start = p->out->size;
+    bool text;
 
     th_get_bits(t, &data, &bits);
     bytes = bits / 8;
-    if (bits % 8 == 0 && is_printable(data, bytes))
-        return add_text_binary(p, data, bytes);
-    th_buffer_add_text(p->out, "<<");
+    text = bits % 8 == 0 && bytes > 0;
+    for (size_t i = 0; i < bytes && text; i++)
+        text = data[i] >= ' ' && data[i] < 127;
+    th_buffer_add_text(p->out, text ? "<<\"" : "<<");
     for (size_t i = 0; i < bytes; i++) {
-        th_buffer_printf(p->out, i ? ",%u" : "%u", data[i]);
+        if (!text)
+            th_buffer_printf(p->out, i ? ",%u" : "%u", data[i]);
+        else if (data[i] == '"')
+            th_buffer_add_text(p->out, "\\\"");
+        else
+            th_buffer_add_byte(p->out, data[i]);
         if (!spend(p)) {
-            count_digits(p, start);
+            if (!text)
+                count_digits(p, start);
             return false;
         }
     }
     if (bits % 8)
         th_buffer_printf(p->out, bytes ? ",%u:%u" : "%u:%u", data[bytes] >> (8 - bits % 8),
                          (unsigned)(bits % 8));
-    count_digits(p, start);
-    th_buffer_add_text(p->out, ">>");
+    if (!text)
+        count_digits(p, start);
+    th_buffer_add_text(p->out, text ? "\">>" : ">>");
     return true;
 }
 
@@ -229,6 +191,7 @@ static bool add_string(struct printer *p, th_term list)
 
 static bool begin_boxed(struct printer *p, th_term t)
 {
+    size_t start = p->out->size;
     char number[32];
 
     switch (th_term_subtag(t)) {
@@ -253,7 +216,8 @@ static bool begin_boxed(struct printer *p, th_term t)
         add_fun(p, t);
         break;
     default:
-        add_identifier(p, t);
+        th_text_leaf_identifier(p->out, t);
+        count_digits(p, start);
     }
     return true;
 }
@@ -280,7 +244,8 @@ static bool begin(struct printer *p, th_term t)
     } else if (t == TH_NIL) {
         th_buffer_add_text(p->out, "[]");
     } else if (!th_is_list(t)) {
-        add_identifier(p, t);
+        th_text_leaf_identifier(p->out, t);
+        count_digits(p, start);
     } else if (is_string(t)) {
         return add_string(p, t);
     } else {

@@ -15,8 +15,8 @@
 
 #include "host/base/base.h"
 
+#include <inttypes.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,12 +34,6 @@ struct decimal {
     int point;
 };
 
-static void strip_zeros(struct decimal *n)
-{
-    while (n->count > 1 && n->digits[n->count - 1] == '0')
-        n->count--;
-}
-
 static double value_of(const struct decimal *n)
 {
     char text[DIGITS + 16];
@@ -48,11 +42,12 @@ static double value_of(const struct decimal *n)
     return strtod(text, NULL);
 }
 
-/* D rounded to COUNT digits. */
-static void round_to(double d, int count, struct decimal *n)
+/* Rounds D to COUNT digits. False if they do not read back as D. */
+static bool try_digits(double d, int count, struct decimal *n)
 {
     char text[64]; /* one digit, a decimal point of the locale's, digits, exponent */
     const char *at;
+    int exponent, i;
 
     snprintf(text, sizeof text, "%.*e", count - 1, d);
     n->count = 0;
@@ -60,59 +55,35 @@ static void round_to(double d, int count, struct decimal *n)
         if (*at >= '0' && *at <= '9')
             n->digits[n->count++] = *at;
     n->point = atoi(at + 1) + 1;
-}
+    if (value_of(n) == d)
+        return true;
+    if (frexp(d, &exponent) != 0.5)
+        return false;
 
-/* One more in the last place. */
-static void step_up(struct decimal *n)
-{
-    int i = n->count - 1;
-
-    while (i >= 0 && n->digits[i] == '9')
-        n->digits[i--] = '0';
+    /* One more in the last place. */
+    for (i = n->count - 1; i >= 0 && n->digits[i] == '9'; i--)
+        n->digits[i] = '0';
     if (i >= 0) {
         n->digits[i]++;
     } else {
         n->digits[0] = '1';
         n->point++;
     }
-}
-
-static bool try_digits(double d, int count, struct decimal *n)
-{
-    int exponent;
-
-    round_to(d, count, n);
-    if (value_of(n) == d)
-        return true;
-    if (frexp(d, &exponent) != 0.5)
-        return false;
-    step_up(n);
     return value_of(n) == d;
 }
 
-static void find_shortest(double d, struct decimal *n)
+static void find_digits(double d, struct decimal *n)
 {
     int count = fpclassify(d) == FP_SUBNORMAL ? 1 : SURE_DIGITS;
 
-    while (!try_digits(d, count, n))
-        count++;
-    strip_zeros(n);
-}
-
-/* D is a whole number below PLAIN_LIMIT: its own digits are the shortest. */
-static void take_whole(double d, struct decimal *n)
-{
-    char reversed[DIGITS];
-    uint64_t rest = (uint64_t)d;
-    int count = 0;
-
-    do
-        reversed[count++] = (char)('0' + rest % 10);
-    while ((rest /= 10) != 0);
-    for (int i = 0; i < count; i++)
-        n->digits[i] = reversed[count - 1 - i];
-    n->count = n->point = count;
-    strip_zeros(n);
+    if (d < PLAIN_LIMIT && d == floor(d)) { /* its own digits are the shortest */
+        n->count = n->point = sprintf(n->digits, "%" PRIu64, (uint64_t)d);
+    } else {
+        while (!try_digits(d, count, n))
+            count++;
+    }
+    while (n->count > 1 && n->digits[n->count - 1] == '0')
+        n->count--;
 }
 
 static char *put_digits(char *to, const struct decimal *n, int from, int end)
@@ -136,13 +107,6 @@ static char *put_plain(char *to, const struct decimal *n)
     return put_digits(to - n->point, n, 0, n->count);
 }
 
-static size_t plain_size(const struct decimal *n)
-{
-    if (n->point <= 0)
-        return (size_t)(2 - n->point + n->count);
-    return (size_t)(n->count > n->point ? n->count + 1 : n->point + 2);
-}
-
 /* 1.23e-5 */
 static char *put_scientific(char *to, const struct decimal *n)
 {
@@ -152,53 +116,35 @@ static char *put_scientific(char *to, const struct decimal *n)
     return to + sprintf(to, "e%d", n->point - 1);
 }
 
-static size_t scientific_size(const struct decimal *n)
-{
-    int exponent = n->point - 1;
-    int tens = abs(exponent) >= 100 ? 3 : abs(exponent) >= 10 ? 2 : 1;
-
-    return (size_t)((n->count > 1 ? n->count + 1 : 3) + 1 + (exponent < 0) + tens);
-}
-
 size_t th_float_write(double d, char out[TH_FLOAT_TEXT])
 {
     struct decimal n;
+    char scientific[TH_FLOAT_TEXT];
+    size_t plain_size, scientific_size;
     double positive = fabs(d);
     char *to = out;
 
     if (signbit(d))
         *to++ = '-';
-    if (positive < PLAIN_LIMIT && positive == floor(positive))
-        take_whole(positive, &n);
-    else
-        find_shortest(positive, &n);
-    if (positive < PLAIN_LIMIT && plain_size(&n) <= scientific_size(&n))
-        to = put_plain(to, &n);
-    else
-        to = put_scientific(to, &n);
-    return (size_t)(to - out);
-}
-
-/* The exponent behind the 'e'. Where it is larger than any text is long, the digits in front of it
- * no longer matter, and it needs no more of its own. */
-static long read_exponent(const char *text, size_t bytes)
-{
-    const long far = 100000000000000000;
-    bool negative = bytes > 0 && *text == '-';
-    long exponent = 0;
-
-    for (size_t i = 0; i < bytes; i++)
-        if (text[i] >= '0' && text[i] <= '9' && exponent < far)
-            exponent = 10 * exponent + (text[i] - '0');
-    return negative ? -exponent : exponent;
+    find_digits(positive, &n);
+    scientific_size = (size_t)(put_scientific(scientific, &n) - scientific);
+    plain_size = (size_t)(n.point <= 0        ? 2 - n.point + n.count
+                          : n.count > n.point ? n.count + 1
+                                              : n.point + 2);
+    if (positive < PLAIN_LIMIT && plain_size <= scientific_size)
+        return (size_t)(put_plain(to, &n) - out);
+    memcpy(to, scientific, scientific_size);
+    return (size_t)(to - out) + scientific_size;
 }
 
 bool th_float_read(const char *text, size_t bytes, char *scratch, double *d)
 {
-    size_t count = 0;
-    long fraction = 0;
-    bool behind_point = false;
-    size_t i;
+    /* Where the exponent is larger than any text is long, the digits in front of it no longer
+     * matter, and it needs no more of its own. */
+    const long far = 100000000000000000;
+    size_t count = 0, i;
+    long fraction = 0, exponent = 0;
+    bool behind_point = false, negative;
 
     for (i = 0; i < bytes && text[i] != 'e' && text[i] != 'E'; i++) {
         if (text[i] == '.')
@@ -208,9 +154,11 @@ bool th_float_read(const char *text, size_t bytes, char *scratch, double *d)
         scratch[count++] = text[i];
         fraction += behind_point;
     }
-    if (i < bytes)
-        i++;
-    sprintf(scratch + count, "e%ld", read_exponent(text + i, bytes - i) - fraction);
+    negative = i + 1 < bytes && text[i + 1] == '-';
+    for (; i < bytes; i++)
+        if (text[i] >= '0' && text[i] <= '9' && exponent < far)
+            exponent = 10 * exponent + (text[i] - '0');
+    sprintf(scratch + count, "e%ld", (negative ? -exponent : exponent) - fraction);
     *d = strtod(scratch, NULL);
     return isfinite(*d);
 }

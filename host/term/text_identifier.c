@@ -19,44 +19,30 @@ static void add_part(struct th_buffer *out, uint64_t n)
     th_text_add_unsigned(out, n);
 }
 
-static void add_pid(struct th_buffer *out, const struct th_pid_parts *pid)
-{
-    th_buffer_add_byte(out, '<');
-    th_text_add_unsigned(out, node_number(pid->node));
-    add_part(out, pid->number);
-    add_part(out, pid->serial);
-}
-
-static void add_port(struct th_buffer *out, const struct th_port_parts *port)
-{
-    th_buffer_add_text(out, "#Port<");
-    th_text_add_unsigned(out, node_number(port->node));
-    add_part(out, port->id);
-}
-
-/* The words of a reference stand last first; the BEAM fills up its own to three. */
-static void add_ref(struct th_buffer *out, const struct th_ref_parts *ref)
-{
-    th_buffer_add_text(out, "#Ref<");
-    th_text_add_unsigned(out, node_number(ref->node));
-    for (size_t i = ref->count; i < 3 && ref->node == TH_NONE; i++)
-        add_part(out, 0);
-    for (size_t i = ref->count; i > 0; i--)
-        add_part(out, ref->words[i - 1]);
-}
-
 void th_text_leaf_identifier(struct th_buffer *out, th_term t)
 {
     struct th_pid_parts pid;
     struct th_port_parts port;
     struct th_ref_parts ref;
 
-    if (th_get_pid(t, &pid))
-        add_pid(out, &pid);
-    else if (th_get_port(t, &port))
-        add_port(out, &port);
-    else if (th_get_ref(t, &ref))
-        add_ref(out, &ref);
+    if (th_get_pid(t, &pid)) {
+        th_buffer_add_byte(out, '<');
+        th_text_add_unsigned(out, node_number(pid.node));
+        add_part(out, pid.number);
+        add_part(out, pid.serial);
+    } else if (th_get_port(t, &port)) {
+        th_buffer_add_text(out, "#Port<");
+        th_text_add_unsigned(out, node_number(port.node));
+        add_part(out, port.id);
+    } else if (th_get_ref(t, &ref)) {
+        th_buffer_add_text(out, "#Ref<");
+        th_text_add_unsigned(out, node_number(ref.node));
+        /* The words of a reference stand last first; the BEAM fills up its own to three. */
+        for (size_t i = ref.count; i < 3 && ref.node == TH_NONE; i++)
+            add_part(out, 0);
+        for (size_t i = ref.count; i > 0; i--)
+            add_part(out, ref.words[i - 1]);
+    }
     th_buffer_add_byte(out, '>');
 }
 
@@ -71,19 +57,6 @@ static char *put_bytes_as_latin1(char *to, const char *text, size_t bytes)
     return to;
 }
 
-static bool is_bare_in_fun(const struct th_atom_name *name)
-{
-    unsigned wanted = TH_CHAR_LOWER;
-    uint32_t c;
-
-    for (size_t at = 0; at < name->bytes; wanted = TH_CHAR_NAME) {
-        at += th_utf8_get(name->text + at, name->bytes - at, &c);
-        if (!th_text_char_is(c, wanted) || c == '@')
-            return false;
-    }
-    return name->bytes > 0;
-}
-
 /*
  * A name of an export is quoted by the BEAM's own rule: '@' needs quotes, reserved words do not,
  * escape and delete have no letters.
@@ -91,11 +64,16 @@ static bool is_bare_in_fun(const struct th_atom_name *name)
 static void add_export_name(struct th_buffer *out, th_term atom)
 {
     const struct th_atom_name *name = th_atom_name(atom);
-    bool bare = is_bare_in_fun(name);
+    unsigned wanted = TH_CHAR_LOWER;
+    bool bare = name->bytes > 0;
     char *to = (char *)th_buffer_reserve(out, 8 * (size_t)name->characters + 2);
     size_t used;
     uint32_t c;
 
+    for (size_t at = 0; at < name->bytes && bare; wanted = TH_CHAR_NAME) {
+        at += th_utf8_get(name->text + at, name->bytes - at, &c);
+        bare = th_text_char_is(c, wanted) && c != '@';
+    }
     if (!bare)
         *to++ = '\'';
     for (size_t at = 0; at < name->bytes; at += used) {
@@ -132,26 +110,21 @@ void th_text_leaf_fun_numbers(struct th_buffer *out, const struct th_fun_parts *
     th_buffer_add_byte(out, '>');
 }
 
-static void add_fun(struct th_buffer *out, const struct th_fun_parts *fun)
-{
-    const struct th_atom_name *name = th_atom_name(fun->module);
-    char *to;
-
-    th_buffer_add_text(out, "#Fun<");
-    to = (char *)th_buffer_reserve(out, 2 * (size_t)name->bytes);
-    to = put_bytes_as_latin1(to, name->text, name->bytes);
-    out->size = (size_t)(to - (char *)out->data);
-    th_text_leaf_fun_numbers(out, fun);
-}
-
 void th_text_leaf_fun(struct th_buffer *out, th_term t)
 {
+    const struct th_atom_name *name;
     struct th_fun_parts fun;
     th_term module, function;
     uint32_t arity;
+    char *to;
 
     if (th_get_fun(t, &fun)) {
-        add_fun(out, &fun);
+        name = th_atom_name(fun.module);
+        th_buffer_add_text(out, "#Fun<");
+        to = (char *)th_buffer_reserve(out, 2 * (size_t)name->bytes);
+        to = put_bytes_as_latin1(to, name->text, name->bytes);
+        out->size = (size_t)(to - (char *)out->data);
+        th_text_leaf_fun_numbers(out, &fun);
     } else if (th_get_export(t, &module, &function, &arity)) {
         th_buffer_add_text(out, "fun ");
         add_export_name(out, module);

@@ -80,7 +80,7 @@ bool th_text_is_reserved(const char *name, size_t bytes);
 
 enum {
     TH_PUT_INTEGER = 20, /* bytes that hold any 64-bit number */
-    TH_PUT_ESCAPED = 10  /* bytes that hold any character between quotes: \x{10FFFF} */
+    TH_PUT_ESCAPED = 11  /* bytes that hold any character between quotes: \x{10FFFF}, and a 0 */
 };
 
 /* th_put_*() write at TO, where there must be room, and return the place behind. */

@@ -7,6 +7,7 @@
 #include "text.h"
 #include "utf8.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum th_leaf th_text_leaf_integer(struct th_buffer *out, th_term integer, size_t room)
@@ -85,38 +86,28 @@ static inline bool is_shown(uint64_t c, enum th_text_encoding encoding)
            (c < 0xD800 || (c > 0xDFFF && c < 0xFFFE) || (c > 0xFFFF && c <= 0x10FFFF));
 }
 
-/* Counts the characters of a string, or its first MOST. */
-static enum th_leaf count_string(th_term list, size_t most, enum th_text_encoding encoding,
-                                 size_t *count)
-{
-    size_t n = 0;
-
-    for (; th_is_list(list) && n < most; list = th_cell(list)[1], n++) {
-        th_term head = th_cell(list)[0];
-        if (!th_is_small(head) || !is_shown(head >> 4, encoding))
-            return TH_LEAF_OTHER;
-    }
-    *count = n;
-    return list == TH_NIL ? TH_LEAF_WHOLE : n == most ? TH_LEAF_CUT : TH_LEAF_OTHER;
-}
-
 enum th_leaf th_text_leaf_string(struct th_buffer *out, th_term list, size_t room,
                                  enum th_text_encoding encoding)
 {
-    size_t count;
-    enum th_leaf kind = count_string(list, room, encoding, &count);
+    th_term tail = list;
+    size_t count = 0;
     char *to;
 
-    if (kind == TH_LEAF_OTHER)
-        return kind;
+    for (; th_is_list(tail) && count < room; tail = th_cell(tail)[1], count++) {
+        th_term head = th_cell(tail)[0];
+        if (!th_is_small(head) || !is_shown(head >> 4, encoding))
+            return TH_LEAF_OTHER;
+    }
+    if (tail != TH_NIL && count < room)
+        return TH_LEAF_OTHER;
     to = (char *)th_buffer_reserve(out, TH_UTF8_MAX * count + 2);
     *to++ = '"';
     for (; count > 0; count--, list = th_cell(list)[1])
         to = put_character(to, (uint32_t)(th_cell(list)[0] >> 4), '"', encoding);
-    if (kind == TH_LEAF_WHOLE)
+    if (tail == TH_NIL)
         *to++ = '"';
     out->size = (size_t)(to - (char *)out->data);
-    return kind;
+    return tail == TH_NIL ? TH_LEAF_WHOLE : TH_LEAF_CUT;
 }
 
 /* --- Bit strings ------------------------------------------------------------------------------ */
@@ -124,45 +115,25 @@ enum th_leaf th_text_leaf_string(struct th_buffer *out, th_term list, size_t roo
 /* How the bytes of a binary are written. */
 enum shape { NUMBERS, LATIN1, UTF8 };
 
-static bool is_printable(const unsigned char *data, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++)
-        if ((th_text_char_classes[data[i]] & TH_CHAR_PRINTABLE) == 0)
-            return false;
-    return bytes > 0;
-}
-
-static bool is_printable_utf8(const unsigned char *data, size_t bytes)
-{
-    uint32_t c;
-
-    for (size_t at = 0; at < bytes;) {
-        at += th_utf8_get((const char *)data + at, bytes - at, &c);
-        if (!is_shown(c, TH_TEXT_UNICODE))
-            return false;
-    }
-    return true;
-}
-
 /* Bytes that are UTF-8 are never taken for Latin-1, unless they are ASCII. */
 static enum shape shape_of(const unsigned char *data, size_t bytes, enum th_text_encoding encoding)
 {
     size_t characters;
+    uint32_t c;
 
     if (encoding == TH_TEXT_UNICODE && th_utf8_count((const char *)data, bytes, &characters) &&
-        characters < bytes)
-        return is_printable_utf8(data, bytes) ? UTF8 : NUMBERS;
-    return is_printable(data, bytes) ? LATIN1 : NUMBERS;
-}
-
-static char *put_byte(char *to, unsigned char byte)
-{
-    if (byte >= 100)
-        *to++ = (char)('0' + byte / 100);
-    if (byte >= 10)
-        *to++ = (char)('0' + byte / 10 % 10);
-    *to++ = (char)('0' + byte % 10);
-    return to;
+        characters < bytes) {
+        for (size_t at = 0; at < bytes;) {
+            at += th_utf8_get((const char *)data + at, bytes - at, &c);
+            if (!is_shown(c, TH_TEXT_UNICODE))
+                return NUMBERS;
+        }
+        return UTF8;
+    }
+    for (size_t i = 0; i < bytes; i++)
+        if ((th_text_char_classes[data[i]] & TH_CHAR_PRINTABLE) == 0)
+            return NUMBERS;
+    return bytes > 0 ? LATIN1 : NUMBERS;
 }
 
 static char *put_byte_values(char *to, const unsigned char *data, size_t bytes)
@@ -170,7 +141,7 @@ static char *put_byte_values(char *to, const unsigned char *data, size_t bytes)
     for (size_t i = 0; i < bytes; i++) {
         if (i > 0)
             *to++ = ',';
-        to = put_byte(to, data[i]);
+        to = th_text_put_unsigned(to, data[i]);
     }
     return to;
 }
@@ -184,14 +155,6 @@ static char *put_text_bytes(char *to, const unsigned char *data, size_t bytes, e
         i += shape == UTF8 ? th_utf8_get((const char *)data + i, bytes - i, &c) : 1;
         to = put_character(to, c, '"', TH_TEXT_UNICODE);
     }
-    return to;
-}
-
-static char *put_last_bits(char *to, unsigned char byte, size_t bits)
-{
-    to = th_text_put_unsigned(to, byte >> (8 - bits));
-    *to++ = ':';
-    *to++ = (char)('0' + bits);
     return to;
 }
 
@@ -240,7 +203,7 @@ enum th_leaf th_text_leaf_bits(struct th_buffer *out, th_term t, size_t room,
         if (bits % 8 != 0 && bytes > 0)
             *to++ = ',';
         if (bits % 8 != 0)
-            to = put_last_bits(to, data[bytes], bits % 8);
+            to += sprintf(to, "%d:%zu", data[bytes] >> (8 - bits % 8), bits % 8);
     }
     to = stpcpy(to, ">>");
     out->size = (size_t)(to - (char *)out->data);

@@ -14,26 +14,6 @@ struct printer {
     struct th_text_walk walk;
 };
 
-static void put(struct printer *p, const char *text, size_t bytes)
-{
-    th_buffer_add(p->out, text, bytes);
-}
-
-static void put_leaf(struct printer *p, enum th_leaf leaf)
-{
-    p->cut = leaf == TH_LEAF_CUT;
-}
-
-static void begin_list(struct printer *p, th_term t, size_t room)
-{
-    enum th_leaf leaf = th_text_leaf_string(p->out, t, room, p->encoding);
-
-    put_leaf(p, leaf);
-    if (leaf != TH_LEAF_OTHER)
-        return;
-    th_text_walk_open(&p->walk, t);
-}
-
 static void begin_boxed(struct printer *p, th_term t, size_t room)
 {
     switch (th_term_subtag(t)) {
@@ -46,12 +26,12 @@ static void begin_boxed(struct printer *p, th_term t, size_t room)
         break;
     case TH_POS_BIG:
     case TH_NEG_BIG:
-        put_leaf(p, th_text_leaf_integer(p->out, t, room));
+        p->cut = th_text_leaf_integer(p->out, t, room) == TH_LEAF_CUT;
         break;
     case TH_HEAP_BINARY:
     case TH_SHARED_BINARY:
     case TH_SUB_BINARY:
-        put_leaf(p, th_text_leaf_bits(p->out, t, room, p->encoding));
+        p->cut = th_text_leaf_bits(p->out, t, room, p->encoding) == TH_LEAF_CUT;
         break;
     case TH_FUN:
     case TH_EXPORT:
@@ -69,19 +49,24 @@ static void begin_boxed(struct printer *p, th_term t, size_t room)
 static void begin(struct printer *p, th_term t)
 {
     size_t room = p->out->size < p->end ? p->end - p->out->size : 0;
+    enum th_leaf leaf;
 
-    if (th_is_small(t))
+    if (th_is_small(t)) {
         th_text_leaf_integer(p->out, t, room);
-    else if (th_is_atom(t))
+    } else if (th_is_atom(t)) {
         th_text_leaf_atom(p->out, t, p->encoding);
-    else if (th_is_boxed(t))
+    } else if (th_is_boxed(t)) {
         begin_boxed(p, t, room);
-    else if (th_is_list(t))
-        begin_list(p, t, room);
-    else if (t == TH_NIL)
-        put(p, "[]", 2);
-    else
+    } else if (th_is_list(t)) {
+        leaf = th_text_leaf_string(p->out, t, room, p->encoding);
+        p->cut = leaf == TH_LEAF_CUT;
+        if (leaf == TH_LEAF_OTHER)
+            th_text_walk_open(&p->walk, t);
+    } else if (t == TH_NIL) {
+        th_buffer_add(p->out, "[]", 2);
+    } else {
         th_text_leaf_identifier(p->out, t);
+    }
 }
 
 static void print(struct th_buffer *out, th_term t, size_t end, enum th_text_encoding encoding)
@@ -101,7 +86,7 @@ static void print(struct th_buffer *out, th_term t, size_t end, enum th_text_enc
             begin(&p, t);
     }
     if (p.cut)
-        put(&p, "...", 3);
+        th_buffer_add(out, "...", 3);
     th_stack_end(&p.walk.stack);
 }
 

@@ -45,55 +45,25 @@ static inline void th_text_walk_begin(struct th_text_walk *walk, struct th_buffe
     th_stack_begin(&walk->stack, walk->shallow, TH_TEXT_SHALLOW);
 }
 
-static inline void th_text_walk_push(struct th_text_walk *walk, struct th_text_frame frame)
-{
-    *(struct th_text_frame *)th_stack_push(&walk->stack, sizeof frame) = frame;
-}
-
 /* Writes the opening bracket of T, a tuple, map or cell. Frames may move. */
 static inline void th_text_walk_open(struct th_text_walk *walk, th_term t)
 {
+    struct th_text_frame *frame = th_stack_push(&walk->stack, sizeof *frame);
+
     if (th_is_list(t)) {
         th_buffer_add(walk->out, "[", 1);
-        th_text_walk_push(walk, (struct th_text_frame){.kind = TH_TEXT_LIST, .rest = t});
+        *frame = (struct th_text_frame){.kind = TH_TEXT_LIST, .rest = t};
     } else if (th_is_tuple(t)) {
         th_buffer_add(walk->out, "{", 1);
-        th_text_walk_push(walk, (struct th_text_frame){.kind = TH_TEXT_TUPLE,
-                                                       .left = th_tuple_arity(t),
-                                                       .next = th_tuple_elements(t)});
+        *frame = (struct th_text_frame){
+            .kind = TH_TEXT_TUPLE, .left = th_tuple_arity(t), .next = th_tuple_elements(t)};
     } else {
         th_buffer_add(walk->out, "#{", 2);
-        th_text_walk_push(walk, (struct th_text_frame){.kind = TH_TEXT_MAP_KEY,
-                                                       .left = th_map_size(t),
-                                                       .next = th_map_keys(t),
-                                                       .value = th_map_values(t)});
+        *frame = (struct th_text_frame){.kind = TH_TEXT_MAP_KEY,
+                                        .left = th_map_size(t),
+                                        .next = th_map_keys(t),
+                                        .value = th_map_values(t)};
     }
-}
-
-static inline void th_text_walk_separate(struct th_text_walk *walk, struct th_text_frame *frame)
-{
-    if (frame->started)
-        th_buffer_add_byte(walk->out, ',');
-    frame->started = true;
-}
-
-/* False: the bracket was closed. */
-static inline bool th_text_walk_step_list(struct th_text_walk *walk, struct th_text_frame *frame,
-                                          th_term *t)
-{
-    th_term rest = frame->rest;
-
-    if (th_is_list(rest)) {
-        th_text_walk_separate(walk, frame);
-        frame->rest = th_cell(rest)[1];
-        *t = th_cell(rest)[0];
-        return true;
-    }
-    frame->rest = TH_NIL;
-    *t = rest;
-    th_buffer_add_byte(walk->out, rest == TH_NIL ? ']' : '|');
-    walk->stack.depth -= rest == TH_NIL;
-    return rest != TH_NIL;
 }
 
 /* Goes on behind the innermost bracket: writes what stands before the next term, *T, which is then
@@ -102,8 +72,6 @@ static inline bool th_text_walk_step(struct th_text_walk *walk, th_term *t)
 {
     struct th_text_frame *frame = th_stack_top(&walk->stack, sizeof *frame);
 
-    if (frame->kind == TH_TEXT_LIST)
-        return th_text_walk_step_list(walk, frame, t);
     if (frame->kind == TH_TEXT_MAP_VALUE) {
         th_buffer_add_text(walk->out, walk->arrow);
         frame->kind = TH_TEXT_MAP_KEY;
@@ -111,12 +79,26 @@ static inline bool th_text_walk_step(struct th_text_walk *walk, th_term *t)
         *t = *frame->value++;
         return true;
     }
-    if (frame->left == 0) {
+    if (frame->kind == TH_TEXT_LIST && !th_is_list(frame->rest)) {
+        *t = frame->rest;
+        frame->rest = TH_NIL;
+        th_buffer_add_byte(walk->out, *t == TH_NIL ? ']' : '|');
+        walk->stack.depth -= *t == TH_NIL;
+        return *t != TH_NIL;
+    }
+    if (frame->kind != TH_TEXT_LIST && frame->left == 0) {
         th_buffer_add_byte(walk->out, '}');
         walk->stack.depth--;
         return false;
     }
-    th_text_walk_separate(walk, frame);
+    if (frame->started)
+        th_buffer_add_byte(walk->out, ',');
+    frame->started = true;
+    if (frame->kind == TH_TEXT_LIST) {
+        *t = th_cell(frame->rest)[0];
+        frame->rest = th_cell(frame->rest)[1];
+        return true;
+    }
     if (frame->kind == TH_TEXT_MAP_KEY)
         frame->kind = TH_TEXT_MAP_VALUE;
     else
