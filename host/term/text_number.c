@@ -31,30 +31,27 @@ static enum th_status make_integer(struct th_scanner *s, const char *from, unsig
 {
     size_t bytes = (size_t)(s->at - from);
     size_t count = 0;
-    char few[64];
-    char *digits;
+    char few[64] = {0};
+    char *digits = few;
+    bool room;
 
-    if (bytes > 2 * TH_TEXT_DIGITS)
-        return th_text_scan_fail(s, from, "expected an integer of at most %d digits",
-                                 TH_TEXT_DIGITS);
-    digits = bytes <= sizeof few ? few : th_try_alloc(bytes);
-    if (!digits || !th_env_room(s->env, ROOM(bytes))) {
-        if (digits != few)
-            th_try_free(digits, bytes);
-        return th_error_status();
-    }
     for (const char *c = from; c < s->at; c++)
-        if (*c != '_')
-            digits[count++] = *c;
-    s->value = TH_NONE;
-    if (count <= TH_TEXT_DIGITS)
-        s->value = th_term_big_from_digits(s->env, false, digits, count, radix);
-    if (digits != few)
-        th_try_free(digits, bytes);
+        count += *c != '_';
     if (count > TH_TEXT_DIGITS)
         return th_text_scan_fail(s, from, "expected an integer of at most %d digits",
                                  TH_TEXT_DIGITS);
-    return TH_OK;
+    if (bytes > sizeof few && !(digits = th_try_alloc(bytes)))
+        return th_error_status();
+    count = 0;
+    for (const char *c = from; c < s->at; c++)
+        if (*c != '_')
+            digits[count++] = *c;
+    room = th_env_room(s->env, ROOM(bytes));
+    if (room)
+        s->value = th_term_big_from_digits(s->env, false, digits, count, radix);
+    if (digits != few)
+        th_try_free(digits, bytes);
+    return room ? TH_OK : th_error_status();
 }
 
 static enum th_status scan_radix(struct th_scanner *s)
@@ -146,34 +143,23 @@ struct parts {
     size_t count;
 };
 
-static enum th_status scan_part(struct th_scanner *s, uint64_t *value)
-{
-    const char *from = s->at;
-
-    *value = 0;
-    while (is_digit(s, s->at, 10)) {
-        if (__builtin_mul_overflow(*value, 10u, value) ||
-            __builtin_add_overflow(*value, th_term_digit_value(*s->at), value))
-            return th_text_scan_fail(s, from, "expected a smaller number");
-        s->at++;
-    }
-    if (s->at == from)
-        return th_text_scan_fail(s, s->at, "expected a number of a pid, port or reference");
-    return TH_OK;
-}
-
 /* 0.1.2> */
 static enum th_status scan_parts(struct th_scanner *s, struct parts *parts)
 {
-    enum th_status status;
-
     parts->count = 0;
     do {
+        const char *from = s->at;
+        uint64_t value = 0;
+
         if (parts->count == PARTS)
             return th_text_scan_fail(s, s->at, "expected '>'");
-        status = scan_part(s, &parts->values[parts->count++]);
-        if (status != TH_OK)
-            return status;
+        for (; is_digit(s, s->at, 10); s->at++)
+            if (__builtin_mul_overflow(value, 10u, &value) ||
+                __builtin_add_overflow(value, th_term_digit_value(*s->at), &value))
+                return th_text_scan_fail(s, from, "expected a smaller number");
+        if (s->at == from)
+            return th_text_scan_fail(s, s->at, "expected a number of a pid, port or reference");
+        parts->values[parts->count++] = value;
     } while (s->at < s->end && *s->at == '.' && s->at++);
     if (s->at == s->end || *s->at != '>')
         return th_text_scan_fail(s, s->at, "expected '.' or '>'");
@@ -184,59 +170,39 @@ static enum th_status scan_parts(struct th_scanner *s, struct parts *parts)
     return TH_OK;
 }
 
-/* True if the parts after the node fit 32 bits. */
-static bool fit_words(const struct parts *parts)
+/* The identifier that begins with SIGN, TH_NONE if PARTS are not its. */
+static th_term make_identifier(th_env *env, char sign, const struct parts *parts)
 {
-    for (size_t i = 1; i < parts->count; i++)
-        if (parts->values[i] > UINT32_MAX)
-            return false;
-    return true;
-}
-
-static th_term make_pid(th_env *env, const struct parts *parts)
-{
-    if (parts->count != 3 || !fit_words(parts))
-        return TH_NONE;
-    return th_make_pid(env, TH_NONE, 0, (uint32_t)parts->values[1], (uint32_t)parts->values[2]);
-}
-
-static th_term make_port(th_env *env, const struct parts *parts)
-{
-    if (parts->count != 2)
-        return TH_NONE;
-    return th_make_port(env, TH_NONE, 0, parts->values[1]);
-}
-
-static th_term make_ref(th_env *env, const struct parts *parts)
-{
-    uint32_t words[TH_REF_WORDS];
+    uint32_t words[TH_REF_WORDS] = {0};
     size_t count = parts->count - 1;
 
-    if (count == 0 || !fit_words(parts))
-        return TH_NONE;
-    for (size_t i = 0; i < count; i++)
+    if (sign == 'P')
+        return count == 1 ? th_make_port(env, TH_NONE, 0, parts->values[1]) : TH_NONE;
+    for (size_t i = 0; i < count; i++) {
+        if (parts->values[count - i] > UINT32_MAX)
+            return TH_NONE;
         words[i] = (uint32_t)parts->values[count - i];
-    return th_make_reference(env, TH_NONE, 0, words, count);
+    }
+    if (sign == '<')
+        return count == 2 ? th_make_pid(env, TH_NONE, 0, words[1], words[0]) : TH_NONE;
+    return count > 0 ? th_make_reference(env, TH_NONE, 0, words, count) : TH_NONE;
 }
 
 enum th_status th_text_scan_identifier(struct th_scanner *s)
 {
-    th_term (*make)(th_env * env, const struct parts *parts) = make_pid;
+    char sign = s->at[0] == '#' ? s->at[1] : '<';
     struct parts parts;
     enum th_status status;
 
-    if (s->at[0] == '#') {
-        if (s->at[1] == 'F')
-            return th_text_scan_fail(s, s->at, "expected a term (a fun cannot be read from text)");
-        make = s->at[1] == 'P' ? make_port : make_ref;
-    }
+    if (sign == 'F')
+        return th_text_scan_fail(s, s->at, "expected a term (a fun cannot be read from text)");
     while (*s->at++ != '<') {
     }
     status = scan_parts(s, &parts);
     if (status != TH_OK)
         return status;
     s->token = TH_TOKEN_TERM;
-    s->value = make(s->env, &parts);
+    s->value = make_identifier(s->env, sign, &parts);
     if (s->value == TH_NONE)
         return th_text_scan_fail(s, s->start, "expected <0.N.N>, #Port<0.N> or #Ref<0.N.N.N>");
     return TH_OK;

@@ -11,6 +11,8 @@
 #include "text_parse_internal.h"
 #include "text_internal.h"
 
+#include <string.h>
+
 enum { SHORT_WORDS = 32 /* the most that a term of one token takes, but for long ones */ };
 
 struct parser {
@@ -196,17 +198,21 @@ static enum th_status begin_term(struct parser *p, th_term *value, bool *complet
 
 /* --- Having a term ---------------------------------------------------------------------------- */
 
-static bool is_operator(int token)
-{
-    return token == TH_TOKEN_OPERATOR || token == '+' || token == '-' || token == '#' ||
-           token == '(' || token == '/' || token == ':';
-}
-
 static enum th_status fail_behind(const struct th_scanner *s, const char *wanted)
 {
+    bool is_operator = s->token == TH_TOKEN_OPERATOR ||
+                       (s->token > 0 && s->token < 128 && strchr("+-#(/:", s->token));
+
     return th_text_scan_fail(s, s->start, "expected %s%s", wanted,
-                             is_operator(s->token) ? " (only constants are read, no expressions)"
-                                                   : "");
+                             is_operator ? " (only constants are read, no expressions)" : "");
+}
+
+/* Reads the next token, which must be TOKEN. */
+static enum th_status expect_behind(struct th_scanner *s, int token, const char *wanted)
+{
+    enum th_status status = th_text_scan_next(s);
+
+    return status == TH_OK && s->token != token ? fail_behind(s, wanted) : status;
 }
 
 static enum th_status put_in_list(struct parser *p, th_term *value, bool *complete)
@@ -226,17 +232,6 @@ static enum th_status put_in_list(struct parser *p, th_term *value, bool *comple
     else if (s->token != ',')
         return fail_behind(s, "',', '|' or ']'");
     return TH_OK;
-}
-
-static enum th_status put_as_tail(struct parser *p, th_term *value)
-{
-    enum th_status status = th_text_scan_next(&p->scanner);
-
-    if (status == TH_OK && p->scanner.token != ']')
-        status = fail_behind(&p->scanner, "']'");
-    if (status == TH_OK)
-        status = made(th_text_builder_list(&p->builder, *value), value);
-    return status;
 }
 
 static enum th_status put_in_braces(struct parser *p, th_term *value, bool *complete)
@@ -261,42 +256,6 @@ static enum th_status put_in_braces(struct parser *p, th_term *value, bool *comp
                 value);
 }
 
-static enum th_status put_as_key(struct parser *p, th_term value, bool *complete)
-{
-    enum th_status status = th_text_scan_next(&p->scanner);
-
-    if (status == TH_OK)
-        status = add(p, value);
-    th_text_builder_top(&p->builder)->kind = TH_OPEN_VALUE;
-    *complete = false;
-    if (status == TH_OK && p->scanner.token != TH_TOKEN_ARROW)
-        status = fail_behind(&p->scanner, "'=>'");
-    return status;
-}
-
-static enum th_status put_in_parentheses(struct parser *p)
-{
-    enum th_status status = th_text_scan_next(&p->scanner);
-
-    if (status == TH_OK && p->scanner.token != ')')
-        status = fail_behind(&p->scanner, "')'");
-    p->builder.brackets.depth--;
-    return status;
-}
-
-static enum th_status put_behind_sign(struct parser *p, th_term *value)
-{
-    const struct th_bracket *sign = th_text_builder_top(&p->builder);
-    enum th_status status = TH_OK;
-
-    if (sign->kind == TH_OPEN_MINUS)
-        status = negate(&p->scanner, sign->place, value);
-    else if (!th_is_float(*value) && !th_is_integer(*value))
-        status = th_text_scan_fail(&p->scanner, sign->place, "expected a number behind the sign");
-    p->builder.brackets.depth--;
-    return status;
-}
-
 static enum th_status put_in_bits(struct parser *p, th_term *value, bool *complete)
 {
     struct th_scanner *s = &p->scanner;
@@ -318,7 +277,10 @@ static enum th_status put_in_bits(struct parser *p, th_term *value, bool *comple
  * bracket makes, complete in its turn. */
 static enum th_status put_term(struct parser *p, th_term *value, bool *complete)
 {
-    enum th_bracket_kind kind = th_text_builder_top(&p->builder)->kind;
+    struct th_scanner *s = &p->scanner;
+    struct th_bracket *top = th_text_builder_top(&p->builder);
+    enum th_bracket_kind kind = top->kind;
+    enum th_status status;
 
     if (*value == TH_NONE && kind != TH_OPEN_BITS && kind != TH_OPEN_PARENTHESIS &&
         made(th_text_scan_list(&p->scanner), value) != TH_OK)
@@ -326,20 +288,30 @@ static enum th_status put_term(struct parser *p, th_term *value, bool *complete)
     switch (kind) {
     case TH_OPEN_LIST:
         return put_in_list(p, value, complete);
-    case TH_OPEN_TAIL:
-        return put_as_tail(p, value);
     case TH_OPEN_TUPLE:
     case TH_OPEN_VALUE:
         return put_in_braces(p, value, complete);
-    case TH_OPEN_KEY:
-        return put_as_key(p, *value, complete);
-    case TH_OPEN_PARENTHESIS:
-        return put_in_parentheses(p);
-    case TH_OPEN_PLUS:
-    case TH_OPEN_MINUS:
-        return put_behind_sign(p, value);
     case TH_OPEN_BITS:
         return put_in_bits(p, value, complete);
+    case TH_OPEN_TAIL:
+        status = expect_behind(s, ']', "']'");
+        return status == TH_OK ? made(th_text_builder_list(&p->builder, *value), value) : status;
+    case TH_OPEN_KEY:
+        top->kind = TH_OPEN_VALUE;
+        *complete = false;
+        status = add(p, *value);
+        return status == TH_OK ? expect_behind(s, TH_TOKEN_ARROW, "'=>'") : status;
+    case TH_OPEN_PARENTHESIS:
+        p->builder.brackets.depth--;
+        return expect_behind(s, ')', "')'");
+    case TH_OPEN_PLUS:
+        p->builder.brackets.depth--;
+        return th_is_float(*value) || th_is_integer(*value)
+                   ? TH_OK
+                   : th_text_scan_fail(s, top->place, "expected a number behind the sign");
+    case TH_OPEN_MINUS:
+        p->builder.brackets.depth--;
+        return negate(s, top->place, value);
     }
     return TH_OK;
 }
@@ -358,17 +330,6 @@ static enum th_status parse(struct parser *p, th_term *term)
     return status;
 }
 
-static enum th_status expect_end(struct th_scanner *s)
-{
-    enum th_status status = th_text_scan_next(s);
-
-    if (status == TH_OK && s->token == TH_TOKEN_DOT)
-        status = th_text_scan_next(s);
-    if (status == TH_OK && s->token != TH_TOKEN_END)
-        status = fail_behind(s, "the end of the term");
-    return status;
-}
-
 enum th_status th_text_parse(th_env *env, const char *text, size_t length, th_term *term)
 {
     struct parser p;
@@ -378,7 +339,11 @@ enum th_status th_text_parse(th_env *env, const char *text, size_t length, th_te
     start(&p, env, text, length);
     status = parse(&p, &t);
     if (status == TH_OK)
-        status = expect_end(&p.scanner);
+        status = th_text_scan_next(&p.scanner);
+    if (status == TH_OK && p.scanner.token == TH_TOKEN_DOT)
+        status = th_text_scan_next(&p.scanner);
+    if (status == TH_OK && p.scanner.token != TH_TOKEN_END)
+        status = fail_behind(&p.scanner, "the end of the term");
     if (status == TH_OK)
         *term = t;
     finish(&p);

@@ -1,5 +1,5 @@
 /*
- * Quoted atoms, strings and sigils.
+ * Quoted atoms, strings and sigils, and the characters in them.
  *
  * The characters of what has no escapes are taken where they stand; others are put together in the
  * scanner's buffers.
@@ -8,15 +8,75 @@
 
 #include "env_internal.h"
 #include "atom.h"
+#include "integer_internal.h"
 #include "make.h"
 #include "text_internal.h"
 #include "utf8.h"
 
 #include <string.h>
 
+/* --- Characters behind a backslash ------------------------------------------------------------ */
+
+static bool is_hexadecimal(const struct th_scanner *s)
+{
+    return s->at < s->end && th_term_digit_value(*s->at) < 16;
+}
+
+/* xHH and x{H...} */
+static enum th_status scan_hexadecimal(struct th_scanner *s, uint32_t *c)
+{
+    bool braces = s->at < s->end && *s->at == '{';
+    const char *from = s->at += braces;
+
+    for (*c = 0; is_hexadecimal(s) && (braces || s->at < from + 2); s->at++)
+        if (*c < 0x110000)
+            *c = *c << 4 | th_term_digit_value(*s->at);
+    if (s->at == from || (!braces && s->at != from + 2))
+        return th_text_scan_fail(s, s->at, "expected a hexadecimal digit");
+    if (braces && (s->at == s->end || *s->at != '}'))
+        return th_text_scan_fail(s, s->at, "expected '}'");
+    s->at += braces;
+    if (!th_utf8_valid(*c))
+        return th_text_scan_fail(s, from, "expected the number of a character");
+    return TH_OK;
+}
+
+enum th_status th_text_scan_quoted(struct th_scanner *s, bool verbatim, uint32_t *c)
+{
+    static const char letters[] = "ntrsbvfed", plain[] = "\n\t\r \b\v\f\x1B\x7F";
+    bool escaped = !verbatim && s->at < s->end && *s->at == '\\';
+    const char *from = s->at += escaped, *letter;
+    enum th_status status = th_text_scan_character(s, c);
+
+    if (status != TH_OK || !escaped)
+        return status;
+    if (*c == 'x')
+        return scan_hexadecimal(s, c);
+    if (*c == '^') {
+        from = s->at;
+        status = th_text_scan_character(s, c);
+        if (status != TH_OK)
+            return status;
+        if (*c == '?')
+            *c = 0x7F;
+        else if ((*c >= '@' && *c <= '_') || (*c >= 'a' && *c <= 'z'))
+            *c &= 0x1F;
+        else
+            return th_text_scan_fail(s, from, "expected a letter behind \\^");
+    } else if (*c >= '0' && *c <= '7') {
+        *c -= '0';
+        while (s->at < from + 3 && s->at < s->end && *s->at >= '0' && *s->at <= '7')
+            *c = *c << 3 | (uint32_t)(*s->at++ - '0');
+    } else if (*c > 0 && *c < 0x80 && (letter = strchr(letters, (int)*c)) != NULL) {
+        *c = (uint32_t)plain[letter - letters];
+    }
+    return TH_OK;
+}
+
 /* --- One pair of quotes ----------------------------------------------------------------------- */
 
-enum th_status th_text_scan_add(struct th_buffer *to, uint32_t c)
+/* Appends C, from the budget of base/memory.h. */
+static enum th_status add_character(struct th_buffer *to, uint32_t c)
 {
     if (!th_buffer_try(to, TH_UTF8_MAX))
         return th_error_status();
@@ -29,7 +89,8 @@ static struct th_characters all_of(const struct th_buffer *b)
     return (struct th_characters){b->size > 0 ? (const char *)b->data : "", b->size};
 }
 
-enum th_status th_text_scan_fail_open(struct th_scanner *s, const char *closing)
+/* Raises an error for quotes at `start` that are not closed by CLOSING. */
+__attribute__((cold)) static enum th_status fail_open(struct th_scanner *s, const char *closing)
 {
     s->unclosed = true;
     return th_text_scan_fail(s, s->end, "expected %s at the end of what begins with %.*s", closing,
@@ -49,12 +110,12 @@ static enum th_status scan_to_quote(struct th_scanner *s, char quote, bool verba
             s->at++;
         status = th_text_scan_quoted(s, verbatim, &c);
         if (status == TH_OK)
-            status = th_text_scan_add(to, c);
+            status = add_character(to, c);
         if (status != TH_OK)
             return status;
     }
     if (s->at == s->end)
-        return th_text_scan_fail_open(s, (char[]){quote, 0});
+        return fail_open(s, (char[]){quote, 0});
     s->at++;
     return TH_OK;
 }
@@ -95,16 +156,126 @@ enum th_status th_text_scan_quoted_atom(struct th_scanner *s)
     return s->value != TH_NONE ? TH_OK : th_text_scan_fail_atom(s);
 }
 
-/* --- Strings and sigils ----------------------------------------------------------------------- */
+/* --- Triple quotes ---------------------------------------------------------------------------- */
 
-/* At a quote; appends to the string. */
-static enum th_status scan_more(struct th_scanner *s)
+/*
+ * Three quotes or more, then lines, then on a line of its own as many quotes again. What stands in
+ * front of those is the indentation: it is taken off every line that is not empty. The new line in
+ * front of the last line does not count.
+ */
+
+/* How many '"' stand here. */
+static size_t count_quotes(const struct th_scanner *s)
 {
-    if (th_text_scan_count_quotes(s) >= 3)
-        return th_text_scan_triple(s, true);
-    s->at++;
-    return scan_to_quote(s, '"', false, &s->string);
+    const char *at = s->at;
+
+    while (at < s->end && *at == '"')
+        at++;
+    return (size_t)(at - s->at);
 }
+
+static bool is_blank(char c)
+{
+    return (c & 0x80) == 0 && th_text_char_is((unsigned char)c, TH_CHAR_SPACE);
+}
+
+/* The bytes of white space in front of QUOTES quotes at AT, if that is all there is before them;
+ * else SIZE_MAX. */
+static size_t closing_indent(const struct th_scanner *s, const char *at, size_t quotes)
+{
+    const char *from = at;
+
+    while (at < s->end && *at != '\n' && is_blank(*at))
+        at++;
+    if ((size_t)(s->end - at) < quotes)
+        return SIZE_MAX;
+    for (size_t i = 0; i < quotes; i++)
+        if (at[i] != '"')
+            return SIZE_MAX;
+    return (size_t)(at - from);
+}
+
+static const char *line_end(const struct th_scanner *s, const char *at)
+{
+    while (at < s->end && *at != '\n')
+        at++;
+    return at;
+}
+
+/* Appends one line. */
+static enum th_status scan_line(struct th_scanner *s, const char *end, bool verbatim)
+{
+    enum th_status status;
+    uint32_t c;
+
+    while (s->at < end) {
+        if (*s->at == '\\' && s->at + 1 == end && !verbatim) {
+            s->at = end; /* an escaped new line is a new line */
+            break;
+        }
+        status = th_text_scan_quoted(s, verbatim, &c);
+        if (status == TH_OK)
+            status = add_character(&s->string, c);
+        if (status != TH_OK)
+            return status;
+    }
+    return TH_OK;
+}
+
+/* The lines up to CLOSING, the last line, which has INDENT bytes in front of its quotes. */
+static enum th_status scan_lines(struct th_scanner *s, const char *closing, size_t indent,
+                                 bool verbatim)
+{
+    enum th_status status;
+
+    while (s->at < closing) {
+        const char *end = line_end(s, s->at);
+        bool last = end + 1 == closing;
+        bool returns = end > s->at && end[-1] == '\r';
+        if (end - returns > s->at) {
+            if ((size_t)(end - s->at) < indent || memcmp(s->at, closing, indent) != 0)
+                return th_text_scan_fail(s, s->at,
+                                         "expected the indentation of the closing quotes");
+            s->at += indent;
+        }
+        status = scan_line(s, end - (last && returns && end > s->at), verbatim);
+        if (status == TH_OK && !last)
+            status = add_character(&s->string, '\n');
+        if (status != TH_OK)
+            return status;
+        s->at = end + 1;
+    }
+    return TH_OK;
+}
+
+/* At three quotes or more; appends to `string`. */
+static enum th_status scan_triple(struct th_scanner *s, bool verbatim)
+{
+    size_t quotes = count_quotes(s);
+    size_t indent = SIZE_MAX;
+    const char *closing;
+    enum th_status status;
+
+    s->at += quotes;
+    closing = line_end(s, s->at);
+    for (const char *c = s->at; c < closing; c++)
+        if (!is_blank(*c))
+            return th_text_scan_fail(s, c, "expected a new line behind the triple quotes");
+    s->at = closing + (closing < s->end);
+    while (closing < s->end && indent == SIZE_MAX) {
+        closing++;
+        indent = closing_indent(s, closing, quotes);
+        if (indent == SIZE_MAX)
+            closing = line_end(s, closing);
+    }
+    if (indent == SIZE_MAX)
+        return fail_open(s, "as many quotes on a line of their own");
+    status = scan_lines(s, closing, indent, verbatim);
+    s->at = closing + indent + quotes;
+    return status;
+}
+
+/* --- Strings and sigils ----------------------------------------------------------------------- */
 
 static bool is_string_next(struct th_scanner *s)
 {
@@ -123,7 +294,7 @@ enum th_status th_text_scan_string(struct th_scanner *s)
 
     s->token = TH_TOKEN_STRING;
     s->string.size = 0;
-    if (th_text_scan_count_quotes(s) < 3) {
+    if (count_quotes(s) < 3) {
         s->at++;
         if (take_as_is(s, '"', &s->characters)) {
             if (!is_string_next(s))
@@ -135,41 +306,26 @@ enum th_status th_text_scan_string(struct th_scanner *s)
             status = scan_to_quote(s, '"', false, &s->string);
         }
     } else {
-        status = th_text_scan_triple(s, true);
+        status = scan_triple(s, true);
     }
-    while (status == TH_OK && is_string_next(s))
-        status = scan_more(s);
+    while (status == TH_OK && is_string_next(s)) {
+        if (count_quotes(s) >= 3) {
+            status = scan_triple(s, true);
+        } else {
+            s->at++;
+            status = scan_to_quote(s, '"', false, &s->string);
+        }
+    }
     s->characters = all_of(&s->string);
     return status;
-}
-
-/* The quote that ends what C begins, 0 if it begins nothing. */
-static char closing_quote(char c)
-{
-    static const char quotes[] = "()[]{}<>//||''\"\"``##";
-
-    for (size_t i = 0; quotes[i] != 0; i += 2)
-        if (quotes[i] == c)
-            return quotes[i + 1];
-    return 0;
-}
-
-static enum th_status scan_sigil_quotes(struct th_scanner *s, char kind)
-{
-    char quote = s->at < s->end ? closing_quote(*s->at) : 0;
-
-    if (quote == 0)
-        return th_text_scan_fail(s, s->at, "expected b, B, s, S or a quote behind '~'");
-    if (th_text_scan_count_quotes(s) >= 3)
-        return th_text_scan_triple(s, kind != 'b' && kind != 's');
-    s->at++;
-    return scan_to_quote(s, quote, kind == 'B' || kind == 'S', &s->string);
 }
 
 /* ~ ~b ~B make a binary, ~s ~S a string; the capitals, and ~ with triple quotes, take backslashes
  * as they are. */
 enum th_status th_text_scan_sigil(struct th_scanner *s)
 {
+    static const char opening[] = "([{</|'\"`#", closing[] = ")]}>/|'\"`#";
+    const char *quote;
     enum th_status status;
     char kind = 0;
 
@@ -177,7 +333,15 @@ enum th_status th_text_scan_sigil(struct th_scanner *s)
     if (s->at < s->end && memchr("bBsS", *s->at, 4) != NULL)
         kind = *s->at++;
     s->string.size = 0;
-    status = scan_sigil_quotes(s, kind);
+    quote = s->at < s->end && *s->at ? strchr(opening, *s->at) : NULL;
+    if (!quote)
+        return th_text_scan_fail(s, s->at, "expected b, B, s, S or a quote behind '~'");
+    if (count_quotes(s) >= 3) {
+        status = scan_triple(s, kind != 'b' && kind != 's');
+    } else {
+        s->at++;
+        status = scan_to_quote(s, closing[quote - opening], kind == 'B' || kind == 'S', &s->string);
+    }
     if (status != TH_OK)
         return status;
     if (s->at < s->end && th_text_char_is((unsigned char)*s->at, TH_CHAR_NAME))

@@ -25,29 +25,16 @@ struct th_place th_text_scan_place(const char *text, const char *at)
     return place;
 }
 
-/* Some characters from AT on, as far as they are fit to be shown on a line. */
-static size_t excerpt(const struct th_scanner *s, const char *at)
-{
-    enum { SHOWN = 20 };
-    const char *from = at;
-    size_t used;
-    uint32_t c;
-
-    for (int i = 0; i < SHOWN; i++, from += used) {
-        used = th_utf8_get(from, (size_t)(s->end - from), &c);
-        if (used == 0 || c < ' ' || (c >= 0x7F && c < 0xA0))
-            break;
-    }
-    return (size_t)(from - at);
-}
-
 enum th_status th_text_scan_fail(const struct th_scanner *s, const char *at, const char *format,
                                  ...)
 {
+    enum { SHOWN = 20 };
     struct th_place place = th_text_scan_place(s->text, at);
-    size_t shown = excerpt(s, at);
     char message[TH_ERROR_TEXT / 2];
+    const char *end = at;
     va_list args;
+    size_t used;
+    uint32_t c;
 
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
@@ -55,11 +42,18 @@ enum th_status th_text_scan_fail(const struct th_scanner *s, const char *at, con
     if (at == s->end)
         return th_error_raise(TH_MALFORMED, "line %zu, column %zu: %s, found the end of the text",
                               place.line, place.column, message);
-    if (shown == 0)
+
+    /* Some characters from AT on, as far as they are fit to be shown on a line. */
+    for (int i = 0; i < SHOWN; i++, end += used) {
+        used = th_utf8_get(end, (size_t)(s->end - end), &c);
+        if (used == 0 || c < ' ' || (c >= 0x7F && c < 0xA0))
+            break;
+    }
+    if (end == at)
         return th_error_raise(TH_MALFORMED, "line %zu, column %zu: %s, found the byte %02X",
                               place.line, place.column, message, (unsigned char)*at);
     return th_error_raise(TH_MALFORMED, "line %zu, column %zu: %s, found \"%.*s\"", place.line,
-                          place.column, message, (int)shown, at);
+                          place.column, message, (int)(end - at), at);
 }
 
 enum th_status th_text_scan_fail_atom(const struct th_scanner *s)
@@ -141,13 +135,6 @@ static enum th_status scan_word(struct th_scanner *s)
     return TH_OK;
 }
 
-static enum th_status scan_variable(struct th_scanner *s)
-{
-    skip_name(s);
-    s->token = TH_TOKEN_VARIABLE;
-    return TH_OK;
-}
-
 /* --- Punctuation ------------------------------------------------------------------------------ */
 
 static bool follows(const struct th_scanner *s, const char *text)
@@ -155,14 +142,6 @@ static bool follows(const struct th_scanner *s, const char *text)
     size_t bytes = strlen(text);
 
     return (size_t)(s->end - s->at) >= bytes && memcmp(s->at, text, bytes) == 0;
-}
-
-static bool is_full_stop(const struct th_scanner *s)
-{
-    uint32_t c;
-
-    return s->at + 1 == s->end || s->at[1] == '%' ||
-           (latin1_at(s, s->at + 1, &c) > 0 && th_text_char_is(c, TH_CHAR_SPACE));
 }
 
 /* What Erlang reads as one token, the longer ones first. */
@@ -188,19 +167,17 @@ static enum th_status take(struct th_scanner *s, int token, size_t bytes)
 
 static enum th_status scan_punctuation(struct th_scanner *s, char c)
 {
+    uint32_t next;
+
     if (th_text_char_is((unsigned char)c, TH_CHAR_SINGLE))
         return take(s, c, 1);
-    if (c == '.' && is_full_stop(s))
+    if (c == '.' && (s->at + 1 == s->end || s->at[1] == '%' ||
+                     (latin1_at(s, s->at + 1, &next) > 0 && th_text_char_is(next, TH_CHAR_SPACE))))
         return take(s, TH_TOKEN_DOT, 1);
     for (size_t i = 0; i < sizeof long_tokens / sizeof long_tokens[0]; i++)
         if (long_tokens[i].text[0] == c && follows(s, long_tokens[i].text))
             return take(s, long_tokens[i].token, strlen(long_tokens[i].text));
     return take(s, strchr("|:/+-", c) != NULL ? c : TH_TOKEN_OPERATOR, 1);
-}
-
-static bool is_digit(const struct th_scanner *s, const char *at)
-{
-    return at < s->end && *at >= '0' && *at <= '9';
 }
 
 static enum th_status scan_by_first(struct th_scanner *s, char c)
@@ -217,7 +194,7 @@ static enum th_status scan_by_first(struct th_scanner *s, char c)
     case '~':
         return th_text_scan_sigil(s);
     case '<':
-        if (is_digit(s, s->at + 1))
+        if (s->at + 1 < s->end && s->at[1] >= '0' && s->at[1] <= '9')
             return th_text_scan_identifier(s);
         break;
     case '#':
@@ -246,8 +223,10 @@ enum th_status th_text_scan_next(struct th_scanner *s)
                                  "between quotes");
     if (th_text_char_is(c, TH_CHAR_LOWER))
         return scan_word(s);
-    if (th_text_char_is(c, TH_CHAR_UPPER))
-        return scan_variable(s);
+    if (th_text_char_is(c, TH_CHAR_UPPER)) {
+        skip_name(s);
+        return take(s, TH_TOKEN_VARIABLE, 0);
+    }
     if (used == 2)
         return take(s, TH_TOKEN_OPERATOR, used);
     return scan_by_first(s, (char)c);

@@ -1,5 +1,6 @@
 #include "text_segment.h"
 
+#include "atom.h"
 #include "integer_internal.h"
 #include "make.h"
 #include "utf8.h"
@@ -8,6 +9,145 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* --- Types ------------------------------------------------------------------------------------ */
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+enum { NATIVE = TH_ORDER_LITTLE };
+#else
+enum { NATIVE = TH_ORDER_BIG };
+#endif
+
+static const struct word {
+    const char *name;
+    unsigned char type, order, sign;
+} words[] = {
+    {"integer", TH_SEGMENT_INTEGER, 0, 0},
+    {"float", TH_SEGMENT_FLOAT, 0, 0},
+    {"binary", TH_SEGMENT_BINARY, 0, 0},
+    {"bytes", TH_SEGMENT_BINARY, 0, 0},
+    {"bitstring", TH_SEGMENT_BITSTRING, 0, 0},
+    {"bits", TH_SEGMENT_BITSTRING, 0, 0},
+    {"utf8", TH_SEGMENT_UTF8, 0, 0},
+    {"utf16", TH_SEGMENT_UTF16, 0, 0},
+    {"utf32", TH_SEGMENT_UTF32, 0, 0},
+    {"big", 0, TH_ORDER_BIG, 0},
+    {"little", 0, TH_ORDER_LITTLE, 0},
+    {"native", 0, NATIVE, 0},
+    {"signed", 0, 0, TH_SIGN_YES},
+    {"unsigned", 0, 0, TH_SIGN_NO},
+};
+
+/* Behind the word unit. */
+static enum th_status read_unit(struct th_scanner *s, struct th_spec *spec)
+{
+    enum th_status status = th_text_scan_next(s);
+    int64_t unit;
+
+    if (status == TH_OK && s->token == ':')
+        status = th_text_scan_next(s);
+    else if (status == TH_OK)
+        status = th_text_scan_fail(s, s->start, "expected ':' behind unit");
+    if (status != TH_OK)
+        return status;
+    if (s->token != TH_TOKEN_TERM || !th_get_int64(s->value, &unit) || unit < 1 || unit > 256)
+        return th_text_scan_fail(s, s->start, "expected a unit from 1 to 256");
+    if (spec->unit != 0 && spec->unit != (unsigned)unit)
+        return th_text_scan_fail(s, s->start, "expected one unit");
+    spec->unit = (unsigned)unit;
+    return TH_OK;
+}
+
+/* Sets *OLD to NEW unless that is nothing; false if it is something else already. */
+static bool agree(unsigned *old, unsigned new)
+{
+    if (new != 0 && *old != 0 && *old != new)
+        return false;
+    if (new != 0)
+        *old = new;
+    return true;
+}
+
+static enum th_status read_word(struct th_scanner *s, struct th_spec *spec)
+{
+    const struct word *word = words, *end = words + sizeof words / sizeof words[0];
+    const char *name;
+
+    if (s->token != TH_TOKEN_TERM || !th_is_atom(s->value))
+        return th_text_scan_fail(s, s->start, "expected a type of a segment");
+    name = th_atom_name(s->value)->text;
+    if (strcmp(name, "unit") == 0)
+        return read_unit(s, spec);
+    while (word < end && strcmp(word->name, name) != 0)
+        word++;
+    if (word == end)
+        return th_text_scan_fail(s, s->start, "expected a type of a segment");
+    if (!agree(&spec->type, word->type) || !agree(&spec->order, word->order) ||
+        !agree(&spec->sign, word->sign))
+        return th_text_scan_fail(s, s->start, "expected a type that goes with those before it");
+    return TH_OK;
+}
+
+enum th_status th_text_spec_read_types(struct th_scanner *s, struct th_spec *spec)
+{
+    enum th_status status;
+
+    do {
+        status = th_text_scan_next(s);
+        if (status == TH_OK)
+            status = read_word(s, spec);
+        if (status == TH_OK)
+            status = th_text_scan_next(s);
+    } while (status == TH_OK && s->token == '-');
+    return status;
+}
+
+/* --- Sizes ------------------------------------------------------------------------------------ */
+
+/* Times any unit it fits 64 bits; what is built is bounded elsewhere. */
+static const int64_t largest_size = (int64_t)1 << 50;
+
+/* Behind the ':'. An integer, perhaps in parentheses. */
+static enum th_status read_size(struct th_scanner *s, struct th_spec *spec)
+{
+    size_t open = 0;
+    enum th_status status = th_text_scan_next(s);
+    int64_t size;
+
+    for (; status == TH_OK && s->token == '('; open++)
+        status = th_text_scan_next(s);
+    if (status == TH_OK && open > 0 && s->token == '+')
+        status = th_text_scan_next(s);
+    if (status != TH_OK)
+        return status;
+    if (s->token != TH_TOKEN_TERM || !th_get_int64(s->value, &size) || size < 0 ||
+        size > largest_size)
+        return th_text_scan_fail(s, s->start, "expected a size from 0 to %" PRId64, largest_size);
+    spec->sized = true;
+    spec->size = (uint64_t)size;
+    for (; status == TH_OK && open > 0; open--) {
+        status = th_text_scan_next(s);
+        if (status == TH_OK && s->token != ')')
+            status = th_text_scan_fail(s, s->start, "expected ')'");
+    }
+    return status == TH_OK ? th_text_scan_next(s) : status;
+}
+
+/* For strings of bits `size` and `unit` stay as they are. */
+const char *th_text_spec_complete(struct th_spec *spec)
+{
+    if (spec->type == 0)
+        spec->type = TH_SEGMENT_INTEGER;
+    if (spec->type >= TH_SEGMENT_UTF8 && (spec->sized || spec->unit != 0))
+        return "a utf segment without a size";
+    if (spec->type <= TH_SEGMENT_FLOAT && spec->unit != 0 && !spec->sized)
+        return "a size with the unit";
+    if (spec->unit == 0)
+        spec->unit = spec->type == TH_SEGMENT_BINARY ? 8 : 1;
+    if (!spec->sized && spec->type <= TH_SEGMENT_FLOAT)
+        spec->size = spec->type == TH_SEGMENT_FLOAT ? 64 : 8;
+    return NULL;
+}
 
 /* --- Bits ------------------------------------------------------------------------------------- */
 
@@ -141,22 +281,6 @@ static uint64_t half_bits(float f)
     return sign | ((uint64_t)(exponent + 13) * 1024 + (uint64_t)lrintf(magnitude * 2048));
 }
 
-static uint64_t float_bits(double d, uint64_t size)
-{
-    float f = (float)d;
-    uint64_t bits = 0;
-    uint32_t half = 0;
-
-    if (size == 16)
-        return half_bits(f);
-    if (size == 32) {
-        memcpy(&half, &f, sizeof half);
-        return half;
-    }
-    memcpy(&bits, &d, sizeof bits);
-    return bits;
-}
-
 static unsigned char word_byte(const void *number, uint64_t i)
 {
     return (unsigned char)(*(const uint64_t *)number >> 8 * i);
@@ -178,27 +302,26 @@ static const char *add_float(struct th_segments *b, const struct th_spec *spec, 
     wrong = take_room(b, size);
     if (wrong)
         return wrong;
-    bits = float_bits(d, size);
+    if (size == 16) {
+        bits = half_bits((float)d);
+    } else if (size == 32) {
+        uint32_t half;
+
+        memcpy(&half, &(float){(float)d}, sizeof half);
+        bits = half;
+    } else {
+        memcpy(&bits, &d, sizeof bits);
+    }
     put_number(b, size, spec->order, word_byte, &bits);
     return NULL;
 }
 
 /* --- Characters ------------------------------------------------------------------------------- */
 
-static void put_utf16(struct th_segments *b, unsigned order, uint32_t c)
-{
-    uint64_t high = 0xD800 + ((c - 0x10000) >> 10);
-    uint64_t low = c > 0xFFFF ? 0xDC00 + (c & 0x3FF) : c;
-
-    if (c > 0xFFFF)
-        put_number(b, 16, order, word_byte, &high);
-    put_number(b, 16, order, word_byte, &low);
-}
-
 static const char *add_utf(struct th_segments *b, const struct th_spec *spec, th_term value)
 {
     char utf8[TH_UTF8_MAX];
-    uint64_t c;
+    uint64_t c, surrogate;
     const char *wrong;
 
     if (!th_get_uint64(value, &c) || c > 0x10FFFF || !th_utf8_valid((uint32_t)c))
@@ -206,12 +329,16 @@ static const char *add_utf(struct th_segments *b, const struct th_spec *spec, th
     wrong = take_room(b, 32);
     if (wrong)
         return wrong;
-    if (spec->type == TH_SEGMENT_UTF8)
+    if (spec->type == TH_SEGMENT_UTF8) {
         put_string(b, (unsigned char *)utf8, 8 * th_utf8_put((uint32_t)c, utf8));
-    else if (spec->type == TH_SEGMENT_UTF16)
-        put_utf16(b, spec->order, (uint32_t)c);
-    else
-        put_number(b, 32, spec->order, word_byte, &c);
+        return NULL;
+    }
+    if (spec->type == TH_SEGMENT_UTF16 && c > 0xFFFF) {
+        surrogate = 0xD800 + ((c - 0x10000) >> 10);
+        put_number(b, 16, spec->order, word_byte, &surrogate);
+        c = 0xDC00 + (c & 0x3FF);
+    }
+    put_number(b, spec->type == TH_SEGMENT_UTF16 ? 16 : 32, spec->order, word_byte, &c);
     return NULL;
 }
 
@@ -255,34 +382,31 @@ const char *th_text_segment_put(struct th_segments *b, const struct th_spec *spe
     }
 }
 
-/* A string stands for its characters, each a segment of the same kind. */
-static const char *put_characters(struct th_segments *b, const struct th_scanner *s,
-                                  const struct th_spec *spec)
-{
-    const char *at = s->characters.data;
-    const char *end = at + s->characters.size;
-    const char *wrong = NULL;
-    uint32_t c;
-
-    if (spec->type == TH_SEGMENT_BINARY || spec->type == TH_SEGMENT_BITSTRING)
-        return "a binary, not a string";
-    while (!wrong && at < end) {
-        at += th_utf8_get(at, (size_t)(end - at), &c);
-        wrong = th_text_segment_put(b, spec, th_small(c));
-    }
-    return wrong;
-}
-
 enum th_status th_text_segment_add(struct th_segments *b, struct th_scanner *s, const char *place,
                                    th_term value)
 {
-    struct th_spec spec;
-    enum th_status status = th_text_spec_read(s, place, &spec);
+    struct th_spec spec = {.place = place};
+    enum th_status status = th_text_scan_next(s);
     const char *wrong;
+    uint32_t c;
 
+    if (status == TH_OK && s->token == ':')
+        status = read_size(s, &spec);
+    if (status == TH_OK && s->token == '/')
+        status = th_text_spec_read_types(s, &spec);
     if (status != TH_OK)
         return status;
-    wrong = value == TH_NONE ? put_characters(b, s, &spec) : th_text_segment_put(b, &spec, value);
+    wrong = th_text_spec_complete(&spec);
+    if (!wrong && value != TH_NONE) {
+        wrong = th_text_segment_put(b, &spec, value);
+    } else if (!wrong) { /* a string stands for its characters, each a segment of the same kind */
+        if (spec.type == TH_SEGMENT_BINARY || spec.type == TH_SEGMENT_BITSTRING)
+            wrong = "a binary, not a string";
+        for (size_t i = 0; !wrong && i < s->characters.size;) {
+            i += th_utf8_get(s->characters.data + i, s->characters.size - i, &c);
+            wrong = th_text_segment_put(b, &spec, th_small(c));
+        }
+    }
     if (wrong == no_memory)
         return th_error_status();
     return wrong ? th_text_scan_fail(s, place, "expected %s", wrong) : TH_OK;

@@ -40,10 +40,6 @@ enum th_status th_text_spec_read_types(struct th_scanner *s, struct th_spec *spe
  * NULL. */
 const char *th_text_spec_complete(struct th_spec *spec);
 
-/* Reads the specification of the value at PLACE, whose size is a constant, and the token behind it;
- * completes it. */
-enum th_status th_text_spec_read(struct th_scanner *s, const char *place, struct th_spec *spec);
-
 struct th_segments {
     struct th_buffer bytes;
     size_t start;  /* the first byte of the bit string that is being built */
