@@ -1,5 +1,5 @@
 /*
- * The order of terms.
+ * The order of terms, and whether two are identical.
  *
  * Two terms are compared by walking both at once. What is still to be compared stands on a stack of
  * runs: pairs of arrays of equal length (the elements of two tuples, the keys of two maps), of
@@ -9,11 +9,12 @@
 #include "compare.h"
 
 #include "atom.h"
-#include "compare_internal.h"
 #include "integer_internal.h"
 #include "make.h"
 #include "map_internal.h"
 #include "stack.h"
+
+#include <string.h>
 
 enum { FIRST_RUNS = 16 };
 
@@ -29,6 +30,50 @@ struct walk {
     struct th_sorted_keys *sorted; /* what the runs' orders stand in */
     struct run first[FIRST_RUNS];
 };
+
+/* COUNT words of each of two terms, the first of which are not the same. */
+struct rest {
+    const th_term *a, *b;
+    size_t count;
+};
+
+/* The rest of two lists: cells with different heads, or their tails where one is no list. */
+static inline struct rest rest_of_lists(th_term a, th_term b)
+{
+    const th_term *x, *y;
+
+    do {
+        x = th_cell(a);
+        y = th_cell(b);
+        if (x[0] != y[0])
+            return (struct rest){x, y, 2};
+        a = x[1];
+        b = y[1];
+    } while (a != b && th_is_list(a) && th_is_list(b));
+    return (struct rest){x + 1, y + 1, a != b};
+}
+
+/* The rest of A and B, if they are what is compared most: tuples of one size, from their first words
+ * that differ, or lists. */
+static inline bool find_rest(th_term a, th_term b, struct rest *rest)
+{
+    if (th_is_boxed(a) && th_is_boxed(b) && *th_term_box(a) == *th_term_box(b) &&
+        th_term_subtag(a) == TH_TUPLE) {
+        const th_term *x = th_tuple_elements(a);
+        const th_term *y = th_tuple_elements(b);
+        size_t arity = th_tuple_arity(a);
+        size_t i = 0;
+
+        while (i < arity && x[i] == y[i])
+            i++;
+        *rest = (struct rest){x + i, y + i, arity - i};
+        return true;
+    }
+    if (!th_is_list(a) || !th_is_list(b))
+        return false;
+    *rest = rest_of_lists(a, b);
+    return true;
+}
 
 /* In the order of types. */
 enum rank { NUMBER, ATOM, REF, FUN, PORT, PID, TUPLE, MAP, NIL, LIST, BITS };
@@ -149,30 +194,23 @@ static int compare_pids(th_term a, th_term b)
     return order ? order : compare_nodes(x.node, x.creation, y.node, y.creation);
 }
 
-static int compare_exports(th_term a, th_term b)
-{
-    const th_term *x = th_term_box(a) + 1;
-    const th_term *y = th_term_box(b) + 1;
-    int order = th_atom_compare(x[0], y[0]);
-
-    if (order == 0)
-        order = th_atom_compare(x[1], y[1]);
-    return order ? order : compare_integers(x[2], y[2]);
-}
-
 /* Funs before exports. The arity and the unique value come last: the BEAM has them for =:= only. */
 static int compare_funs(struct walk *walk, th_term a, th_term b, bool exact)
 {
+    const th_term *words = th_term_box(a), *others = th_term_box(b);
     struct th_fun_parts x, y;
     int order;
 
-    if (th_term_is(a, TH_EXPORT) || th_term_is(b, TH_EXPORT))
-        return th_term_is(a, TH_EXPORT) && th_term_is(b, TH_EXPORT) ? compare_exports(a, b)
-               : th_term_is(a, TH_EXPORT)                           ? 1
-                                                                    : -1;
+    if (th_term_is(a, TH_EXPORT) != th_term_is(b, TH_EXPORT))
+        return th_term_is(a, TH_EXPORT) ? 1 : -1;
+    order = th_atom_compare(words[1], others[1]); /* the module of both kinds */
+    if (th_term_is(a, TH_EXPORT)) {
+        if (order == 0)
+            order = th_atom_compare(words[2], others[2]);
+        return order ? order : compare_small(words[3], others[3]);
+    }
     th_get_fun(a, &x);
     th_get_fun(b, &y);
-    order = th_atom_compare(x.module, y.module);
     if (order == 0)
         order = order_of(x.index, y.index);
     if (order == 0)
@@ -203,26 +241,6 @@ static int compare_bits(th_term a, th_term b)
     return order ? order : order_of(x_bits, y_bits);
 }
 
-static int compare_tuples(struct walk *walk, th_term a, th_term b, bool exact)
-{
-    size_t count = th_tuple_arity(a);
-
-    if (count != th_tuple_arity(b))
-        return count < th_tuple_arity(b) ? -1 : 1;
-    push(walk,
-         (struct run){
-             .a = th_tuple_elements(a), .b = th_tuple_elements(b), .count = count, .exact = exact});
-    return 0;
-}
-
-/* True if two maps of COUNT pairs have the same words in the same places, as a map and its copy
- * mostly do. */
-static bool are_same_words(th_term a, th_term b, size_t count)
-{
-    return memcmp(th_map_keys(a), th_map_keys(b), count * sizeof a) == 0 &&
-           memcmp(th_map_values(a), th_map_values(b), count * sizeof a) == 0;
-}
-
 /* By size, then all keys, always exactly, then the values in the order of the keys. */
 static int compare_maps(struct walk *walk, th_term a, th_term b, bool exact)
 {
@@ -231,8 +249,9 @@ static int compare_maps(struct walk *walk, th_term a, th_term b, bool exact)
 
     if (count != th_map_size(b))
         return count < th_map_size(b) ? -1 : 1;
-    if (are_same_words(a, b, count))
-        return 0;
+    if (memcmp(th_map_keys(a), th_map_keys(b), count * sizeof a) == 0 &&
+        memcmp(th_map_values(a), th_map_values(b), count * sizeof a) == 0)
+        return 0; /* as a map and its copy mostly do */
     run.a_order = th_map_order(a, &walk->sorted);
     run.b_order = th_map_order(b, &walk->sorted);
     run.a = th_map_values(a);
@@ -245,31 +264,13 @@ static int compare_maps(struct walk *walk, th_term a, th_term b, bool exact)
     return 0;
 }
 
-/* Goes on while the heads are the same words; the first cells that differ are left to the stack. */
-static void compare_lists(struct walk *walk, th_term a, th_term b, bool exact)
-{
-    for (;;) {
-        struct run run = {th_cell(a), th_cell(b), NULL, NULL, 0, 2, exact};
-
-        if (run.a[0] == run.b[0]) {
-            a = *++run.a;
-            b = *++run.b;
-            if (a == b)
-                return;
-            if (th_is_list(a) && th_is_list(b))
-                continue;
-            run.count = 1;
-        }
-        push(walk, run);
-        return;
-    }
-}
-
 /* The order of two terms as far as they themselves decide it; what they hold is pushed. */
 static int compare_shallow(struct walk *walk, th_term a, th_term b, bool exact)
 {
     enum rank rank = rank_of(a);
     enum rank other = rank_of(b);
+    struct rest rest;
+    size_t count;
 
     if (rank != other)
         return rank < other ? -1 : 1;
@@ -287,11 +288,18 @@ static int compare_shallow(struct walk *walk, th_term a, th_term b, bool exact)
     case PID:
         return compare_pids(a, b);
     case TUPLE:
-        return compare_tuples(walk, a, b, exact);
+        count = th_tuple_arity(a);
+        if (count == th_tuple_arity(b))
+            push(walk, (struct run){.a = th_tuple_elements(a),
+                                    .b = th_tuple_elements(b),
+                                    .count = count,
+                                    .exact = exact});
+        return order_of(count, th_tuple_arity(b));
     case MAP:
         return compare_maps(walk, a, b, exact);
     case LIST:
-        compare_lists(walk, a, b, exact);
+        rest = rest_of_lists(a, b);
+        push(walk, (struct run){.a = rest.a, .b = rest.b, .count = rest.count, .exact = exact});
         return 0;
     case BITS:
         return compare_bits(a, b);
@@ -351,9 +359,9 @@ static inline int compare_quickly(th_term a, th_term b, bool exact)
     int order = 0;
 
     while (a != b && !are_simple(a, b, &order)) {
-        struct th_rest rest;
+        struct rest rest;
 
-        if (!th_term_rest_of(a, b, &rest))
+        if (!find_rest(a, b, &rest))
             return compare(a, b, exact);
         if (rest.count == 0)
             return 0;
@@ -373,4 +381,136 @@ int th_compare(th_term a, th_term b)
 int th_compare_exact(th_term a, th_term b)
 {
     return compare_quickly(a, b, true);
+}
+
+/* --- Identity --------------------------------------------------------------------------------- */
+
+/*
+ * =:= is asked far more often than for the order. Both terms are walked at once, pairs of arrays of
+ * equal length from their first words to their last. What an array holds last is followed at once;
+ * the array goes on the stack only while more of it is left, so that flat terms, and lists, need no
+ * stack.
+ */
+
+static void push_rest(struct th_stack *stack, struct rest run)
+{
+    *(struct rest *)th_stack_push(stack, sizeof run) = run;
+}
+
+/* Large maps of one size: the keys now, the values later. Keys that stand in a hashed table are
+ * compared without their order, and hold no maps, so that there is no recursion. */
+static bool open_tables(struct th_stack *stack, th_term a, th_term b)
+{
+    struct th_map_table *x = th_map_table(a);
+    struct th_map_table *y = th_map_table(b);
+    size_t count = th_map_size(a);
+
+    if (!th_map_table_is_hashed(x) || !th_map_table_is_hashed(y))
+        return th_compare_exact(a, b) == 0;
+    for (size_t i = 0; i < count; i++) {
+        ptrdiff_t k =
+            x->words[i] == y->words[i] ? (ptrdiff_t)i : th_map_table_find(y, count, x->words[i]);
+        if (k == TH_NOT_THERE)
+            return false;
+        if (th_map_table_values(x)[i] != th_map_table_values(y)[k])
+            push_rest(stack,
+                      (struct rest){th_map_table_values(x) + i, th_map_table_values(y) + k, 1});
+    }
+    return true;
+}
+
+/*
+ * What A and B hold, of one kind and size, in *INSIDE: false if they are of different ones. Terms
+ * that hold no others are compared here; *INSIDE is then empty.
+ */
+static bool open_both(struct th_stack *stack, th_term a, th_term b, struct rest *inside)
+{
+    const th_term *x, *y;
+
+    inside->count = 0;
+    if (th_is_list(a) && th_is_list(b))
+        *inside = (struct rest){th_cell(a), th_cell(b), 2};
+    if (!th_is_boxed(a) || !th_is_boxed(b))
+        return inside->count > 0;
+    x = th_term_box(a);
+    y = th_term_box(b);
+    if (*x != *y && !th_is_bitstring(a) && !th_is_ref(a)) /* those alone may differ in it */
+        return false;
+    if (th_is_tuple(a)) {
+        *inside = (struct rest){x + 1, y + 1, th_header_words(*x)};
+        return true;
+    }
+    if (!th_is_map(a))
+        return th_compare_exact(a, b) == 0;
+    if (th_map_size(a) != th_map_size(b))
+        return false;
+    if (th_map_size(a) > TH_MAP_SMALL)
+        return open_tables(stack, a, b);
+    *inside = (struct rest){th_map_keys(a), th_map_keys(b), 2 * th_map_size(a)};
+    return true;
+}
+
+/* Whether the words of RUN, and all that they hold, are the same. */
+__attribute__((noinline)) static bool walk_both(struct rest run)
+{
+    struct rest first[FIRST_RUNS];
+    struct th_stack stack;
+    bool same = true;
+
+    th_stack_begin(&stack, first, FIRST_RUNS);
+    while (same) {
+        struct rest inside;
+        th_term a, b;
+
+        if (run.count > 0) {
+            a = *run.a++;
+            b = *run.b++;
+            run.count--;
+            if (a == b)
+                continue;
+            same = !th_is_immediate(a & b) && open_both(&stack, a, b, &inside);
+            if (!same)
+                break;
+            if (run.count > 0)
+                push_rest(&stack, run);
+            run = inside;
+        } else if (stack.depth > 0) {
+            run = *(struct rest *)th_stack_top(&stack, sizeof run);
+            stack.depth--;
+        } else {
+            break;
+        }
+    }
+    th_stack_end(&stack);
+    return same;
+}
+
+/* Neither tuples of one size nor lists: what is seldom asked for. Where A and B are leaves of one
+ * kind and size, their words may tell. */
+__attribute__((noinline)) static bool are_others_identical(th_term a, th_term b)
+{
+    if (th_is_boxed(a) && th_is_boxed(b) && *th_term_box(a) == *th_term_box(b) &&
+        (th_term_subtag(a) == TH_HEAP_BINARY || th_is_big(a)))
+        return memcmp(th_term_box(a) + 1, th_term_box(b) + 1,
+                      th_header_words(*th_term_box(a)) * sizeof a) == 0;
+    return walk_both((struct rest){&a, &b, 1});
+}
+
+/* Goes as far as only what comes last in a term must be followed. A and B are not both immediates.
+ */
+bool th_identical_slow(th_term a, th_term b)
+{
+    do {
+        struct rest rest;
+
+        if (!find_rest(a, b, &rest))
+            return are_others_identical(a, b);
+        if (rest.count == 0)
+            return true;
+        a = *rest.a;
+        b = *rest.b;
+        if (rest.count > 1 && !th_is_immediate(a & b))
+            return walk_both(rest);
+    } while (!th_is_immediate(a & b));
+    return false;
 }

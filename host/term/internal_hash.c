@@ -5,7 +5,6 @@
  */
 #include "compare.h"
 
-#include "compare_internal.h"
 #include "make.h"
 #include "map_internal.h"
 #include "stack.h"
@@ -59,78 +58,44 @@ static void add_bits(struct walk *walk, th_term t)
     add(walk, word);
 }
 
-static void add_float(struct walk *walk, th_term t)
-{
-    double d = th_float_value(t);
-    uint64_t word;
-
-    if (d == 0)
-        d = 0; /* not -0.0 */
-    memcpy(&word, &d, sizeof word);
-    add(walk, word);
-}
-
 static void add_words(struct walk *walk, const th_term *words, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         add(walk, words[i]);
 }
 
-static void add_ref(struct walk *walk, th_term t)
-{
-    struct th_ref_parts parts;
-
-    th_get_ref(t, &parts);
-    add(walk, parts.node);
-    add(walk, parts.creation);
-    for (size_t i = 0; i < TH_REF_WORDS; i++)
-        add(walk, parts.words[i]);
-}
-
-static void add_fun(struct walk *walk, th_term t)
-{
-    struct th_fun_parts parts;
-
-    th_get_fun(t, &parts);
-    add(walk, parts.module);
-    add(walk, parts.arity | (uint64_t)parts.index << 32);
-    push(walk, parts.free, NULL, parts.free_count);
-}
-
-static void add_map(struct walk *walk, th_term t)
-{
-    size_t size = th_map_size(t);
-    const uint32_t *order = th_map_order(t, &walk->sorted);
-
-    add(walk, size);
-    push(walk, th_map_values(t), order, size);
-    push(walk, th_map_keys(t), order, size);
-}
-
 static void add_boxed(struct walk *walk, th_term t)
 {
-    size_t words = th_header_words(*th_term_box(t));
+    const th_term *box = th_term_box(t);
+    size_t size = th_header_words(*box);
+    struct th_ref_parts ref;
+    const uint32_t *order;
 
     switch (th_term_subtag(t)) {
     case TH_TUPLE:
-        add(walk, *th_term_box(t));
-        push(walk, th_tuple_elements(t), NULL, words);
+        add(walk, *box);
+        push(walk, box + 1, NULL, size);
         break;
     case TH_POS_BIG:
     case TH_NEG_BIG:
     case TH_EXPORT:
     case TH_EXTERNAL_PID:
     case TH_EXTERNAL_PORT:
-        add_words(walk, th_term_box(t), words + 1);
+        add_words(walk, box, size + 1);
         break;
     case TH_REF:
-        add_ref(walk, t);
+        th_get_ref(t, &ref);
+        add(walk, ref.node);
+        add(walk, ref.creation);
+        for (size_t i = 0; i < TH_REF_WORDS; i++)
+            add(walk, ref.words[i]);
         break;
-    case TH_FUN:
-        add_fun(walk, t);
+    case TH_FUN: /* module, arity and index; free variables */
+        add_words(walk, box + 1, 2);
+        push(walk, box + 8, NULL, size - 7);
         break;
     case TH_FLOAT:
-        add_float(walk, t);
+        add(walk, th_float_value(t) == 0 ? 0 : box[1]); /* not -0.0 */
         break;
     case TH_SHARED_BINARY:
     case TH_HEAP_BINARY:
@@ -138,7 +103,11 @@ static void add_boxed(struct walk *walk, th_term t)
         add_bits(walk, t);
         break;
     case TH_MAP:
-        add_map(walk, t);
+        size = th_map_size(t);
+        order = th_map_order(t, &walk->sorted);
+        add(walk, size);
+        push(walk, th_map_values(t), order, size);
+        push(walk, th_map_keys(t), order, size);
         break;
     }
 }

@@ -65,6 +65,10 @@ struct th_map_table *th_map_table_extend(th_env *env, struct th_map_table *table
 size_t th_map_table_copy_words(const struct th_map_table *table, size_t count);
 struct th_map_table *th_map_table_copy(th_env *env, struct th_map_table *table, size_t count);
 
+/* th_internal_hash() for the keys of hashed tables: *PLAIN is set to false for others than plain
+ * ones, and the result means nothing. */
+uint64_t th_key_hash(th_term t, bool *plain);
+
 /*
  * The keys of maps in ascending order. Inside term/ only.
  */

@@ -1,7 +1,6 @@
 #include "map_internal.h"
 
 #include "compare.h"
-#include "compare_internal.h"
 #include "host/base/base.h"
 
 #include <string.h>

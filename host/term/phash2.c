@@ -129,57 +129,27 @@ static void push(struct walk *walk, struct item item)
     *(struct item *)th_stack_push(&walk->stack, sizeof item) = item;
 }
 
-static void add_atom(struct walk *walk, th_term atom)
+static uint32_t hash_of_name(th_term atom)
 {
-    uint32_t hash = th_atom_name(atom)->weinberger;
-
-    if (walk->state == 0)
-        walk->state = hash;
-    else
-        add(walk, hash, SALT_ATOM);
-}
-
-static void add_nil(struct walk *walk)
-{
-    if (walk->state == 0)
-        walk->state = NIL_ALONE;
-    else
-        add(walk, NIL_INSIDE, SALT_NIL);
-}
-
-static void add_limbs(struct walk *walk, th_term integer)
-{
-    struct th_limbs n;
-
-    th_get_limbs(integer, &n);
-    for (size_t i = 0; i < n.count; i++)
-        add2(walk, (uint32_t)n.limbs[i], (uint32_t)(n.limbs[i] >> 32),
-             n.negative ? SALT_NEGATIVE : SALT_POSITIVE);
+    return th_atom_name(atom)->weinberger;
 }
 
 /* Integers of 28 bits, the small ones of 32-bit machines, have a way of their own. */
 static void add_integer(struct walk *walk, th_term t)
 {
     int64_t i = th_is_small(t) ? th_small_value(t) : INT64_MAX;
+    struct th_limbs n;
 
-    if (i < -(1 << 27) || i >= 1 << 27) {
-        add_limbs(walk, t);
+    if (i >= -(1 << 27) && i < 1 << 27) {
+        if (i < 0)
+            add(walk, (uint32_t)-i, SALT_SMALL);
+        add(walk, (uint32_t)i, SALT_SMALL);
         return;
     }
-    if (i < 0)
-        add(walk, (uint32_t)-i, SALT_SMALL);
-    add(walk, (uint32_t)i, SALT_SMALL);
-}
-
-static void add_float(struct walk *walk, th_term t)
-{
-    double d = th_float_value(t);
-    uint64_t bits;
-
-    if (d == 0)
-        d = 0; /* not -0.0 */
-    memcpy(&bits, &d, sizeof bits);
-    add2(walk, (uint32_t)(bits >> 32), (uint32_t)bits, SALT_FLOAT);
+    th_get_limbs(t, &n);
+    for (size_t k = 0; k < n.count; k++)
+        add2(walk, (uint32_t)n.limbs[k], (uint32_t)(n.limbs[k] >> 32),
+             n.negative ? SALT_NEGATIVE : SALT_POSITIVE);
 }
 
 static void add_bits(struct walk *walk, th_term t)
@@ -210,41 +180,6 @@ static void add_port(struct walk *walk, th_term t)
     add2(walk, (uint32_t)parts.id, (uint32_t)(parts.id >> 32), SALT_PORT);
 }
 
-static void add_ref(struct walk *walk, th_term t)
-{
-    struct th_ref_parts parts;
-
-    th_get_ref(t, &parts);
-    add(walk, parts.words[0], SALT_REF);
-}
-
-static void add_fun(struct walk *walk, th_term t)
-{
-    struct th_fun_parts parts;
-    int64_t old_unique = 0;
-
-    th_get_fun(t, &parts);
-    th_get_int64(parts.old_unique, &old_unique);
-    add2(walk, (uint32_t)parts.free_count, th_atom_name(parts.module)->weinberger, SALT_FUN);
-    add2(walk, parts.index, (uint32_t)old_unique, SALT_FUN);
-    push(walk, (struct item){.terms = parts.free, .count = parts.free_count});
-}
-
-static void add_export(struct walk *walk, th_term t)
-{
-    th_term module, function;
-    uint32_t arity;
-
-    th_get_export(t, &module, &function, &arity);
-    add2(walk, arity, th_atom_name(module)->weinberger, SALT_FUN);
-    add(walk, th_atom_name(function)->weinberger, SALT_FUNCTION);
-}
-
-static bool is_byte(th_term t)
-{
-    return th_is_small(t) && (uint64_t)th_small_value(t) < 256;
-}
-
 /* Bytes at the head of a list go four at a time. What comes after them is left to the stack. */
 static void add_list(struct walk *walk, th_term t)
 {
@@ -253,7 +188,7 @@ static void add_list(struct walk *walk, th_term t)
     int bytes = 0;
     bool more = true;
 
-    while (more && is_byte(cell[0])) {
+    while (more && th_is_small(cell[0]) && (uint64_t)th_small_value(cell[0]) < 256) {
         word = word << 8 | (uint32_t)th_small_value(cell[0]);
         if (++bytes == 4) {
             add(walk, word, SALT_STRING);
@@ -268,20 +203,13 @@ static void add_list(struct walk *walk, th_term t)
     push(walk, (struct item){.terms = cell, .count = more ? 2 : 1});
 }
 
-static void add_map(struct walk *walk, th_term t)
-{
-    size_t size = th_map_size(t);
-
-    add(walk, (uint32_t)size, SALT_MAP);
-    push(walk, (struct item){.terms = th_map_keys(t),
-                             .stride = th_map_stride(t),
-                             .count = 2 * size,
-                             .map = true,
-                             .before = walk->state});
-}
-
 static void add_boxed(struct walk *walk, th_term t)
 {
+    const th_term *box = th_term_box(t);
+    struct th_fun_parts fun;
+    int64_t old_unique = 0;
+    uint64_t bits;
+
     switch (th_term_subtag(t)) {
     case TH_TUPLE:
         add(walk, (uint32_t)th_tuple_arity(t), SALT_TUPLE);
@@ -292,16 +220,22 @@ static void add_boxed(struct walk *walk, th_term t)
         add_integer(walk, t);
         break;
     case TH_REF:
-        add_ref(walk, t);
+        add(walk, (uint32_t)box[3], SALT_REF); /* the first number */
         break;
     case TH_FUN:
-        add_fun(walk, t);
+        th_get_fun(t, &fun);
+        th_get_int64(fun.old_unique, &old_unique);
+        add2(walk, (uint32_t)fun.free_count, hash_of_name(fun.module), SALT_FUN);
+        add2(walk, fun.index, (uint32_t)old_unique, SALT_FUN);
+        push(walk, (struct item){.terms = fun.free, .count = fun.free_count});
         break;
     case TH_FLOAT:
-        add_float(walk, t);
+        bits = th_float_value(t) == 0 ? 0 : box[1]; /* not -0.0 */
+        add2(walk, (uint32_t)(bits >> 32), (uint32_t)bits, SALT_FLOAT);
         break;
     case TH_EXPORT:
-        add_export(walk, t);
+        add2(walk, (uint32_t)th_small_value(box[3]), hash_of_name(box[1]), SALT_FUN);
+        add(walk, hash_of_name(box[2]), SALT_FUNCTION);
         break;
     case TH_SHARED_BINARY:
     case TH_HEAP_BINARY:
@@ -315,7 +249,12 @@ static void add_boxed(struct walk *walk, th_term t)
         add_port(walk, t);
         break;
     case TH_MAP:
-        add_map(walk, t);
+        add(walk, (uint32_t)th_map_size(t), SALT_MAP);
+        push(walk, (struct item){.terms = th_map_keys(t),
+                                 .stride = th_map_stride(t),
+                                 .count = 2 * th_map_size(t),
+                                 .map = true,
+                                 .before = walk->state});
         break;
     }
 }
@@ -328,10 +267,14 @@ static void add_term(struct walk *walk, th_term t)
         add_list(walk, t);
     else if (th_is_small(t))
         add_integer(walk, t);
+    else if (th_is_atom(t) && walk->state == 0)
+        walk->state = hash_of_name(t);
     else if (th_is_atom(t))
-        add_atom(walk, t);
+        add(walk, hash_of_name(t), SALT_ATOM);
+    else if (t == TH_NIL && walk->state == 0)
+        walk->state = NIL_ALONE;
     else if (t == TH_NIL)
-        add_nil(walk);
+        add(walk, NIL_INSIDE, SALT_NIL);
     else if (th_is_local_pid(t))
         add_pid(walk, t);
     else
