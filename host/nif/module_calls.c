@@ -89,37 +89,36 @@ ERL_NIF_TERM th_exit(ErlNifEnv *env, ERL_NIF_TERM reason)
 
 /* What functions that run may ask of the host: to change code. */
 
-static enum th_purge purge_of(ThCodeFlags flags)
+static ERL_NIF_TERM ask_for_code(ErlNifEnv *env, enum th_code_command command, ERL_NIF_TERM what,
+                                 ERL_NIF_TERM load_info, ThCodeFlags flags,
+                                 const struct th_call_then *then)
 {
-    return flags & TH_CODE_HARD ? TH_PURGE_HARD : TH_PURGE_SOFT;
+    struct th_code_request request = {command, what, load_info,
+                                      flags & TH_CODE_HARD ? TH_PURGE_HARD : TH_PURGE_SOFT};
+
+    return th_runtime_call_code(env, &request, then);
 }
 
 ERL_NIF_TERM th_load_code(ErlNifEnv *env, ERL_NIF_TERM paths, ERL_NIF_TERM load_info,
                           ThCodeFlags flags, ThContinuation *then, int kept,
                           const ERL_NIF_TERM terms[])
 {
-    struct th_call_then next = {.code = then, .kept = kept, .terms = terms};
-    struct th_code_request request = {TH_CODE_LOAD, paths, load_info, purge_of(flags)};
-
-    return th_runtime_call_code(env, &request, &next);
+    return ask_for_code(env, TH_CODE_LOAD, paths, load_info, flags,
+                        &(struct th_call_then){.code = then, .kept = kept, .terms = terms});
 }
 
 ERL_NIF_TERM th_purge_code(ErlNifEnv *env, ERL_NIF_TERM module, ThCodeFlags flags,
                            ThContinuation *then, int kept, const ERL_NIF_TERM terms[])
 {
-    struct th_call_then next = {.code = then, .kept = kept, .terms = terms};
-    struct th_code_request request = {TH_CODE_PURGE, module, TH_NIL, purge_of(flags)};
-
-    return th_runtime_call_code(env, &request, &next);
+    return ask_for_code(env, TH_CODE_PURGE, module, TH_NIL, flags,
+                        &(struct th_call_then){.code = then, .kept = kept, .terms = terms});
 }
 
 ERL_NIF_TERM th_delete_code(ErlNifEnv *env, ERL_NIF_TERM module, ThCodeFlags flags,
                             ThContinuation *then, int kept, const ERL_NIF_TERM terms[])
 {
-    struct th_call_then next = {.code = then, .kept = kept, .terms = terms};
-    struct th_code_request request = {TH_CODE_DELETE, module, TH_NIL, purge_of(flags)};
-
-    return th_runtime_call_code(env, &request, &next);
+    return ask_for_code(env, TH_CODE_DELETE, module, TH_NIL, flags,
+                        &(struct th_call_then){.code = then, .kept = kept, .terms = terms});
 }
 
 /* --- What functions that run may ask of the host ---------------------------------------------- */

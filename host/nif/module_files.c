@@ -4,24 +4,15 @@
 #include "host/runtime/runtime.h"
 #include "plugin_api/nif_module.h"
 
-/* How a function goes on. */
-struct then {
-    ThContinuation *code;
-    int kept;
-    const ERL_NIF_TERM *terms;
-};
-
 /* What is asked for is complete, and good or not. */
 static ERL_NIF_TERM ask_operation(ErlNifEnv *env, struct th_file_operation *operation, bool good,
-                                  const struct then *then)
+                                  const struct th_call_then *then)
 {
-    const struct th_call_then next = {.code = then->code, .kept = then->kept, .terms = then->terms};
-
     if (!good) {
         th_file_operation_drop(operation);
         return th_nif_raise(env, TH_AM(badarg));
     }
-    return th_runtime_call_file(env, operation, &next);
+    return th_runtime_call_file(env, operation, then);
 }
 
 static bool set_path(ErlNifEnv *env, struct th_file_operation *operation, int which,
@@ -32,7 +23,7 @@ static bool set_path(ErlNifEnv *env, struct th_file_operation *operation, int wh
 
 /* What needs a path, or two (OTHER is not TH_NONE). */
 static ERL_NIF_TERM ask_for(ErlNifEnv *env, enum th_file_command command, ERL_NIF_TERM path,
-                            ERL_NIF_TERM other, const struct then *then)
+                            ERL_NIF_TERM other, const struct th_call_then *then)
 {
     struct th_file_operation *operation = th_file_operation_create(command);
 
@@ -42,29 +33,30 @@ static ERL_NIF_TERM ask_for(ErlNifEnv *env, enum th_file_command command, ERL_NI
                          then);
 }
 
+/* Numbers that an operation is given. */
+struct given {
+    int64_t numbers[3];
+};
+
 /* On FILE, which may be no port. */
-static struct th_file_operation *operation_on(ERL_NIF_TERM file, enum th_file_command command)
+static ERL_NIF_TERM ask_on(ErlNifEnv *env, enum th_file_command command, ERL_NIF_TERM file,
+                           struct given given, bool good, const struct th_call_then *then)
 {
     struct th_file_operation *operation = th_file_operation_create(command);
 
     operation->port = file;
-    return operation;
-}
-
-static ERL_NIF_TERM ask_on(ErlNifEnv *env, struct th_file_operation *operation, bool good,
-                           const struct then *then)
-{
-    return ask_operation(env, operation, good && th_is_local_port(operation->port), then);
+    memcpy(operation->given, given.numbers, sizeof given.numbers);
+    return ask_operation(env, operation, good && th_is_local_port(file), then);
 }
 
 static ERL_NIF_TERM ask_of(ErlNifEnv *env, enum th_file_command command, ERL_NIF_TERM file,
-                           const struct then *then)
+                           const struct th_call_then *then)
 {
-    return ask_on(env, operation_on(file, command), true, then);
+    return ask_on(env, command, file, (struct given){{0}}, true, then);
 }
 
 #define THEN ThContinuation *then, int kept, const ERL_NIF_TERM terms[]
-#define GOES_ON (&(const struct then){then, kept, terms})
+#define GOES_ON (&(const struct th_call_then){.code = then, .kept = kept, .terms = terms})
 
 /* --- By path ---------------------------------------------------------------------------------- */
 
@@ -187,36 +179,36 @@ ERL_NIF_TERM th_file_read_line(ErlNifEnv *env, ERL_NIF_TERM file, THEN)
 
 ERL_NIF_TERM th_file_read(ErlNifEnv *env, ERL_NIF_TERM file, ErlNifUInt64 size, THEN)
 {
-    struct th_file_operation *operation = operation_on(file, TH_FILE_READ);
-
-    operation->given[0] = (int64_t)size;
-    return ask_on(env, operation, size <= INT64_MAX, GOES_ON);
+    return ask_on(env, TH_FILE_READ, file, (struct given){{(int64_t)size}}, size <= INT64_MAX,
+                  GOES_ON);
 }
 
 ERL_NIF_TERM th_file_lseek(ErlNifEnv *env, ERL_NIF_TERM file, ErlNifSInt64 offset, int origin, THEN)
 {
-    struct th_file_operation *operation = operation_on(file, TH_FILE_LSEEK);
-
-    operation->given[0] = offset;
-    operation->given[1] = origin;
-    return ask_on(env, operation, true, GOES_ON);
+    return ask_on(env, TH_FILE_LSEEK, file, (struct given){{offset, origin}}, true, GOES_ON);
 }
 
 ERL_NIF_TERM th_file_write(ErlNifEnv *env, ERL_NIF_TERM file, ERL_NIF_TERM data, THEN)
 {
-    struct th_file_operation *operation = operation_on(file, TH_FILE_WRITE);
+    struct th_file_operation *operation = th_file_operation_create(TH_FILE_WRITE);
 
-    return ask_on(env, operation,
-                  th_file_set_data(operation, th_check_term(env, data, "th_file_write")), GOES_ON);
+    operation->port = file;
+    return ask_operation(env, operation,
+                         th_file_set_data(operation, th_check_term(env, data, "th_file_write")) &&
+                             th_is_local_port(file),
+                         GOES_ON);
 }
 
 static ERL_NIF_TERM ask_for_pieces(ErlNifEnv *env, enum th_file_command command, ERL_NIF_TERM file,
-                                   ERL_NIF_TERM pieces, const struct then *then)
+                                   ERL_NIF_TERM pieces, const struct th_call_then *then)
 {
-    struct th_file_operation *operation = operation_on(file, command);
+    struct th_file_operation *operation = th_file_operation_create(command);
 
-    return ask_on(env, operation,
-                  th_file_set_pieces(operation, th_check_term(env, pieces, "th_file")), then);
+    operation->port = file;
+    return ask_operation(env, operation,
+                         th_file_set_pieces(operation, th_check_term(env, pieces, "th_file")) &&
+                             th_is_local_port(file),
+                         then);
 }
 
 ERL_NIF_TERM th_file_pwritev(ErlNifEnv *env, ERL_NIF_TERM file, ERL_NIF_TERM pieces, THEN)
@@ -232,32 +224,21 @@ ERL_NIF_TERM th_file_preadv(ErlNifEnv *env, ERL_NIF_TERM file, ERL_NIF_TERM piec
 ERL_NIF_TERM th_file_setopt(ErlNifEnv *env, ERL_NIF_TERM file, ThFileOption option,
                             ErlNifSInt64 value, THEN)
 {
-    struct th_file_operation *operation = operation_on(file, TH_FILE_SETOPT);
-
-    operation->given[0] = option;
-    operation->given[1] = value;
-    return ask_on(env, operation, true, GOES_ON);
+    return ask_on(env, TH_FILE_SETOPT, file, (struct given){{option, value}}, true, GOES_ON);
 }
 
 ERL_NIF_TERM th_file_ipread(ErlNifEnv *env, ERL_NIF_TERM file, ErlNifSInt64 offset,
                             ErlNifSInt64 size, THEN)
 {
-    struct th_file_operation *operation = operation_on(file, TH_FILE_IPREAD);
-
-    operation->given[0] = offset;
-    operation->given[1] = size;
-    return ask_on(env, operation, offset >= 0 && size >= 0, GOES_ON);
+    return ask_on(env, TH_FILE_IPREAD, file, (struct given){{offset, size}},
+                  offset >= 0 && size >= 0, GOES_ON);
 }
 
 ERL_NIF_TERM th_file_fadvise(ErlNifEnv *env, ERL_NIF_TERM file, ErlNifSInt64 offset,
                              ErlNifSInt64 length, int advice, THEN)
 {
-    struct th_file_operation *operation = operation_on(file, TH_FILE_FADVISE);
-
-    operation->given[0] = offset;
-    operation->given[1] = length;
-    operation->given[2] = advice;
-    return ask_on(env, operation, offset >= 0 && length >= 0, GOES_ON);
+    return ask_on(env, TH_FILE_FADVISE, file, (struct given){{offset, length, advice}},
+                  offset >= 0 && length >= 0, GOES_ON);
 }
 
 /* --- Looking back ----------------------------------------------------------------------------- */

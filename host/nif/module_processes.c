@@ -109,6 +109,7 @@ int th_unregister(ErlNifEnv *env, ERL_NIF_TERM name)
 
 /* What functions that run may ask of the host: sequential tokens. */
 
+/* TERM; if it is TH_NONE, badarg is raised. */
 static ERL_NIF_TERM or_badarg(ErlNifEnv *env, ERL_NIF_TERM term)
 {
     return term == TH_NONE ? th_nif_raise(env, TH_AM(badarg)) : term;
@@ -132,21 +133,17 @@ ERL_NIF_TERM th_seq_get_token(ErlNifEnv *env, ERL_NIF_TERM component)
 
 int th_seq_reset_token(ErlNifEnv *env)
 {
-    struct th_call *call = th_runtime_call_of(env);
+    struct th_call *call = call_of(env);
 
     if (call)
         th_runtime_seq_reset(call);
-    else
-        th_nif_raise(env, TH_AM(badarg));
     return call != NULL;
 }
 
 int th_seq_print(ErlNifEnv *env, ERL_NIF_TERM label, ERL_NIF_TERM info)
 {
-    struct th_call *call = th_runtime_call_of(env);
+    struct th_call *call = call_of(env);
 
-    if (!call)
-        th_nif_raise(env, TH_AM(badarg));
     return call && th_runtime_seq_print_label(call, label, info);
 }
 

@@ -84,33 +84,27 @@ int enif_get_atom_length(ErlNifEnv *env, ERL_NIF_TERM atom, unsigned *len,
     return 1;
 }
 
-/* UTF-8 of characters up to 255 as Latin-1: each takes one byte or two. */
-static void narrow(const struct th_atom_name *name, char *buf)
-{
-    const unsigned char *text = (const unsigned char *)name->text;
-
-    for (size_t i = 0; i < name->bytes; i += text[i] < 0x80 ? 1 : 2)
-        *buf++ = (char)(text[i] < 0x80 ? text[i] : text[i] << 6 | (text[i + 1] & 0x3F));
-}
-
 int enif_get_atom(ErlNifEnv *env, ERL_NIF_TERM atom, char *buf, unsigned len,
                   ErlNifCharEncoding encoding)
 {
     const struct th_atom_name *name = th_atom_name(atom);
+    const unsigned char *text;
     size_t length;
 
     (void)env;
     if (!name || !encoded_length(name, encoding, &length) || length >= len)
         return 0;
+    text = (const unsigned char *)name->text;
     if (length == name->bytes)
-        memcpy(buf, name->text, length);
-    else
-        narrow(name, buf);
+        memcpy(buf, text, length);
+    else /* characters up to 255: each takes one byte or two in UTF-8 */
+        for (size_t i = 0, used = 0; i < name->bytes; i += text[i] < 0x80 ? 1 : 2)
+            buf[used++] = (char)(text[i] < 0x80 ? text[i] : text[i] << 6 | (text[i + 1] & 0x3F));
     buf[length] = 0;
     return (int)length + 1;
 }
 
-/* --- The cache index ------------------------------------------------------------------------- */
+/* --- The cache index -------------------------------------------------------------------------- */
 
 /* The slots of the cache with which a BEAM shortens what it sends to other nodes: a prime. */
 enum { CACHE_SLOTS = 2039 };

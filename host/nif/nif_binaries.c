@@ -119,20 +119,18 @@ int enif_realloc_binary(ErlNifBinary *bin, size_t size)
     return 1;
 }
 
-/* A BEAM does nothing with a binary that is not the library's own. */
-static void tell_what_it_is(const ErlNifBinary *bin, const char *function)
-{
-    if (bin->__spare__[0] == &inspected)
-        th_check_blame(function, "of a binary that it only inspected");
-    for (size_t i = 0; i < sizeof taken_by / sizeof taken_by[0]; i++)
-        if (bin->__spare__[0] == &taken_by[i])
-            th_check_blame_of(function, "of a binary that was its own until", taken_by[i]);
-}
-
 void enif_release_binary(ErlNifBinary *bin)
 {
-    if (th_check_on() && !bin->ref_bin)
-        tell_what_it_is(bin, "enif_release_binary");
+    static const char name[] = "enif_release_binary";
+
+    /* A BEAM does nothing with a binary that is not the library's own. */
+    if (th_check_on() && !bin->ref_bin) {
+        if (bin->__spare__[0] == &inspected)
+            th_check_blame(name, "of a binary that it only inspected");
+        for (size_t i = 0; i < sizeof taken_by / sizeof taken_by[0]; i++)
+            if (bin->__spare__[0] == &taken_by[i])
+                th_check_blame_of(name, "of a binary that was its own until", taken_by[i]);
+    }
     if (th_nif_binary_take(bin, TH_NIF_RELEASE_BINARY) && bin->ref_bin)
         th_binary_release(bin->ref_bin);
     th_nif_binary_set(bin, 0, NULL, NULL);
@@ -185,24 +183,19 @@ ERL_NIF_TERM enif_make_sub_binary(ErlNifEnv *env, ERL_NIF_TERM bin_term, size_t 
 /* --- I/O lists as binaries -------------------------------------------------------------------- */
 
 /* The bytes of a list lie in the environment's heap, and are good as long as a term of it. */
-static int inspect_list(ErlNifEnv *env, th_term list, ErlNifBinary *bin)
+int enif_inspect_iolist_as_binary(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifBinary *bin)
 {
     unsigned char *data;
     size_t size;
 
-    if (!th_term_iodata_size(list, &size))
-        return th_check_misread(list, "enif_inspect_iolist_as_binary");
+    if (!th_is_list(term) && term != TH_NIL)
+        return enif_inspect_binary(env, term, bin);
+    if (!th_term_iodata_size(term, &size))
+        return th_check_misread(term, "enif_inspect_iolist_as_binary");
     th_make_heap_binary(env, size * 8, &data);
-    th_term_iodata_copy(list, data);
+    th_term_iodata_copy(term, data);
     th_nif_binary_set(bin, size, data, NULL);
     return 1;
-}
-
-int enif_inspect_iolist_as_binary(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifBinary *bin)
-{
-    if (th_is_list(term) || term == TH_NIL)
-        return inspect_list(env, term, bin);
-    return enif_inspect_binary(env, term, bin);
 }
 
 /* --- The external term format ----------------------------------------------------------------- */

@@ -49,16 +49,7 @@ size_t enif_ioq_size(ErlNifIOQueue *q)
     return q->size;
 }
 
-/* --- Room ------------------------------------------------------------------------------------ */
-
-static void close_gap(ErlNifIOQueue *q)
-{
-    if (q->first == 0 || !q->runs)
-        return;
-    memmove(q->runs, q->runs + q->first, q->count * sizeof *q->runs);
-    memmove(q->binaries, q->binaries + q->first, q->count * sizeof *q->binaries);
-    q->first = 0;
-}
+/* --- Room ------------------------------------------------------------------------------------- */
 
 static bool grow_queue(ErlNifIOQueue *q, size_t capacity)
 {
@@ -88,11 +79,15 @@ static bool reserve_runs(ErlNifIOQueue *q, size_t count)
         return false;
     if (q->first + needed <= q->capacity)
         return true;
-    close_gap(q);
+    if (q->first > 0 && q->runs) {
+        memmove(q->runs, q->runs + q->first, q->count * sizeof *q->runs);
+        memmove(q->binaries, q->binaries + q->first, q->count * sizeof *q->binaries);
+        q->first = 0;
+    }
     return needed <= q->capacity || grow_queue(q, needed < 4 ? 4 : 2 * needed);
 }
 
-/* --- In -------------------------------------------------------------------------------------- */
+/* --- In --------------------------------------------------------------------------------------- */
 
 /* There is room. Takes the caller's share of BINARY. */
 static void push_run(ErlNifIOQueue *q, const unsigned char *data, size_t size,
@@ -143,16 +138,6 @@ int enif_ioq_enq_binary(ErlNifIOQueue *q, ErlNifBinary *bin, size_t skip)
     return good;
 }
 
-/* Takes back the runs behind the first COUNT, and their bytes. */
-static void truncate_to(ErlNifIOQueue *q, size_t count)
-{
-    while (q->count > count) {
-        size_t i = q->first + --q->count;
-        q->size -= q->runs[i].iov_len;
-        th_binary_release(q->binaries[i]);
-    }
-}
-
 int enif_ioq_enqv(ErlNifIOQueue *q, ErlNifIOVec *iov, size_t skip)
 {
     size_t before = q->count;
@@ -171,14 +156,18 @@ int enif_ioq_enqv(ErlNifIOQueue *q, ErlNifIOVec *iov, size_t skip)
             th_binary_keep(iov->ref_bins[i]);
             push_run(q, data + passed, size - passed, iov->ref_bins[i]);
         } else if (!push_copied_run(q, data + passed, size - passed)) {
-            truncate_to(q, before);
+            while (q->count > before) { /* what was queued is taken back */
+                size_t last = q->first + --q->count;
+                q->size -= q->runs[last].iov_len;
+                th_binary_release(q->binaries[last]);
+            }
             return 0;
         }
     }
     return 1;
 }
 
-/* --- Out ------------------------------------------------------------------------------------- */
+/* --- Out -------------------------------------------------------------------------------------- */
 
 int enif_ioq_deq(ErlNifIOQueue *q, size_t count, size_t *size)
 {
@@ -270,7 +259,7 @@ static bool measure_list(th_term list, size_t max_length, struct extent *extent)
     return extent->tail == TH_NIL || th_is_list(extent->tail);
 }
 
-/* --- Where it goes --------------------------------------------------------------------------- */
+/* --- Where it goes ---------------------------------------------------------------------------- */
 
 /* A vector for RUNS runs: the caller's structure, if it is large enough, or one with its arrays
  * behind it; NULL if there is no memory. */
@@ -295,26 +284,10 @@ static ErlNifIOVec *prepare_vector(ErlNifEnv *env, unsigned runs, ErlNifIOVec *g
     return vec;
 }
 
-/* --- Filling it ------------------------------------------------------------------------------ */
+/* --- Filling it ------------------------------------------------------------------------------- */
 
-/* A run of DATA in SHARED. An owner (COPIES is not NULL) takes its share; of what no binary has it
- * takes a copy, to *COPIES + *COPIED. */
-static void add_run(ErlNifIOVec *vec, const unsigned char *data, size_t size,
-                    struct th_binary *shared, struct th_binary *copies, size_t *copied)
-{
-    if (!shared && copies) {
-        data = memcpy(copies->data + *copied, data, size);
-        *copied += size;
-        shared = copies;
-    }
-    if (shared && (vec->flags & TH_IOVEC_OWNS))
-        th_binary_keep(shared);
-    vec->iov[vec->iovcnt].iov_base = (char *)(uintptr_t)data;
-    vec->iov[vec->iovcnt].iov_len = size;
-    vec->ref_bins[vec->iovcnt++] = shared;
-    vec->size += size;
-}
-
+/* An owner (COPIES is not NULL, or nothing has to be copied) takes its share of each run; what lies
+ * in no binary is copied to COPIES. */
 static void fill_vector(ErlNifIOVec *vec, th_term list, th_term tail, struct th_binary *copies)
 {
     size_t size, copied = 0;
@@ -323,9 +296,21 @@ static void fill_vector(ErlNifIOVec *vec, th_term list, th_term tail, struct th_
 
     vec->iovcnt = 0;
     vec->size = 0;
-    while (list != tail && next_binary(&list, &data, &size, &shared))
-        if (size > 0)
-            add_run(vec, data, size, shared, copies, &copied);
+    while (list != tail && next_binary(&list, &data, &size, &shared)) {
+        if (size == 0)
+            continue;
+        if (!shared && copies) {
+            data = memcpy(copies->data + copied, data, size);
+            copied += size;
+            shared = copies;
+        }
+        if (shared && (vec->flags & TH_IOVEC_OWNS))
+            th_binary_keep(shared);
+        vec->iov[vec->iovcnt].iov_base = (char *)(uintptr_t)data;
+        vec->iov[vec->iovcnt].iov_len = size;
+        vec->ref_bins[vec->iovcnt++] = shared;
+        vec->size += size;
+    }
 }
 
 int enif_inspect_iovec(ErlNifEnv *env, size_t max_length, ERL_NIF_TERM iovec_term,

@@ -119,29 +119,6 @@ static void print_integer(struct th_buffer *out, const struct directive *d,
     }
 }
 
-static void print_float(struct th_buffer *out, const struct directive *d,
-                        struct arguments *arguments)
-{
-    if (d->length[0] == 'L')
-        th_buffer_printf(out, d->text, va_arg(arguments->list, long double));
-    else
-        th_buffer_printf(out, d->text, va_arg(arguments->list, double));
-}
-
-/* With a precision the first so many bytes of the text, as of a string in C. */
-static void print_text(struct th_buffer *out, const struct directive *d, ERL_NIF_TERM term)
-{
-    size_t end = out->size + (size_t)d->precision;
-
-    if (d->precision < 0) {
-        th_text_print(out, term);
-        return;
-    }
-    th_text_print_limited(out, term, (size_t)d->precision);
-    if (out->size > end)
-        out->size = end;
-}
-
 /* Fills what was written from START on up to the width. On the right, a BEAM measures what it has
  * written; on the left, its MEASURE is short: of a term it counts no bytes but those of numbers. */
 static void pad(struct th_buffer *out, const struct directive *d, size_t start, size_t measure)
@@ -161,36 +138,33 @@ static void pad(struct th_buffer *out, const struct directive *d, size_t start, 
     }
 }
 
+/* A term as a BEAM's %T prints it, or as Erlang text: of that, with a precision, the first so many
+ * bytes, as of a string in C. */
 static void print_term(struct th_buffer *out, const struct directive *d, ERL_NIF_TERM term)
 {
-    size_t start = out->size, measure;
+    size_t start = out->size, measure, end = start + (size_t)d->precision;
 
-    if (d->alternate) {
-        print_text(out, d, term);
-        measure = out->size - start;
-    } else {
+    if (!d->alternate) {
         measure =
             th_text_print_beam(out, term, d->precision < 0 ? TH_TEXT_BEAM_LIMIT : d->precision);
+    } else {
+        if (d->precision < 0)
+            th_text_print(out, term);
+        else
+            th_text_print_limited(out, term, (size_t)d->precision);
+        if (d->precision >= 0 && out->size > end)
+            out->size = end;
+        measure = out->size - start;
     }
     pad(out, d, start, measure);
-}
-
-/* As a BEAM has it: 16 digits, unless a precision says how many, on the right of at least as many
- * columns. */
-static void add_pointer(struct th_buffer *out, const struct directive *d, const void *pointer)
-{
-    enum { DIGITS = 2 * sizeof pointer };
-    size_t start = out->size;
-
-    th_buffer_printf(out, "0x%0*jx", d->precision < 0 ? DIGITS : d->precision,
-                     (uintmax_t)(uintptr_t)pointer);
-    pad(out, &(struct directive){.width = d->width > 0 ? d->width : DIGITS}, start,
-        out->size - start);
 }
 
 static void add_directive(struct th_buffer *out, const struct directive *d,
                           struct arguments *arguments)
 {
+    enum { DIGITS = 2 * sizeof(void *) };
+    size_t start = out->size;
+
     switch (d->conversion) {
     case 'T':
         print_term(out, d,
@@ -215,10 +189,16 @@ static void add_directive(struct th_buffer *out, const struct directive *d,
     case 'G':
     case 'a':
     case 'A':
-        print_float(out, d, arguments);
+        if (d->length[0] == 'L')
+            th_buffer_printf(out, d->text, va_arg(arguments->list, long double));
+        else
+            th_buffer_printf(out, d->text, va_arg(arguments->list, double));
         break;
-    case 'p':
-        add_pointer(out, d, va_arg(arguments->list, void *));
+    case 'p': /* 16 digits, unless a precision says how many, on the right of so many columns */
+        th_buffer_printf(out, "0x%0*jx", d->precision < 0 ? DIGITS : d->precision,
+                         (uintmax_t)(uintptr_t)va_arg(arguments->list, void *));
+        pad(out, &(struct directive){.width = d->width > 0 ? d->width : DIGITS}, start,
+            out->size - start);
         break;
     case 's':
         th_buffer_printf(out, d->text, va_arg(arguments->list, void *));

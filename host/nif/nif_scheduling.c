@@ -46,28 +46,24 @@ int enif_consume_timeslice(ErlNifEnv *env, int percent)
 
 /* --- Options of a library --------------------------------------------------------------------- */
 
-static bool set_option(ErlNifEnv *env, ErlNifOption opt, va_list arguments)
-{
-    switch (opt) {
-    case ERL_NIF_OPT_DELAY_HALT:
-        return th_library_delay_halt(env);
-    case ERL_NIF_OPT_ON_HALT:
-        return th_library_set_on_halt(env, va_arg(arguments, ErlNifOnHaltCallback *));
-    case ERL_NIF_OPT_ON_UNLOAD_THREAD:
-        return th_library_set_on_unload_thread(env,
-                                               va_arg(arguments, ErlNifOnUnloadThreadCallback *));
-    default:
-        return false;
-    }
-}
-
 int enif_set_option(ErlNifEnv *env, ErlNifOption opt, ...)
 {
     va_list arguments;
-    bool set;
+    bool set = false;
 
     va_start(arguments, opt);
-    set = set_option(env, opt, arguments);
+    switch (opt) {
+    case ERL_NIF_OPT_DELAY_HALT:
+        set = th_library_delay_halt(env);
+        break;
+    case ERL_NIF_OPT_ON_HALT:
+        set = th_library_set_on_halt(env, va_arg(arguments, ErlNifOnHaltCallback *));
+        break;
+    case ERL_NIF_OPT_ON_UNLOAD_THREAD:
+        set =
+            th_library_set_on_unload_thread(env, va_arg(arguments, ErlNifOnUnloadThreadCallback *));
+        break;
+    }
     va_end(arguments);
     return set ? 0 : EINVAL;
 }

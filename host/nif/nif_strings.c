@@ -3,32 +3,23 @@
 
 #include "host/runtime/runtime.h"
 
-/* The next character of a string, and what is left of it; false if LIST goes on with none. */
-static inline bool next_character(th_term *list, uint32_t most, uint32_t *c)
-{
-    th_term head;
-
-    if (!th_is_list(*list))
-        return false;
-    head = th_cell(*list)[0];
-    if (!th_is_small(head) || th_small_value(head) < 0 || th_small_value(head) > most)
-        return false;
-    *c = (uint32_t)th_small_value(head);
-    *list = th_cell(*list)[1];
-    return true;
-}
-
-/* Takes the next character as bytes of ENCODING; their number, 0 if it has no such bytes. */
+/* Takes the next character as bytes of ENCODING; their number, 0 if LIST goes on with none that has
+ * such bytes. */
 static inline size_t next_character_bytes(th_term *list, ErlNifCharEncoding encoding,
                                           char bytes[TH_UTF8_MAX])
 {
-    uint32_t most = encoding == ERL_NIF_UTF8 ? 0x10FFFF : 0xFF;
-    uint32_t c;
+    int64_t most = encoding == ERL_NIF_UTF8 ? 0x10FFFF : 0xFF, c;
+    th_term head;
 
-    if (!next_character(list, most, &c))
+    if (!th_is_list(*list))
         return 0;
+    head = th_cell(*list)[0];
+    c = th_small_value(head);
+    if (!th_is_small(head) || c < 0 || c > most)
+        return 0;
+    *list = th_cell(*list)[1];
     if (encoding == ERL_NIF_UTF8 && c >= 0x80)
-        return th_utf8_valid(c) ? th_utf8_put(c, bytes) : 0;
+        return th_utf8_valid((uint32_t)c) ? th_utf8_put((uint32_t)c, bytes) : 0;
     bytes[0] = (char)c;
     return 1;
 }

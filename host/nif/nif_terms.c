@@ -43,46 +43,34 @@ int enif_compare(ERL_NIF_TERM lhs, ERL_NIF_TERM rhs)
     return th_compare(lhs, rhs);
 }
 
-static ErlNifTermType boxed_type(ERL_NIF_TERM term)
-{
-    switch (th_term_subtag(term)) {
-    case TH_TUPLE:
-        return ERL_NIF_TERM_TYPE_TUPLE;
-    case TH_POS_BIG:
-    case TH_NEG_BIG:
-        return ERL_NIF_TERM_TYPE_INTEGER;
-    case TH_REF:
-        return ERL_NIF_TERM_TYPE_REFERENCE;
-    case TH_FUN:
-    case TH_EXPORT:
-        return ERL_NIF_TERM_TYPE_FUN;
-    case TH_FLOAT:
-        return ERL_NIF_TERM_TYPE_FLOAT;
-    case TH_EXTERNAL_PID:
-        return ERL_NIF_TERM_TYPE_PID;
-    case TH_EXTERNAL_PORT:
-        return ERL_NIF_TERM_TYPE_PORT;
-    case TH_MAP:
-        return ERL_NIF_TERM_TYPE_MAP;
-    default:
-        return ERL_NIF_TERM_TYPE_BITSTRING;
-    }
-}
-
 ErlNifTermType enif_term_type(ErlNifEnv *env, ERL_NIF_TERM term)
 {
+    static const unsigned char boxed[16] = {
+        [TH_TUPLE >> 2] = ERL_NIF_TERM_TYPE_TUPLE,
+        [TH_POS_BIG >> 2] = ERL_NIF_TERM_TYPE_INTEGER,
+        [TH_NEG_BIG >> 2] = ERL_NIF_TERM_TYPE_INTEGER,
+        [TH_REF >> 2] = ERL_NIF_TERM_TYPE_REFERENCE,
+        [TH_FUN >> 2] = ERL_NIF_TERM_TYPE_FUN,
+        [TH_FLOAT >> 2] = ERL_NIF_TERM_TYPE_FLOAT,
+        [TH_EXPORT >> 2] = ERL_NIF_TERM_TYPE_FUN,
+        [TH_SHARED_BINARY >> 2] = ERL_NIF_TERM_TYPE_BITSTRING,
+        [TH_HEAP_BINARY >> 2] = ERL_NIF_TERM_TYPE_BITSTRING,
+        [TH_SUB_BINARY >> 2] = ERL_NIF_TERM_TYPE_BITSTRING,
+        [TH_EXTERNAL_PID >> 2] = ERL_NIF_TERM_TYPE_PID,
+        [TH_EXTERNAL_PORT >> 2] = ERL_NIF_TERM_TYPE_PORT,
+        [TH_MAP >> 2] = ERL_NIF_TERM_TYPE_MAP,
+    };
+
     (void)env;
     if (th_is_boxed(term))
-        return boxed_type(term);
+        return (ErlNifTermType)boxed[th_term_subtag(term) >> 2];
     if (th_is_list(term) || term == TH_NIL)
         return ERL_NIF_TERM_TYPE_LIST;
     if (th_is_small(term))
         return ERL_NIF_TERM_TYPE_INTEGER;
     if (th_is_local_pid(term))
         return ERL_NIF_TERM_TYPE_PID;
-    if (th_is_local_port(term))
-        return ERL_NIF_TERM_TYPE_PORT;
-    return ERL_NIF_TERM_TYPE_ATOM;
+    return th_is_local_port(term) ? ERL_NIF_TERM_TYPE_PORT : ERL_NIF_TERM_TYPE_ATOM;
 }
 
 size_t enif_term_size(ERL_NIF_TERM term)

@@ -26,7 +26,7 @@ struct ErlDrvTid_ {
 /* The calling thread, if a library created it. */
 static _Thread_local struct ErlDrvTid_ *self;
 
-/* --- Options --------------------------------------------------------------------------------- */
+/* --- Options ---------------------------------------------------------------------------------- */
 
 ErlNifThreadOpts *enif_thread_opts_create(char *name)
 {
@@ -65,7 +65,7 @@ static int set_stack_size(pthread_attr_t *attributes, int kilowords)
     return pthread_attr_setstacksize(attributes, size - size % (size_t)page);
 }
 
-/* --- Creating -------------------------------------------------------------------------------- */
+/* --- Creating --------------------------------------------------------------------------------- */
 
 /* Also when it ends itself by enif_thread_exit(). */
 static void end_thread(void *made)
@@ -87,29 +87,22 @@ static void *run_thread(void *argument)
     return result;
 }
 
-/* Signals that others send to the program are for the program's own threads. */
-static void block_signals(sigset_t *old)
-{
-    static const int synchronous[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
-    sigset_t blocked;
-
-    sigfillset(&blocked);
-    for (size_t i = 0; i < sizeof synchronous / sizeof synchronous[0]; i++)
-        sigdelset(&blocked, synchronous[i]);
-    pthread_sigmask(SIG_BLOCK, &blocked, old);
-}
-
 static int start_thread(struct ErlDrvTid_ *tid, const ErlNifThreadOpts *opts)
 {
+    static const int synchronous[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
     pthread_attr_t attributes;
-    sigset_t old;
+    sigset_t blocked, old;
     int error = pthread_attr_init(&attributes);
 
     if (error)
         return error;
     error = set_stack_size(&attributes, opts ? opts->suggested_stack_size : -1);
     if (!error) {
-        block_signals(&old);
+        /* Signals that others send to the program are for the program's own threads. */
+        sigfillset(&blocked);
+        for (size_t i = 0; i < sizeof synchronous / sizeof synchronous[0]; i++)
+            sigdelset(&blocked, synchronous[i]);
+        pthread_sigmask(SIG_BLOCK, &blocked, &old);
         error = pthread_create(&tid->thread, &attributes, run_thread, tid);
         pthread_sigmask(SIG_SETMASK, &old, NULL);
     }
@@ -144,22 +137,19 @@ int enif_thread_create(char *name, ErlNifTid *tid, void *(*func)(void *), void *
     return error;
 }
 
-/* --- Who it is ------------------------------------------------------------------------------- */
+/* --- Who it is -------------------------------------------------------------------------------- */
 
 /* A thread of the host, or one that a library made by other means, has an identity for as long as
  * it runs. Allocated by nobody, so that nobody has to free it. */
-static struct ErlDrvTid_ *foreign_self(void)
+ErlNifTid enif_thread_self(void)
 {
     static char unknown[] = "unknown";
     static _Thread_local struct ErlDrvTid_ foreign = {.name = unknown};
 
+    if (self)
+        return self;
     foreign.thread = pthread_self();
     return &foreign;
-}
-
-ErlNifTid enif_thread_self(void)
-{
-    return self ? self : foreign_self();
 }
 
 int enif_equal_tids(ErlNifTid tid1, ErlNifTid tid2)
@@ -172,7 +162,7 @@ char *enif_thread_name(ErlNifTid tid)
     return tid ? tid->name : NULL;
 }
 
-/* --- Ending ---------------------------------------------------------------------------------- */
+/* --- Ending ----------------------------------------------------------------------------------- */
 
 /* There is nothing that could be answered here: a BEAM ends at once, too. */
 void enif_thread_exit(void *resp)
@@ -335,29 +325,26 @@ void enif_tsd_key_destroy(ErlNifTSDKey key)
     pthread_mutex_unlock(&lock);
 }
 
-/* The calling thread's values, at least COUNT of them. A thread that cannot have them ends the
- * program, as in a BEAM: the API knows no failure here. */
-static struct values *values_for(size_t count)
-{
-    struct values *values = pthread_getspecific(own);
-    size_t before = values ? values->count : 0;
-
-    if (count <= before)
-        return values;
-    count += count / 2;
-    values = th_realloc(values, sizeof *values + count * sizeof values->all[0]);
-    memset(values->all + before, 0, (count - before) * sizeof values->all[0]);
-    values->count = count;
-    pthread_setspecific(own, values);
-    return values;
-}
-
+/* A thread that cannot have its values ends the program, as in a BEAM: the API knows no failure
+ * here. */
 void enif_tsd_set(ErlNifTSDKey key, void *data)
 {
+    struct values *values;
     uint64_t generation;
+    size_t before, count = (size_t)key;
 
-    if (slot_of(key, &generation))
-        values_for((size_t)key)->all[key - 1] = (struct value){generation, data};
+    if (!slot_of(key, &generation))
+        return;
+    values = pthread_getspecific(own);
+    before = values ? values->count : 0;
+    if (count > before) {
+        count += count / 2;
+        values = th_realloc(values, sizeof *values + count * sizeof values->all[0]);
+        memset(values->all + before, 0, (count - before) * sizeof values->all[0]);
+        values->count = count;
+        pthread_setspecific(own, values);
+    }
+    values->all[key - 1] = (struct value){generation, data};
 }
 
 void *enif_tsd_get(ErlNifTSDKey key)

@@ -11,17 +11,12 @@
 /* Units in a second, 0 for none of ErlNifTimeUnit. */
 static int64_t frequency(ErlNifTimeUnit unit)
 {
-    switch (unit) {
-    case ERL_NIF_SEC:
-        return 1;
-    case ERL_NIF_MSEC:
-        return 1000;
-    case ERL_NIF_USEC:
-        return 1000000;
-    case ERL_NIF_NSEC:
-        return 1000000000;
-    }
-    return 0;
+    static const int64_t frequencies[] = {[ERL_NIF_SEC] = 1,
+                                          [ERL_NIF_MSEC] = 1000,
+                                          [ERL_NIF_USEC] = 1000000,
+                                          [ERL_NIF_NSEC] = 1000000000};
+
+    return (unsigned)unit < sizeof frequencies / sizeof frequencies[0] ? frequencies[unit] : 0;
 }
 
 /* Rounds down, as Erlang does for times before 0 too. */
