@@ -5,11 +5,12 @@
 #include "json.h"
 
 #include "atom.h"
-#include "base64.h"
 #include "env_internal.h"
 #include "make.h"
 #include "map_internal.h"
 #include "text.h"
+
+#include <string.h>
 
 enum { DEEPEST = 2048, SHORT_WORDS = 8 /* the most of a number or an empty value */ };
 
@@ -54,31 +55,77 @@ static size_t count_values(const char *text, size_t size)
     return values;
 }
 
-/* Takes from the budget what the value takes, and what reading it takes in between. */
-static bool take_memory(const char *text, size_t size)
-{
-    size_t reading = (STRING_TIMES - 1) * size;
-
-    if (size <= SHORT)
-        return true;
-    if (!th_memory_take(reading + size + VALUE_BYTES * count_values(text, size)))
-        return false;
-    th_memory_give(reading);
-    return true;
-}
-
 json_t *th_json_read(const char *text, size_t size, size_t flags)
 {
+    size_t reading = (STRING_TIMES - 1) * size;
     json_error_t error;
-    json_t *value = NULL;
+    json_t *value;
 
-    if (!take_memory(text, size))
-        return NULL;
+    /* Takes from the budget what the value takes, and what reading it takes in between. */
+    if (size > SHORT) {
+        if (!th_memory_take(reading + size + VALUE_BYTES * count_values(text, size)))
+            return NULL;
+        th_memory_give(reading);
+    }
     value = json_loadb(text, size, flags, &error);
     if (!value)
         th_error_raise(TH_MALFORMED, "column %d: %s", error.column, error.text);
     return value;
 }
+
+/* --- Base64 ----------------------------------------------------------------------------------- */
+
+static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+void th_base64_encode(struct th_buffer *out, const unsigned char *data, size_t size)
+{
+    unsigned char *to = th_buffer_reserve(out, (size / 3 + 1) * 4);
+
+    for (; size > 0; data += 3, to += 4, out->size += 4) {
+        uint32_t group = (uint32_t)data[0] << 16 | (uint32_t)(size > 1 ? data[1] : 0) << 8 |
+                         (size > 2 ? data[2] : 0);
+        to[0] = (unsigned char)alphabet[group >> 18];
+        to[1] = (unsigned char)alphabet[group >> 12 & 63];
+        to[2] = (unsigned char)(size > 1 ? alphabet[group >> 6 & 63] : '=');
+        to[3] = (unsigned char)(size > 2 ? alphabet[group & 63] : '=');
+        size -= size < 3 ? size : 3;
+    }
+}
+
+static enum th_status broken(size_t at, const char *why)
+{
+    return th_error_raise(TH_MALFORMED, "base64, character %zu: %s", at + 1, why);
+}
+
+enum th_status th_base64_decode(struct th_buffer *out, const char *text, size_t length)
+{
+    size_t characters, before = out->size;
+    uint32_t bits = 0;
+
+    if (length % 4 != 0)
+        return broken(length, "the text ends within a group of four");
+    characters = length;
+    while (characters > 0 && characters + 2 > length && text[characters - 1] == '=')
+        characters--;
+    th_buffer_reserve(out, length / 4 * 3 + 1);
+    for (size_t i = 0; i < characters; i++) {
+        const char *place = memchr(alphabet, text[i], 64);
+        if (!place) {
+            out->size = before;
+            return broken(i, "not of the alphabet");
+        }
+        bits = bits << 6 | (uint32_t)(place - alphabet);
+        if (i % 4 > 0) /* the second character of a group ends a byte, with 4 bits left over, ... */
+            out->data[out->size++] = (unsigned char)(bits >> (6 - 2 * (i % 4)));
+    }
+    if (characters % 4 > 0 && (bits & (characters % 4 == 2 ? 15 : 3)) != 0) {
+        out->size = before;
+        return broken(characters - 1, "bits left over are not 0");
+    }
+    return TH_OK;
+}
+
+/* --- JSON to terms ---------------------------------------------------------------------------- */
 
 /* One versioned external term, and nothing behind it. */
 static enum th_status from_etf(th_env *env, const json_t *text, const struct th_etf_node *here,
@@ -216,31 +263,20 @@ enum th_status th_json_to_term(th_env *env, const json_t *value, const struct th
     return status;
 }
 
-static json_t *etf_of(th_term t, const struct th_etf_node *here)
+json_t *th_json_from_term(th_term t, const struct th_etf_node *here)
 {
     struct th_etf_options options = {.here = *here};
-    struct th_buffer bytes = {0};
-    struct th_buffer text = {0};
+    struct th_buffer bytes = {0}, text = {0};
     json_t *value = NULL;
 
-    if (th_etf_encode(&bytes, t, true, &options) == TH_OK) {
+    if (th_text_can_carry(t)) {
+        th_text_print(&text, t);
+        value = json_stringn((const char *)text.data, text.size);
+    } else if (th_etf_encode(&bytes, t, true, &options) == TH_OK) {
         th_base64_encode(&text, bytes.data, bytes.size);
         value = json_pack("{s:s%}", etf_key, (const char *)text.data, text.size);
     }
     th_buffer_free(&bytes);
-    th_buffer_free(&text);
-    return value;
-}
-
-json_t *th_json_from_term(th_term t, const struct th_etf_node *here)
-{
-    struct th_buffer text = {0};
-    json_t *value;
-
-    if (!th_text_can_carry(t))
-        return etf_of(t, here);
-    th_text_print(&text, t);
-    value = json_stringn((const char *)text.data, text.size);
     th_buffer_free(&text);
     return value;
 }

@@ -22,14 +22,6 @@ static th_term new_small(th_env *env, size_t count)
     return th_boxed(words);
 }
 
-static bool is_ascending(const th_term *keys, size_t count)
-{
-    for (size_t i = 1; i < count; i++)
-        if (th_compare_exact(keys[i - 1], keys[i]) >= 0)
-            return false;
-    return true;
-}
-
 static th_term small_in_order(th_env *env, const th_term *keys, const th_term *values, size_t count)
 {
     th_term map = new_small(env, count);
@@ -42,32 +34,26 @@ static th_term small_in_order(th_env *env, const th_term *keys, const th_term *v
     return map;
 }
 
-/* The pairs in the order of their keys; of a key that comes twice, the last value. */
-static th_term small_by_order(th_env *env, const th_term *keys, const th_term *values, size_t count,
-                              const uint32_t *order)
+static th_term make_small(th_env *env, const th_term *keys, const th_term *values, size_t count,
+                          bool last_wins)
 {
+    uint32_t order[TH_MAP_SMALL], spare[TH_MAP_SMALL];
     th_term sorted[2][TH_MAP_SMALL];
-    size_t used = 0;
+    size_t used = 0, ascending = 1;
 
-    for (size_t i = 0; i < count; i++) {
+    while (ascending < count && th_compare_exact(keys[ascending - 1], keys[ascending]) < 0)
+        ascending++;
+    if (ascending >= count)
+        return small_in_order(env, keys, values, count);
+    if (th_sort_keys(keys, count, order, spare) && !last_wins)
+        return TH_NONE;
+    for (size_t i = 0; i < count; i++) { /* of a key that comes twice, the last value */
         sorted[0][used] = keys[order[i]];
         while (i + 1 < count && th_identical(sorted[0][used], keys[order[i + 1]]))
             i++;
         sorted[1][used++] = values[order[i]];
     }
     return small_in_order(env, sorted[0], sorted[1], used);
-}
-
-static th_term make_small(th_env *env, const th_term *keys, const th_term *values, size_t count,
-                          bool last_wins)
-{
-    uint32_t order[TH_MAP_SMALL], spare[TH_MAP_SMALL];
-
-    if (is_ascending(keys, count))
-        return small_in_order(env, keys, values, count);
-    if (th_sort_keys(keys, count, order, spare) && !last_wins)
-        return TH_NONE;
-    return small_by_order(env, keys, values, count, order);
 }
 
 /* --- Large maps ------------------------------------------------------------------------------- */
@@ -260,73 +246,26 @@ static th_term make_with(th_env *env, th_term map, th_term key, th_term value)
     return th_make_map(env, pairs, pairs + count + 1, count + 1, false);
 }
 
-/*
- * The words of a small map, from its first key to its last value, with two words put in: KEY at
- * RANK among the keys, VALUE among the values. What lies between the two is copied at once.
- */
-static void copy_with_pair(th_term *to, const th_term *from, size_t count, size_t rank, th_term key,
-                           th_term value)
-{
-    memcpy(to, from, rank * sizeof *to);
-    to[rank] = key;
-    memcpy(to + rank + 1, from + rank, count * sizeof *to);
-    to[rank + 1 + count] = value;
-    memcpy(to + rank + 2 + count, from + rank + count, (count - rank) * sizeof *to);
-}
-
-static th_term replace_small(th_env *env, th_term map, size_t position, th_term value)
-{
-    size_t count = th_map_size(map);
-    th_term *words = th_env_take(env, 2 + 2 * count);
-
-    memcpy(words, th_term_box(map), (2 + 2 * count) * sizeof *words);
-    words[2 + count + position] = value;
-    return th_boxed(words);
-}
-
 static th_term put_small(th_env *env, th_term map, th_term key, th_term value)
 {
-    size_t count = th_map_size(map);
-    size_t position = find_small(map, key);
-    th_term result;
+    const th_term *from = th_term_box(map) + 2;
+    size_t count = th_map_size(map), rank = find_small(map, key);
+    th_term result, *to;
     bool found;
 
-    if (position < count)
-        return replace_small(env, map, position, value);
+    if (rank < count) {
+        result = small_in_order(env, from, from + count, count);
+        th_term_box(result)[2 + count + rank] = value;
+        return result;
+    }
     if (count == TH_MAP_SMALL)
         return make_with(env, map, key, value);
-    position = find_rank(th_map_keys(map), NULL, count, key, &found);
+    rank = find_rank(from, NULL, count, key, &found);
     result = new_small(env, count + 1);
-    copy_with_pair(th_term_box(result) + 2, th_term_box(map) + 2, count, position, key, value);
+    to = th_term_box(result) + 2;
+    copy_with(to, from, count, rank, key);
+    copy_with(to + count + 1, from + count, count, rank, value);
     return result;
-}
-
-static th_term replace_large(th_env *env, th_term map, size_t position, th_term value)
-{
-    struct th_map_table *table = th_map_table(map);
-    size_t count = th_map_size(map);
-
-    table = th_map_table_is_hashed(table) ? th_map_table_extend(env, table, count)
-                                          : th_map_table_copy(env, table, count);
-    th_map_table_values(table)[position] = value;
-    return map_of(env, table, count);
-}
-
-/* A sorted table is copied, with the new position put in. */
-static th_term put_sorted(th_env *env, th_term map, th_term key, th_term value)
-{
-    const uint32_t *order = th_map_table_order(th_map_table(map));
-    size_t count = th_map_size(map);
-    struct th_map_table *table = th_map_table_sorted(env, count + 1);
-    bool found;
-    size_t rank = find_rank(th_map_keys(map), order, count, key, &found);
-
-    copy_with(table->words, th_map_keys(map), count, count, key);
-    copy_with(th_map_table_values(table), th_map_values(map), count, count, value);
-    for (size_t i = 0; i < count; i++)
-        th_map_table_order(table)[i + (i >= rank)] = order[i];
-    th_map_table_order(table)[rank] = (uint32_t)count;
-    return map_of(env, table, count + 1);
 }
 
 /* Adds to the map's own table, if nobody has before, or to a larger copy. */
@@ -335,11 +274,26 @@ static th_term put_large(th_env *env, th_term map, th_term key, th_term value)
     struct th_map_table *table = th_map_table(map);
     size_t count = th_map_size(map);
     ptrdiff_t found = find_large(map, key);
+    bool there;
 
-    if (found != TH_NOT_THERE)
-        return replace_large(env, map, (size_t)found, value);
-    if (!th_map_table_is_hashed(table))
-        return put_sorted(env, map, key, value);
+    if (found != TH_NOT_THERE) {
+        table = th_map_table_is_hashed(table) ? th_map_table_extend(env, table, count)
+                                              : th_map_table_copy(env, table, count);
+        th_map_table_values(table)[found] = value;
+        return map_of(env, table, count);
+    }
+    if (!th_map_table_is_hashed(table)) { /* is copied, with the new position put in */
+        const uint32_t *order = th_map_table_order(table);
+        size_t rank = find_rank(th_map_keys(map), order, count, key, &there);
+
+        table = th_map_table_sorted(env, count + 1);
+        copy_with(table->words, th_map_keys(map), count, count, key);
+        copy_with(th_map_table_values(table), th_map_values(map), count, count, value);
+        for (size_t i = 0; i < count; i++)
+            th_map_table_order(table)[i + (i >= rank)] = order[i];
+        th_map_table_order(table)[rank] = (uint32_t)count;
+        return map_of(env, table, count + 1);
+    }
     if (!th_map_table_has_room(env, table, count))
         table = th_map_table_extend(env, table, count);
     if (!th_map_table_add(table, key, value, &found))
@@ -353,41 +307,27 @@ th_term th_map_put(th_env *env, th_term map, th_term key, th_term value)
                                             : put_large(env, map, key, value);
 }
 
-static th_term remove_small(th_env *env, th_term map, th_term key)
-{
-    size_t count = th_map_size(map);
-    size_t position = find_small(map, key);
-    const th_term *from = th_term_box(map) + 2;
-    th_term result;
-    th_term *to;
-
-    if (position == count)
-        return map;
-    result = new_small(env, count - 1);
-    to = th_term_box(result) + 2;
-    memcpy(to, from, position * sizeof *to);
-    memcpy(to + position, from + position + 1, (count - 1) * sizeof *to);
-    memcpy(to + position + count - 1, from + position + count + 1,
-           (count - 1 - position) * sizeof *to);
-    return result;
-}
-
-static th_term remove_large(th_env *env, th_term map, th_term key)
-{
-    size_t count = th_map_size(map);
-    ptrdiff_t found = find_large(map, key);
-    th_term *pairs;
-
-    if (found == TH_NOT_THERE)
-        return map;
-    pairs = th_env_take(env, 2 * (count - 1));
-    copy_without(pairs, th_map_keys(map), count, (size_t)found);
-    copy_without(pairs + count - 1, th_map_values(map), count, (size_t)found);
-    return th_make_map(env, pairs, pairs + count - 1, count - 1, false);
-}
-
 th_term th_map_remove(th_env *env, th_term map, th_term key)
 {
-    return th_map_size(map) <= TH_MAP_SMALL ? remove_small(env, map, key)
-                                            : remove_large(env, map, key);
+    size_t count = th_map_size(map), position;
+    ptrdiff_t found;
+    th_term result, *pairs;
+
+    if (count <= TH_MAP_SMALL) {
+        position = find_small(map, key);
+        if (position == count)
+            return map;
+        result = new_small(env, count - 1);
+        pairs = th_term_box(result) + 2;
+    } else {
+        found = find_large(map, key);
+        if (found == TH_NOT_THERE)
+            return map;
+        position = (size_t)found;
+        pairs = th_env_take(env, 2 * (count - 1));
+    }
+    copy_without(pairs, th_map_keys(map), count, position);
+    copy_without(pairs + count - 1, th_map_values(map), count, position);
+    return count <= TH_MAP_SMALL ? result
+                                 : th_make_map(env, pairs, pairs + count - 1, count - 1, false);
 }

@@ -1,3 +1,4 @@
+/* The tables of large maps, and keys in ascending order (map_internal.h). */
 #include "map_internal.h"
 
 #include "compare.h"
@@ -45,12 +46,6 @@ static uint32_t *cells_of(const struct th_map_table *table)
     return (uint32_t *)(table->words + 2 * table->capacity);
 }
 
-/* Relaxed: a reader does without what is added while it reads. */
-static uint32_t read_cell(const uint32_t *cell)
-{
-    return __atomic_load_n(cell, __ATOMIC_RELAXED);
-}
-
 static void fill_cell(uint32_t *cell, size_t position)
 {
     __atomic_store_n(cell, (uint32_t)(position + 1), __ATOMIC_RELAXED);
@@ -66,21 +61,6 @@ static size_t cells_for(size_t count)
     return cells;
 }
 
-static size_t room_of(size_t cells)
-{
-    return 2 * cells / 3;
-}
-
-static uint32_t *free_cell(struct th_map_table *table, uint64_t hash)
-{
-    uint32_t *cells = cells_of(table);
-    size_t i = hash & table->mask;
-
-    while (cells[i] != 0)
-        i = (i + 1) & table->mask;
-    return &cells[i];
-}
-
 /* The place of the cell that holds KEY, or of the free one where the search ended. */
 static inline uint32_t *find_cell(struct th_map_table *table, size_t count, th_term key,
                                   uint64_t hash, ptrdiff_t *found)
@@ -88,7 +68,8 @@ static inline uint32_t *find_cell(struct th_map_table *table, size_t count, th_t
     uint32_t *cells = cells_of(table);
 
     for (size_t i = hash & table->mask;; i = (i + 1) & table->mask) {
-        size_t position = (size_t)read_cell(&cells[i]) - 1;
+        /* Relaxed: a reader does without what is added while it reads. */
+        size_t position = (size_t)__atomic_load_n(&cells[i], __ATOMIC_RELAXED) - 1;
         *found = (ptrdiff_t)position;
         if (*found == TH_NOT_THERE)
             return &cells[i];
@@ -104,29 +85,22 @@ static size_t words_of(size_t capacity, size_t numbers)
     return HEAD_WORDS + 2 * capacity + (numbers + 1) / 2;
 }
 
-static struct th_map_table *new_table(th_env *env, size_t capacity, size_t numbers)
+/* NUMBERS cells, if HASHED, or positions. None of what it will hold is there. */
+static struct th_map_table *new_table(th_env *env, size_t capacity, size_t numbers, bool hashed)
 {
     th_term *words = th_env_take(env, words_of(capacity, numbers));
     struct th_map_table *table = (struct th_map_table *)words;
 
     table->used = 0;
     table->capacity = capacity;
-    table->mask = 0;
+    table->mask = hashed ? numbers - 1 : 0;
     words[words_of(capacity, numbers) - 1] = 0; /* its second half may be nobody's */
-    return table;
-}
-
-static struct th_map_table *new_hashed(th_env *env, size_t capacity, size_t cells)
-{
-    struct th_map_table *table = new_table(env, capacity, cells);
-
-    table->mask = cells - 1;
     return table;
 }
 
 struct th_map_table *th_map_table_hashed(th_env *env, size_t count)
 {
-    struct th_map_table *table = new_hashed(env, count, cells_for(count));
+    struct th_map_table *table = new_table(env, count, cells_for(count), true);
 
     memset(cells_of(table), 0, (table->mask + 1) * sizeof(uint32_t));
     return table;
@@ -134,7 +108,7 @@ struct th_map_table *th_map_table_hashed(th_env *env, size_t count)
 
 struct th_map_table *th_map_table_sorted(th_env *env, size_t count)
 {
-    struct th_map_table *table = new_table(env, count, count);
+    struct th_map_table *table = new_table(env, count, count, false);
 
     table->used = count;
     return table;
@@ -181,15 +155,20 @@ bool th_map_table_has_room(const th_env *env, const struct th_map_table *table, 
 /* Fills the cells of TO, which has the first COUNT pairs of FROM. */
 static void fill_cells(struct th_map_table *to, struct th_map_table *from, size_t count)
 {
+    uint32_t *cells = cells_of(to);
     bool plain = true;
 
     if (to->mask == from->mask && count == from->used) {
-        memcpy(cells_of(to), cells_of(from), (to->mask + 1) * sizeof(uint32_t));
+        memcpy(cells, cells_of(from), (to->mask + 1) * sizeof(uint32_t));
         return;
     }
-    memset(cells_of(to), 0, (to->mask + 1) * sizeof(uint32_t));
-    for (size_t i = 0; i < count; i++)
-        fill_cell(free_cell(to, hash_of(to->words[i], &plain)), i);
+    memset(cells, 0, (to->mask + 1) * sizeof(uint32_t));
+    for (size_t i = 0; i < count; i++) {
+        size_t k = hash_of(to->words[i], &plain) & to->mask;
+        while (cells[k] != 0)
+            k = (k + 1) & to->mask;
+        fill_cell(&cells[k], i);
+    }
 }
 
 static void copy_pairs(struct th_map_table *to, struct th_map_table *from, size_t count)
@@ -202,30 +181,100 @@ static void copy_pairs(struct th_map_table *to, struct th_map_table *from, size_
 struct th_map_table *th_map_table_extend(th_env *env, struct th_map_table *table, size_t count)
 {
     size_t cells = cells_for(count + 1);
-    struct th_map_table *more = new_hashed(env, room_of(cells), cells);
+    struct th_map_table *more = new_table(env, 2 * cells / 3, cells, true);
 
     copy_pairs(more, table, count);
     fill_cells(more, table, count);
     return more;
 }
 
+static size_t numbers_for(const struct th_map_table *table, size_t count)
+{
+    return th_map_table_is_hashed(table) ? cells_for(count) : count;
+}
+
 size_t th_map_table_copy_words(const struct th_map_table *table, size_t count)
 {
-    return words_of(count, th_map_table_is_hashed(table) ? cells_for(count) : count);
+    return words_of(count, numbers_for(table, count));
 }
 
 struct th_map_table *th_map_table_copy(th_env *env, struct th_map_table *table, size_t count)
 {
-    struct th_map_table *copy;
+    bool hashed = th_map_table_is_hashed(table);
+    struct th_map_table *copy = new_table(env, count, numbers_for(table, count), hashed);
 
-    if (th_map_table_is_hashed(table)) {
-        copy = new_hashed(env, count, cells_for(count));
-        copy_pairs(copy, table, count);
+    copy_pairs(copy, table, count);
+    if (hashed)
         fill_cells(copy, table, count);
-    } else {
-        copy = th_map_table_sorted(env, count);
-        copy_pairs(copy, table, count);
+    else
         memcpy(th_map_table_order(copy), th_map_table_order(table), count * sizeof(uint32_t));
-    }
     return copy;
+}
+
+/* --- Order ------------------------------------------------------------------------------------ */
+
+/* Merges the runs FROM[0..left) and FROM[left..count) into TO; of equal keys the left comes first.
+ * True if there are some. */
+static bool merge(const th_term *keys, const uint32_t *from, size_t left, size_t count,
+                  uint32_t *to)
+{
+    size_t i = 0, j = left;
+    bool twice = false;
+
+    while (i < left && j < count) {
+        int order = th_compare_exact(keys[from[i]], keys[from[j]]);
+        twice |= order == 0;
+        *to++ = order <= 0 ? from[i++] : from[j++];
+    }
+    memcpy(to, from + i, (left - i) * sizeof *to);
+    memcpy(to + (left - i), from + j, (count - j) * sizeof *to);
+    return twice;
+}
+
+bool th_sort_keys(const th_term *keys, size_t count, uint32_t *order, uint32_t *spare)
+{
+    uint32_t *from = order;
+    uint32_t *to = spare;
+    bool twice = false; /* identical keys are neighbours in the end, and always compared */
+
+    for (size_t i = 0; i < count; i++)
+        order[i] = (uint32_t)i;
+    for (size_t width = 1; width < count; width *= 2) {
+        uint32_t *swap = from;
+        for (size_t i = 0; i < count; i += 2 * width) {
+            size_t rest = count - i;
+            twice |= merge(keys, from + i, rest < width ? rest : width,
+                           rest < 2 * width ? rest : 2 * width, to + i);
+        }
+        from = to;
+        to = swap;
+    }
+    if (from != order)
+        memcpy(order, from, count * sizeof *order);
+    return twice;
+}
+
+const uint32_t *th_map_order(th_term map, struct th_sorted_keys **made)
+{
+    size_t count = th_map_size(map);
+    struct th_sorted_keys *sorted;
+
+    if (count <= TH_MAP_SMALL)
+        return NULL;
+    if (!th_map_table_is_hashed(th_map_table(map)))
+        return th_map_table_order(th_map_table(map));
+    sorted = th_alloc(sizeof *sorted + 2 * count * sizeof sorted->positions[0]);
+    th_sort_keys(th_map_keys(map), count, sorted->positions, sorted->positions + count);
+    sorted->next = *made;
+    *made = sorted;
+    return sorted->positions;
+}
+
+void th_sorted_keys_free(struct th_sorted_keys *made)
+{
+    while (made) {
+        struct th_sorted_keys *next = made->next;
+        th_free(made);
+        made = next;
+    }
 }

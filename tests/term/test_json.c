@@ -1,5 +1,4 @@
 /* Terms as JSON values, and base64. */
-#include "host/term/base64.h"
 #include "host/term/term.h"
 
 #include <ftw.h>
