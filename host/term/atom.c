@@ -88,20 +88,6 @@ static struct places *new_places(size_t cells, struct places *older)
     return table;
 }
 
-static void grow_places(struct places *old)
-{
-    struct places *table = new_places(2 * (old->mask + 1), old);
-    uint32_t used = atomic_load_explicit(&count, memory_order_relaxed);
-
-    for (uint32_t index = 0; index < used; index++) {
-        size_t i = name_at(index)->hash & table->mask;
-        while (atomic_load_explicit(&table->cells[i], memory_order_relaxed))
-            i = (i + 1) & table->mask;
-        atomic_store_explicit(&table->cells[i], index + 1, memory_order_relaxed);
-    }
-    atomic_store_explicit(&places, table, memory_order_release);
-}
-
 /* P. J. Weinberger's hash of the name. Characters of Latin-1 count as one byte, as they did before
  * atoms were UTF-8. */
 static uint32_t hash_weinberger(const char *text, size_t bytes)
@@ -160,8 +146,17 @@ static th_term add(const char *text, size_t bytes, size_t characters, uint64_t h
     atomic_store_explicit(find_cell(places, text, bytes, hash, &free_cell), index + 1,
                           memory_order_release);
     atomic_store_explicit(&count, index + 1, memory_order_relaxed);
-    if (4 * (size_t)(index + 1) > 3 * (places->mask + 1))
-        grow_places(places);
+    if (4 * (size_t)(index + 1) > 3 * (places->mask + 1)) {
+        struct places *table = new_places(2 * (places->mask + 1), places);
+
+        for (uint32_t k = 0; k <= index; k++) {
+            size_t i = name_at(k)->hash & table->mask;
+            while (atomic_load_explicit(&table->cells[i], memory_order_relaxed))
+                i = (i + 1) & table->mask;
+            atomic_store_explicit(&table->cells[i], k + 1, memory_order_relaxed);
+        }
+        atomic_store_explicit(&places, table, memory_order_release);
+    }
     return (th_term)index << 6 | TH_TAG_ATOM;
 }
 

@@ -65,21 +65,11 @@ size_t th_binary_held(const th_env *env, const struct th_offheap *end)
     return bytes;
 }
 
-static th_term make_sub(th_env *env, th_term whole, const unsigned char *data, size_t bits)
-{
-    th_term *words = th_env_take(env, WHOLE + 1);
-
-    words[0] = th_header(TH_SUB_BINARY, WHOLE);
-    words[BITS] = bits;
-    words[DATA] = (th_term)(uintptr_t)data;
-    words[WHOLE] = whole;
-    return th_boxed(words);
-}
-
 th_term th_make_sub_binary(th_env *env, th_term whole, size_t position, size_t bytes)
 {
     const unsigned char *data = NULL;
     size_t bits;
+    th_term *words;
 
     th_get_bits(whole, &data, &bits);
     data += position;
@@ -87,7 +77,12 @@ th_term th_make_sub_binary(th_env *env, th_term whole, size_t position, size_t b
         return th_make_shared_binary(env, binary_of(th_term_box(whole)), data, 8 * bytes);
     if (th_term_is(whole, TH_SUB_BINARY))
         whole = th_term_box(whole)[WHOLE];
-    return make_sub(env, whole, data, 8 * bytes);
+    words = th_env_take(env, WHOLE + 1);
+    words[0] = th_header(TH_SUB_BINARY, WHOLE);
+    words[BITS] = 8 * bytes;
+    words[DATA] = (th_term)(uintptr_t)data;
+    words[WHOLE] = whole;
+    return th_boxed(words);
 }
 
 bool th_get_bits(th_term t, const unsigned char **data, size_t *bits)

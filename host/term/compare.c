@@ -309,23 +309,6 @@ static int compare_shallow(struct walk *walk, th_term a, th_term b, bool exact)
     return 0;
 }
 
-/* Takes the next pair from the stack; false if nothing is left. */
-static bool take(struct walk *walk, th_term *a, th_term *b, bool *exact)
-{
-    struct run *run;
-    size_t i;
-
-    if (walk->stack.depth == 0)
-        return false;
-    run = th_stack_top(&walk->stack, sizeof *run);
-    i = run->next++;
-    *a = run->a[run->a_order ? run->a_order[i] : i];
-    *b = run->b[run->b_order ? run->b_order[i] : i];
-    *exact = run->exact;
-    walk->stack.depth -= run->next == run->count;
-    return true;
-}
-
 __attribute__((noinline)) static int compare(th_term a, th_term b, bool exact)
 {
     struct walk walk;
@@ -333,9 +316,16 @@ __attribute__((noinline)) static int compare(th_term a, th_term b, bool exact)
 
     th_stack_begin(&walk.stack, walk.first, FIRST_RUNS);
     walk.sorted = NULL;
-    do
-        order = a == b ? 0 : compare_shallow(&walk, a, b, exact);
-    while (order == 0 && take(&walk, &a, &b, &exact));
+    while ((order = a == b ? 0 : compare_shallow(&walk, a, b, exact)) == 0 &&
+           walk.stack.depth > 0) {
+        struct run *run = th_stack_top(&walk.stack, sizeof *run);
+        size_t i = run->next++;
+
+        a = run->a[run->a_order ? run->a_order[i] : i];
+        b = run->b[run->b_order ? run->b_order[i] : i];
+        exact = run->exact;
+        walk.stack.depth -= run->next == run->count;
+    }
     th_stack_end(&walk.stack);
     th_sorted_keys_free(walk.sorted);
     return order;
@@ -392,11 +382,6 @@ int th_compare_exact(th_term a, th_term b)
  * stack.
  */
 
-static void push_rest(struct th_stack *stack, struct rest run)
-{
-    *(struct rest *)th_stack_push(stack, sizeof run) = run;
-}
-
 /* Large maps of one size: the keys now, the values later. Keys that stand in a hashed table are
  * compared without their order, and hold no maps, so that there is no recursion. */
 static bool open_tables(struct th_stack *stack, th_term a, th_term b)
@@ -413,8 +398,8 @@ static bool open_tables(struct th_stack *stack, th_term a, th_term b)
         if (k == TH_NOT_THERE)
             return false;
         if (th_map_table_values(x)[i] != th_map_table_values(y)[k])
-            push_rest(stack,
-                      (struct rest){th_map_table_values(x) + i, th_map_table_values(y) + k, 1});
+            *(struct rest *)th_stack_push(stack, sizeof(struct rest)) =
+                (struct rest){th_map_table_values(x) + i, th_map_table_values(y) + k, 1};
     }
     return true;
 }
@@ -425,15 +410,14 @@ static bool open_tables(struct th_stack *stack, th_term a, th_term b)
  */
 static bool open_both(struct th_stack *stack, th_term a, th_term b, struct rest *inside)
 {
-    const th_term *x, *y;
+    const th_term *x = th_term_box(a), *y = th_term_box(b);
 
-    inside->count = 0;
+    *inside = (struct rest){th_cell(a), th_cell(b), 2};
     if (th_is_list(a) && th_is_list(b))
-        *inside = (struct rest){th_cell(a), th_cell(b), 2};
+        return true;
+    inside->count = 0;
     if (!th_is_boxed(a) || !th_is_boxed(b))
-        return inside->count > 0;
-    x = th_term_box(a);
-    y = th_term_box(b);
+        return false;
     if (*x != *y && !th_is_bitstring(a) && !th_is_ref(a)) /* those alone may differ in it */
         return false;
     if (th_is_tuple(a)) {
@@ -472,7 +456,7 @@ __attribute__((noinline)) static bool walk_both(struct rest run)
             if (!same)
                 break;
             if (run.count > 0)
-                push_rest(&stack, run);
+                *(struct rest *)th_stack_push(&stack, sizeof run) = run;
             run = inside;
         } else if (stack.depth > 0) {
             run = *(struct rest *)th_stack_top(&stack, sizeof run);

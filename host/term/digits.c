@@ -75,7 +75,7 @@ static unsigned char *put_magnitude(unsigned char *end, uint64_t *limbs, size_t 
     return put_digits(end, limbs[0], 1);
 }
 
-/* --- Long integers to text --- */
+/* --- Long integers to text -------------------------------------------------------------------- */
 
 static void block_to_decimal(const struct th_positions *positions, size_t i, uint32_t *digits)
 {
@@ -190,7 +190,7 @@ static size_t read_magnitude(uint64_t *limbs, const char *digits, size_t count, 
     return used;
 }
 
-/* --- Long integers from text --- */
+/* --- Long integers from text ------------------------------------------------------------------ */
 
 struct long_text {
     const char *digits;

@@ -20,7 +20,7 @@ enum {
     FLOAT_TEXT = 31
 };
 
-/* --- Atoms --- */
+/* --- Atoms ------------------------------------------------------------------------------------ */
 
 /* Threads that have no memory for a cache share this one, which stays empty. */
 static struct th_etf_cached no_cache[1 << TH_ETF_CACHE_BITS];
@@ -99,7 +99,7 @@ const unsigned char *th_etf_read_atom(struct th_etf_decoder *d, const unsigned c
     return th_etf_fault(d, tag, "the atom table is full: it has %zu atoms", th_atom_count());
 }
 
-/* --- Numbers and bit strings --- */
+/* --- Numbers and bit strings ------------------------------------------------------------------ */
 
 static const unsigned char *float_of(struct th_etf_decoder *d, const unsigned char *tag, double f,
                                      th_term *term)
@@ -222,7 +222,7 @@ static const unsigned char *read_bytes(struct th_etf_decoder *d, const unsigned 
     return data + bytes;
 }
 
-/* --- Identifiers --- */
+/* --- Identifiers ------------------------------------------------------------------------------ */
 
 static bool has_old_creation(unsigned tag)
 {
@@ -257,29 +257,20 @@ static const unsigned char *read_node(struct th_etf_decoder *d, const unsigned c
     return at;
 }
 
-static const unsigned char *read_pid(struct th_etf_decoder *d, const unsigned char *tag,
-                                     th_term *term)
+static const unsigned char *read_pid_or_port(struct th_etf_decoder *d, const unsigned char *tag,
+                                             th_term *term)
 {
-    struct th_etf_node from;
-    const unsigned char *at = read_node(d, tag, tag + 1, 8, 0, &from);
-
-    if (!at)
-        return NULL;
-    *term = th_make_pid(d->env, from.node, from.creation, th_etf_get32(at), th_etf_get32(at + 4));
-    return at + th_etf_shapes[tag[0]].after;
-}
-
-static const unsigned char *read_port(struct th_etf_decoder *d, const unsigned char *tag,
-                                      th_term *term)
-{
+    bool pid = tag[0] == TH_ETF_PID || tag[0] == TH_ETF_NEW_PID;
     bool wide = tag[0] == TH_ETF_V4_PORT;
     struct th_etf_node from;
-    const unsigned char *at = read_node(d, tag, tag + 1, wide ? 8 : 4, 0, &from);
+    const unsigned char *at = read_node(d, tag, tag + 1, pid || wide ? 8 : 4, 0, &from);
 
     if (!at)
         return NULL;
     *term =
-        th_make_port(d->env, from.node, from.creation, wide ? th_etf_get64(at) : th_etf_get32(at));
+        pid ? th_make_pid(d->env, from.node, from.creation, th_etf_get32(at), th_etf_get32(at + 4))
+            : th_make_port(d->env, from.node, from.creation,
+                           wide ? th_etf_get64(at) : th_etf_get32(at));
     return at + th_etf_shapes[tag[0]].after;
 }
 
@@ -312,20 +303,16 @@ static const unsigned char *read_reference(struct th_etf_decoder *d, const unsig
 
 static const unsigned char *refuse(const struct th_etf_decoder *d, const unsigned char *tag)
 {
-    switch (tag[0]) {
-    case TH_ETF_FUN:
-        return th_etf_fault(d, tag, "funs of this old form are read by no OTP since 23");
-    case TH_ETF_LOCAL:
-        return th_etf_fault(d, tag, "a local term can only be read by the node that wrote it");
-    case TH_ETF_ATOM_CACHE_REF:
-        return th_etf_fault(d, tag, "atom cache references only mean something on a connection");
-    case TH_ETF_COMPRESSED:
-        return th_etf_fault(d, tag, "only a whole term can be compressed, after the version byte");
-    case TH_ETF_VERSION:
-        return th_etf_fault(d, tag, "the version byte cannot stand here");
-    default:
-        return th_etf_fault(d, tag, "there is no such tag");
-    }
+    static const char *const reasons[256] = {
+        [TH_ETF_FUN] = "funs of this old form are read by no OTP since 23",
+        [TH_ETF_LOCAL] = "a local term can only be read by the node that wrote it",
+        [TH_ETF_ATOM_CACHE_REF] = "atom cache references only mean something on a connection",
+        [TH_ETF_COMPRESSED] = "only a whole term can be compressed, after the version byte",
+        [TH_ETF_VERSION] = "the version byte cannot stand here",
+    };
+    const char *reason = reasons[tag[0]];
+
+    return th_etf_fault(d, tag, "%s", reason ? reason : "there is no such tag");
 }
 
 const unsigned char *th_etf_read_leaf(struct th_etf_decoder *d, const unsigned char *tag,
@@ -355,11 +342,10 @@ const unsigned char *th_etf_read_leaf(struct th_etf_decoder *d, const unsigned c
         return th_etf_read_atom(d, tag, term);
     case TH_ETF_PID:
     case TH_ETF_NEW_PID:
-        return read_pid(d, tag, term);
     case TH_ETF_PORT:
     case TH_ETF_NEW_PORT:
     case TH_ETF_V4_PORT:
-        return read_port(d, tag, term);
+        return read_pid_or_port(d, tag, term);
     case TH_ETF_REFERENCE:
     case TH_ETF_NEW_REFERENCE:
     case TH_ETF_NEWER_REFERENCE:

@@ -14,22 +14,16 @@ struct walk {
     th_term first[FIRST_TAILS];
 };
 
-static bool add_byte(struct walk *walk, th_term t)
-{
-    if (!th_is_small(t) || th_small_value(t) < 0 || th_small_value(t) > 255)
-        return false;
-    if (walk->to)
-        walk->to[walk->size] = (unsigned char)th_small_value(t);
-    walk->size++;
-    return true;
-}
-
-static bool add_binary(struct walk *walk, th_term t)
+/* Adds a byte or a binary. False for other terms. */
+static bool add_leaf(struct walk *walk, th_term t)
 {
     const unsigned char *data;
-    size_t size;
+    size_t size = 1;
+    unsigned char byte = (unsigned char)th_small_value(t);
 
-    if (!th_get_bytes(t, &data, &size))
+    if (th_is_small(t) && th_small_value(t) == byte)
+        data = &byte;
+    else if (!th_get_bytes(t, &data, &size))
         return false;
     if (walk->to && size > 0)
         memcpy(walk->to + walk->size, data, size);
@@ -47,11 +41,11 @@ static bool add_cells(struct walk *walk, th_term *list)
             if (cell[1] != TH_NIL)
                 *(th_term *)th_stack_push(&walk->tails, sizeof(th_term)) = cell[1];
             *list = cell[0];
-        } else if (cell[0] != TH_NIL && !add_byte(walk, cell[0]) && !add_binary(walk, cell[0])) {
+        } else if (cell[0] != TH_NIL && !add_leaf(walk, cell[0])) {
             return false;
         }
     }
-    return *list == TH_NIL || add_binary(walk, *list);
+    return *list == TH_NIL || (!th_is_small(*list) && add_leaf(walk, *list));
 }
 
 static bool add_all(struct walk *walk, th_term t)

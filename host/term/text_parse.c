@@ -7,29 +7,159 @@
  */
 #include "text.h"
 
+#include "env_internal.h"
 #include "make.h"
+#include "map_internal.h"
+#include "stack.h"
 #include "text_parse_internal.h"
 #include "text_internal.h"
+#include "text_segment.h"
 
 #include <string.h>
 
 enum { SHORT_WORDS = 32 /* the most that a term of one token takes, but for long ones */ };
 
+/*
+ * The brackets that are open while a term is read, and the terms that were read behind them.
+ */
+
+enum bracket_kind {
+    OPEN_LIST,
+    OPEN_TAIL, /* a list behind its bar */
+    OPEN_TUPLE,
+    OPEN_KEY,   /* a map that wants a key */
+    OPEN_VALUE, /* a map that wants the value of the last key */
+    OPEN_PARENTHESIS,
+    OPEN_PLUS, /* a sign counts as a bracket around what is behind it */
+    OPEN_MINUS,
+    OPEN_BITS
+};
+
+struct bracket {
+    enum bracket_kind kind;
+    bool fresh;        /* nothing stands behind it yet */
+    size_t first;      /* of the terms: the first one behind it */
+    size_t start;      /* bits: of the bit string around it */
+    size_t bits;       /* likewise */
+    const char *place; /* where it stands; bits: where the last value does */
+};
+
+enum { FEW_BRACKETS = 16, FEW_TERMS = 64 /* that need no memory of their own */ };
+
 struct parser {
     struct th_scanner scanner;
-    struct th_builder builder;
+    struct th_segments segments;
+
+    struct th_stack brackets, terms;
+    struct bracket few_brackets[FEW_BRACKETS];
+    th_term few_terms[FEW_TERMS];
 };
 
 static void start(struct parser *p, th_env *env, const char *text, size_t length)
 {
-    p->scanner = th_text_scanner(env, text, length);
-    th_text_builder_init(&p->builder, env, length);
+    p->scanner =
+        th_text_scanner(env, text, length); /* the rest is not cleared: most of it is room */
+    p->segments = (struct th_segments){.left = TH_TEXT_BITS(length)};
+    th_stack_begin(&p->brackets, p->few_brackets, FEW_BRACKETS);
+    th_stack_begin(&p->terms, p->few_terms, FEW_TERMS);
 }
 
 static void finish(struct parser *p)
 {
     th_text_scanner_free(&p->scanner);
-    th_text_builder_free(&p->builder);
+    th_buffer_free(&p->segments.bytes);
+    th_stack_try_end(&p->brackets, sizeof(struct bracket));
+    th_stack_try_end(&p->terms, sizeof(th_term));
+}
+
+/* The innermost bracket; one must be open. Valid until the next is opened. */
+static inline struct bracket *top_of(struct parser *p)
+{
+    return th_stack_top(&p->brackets, sizeof(struct bracket));
+}
+
+/* --- Closing brackets ------------------------------------------------------------------------- */
+
+/* What is TH_NONE comes with an error raised: there is no memory for more. */
+
+/* Takes the innermost bracket and its terms away; they stay readable until the next one comes. */
+static const th_term *pop(struct parser *p, size_t *count)
+{
+    size_t first = top_of(p)->first;
+
+    *count = p->terms.depth - first;
+    p->terms.depth = first;
+    p->brackets.depth--;
+    return (const th_term *)p->terms.items + first;
+}
+
+static th_term make_list(struct parser *p, th_term tail)
+{
+    size_t count;
+    const th_term *terms = pop(p, &count);
+    th_term *cells;
+
+    if (count == 0)
+        return tail;
+    cells = th_env_try(p->scanner.env, 2 * count);
+    if (!cells)
+        return TH_NONE;
+    for (size_t i = 0; i < count; i++) {
+        cells[2 * i] = terms[i];
+        cells[2 * i + 1] = i + 1 < count ? th_listed(cells + 2 * i + 2) : tail;
+    }
+    return th_listed(cells);
+}
+
+static th_term make_tuple(struct parser *p)
+{
+    size_t count;
+    const th_term *terms = pop(p, &count);
+
+    return th_env_room(p->scanner.env, count + 1) ? th_make_tuple(p->scanner.env, terms, count)
+                                                  : TH_NONE;
+}
+
+static th_term make_map(struct parser *p)
+{
+    size_t count;
+    const th_term *terms = pop(p, &count);
+    size_t pairs = count / 2;
+    th_term few[2 * TH_MAP_SMALL] = {0};
+    th_term *apart = pairs <= TH_MAP_SMALL ? few : th_try_alloc(count * sizeof *apart);
+    th_term map = TH_NONE;
+
+    if (!apart)
+        return TH_NONE;
+    for (size_t i = 0; i < pairs; i++) {
+        apart[i] = terms[2 * i];
+        apart[pairs + i] = terms[2 * i + 1];
+    }
+    if (th_env_room(p->scanner.env, th_map_room(apart, pairs)))
+        map = th_make_map(p->scanner.env, apart, apart + pairs, pairs, true);
+    if (apart != few)
+        th_try_free(apart, count * sizeof *apart);
+    return map;
+}
+
+static th_term make_bits(struct parser *p)
+{
+    struct th_segments *segments = &p->segments;
+    const struct bracket *bracket = top_of(p);
+    size_t bytes = segments->bytes.size - segments->start;
+    unsigned char *data;
+    th_term t;
+
+    if (!th_env_room(p->scanner.env, th_term_heap_binary_words(segments->bits)))
+        return TH_NONE;
+    t = th_make_heap_binary(p->scanner.env, segments->bits, &data);
+    if (bytes > 0)
+        memcpy(data, segments->bytes.data + segments->start, bytes);
+    segments->bytes.size = segments->start;
+    segments->start = bracket->start;
+    segments->bits = bracket->bits;
+    p->brackets.depth--;
+    return t;
 }
 
 /* A term that was made, or there was no memory for it. */
@@ -39,17 +169,36 @@ static enum th_status made(th_term t, th_term *value)
     return t != TH_NONE ? TH_OK : th_error_status();
 }
 
+/* Puts a term behind the innermost bracket. Not for parentheses, signs and bits. */
 static enum th_status add(struct parser *p, th_term t)
 {
-    return th_text_builder_add(&p->builder, t) ? TH_OK : th_error_status();
+    th_term *place = th_stack_try_push(&p->terms, sizeof t);
+
+    if (!place)
+        return th_error_status();
+    *place = t;
+    top_of(p)->fresh = false;
+    return TH_OK;
 }
 
-static enum th_status open_bracket(struct parser *p, enum th_bracket_kind kind)
+static enum th_status open_bracket(struct parser *p, enum bracket_kind kind)
 {
-    if (p->builder.brackets.depth == TH_TEXT_DEPTH)
+    struct th_segments *segments = &p->segments;
+    struct bracket *bracket;
+
+    if (p->brackets.depth == TH_TEXT_DEPTH)
         return th_text_scan_fail(&p->scanner, p->scanner.start, "expected at most %d open brackets",
                                  TH_TEXT_DEPTH);
-    return th_text_builder_open(&p->builder, kind, p->scanner.start) ? TH_OK : th_error_status();
+    bracket = th_stack_try_push(&p->brackets, sizeof *bracket);
+    if (!bracket)
+        return th_error_status();
+    *bracket = (struct bracket){
+        kind, true, p->terms.depth, segments->start, segments->bits, p->scanner.start};
+    if (kind == OPEN_BITS) {
+        segments->start = segments->bytes.size;
+        segments->bits = 0;
+    }
+    return TH_OK;
 }
 
 /* A number with a minus in front. */
@@ -70,17 +219,6 @@ static enum th_status negate(struct th_scanner *s, const char *place, th_term *v
 }
 
 /* --- Wanting a term --------------------------------------------------------------------------- */
-
-static enum th_status fail_term(const struct th_scanner *s)
-{
-    if (s->token == TH_TOKEN_VARIABLE)
-        return th_text_scan_fail(s, s->start, "expected a term (variables have no value here)");
-    if (s->token == TH_TOKEN_RESERVED)
-        return th_text_scan_fail(s, s->start,
-                                 "expected a term (a reserved word is an atom only in "
-                                 "single quotes)");
-    return th_text_scan_fail(s, s->start, "expected a term");
-}
 
 /* Reads the next token, which must be TOKEN. */
 static enum th_status expect(struct th_scanner *s, int token, const char *wanted)
@@ -134,20 +272,22 @@ static enum th_status read_fun(struct th_scanner *s, th_term *value)
 static enum th_status close_empty(struct parser *p, th_term *value)
 {
     int token = p->scanner.token;
-    enum th_bracket_kind kind =
-        p->builder.brackets.depth > 0 && th_text_builder_top(&p->builder)->fresh
-            ? th_text_builder_top(&p->builder)->kind
-            : TH_OPEN_PARENTHESIS;
+    enum bracket_kind kind =
+        p->brackets.depth > 0 && top_of(p)->fresh ? top_of(p)->kind : OPEN_PARENTHESIS;
 
-    if (token == ']' && kind == TH_OPEN_LIST)
-        return made(th_text_builder_list(&p->builder, TH_NIL), value);
-    if (token == '}' && kind == TH_OPEN_TUPLE)
-        return made(th_text_builder_tuple(&p->builder), value);
-    if (token == '}' && kind == TH_OPEN_KEY)
-        return made(th_text_builder_map(&p->builder), value);
-    if (token == TH_TOKEN_CLOSE_BINARY && kind == TH_OPEN_BITS)
-        return made(th_text_builder_bits(&p->builder), value);
-    return fail_term(&p->scanner);
+    if (token == ']' && kind == OPEN_LIST)
+        return made(make_list(p, TH_NIL), value);
+    if (token == '}' && kind == OPEN_TUPLE)
+        return made(make_tuple(p), value);
+    if (token == '}' && kind == OPEN_KEY)
+        return made(make_map(p), value);
+    if (token == TH_TOKEN_CLOSE_BINARY && kind == OPEN_BITS)
+        return made(make_bits(p), value);
+    return th_text_scan_fail(&p->scanner, p->scanner.start, "expected a term%s",
+                             token == TH_TOKEN_VARIABLE ? " (variables have no value here)"
+                             : token == TH_TOKEN_RESERVED
+                                 ? " (a reserved word is an atom only in single quotes)"
+                                 : "");
 }
 
 /*
@@ -162,25 +302,25 @@ static enum th_status begin_term(struct parser *p, th_term *value, bool *complet
 
     if (status != TH_OK)
         return status;
-    if (p->builder.brackets.depth > 0 && th_text_builder_top(&p->builder)->kind == TH_OPEN_BITS)
-        th_text_builder_top(&p->builder)->place = s->start;
+    if (p->brackets.depth > 0 && top_of(p)->kind == OPEN_BITS)
+        top_of(p)->place = s->start;
     *complete = false;
     switch (s->token) {
     case '[':
-        return open_bracket(p, TH_OPEN_LIST);
+        return open_bracket(p, OPEN_LIST);
     case '{':
-        return open_bracket(p, TH_OPEN_TUPLE);
+        return open_bracket(p, OPEN_TUPLE);
     case '(':
-        return open_bracket(p, TH_OPEN_PARENTHESIS);
+        return open_bracket(p, OPEN_PARENTHESIS);
     case '+':
-        return open_bracket(p, TH_OPEN_PLUS);
+        return open_bracket(p, OPEN_PLUS);
     case '-':
-        return open_bracket(p, TH_OPEN_MINUS);
+        return open_bracket(p, OPEN_MINUS);
     case TH_TOKEN_OPEN_BINARY:
-        return open_bracket(p, TH_OPEN_BITS);
+        return open_bracket(p, OPEN_BITS);
     case '#':
         status = expect(s, '{', "'{' behind '#'");
-        return status == TH_OK ? open_bracket(p, TH_OPEN_KEY) : status;
+        return status == TH_OK ? open_bracket(p, OPEN_KEY) : status;
     }
     *complete = true;
     switch (s->token) {
@@ -226,9 +366,9 @@ static enum th_status put_in_list(struct parser *p, th_term *value, bool *comple
         return status;
     *complete = s->token == ']';
     if (s->token == ']')
-        return made(th_text_builder_list(&p->builder, TH_NIL), value);
+        return made(make_list(p, TH_NIL), value);
     if (s->token == '|')
-        th_text_builder_top(&p->builder)->kind = TH_OPEN_TAIL;
+        top_of(p)->kind = OPEN_TAIL;
     else if (s->token != ',')
         return fail_behind(s, "',', '|' or ']'");
     return TH_OK;
@@ -237,7 +377,7 @@ static enum th_status put_in_list(struct parser *p, th_term *value, bool *comple
 static enum th_status put_in_braces(struct parser *p, th_term *value, bool *complete)
 {
     struct th_scanner *s = &p->scanner;
-    struct th_bracket *top = th_text_builder_top(&p->builder);
+    struct bracket *top = top_of(p);
     enum th_status status = add(p, *value);
 
     if (status == TH_OK)
@@ -247,27 +387,25 @@ static enum th_status put_in_braces(struct parser *p, th_term *value, bool *comp
     *complete = s->token == '}';
     if (s->token != '}' && s->token != ',')
         return fail_behind(s, "',' or '}'");
-    if (top->kind == TH_OPEN_VALUE)
-        top->kind = TH_OPEN_KEY;
+    if (top->kind == OPEN_VALUE)
+        top->kind = OPEN_KEY;
     if (!*complete)
         return TH_OK;
-    return made(top->kind == TH_OPEN_KEY ? th_text_builder_map(&p->builder)
-                                         : th_text_builder_tuple(&p->builder),
-                value);
+    return made(top->kind == OPEN_KEY ? make_map(p) : make_tuple(p), value);
 }
 
 static enum th_status put_in_bits(struct parser *p, th_term *value, bool *complete)
 {
     struct th_scanner *s = &p->scanner;
-    struct th_bracket *top = th_text_builder_top(&p->builder);
-    enum th_status status = th_text_segment_add(&p->builder.segments, s, top->place, *value);
+    struct bracket *top = top_of(p);
+    enum th_status status = th_text_segment_add(&p->segments, s, top->place, *value);
 
     if (status != TH_OK)
         return status;
     top->fresh = false;
     *complete = s->token == TH_TOKEN_CLOSE_BINARY;
     if (*complete)
-        return made(th_text_builder_bits(&p->builder), value);
+        return made(make_bits(p), value);
     if (s->token != ',')
         return fail_behind(s, "',' or '>>'");
     return TH_OK;
@@ -278,88 +416,83 @@ static enum th_status put_in_bits(struct parser *p, th_term *value, bool *comple
 static enum th_status put_term(struct parser *p, th_term *value, bool *complete)
 {
     struct th_scanner *s = &p->scanner;
-    struct th_bracket *top = th_text_builder_top(&p->builder);
-    enum th_bracket_kind kind = top->kind;
+    struct bracket *top = top_of(p);
+    enum bracket_kind kind = top->kind;
     enum th_status status;
 
-    if (*value == TH_NONE && kind != TH_OPEN_BITS && kind != TH_OPEN_PARENTHESIS &&
+    if (*value == TH_NONE && kind != OPEN_BITS && kind != OPEN_PARENTHESIS &&
         made(th_text_scan_list(&p->scanner), value) != TH_OK)
         return th_error_status();
     switch (kind) {
-    case TH_OPEN_LIST:
+    case OPEN_LIST:
         return put_in_list(p, value, complete);
-    case TH_OPEN_TUPLE:
-    case TH_OPEN_VALUE:
+    case OPEN_TUPLE:
+    case OPEN_VALUE:
         return put_in_braces(p, value, complete);
-    case TH_OPEN_BITS:
+    case OPEN_BITS:
         return put_in_bits(p, value, complete);
-    case TH_OPEN_TAIL:
+    case OPEN_TAIL:
         status = expect_behind(s, ']', "']'");
-        return status == TH_OK ? made(th_text_builder_list(&p->builder, *value), value) : status;
-    case TH_OPEN_KEY:
-        top->kind = TH_OPEN_VALUE;
+        return status == TH_OK ? made(make_list(p, *value), value) : status;
+    case OPEN_KEY:
+        top->kind = OPEN_VALUE;
         *complete = false;
         status = add(p, *value);
         return status == TH_OK ? expect_behind(s, TH_TOKEN_ARROW, "'=>'") : status;
-    case TH_OPEN_PARENTHESIS:
-        p->builder.brackets.depth--;
+    case OPEN_PARENTHESIS:
+        p->brackets.depth--;
         return expect_behind(s, ')', "')'");
-    case TH_OPEN_PLUS:
-        p->builder.brackets.depth--;
+    case OPEN_PLUS:
+        p->brackets.depth--;
         return th_is_float(*value) || th_is_integer(*value)
                    ? TH_OK
                    : th_text_scan_fail(s, top->place, "expected a number behind the sign");
-    case TH_OPEN_MINUS:
-        p->builder.brackets.depth--;
+    case OPEN_MINUS:
+        p->brackets.depth--;
         return negate(s, top->place, value);
     }
     return TH_OK;
 }
 
-static enum th_status parse(struct parser *p, th_term *term)
+/* The term at the beginning of the text; *USED gets the bytes that it took. If USED is NULL, nothing
+ * but a full stop may follow. */
+static enum th_status parse(th_env *env, const char *text, size_t length, th_term *term,
+                            size_t *used)
 {
+    struct parser p;
     th_term value = TH_NONE;
     bool complete = false;
     enum th_status status;
 
+    start(&p, env, text, length);
     do
-        status = complete ? put_term(p, &value, &complete) : begin_term(p, &value, &complete);
-    while (status == TH_OK && !(complete && p->builder.brackets.depth == 0));
+        status = complete ? put_term(&p, &value, &complete) : begin_term(&p, &value, &complete);
+    while (status == TH_OK && !(complete && p.brackets.depth == 0));
+    if (status == TH_OK && value == TH_NONE)
+        status = made(th_text_scan_list(&p.scanner), &value);
+    if (status == TH_OK && used) {
+        *used = (size_t)(p.scanner.at - text);
+    } else if (!used) {
+        if (status == TH_OK)
+            status = th_text_scan_next(&p.scanner);
+        if (status == TH_OK && p.scanner.token == TH_TOKEN_DOT)
+            status = th_text_scan_next(&p.scanner);
+        if (status == TH_OK && p.scanner.token != TH_TOKEN_END)
+            status = fail_behind(&p.scanner, "the end of the term");
+    }
     if (status == TH_OK)
-        status = made(value != TH_NONE ? value : th_text_scan_list(&p->scanner), term);
+        *term = value;
+    finish(&p);
     return status;
 }
 
 enum th_status th_text_parse(th_env *env, const char *text, size_t length, th_term *term)
 {
-    struct parser p;
-    enum th_status status;
-    th_term t;
-
-    start(&p, env, text, length);
-    status = parse(&p, &t);
-    if (status == TH_OK)
-        status = th_text_scan_next(&p.scanner);
-    if (status == TH_OK && p.scanner.token == TH_TOKEN_DOT)
-        status = th_text_scan_next(&p.scanner);
-    if (status == TH_OK && p.scanner.token != TH_TOKEN_END)
-        status = fail_behind(&p.scanner, "the end of the term");
-    if (status == TH_OK)
-        *term = t;
-    finish(&p);
-    return status;
+    return parse(env, text, length, term, NULL);
 }
 
 enum th_status th_text_parse_prefix(th_env *env, const char *text, size_t length, th_term *term,
                                     size_t *used)
 {
-    struct parser p;
-    enum th_status status;
-
-    start(&p, env, text, length);
-    status = parse(&p, term);
-    if (status == TH_OK)
-        *used = (size_t)(p.scanner.at - text);
-    finish(&p);
-    return status;
+    return parse(env, text, length, term, used);
 }
