@@ -33,44 +33,25 @@ static inline size_t count_at(const unsigned char *at, unsigned bytes)
     }
 }
 
-static bool is_atom_tag(unsigned tag)
-{
-    return tag == TH_ETF_ATOM || tag == TH_ETF_SMALL_ATOM_UTF8 || tag == TH_ETF_ATOM_UTF8 ||
-           tag == TH_ETF_SMALL_ATOM;
-}
-
-/*
- * The bytes of the node's atom at AT, of which LEFT are there; 0 if it is no atom, or cut off. More
- * follows a node, so three bytes are always there.
- */
-static size_t atom_size(const unsigned char *at, size_t left)
-{
-    const struct th_etf_shape *shape;
-    size_t size;
-
-    if (left < 3 || !is_atom_tag(at[0]))
-        return 0;
-    shape = &th_etf_shapes[at[0]];
-    size = shape->head + count_at(at + 1, shape->count_bytes);
-    return size <= left ? size : 0;
-}
-
 /* The bytes of the term at AT up to its parts, from its shape; *PARTS is how many those are. 0 if
  * it is damaged or cut off. */
 static size_t skip_one(const unsigned char *at, size_t left, size_t *parts)
 {
-    const struct th_etf_shape *shape = &th_etf_shapes[at[0]];
+    const struct th_etf_shape *shape = &th_etf_shapes[at[0]], *atom;
     size_t bytes = shape->head;
     size_t count;
 
     if (bytes == 0 || bytes > left)
         return 0;
     count = count_at(at + shape->count_at, shape->count_bytes);
-    if (shape->node) {
-        size_t node = atom_size(at + bytes, left - bytes);
-        if (node == 0)
+    if (shape->node) { /* an atom; more follows it, so three bytes are always there */
+        const unsigned char *node = at + bytes;
+
+        if (left - bytes < 3 || (node[0] != TH_ETF_ATOM && node[0] != TH_ETF_SMALL_ATOM_UTF8 &&
+                                 node[0] != TH_ETF_ATOM_UTF8 && node[0] != TH_ETF_SMALL_ATOM))
             return 0;
-        bytes += node + shape->after;
+        atom = &th_etf_shapes[node[0]];
+        bytes += atom->head + count_at(node + 1, atom->count_bytes) + shape->after;
     }
     bytes += count * shape->bytes_each;
     *parts = shape->terms + count * shape->terms_each;

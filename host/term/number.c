@@ -92,12 +92,18 @@ th_term th_number_absolute(th_env *env, th_term a)
 
 /* --- Products --------------------------------------------------------------------------------- */
 
-static th_term multiply_integers(th_env *env, th_term x, th_term y)
+th_term th_number_multiply(th_env *env, th_term x, th_term y)
 {
     struct th_limbs a, b;
     uint64_t *limbs;
     int64_t product;
 
+    if (!th_is_number(x) || !th_is_number(y))
+        return TH_NONE;
+    if (th_is_float(x) || th_is_float(y))
+        return isfinite(to_double(x)) && isfinite(to_double(y))
+                   ? make_finite(env, to_double(x) * to_double(y))
+                   : TH_NONE;
     if (th_is_small(x) && th_is_small(y) &&
         !__builtin_mul_overflow(th_small_value(x), th_small_value(y), &product))
         return th_make_int64(env, product);
@@ -110,17 +116,6 @@ static th_term multiply_integers(th_env *env, th_term x, th_term y)
     return th_make_integer(env, a.negative != b.negative, limbs, a.count + b.count);
 }
 
-th_term th_number_multiply(th_env *env, th_term a, th_term b)
-{
-    if (!th_is_number(a) || !th_is_number(b))
-        return TH_NONE;
-    if (th_is_integer(a) && th_is_integer(b))
-        return multiply_integers(env, a, b);
-    return isfinite(to_double(a)) && isfinite(to_double(b))
-               ? make_finite(env, to_double(a) * to_double(b))
-               : TH_NONE;
-}
-
 th_term th_number_divide(th_env *env, th_term a, th_term b)
 {
     double divisor;
@@ -131,13 +126,18 @@ th_term th_number_divide(th_env *env, th_term a, th_term b)
     return divisor != 0 && isfinite(divisor) ? make_finite(env, to_double(a) / divisor) : TH_NONE;
 }
 
-/* Both are integers, and B is not 0; REST: rem, else div. */
-static th_term divide_integers(th_env *env, th_term x, th_term y, bool rest)
+/* REST: rem, else div. */
+static th_term divide(th_env *env, th_term x, th_term y, bool rest)
 {
     struct th_limbs a, b;
     uint64_t *limbs;
     size_t quotient;
 
+    if (!th_is_integer(x) || !th_is_integer(y) || y == th_small(0))
+        return TH_NONE;
+    if (th_is_small(x) && th_is_small(y))
+        return th_make_int64(env, rest ? th_small_value(x) % th_small_value(y)
+                                       : th_small_value(x) / th_small_value(y));
     th_get_limbs(x, &a);
     th_get_limbs(y, &b);
     if (th_term_limbs_compare(&a, &b) < 0)
@@ -149,16 +149,6 @@ static th_term divide_integers(th_env *env, th_term x, th_term y, bool rest)
     th_term_limbs_divide(limbs, limbs + quotient, limbs + quotient + a.count + 1, &a, &b);
     return rest ? th_make_integer(env, a.negative, limbs + quotient, b.count)
                 : th_make_integer(env, a.negative != b.negative, limbs, quotient);
-}
-
-static th_term divide(th_env *env, th_term a, th_term b, bool rest)
-{
-    if (!th_is_integer(a) || !th_is_integer(b) || b == th_small(0))
-        return TH_NONE;
-    if (!th_is_small(a) || !th_is_small(b))
-        return divide_integers(env, a, b, rest);
-    return th_make_int64(env, rest ? th_small_value(a) % th_small_value(b)
-                                   : th_small_value(a) / th_small_value(b));
 }
 
 th_term th_number_quotient(th_env *env, th_term a, th_term b)
@@ -261,52 +251,41 @@ th_term th_number_not(th_env *env, th_term a)
 /* No BEAM makes integers of so many bits. */
 enum { SHIFT_MOST = 1 << 26 };
 
-static th_term shift_up(th_env *env, const struct th_limbs *a, uint64_t count)
-{
-    uint64_t *limbs;
-    size_t room;
-
-    if (a->count == 0)
-        return th_small(0);
-    if (count > SHIFT_MOST)
-        return TH_NONE;
-    room = a->count + count / 64 + 1;
-    if (room > TH_NUMBER_LIMBS)
-        return TH_NUMBER_LARGE;
-    limbs = th_env_take(env, room);
-    th_term_limbs_up(limbs, a, count);
-    return th_make_integer(env, a->negative, limbs, room);
-}
-
-/* Towards minus infinity. */
-static th_term shift_down(th_env *env, const struct th_limbs *a, uint64_t count)
-{
-    uint64_t *limbs;
-    size_t room;
-    bool lost;
-
-    if (count / 64 >= a->count)
-        return th_small(a->negative ? -1 : 0);
-    room = a->count - count / 64;
-    limbs = th_env_take(env, room + 1);
-    lost = th_term_limbs_down(limbs, a, count);
-    limbs[room] = 0;
-    for (size_t i = 0; a->negative && lost; i++)
-        lost = ++limbs[i] == 0;
-    return th_make_integer(env, a->negative, limbs, room + 1);
-}
-
 static th_term shift(th_env *env, th_term t, th_term by, bool up)
 {
     struct th_limbs a, count;
-    uint64_t bits;
+    uint64_t *limbs, bits;
+    size_t room;
+    bool lost;
 
     if (!th_is_integer(t) || !th_is_integer(by))
         return TH_NONE;
     th_get_limbs(t, &a);
     th_get_limbs(by, &count);
     bits = count.count == 0 ? 0 : count.count == 1 ? count.limbs[0] : UINT64_MAX;
-    return up != count.negative ? shift_up(env, &a, bits) : shift_down(env, &a, bits);
+    if (up != count.negative) {
+        if (a.count == 0)
+            return th_small(0);
+        if (bits > SHIFT_MOST)
+            return TH_NONE;
+        room = a.count + bits / 64 + 1;
+        if (room > TH_NUMBER_LIMBS)
+            return TH_NUMBER_LARGE;
+        limbs = th_env_take(env, room);
+        th_term_limbs_up(limbs, &a, bits);
+        return th_make_integer(env, a.negative, limbs, room);
+    }
+
+    /* Down, towards minus infinity. */
+    if (bits / 64 >= a.count)
+        return th_small(a.negative ? -1 : 0);
+    room = a.count - bits / 64 + 1;
+    limbs = th_env_take(env, room);
+    lost = th_term_limbs_down(limbs, &a, bits);
+    limbs[room - 1] = 0;
+    for (size_t i = 0; a.negative && lost; i++)
+        lost = ++limbs[i] == 0;
+    return th_make_integer(env, a.negative, limbs, room);
 }
 
 th_term th_number_shift_left(th_env *env, th_term a, th_term count)

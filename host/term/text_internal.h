@@ -76,32 +76,6 @@ static inline bool th_text_char_is(uint32_t c, unsigned classes)
 /* True for the words that are no atoms unless they are quoted. */
 bool th_text_is_reserved(const char *name, size_t bytes);
 
-/* Numbers and characters as text: what several parts of the printer write. */
-
-enum {
-    TH_PUT_INTEGER = 20, /* bytes that hold any 64-bit number */
-    TH_PUT_ESCAPED = 11  /* bytes that hold any character between quotes: \x{10FFFF}, and a 0 */
-};
-
-/* th_put_*() write at TO, where there must be room, and return the place behind. */
-char *th_text_put_unsigned(char *to, uint64_t n);
-char *th_text_put_octal(char *to, uint32_t c);
-
-/* A character between quotes that is not as plain as th_text_put_quoted() takes them. */
-char *th_text_put_escaped(char *to, uint32_t c, char quote);
-
-/* A character between quotes. */
-static inline char *th_text_put_quoted(char *to, uint32_t c, char quote)
-{
-    if (c < ' ' || c > '~' || c == '\\' || c == (unsigned char)quote)
-        return th_text_put_escaped(to, c, quote);
-    *to = (char)c;
-    return to + 1;
-}
-
-void th_text_add_unsigned(struct th_buffer *out, uint64_t n);
-void th_text_add_signed(struct th_buffer *out, int64_t n);
-
 /* Floats as Erlang text. No locale has a say. */
 
 enum { TH_FLOAT_TEXT = 32 /* bytes that hold any float's text */ };

@@ -1,4 +1,4 @@
-/* Numbers, atoms, strings and bit strings as text. */
+/* Terms without parts as text. */
 #include "text_internal.h"
 
 #include "atom.h"
@@ -10,12 +10,95 @@
 #include <stdio.h>
 #include <string.h>
 
+/* --- Numbers and characters as text ----------------------------------------------------------- */
+
+enum {
+    TH_PUT_INTEGER = 20, /* bytes that hold any 64-bit number */
+    TH_PUT_ESCAPED = 11  /* bytes that hold any character between quotes: \x{10FFFF}, and a 0 */
+};
+
+static const char two_digits[] = "0001020304050607080910111213141516171819"
+                                 "2021222324252627282930313233343536373839"
+                                 "4041424344454647484950515253545556575859"
+                                 "6061626364656667686970717273747576777879"
+                                 "8081828384858687888990919293949596979899";
+
+static char *put_unsigned(char *to, uint64_t n)
+{
+    char digits[TH_PUT_INTEGER];
+    char *first = digits + sizeof digits;
+    size_t count;
+
+    for (; n >= 100; n /= 100)
+        memcpy(first -= 2, two_digits + 2 * (n % 100), 2);
+    if (n >= 10)
+        memcpy(first -= 2, two_digits + 2 * n, 2);
+    else
+        *--first = (char)('0' + n);
+    count = (size_t)(digits + sizeof digits - first);
+    memcpy(to, first, count);
+    return to + count;
+}
+
+static void add_unsigned(struct th_buffer *out, uint64_t n)
+{
+    char *to = (char *)th_buffer_reserve(out, TH_PUT_INTEGER);
+
+    out->size += (size_t)(put_unsigned(to, n) - to);
+}
+
+static void add_signed(struct th_buffer *out, int64_t n)
+{
+    if (n < 0)
+        th_buffer_add_byte(out, '-');
+    add_unsigned(out, n < 0 ? -(uint64_t)n : (uint64_t)n);
+}
+
+static char *put_octal(char *to, uint32_t c)
+{
+    *to++ = '\\';
+    *to++ = (char)('0' + (c >> 6));
+    *to++ = (char)('0' + (c >> 3 & 7));
+    *to++ = (char)('0' + (c & 7));
+    return to;
+}
+
+/* A character between quotes that is not as plain as put_quoted() takes them. */
+static char *put_escaped(char *to, uint32_t c, char quote)
+{
+    if (c > 255) {
+        return to + sprintf(to, "\\x{%X}", c);
+    }
+    if (c > 127)
+        return c < 0xA0 ? put_octal(to, c) : to + th_utf8_put(c, to);
+    if (c == (unsigned char)quote || th_text_char_escapes[c] != 0) {
+        *to++ = '\\';
+        *to++ = c == (unsigned char)quote ? quote : th_text_char_escapes[c];
+        return to;
+    }
+    if (c < ' ')
+        return put_octal(to, c);
+    *to++ = (char)c;
+    return to;
+}
+
+/* A character between quotes. */
+static inline char *put_quoted(char *to, uint32_t c, char quote)
+{
+    if (c < ' ' || c > '~' || c == '\\' || c == (unsigned char)quote)
+        return put_escaped(to, c, quote);
+    *to = (char)c;
+    return to + 1;
+}
+
+/* --- Numbers and atoms ------------------------------------------------------------------------ */
+
 enum th_leaf th_text_leaf_integer(struct th_buffer *out, th_term integer, size_t room)
 {
     int64_t n;
 
     if (th_get_int64(integer, &n)) {
-        th_text_add_signed(out, n);
+        add_signed(out, n);
         return TH_LEAF_WHOLE;
     }
     if (th_header_words(*th_term_box(integer)) > room / 16 + 64 && room < SIZE_MAX)
@@ -52,7 +135,7 @@ static char *put_character(char *to, uint32_t c, char quote, enum th_text_encodi
 {
     if (c > 255 && encoding == TH_TEXT_UNICODE)
         return to + th_utf8_put(c, to);
-    return th_text_put_quoted(to, c, quote);
+    return put_quoted(to, c, quote);
 }
 
 void th_text_leaf_atom(struct th_buffer *out, th_term atom, enum th_text_encoding encoding)
@@ -141,7 +224,7 @@ static char *put_byte_values(char *to, const unsigned char *data, size_t bytes)
     for (size_t i = 0; i < bytes; i++) {
         if (i > 0)
             *to++ = ',';
-        to = th_text_put_unsigned(to, data[i]);
+        to = put_unsigned(to, data[i]);
     }
     return to;
 }
@@ -208,4 +291,134 @@ enum th_leaf th_text_leaf_bits(struct th_buffer *out, th_term t, size_t room,
     to = stpcpy(to, ">>");
     out->size = (size_t)(to - (char *)out->data);
     return TH_LEAF_WHOLE;
+}
+
+/* --- Identifiers ------------------------------------------------------------------------------ */
+
+/* The BEAM shows a foreign node as the index of its name's atom. */
+static uint64_t node_number(th_term node)
+{
+    return node == TH_NONE ? 0 : th_atom_index(node);
+}
+
+static void add_part(struct th_buffer *out, uint64_t n)
+{
+    th_buffer_add_byte(out, '.');
+    add_unsigned(out, n);
+}
+
+void th_text_leaf_identifier(struct th_buffer *out, th_term t)
+{
+    struct th_pid_parts pid;
+    struct th_port_parts port;
+    struct th_ref_parts ref;
+
+    if (th_get_pid(t, &pid)) {
+        th_buffer_add_byte(out, '<');
+        add_unsigned(out, node_number(pid.node));
+        add_part(out, pid.number);
+        add_part(out, pid.serial);
+    } else if (th_get_port(t, &port)) {
+        th_buffer_add_text(out, "#Port<");
+        add_unsigned(out, node_number(port.node));
+        add_part(out, port.id);
+    } else if (th_get_ref(t, &ref)) {
+        th_buffer_add_text(out, "#Ref<");
+        add_unsigned(out, node_number(ref.node));
+        /* The words of a reference stand last first; the BEAM fills up its own to three. */
+        for (size_t i = ref.count; i < 3 && ref.node == TH_NONE; i++)
+            add_part(out, 0);
+        for (size_t i = ref.count; i > 0; i--)
+            add_part(out, ref.words[i - 1]);
+    }
+    th_buffer_add_byte(out, '>');
+}
+
+/* --- Funs ------------------------------------------------------------------------------------- */
+
+/* The BEAM writes a fun's text byte by byte, and the bytes of an atom in UTF-8 are then taken for
+ * characters of Latin-1. */
+static char *put_bytes_as_latin1(char *to, const char *text, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        to += th_utf8_put((unsigned char)text[i], to);
+    return to;
+}
+
+/*
+ * A name of an export is quoted by the BEAM's own rule: '@' needs quotes, reserved words do not,
+ * escape and delete have no letters.
+ */
+static void add_export_name(struct th_buffer *out, th_term atom)
+{
+    const struct th_atom_name *name = th_atom_name(atom);
+    unsigned wanted = TH_CHAR_LOWER;
+    bool bare = name->bytes > 0;
+    char *to = (char *)th_buffer_reserve(out, 8 * (size_t)name->characters + 2);
+    size_t used;
+    uint32_t c;
+
+    for (size_t at = 0; at < name->bytes && bare; wanted = TH_CHAR_NAME) {
+        at += th_utf8_get(name->text + at, name->bytes - at, &c);
+        bare = th_text_char_is(c, wanted) && c != '@';
+    }
+    if (!bare)
+        *to++ = '\'';
+    for (size_t at = 0; at < name->bytes; at += used) {
+        used = th_utf8_get(name->text + at, name->bytes - at, &c);
+        if (c > 0x9F || c == 0x7F)
+            to = put_bytes_as_latin1(to, name->text + at, used);
+        else if (c == 0x1B)
+            to = put_octal(to, c);
+        else
+            to = put_quoted(to, c, '\'');
+    }
+    if (!bare)
+        *to++ = '\'';
+    out->size = (size_t)(to - (char *)out->data);
+}
+
+/* The low 32 bits of an integer, as the BEAM keeps these of a fun. */
+static int32_t low_word(th_term integer)
+{
+    struct th_limbs n = {0};
+    uint32_t low;
+
+    th_get_limbs(integer, &n);
+    low = n.count > 0 ? (uint32_t)n.limbs[0] : 0;
+    return (int32_t)(n.negative ? -low : low);
+}
+
+void th_text_leaf_fun_numbers(struct th_buffer *out, const struct th_fun_parts *fun)
+{
+    th_buffer_add_byte(out, '.');
+    add_signed(out, low_word(fun->old_index));
+    th_buffer_add_byte(out, '.');
+    add_signed(out, low_word(fun->old_unique));
+    th_buffer_add_byte(out, '>');
+}
+
+void th_text_leaf_fun(struct th_buffer *out, th_term t)
+{
+    const struct th_atom_name *name;
+    struct th_fun_parts fun;
+    th_term module, function;
+    uint32_t arity;
+    char *to;
+
+    if (th_get_fun(t, &fun)) {
+        name = th_atom_name(fun.module);
+        th_buffer_add_text(out, "#Fun<");
+        to = (char *)th_buffer_reserve(out, 2 * (size_t)name->bytes);
+        to = put_bytes_as_latin1(to, name->text, name->bytes);
+        out->size = (size_t)(to - (char *)out->data);
+        th_text_leaf_fun_numbers(out, &fun);
+    } else if (th_get_export(t, &module, &function, &arity)) {
+        th_buffer_add_text(out, "fun ");
+        add_export_name(out, module);
+        th_buffer_add_byte(out, ':');
+        add_export_name(out, function);
+        th_buffer_add_byte(out, '/');
+        add_unsigned(out, arity);
+    }
 }

@@ -46,7 +46,7 @@ static inline void th_text_walk_begin(struct th_text_walk *walk, struct th_buffe
 }
 
 /* Writes the opening bracket of T, a tuple, map or cell. Frames may move. */
-static inline void th_text_walk_open(struct th_text_walk *walk, th_term t)
+__attribute__((always_inline)) static inline void th_text_walk_open(struct th_text_walk *walk, th_term t)
 {
     struct th_text_frame *frame = th_stack_push(&walk->stack, sizeof *frame);
 
@@ -67,8 +67,8 @@ static inline void th_text_walk_open(struct th_text_walk *walk, th_term t)
 }
 
 /* Goes on behind the innermost bracket: writes what stands before the next term, *T, which is then
- * to be written. False: the bracket was closed. */
-static inline bool th_text_walk_step(struct th_text_walk *walk, th_term *t)
+ * to be written. False: the bracket was closed. Inlined, as the printers are hot. */
+__attribute__((always_inline)) static inline bool th_text_walk_step(struct th_text_walk *walk, th_term *t)
 {
     struct th_text_frame *frame = th_stack_top(&walk->stack, sizeof *frame);
 
