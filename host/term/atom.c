@@ -107,30 +107,11 @@ static uint32_t hash_weinberger(const char *text, size_t bytes)
     return hash;
 }
 
-static struct th_atom_name *new_name(const char *text, size_t bytes, size_t characters,
-                                     uint64_t hash)
-{
-    struct th_atom_name *name = th_alloc(sizeof *name + bytes + 1);
-
-    name->bytes = (uint16_t)bytes;
-    name->characters = (uint16_t)characters;
-    name->latin1 = true;
-    name->hash = hash;
-    name->weinberger = hash_weinberger(text, bytes);
-    name->sort = 0;
-    for (size_t i = 0; i < 4; i++)
-        name->sort = name->sort << 8 | (i < bytes ? (unsigned char)text[i] : 0);
-    for (size_t i = 0; i < bytes; i++)
-        name->latin1 &= (unsigned char)text[i] < 0xC4; /* U+0100 is C4 80 */
-    memcpy(name->text, text, bytes);
-    name->text[bytes] = 0;
-    return name;
-}
-
 /* Adds a name that is not there. The lock is held. */
 static th_term add(const char *text, size_t bytes, size_t characters, uint64_t hash)
 {
     uint32_t index = atomic_load_explicit(&count, memory_order_relaxed);
+    struct th_atom_name *name;
     page_slot *page;
     uint32_t free_cell;
 
@@ -141,8 +122,19 @@ static th_term add(const char *text, size_t bytes, size_t characters, uint64_t h
         page = th_alloc_zero(PAGE_ATOMS * sizeof *page);
         atomic_store_explicit(&pages[index / PAGE_ATOMS], page, memory_order_release);
     }
-    atomic_store_explicit(&page[index % PAGE_ATOMS], new_name(text, bytes, characters, hash),
-                          memory_order_release);
+    name = th_alloc(sizeof *name + bytes + 1);
+    *name = (struct th_atom_name){.bytes = (uint16_t)bytes,
+                                  .characters = (uint16_t)characters,
+                                  .latin1 = true,
+                                  .hash = hash,
+                                  .weinberger = hash_weinberger(text, bytes)};
+    for (size_t i = 0; i < 4; i++)
+        name->sort = name->sort << 8 | (i < bytes ? (unsigned char)text[i] : 0);
+    for (size_t i = 0; i < bytes; i++)
+        name->latin1 &= (unsigned char)text[i] < 0xC4; /* U+0100 is C4 80 */
+    memcpy(name->text, text, bytes);
+    name->text[bytes] = 0;
+    atomic_store_explicit(&page[index % PAGE_ATOMS], name, memory_order_release);
     atomic_store_explicit(find_cell(places, text, bytes, hash, &free_cell), index + 1,
                           memory_order_release);
     atomic_store_explicit(&count, index + 1, memory_order_relaxed);

@@ -53,8 +53,8 @@ static inline struct rest rest_of_lists(th_term a, th_term b)
     return (struct rest){x + 1, y + 1, a != b};
 }
 
-/* The rest of A and B, if they are what is compared most: tuples of one size, from their first words
- * that differ, or lists. */
+/* The rest of A and B, if they are what is compared most: tuples of one size, from the first words
+ * of them that differ, or lists. */
 static inline bool find_rest(th_term a, th_term b, struct rest *rest)
 {
     if (th_is_boxed(a) && th_is_boxed(b) && *th_term_box(a) == *th_term_box(b) &&

@@ -1,10 +1,10 @@
 /*
  * Deep copies, and the room that they take. A term's own words are copied as they are; the words
  * among them that are terms are then replaced by copies in their place. The stack holds the runs of
- * words that still have to be looked at; a run leaves it with its last word, so that long lists take
- * no room. The walk that counts looks at the words of the term itself.
+ * words that still have to be looked at; a run leaves it with its last word, so long lists take no
+ * room. The walk that counts looks at the words of the term itself.
  */
-#include "copy.h"
+#include "env.h"
 
 #include "make.h"
 #include "map_internal.h"

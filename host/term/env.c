@@ -1,4 +1,4 @@
-#include "env_internal.h"
+#include "env.h"
 
 #include "host/base/base.h"
 

@@ -114,6 +114,21 @@ static inline bool th_env_room(th_env *env, size_t words)
            th_env_make_room(env, words);
 }
 
+/* th_env_take() for what is read, from the budget of base/memory.h: NULL, with an error raised, if
+ * that is exceeded. */
+th_term *th_env_try_grow(th_env *env, size_t words);
+static inline th_term *th_env_try(th_env *env, size_t words)
+{
+    th_term *place = env->top;
+
+    if (__builtin_expect((size_t)(env->limit - place) < words, 0))
+        return th_env_try_grow(env, words);
+    if (!place)
+        __builtin_unreachable(); /* so that compilers leave out the caller's check */
+    env->top = place + words;
+    return place;
+}
+
 /* Hangs SELF, a share taken by a term of ENV, on the environment's list. */
 static inline void th_env_hold(th_env *env, struct th_offheap *self,
                                void (*release)(struct th_offheap *self))
@@ -169,5 +184,25 @@ struct th_binary *th_binary_wrap(unsigned char *data, size_t size, void *owner,
                                  void (*release)(struct th_binary *self, void *owner));
 void th_binary_keep(struct th_binary *binary);
 void th_binary_release(struct th_binary *binary);
+
+/* --- Copies, and the room that they take ------------------------------------------------------ */
+
+/* T, built anew in ENV; immediates as they are. Shared binaries and magic references take a further
+ * share. Terms that T refers to twice are copied twice, as the BEAM does. Iterative. */
+th_term th_copy(th_env *env, th_term t);
+
+/* The same without an environment: T, built anew in WORDS, of which there are COUNT, just
+ * th_term_words(T). Shares that the copy holds are hung on *OFFHEAP; whoever has WORDS releases
+ * them. */
+th_term th_copy_into(th_term *words, size_t count, struct th_offheap **offheap, th_term t);
+
+/* The words that a copy of T takes, without the word that is T itself: 0 for an immediate. What is
+ * referred to twice counts twice; what is shared, as the bytes of a shared binary, does not count.
+ * Iterative. */
+size_t th_term_words(th_term t);
+
+/* The same, but it stops counting soon after MOST: what refers to one thing again and again can
+ * have a copy of any size. */
+size_t th_term_words_up_to(th_term t, size_t most);
 
 #endif

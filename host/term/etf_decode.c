@@ -14,7 +14,6 @@
  */
 #include "etf_decoder.h"
 
-#include "env_internal.h"
 #include "make.h"
 #include "map_internal.h"
 #include "stack.h"
@@ -372,32 +371,11 @@ static enum th_status decode(th_env *env, const unsigned char *data, const unsig
     return TH_OK;
 }
 
-/* DATA begins behind the two bytes that mark a compressed term. What is left over of the inflated
- * bytes is not looked at: nor does the BEAM. */
-static enum th_status decode_compressed(th_env *env, const unsigned char *data, size_t size,
-                                        const struct th_etf_options *options, th_term *term,
-                                        size_t *used)
-{
-    unsigned char *inflated;
-    size_t inflated_size, packed, ignored;
-    enum th_status status =
-        th_etf_inflate(data, size, options->inflate_limit, &inflated, &inflated_size, &packed);
-
-    if (status != TH_OK)
-        return status;
-    status = decode(env, inflated, inflated, inflated_size, options, term, &ignored);
-    th_try_free(inflated, inflated_size + 1);
-    if (status != TH_OK)
-        return th_error_context("in a compressed term of %zu bytes, %zu inflated", packed,
-                                inflated_size);
-    *used = packed;
-    return TH_OK;
-}
-
 enum th_status th_etf_decode(th_env *env, const unsigned char *data, size_t size, bool versioned,
                              const struct th_etf_options *options, th_term *term, size_t *used)
 {
-    size_t lead = 1;
+    unsigned char *inflated;
+    size_t lead = 1, inflated_size, packed, ignored;
     enum th_status status;
 
     if (!versioned)
@@ -407,15 +385,26 @@ enum th_status th_etf_decode(th_env *env, const unsigned char *data, size_t size
     if (data[0] != TH_ETF_VERSION)
         return th_error_raise(TH_MALFORMED, "external term: begins with byte %u instead of %d",
                               data[0], TH_ETF_VERSION);
-    if (size > 1 && data[1] == TH_ETF_COMPRESSED) {
-        lead = 2;
-        status = decode_compressed(env, data + lead, size - lead, options, term, used);
-    } else {
+    if (size == 1 || data[1] != TH_ETF_COMPRESSED) {
         status = decode(env, data, data + lead, size - lead, options, term, used);
+        if (status == TH_OK)
+            *used += lead;
+        return status;
     }
-    if (status == TH_OK)
-        *used += lead;
-    return status;
+
+    /* Compressed. What is left over of the inflated bytes is not looked at: nor does the BEAM. */
+    lead = 2;
+    status = th_etf_inflate(data + lead, size - lead, options->inflate_limit, &inflated,
+                            &inflated_size, &packed);
+    if (status != TH_OK)
+        return status;
+    status = decode(env, inflated, inflated, inflated_size, options, term, &ignored);
+    th_try_free(inflated, inflated_size + 1);
+    if (status != TH_OK)
+        return th_error_context("in a compressed term of %zu bytes, %zu inflated", packed,
+                                inflated_size);
+    *used = lead + packed;
+    return TH_OK;
 }
 
 /* --- {Atom, Atom, SmallInteger} without what it takes to follow nested terms -------------------

@@ -195,31 +195,23 @@ static enum th_status write_node(struct encoder *e, th_term node, uint32_t *crea
     return write_atom(e, node);
 }
 
-static enum th_status write_pid(struct encoder *e, th_term t)
+static enum th_status write_pid_or_port(struct encoder *e, th_term t)
 {
     struct th_pid_parts pid;
-    enum th_status status;
-
-    th_get_pid(t, &pid);
-    th_buffer_add_byte(e->out, TH_ETF_NEW_PID);
-    status = write_node(e, pid.node, &pid.creation);
-    add32(e, pid.number);
-    add32(e, pid.serial);
-    add32(e, pid.creation);
-    return status;
-}
-
-static enum th_status write_port(struct encoder *e, th_term t)
-{
     struct th_port_parts port;
     enum th_status status;
-    bool wide;
+    unsigned tag = TH_ETF_NEW_PID;
 
-    th_get_port(t, &port);
-    wide = port.id > OLD_PORT_MAX || e->utf8_atoms;
-    th_buffer_add_byte(e->out, wide ? TH_ETF_V4_PORT : TH_ETF_NEW_PORT);
+    if (th_get_pid(t, &pid)) {
+        port =
+            (struct th_port_parts){pid.node, pid.creation, (uint64_t)pid.number << 32 | pid.serial};
+    } else {
+        th_get_port(t, &port);
+        tag = port.id > OLD_PORT_MAX || e->utf8_atoms ? TH_ETF_V4_PORT : TH_ETF_NEW_PORT;
+    }
+    th_buffer_add_byte(e->out, (unsigned char)tag);
     status = write_node(e, port.node, &port.creation);
-    if (wide)
+    if (tag != TH_ETF_NEW_PORT)
         add32(e, (uint32_t)(port.id >> 32));
     add32(e, (uint32_t)port.id);
     add32(e, port.creation);
@@ -282,9 +274,8 @@ enum th_status write_boxed(struct encoder *e, th_term t)
     case TH_SUB_BINARY:
         return write_bits(e, t);
     case TH_EXTERNAL_PID:
-        return write_pid(e, t);
     case TH_EXTERNAL_PORT:
-        return write_port(e, t);
+        return write_pid_or_port(e, t);
     default:
         return no_term(t);
     }
@@ -298,10 +289,8 @@ enum th_status write_immediate(struct encoder *e, th_term t)
         return write_atom(e, t);
     else if (t == TH_NIL)
         th_buffer_add_byte(e->out, TH_ETF_NIL);
-    else if (th_is_local_pid(t))
-        return write_pid(e, t);
-    else if (th_is_local_port(t))
-        return write_port(e, t);
+    else if (th_is_local_pid(t) || th_is_local_port(t))
+        return write_pid_or_port(e, t);
     else
         return no_term(t);
     return TH_OK;

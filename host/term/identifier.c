@@ -49,10 +49,9 @@ bool th_get_pid(th_term t, struct th_pid_parts *parts)
     }
     if (!th_term_is(t, TH_EXTERNAL_PID))
         return false;
-    parts->node = th_term_box(t)[1];
-    parts->creation = (uint32_t)th_term_box(t)[2];
-    parts->number = (uint32_t)th_term_box(t)[3];
-    parts->serial = (uint32_t)(th_term_box(t)[3] >> 32);
+    *parts =
+        (struct th_pid_parts){th_term_box(t)[1], (uint32_t)th_term_box(t)[2],
+                              (uint32_t)th_term_box(t)[3], (uint32_t)(th_term_box(t)[3] >> 32)};
     return true;
 }
 

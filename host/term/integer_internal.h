@@ -1,4 +1,5 @@
-/* Integers of any size, inside term/: limbs.c has the steps of arithmetic and order, digits.c text. */
+/* Integers of any size, inside term/: limbs.c has the steps of arithmetic and the order, digits.c
+ * text. */
 #ifndef TH_INTEGER_INTERNAL_H
 #define TH_INTEGER_INTERNAL_H
 

@@ -125,63 +125,50 @@ static void add_term(struct walk *walk, th_term t)
         push(walk, th_cell(t), NULL, 2);
 }
 
-/* Takes the next term from the stack; false if nothing is left. */
-static bool take(struct walk *walk, th_term *t)
+/* The hash of T on top of STATE. If PLAIN is not NULL, it gets false, and the hash means nothing,
+ * for a term that is not plain. Inlined, so that other hashes do not ask for it. */
+__attribute__((always_inline)) static inline uint64_t hash_all(th_term t, uint64_t state,
+                                                               bool *plain)
 {
-    struct run *run;
-    size_t i;
+    struct walk walk; /* not cleared: most of it is runs */
+    size_t left = MOST_TERMS;
 
-    if (walk->stack.depth == 0)
-        return false;
-    run = th_stack_top(&walk->stack, sizeof *run);
-    i = run->next++;
-    *t = run->terms[run->order ? run->order[i] : i];
-    walk->stack.depth -= run->next == run->count;
-    return true;
-}
+    walk.state = state;
+    walk.sorted = NULL;
+    th_stack_begin(&walk.stack, walk.first, FIRST_RUNS);
+    for (;;) {
+        struct run *run;
+        size_t i;
 
-static void begin(struct walk *walk, uint64_t state)
-{
-    walk->state = state;
-    th_stack_begin(&walk->stack, walk->first, FIRST_RUNS);
-    walk->sorted = NULL;
-}
-
-static uint64_t finish(struct walk *walk)
-{
-    th_stack_end(&walk->stack);
-    th_sorted_keys_free(walk->sorted);
-    return walk->state;
+        if (plain && (left-- == 0 || th_is_map(t))) {
+            *plain = false;
+            break;
+        }
+        add_term(&walk, t);
+        if (walk.stack.depth == 0)
+            break;
+        run = th_stack_top(&walk.stack, sizeof *run);
+        i = run->next++;
+        t = run->terms[run->order ? run->order[i] : i];
+        walk.stack.depth -= run->next == run->count;
+    }
+    th_stack_end(&walk.stack);
+    th_sorted_keys_free(walk.sorted);
+    return walk.state;
 }
 
 uint64_t th_internal_hash(th_term t, uint64_t salt)
 {
-    struct walk walk;
-
-    begin(&walk, th_hash_mix(salt));
-    do
-        add_term(&walk, t);
-    while (take(&walk, &t));
-    return finish(&walk);
+    return hash_all(t, th_hash_mix(salt), NULL);
 }
 
 uint64_t th_key_hash(th_term t, bool *plain)
 {
     struct walk walk;
-    size_t left = MOST_TERMS;
 
-    if (th_is_bitstring(t)) {
-        walk.state = 0;
-        add_bits(&walk, t);
-        return walk.state;
-    }
-    begin(&walk, 0);
-    do {
-        if (left-- == 0 || th_is_map(t)) {
-            *plain = false;
-            break;
-        }
-        add_term(&walk, t);
-    } while (take(&walk, &t));
-    return finish(&walk);
+    if (!th_is_bitstring(t))
+        return hash_all(t, 0, plain);
+    walk.state = 0;
+    add_bits(&walk, t);
+    return walk.state;
 }

@@ -5,7 +5,6 @@
 #include "json.h"
 
 #include "atom.h"
-#include "env_internal.h"
 #include "make.h"
 #include "map_internal.h"
 #include "text.h"

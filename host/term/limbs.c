@@ -123,27 +123,6 @@ static bool take_off(uint64_t *rest, const uint64_t *divisor, size_t count, uint
     return borrow;
 }
 
-static void put_back(uint64_t *rest, const uint64_t *divisor, size_t count)
-{
-    unsigned __int128 carry = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        carry += (unsigned __int128)rest[i] + divisor[i];
-        rest[i] = (uint64_t)carry;
-        carry >>= 64;
-    }
-    rest[count] += (uint64_t)carry;
-}
-
-/* The next limb of the quotient, or one or two more: from the first limbs. */
-static uint64_t estimate(const uint64_t *rest, const uint64_t *divisor, size_t count)
-{
-    unsigned __int128 part = (unsigned __int128)rest[count] << 64 | rest[count - 1];
-    uint64_t first = divisor[count - 1];
-
-    return rest[count] >= first ? UINT64_MAX : (uint64_t)(part / first);
-}
-
 /*
  * Source: Knuth, The Art of Computer Programming, volume 2, 4.3.1, algorithm D. The divisor is
  * moved up until its highest bit is set; then an estimate from two limbs by one is at most two too
@@ -167,11 +146,20 @@ void th_term_limbs_divide(uint64_t *quotient, uint64_t *rest, uint64_t *divisor,
     move_up(divisor, b->limbs, count, bits);
     rest[a->count] = move_up(rest, a->limbs, a->count, bits);
     for (size_t i = a->count - count + 1; i-- > 0;) {
-        uint64_t factor = estimate(rest + i, divisor, count);
+        /* From the first limbs: the next limb of the quotient, or one or two more. */
+        unsigned __int128 part = (unsigned __int128)rest[i + count] << 64 | rest[i + count - 1];
+        uint64_t first = divisor[count - 1];
+        uint64_t factor = rest[i + count] >= first ? UINT64_MAX : (uint64_t)(part / first);
         bool below = take_off(rest + i, divisor, count, factor);
         for (; below; factor--) {
             uint64_t before = rest[i + count];
-            put_back(rest + i, divisor, count);
+            unsigned __int128 carry = 0;
+            for (size_t k = 0; k < count; k++) {
+                carry += (unsigned __int128)rest[i + k] + divisor[k];
+                rest[i + k] = (uint64_t)carry;
+                carry >>= 64;
+            }
+            rest[i + count] += (uint64_t)carry;
             below = rest[i + count] >= before; /* it comes back to 0 or more by passing 0 */
         }
         quotient[i] = factor;

@@ -1,5 +1,199 @@
-/* Lists, tuples and funs. Numbers, bit strings and identifiers have files of their own. */
+/* Making terms, but for maps, pids, ports and references. */
 #include "make.h"
+
+/* --- Integers: small ones as immediates, the others as limbs in the heap ---------------------- */
+
+static inline th_term make_big(th_env *env, bool negative, const uint64_t *limbs, size_t count)
+{
+    th_term *words = th_env_take(env, count + 1);
+
+    words[0] = th_header(negative ? TH_NEG_BIG : TH_POS_BIG, count);
+    memcpy(words + 1, limbs, count * sizeof *limbs);
+    return th_boxed(words);
+}
+
+th_term th_make_integer(th_env *env, bool negative, const uint64_t *limbs, size_t count)
+{
+    while (count > 0 && limbs[count - 1] == 0)
+        count--;
+    if (count == 0)
+        return th_small(0);
+    if (count == 1 && limbs[0] <= (uint64_t)TH_SMALL_MAX + negative)
+        return th_small(negative ? -(int64_t)limbs[0] : (int64_t)limbs[0]);
+    return make_big(env, negative, limbs, count);
+}
+
+static uint64_t magnitude_of(int64_t i)
+{
+    return i < 0 ? -(uint64_t)i : (uint64_t)i;
+}
+
+th_term th_make_big_int64(th_env *env, int64_t i)
+{
+    uint64_t limb = magnitude_of(i);
+
+    return make_big(env, i < 0, &limb, 1);
+}
+
+th_term th_make_big_uint64(th_env *env, uint64_t i)
+{
+    return make_big(env, false, &i, 1);
+}
+
+bool th_get_int64(th_term t, int64_t *i)
+{
+    uint64_t limb;
+
+    if (th_is_small(t)) {
+        *i = th_small_value(t);
+        return true;
+    }
+    if (!th_is_big(t) || th_header_words(*th_term_box(t)) != 1)
+        return false;
+    limb = th_term_box(t)[1];
+    if (limb > (uint64_t)INT64_MAX + (th_term_subtag(t) == TH_NEG_BIG))
+        return false;
+    *i = (int64_t)(th_term_subtag(t) == TH_NEG_BIG ? -limb : limb);
+    return true;
+}
+
+bool th_get_uint64(th_term t, uint64_t *i)
+{
+    if (th_is_small(t) && th_small_value(t) >= 0)
+        *i = (uint64_t)th_small_value(t);
+    else if (th_term_is(t, TH_POS_BIG) && th_header_words(*th_term_box(t)) == 1)
+        *i = th_term_box(t)[1];
+    else
+        return false;
+    return true;
+}
+
+bool th_get_limbs(th_term t, struct th_limbs *l)
+{
+    if (th_is_small(t)) {
+        l->scratch = magnitude_of(th_small_value(t));
+        l->limbs = &l->scratch;
+        l->count = l->scratch != 0;
+        l->negative = th_small_value(t) < 0;
+        return true;
+    }
+    if (!th_is_big(t))
+        return false;
+    l->limbs = th_term_box(t) + 1;
+    l->count = th_header_words(*th_term_box(t));
+    l->negative = th_term_subtag(t) == TH_NEG_BIG;
+    return true;
+}
+
+/* --- Bit strings: in the heap, shared, or a part of another ----------------------------------- */
+
+/* The words of the two kinds that only refer to their bytes, after the header. */
+enum { BITS = 1, DATA = 2, SHARE = 3, SHARED_BINARY = 5, WHOLE = 3 };
+
+th_term th_make_heap_binary(th_env *env, size_t bits, unsigned char **data)
+{
+    size_t size = th_term_heap_binary_words(bits);
+    th_term *words = th_env_take(env, size);
+
+    words[0] = th_header(TH_HEAP_BINARY, size - 1);
+    words[size - 1] = 0;
+    words[BITS] = bits;
+    *data = (unsigned char *)(words + 2);
+    return th_boxed(words);
+}
+
+th_term th_make_binary(th_env *env, const void *data, size_t bytes)
+{
+    unsigned char *place;
+    th_term t = th_make_heap_binary(env, 8 * bytes, &place);
+
+    if (bytes > 0)
+        memcpy(place, data, bytes);
+    return t;
+}
+
+static struct th_binary *binary_of(th_term *words)
+{
+    return (struct th_binary *)(uintptr_t)words[SHARED_BINARY];
+}
+
+static void release_share(struct th_offheap *self)
+{
+    th_binary_release(binary_of((th_term *)self - SHARE));
+}
+
+th_term th_make_shared_binary(th_env *env, struct th_binary *binary, const unsigned char *data,
+                              size_t bits)
+{
+    th_term *words = th_env_take(env, SHARED_BINARY + 1);
+
+    words[0] = th_header(TH_SHARED_BINARY, SHARED_BINARY);
+    words[BITS] = bits;
+    words[DATA] = (th_term)(uintptr_t)data;
+    words[SHARED_BINARY] = (th_term)(uintptr_t)binary;
+    th_binary_keep(binary);
+    th_env_hold(env, (struct th_offheap *)(words + SHARE), release_share);
+    return th_boxed(words);
+}
+
+struct th_binary *th_shared_binary_of(th_term t)
+{
+    return th_term_is(t, TH_SHARED_BINARY) ? binary_of(th_term_box(t)) : NULL;
+}
+
+size_t th_binary_held(const th_env *env, const struct th_offheap *end)
+{
+    size_t bytes = 0;
+
+    for (struct th_offheap *thing = env->offheap; thing && thing != end; thing = thing->next)
+        if (thing->release == release_share)
+            bytes += binary_of((th_term *)thing - SHARE)->size;
+    return bytes;
+}
+
+th_term th_make_sub_binary(th_env *env, th_term whole, size_t position, size_t bytes)
+{
+    const unsigned char *data = NULL;
+    size_t bits;
+    th_term *words;
+
+    th_get_bits(whole, &data, &bits);
+    data += position;
+    if (th_term_is(whole, TH_SHARED_BINARY))
+        return th_make_shared_binary(env, binary_of(th_term_box(whole)), data, 8 * bytes);
+    if (th_term_is(whole, TH_SUB_BINARY))
+        whole = th_term_box(whole)[WHOLE];
+    words = th_env_take(env, WHOLE + 1);
+    words[0] = th_header(TH_SUB_BINARY, WHOLE);
+    words[BITS] = 8 * bytes;
+    words[DATA] = (th_term)(uintptr_t)data;
+    words[WHOLE] = whole;
+    return th_boxed(words);
+}
+
+bool th_get_bits(th_term t, const unsigned char **data, size_t *bits)
+{
+    th_term *words;
+
+    if (!th_is_bitstring(t))
+        return false;
+    words = th_term_box(t);
+    *bits = words[BITS];
+    *data = th_term_subtag(t) == TH_HEAP_BINARY ? (const unsigned char *)(words + 2)
+                                                : (const unsigned char *)(uintptr_t)words[DATA];
+    return true;
+}
+
+bool th_get_bytes(th_term t, const unsigned char **data, size_t *bytes)
+{
+    if (!th_is_bitstring(t) || th_term_box(t)[BITS] % 8 != 0)
+        return false;
+    th_get_bits(t, data, bytes);
+    *bytes /= 8;
+    return true;
+}
+
+/* --- Lists, tuples and funs ------------------------------------------------------------------- */
 
 th_term th_make_list(th_env *env, const th_term *elements, size_t count)
 {

@@ -60,8 +60,8 @@ static uint64_t power(uint64_t base, uint64_t exponent)
 
 /* --- Transforms ------------------------------------------------------------------------------- */
 
-/* The roots for transforms of up to SIZE values, a power of two from 2 on: those of order 2 * N from
- * [N] on, for each power of two N below SIZE. */
+/* The roots for transforms of up to SIZE values, a power of two from 2 on: those of order 2 * N
+ * from [N] on, for each power of two N below SIZE. */
 static void find_roots(uint64_t *roots, size_t size)
 {
     for (size_t n = 1; n < size; n *= 2) {

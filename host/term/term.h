@@ -3,9 +3,8 @@
  * then env.h, where terms live.
  *
  *   word.h, atom.h                     th_term: a tagged word; atoms
- *   env.h                              th_env: a heap for terms, freed as a whole
+ *   env.h                              th_env: a heap for terms, freed as a whole; copies
  *   make.h, map.h, number.h            making terms, and getting at their parts; maps; arithmetic
- *   copy.h                             copies, and their sizes in words
  *   compare.h                          order, equality, hashes
  *   etf.h, etf_tags.h                  external term format: decoding, encoding, skipping
  *   text.h, text_*.h, utf8.h           Erlang text: reading and printing; a BEAM's %T
@@ -27,7 +26,6 @@
 #include "atom.h"
 #include "clock.h"
 #include "compare.h"
-#include "copy.h"
 #include "env.h"
 #include "etf.h"
 #include "etf_tags.h"

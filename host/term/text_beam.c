@@ -189,39 +189,6 @@ static bool add_string(struct printer *p, th_term list)
 
 /* --- The walk --------------------------------------------------------------------------------- */
 
-static bool begin_boxed(struct printer *p, th_term t)
-{
-    size_t start = p->out->size;
-    char number[32];
-
-    switch (th_term_subtag(t)) {
-    case TH_TUPLE:
-    case TH_MAP:
-        th_text_walk_open(&p->walk, t);
-        break;
-    case TH_FLOAT:
-        p->numbers += (size_t)snprintf(number, sizeof number, "%e", th_float_value(t));
-        th_buffer_add_text(p->out, number);
-        break;
-    case TH_POS_BIG:
-    case TH_NEG_BIG:
-        th_text_leaf_integer(p->out, t, SIZE_MAX);
-        break;
-    case TH_HEAP_BINARY:
-    case TH_SHARED_BINARY:
-    case TH_SUB_BINARY:
-        return add_bits(p, t);
-    case TH_FUN:
-    case TH_EXPORT:
-        add_fun(p, t);
-        break;
-    default:
-        th_text_leaf_identifier(p->out, t);
-        count_digits(p, start);
-    }
-    return true;
-}
-
 /* Writes a leaf, or the opening bracket of anything else. False: the text ends here. */
 static bool begin(struct printer *p, th_term t)
 {
@@ -233,23 +200,29 @@ static bool begin(struct printer *p, th_term t)
         th_buffer_add_text(p->out, "<TNV>");
         return false;
     }
-    if (th_is_small(t)) {
-        th_text_leaf_integer(p->out, t, SIZE_MAX);
-        p->numbers += p->out->size - start;
-    } else if (th_is_atom(t)) {
+    if (th_is_atom(t)) {
         p->left -= add_atom(p, t);
         return p->left > 0;
-    } else if (th_is_boxed(t)) {
-        return begin_boxed(p, t);
+    }
+    if (th_is_bitstring(t))
+        return add_bits(p, t);
+    if (th_is_list(t) && is_string(t))
+        return add_string(p, t);
+    if (th_is_list(t) || th_is_tuple(t) || th_is_map(t)) {
+        th_text_walk_open(&p->walk, t);
     } else if (t == TH_NIL) {
         th_buffer_add_text(p->out, "[]");
-    } else if (!th_is_list(t)) {
+    } else if (th_is_integer(t)) {
+        th_text_leaf_integer(p->out, t, SIZE_MAX);
+        p->numbers += th_is_small(t) ? p->out->size - start : 0;
+    } else if (th_is_float(t)) {
+        th_buffer_printf(p->out, "%e", th_float_value(t));
+        p->numbers += p->out->size - start;
+    } else if (th_is_fun(t)) {
+        add_fun(p, t);
+    } else {
         th_text_leaf_identifier(p->out, t);
         count_digits(p, start);
-    } else if (is_string(t)) {
-        return add_string(p, t);
-    } else {
-        th_text_walk_open(&p->walk, t);
     }
     return true;
 }

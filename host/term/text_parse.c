@@ -7,7 +7,6 @@
  */
 #include "text.h"
 
-#include "env_internal.h"
 #include "make.h"
 #include "map_internal.h"
 #include "stack.h"
@@ -454,8 +453,8 @@ static enum th_status put_term(struct parser *p, th_term *value, bool *complete)
     return TH_OK;
 }
 
-/* The term at the beginning of the text; *USED gets the bytes that it took. If USED is NULL, nothing
- * but a full stop may follow. */
+/* The term at the beginning of the text; *USED gets the bytes that it took. If USED is NULL,
+ * nothing but a full stop may follow. */
 static enum th_status parse(th_env *env, const char *text, size_t length, th_term *term,
                             size_t *used)
 {

@@ -72,8 +72,10 @@ static void begin(struct printer *p, th_term t)
     }
 }
 
-static void print(struct th_buffer *out, th_term t, size_t end, enum th_text_encoding encoding)
+/* At most LIMIT bytes, or some more. */
+static void print(struct th_buffer *out, th_term t, size_t limit, enum th_text_encoding encoding)
 {
+    size_t end = limit < SIZE_MAX - out->size ? out->size + limit : SIZE_MAX;
     struct printer p; /* not cleared: most of it is frames */
 
     p.out = out;
@@ -93,12 +95,6 @@ static void print(struct th_buffer *out, th_term t, size_t end, enum th_text_enc
     th_stack_end(&p.walk.stack);
 }
 
-/* The size of OUT with LIMIT bytes more. */
-static size_t end_of(const struct th_buffer *out, size_t limit)
-{
-    return limit < SIZE_MAX - out->size ? out->size + limit : SIZE_MAX;
-}
-
 void th_text_print(struct th_buffer *out, th_term t)
 {
     print(out, t, SIZE_MAX, TH_TEXT_LATIN1);
@@ -106,7 +102,7 @@ void th_text_print(struct th_buffer *out, th_term t)
 
 void th_text_print_limited(struct th_buffer *out, th_term t, size_t limit)
 {
-    print(out, t, end_of(out, limit), TH_TEXT_LATIN1);
+    print(out, t, limit, TH_TEXT_LATIN1);
 }
 
 void th_text_print_atom(struct th_buffer *out, th_term atom)
@@ -128,7 +124,7 @@ void th_text_show(struct th_buffer *out, th_term t)
 
 void th_text_show_limited(struct th_buffer *out, th_term t, size_t limit)
 {
-    print(out, t, end_of(out, limit), shown_in);
+    print(out, t, limit, shown_in);
 }
 
 void th_text_show_atom(struct th_buffer *out, th_term atom)

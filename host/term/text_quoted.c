@@ -6,7 +6,6 @@
  */
 #include "text_parse_internal.h"
 
-#include "env_internal.h"
 #include "atom.h"
 #include "integer_internal.h"
 #include "make.h"

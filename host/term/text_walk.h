@@ -46,7 +46,8 @@ static inline void th_text_walk_begin(struct th_text_walk *walk, struct th_buffe
 }
 
 /* Writes the opening bracket of T, a tuple, map or cell. Frames may move. */
-__attribute__((always_inline)) static inline void th_text_walk_open(struct th_text_walk *walk, th_term t)
+__attribute__((always_inline)) static inline void th_text_walk_open(struct th_text_walk *walk,
+                                                                    th_term t)
 {
     struct th_text_frame *frame = th_stack_push(&walk->stack, sizeof *frame);
 
@@ -68,7 +69,8 @@ __attribute__((always_inline)) static inline void th_text_walk_open(struct th_te
 
 /* Goes on behind the innermost bracket: writes what stands before the next term, *T, which is then
  * to be written. False: the bracket was closed. Inlined, as the printers are hot. */
-__attribute__((always_inline)) static inline bool th_text_walk_step(struct th_text_walk *walk, th_term *t)
+__attribute__((always_inline)) static inline bool th_text_walk_step(struct th_text_walk *walk,
+                                                                    th_term *t)
 {
     struct th_text_frame *frame = th_stack_top(&walk->stack, sizeof *frame);
 
