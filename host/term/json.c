@@ -76,7 +76,7 @@ json_t *th_json_read(const char *text, size_t size, size_t flags)
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-void th_base64_encode(struct th_buffer *out, const unsigned char *data, size_t size)
+void th_json_base64_encode(struct th_buffer *out, const unsigned char *data, size_t size)
 {
     unsigned char *to = th_buffer_reserve(out, (size / 3 + 1) * 4);
 
@@ -96,7 +96,7 @@ static enum th_status broken(size_t at, const char *why)
     return th_error_raise(TH_MALFORMED, "base64, character %zu: %s", at + 1, why);
 }
 
-enum th_status th_base64_decode(struct th_buffer *out, const char *text, size_t length)
+enum th_status th_json_base64_decode(struct th_buffer *out, const char *text, size_t length)
 {
     size_t characters, before = out->size;
     uint32_t bits = 0;
@@ -137,7 +137,7 @@ static enum th_status from_etf(th_env *env, const json_t *text, const struct th_
         th_buffer_try(&bytes, json_string_length(text) / 4 * 3 + 1) ? TH_OK : th_error_status();
 
     if (status == TH_OK)
-        status = th_base64_decode(&bytes, json_string_value(text), json_string_length(text));
+        status = th_json_base64_decode(&bytes, json_string_value(text), json_string_length(text));
     if (status == TH_OK)
         status = th_etf_decode(env, bytes.data, bytes.size, true, &options, term, &used);
     if (status == TH_OK && used < bytes.size)
@@ -272,7 +272,7 @@ json_t *th_json_from_term(th_term t, const struct th_etf_node *here)
         th_text_print(&text, t);
         value = json_stringn((const char *)text.data, text.size);
     } else if (th_etf_encode(&bytes, t, true, &options) == TH_OK) {
-        th_base64_encode(&text, bytes.data, bytes.size);
+        th_json_base64_encode(&text, bytes.data, bytes.size);
         value = json_pack("{s:s%}", etf_key, (const char *)text.data, text.size);
     }
     th_buffer_free(&bytes);

@@ -38,7 +38,7 @@ json_t *th_json_from_term(th_term t, const struct th_etf_node *here);
 /* Base64 (RFC 4648, section 4), as JSON carries bytes. */
 
 /* Appends the SIZE bytes at DATA as text, filled up with '='. */
-void th_base64_encode(struct th_buffer *out, const unsigned char *data, size_t size);
+void th_json_base64_encode(struct th_buffer *out, const unsigned char *data, size_t size);
 
 /*
  * Appends the bytes that LENGTH characters of TEXT stand for. Nothing but the alphabet and the
@@ -46,6 +46,6 @@ void th_base64_encode(struct th_buffer *out, const unsigned char *data, size_t s
  * and each meaning one text. TH_MALFORMED with a cause that names the character; then nothing is
  * appended.
  */
-enum th_status th_base64_decode(struct th_buffer *out, const char *text, size_t length);
+enum th_status th_json_base64_decode(struct th_buffer *out, const char *text, size_t length);
 
 #endif

@@ -13,8 +13,8 @@ WORDS = re.compile(
     # base/: memory.h, log.h
     r'th_(try_)?(alloc|realloc|free|strdup|v?printf)(_|$)|th_(has_)?(give|given)_|th_(bug|warn|warnings|write_text)(_|$)|'
     r'th_may_realloc$|'
-    # term/: word.h, make.h and compare.h speak of terms as such
-    r'th_(is|make|get|key|magic|shared|sort|sorted)_|th_(small|tuple|cell|header|boxed|immediate|identical|reference|'
+    # term/: word.h, make.h, compare.h and, of copies, env.h speak of terms as such
+    r'th_(is|make|get|key|magic|shared|sort|sorted)_|th_copy(_|$)|th_(small|tuple|cell|header|boxed|immediate|identical|reference|'
     r'local|pid|port|atomic|utf8|phash2|internal_hash|binary|bits|string|list|integer|float)')
 
 # A name that a header declares, at the margin: of a function, also in the second line of its

@@ -256,9 +256,9 @@ static void base64_both_ways(void **state)
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         struct th_buffer text = {0};
         struct th_buffer bytes = {0};
-        th_base64_encode(&text, (const unsigned char *)pairs[i][0], strlen(pairs[i][0]));
+        th_json_base64_encode(&text, (const unsigned char *)pairs[i][0], strlen(pairs[i][0]));
         assert_string_equal(th_buffer_text(&text), pairs[i][1]);
-        assert_int_equal(th_base64_decode(&bytes, pairs[i][1], strlen(pairs[i][1])), TH_OK);
+        assert_int_equal(th_json_base64_decode(&bytes, pairs[i][1], strlen(pairs[i][1])), TH_OK);
         assert_string_equal(th_buffer_text(&bytes), pairs[i][0]);
         th_buffer_free(&text);
         th_buffer_free(&bytes);
@@ -274,7 +274,7 @@ static void base64_has_one_text_for_each_meaning(void **state)
     (void)state;
     th_buffer_add_text(&out, "before");
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_int_equal(th_base64_decode(&out, wrong[i], strlen(wrong[i])), TH_MALFORMED);
+        assert_int_equal(th_json_base64_decode(&out, wrong[i], strlen(wrong[i])), TH_MALFORMED);
         assert_string_equal(th_buffer_text(&out), "before");
     }
     th_buffer_free(&out);
