@@ -20,7 +20,7 @@ static th_term send(call *c)
     }
     if (!th_is_pid(to))
         return th_shell_refuse(c, "argument 1: no pid and no name of one");
-    th_process_mail_send(to, c->arguments[1]); /* who is dead gets nothing, and nobody is told */
+    th_process_send(to, c->arguments[1]); /* who is dead gets nothing, and nobody is told */
     return c->arguments[1];
 }
 

@@ -8,6 +8,172 @@
 
 #include "host/probe/probe.h"
 
+#include <limits.h>
+
+/* --- Messages: a term and all that it refers to, in one piece of memory ------------------------ */
+
+static size_t message_words(th_term term)
+{
+    return th_is_immediate(term) ? 0 : th_term_words(term);
+}
+
+static th_term copy_to(struct th_message *message, th_term *words, size_t count, th_term term)
+{
+    return count ? th_copy_into(words, count, &message->offheap, term) : term;
+}
+
+struct th_message *th_process_message_create_with(th_term term, th_term token)
+{
+    size_t words = message_words(term);
+    size_t more = token == TH_NONE ? 0 : message_words(token);
+    size_t all = words + more;
+    struct th_message *message = th_alloc(sizeof *message + all * sizeof message->words[0]);
+
+    TH_PROBE(copy__struct, (uint32_t)all);
+    *message = (struct th_message){.words_count = all < UINT_MAX ? (unsigned)all : UINT_MAX};
+    message->term = copy_to(message, message->words, words, term);
+    message->token = copy_to(message, message->words + words, more, token);
+    return message;
+}
+
+struct th_message *th_process_message_create(th_term term)
+{
+    return th_process_message_create_with(term, TH_NONE);
+}
+
+void th_process_message_free(struct th_message *message)
+{
+    struct th_offheap *share = message->offheap;
+
+    while (share) {
+        struct th_offheap *next = share->next;
+        share->release(share);
+        share = next;
+    }
+    th_free(message);
+}
+
+void th_process_messages_free(struct th_message *messages)
+{
+    while (messages) {
+        struct th_message *next = messages->next;
+        th_process_message_free(messages);
+        messages = next;
+    }
+}
+
+/* What a probe's `int` has of it. */
+static int probe_number_of(th_term t)
+{
+    int64_t number = 0;
+
+    th_get_int64(t, &number);
+    return (int)number;
+}
+
+struct th_message_numbers th_process_message_numbers(th_term term, th_term token)
+{
+    struct th_message_numbers numbers = {.words = (uint32_t)message_words(term)};
+
+    /* With a user tag that spreads it is {Tag, Token}. */
+    if (token != TH_NONE && th_term_is(token, TH_TUPLE) && th_tuple_arity(token) == 2)
+        token = th_tuple_elements(token)[1];
+    if (token != TH_NONE && th_term_is(token, TH_TUPLE) && th_tuple_arity(token) == 5) {
+        const th_term *parts = th_tuple_elements(token);
+
+        numbers.label = th_is_small(parts[1]) ? probe_number_of(parts[1]) : 0;
+        numbers.previous = probe_number_of(parts[4]);
+        numbers.serial = probe_number_of(parts[2]);
+    }
+    return numbers;
+}
+
+/* --- Slots ------------------------------------------------------------------------------------- */
+
+_Static_assert((TH_HOST_SERIAL & (TH_HOST_SERIAL - 1)) == 0, "some bits tell later serials");
+
+struct th_mailbox *_Atomic th_process_host_pages[TH_HOST_MOST / TH_HOST_PAGE];
+
+/* Guards the free slots and making new ones; nothing else is locked while it is held. */
+static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint32_t slot_count;
+static struct th_mailbox *free_slots;
+
+/* The slot's next identifier: no one ever had it. Under the slot's lock. */
+static th_term next_id(struct th_mailbox *slot, enum th_host_kind kind)
+{
+    uint32_t serial = atomic_load_explicit(&slot->serial, memory_order_relaxed);
+
+    serial = serial ? serial + 1 : TH_HOST_SERIAL;
+    atomic_store_explicit(&slot->serial, serial, memory_order_relaxed);
+    if (kind == TH_HOST_PROCESS)
+        return th_local_pid(slot->index + 1, serial);
+    return th_local_port(TH_HOST_PORT_ID +
+                         ((uint64_t)(serial - TH_HOST_SERIAL) << TH_HOST_INDEX_BITS | slot->index));
+}
+
+/* Nobody looks at its lock before it has an identifier. */
+static struct th_mailbox *new_host_slot(void)
+{
+    uint32_t index = slot_count++;
+    struct th_mailbox *page, *slot;
+
+    if (index >= TH_HOST_MOST)
+        th_bug("more than %d processes and ports of the host", TH_HOST_MOST);
+    if (index % TH_HOST_PAGE == 0) {
+        page = th_alloc_zero(TH_HOST_PAGE * sizeof *page);
+        atomic_store_explicit(&th_process_host_pages[index / TH_HOST_PAGE], page,
+                              memory_order_release);
+    }
+    page = atomic_load_explicit(&th_process_host_pages[index / TH_HOST_PAGE], memory_order_relaxed);
+    slot = &page[index % TH_HOST_PAGE];
+    pthread_mutex_init(&slot->lock, NULL);
+    slot->index = index;
+    return slot;
+}
+
+/* A slot that nobody else uses. */
+static struct th_mailbox *take_slot(void)
+{
+    struct th_mailbox *slot;
+
+    pthread_mutex_lock(&slots_lock);
+    slot = free_slots;
+    if (slot)
+        free_slots = slot->next_free;
+    else
+        slot = new_host_slot();
+    pthread_mutex_unlock(&slots_lock);
+    return slot;
+}
+
+static void give_slot(struct th_mailbox *slot)
+{
+    if (atomic_load_explicit(&slot->serial, memory_order_relaxed) == UINT32_MAX)
+        return; /* no identifier is ever given twice */
+    pthread_mutex_lock(&slots_lock);
+    slot->next_free = free_slots;
+    free_slots = slot;
+    pthread_mutex_unlock(&slots_lock);
+}
+
+/* NULL from the first index on that was never taken. */
+static struct th_mailbox *slot_at(uint32_t index)
+{
+    struct th_mailbox *page;
+    bool there;
+
+    pthread_mutex_lock(&slots_lock);
+    there = index < slot_count;
+    pthread_mutex_unlock(&slots_lock);
+    if (!there)
+        return NULL;
+    page = atomic_load_explicit(&th_process_host_pages[index / TH_HOST_PAGE], memory_order_acquire);
+    return &page[index % TH_HOST_PAGE];
+}
+
+/* --- Mailboxes --------------------------------------------------------------------------------- */
+
 static bool is_here(struct th_mailbox *slot, th_term id)
 {
     return atomic_load_explicit(&slot->id, memory_order_relaxed) == id;
@@ -31,10 +197,11 @@ uint64_t th_process_queue(struct th_mailbox *process)
 }
 
 /* The probe message__queued. Under the lock, as the receiver may take and free MESSAGE then. */
-static __attribute__((cold, noinline)) void tell_queued(const struct th_mailbox *slot, th_term id,
+static __attribute__((cold, noinline)) void report_queued(const struct th_mailbox *slot, th_term id,
                                                         const struct th_message *message)
 {
-    struct th_message_numbers numbers = th_process_message_numbers(message);
+    struct th_message_numbers numbers =
+        th_process_message_numbers(message->term, message->token);
     char receiver[TH_PROBE_TEXT];
 
     if (message->kind == 0 && message->from != id)
@@ -42,41 +209,35 @@ static __attribute__((cold, noinline)) void tell_queued(const struct th_mailbox 
                  (uint32_t)length_of_queue(slot), numbers.label, numbers.previous, numbers.serial);
 }
 
-static bool put_into_mailbox(struct th_mailbox *slot, th_term id, struct th_message *message)
+bool th_process_enqueue(th_term pid, struct th_message *message)
 {
-    bool here;
+    struct th_mailbox *slot = th_process_slot_of(pid);
+    bool here = th_process_host_life(pid) == TH_HOST_RUNNING &&
+                atomic_load_explicit(&slot->has_mailbox, memory_order_relaxed);
 
-    pthread_mutex_lock(&slot->lock);
-    here = is_here(slot, id);
     if (here) {
-        bool was_empty = !slot->first;
-        *slot->last = message;
-        slot->last = &message->next;
-        slot->mail_count++;
-        if (TH_PROBE_ENABLED(message__queued))
-            tell_queued(slot, id, message);
-        if (was_empty || message->kind)
-            slot->arrived(slot->context, message);
+        pthread_mutex_lock(&slot->lock);
+        here = is_here(slot, pid);
+        if (here) {
+            bool was_empty = !slot->first;
+            *slot->last = message;
+            slot->last = &message->next;
+            slot->mail_count++;
+            if (TH_PROBE_ENABLED(message__queued))
+                report_queued(slot, pid, message);
+            if (was_empty || message->kind)
+                slot->arrived(slot->context, message);
+        }
+        pthread_mutex_unlock(&slot->lock);
     }
-    pthread_mutex_unlock(&slot->lock);
     if (!here)
         th_process_message_free(message);
     return here;
 }
 
-bool th_process_post(th_term pid, struct th_message *message)
+bool th_process_receive(th_term id, th_term message)
 {
-    struct th_mailbox *slot = th_process_slot_of(pid);
-
-    if (th_process_host_life(pid) == TH_HOST_RUNNING &&
-        atomic_load_explicit(&slot->has_mailbox, memory_order_relaxed))
-        return put_into_mailbox(slot, pid, message);
-    th_process_message_free(message);
-    return false;
-}
-
-static bool receive_at(struct th_mailbox *slot, th_term id, th_term message)
-{
+    struct th_mailbox *slot = th_process_slot_of(id);
     bool here;
 
     pthread_mutex_lock(&slot->lock);
@@ -87,18 +248,35 @@ static bool receive_at(struct th_mailbox *slot, th_term id, th_term message)
     return here;
 }
 
-bool th_process_deliver(th_term id, th_term message, th_term from)
-{
-    struct th_mailbox *slot = th_process_slot_of(id);
+static _Atomic uint64_t dropped; /* relaxed: a count, read when all is done */
 
-    if (th_process_host_life(id) != TH_HOST_RUNNING)
+/* Nobody reads what is sent to recorded processes. */
+bool th_process_send_from(th_term pid, th_term message, th_term token, th_term from)
+{
+    enum th_host_life life = th_is_local_pid(pid) ? th_process_host_life(pid) : TH_HOST_STOPPED;
+    struct th_message *copy;
+
+    if (life == TH_HOST_STOPPED || (life == TH_HOST_NEVER && th_process_life_ended(pid)))
         return false;
-    if (atomic_load_explicit(&slot->has_mailbox, memory_order_relaxed)) {
-        struct th_message *copy = th_process_message_create(message);
-        copy->from = from;
-        return put_into_mailbox(slot, id, copy);
+    if (life == TH_HOST_NEVER) {
+        atomic_fetch_add_explicit(&dropped, 1, memory_order_relaxed);
+        return true;
     }
-    return receive_at(slot, id, message);
+    if (!atomic_load_explicit(&th_process_slot_of(pid)->has_mailbox, memory_order_relaxed))
+        return th_process_receive(pid, message);
+    copy = th_process_message_create_with(message, token);
+    copy->from = from;
+    return th_process_enqueue(pid, copy);
+}
+
+bool th_process_send(th_term pid, th_term message)
+{
+    return th_process_send_from(pid, message, TH_NONE, TH_NONE);
+}
+
+uint64_t th_process_mail_dropped(void)
+{
+    return atomic_load_explicit(&dropped, memory_order_relaxed);
 }
 
 bool th_process_host_port_takes(th_term id)
@@ -135,7 +313,7 @@ static struct th_mailbox *start_in_slot(enum th_host_kind kind,
                                         th_host_arrived *arrived, void *context,
                                         const _Atomic uint64_t *kept)
 {
-    struct th_mailbox *slot = th_process_slot_take();
+    struct th_mailbox *slot = take_slot();
 
     pthread_mutex_lock(&slot->lock);
     slot->receive = receive;
@@ -145,7 +323,7 @@ static struct th_mailbox *start_in_slot(enum th_host_kind kind,
     slot->attended = false;
     take_mailbox(slot);
     atomic_store_explicit(&slot->has_mailbox, arrived != NULL, memory_order_relaxed);
-    atomic_store_explicit(&slot->id, th_process_slot_next_id(slot, kind), memory_order_release);
+    atomic_store_explicit(&slot->id, next_id(slot, kind), memory_order_release);
     pthread_mutex_unlock(&slot->lock);
     return slot;
 }
@@ -229,7 +407,7 @@ void th_process_each(th_host_arrived *arrived, void (*seen)(void *context, void 
 {
     struct th_mailbox *slot;
 
-    for (uint32_t index = 0; (slot = th_process_slot_at(index)); index++) {
+    for (uint32_t index = 0; (slot = slot_at(index)); index++) {
         pthread_mutex_lock(&slot->lock);
         if (!is_here(slot, TH_NONE) && slot->arrived == arrived)
             seen(context, slot->context, th_process_pid(slot));
@@ -248,7 +426,7 @@ th_term th_process_die(struct th_mailbox *process, struct th_host_remains *remai
     remains->attended = process->attended;
     pthread_mutex_unlock(&process->lock);
     remains->name = remains->attended ? th_process_names_end(id) : TH_NONE;
-    th_process_slot_give(process);
+    give_slot(process);
     return id;
 }
 
@@ -265,41 +443,10 @@ void th_process_exit(struct th_mailbox *process, th_term reason)
     struct th_host_remains remains;
 
     th_process_leave(process, reason, &remains);
-    while (remains.mail) {
-        struct th_message *next = remains.mail->next;
-        th_process_message_free(remains.mail);
-        remains.mail = next;
-    }
+    th_process_messages_free(remains.mail);
 }
 
 void th_process_stop(struct th_mailbox *process)
 {
     th_process_exit(process, TH_AM(normal));
-}
-
-/* --- Mail: nobody reads what goes to recorded processes ----------------------------------------
- */
-
-static _Atomic uint64_t dropped; /* relaxed: a count, read when all is done */
-
-bool th_process_mail_send_from(th_term pid, th_term message, th_term from)
-{
-    if (!th_is_local_pid(pid))
-        return false;
-    if (th_process_host_life(pid) != TH_HOST_NEVER)
-        return th_process_deliver(pid, message, from);
-    if (th_process_life_ended(pid))
-        return false;
-    atomic_fetch_add_explicit(&dropped, 1, memory_order_relaxed);
-    return true;
-}
-
-bool th_process_mail_send(th_term pid, th_term message)
-{
-    return th_process_mail_send_from(pid, message, TH_NONE);
-}
-
-uint64_t th_process_mail_dropped(void)
-{
-    return atomic_load_explicit(&dropped, memory_order_relaxed);
 }

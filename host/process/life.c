@@ -58,31 +58,25 @@ static struct places *grow_places(struct places *old)
     return table;
 }
 
-/* Where the page of PLACE stands, or should. */
-static struct th_life_page *_Atomic *need_place(struct th_life_place place)
-{
-    struct places *table = atomic_load_explicit(&places, memory_order_relaxed);
-    struct th_life_page *_Atomic *found;
-    struct th_life_page *page;
-
-    if (place.page < TH_LIFE_DIRECT)
-        return &th_process_life_direct[place.port][place.page];
-    if (!table || 4 * place_count >= 3 * (table->mask + 1))
-        table = grow_places(table);
-    found = find_life_place(table, life_key(place), &page);
-    place_count += !page;
-    return found;
-}
-
 bool th_process_life_note(th_term id, enum th_life fact)
 {
     struct th_life_place place = th_process_life_place(id);
-    struct th_life_page *_Atomic *where = need_place(place);
-    struct th_life_page *page = atomic_load_explicit(where, memory_order_relaxed);
+    struct places *table = atomic_load_explicit(&places, memory_order_relaxed);
+    struct th_life_page *_Atomic *where;
     uint64_t mask = (uint64_t)1 << place.bit % 64;
+    struct th_life_page *page;
     _Atomic uint64_t *word;
     uint64_t old;
 
+    if (place.page < TH_LIFE_DIRECT) {
+        where = &th_process_life_direct[place.port][place.page];
+    } else {
+        if (!table || 4 * place_count >= 3 * (table->mask + 1))
+            table = grow_places(table);
+        where = find_life_place(table, life_key(place), &page);
+        place_count += !page;
+    }
+    page = atomic_load_explicit(where, memory_order_relaxed);
     if (!page) {
         page = th_alloc_zero(sizeof *page);
         page->key = life_key(place);

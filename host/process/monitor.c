@@ -90,19 +90,13 @@ bool th_process_monitor_stop(struct th_monitor *monitor)
     return was_there;
 }
 
-/* TH_NONE stands for all that was recorded. */
-static bool is_about(const struct th_monitor *monitor, th_term id)
-{
-    if (id != TH_NONE)
-        return monitor->watched == id;
-    return th_process_host_life(monitor->watched) == TH_HOST_NEVER;
-}
-
+/* Moves those in LIST that watch ID, or anything that was recorded if that is TH_NONE. */
 static void move_watchers(struct th_monitor *list, th_term id, struct th_monitor **firing)
 {
     while (list) {
         struct th_monitor *next = list->next;
-        if (is_about(list, id)) {
+        if (id != TH_NONE ? list->watched == id
+                          : th_process_host_life(list->watched) == TH_HOST_NEVER) {
             unlink_monitor(list);
             link_monitor(firing, list);
         }
@@ -110,37 +104,24 @@ static void move_watchers(struct th_monitor *list, th_term id, struct th_monitor
     }
 }
 
-/* Under the lock, which is not held while DOWN is called. */
-static void call_all(struct th_monitor **firing, th_term reason)
+/* The lock is not held while DOWN is called. */
+void th_process_monitors_fire(th_term id, th_term reason)
 {
-    while (*firing) {
-        struct th_monitor *monitor = *firing;
+    struct th_monitor *firing = NULL;
+
+    pthread_mutex_lock(&lock);
+    if (id == TH_NONE)
+        for (size_t i = 0; i < list_count; i++)
+            move_watchers(lists[i], TH_NONE, &firing);
+    else if (list_count > 0)
+        move_watchers(*monitors_of(id), id, &firing);
+    while (firing) {
+        struct th_monitor *monitor = firing;
         unlink_monitor(monitor);
         monitor_count--;
         pthread_mutex_unlock(&lock);
         monitor->down(monitor, reason);
         pthread_mutex_lock(&lock);
     }
-}
-
-void th_process_monitors_fire(th_term id, th_term reason)
-{
-    struct th_monitor *firing = NULL;
-
-    pthread_mutex_lock(&lock);
-    if (list_count > 0)
-        move_watchers(*monitors_of(id), id, &firing);
-    call_all(&firing, reason);
-    pthread_mutex_unlock(&lock);
-}
-
-void th_process_monitors_fire_recorded(th_term reason)
-{
-    struct th_monitor *firing = NULL;
-
-    pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < list_count; i++)
-        move_watchers(lists[i], TH_NONE, &firing);
-    call_all(&firing, reason);
     pthread_mutex_unlock(&lock);
 }

@@ -96,15 +96,15 @@ static void tell_port_takes(th_term id, th_term iodata, bool written)
 
 bool th_process_port_command(th_term id, th_term iodata)
 {
-    bool delivered;
+    bool written;
     size_t size;
 
     if (!th_process_host_port_takes(id) || !th_term_iodata_size(iodata, &size))
         return false;
     tell_port_takes(id, iodata, false);
-    delivered = th_process_deliver(id, iodata, TH_NONE);
+    written = th_process_receive(id, iodata);
     tell_port_takes(id, iodata, true);
-    return delivered;
+    return written;
 }
 
 const char *th_process_port_what(th_term id, char *text, size_t size)

@@ -129,14 +129,14 @@ struct th_message {
 struct th_message *th_process_message_create(th_term term);
 struct th_message *th_process_message_create_with(th_term term, th_term token);
 
-/* What probes tell of it: the words of its term, and its token: 0, 0, 0 if there is none. */
+/* What probes report of a message: the words of its term, and its token: 0, 0, 0 if there is none. */
 struct th_message_numbers {
     uint32_t words;
     int label, previous, serial; /* the label where that is a small integer, else 0 */
 };
-struct th_message_numbers th_process_message_numbers(const struct th_message *message);
-struct th_message_numbers th_process_message_numbers_of(th_term term, th_term token);
+struct th_message_numbers th_process_message_numbers(th_term term, th_term token);
 void th_process_message_free(struct th_message *message);
+void th_process_messages_free(struct th_message *messages); /* those that are linked with it, too */
 
 /*
  * A process of the host itself. Its pid is dead for ever once it has stopped.
@@ -158,9 +158,9 @@ struct th_mailbox *th_process_start_mailbox(th_host_arrived *arrived, void *cont
                                             const _Atomic uint64_t *kept);
 th_term th_process_pid(const struct th_mailbox *process);
 
-/* Puts MESSAGE, which this takes over, into the mailbox of PID. False, and it is freed, if PID is
+/* Enqueues MESSAGE, which this takes over, in the mailbox of PID. False, and it is freed, if PID is
  * no process of the host with a mailbox, or dead. Any thread. */
-bool th_process_post(th_term pid, struct th_message *message);
+bool th_process_enqueue(th_term pid, struct th_message *message);
 
 /* How many messages are in the mailbox, or were taken out of it but are not received yet; by who
  * takes them out. */
@@ -261,13 +261,13 @@ bool th_process_port_command(th_term port, th_term iodata);
 const char *th_process_port_what(th_term port, char *text, size_t size);
 
 /*
- * Delivers MESSAGE to PID; any thread. False if the receiver is not alive. Mail to processes of a
+ * Sends MESSAGE to PID; any thread. False if the receiver is not alive. Mail to processes of a
  * recording, which nobody runs, is counted and dropped.
  */
-bool th_process_mail_send(th_term pid, th_term message);
+bool th_process_send(th_term pid, th_term message);
 
-/* The same; the message is said to come FROM a process. */
-bool th_process_mail_send_from(th_term pid, th_term message, th_term from);
+/* The same; the message comes FROM a process, with its TOKEN (TH_NONE: none). */
+bool th_process_send_from(th_term pid, th_term message, th_term token, th_term from);
 uint64_t th_process_mail_dropped(void);
 
 /*

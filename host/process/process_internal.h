@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* --- Slots, where the host's own processes and ports live (host_slot.c) ---------------------- */
+/* --- Slots, where the host's own processes and ports live (host_process.c) ------------------- */
 
 /*
  * Slots are made in pages that never move and are never freed; who has stopped leaves its slot to a
@@ -52,16 +52,6 @@ struct th_mailbox {
     uint32_t index;                   /* constant */
     struct th_mailbox *next_free;     /* under the lock of the free slots */
 };
-
-/* A slot that nobody else uses; back again. */
-struct th_mailbox *th_process_slot_take(void);
-void th_process_slot_give(struct th_mailbox *slot);
-
-/* The slot of that index; NULL from the first on that was never taken. */
-struct th_mailbox *th_process_slot_at(uint32_t index);
-
-/* The slot's next identifier: no one ever had it. Under the slot's lock. */
-th_term th_process_slot_next_id(struct th_mailbox *slot, enum th_host_kind kind);
 
 /* Release: the page is clear; acquire. */
 extern struct th_mailbox *_Atomic th_process_host_pages[TH_HOST_MOST / TH_HOST_PAGE];
@@ -107,9 +97,9 @@ static inline enum th_host_life th_process_host_life(th_term id)
 
 /* --- The host's own processes and ports (host_process.c). Any thread. ------------------------ */
 
-/* Gives MESSAGE of FROM (TH_NONE: nobody) to ID, a local pid or port. False if that is none of the
- * host, or runs no more. */
-bool th_process_deliver(th_term id, th_term message, th_term from);
+/* Calls the `receive` of ID, which was a running process or port of the host. False if ID has
+ * stopped, or has no `receive`. */
+bool th_process_receive(th_term id, th_term message);
 
 /* Starts a port: as th_process_start(), but what is sent are commands. RECEIVE may be NULL: it
  * takes none. */
@@ -199,7 +189,7 @@ static inline bool th_process_life_ended(th_term id)
 /* Forgets everything. */
 void th_process_life_reset(void);
 
-/* --- Tables of names (name_table.c) ---------------------------------------------------------- */
+/* --- Tables of names (process_names.c) ------------------------------------------------------- */
 
 /* From atoms to pids and ports. One thread at a time writes a table; any may read it, without a
  * lock. */
@@ -220,8 +210,6 @@ void th_process_name_table_set(struct th_name_table *table, th_term name, th_ter
 /* Forgets all names. */
 void th_process_name_table_clear(struct th_name_table *table);
 
-/* --- Names (process_names.c) ----------------------------------------------------------------- */
-
 /* The names of the recording. Written by the world's thread only. */
 extern struct th_name_table th_process_names_recorded;
 
@@ -230,13 +218,9 @@ th_term th_process_names_end(th_term id);
 
 /* --- Monitors (monitor.c) -------------------------------------------------------------------- */
 
-/* Both call DOWN, in the calling thread: no lock may be held. */
-
-/* ID is dead, which everyone who asks is told already: fires those who watch it. */
+/* Fires the monitors of ID, which is dead already for everyone who asks; TH_NONE: those of all that
+ * was recorded. Calls DOWN, in the calling thread: no lock may be held. */
 void th_process_monitors_fire(th_term id, th_term reason);
-
-/* Fires those who watch what was recorded. */
-void th_process_monitors_fire_recorded(th_term reason);
 
 /* --- The console (console.c) ----------------------------------------------------------------- */
 

@@ -9,6 +9,130 @@
 
 #include "host/progress/progress.h"
 
+/* --- Tables: open addressing, in places that a reader finds through one pointer ---------------- */
+
+/*
+ * A place gets its name once, and keeps it; who has the name is a word of its own, which may change
+ * or become TH_NONE. So a reader that has found the name reads one word, and any value of that was
+ * true at some time. When three quarters of the places have a name, those names that somebody has
+ * move to new places, a quarter of which they fill at most; so this comes once in as many new names
+ * as there are places, by half. The old places are freed when no reader is in them.
+ */
+enum { FEWEST = 64 };
+
+struct place {
+    _Atomic th_term name; /* TH_NONE: free. Release: `id` is set; acquire. */
+    _Atomic th_term id;   /* relaxed: a word that stands for itself */
+};
+
+struct th_name_places {
+    struct th_later later;
+    size_t count; /* a power of two */
+    size_t named; /* used by who writes */
+    struct place places[];
+};
+
+static void free_places(struct th_later *later)
+{
+    th_free(caa_container_of(later, struct th_name_places, later));
+}
+
+/* The place that has NAME, or the free one where it would stand. */
+static struct place *find_name_place(struct th_name_places *in, th_term name)
+{
+    for (size_t i = th_hash_mix(name);; i++) {
+        struct place *place = &in->places[i & (in->count - 1)];
+        th_term found = atomic_load_explicit(&place->name, memory_order_acquire);
+        if (found == name || found == TH_NONE)
+            return place;
+    }
+}
+
+static th_term id_at(const struct place *place)
+{
+    return atomic_load_explicit(&place->id, memory_order_relaxed);
+}
+
+/* A place that was free when it was found may have become another name's. */
+th_term th_process_name_table_get(const struct th_name_table *table, th_term name)
+{
+    struct th_name_places *places = atomic_load_explicit(&table->places, memory_order_acquire);
+    const struct place *place;
+
+    if (!places)
+        return TH_NONE;
+    place = find_name_place(places, name);
+    return atomic_load_explicit(&place->name, memory_order_acquire) == name ? id_at(place)
+                                                                            : TH_NONE;
+}
+
+static bool has_name(const struct place *place)
+{
+    return atomic_load_explicit(&place->name, memory_order_relaxed) != TH_NONE;
+}
+
+static void fill_name_place(struct th_name_places *places, struct place *place, th_term name,
+                            th_term id)
+{
+    atomic_store_explicit(&place->id, id, memory_order_relaxed);
+    if (!has_name(place)) {
+        places->named++;
+        atomic_store_explicit(&place->name, name, memory_order_release);
+    }
+}
+
+static void publish_names(struct th_name_table *table, struct th_name_places *places)
+{
+    struct th_name_places *old = atomic_load_explicit(&table->places, memory_order_relaxed);
+
+    atomic_store_explicit(&table->places, places, memory_order_release);
+    if (old)
+        th_progress_later(&old->later, free_places);
+}
+
+/* Places for what OLD (NULL: nothing) has, and for more. */
+static struct th_name_places *move_names(struct th_name_places *old)
+{
+    struct th_name_places *places;
+    size_t had = 0;
+    size_t count = FEWEST;
+
+    for (size_t i = 0; old && i < old->count; i++)
+        had += id_at(&old->places[i]) != TH_NONE;
+    while (count < 4 * had)
+        count *= 2;
+    places = th_alloc_zero(sizeof *places + count * sizeof places->places[0]);
+    places->count = count;
+    for (size_t i = 0; old && i < old->count; i++) {
+        th_term id = id_at(&old->places[i]);
+        th_term name = atomic_load_explicit(&old->places[i].name, memory_order_relaxed);
+        if (id != TH_NONE)
+            fill_name_place(places, find_name_place(places, name), name, id);
+    }
+    return places;
+}
+
+void th_process_name_table_set(struct th_name_table *table, th_term name, th_term id)
+{
+    struct th_name_places *places = atomic_load_explicit(&table->places, memory_order_relaxed);
+
+    if (id == TH_NONE && (!places || !has_name(find_name_place(places, name))))
+        return;
+    if (!places || 4 * (places->named + 1) > 3 * places->count) {
+        places = move_names(places);
+        publish_names(table, places);
+    }
+    fill_name_place(places, find_name_place(places, name), name, id);
+}
+
+void th_process_name_table_clear(struct th_name_table *table)
+{
+    if (atomic_load_explicit(&table->places, memory_order_relaxed))
+        publish_names(table, NULL);
+}
+
+/* --- The two tables --------------------------------------------------------------------------- */
+
 struct th_name_table th_process_names_recorded;
 
 /* Guards writing the names of the host's own; nothing else is locked while it is held. */
@@ -43,18 +167,6 @@ const struct th_process_watcher *th_process_watcher(void)
     return watcher;
 }
 
-static void tell_named(th_term id, th_term name, bool given)
-{
-    if (watcher)
-        watcher->named(id, name, given);
-}
-
-static bool can_have_name(th_term id)
-{
-    return (th_is_local_pid(id) || th_is_local_port(id)) &&
-           th_process_host_life(id) == TH_HOST_RUNNING && !th_hash_table_get(&name_of, id);
-}
-
 bool th_process_name_register(th_term name, th_term id)
 {
     bool good;
@@ -62,14 +174,16 @@ bool th_process_name_register(th_term name, th_term id)
     if (!th_is_atom(name) || name == TH_AM(undefined) || !th_process_attend(id))
         return false;
     pthread_mutex_lock(&lock);
-    good = th_process_name_table_get(&names, name) == TH_NONE && can_have_name(id);
+    good = th_process_name_table_get(&names, name) == TH_NONE &&
+           (th_is_local_pid(id) || th_is_local_port(id)) &&
+           th_process_host_life(id) == TH_HOST_RUNNING && !th_hash_table_get(&name_of, id);
     if (good) {
         th_hash_table_set(&name_of, id, (void *)(uintptr_t)name);
         th_process_name_table_set(&names, name, id);
     }
     pthread_mutex_unlock(&lock);
-    if (good)
-        tell_named(id, name, true);
+    if (good && watcher)
+        watcher->named(id, name, true);
     return good;
 }
 
@@ -84,8 +198,8 @@ bool th_process_name_unregister(th_term name)
         th_process_name_table_set(&names, name, TH_NONE);
     }
     pthread_mutex_unlock(&lock);
-    if (id != TH_NONE)
-        tell_named(id, name, false);
+    if (id != TH_NONE && watcher)
+        watcher->named(id, name, false);
     return id != TH_NONE;
 }
 

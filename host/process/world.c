@@ -69,11 +69,6 @@ static void drop_process(struct th_recorded_process *process)
     world.spare = process;
 }
 
-static bool is_process_idle(const struct th_recorded_process *process)
-{
-    return !process->tracing && process->name == TH_NONE && process->seen != world.sweeps;
-}
-
 static void sweep_processes(void)
 {
     uint64_t *idle = th_alloc(world.processes.count * sizeof *idle);
@@ -82,7 +77,8 @@ static void sweep_processes(void)
     size_t count = 0;
 
     while ((slot = th_hash_table_next(&world.processes, &position))) {
-        if (is_process_idle(slot->value))
+        const struct th_recorded_process *process = slot->value;
+        if (!process->tracing && process->name == TH_NONE && process->seen != world.sweeps)
             idle[count++] = slot->key;
     }
     for (size_t i = 0; i < count; i++)
@@ -116,13 +112,6 @@ static struct th_recorded_process *add_world_process(th_term id, uint64_t key)
     return process;
 }
 
-static void note_seen(struct th_recorded_process *process, th_term id)
-{
-    process->expected = false;
-    if (process->id == TH_NONE || th_process_life_note(id, TH_LIFE_SEEN))
-        world.seen++;
-}
-
 static __attribute__((noinline)) struct th_recorded_process *see_another(th_term id)
 {
     uint64_t key = process_key(id);
@@ -130,8 +119,10 @@ static __attribute__((noinline)) struct th_recorded_process *see_another(th_term
 
     if (!process)
         process = add_world_process(id, key);
-    if (process->expected)
-        note_seen(process, id);
+    if (process->expected) {
+        process->expected = false;
+        world.seen += process->id == TH_NONE || th_process_life_note(id, TH_LIFE_SEEN);
+    }
     process->seen = world.sweeps;
     if (is_immediate_id(id)) {
         world.last_id = id;
@@ -177,7 +168,7 @@ void th_process_world_end(th_term id)
         th_process_monitors_fire(id, TH_AM(noproc));
 }
 
-static void free_processes(void (*drop)(struct th_recorded_process *process))
+void th_process_world_reset(void (*drop)(struct th_recorded_process *process))
 {
     struct th_slot *slot;
     size_t position = 0;
@@ -193,11 +184,6 @@ static void free_processes(void (*drop)(struct th_recorded_process *process))
         world.spare = process->tracing;
         th_free(process);
     }
-}
-
-void th_process_world_reset(void (*drop)(struct th_recorded_process *process))
-{
-    free_processes(drop);
     th_hash_table_free(&world.processes);
     th_process_name_table_clear(&th_process_names_recorded);
     memset(&world, 0, sizeof world);
@@ -205,7 +191,7 @@ void th_process_world_reset(void (*drop)(struct th_recorded_process *process))
     world.drop = drop;
     th_process_life_reset();
     th_process_world_set_node((struct th_etf_node){0});
-    th_process_monitors_fire_recorded(th_atom("noconnection"));
+    th_process_monitors_fire(TH_NONE, th_atom("noconnection"));
 }
 
 void th_process_world_register(th_term id, th_term name)

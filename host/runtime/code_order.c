@@ -149,7 +149,7 @@ static void answer(struct th_code_order *order)
 
     signal->kind = TH_SIGNAL_CODE;
     drop_prepared(order);
-    th_process_post(order->process, signal);
+    th_process_enqueue(order->process, signal);
 }
 
 /* --- The thread ------------------------------------------------------------------------------- */

@@ -40,7 +40,7 @@ static void tell_over(struct th_file_operation *operation)
 
     signal->kind = TH_SIGNAL_FILE;
     signal->number = (uint64_t)(uintptr_t)operation;
-    if (th_process_post(operation->process, signal))
+    if (th_process_enqueue(operation->process, signal))
         return;
     th_file_settle(operation, NULL);
     th_file_operation_drop(operation);
@@ -56,8 +56,9 @@ static void submit(struct th_process *process)
     th_file_operation_keep(operation); /* the term's share goes with the heap */
     process->operation = operation;
     operation->done = tell_over;
-    th_file_submit(operation, &(struct th_file_submission){.thread = th_self.scheduler->number,
-                                                           .user_tag = th_buffer_text(&tag)});
+    th_file_submit(operation,
+                   &(struct th_file_submission){.thread = th_self.scheduler->number,
+                                                .user_tag = th_buffer_text(&tag)});
     th_buffer_free(&tag);
 }
 

@@ -38,7 +38,7 @@ static bool may_end(const struct th_message *message)
            message->kind == TH_SIGNAL_PURGE || message->kind == TH_SIGNAL_END;
 }
 
-void th_runtime_mailbox_arrived(void *context, const struct th_message *message)
+void th_runtime_mailbox_wake(void *context, const struct th_message *message)
 {
     struct th_process *process = context;
 

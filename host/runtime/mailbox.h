@@ -32,7 +32,7 @@ bool th_runtime_mailbox_await(struct th_process *process, struct th_message *con
 void th_runtime_mailbox_answered(struct th_process *process, struct th_message *signal);
 
 /* Under the mailbox's lock: the mailbox's hook; a timer's. */
-void th_runtime_mailbox_arrived(void *context, const struct th_message *message);
+void th_runtime_mailbox_wake(void *context, const struct th_message *message);
 void th_runtime_mailbox_timed_out(void *context);
 
 #endif

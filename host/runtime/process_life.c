@@ -43,7 +43,7 @@ struct th_process *th_runtime_process_create(bool told, struct th_process *paren
     process->waiting = told;
     th_runtime_shown_doing(&process->shown, told ? TH_PROCESS_WAITING : TH_PROCESS_QUEUED);
     process->mailbox =
-        th_process_start_mailbox(th_runtime_mailbox_arrived, process, &process->shown.inbox);
+        th_process_start_mailbox(th_runtime_mailbox_wake, process, &process->shown.inbox);
     process->pid = th_process_pid(process->mailbox);
     process->env->self = process->pid;
     th_runtime_heap_start(process);
@@ -435,7 +435,7 @@ void th_runtime_kill_all(void)
     atomic_store_explicit(&ends_awaited, true, memory_order_relaxed);
     for (;;) {
         census.count = census.told = 0;
-        th_process_each(th_runtime_mailbox_arrived, note_process, &census);
+        th_process_each(th_runtime_mailbox_wake, note_process, &census);
         if (census.count == 0 && th_runtime_processes() <= census.told &&
             th_file_pool_operations() == 0 && th_runtime_loader_orders() == 0)
             break;

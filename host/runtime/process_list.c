@@ -38,7 +38,7 @@ size_t th_runtime_list(struct th_process_seen **processes)
 {
     struct list list = {0};
 
-    th_process_each(th_runtime_mailbox_arrived, see, &list);
+    th_process_each(th_runtime_mailbox_wake, see, &list);
     for (size_t i = 0; i < list.count; i++)
         list.items[i].name = th_process_name_of(list.items[i].pid);
     *processes = list.items;
@@ -66,7 +66,7 @@ void th_runtime_processes_purge(const struct th_instance *instance)
 {
     struct pids pids = {0};
 
-    th_process_each(th_runtime_mailbox_arrived, note_pid, &pids);
+    th_process_each(th_runtime_mailbox_wake, note_pid, &pids);
     for (size_t i = 0; i < pids.count; i++)
         th_runtime_signal_send(pids.items[i], TH_SIGNAL_PURGE, TH_NONE, instance->serial,
                                th_atom("killed"));

@@ -304,7 +304,7 @@ void th_runtime_process_exit_signal(struct th_call *call, th_term pid, th_term r
 bool th_runtime_process_trap_exit(struct th_call *call, bool traps);
 
 /* Sends MESSAGE to PID, by the process that runs with ENV, if there is one: with its sequential
- * token. Else as th_process_mail_send(). */
+ * token. Else as th_process_send(). */
 bool th_runtime_process_send(th_env *env, th_term pid, th_term message);
 
 /* Sequential tokens; TH_NONE where nif_module.h says badarg. */

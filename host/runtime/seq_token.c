@@ -5,14 +5,25 @@
  *
  * A token travels as the tuple {Flags, Label, Serial, From, Previous}; where there is a user tag
  * that spreads, in what user_tag.c makes of both.
+ *
+ * User tags, as OTP's module dyntrace has them: a process marks what it does, for whoever looks on
+ * from outside, and the mark goes with its messages while it spreads. What they do was taken from
+ * OTP's emulator:
+ *
+ * A tag that was put stays until another is put. One that has come with a message is there until a
+ * message comes without one, and spreads; it does not take the place of one that was put, which
+ * then spreads as well. A message without a tag ends that a tag spreads.
+ *
+ * With a message travels {Tag, Token}, where Token, the sequential one, is [] if there is none.
  */
 #include "seq_token.h"
+
+#include "host/base/base.h"
 
 #include "process_signal.h"
 #include "dirty_end.h"
 #include "host/runtime/traced/probed.h"
 #include "host/runtime/traced/tracepoint.h"
-#include "host/self/self.h"
 
 /* The bits of Flags, as in a BEAM. */
 static const struct {
@@ -48,19 +59,18 @@ void th_runtime_seq_end(struct th_seq *seq)
     seq->set = false;
 }
 
+static void end_tag(struct th_seq *seq)
+{
+    if (seq->tag)
+        th_process_message_free(seq->tag);
+    seq->tag = NULL;
+    seq->tag_stays = seq->tag_spreads = false;
+}
+
 void th_runtime_seq_release(struct th_seq *seq)
 {
     th_runtime_seq_end(seq);
-    th_runtime_tag_end(seq);
-}
-
-static void set_label(struct th_seq *seq, th_term label)
-{
-    struct th_message *copy = th_process_message_create(label);
-
-    if (seq->label)
-        th_process_message_free(seq->label);
-    seq->label = copy;
+    end_tag(seq);
 }
 
 /* --- Being told ------------------------------------------------------------------------------ */
@@ -93,6 +103,48 @@ void th_runtime_seq_taken(struct th_process *process)
 
 /* --- Travelling ------------------------------------------------------------------------------ */
 
+/* *HELD becomes a copy of TERM. */
+static void hold(struct th_message **held, th_term term)
+{
+    struct th_message *copy = th_process_message_create(term);
+
+    if (*held)
+        th_process_message_free(*held);
+    *held = copy;
+}
+
+struct th_message *th_runtime_tag_copy(const struct th_seq *seq)
+{
+    return seq->tag ? th_process_message_create(seq->tag->term) : NULL;
+}
+
+/* What travels with a message, in ENV: the tag, if it spreads, with TOKEN (TH_NONE: none). TH_NONE
+ * if that is neither. */
+static th_term send_tag(const struct th_seq *seq, th_env *env, th_term token)
+{
+    if (!seq->tag || !seq->tag_spreads)
+        return token;
+    return th_make_tuple_of(env, th_copy(env, seq->tag->term), token == TH_NONE ? TH_NIL : token);
+}
+
+/* The tag of what has TRAVELLED is received. Returns its token. */
+static th_term receive_tag(struct th_seq *seq, th_term travelled)
+{
+    const th_term *parts;
+
+    if (travelled == TH_NONE || th_tuple_arity(travelled) != 2) {
+        if (!seq->tag_stays)
+            end_tag(seq);
+        seq->tag_spreads = false;
+        return travelled;
+    }
+    parts = th_tuple_elements(travelled);
+    if (!seq->tag)
+        hold(&seq->tag, parts[0]);
+    seq->tag_spreads = true;
+    return parts[1] == TH_NIL ? TH_NONE : parts[1];
+}
+
 /* What carries the token next has a serial of its own. */
 static void count_up(struct th_process *process)
 {
@@ -118,11 +170,11 @@ th_term th_runtime_seq_token(const struct th_process *process, th_env *env)
 th_term th_runtime_seq_send(struct th_process *process, th_env *env, th_term to, th_term message)
 {
     if (!process->seq.set)
-        return th_runtime_tag_send(&process->seq, env, TH_NONE);
+        return send_tag(&process->seq, env, TH_NONE);
     count_up(process);
     if (is_told(process, TH_AM(send)))
         th_traced_tracepoint_seq(process, &process->seq, TH_AM(send), process->pid, to, message);
-    return th_runtime_tag_send(&process->seq, env, th_runtime_seq_token(process, env));
+    return send_tag(&process->seq, env, th_runtime_seq_token(process, env));
 }
 
 void th_runtime_seq_receive(struct th_process *process, th_term token)
@@ -130,7 +182,7 @@ void th_runtime_seq_receive(struct th_process *process, th_term token)
     struct th_seq *seq = &process->seq;
     const th_term *parts;
 
-    token = th_runtime_tag_receive(seq, token);
+    token = receive_tag(seq, token);
     if (token == TH_NONE) {
         th_runtime_seq_end(seq);
         return;
@@ -138,7 +190,7 @@ void th_runtime_seq_receive(struct th_process *process, th_term token)
     parts = th_tuple_elements(token);
     seq->set = true;
     seq->flags = (unsigned)th_small_value(parts[0]);
-    set_label(seq, parts[1]);
+    hold(&seq->label, parts[1]);
     th_get_int64(parts[2], &seq->serial);
     seq->from = parts[3];
     th_get_int64(parts[4], &seq->previous);
@@ -156,74 +208,9 @@ void th_runtime_seq_spawn(struct th_process *parent, struct th_process *child)
     child->seq.label = NULL;
     child->seq.tag = NULL;
     child->seq.tag_stays = child->seq.tag_spreads = false;
-    set_label(&child->seq, label_of(&parent->seq));
+    hold(&child->seq.label, label_of(&parent->seq));
     child->seq.last = parent->seq.clock;
     count_up(child);
-}
-
-/* It is told as the message that it is for who traps exits. */
-void th_runtime_seq_exit(struct th_process *process, th_term to, th_term reason)
-{
-    struct th_message *signal;
-    th_term message = TH_NIL;
-    th_env env;
-
-    th_env_init(&env, TH_ENV_PLAIN);
-    if (process->seq.set)
-        message = th_make_tuple_of(&env, TH_AM(EXIT), process->pid, reason);
-    signal =
-        th_process_message_create_with(reason, th_runtime_seq_send(process, &env, to, message));
-    th_env_release(&env);
-    signal->kind = TH_SIGNAL_EXIT_LINKED;
-    signal->from = process->pid;
-    th_traced_probed_exit_signal(process->pid, to, reason);
-    th_process_post(to, signal);
-}
-
-/* By a process; and by a callback, which is no event. */
-static struct th_process *sender_of(const th_env *env)
-{
-    struct th_call *call = env ? th_runtime_call_of(env) : NULL;
-
-    return call ? call->process : NULL;
-}
-
-/* What a callback sends while a function runs would be that function's: it is counted. */
-static void suppress(th_term pid, th_term message)
-{
-    if (__builtin_expect(th_self.call && th_self.attachment, 0))
-        th_traced_tracepoint_send(th_self.call->process, pid, message);
-}
-
-static bool send_from(struct th_process *process, th_env *env, th_term pid, th_term message)
-{
-    struct th_message *copy;
-    th_term token;
-
-    th_traced_tracepoint_send(process, pid, message);
-    token = th_runtime_seq_send(process, env, pid, message);
-    th_traced_probed_send(process, pid, message);
-    if (token == TH_NONE)
-        return th_process_mail_send_from(pid, message, process->pid);
-    copy = th_process_message_create_with(message, token);
-    copy->from = process->pid;
-    return th_process_post(pid, copy) || th_process_mail_send(pid, message);
-}
-
-bool th_runtime_process_send(th_env *env, th_term pid, th_term message)
-{
-    struct th_process *process = sender_of(env);
-    bool sent;
-
-    if (!process) {
-        suppress(pid, message);
-        return th_process_mail_send(pid, message);
-    }
-    if (!th_runtime_dirty_take(process))
-        return false;
-    sent = send_from(process, env, pid, message);
-    th_runtime_dirty_let_go(process);
-    return sent;
 }
 
 /* --- For functions that run ------------------------------------------------------------------ */
@@ -250,7 +237,7 @@ static bool set_value(struct th_seq *seq, th_term component, th_term value)
     int64_t previous, serial;
 
     if (component == TH_AM(label)) {
-        set_label(seq, value);
+        hold(&seq->label, value);
         return true;
     }
     if (flag) {
@@ -268,20 +255,6 @@ static bool set_value(struct th_seq *seq, th_term component, th_term value)
     return true;
 }
 
-/* A token of which nothing is said yet. */
-static void begin(struct th_process *process)
-{
-    struct th_seq *seq = &process->seq;
-
-    if (seq->set)
-        return;
-    seq->set = true;
-    seq->flags = 0;
-    seq->serial = 0;
-    seq->previous = seq->last;
-    seq->from = process->pid;
-}
-
 th_term th_runtime_seq_set_in(struct th_process *process, th_env *env, th_term component,
                               th_term value)
 {
@@ -292,7 +265,13 @@ th_term th_runtime_seq_set_in(struct th_process *process, th_env *env, th_term c
     if (!flag_of(component) && component != TH_AM(label) && component != TH_AM(serial))
         return TH_NONE;
     th_runtime_seq_taken(process);
-    begin(process);
+    if (!was_set) { /* a token of which nothing is said yet */
+        seq->set = true;
+        seq->flags = 0;
+        seq->serial = 0;
+        seq->previous = seq->last;
+        seq->from = process->pid;
+    }
     before = was_set || component != TH_AM(serial)
                  ? value_of(seq, env, component)
                  : th_make_tuple_of(env, th_small(0), th_small(0));
@@ -353,4 +332,96 @@ bool th_runtime_seq_print_label(struct th_call *call, th_term label, th_term inf
     }
     th_runtime_dirty_let_go(call->process);
     return prints;
+}
+
+/* --- User tags ------------------------------------------------------------------------------- */
+
+enum { STAYS = 1, SPREADS = 2 }; /* in the state of th_runtime_tag_spread(), as in a BEAM */
+
+/* --- For functions that run ------------------------------------------------------------------- */
+
+th_term th_runtime_tag_get_data(struct th_call *call)
+{
+    const struct th_seq *seq = &call->process->seq;
+
+    return seq->tag ? th_copy(call->env, seq->tag->term) : TH_AM(undefined);
+}
+
+th_term th_runtime_tag_get(struct th_call *call)
+{
+    return call->process->seq.tag_stays ? th_runtime_tag_get_data(call) : TH_AM(undefined);
+}
+
+static bool is_binary(th_term term)
+{
+    const unsigned char *bytes;
+    size_t size;
+
+    return th_get_bytes(term, &bytes, &size);
+}
+
+th_term th_runtime_tag_put(struct th_call *call, th_term item)
+{
+    struct th_seq *seq = &call->process->seq;
+    th_term before = th_runtime_tag_get_data(call);
+
+    if ((item != TH_AM(undefined) && !is_binary(item)) || !th_runtime_dirty_take(call->process))
+        return TH_NONE;
+    if (item == TH_AM(undefined)) {
+        end_tag(seq);
+    } else {
+        hold(&seq->tag, item);
+        seq->tag_stays = true;
+    }
+    th_runtime_dirty_let_go(call->process);
+    return before;
+}
+
+th_term th_runtime_tag_spread(struct th_call *call, bool spreads)
+{
+    struct th_seq *seq = &call->process->seq;
+    int state = (seq->tag_stays ? STAYS : 0) | (seq->tag_spreads ? SPREADS : 0);
+    th_term before = th_make_tuple_of(call->env, th_small(state),
+                                      seq->tag ? th_copy(call->env, seq->tag->term) : TH_NIL);
+
+    if (th_runtime_dirty_take(call->process)) {
+        seq->tag_spreads = spreads && seq->tag;
+        th_runtime_dirty_let_go(call->process);
+    }
+    return before;
+}
+
+bool th_runtime_tag_restore(struct th_call *call, th_term state)
+{
+    struct th_seq *seq = &call->process->seq;
+    const th_term *parts;
+    int64_t flags;
+
+    if (state == TH_AM(true)) /* what spread_tag/1 says where there are no tags */
+        return true;
+    if (!th_term_is(state, TH_TUPLE) || th_tuple_arity(state) != 2)
+        return false;
+    parts = th_tuple_elements(state);
+    if (!th_get_int64(parts[0], &flags) || flags < 0 || flags > (STAYS | SPREADS) ||
+        (parts[1] == TH_NIL ? flags != 0 : !is_binary(parts[1])) ||
+        !th_runtime_dirty_take(call->process))
+        return false;
+    if (parts[1] == TH_NIL)
+        end_tag(seq);
+    else
+        hold(&seq->tag, parts[1]);
+    seq->tag_stays = flags & STAYS;
+    seq->tag_spreads = flags & SPREADS;
+    th_runtime_dirty_let_go(call->process);
+    return true;
+}
+
+/* A byte 0 ends a text for whoever reads it from outside. */
+void th_runtime_tag_text(const struct th_process *process, struct th_buffer *text)
+{
+    const unsigned char *bytes;
+    size_t size;
+
+    if (process->seq.tag && th_get_bytes(process->seq.tag->term, &bytes, &size))
+        th_buffer_add(text, bytes, size);
 }

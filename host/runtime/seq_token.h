@@ -36,14 +36,7 @@ void th_runtime_seq_end(struct th_seq *seq);
 /* All of it goes, the user tag too. */
 void th_runtime_seq_release(struct th_seq *seq);
 
-/* --- User tags (user_tag.c) --- */
-
-/* What travels with a message, in ENV: the tag, if it spreads, with TOKEN (TH_NONE: none). TH_NONE
- * if that is neither. And back: what travelled is received, and its token returned. */
-th_term th_runtime_tag_send(const struct th_seq *seq, th_env *env, th_term token);
-th_term th_runtime_tag_receive(struct th_seq *seq, th_term travelled);
 struct th_message *th_runtime_tag_copy(const struct th_seq *seq);
-void th_runtime_tag_end(struct th_seq *seq);
 
 /* The tag as text, "" if there is none; appended to TEXT. */
 void th_runtime_tag_text(const struct th_process *process, struct th_buffer *text);

@@ -41,19 +41,6 @@ static void *mark(uint64_t number)
     return (void *)(uintptr_t)(number << 1);
 }
 
-bool th_runtime_signal_send(th_term to, enum th_signal kind, th_term from, uint64_t number,
-                            th_term term)
-{
-    struct th_message *signal = th_process_message_create(term);
-
-    signal->kind = kind;
-    signal->from = from;
-    signal->number = number;
-    if (kind == TH_SIGNAL_EXIT || kind == TH_SIGNAL_EXIT_LINKED)
-        th_traced_probed_exit_signal(from, to, term);
-    return th_process_post(to, signal);
-}
-
 /* What `number` of an exit signal over a link is where there was nobody to link with. */
 enum { NOBODY = 1 };
 

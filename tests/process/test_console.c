@@ -26,8 +26,8 @@ static void messages_are_lines(void **state)
     (void)state;
     th_env_init(&env, TH_ENV_PLAIN);
     th_process_console_set_output(file);
-    assert_true(th_process_mail_send(th_process_console_pid(), TH_AM(ok)));
-    assert_true(th_process_mail_send(
+    assert_true(th_process_send(th_process_console_pid(), TH_AM(ok)));
+    assert_true(th_process_send(
         th_process_console_pid(),
         th_make_tuple_of(&env, TH_AM(trace), th_local_pid(42, 0), TH_AM(send),
                          th_make_latin1_string(&env, (const unsigned char *)"hi", 2))));
@@ -49,8 +49,8 @@ static void a_long_message_is_one_line(void **state)
     for (int i = 0; i < 50000; i++)
         list = th_make_cons(&env, TH_AM(ok), list);
     th_process_console_set_output(file);
-    assert_true(th_process_mail_send(th_process_console_pid(), list));
-    assert_true(th_process_mail_send(th_process_console_pid(), TH_AM(ok)));
+    assert_true(th_process_send(th_process_console_pid(), list));
+    assert_true(th_process_send(th_process_console_pid(), TH_AM(ok)));
     assert_int_equal(strlen(printed(file, &text)), 3 * 50000 + 2 + 3);
     assert_ptr_equal(strchr(text, '\n'), text + 3 * 50000 + 1);
     free(text);

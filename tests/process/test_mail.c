@@ -33,7 +33,7 @@ static void mail_is_received(void **state)
     assert_true(th_is_local_pid(pid));
     assert_true(th_local_pid_serial(pid) >= TH_HOST_SERIAL);
     assert_true(th_process_alive(pid));
-    assert_true(th_process_mail_send(pid, TH_AM(ok)));
+    assert_true(th_process_send(pid, TH_AM(ok)));
     assert_int_equal(mailbox.count, 1);
     assert_true(mailbox.last == TH_AM(ok));
     th_process_stop(process);
@@ -49,11 +49,11 @@ static void a_stopped_process_is_dead_for_ever(void **state)
     (void)state;
     th_process_stop(process);
     assert_false(th_process_alive(pid));
-    assert_false(th_process_mail_send(pid, TH_AM(ok)));
+    assert_false(th_process_send(pid, TH_AM(ok)));
     next = th_process_start(receive, &mailbox);
     assert_true(th_process_pid(next) != pid);
     assert_false(th_process_alive(pid));
-    assert_false(th_process_mail_send(pid, TH_AM(ok)));
+    assert_false(th_process_send(pid, TH_AM(ok)));
     assert_int_equal(mailbox.count, 0);
     th_process_stop(next);
 }
@@ -71,7 +71,7 @@ static void a_process_that_never_was_is_dead(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof never / sizeof *never; i++) {
         assert_false(th_process_alive(never[i]));
-        assert_false(th_process_mail_send(never[i], TH_AM(ok)));
+        assert_false(th_process_send(never[i], TH_AM(ok)));
         assert_false(th_process_monitor_start(&(struct th_monitor){0}, never[i]));
     }
     assert_int_equal(mailbox.count, 0);
@@ -87,7 +87,7 @@ static void many_processes_are_told_apart(void **state)
     for (size_t i = 0; i < PROCESSES; i++)
         processes[i] = th_process_start(receive, &mailboxes[i]);
     for (size_t i = 0; i < PROCESSES; i++)
-        assert_true(th_process_mail_send(th_process_pid(processes[i]), th_small((int64_t)i)));
+        assert_true(th_process_send(th_process_pid(processes[i]), th_small((int64_t)i)));
     for (size_t i = 0; i < PROCESSES; i++) {
         assert_int_equal(mailboxes[i].count, 1);
         assert_int_equal(th_small_value(mailboxes[i].last), i);
@@ -101,19 +101,19 @@ static void mail_to_recorded_processes_is_counted_and_dropped(void **state)
 
     (void)state;
     th_process_world_reset(NULL);
-    assert_true(th_process_mail_send(th_local_pid(1, 0), TH_AM(ok)));
+    assert_true(th_process_send(th_local_pid(1, 0), TH_AM(ok)));
     assert_int_equal(th_process_mail_dropped(), before + 1);
     th_process_world_end(th_local_pid(1, 0));
-    assert_false(th_process_mail_send(th_local_pid(1, 0), TH_AM(ok)));
+    assert_false(th_process_send(th_local_pid(1, 0), TH_AM(ok)));
     assert_int_equal(th_process_mail_dropped(), before + 1);
 }
 
 static void only_processes_of_this_node_get_mail(void **state)
 {
     (void)state;
-    assert_false(th_process_mail_send(TH_AM(console), TH_AM(ok)));
-    assert_false(th_process_mail_send(th_local_port(1), TH_AM(ok)));
-    assert_false(th_process_mail_send(TH_NIL, TH_AM(ok)));
+    assert_false(th_process_send(TH_AM(console), TH_AM(ok)));
+    assert_false(th_process_send(th_local_port(1), TH_AM(ok)));
+    assert_false(th_process_send(TH_NIL, TH_AM(ok)));
 }
 
 static void host_processes_survive_a_new_world(void **state)
@@ -123,7 +123,7 @@ static void host_processes_survive_a_new_world(void **state)
 
     (void)state;
     th_process_world_reset(NULL);
-    assert_true(th_process_mail_send(th_process_pid(process), TH_AM(ok)));
+    assert_true(th_process_send(th_process_pid(process), TH_AM(ok)));
     th_process_stop(process);
 }
 
@@ -132,7 +132,7 @@ static void *send_many(void *pid)
     size_t sent = 0;
 
     for (size_t i = 0; i < MESSAGES; i++) {
-        sent += th_process_mail_send(*(th_term *)pid, TH_AM(ok));
+        sent += th_process_send(*(th_term *)pid, TH_AM(ok));
         if (!th_process_alive(*(th_term *)pid))
             break;
     }

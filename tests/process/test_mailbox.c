@@ -43,7 +43,7 @@ static struct th_mailbox *start(void)
 
 static void send(struct th_mailbox *to, th_term message)
 {
-    assert_true(th_process_mail_send(th_process_pid(to), message));
+    assert_true(th_process_send(th_process_pid(to), message));
 }
 
 static void messages_wait_in_order(void **state)
@@ -167,7 +167,7 @@ static void the_dead_leave_no_mail(void **state)
     send(process, make_message(&env));
     th_process_exit(process, TH_AM(error));
     assert_false(th_process_alive(pid));
-    assert_false(th_process_mail_send(pid, make_message(&env)));
+    assert_false(th_process_send(pid, make_message(&env)));
     next = start();
     assert_null(th_process_take(next));
     th_process_stop(next);
@@ -200,7 +200,7 @@ static void *send_numbered(void *argument)
     th_env_init(&own, TH_ENV_PLAIN);
     for (int i = 0; i < MESSAGES; i++) {
         th_env_clear(&own);
-        th_process_mail_send(pid_and_sender[0],
+        th_process_send(pid_and_sender[0],
                              th_make_tuple_of(&own, pid_and_sender[1], th_small(i)));
     }
     th_env_release(&own);

@@ -137,7 +137,7 @@ static void a_port_lives_until_it_is_closed(void **state)
     assert_true(th_is_local_port(port));
     assert_true(th_local_port_id(port) >= TH_HOST_PORT_ID);
     assert_true(th_process_alive(port));
-    assert_false(th_process_mail_send(port, TH_AM(ok)));
+    assert_false(th_process_send(port, TH_AM(ok)));
     th_process_world_reset(NULL);
     assert_true(th_process_alive(port));
     assert_int_equal(th_process_port_close(port), TH_OK);
@@ -282,7 +282,7 @@ static void the_console_s_port_writes_where_the_console_prints(void **state)
     (void)state;
     assert_true(port == th_process_port_console());
     th_process_console_set_output(file);
-    assert_true(th_process_mail_send(th_process_console_pid(), TH_AM(ok)));
+    assert_true(th_process_send(th_process_console_pid(), TH_AM(ok)));
     assert_true(th_process_port_command(port, text("as it is")));
     assert_string_equal(printed, "ok\nas it is"); /* at once */
     assert_false(th_process_port_command(port, TH_AM(ok)));

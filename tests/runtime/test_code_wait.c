@@ -330,7 +330,7 @@ static void others_go_on_meanwhile(void **state)
 
 static void send_number(th_term to, int number)
 {
-    th_process_mail_send(to, th_small(number));
+    th_process_send(to, th_small(number));
 }
 
 /* Those that come before the answer, and after it, in their order; the answer comes before all. */
@@ -357,7 +357,7 @@ static void messages_stay_in_their_order(void **state)
         snprintf(expected, sizeof expected, "%d", i);
         assert_string_equal(message_to(process), expected);
     }
-    th_process_mail_send(th_runtime_run_pid(asks.process), th_atom("stop"));
+    th_process_send(th_runtime_run_pid(asks.process), th_atom("stop"));
     assert_string_equal(said_by(&asks), "stop");
     th_free(self);
 }

@@ -162,7 +162,7 @@ static void a_specification_sees_who_sent(void **state)
            "#{match_spec_result => {nonode@nohost,B}})\n"
            "trace_receive('receive',s,A,{'EXIT',B,noproc},"
            "#{match_spec_result => {system,undefined}})\n");
-    th_process_mail_send(th_runtime_run_pid(player), th_atom("from_outside"));
+    th_process_send(th_runtime_run_pid(player), th_atom("from_outside"));
     play("[{await,infinity}]");
     assert_string_equal(played("enabled"), "trace_receive('receive',s,A,from_outside,"
                                            "#{match_spec_result => {undefined,undefined}})\n");

@@ -165,7 +165,7 @@ static pthread_t begin_to_wait(const char *module)
 
 static void send_done(void)
 {
-    th_process_mail_send(th_runtime_run_pid(waiter), th_atom("done"));
+    th_process_send(th_runtime_run_pid(waiter), th_atom("done"));
 }
 
 static const char *end_of(pthread_t thread)

@@ -53,7 +53,7 @@ static void tell(long version)
         return;
     th_env_init(&env, TH_ENV_PLAIN);
     for (int i = 0; i < AT_ONCE && atomic_load(&told_left) > 0; i++) {
-        th_process_mail_send(to, told_of(&env, version));
+        th_process_send(to, told_of(&env, version));
         atomic_fetch_sub(&told_left, 1);
     }
     th_env_release(&env);

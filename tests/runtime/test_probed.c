@@ -157,12 +157,12 @@ static void a_tag_travels_with_the_token(void **state)
     (void)state;
     th_env_init(&env, TH_ENV_PLAIN);
     assert_int_equal(th_text_parse(&env, "{tag,{0,17,4,self,3}}", 21, &travels), TH_OK);
-    numbers = th_process_message_numbers_of(TH_NIL, travels);
+    numbers = th_process_message_numbers(TH_NIL, travels);
     assert_int_equal(numbers.label, 17);
     assert_int_equal(numbers.previous, 3);
     assert_int_equal(numbers.serial, 4);
     assert_int_equal(th_text_parse(&env, "{tag,[]}", 8, &travels), TH_OK);
-    assert_int_equal(th_process_message_numbers_of(TH_NIL, travels).serial, 0);
+    assert_int_equal(th_process_message_numbers(TH_NIL, travels).serial, 0);
     th_env_release(&env);
 }
 

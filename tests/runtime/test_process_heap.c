@@ -126,7 +126,7 @@ static void *send_later(void *unused)
 {
     (void)unused;
     nanosleep(&(struct timespec){0, 20 * 1000 * 1000}, NULL);
-    th_process_mail_send(th_runtime_run_pid(process), TH_AM(ok));
+    th_process_send(th_runtime_run_pid(process), TH_AM(ok));
     return NULL;
 }
 
@@ -144,9 +144,9 @@ static void messages_come_in_order(void **state)
     (void)state;
     assert_null(th_runtime_run_receive(process, 0));
     for (int i = 0; i < 3; i++)
-        assert_true(th_process_mail_send(th_runtime_run_pid(process), th_small(i)));
+        assert_true(th_process_send(th_runtime_run_pid(process), th_small(i)));
     expect_message(0, th_small(0));
-    assert_true(th_process_mail_send(th_runtime_run_pid(process), th_small(3)));
+    assert_true(th_process_send(th_runtime_run_pid(process), th_small(3)));
     for (int i = 1; i < 4; i++)
         expect_message(0, th_small(i));
     assert_null(th_runtime_run_receive(process, 0));
@@ -175,12 +175,12 @@ static void what_is_unread_goes_with_the_process(void **state)
 
     (void)state;
     for (int i = 0; i < 3; i++)
-        th_process_mail_send(pid, th_small(i));
+        th_process_send(pid, th_small(i));
     th_process_message_free(th_runtime_run_receive(other, 0));
     assert_true(th_process_alive(pid));
     th_runtime_run_exit(other, TH_AM(normal));
     assert_false(th_process_alive(pid));
-    assert_false(th_process_mail_send(pid, TH_AM(ok)));
+    assert_false(th_process_send(pid, TH_AM(ok)));
 }
 
 static int begin(void **state)

@@ -381,7 +381,7 @@ static struct peers await_quiet(void)
     for (int quiet = 0; quiet < 2; quiet = peers.quiet ? quiet + 1 : 0) {
         nanosleep(&(struct timespec){0, 10 * 1000 * 1000}, NULL);
         peers = (struct peers){.quiet = true};
-        th_process_each(th_runtime_mailbox_arrived, note_peer, &peers);
+        th_process_each(th_runtime_mailbox_wake, note_peer, &peers);
     }
     return peers;
 }

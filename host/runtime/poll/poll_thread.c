@@ -139,7 +139,7 @@ static void send_mail(struct th_poll_mail *mail)
 {
     while (mail) {
         struct th_poll_mail *next = mail->next;
-        th_process_mail_send(mail->pid, mail->message);
+        th_process_send(mail->pid, mail->message);
         th_poll_free_mail(mail);
         mail = next;
     }

@@ -2,7 +2,7 @@
  * File descriptors that libraries wait for: enif_select().
  *
  * The poll thread (epoll) is started by the first call that needs it. What it sends goes through
- * th_process_mail_send(), so this works also where no schedulers run, as during a replay. Any
+ * th_process_send(), so this works also where no schedulers run, as during a replay. Any
  * thread may call th_poll_select(), with no lock held that a `stop` callback could want.
  *
  * The first select of a descriptor makes it its resource's, of which the relation holds a share. It

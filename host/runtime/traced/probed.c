@@ -69,7 +69,7 @@ void th_traced_probe_send(struct th_process *process, th_term to, th_term messag
 
     th_traced_probed_taken(process);
     th_env_init(&env, TH_ENV_PLAIN);
-    numbers = th_process_message_numbers_of(message, th_runtime_seq_token(process, &env));
+    numbers = th_process_message_numbers(message, th_runtime_seq_token(process, &env));
     th_env_release(&env);
     TH_PROBE(message__send, text_of(&sender, process->pid), text_of(&receiver, to), numbers.words,
              numbers.label, numbers.previous, numbers.serial);
@@ -79,7 +79,7 @@ void th_traced_probe_send(struct th_process *process, th_term to, th_term messag
 static void tell_receive(const struct th_process *process, const struct th_message *message,
                          uint64_t stays)
 {
-    struct th_message_numbers numbers = th_process_message_numbers(message);
+    struct th_message_numbers numbers = th_process_message_numbers(message->term, message->token);
     struct text receiver;
 
     TH_PROBE(message__receive, text_of(&receiver, process->pid), numbers.words,

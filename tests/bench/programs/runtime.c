@@ -91,7 +91,7 @@ static void answer(const char *row, long times)
     if (session)
         th_trace_session_destroy(session);
     if (strcmp(row, "ping") == 0)
-        th_process_mail_send(ping[0], TH_AM(ok));
+        th_process_send(ping[0], TH_AM(ok));
 }
 
 static struct th_library *load(const char *path)

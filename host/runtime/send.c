@@ -1,0 +1,64 @@
+/* Sending: the trace event, the token that goes with the message, the probes, then process/. */
+#include "process_signal.h"
+
+#include "dirty_end.h"
+#include "host/runtime/traced/probed.h"
+#include "host/runtime/traced/tracepoint.h"
+#include "host/self/self.h"
+#include "seq_token.h"
+
+bool th_runtime_process_send(th_env *env, th_term pid, th_term message)
+{
+    const struct th_call *call = env ? th_runtime_call_of(env) : NULL;
+    struct th_process *process = call ? call->process : NULL;
+    th_term token;
+    bool sent;
+
+    if (!process) {
+        /* A callback of a tracer sends no event; while a function runs, the event would be that
+         * function's: the event is counted. */
+        if (__builtin_expect(th_self.call && th_self.attachment, 0))
+            th_traced_tracepoint_send(th_self.call->process, pid, message);
+        return th_process_send(pid, message);
+    }
+    if (!th_runtime_dirty_take(process))
+        return false;
+    th_traced_tracepoint_send(process, pid, message);
+    token = th_runtime_seq_send(process, env, pid, message);
+    th_traced_probed_send(process, pid, message);
+    sent = th_process_send_from(pid, message, token, process->pid);
+    th_runtime_dirty_let_go(process);
+    return sent;
+}
+
+bool th_runtime_signal_send(th_term to, enum th_signal kind, th_term from, uint64_t number,
+                            th_term term)
+{
+    struct th_message *signal = th_process_message_create(term);
+
+    signal->kind = kind;
+    signal->from = from;
+    signal->number = number;
+    if (kind == TH_SIGNAL_EXIT || kind == TH_SIGNAL_EXIT_LINKED)
+        th_traced_probed_exit_signal(from, to, term);
+    return th_process_enqueue(to, signal);
+}
+
+/* It is told as the message that it is for who traps exits. */
+void th_runtime_seq_exit(struct th_process *process, th_term to, th_term reason)
+{
+    struct th_message *signal;
+    th_term message = TH_NIL;
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    if (process->seq.set)
+        message = th_make_tuple_of(&env, TH_AM(EXIT), process->pid, reason);
+    signal =
+        th_process_message_create_with(reason, th_runtime_seq_send(process, &env, to, message));
+    th_env_release(&env);
+    signal->kind = TH_SIGNAL_EXIT_LINKED;
+    signal->from = process->pid;
+    th_traced_probed_exit_signal(process->pid, to, reason);
+    th_process_enqueue(to, signal);
+}
