@@ -1,10 +1,8 @@
 /* Finishing, deleting and purging: what is done with the permission. */
 #include "loading.h"
 
-#include "old_code.h"
+#include "code_internal.h"
 #include "permission.h"
-#include "range.h"
-#include "stage.h"
 
 #include "host/base/base.h"
 

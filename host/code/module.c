@@ -1,5 +1,5 @@
 /* The table of modules, and the watcher that hears of each change. */
-#include "old_code.h"
+#include "code_internal.h"
 #include "permission.h"
 
 #include "host/base/base.h"

@@ -1,8 +1,6 @@
-#include "old_code.h"
+#include "code_internal.h"
 
 #include "permission.h"
-#include "range.h"
-#include "stage.h"
 
 #include "host/base/base.h"
 

@@ -3,10 +3,9 @@
  * memory to the end of it; no two overlap. So finding the function at an address is two binary
  * searches, in the ranges and in the instance's own starts.
  */
-#include "range.h"
 
 #include "instance.h"
-#include "stage.h"
+#include "code_internal.h"
 
 #include "host/base/base.h"
 

@@ -1,6 +1,4 @@
-#include "stage.h"
-
-#include "range.h"
+#include "code_internal.h"
 
 #include "host/base/base.h"
 
@@ -34,7 +32,7 @@ static void add_all(struct words *to, const struct words *from)
 }
 
 /* Relaxed: with the permission, and nobody reads it before the commit. */
-static void write(struct th_code_word *word, unsigned index, uintptr_t value)
+static void write_word(struct th_code_word *word, unsigned index, uintptr_t value)
 {
     atomic_store_explicit(&word->of[index], value, memory_order_relaxed);
 }
@@ -50,14 +48,14 @@ void th_code_stage_begin(void)
     struct words *old = &stale[next];
 
     for (size_t i = 0; i < old->count; i++)
-        write(old->items[i], next, th_code_word(old->items[i], active));
+        write_word(old->items[i], next, th_code_word(old->items[i], active));
     th_code_ranges_catch_up(next);
     old->count = 0;
 }
 
 void th_code_stage_word(struct th_code_word *word, uintptr_t value)
 {
-    write(word, th_code_stage_index(), value);
+    write_word(word, th_code_stage_index(), value);
     add(&staged, word);
 }
 

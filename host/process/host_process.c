@@ -198,10 +198,9 @@ uint64_t th_process_queue(struct th_mailbox *process)
 
 /* The probe message__queued. Under the lock, as the receiver may take and free MESSAGE then. */
 static __attribute__((cold, noinline)) void report_queued(const struct th_mailbox *slot, th_term id,
-                                                        const struct th_message *message)
+                                                          const struct th_message *message)
 {
-    struct th_message_numbers numbers =
-        th_process_message_numbers(message->term, message->token);
+    struct th_message_numbers numbers = th_process_message_numbers(message->term, message->token);
     char receiver[TH_PROBE_TEXT];
 
     if (message->kind == 0 && message->from != id)

@@ -11,8 +11,7 @@
  */
 #include "call_steps.h"
 
-#include "exception.h"
-#include "host/runtime/traced/probed.h"
+#include "host/runtime/traced/tracepoint.h"
 #include "queue.h"
 #include "thread_stack.h"
 #include "host/runtime/traced/traced_call.h"

@@ -41,4 +41,47 @@ bool th_runtime_steps_are_in(const struct th_process *process, uint64_t instance
  * over. Its result, or TH_NONE: an exception was passed to OUTER. BASE is the `base` of OUTER. */
 th_term th_runtime_nested_end(struct th_call *outer, size_t base);
 
+/* --- Exceptions, and how processes end with them (exception.c) --------------------------------- */
+
+/* What the function of CALL has raised, with the stack. */
+void th_runtime_exception_of_call(struct th_process *process, const struct th_call *call,
+                                  enum th_raised class, th_term reason);
+
+/* `undef`, or another error, of a call of MODULE:FUNCTION that OUTER (or nobody) made. */
+void th_runtime_exception_of_callee(struct th_process *process, struct th_call *outer,
+                                    th_term error, const struct th_continuation *callee);
+
+/* The atom of a C name of a function. */
+th_term th_runtime_name_atom(const char *name);
+
+/* The reason with which a process ends that does not catch EXCEPTION, in its environment. */
+th_term th_runtime_exception_exit_reason(th_env *env, const struct th_exception_raised *exception);
+void th_runtime_exception_report(const struct th_process *process, th_term reason);
+
+/* --- Where functions are in their source (source_line.c) --------------------------------------- */
+
+/*
+ * Where functions are in their source (library's line.h), as terms.
+ *
+ * Code is told by an address inside of an instruction; 0: it is not known. Of a call that is one
+ * byte before where it returns to.
+ */
+
+/* {File, Line} as caller_line gives, `undefined` if it is not known. LIBRARY is in use. */
+th_term th_runtime_source_place(th_env *env, struct th_library *library, uintptr_t address);
+
+/* [{file, File}, {line, Line}] as in stack traces; [] if it is not known. */
+th_term th_runtime_source_location(th_env *env, struct th_library *library, uintptr_t address);
+
+/*
+ * A stack trace of which the lines are due: where an entry's location is to be, it has what
+ * th_runtime_source_due() made, which costs nothing. (An address is a small integer.) The list is
+ * made anew in ENV; its entries' libraries may be gone.
+ */
+static inline th_term th_runtime_source_due(uintptr_t address)
+{
+    return address ? th_small((int64_t)address) : TH_NIL;
+}
+th_term th_runtime_source_locate_all(th_env *env, th_term stack);
+
 #endif

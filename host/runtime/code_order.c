@@ -1,5 +1,5 @@
-#include "code_order.h"
-#include "process_signal.h"
+#include "process_wait.h"
+#include "mailbox.h"
 #include "queue.h"
 
 #include "host/crash/crash.h"

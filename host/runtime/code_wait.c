@@ -13,7 +13,6 @@
  * A process that ends meanwhile has nothing to give back: its order is dropped at its turn, or
  * carried out to the end, and nobody gets the answer.
  */
-#include "code_order.h"
 #include "mailbox.h"
 #include "process_wait.h"
 #include "queue.h"

@@ -1,6 +1,6 @@
 /* What a function asks for that is done when it has returned. */
 #include "runtime_internal.h"
-#include "timer.h"
+#include "mailbox.h"
 
 #include "host/base/base.h"
 #include "host/file/file.h"

@@ -23,9 +23,8 @@
  *
  * A driven process is never let go of: the thread that drives it waits for the function.
  */
-#include "dirty_end.h"
-#include "process_signal.h"
-#include "run_queue.h"
+#include "mailbox.h"
+#include "queue.h"
 
 /* Under the mailbox's lock. */
 static void claim(struct th_process *process)

@@ -12,9 +12,7 @@
  * made that. Where neither is known, and of a continuation that is kept, it is the line where its
  * code begins.
  */
-#include "exception.h"
-
-#include "source_line.h"
+#include "call_steps.h"
 
 #include <string.h>
 

@@ -16,7 +16,7 @@
  *
  * While the checker is on, each function has an environment of its own (check.h).
  */
-#include "heap.h"
+#include "process_life.h"
 
 #include "host/runtime/traced/tracepoint.h"
 #include "host/self/self.h"

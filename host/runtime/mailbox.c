@@ -8,15 +8,9 @@
  */
 #include "mailbox.h"
 
-#include "heap.h"
 #include "process_life.h"
-#include "process_run.h"
-#include "process_signal.h"
 #include "queue.h"
 #include "seq_token.h"
-#include "timer.h"
-#include "dirty_end.h"
-#include "host/runtime/traced/probed.h"
 #include "host/runtime/traced/tracepoint.h"
 #include "host/self/self.h"
 

@@ -35,4 +35,94 @@ void th_runtime_mailbox_answered(struct th_process *process, struct th_message *
 void th_runtime_mailbox_wake(void *context, const struct th_message *message);
 void th_runtime_mailbox_timed_out(void *context);
 
+/* --- Signals (signal.c) ------------------------------------------------------------------------ */
+
+enum th_signal {
+    TH_SIGNAL_MESSAGE,
+    TH_SIGNAL_LINK,
+    TH_SIGNAL_UNLINK,   /* NUMBER tells which; is answered */
+    TH_SIGNAL_UNLINKED, /* the answer */
+    TH_SIGNAL_EXIT_LINKED,
+    TH_SIGNAL_EXIT,
+    TH_SIGNAL_MONITOR, /* NUMBER is the reference's */
+    TH_SIGNAL_DEMONITOR,
+    TH_SIGNAL_DOWN,
+    TH_SIGNAL_NAMED,   /* TERM is the name, NUMBER the tag of the event: to be told */
+    TH_SIGNAL_REQUEST, /* NUMBER is a struct th_request's address */
+    TH_SIGNAL_PURGE,   /* NUMBER is the serial of an instance that is not to be in use any more */
+    TH_SIGNAL_FILE,    /* NUMBER is a struct th_file_operation's address, with its share; TERM the
+                          result */
+    TH_SIGNAL_CODE,    /* TERM is the loader's answer */
+    TH_SIGNAL_END      /* to end with TERM, whatever it traps */
+};
+
+/* The value of `links` that is no mark; see signal.c. */
+#define TH_LINKED ((void *)1)
+
+/* False if TO is dead. */
+bool th_runtime_signal_send(th_term to, enum th_signal kind, th_term from, uint64_t number,
+                            th_term term);
+
+/* Messages of MAIL go to the inbox, signals are acted on. PROCESS->ending is set if one ends the
+ * process; then what comes behind it goes to the inbox as it is. */
+void th_runtime_signals_take(struct th_process *process, struct th_message *mail);
+
+/* SIGNAL, which is in the mailbox, will end the process, as far as what comes before it in the
+ * mailbox does not. Under the mailbox's lock, while links and the like stay as they are. */
+bool th_runtime_signal_ends(const struct th_process *process, const struct th_message *signal);
+
+/* The process has ended: tells those who are linked with it or watch it, and answers what the rest
+ * of the mailbox, which is in REMAINS, asks. Frees that. */
+void th_runtime_signals_end(struct th_process *process, const struct th_host_remains *remains,
+                            th_term reason);
+
+/* --- Processes whose functions run on dirty threads (dirty_end.c) ------------------------------ */
+
+/* The process of a function that runs on a dirty thread is ended, or was, by a normal scheduler. */
+static inline bool th_runtime_dirty_is_over(const struct th_process *process)
+{
+    return atomic_load_explicit(&process->dirty, memory_order_relaxed) >= TH_DIRTY_ENDS;
+}
+
+/*
+ * Around all that a function has the runtime do with its process: th_runtime_dirty_take() keeps
+ * signals from ending the process until th_runtime_dirty_let_go(). Callbacks may run in between.
+ * These nest. False: the process has ended, or is about to, and is not to be touched or let go of.
+ * On a normal scheduler it is false only while that ends the process of a function that still runs.
+ */
+bool th_runtime_dirty_take_back(struct th_process *process);
+static inline bool th_runtime_dirty_take(struct th_process *process)
+{
+    if (__builtin_expect(
+            atomic_load_explicit(&process->dirty, memory_order_relaxed) != TH_DIRTY_HELD, 0))
+        return th_runtime_dirty_take_back(process);
+    process->takes++;
+    return true;
+}
+void th_runtime_dirty_let_go_at_last(struct th_process *process);
+static inline void th_runtime_dirty_let_go(struct th_process *process)
+{
+    if (__builtin_expect(--process->takes == 0, 0))
+        th_runtime_dirty_let_go_at_last(process);
+}
+
+/* By a dirty thread that could not take PROCESS back: it is done with the process. */
+void th_runtime_dirty_over(struct th_process *process);
+
+/* By a normal scheduler, which has ended PROCESS for all others. True: the dirty thread is not done
+ * with the process yet, and brings it to a run queue when it is. */
+bool th_runtime_dirty_goes_on(struct th_process *process);
+
+/* SIGNAL has come into the mailbox. Under its lock. */
+void th_runtime_dirty_arrived(struct th_process *process, const struct th_message *signal);
+
+/* --- Timers that wake processes (timer.c) ------------------------------------------------------ */
+
+/* PROCESS is to be woken at DUE, on the monotonic clock; stop before it runs on. */
+void th_runtime_timer_start(struct th_process *process, int64_t due);
+void th_runtime_timer_stop(struct th_process *process);
+void th_runtime_timers_end(void); /* the thread; no timer may be left */
+int64_t th_runtime_timer_now(void);
+int64_t th_runtime_timer_in(int64_t nanoseconds); /* -1: later than the clock can tell */
+
 #endif

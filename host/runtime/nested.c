@@ -4,7 +4,6 @@
  */
 #include "thread_stack.h"
 #include "call_steps.h"
-#include "exception.h"
 #include "host/runtime/traced/traced_call.h"
 
 /*

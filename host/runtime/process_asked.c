@@ -1,6 +1,5 @@
 /* What match specifications ask of a process that runs. */
-#include "dirty_end.h"
-#include "process_signal.h"
+#include "mailbox.h"
 #include "seq_token.h"
 #include "stack_dump.h"
 #include "host/runtime/traced/traced_call.h"

@@ -1,6 +1,5 @@
 #include "runtime_internal.h"
 #include "mailbox.h"
-#include "process_signal.h"
 
 struct list {
     struct th_process_seen *items;

@@ -11,7 +11,7 @@
  * While the checker is on, and where the address sanitizer watches, nothing is kept: who uses what
  * has ended is to be found.
  */
-#include "process_memory.h"
+#include "process_life.h"
 
 #include "host/base/base.h"
 #include "host/self/self.h"

@@ -4,15 +4,11 @@
  * A request is a signal to the process, which a scheduler acts on in order with all other signals.
  * The thread that asks waits: so the scheduler may use the memory that the request points to.
  */
-#include "process_run.h"
 
-#include "exception.h"
-#include "heap.h"
+#include "call_steps.h"
 #include "process_life.h"
-#include "process_signal.h"
-#include "timer.h"
-#include "host/runtime/traced/probed.h"
-#include "process_memory.h"
+#include "mailbox.h"
+#include "host/runtime/traced/tracepoint.h"
 
 struct th_process *th_runtime_run_start(void)
 {

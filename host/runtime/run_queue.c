@@ -14,7 +14,6 @@
  * it stops watching, by going to sleep for good or with something to do; so what it was relied on
  * for is either seen by it, or added by one who sees that nobody watches.
  */
-#include "run_queue.h"
 
 #include "queue.h"
 

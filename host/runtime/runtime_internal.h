@@ -12,11 +12,12 @@
 #ifndef TH_PROCESS_INTERNAL_H
 #define TH_PROCESS_INTERNAL_H
 
-#include "process_shown.h"
 #include "runtime.h"
 
 #include <pthread.h>
 #include <semaphore.h>
+#include "host/code/code.h"
+#include <stdatomic.h>
 
 enum {
     TH_MOST_ARGUMENTS = 255, /* of a function */
@@ -117,6 +118,43 @@ enum th_dirty {
     TH_DIRTY_ENDED,    /* the same, and the process has ended */
     TH_DIRTY_RETURNED, /* the dirty thread is done with the process, which ends */
 };
+
+/* --- What a process shows of itself ------------------------------------------------------------ */
+
+struct th_process_shown {
+    _Atomic uint32_t doing;       /* enum th_process_doing */
+    const char *_Atomic function; /* "module:function/arity"; stays */
+    /* Of whose code they are, serials of instances; 0: of none, or nothing: FUNCTION, while it is
+     * not over; of those that wait for it the oldest, as of the end of the last turn. */
+    _Atomic uint64_t code, kept;
+    _Atomic uint64_t inbox; /* messages that were taken out of the mailbox */
+    _Atomic uint64_t reductions, words, links;
+};
+
+static inline void th_runtime_shown_set(_Atomic uint64_t *shown, uint64_t value)
+{
+    atomic_store_explicit(shown, value, memory_order_relaxed);
+}
+
+/* One thread at a time writes it: no atomic addition. */
+static inline void th_runtime_shown_add(_Atomic uint64_t *shown, uint64_t more)
+{
+    th_runtime_shown_set(shown, atomic_load_explicit(shown, memory_order_relaxed) + more);
+}
+
+static inline void th_runtime_shown_doing(struct th_process_shown *shown,
+                                          enum th_process_doing doing)
+{
+    atomic_store_explicit(&shown->doing, (uint32_t)doing, memory_order_relaxed);
+}
+
+/* --- Purging (process_list.c) --- */
+
+/* Has the processes killed that are in INSTANCE's code, once they are between two functions. */
+void th_runtime_processes_purge(const struct th_instance *instance);
+
+/* Adds to TEXT which processes they are, the first of many: those that are seen to be. */
+void th_runtime_processes_show_inside(const struct th_instance *instance, struct th_buffer *text);
 
 struct th_process {
     struct th_mailbox *mailbox;

@@ -8,15 +8,12 @@
  *
  * Normal schedulers also call the destructors of resources that other threads let go of.
  */
-#include "dirty_end.h"
+#include "mailbox.h"
 #include "process_life.h"
-#include "timer.h"
-#include "code_order.h"
+#include "process_wait.h"
 #include "queue.h"
-#include "run_queue.h"
 #include "host/crash/crash.h"
 #include "host/runtime/traced/native_call.h"
-#include "process_memory.h"
 #include "host/runtime/traced/traced_call.h"
 #include "host/runtime/traced/tracepoint.h"
 
@@ -223,7 +220,8 @@ void th_runtime_queue_add(struct th_process *process)
  * any other thread, one of them has to be woken. */
 static void on_due(void)
 {
-    if (!th_self.scheduler || th_self.scheduler->type != ERL_NIF_THR_NORMAL_SCHEDULER)
+    if (!th_self.scheduler ||
+        th_self.scheduler->type != ERL_NIF_THR_NORMAL_SCHEDULER)
         th_runtime_run_queue_poke(0);
 }
 

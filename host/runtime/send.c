@@ -1,8 +1,6 @@
 /* Sending: the trace event, the token that goes with the message, the probes, then process/. */
-#include "process_signal.h"
+#include "mailbox.h"
 
-#include "dirty_end.h"
-#include "host/runtime/traced/probed.h"
 #include "host/runtime/traced/tracepoint.h"
 #include "host/self/self.h"
 #include "seq_token.h"

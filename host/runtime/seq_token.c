@@ -20,9 +20,7 @@
 
 #include "host/base/base.h"
 
-#include "process_signal.h"
-#include "dirty_end.h"
-#include "host/runtime/traced/probed.h"
+#include "mailbox.h"
 #include "host/runtime/traced/tracepoint.h"
 
 /* The bits of Flags, as in a BEAM. */

@@ -19,14 +19,11 @@
  * watched. The host's processes without a run queue (the console) never end, so that links and
  * monitors of them need no signal.
  */
-#include "dirty_end.h"
 #include "call_steps.h"
 #include "mailbox.h"
-#include "process_run.h"
-#include "process_signal.h"
+#include "process_life.h"
 #include "process_wait.h"
 #include "seq_token.h"
-#include "host/runtime/traced/probed.h"
 #include "host/runtime/traced/tracepoint.h"
 #include "host/self/self.h"
 

@@ -1,4 +1,4 @@
-#include "source_line.h"
+#include "call_steps.h"
 
 #include <string.h>
 

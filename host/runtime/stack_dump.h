@@ -18,7 +18,7 @@
 #ifndef TH_STACK_DUMP_H
 #define TH_STACK_DUMP_H
 
-#include "host/runtime/traced/caller.h"
+#include "host/runtime/traced/traced_call.h"
 
 /* By the thread that runs PROCESS, in one of its calls. FROM as for th_traced_callers_find(). */
 void th_runtime_stack_dump(const struct th_process *process, uintptr_t from,

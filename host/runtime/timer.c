@@ -2,7 +2,6 @@
  * Timers of processes that wait: a heap, the earliest first, and a thread that sleeps until then.
  * The thread is started with the first timer.
  */
-#include "timer.h"
 
 #include "mailbox.h"
 #include "queue.h"

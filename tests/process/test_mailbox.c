@@ -200,8 +200,7 @@ static void *send_numbered(void *argument)
     th_env_init(&own, TH_ENV_PLAIN);
     for (int i = 0; i < MESSAGES; i++) {
         th_env_clear(&own);
-        th_process_send(pid_and_sender[0],
-                             th_make_tuple_of(&own, pid_and_sender[1], th_small(i)));
+        th_process_send(pid_and_sender[0], th_make_tuple_of(&own, pid_and_sender[1], th_small(i)));
     }
     th_env_release(&own);
     return NULL;

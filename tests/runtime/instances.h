@@ -6,7 +6,7 @@
 #include "tests/runtime/traced.h"
 #include "tests/support/compiled.h"
 
-#include "host/runtime/traced/traced_function.h"
+#include "host/runtime/traced/native_call.h"
 
 #include <string.h>
 #include <unistd.h>

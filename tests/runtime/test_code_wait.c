@@ -3,7 +3,7 @@
 
 #include "tests/support/versions.h"
 
-#include "host/runtime/code_order.h"
+#include "host/runtime/process_wait.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* A process that does as it is told, killed by who tells it. */
 #include "parties.h"
-#include "host/runtime/process_signal.h"
+#include "host/runtime/mailbox.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,6 +1,5 @@
 /* Calls that functions make: nested ones, tail calls, calls with a continuation; exceptions. */
 #include "parties.h"
-#include "host/runtime/heap.h"
 #include "host/runtime/process_life.h"
 
 static struct th_process *process;

@@ -1,6 +1,5 @@
 /* What a process keeps: its heap in long chains, resources and their destructors, messages. */
 #include "runs.h"
-#include "host/runtime/heap.h"
 #include "host/runtime/process_life.h"
 
 #include <pthread.h>

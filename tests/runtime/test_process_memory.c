@@ -1,5 +1,5 @@
 /* Memory of processes that have ended: the next ones have it, and nothing of what was in it. */
-#include "host/runtime/process_memory.h"
+#include "host/runtime/process_life.h"
 
 #include "host/base/base.h"
 #include "host/self/self.h"

@@ -2,7 +2,6 @@
  * BEAM, where all of it was measured (OTP 25). */
 #include "parties.h"
 #include "host/runtime/mailbox.h"
-#include "host/runtime/process_signal.h"
 
 #include <time.h>
 

@@ -1,7 +1,7 @@
 /* Where and when functions run: types of threads, chains, turns, several processes at once. */
 #include "runs.h"
 
-#include "host/runtime/run_queue.h"
+#include "host/runtime/queue.h"
 
 #include "host/nif/nif.h"
 #include "host/self/self.h"

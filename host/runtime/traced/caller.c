@@ -1,10 +1,8 @@
-#include "caller.h"
 
-#include "host/runtime/exception.h"
-#include "host/runtime/dirty_end.h"
-
-#include "host/runtime/source_line.h"
+#include "host/runtime/call_steps.h"
+#include "host/runtime/mailbox.h"
 #include "host/self/self.h"
+
 #include "traced_call.h"
 
 #include <unwind.h>

@@ -3,7 +3,6 @@
 #include "host/runtime/thread_stack.h"
 #include "host/self/self.h"
 #include "traced_call.h"
-#include "traced_function.h"
 
 #include <pthread.h>
 

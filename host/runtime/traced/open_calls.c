@@ -1,4 +1,4 @@
-#include "open_calls.h"
+#include "traced_call.h"
 
 enum {
     FEWEST = 8,           /* room for open calls, which each process may have, */

@@ -1,6 +1,6 @@
-#include "probed.h"
+#include "tracepoint.h"
 
-#include "host/runtime/exception.h"
+#include "host/runtime/call_steps.h"
 #include "host/runtime/seq_token.h"
 #include <string.h>
 

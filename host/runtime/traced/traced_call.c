@@ -2,7 +2,6 @@
 #include "traced_call.h"
 
 #include "native_call.h"
-#include "traced_function.h"
 
 #include "host/self/self.h"
 

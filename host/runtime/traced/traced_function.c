@@ -7,9 +7,8 @@
  * before any call can reach it. So what makes its calls be traced is that they come to the code,
  * and nothing is left out, or told twice.
  */
-#include "traced_function.h"
 
-#include "host/runtime/exception.h"
+#include "host/runtime/call_steps.h"
 #include "native_call.h"
 
 #include <pthread.h>

@@ -1,10 +1,9 @@
 #include "tracepoint.h"
 
-#include "host/runtime/exception.h"
-#include "host/runtime/heap.h"
-#include "host/runtime/process_signal.h"
+#include "host/runtime/call_steps.h"
+#include "host/runtime/process_life.h"
+#include "host/runtime/mailbox.h"
 #include "host/runtime/seq_token.h"
-#include "host/runtime/dirty_end.h"
 #include "host/self/self.h"
 
 static uint64_t words_of(struct th_live_tracee *live)
