@@ -1,13 +1,12 @@
-/*
- * Old code: that of instances that were replaced or deleted. Inner header of code/. All with the
- * code modification permission, but for th_code_old_free().
- */
+/* What the files of code/ share: old code, the staging index. */
 #ifndef TH_CODE_INTERNAL_H
 #define TH_CODE_INTERNAL_H
 
 #include "loading.h"
-#include "index.h"
-#include <stddef.h>
+
+/* --- Old code: that of instances that were replaced or deleted (instance.c) --------------------- */
+
+/* All with the code modification permission, but for th_code_old_free(). */
 
 /* INSTANCE was the current one of its module until the commit that was just made. */
 void th_code_old_begin(struct th_instance *instance);
@@ -20,9 +19,8 @@ enum th_status th_code_old_check(const struct th_module *module, unsigned *round
  * What they did comes before this returns. */
 void th_code_old_await(struct th_instance *instance);
 
-/* Nobody is in MODULE's old code, if it has any: the watcher is told; what is staged does not have
- * it. Returns it, which is to be freed after the commit, or NULL. */
-struct th_instance *th_code_old_tell(const struct th_module *module);
+/* What is staged does not have MODULE's old code, in which nobody is. Returns the old code, which is
+ * to be freed after the commit; NULL: there is none. */
 struct th_instance *th_code_old_stage_end(struct th_module *module);
 
 /* Releases the library, whose code runs in this thread, and frees INSTANCE (NULL: nothing), which
@@ -44,49 +42,30 @@ static inline const struct th_module_watcher *th_code_module_watcher(void)
 /* --- The staging index (stage.c) --------------------------------------------------------------- */
 
 /*
- * The staging index: the copies that a load writes (index.h). All with the code modification
- * permission.
+ * The copies that a load writes (index.h). All with the code modification permission.
  *
  *   th_code_stage_begin();
  *   th_code_stage_word(&module->current, instance);  ...
  *   th_progress_wait();
- *   th_code_stage_commit();                          or th_code_stage_drop(): as if nothing had
- *   been
+ *   th_code_stage_commit();
+ *
+ * Ranges tell which code lies where. Handlers are replicated with them: an instance has the names
+ * of its functions since it was prepared, so that an address which the ranges of an index have
+ * leads to its handler's name (th_code_place()).
  */
 
 /* The next index is brought up to date, and can be written. */
 void th_code_stage_begin(void);
 
-/* Its number. */
-unsigned th_code_stage_index(void);
-
 /* What WORD is to be; what it is as staged so far. */
 void th_code_stage_word(struct th_code_word *word, uintptr_t value);
 uintptr_t th_code_stage_read(const struct th_code_word *word);
 
+/* INSTANCE is found by the addresses of its code; if REMOVES no more, and may be freed after thread
+ * progress once that is committed. */
+void th_code_stage_range(struct th_instance *instance, bool removes);
+
 /* It is the active one. */
 void th_code_stage_commit(void);
-
-/* --- Ranges (range.c) -------------------------------------------------------------------------- */
-
-/*
- * Ranges: which code lies where, replicated under the code indices (index.h). Handlers are
- * replicated with them: an instance has the names of its functions since it was prepared, so that
- * an address which the ranges of an index have leads to its handler's name (th_code_place()).
- * Inner header of code/, but for what finds: th_code_at() is export.h's, th_code_instance_at() and
- * th_code_place() instance.h's.
- */
-
-struct th_instance;
-
-/* In the staging index: INSTANCE is found by the addresses of its code; no more, and may be freed
- * after thread progress once that is committed. */
-void th_code_ranges_add(struct th_instance *instance);
-void th_code_ranges_remove(struct th_instance *instance);
-
-/* For stage.c. catch_up brings INDEX up to date. commit is called before INDEX becomes the active
- * one: the other indices must be brought up to date later. */
-void th_code_ranges_catch_up(unsigned index);
-void th_code_ranges_commit(unsigned index);
 
 #endif

@@ -55,33 +55,27 @@ static struct th_code_exports *grow(struct th_code_exports *old)
     return larger;
 }
 
-/* Under the lock. */
-static struct th_export *add_entry(th_term module, th_term function, unsigned arity)
-{
-    struct th_code_exports *now = atomic_load_explicit(&th_code_exports, memory_order_relaxed);
-    struct th_export *entry = th_alloc_zero(sizeof *entry);
-
-    entry->module = module;
-    entry->function = function;
-    entry->arity = arity;
-    if (2 * (export_count + 1) > now->mask)
-        now = grow(now);
-    put(now, entry);
-    export_count++;
-    return entry;
-}
-
 /* Who finds none looks again under the lock: another may have added it, or a larger table. */
 struct th_export *th_code_export_get(th_term module, th_term function, unsigned arity)
 {
     struct th_export *entry = th_code_export_find(module, function, arity);
+    struct th_code_exports *now;
 
     if (entry)
         return entry;
     pthread_mutex_lock(&adding);
     entry = th_code_export_find(module, function, arity);
-    if (!entry)
-        entry = add_entry(module, function, arity);
+    if (!entry) {
+        entry = th_alloc_zero(sizeof *entry);
+        entry->module = module;
+        entry->function = function;
+        entry->arity = arity;
+        now = atomic_load_explicit(&th_code_exports, memory_order_relaxed);
+        if (2 * (export_count + 1) > now->mask)
+            now = grow(now);
+        put(now, entry);
+        export_count++;
+    }
     pthread_mutex_unlock(&adding);
     return entry;
 }
@@ -126,4 +120,11 @@ const char *th_code_export_name(th_term module, th_term function, unsigned arity
     }
     pthread_mutex_unlock(&adding);
     return name;
+}
+
+th_term th_code_name_atom(const char *name)
+{
+    th_term atom = th_atom_utf8(name, strlen(name));
+
+    return atom == TH_NONE ? th_atom_latin1(name, strlen(name)) : atom;
 }

@@ -78,6 +78,9 @@ size_t th_code_export_longest_search(void);
  * thread. */
 const char *th_code_export_name(th_term module, th_term function, unsigned arity);
 
+/* The atom of the name of a C function, which is UTF-8 or Latin-1; TH_NONE: it is too long. */
+th_term th_code_name_atom(const char *name);
+
 /*
  * The word, 0 where there is no entry; and what a call that has read it reaches, NULL: nothing. In
  * a read section (progress/), at the end of which the callee may go, unless it was entered

@@ -1,9 +1,11 @@
-#include "instance.h"
+#include "code_internal.h"
+#include "permission.h"
 
 #include "host/base/base.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static unsigned slots = 1;       /* written before modules are loaded */
 static _Atomic uint64_t serials; /* relaxed: a number each */
@@ -15,49 +17,22 @@ void th_code_slots(unsigned count)
 
 /* --- Its functions ---------------------------------------------------------------------------- */
 
-/* The atom of a C name, which is UTF-8 or Latin-1. TH_NONE: too long to be one. */
-static th_term atom_of(const char *name)
+/* A function whose name is too long to be an atom cannot be called. */
+static void add_function(struct th_instance *instance, const ErlNifFunc *function, void *code,
+                         bool exported)
 {
-    th_term atom = th_atom_utf8(name, strlen(name));
+    th_term module = instance->module->name, called = th_code_name_atom(function->name);
 
-    return atom == TH_NONE ? th_atom_latin1(name, strlen(name)) : atom;
-}
-
-/* A function whose name is too long to be an atom, TH_NONE, cannot be called. */
-static void add_function(struct th_instance *instance, const ErlNifFunc *function, th_term called,
-                         void *code, struct th_export *entry)
-{
     if (called == TH_NONE)
         return;
     instance->callees[instance->count++] = (struct th_callee){
         .library = instance->library,
         .instance = instance,
         .function = function,
-        .name = th_code_export_name(instance->module->name, called, function->arity),
-        .entry = entry,
+        .name = th_code_export_name(module, called, function->arity),
+        .entry = exported ? th_code_export_get(module, called, function->arity) : NULL,
         .code = code,
     };
-}
-
-static void add_exported(struct th_instance *instance, const ErlNifFunc *function)
-{
-    th_term called = atom_of(function->name);
-    struct th_export *entry =
-        called == TH_NONE ? NULL
-                          : th_code_export_get(instance->module->name, called, function->arity);
-
-    add_function(instance, function, called, (void *)function->fptr, entry);
-}
-
-static void add_locals(struct th_instance *instance, const struct th_code_map *map)
-{
-    instance->locals = th_alloc_zero((map->local_count + 1) * sizeof *instance->locals);
-    for (size_t i = 0; i < map->local_count; i++) {
-        instance->locals[i].name = map->locals[i].name;
-        instance->locals[i].arity = map->locals[i].arity;
-        add_function(instance, &instance->locals[i], atom_of(map->locals[i].name),
-                     map->locals[i].code, NULL);
-    }
 }
 
 /* --- Where they begin ------------------------------------------------------------------------- */
@@ -114,8 +89,13 @@ struct th_instance *th_code_instance_create(struct th_library *library)
     instance->callees =
         th_alloc((entry->function_count + map->local_count + 1) * sizeof *instance->callees);
     for (size_t i = 0; i < entry->function_count; i++)
-        add_exported(instance, &entry->functions[i]);
-    add_locals(instance, map);
+        add_function(instance, &entry->functions[i], (void *)entry->functions[i].fptr, true);
+    instance->locals = th_alloc_zero((map->local_count + 1) * sizeof *instance->locals);
+    for (size_t i = 0; i < map->local_count; i++) {
+        instance->locals[i].name = map->locals[i].name;
+        instance->locals[i].arity = map->locals[i].arity;
+        add_function(instance, &instance->locals[i], map->locals[i].code, false);
+    }
     find_starts(instance);
     th_library_code_range(library, &instance->low, &instance->high);
     th_library_symbols(library, &instance->functions);
@@ -155,4 +135,111 @@ uint64_t th_code_instance_users(const struct th_instance *instance)
     for (unsigned i = 0; i < instance->slots; i++)
         entered += atomic_load_explicit(&instance->by_slot[i].entered, memory_order_relaxed);
     return entered - left;
+}
+
+/* --- Old code --------------------------------------------------------------------------------- */
+
+void (*th_code_kill_users)(const struct th_instance *instance);
+void (*th_code_show_users)(const struct th_instance *instance, struct th_buffer *text);
+
+static struct th_instance *instance_of(struct th_later *later)
+{
+    return (struct th_instance *)((char *)later - offsetof(struct th_instance, later));
+}
+
+/* Whoever had found it by the index before is counted, or gone. */
+static void settle(struct th_later *later)
+{
+    atomic_store_explicit(&instance_of(later)->settled, true, memory_order_release);
+}
+
+void th_code_old_begin(struct th_instance *instance)
+{
+    instance->module->old = instance;
+    th_progress_later(&instance->later, settle);
+}
+
+static uint64_t users(struct th_instance *old, unsigned *rounds)
+{
+    if (!atomic_load_explicit(&old->settled, memory_order_acquire)) {
+        th_progress_settle();
+        ++*rounds;
+    }
+    return th_code_instance_users(old);
+}
+
+enum th_status th_code_old_check(const struct th_module *module, unsigned *rounds)
+{
+    uint64_t inside = module->old ? users(module->old, rounds) : 0;
+    struct th_buffer who = {0};
+
+    if (inside == 0)
+        return TH_OK;
+    if (th_code_show_users)
+        th_code_show_users(module->old, &who);
+    th_error_raise(TH_REFUSED,
+                   "not_purged: %llu call%s or continuation%s of its old code, of %s, %s not "
+                   "over%s%s; purge it hard, which kills the processes that are in it",
+                   (unsigned long long)inside, th_log_plural(inside), th_log_plural(inside),
+                   th_library_path(module->old->library), inside == 1 ? "is" : "are",
+                   who.size ? ": " : "", th_buffer_text(&who));
+    th_buffer_free(&who);
+    return TH_REFUSED;
+}
+
+struct th_instance *th_code_old_stage_end(struct th_module *module)
+{
+    struct th_instance *old = module->old;
+
+    if (old)
+        th_code_stage_range(old, true);
+    module->old = NULL;
+    return old;
+}
+
+static void free_instance(struct th_later *later)
+{
+    th_code_instance_free(instance_of(later));
+}
+
+void th_code_old_free(struct th_instance *instance)
+{
+    if (!instance)
+        return;
+    th_library_release(instance->library);
+    th_progress_later(&instance->later, free_instance);
+}
+
+enum { LOOKS = 5000, LOOK_NS = 1000000 };
+
+void th_code_old_await(struct th_instance *instance)
+{
+    th_progress_settle(); /* it may be freed */
+    for (int looks = 0; th_code_instance_users(instance) > 0 && looks < LOOKS; looks++)
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+}
+
+/* Has those that are in it killed, if KILLS; true if somebody is in it. */
+static bool look(const struct th_module *module, bool kills)
+{
+    unsigned rounds = 0;
+    bool used;
+
+    th_code_permission_wait();
+    used = module->old && users(module->old, &rounds) > 0;
+    if (used && kills && th_code_kill_users)
+        th_code_kill_users(module->old);
+    th_code_permission_release();
+    return used;
+}
+
+void th_code_old_kill(struct th_module *const modules[], size_t count)
+{
+    int looks = 0;
+
+    for (size_t i = 0; i < count; i++)
+        look(modules[i], true);
+    for (size_t i = 0; i < count; i++)
+        while (look(modules[i], false) && looks++ < LOOKS)
+            nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
 }

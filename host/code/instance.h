@@ -51,6 +51,7 @@ struct th_instance {
     uint64_t generation;       /* of the module's: 1 is the first that was loaded */
     struct th_callee *callees; /* one for each function that has a name */
     size_t count;
+    void *known;         /* the watcher's own (loading.h); NULL before prepare() and begin() */
     ErlNifFunc *locals;  /* what the callees of local functions tell */
     uintptr_t low, high; /* from where to where its code is; the same if it has none */
     struct th_code_start {

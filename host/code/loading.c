@@ -1,6 +1,4 @@
 /* Finishing, deleting and purging: what is done with the permission. */
-#include "loading.h"
-
 #include "code_internal.h"
 #include "permission.h"
 
@@ -13,12 +11,11 @@ struct th_prepared {
 struct th_prepared *th_code_prepare(struct th_library *library)
 {
     struct th_prepared *prepared = th_alloc(sizeof *prepared);
-    struct th_instance *instance = th_code_instance_create(library);
     const struct th_module_watcher *watcher = th_code_module_watcher();
 
-    prepared->instance = instance;
+    prepared->instance = th_code_instance_create(library);
     if (watcher && watcher->prepare)
-        watcher->prepare(instance->callees, instance->count);
+        watcher->prepare(prepared->instance);
     return prepared;
 }
 
@@ -28,7 +25,7 @@ void th_code_prepared_drop(struct th_prepared *prepared)
 
     th_code_permission_wait();
     if (th_code_module_watcher())
-        th_code_module_watcher()->end(instance->callees, instance->count);
+        th_code_module_watcher()->end(instance);
     th_code_permission_release();
     th_library_release(instance->library);
     th_code_instance_free(instance);
@@ -62,37 +59,6 @@ struct changes {
 
 /* --- Libraries' code -------------------------------------------------------------------------- */
 
-/* Undoes the first COUNT, in reverse order. */
-static void undo_loads(const struct changes *changes, size_t count)
-{
-    for (size_t i = count; i-- > 0;)
-        if (!changes->items[i].from)
-            th_library_undo_load(changes->items[i].new->library);
-}
-
-static enum th_status run_loads(const struct changes *changes)
-{
-    for (size_t i = 0; i < changes->count; i++) {
-        const struct change *change = &changes->items[i];
-        if (change->from || th_library_load(change->new->library, NULL, changes->info) == TH_OK)
-            continue;
-        undo_loads(changes, i);
-        return th_error_status();
-    }
-    return TH_OK;
-}
-
-static enum th_status run_checks(const struct changes *changes)
-{
-    for (size_t i = 0; i < changes->count; i++) {
-        const struct change *change = &changes->items[i];
-        if (change->from &&
-            th_library_upgrade_check(change->new->library, change->from, changes->info) != TH_OK)
-            return th_error_status();
-    }
-    return TH_OK;
-}
-
 /* If the code before refuses the data, the error chain gets a link that says so. */
 static void hand_back(const struct changes *changes, struct change *change)
 {
@@ -108,34 +74,37 @@ static void hand_back(const struct changes *changes, struct change *change)
                          th_atom_name(change->module->name)->text, th_library_path(change->from));
 }
 
-static enum th_status run_upgrades(const struct changes *changes)
-{
-    for (size_t i = 0; i < changes->count; i++) {
-        const struct change *change = &changes->items[i];
-        if (!change->from ||
-            th_library_load(change->new->library, change->from, changes->info) == TH_OK)
-            continue;
-        while (i-- > 0)
-            if (changes->items[i].from)
-                hand_back(changes, &changes->items[i]);
-        return th_error_status();
-    }
-    return TH_OK;
-}
-
-/* Callbacks may want breakpoints: then nobody is to wait for them here. */
+/* Steps 3 to 5 of th_code_finish(). Callbacks may want breakpoints: then nobody is to wait for them
+ * here. */
 static enum th_status run_libraries(const struct changes *changes)
 {
-    enum th_status status;
+    const struct change *items = changes->items;
+    const size_t count = changes->count;
+    size_t loaded = 0, checked = 0, upgraded = 0;
+    enum th_status status = TH_OK;
 
     th_code_permission_begin();
-    status = run_loads(changes);
-    if (status == TH_OK) {
-        status = run_checks(changes);
-        if (status == TH_OK)
-            status = run_upgrades(changes);
-        if (status != TH_OK)
-            undo_loads(changes, changes->count);
+    while (loaded < count && (items[loaded].from || th_library_load(items[loaded].new->library,
+                                                                    NULL, changes->info) == TH_OK))
+        loaded++;
+    while (loaded == count && checked < count &&
+           (!items[checked].from ||
+            th_library_upgrade_check(items[checked].new->library, items[checked].from,
+                                     changes->info) == TH_OK))
+        checked++;
+    while (checked == count && upgraded < count &&
+           (!items[upgraded].from || th_library_load(items[upgraded].new->library,
+                                                     items[upgraded].from, changes->info) == TH_OK))
+        upgraded++;
+
+    if (upgraded < count) {
+        status = th_error_status();
+        while (upgraded-- > 0)
+            if (items[upgraded].from)
+                hand_back(changes, &changes->items[upgraded]);
+        while (loaded-- > 0)
+            if (!items[loaded].from)
+                th_library_undo_load(items[loaded].new->library);
     }
     th_code_permission_end();
     return status;
@@ -151,57 +120,59 @@ static void stage_callee(struct th_export *entry, const struct th_callee *callee
     th_code_stage_word(&entry->word, th_code_export_word_of(callee) | armed);
 }
 
-/* Stages as undefined the exports of INSTANCE that its successor lacks. */
-static void stage_undefined(const struct th_instance *instance)
-{
-    for (size_t i = 0; i < instance->count; i++) {
-        struct th_export *entry = instance->callees[i].entry;
-        const struct th_callee *staged =
-            entry ? th_code_export_reached(th_code_stage_read(&entry->word)) : NULL;
-        if (staged && staged->instance == instance)
-            stage_callee(entry, NULL);
-    }
-}
-
 /* Old code goes when the current code takes its place. A deleted module has none that would. */
 static void stage_change(struct change *change)
 {
-    change->purged = change->now ? th_code_old_stage_end(change->module) : NULL;
+    const struct th_instance *now = change->now;
+
+    change->purged = now ? th_code_old_stage_end(change->module) : NULL;
     if (change->new) {
         change->new->generation = change->module->generations + 1;
         for (size_t i = 0; i < change->new->count; i++)
             if (change->new->callees[i].entry)
                 stage_callee(change->new->callees[i].entry, &change->new->callees[i]);
-        th_code_ranges_add(change->new);
+        th_code_stage_range(change->new, false);
     }
-    if (change->now)
-        stage_undefined(change->now);
+
+    /* Exports that the successor lacks are undefined. */
+    for (size_t i = 0; now && i < now->count; i++) {
+        struct th_export *entry = now->callees[i].entry;
+        const struct th_callee *staged =
+            entry ? th_code_export_reached(th_code_stage_read(&entry->word)) : NULL;
+        if (staged && staged->instance == now)
+            stage_callee(entry, NULL);
+    }
     th_code_stage_word(&change->module->current, (uintptr_t)change->new);
 }
 
-/* Old code goes first, so that of no module more than two have begun. */
-static void tell(const struct changes *changes)
+/* The watcher is told that the functions of MODULE's old code, if it has any, end: nobody is in it.
+ */
+static void end_old_functions(const struct th_module *module)
 {
-    for (size_t i = 0; i < changes->count; i++)
-        if (changes->items[i].now)
-            th_code_old_tell(changes->items[i].module);
-    for (size_t i = 0; th_code_module_watcher() && i < changes->count; i++) {
-        const struct th_instance *new = changes->items[i].new;
-        if (new)
-            th_code_module_watcher()->begin(new->callees, new->count);
-    }
+    if (module->old && th_code_module_watcher())
+        th_code_module_watcher()->end(module->old);
 }
 
 /* Makes the changes, for which all that can refuse was asked. */
 static void make(struct changes *changes)
 {
-    tell(changes);
+    const struct th_module_watcher *watcher = th_code_module_watcher();
+
+    /* Old code goes first, so that of no module more than two have begun. */
+    for (size_t i = 0; i < changes->count; i++)
+        if (changes->items[i].now)
+            end_old_functions(changes->items[i].module);
+    for (size_t i = 0; watcher && i < changes->count; i++)
+        if (changes->items[i].new)
+            watcher->begin(changes->items[i].new);
+
     th_code_stage_begin();
     for (size_t i = 0; i < changes->count; i++)
         stage_change(&changes->items[i]);
     th_progress_wait();
     ++*changes->rounds;
     th_code_stage_commit();
+
     for (size_t i = 0; i < changes->count; i++) {
         struct change *change = &changes->items[i];
         change->module->generations += change->new != NULL;
@@ -211,16 +182,6 @@ static void make(struct changes *changes)
 }
 
 /* --- Changes ---------------------------------------------------------------------------------- */
-
-static enum th_status check_old(const struct changes *changes)
-{
-    for (size_t i = 0; i < changes->count; i++)
-        if (changes->items[i].now &&
-            th_code_old_check(changes->items[i].module, changes->rounds) != TH_OK)
-            return th_error_context("module %s was not loaded",
-                                    th_atom_name(changes->items[i].module->name)->text);
-    return TH_OK;
-}
 
 static void look_up(struct changes *changes)
 {
@@ -279,25 +240,19 @@ static void delete_failed(struct changes *changes)
     th_error_restore(&error);
 }
 
-/* While they are the latest of their modules. */
-static void note(const struct changes *changes, struct th_finished finished[])
-{
-    for (size_t i = 0; finished && i < changes->count; i++)
-        finished[i] = (struct th_finished){
-            .name = changes->items[i].module->name,
-            .generation = changes->items[i].new->generation,
-            .upgraded = changes->items[i].from != NULL,
-        };
-}
-
+/* Steps 1 to 6 of th_code_finish(). */
 static enum th_status finish(struct changes *changes, struct th_finish *f)
 {
-    enum th_status status;
+    enum th_status status = TH_OK;
 
     f->refusal = TH_CODE_NOT_PURGED;
     th_code_permission_wait();
     look_up(changes);
-    status = check_old(changes);
+    for (size_t i = 0; status == TH_OK && i < changes->count; i++)
+        if (changes->items[i].now &&
+            th_code_old_check(changes->items[i].module, changes->rounds) != TH_OK)
+            status = th_error_context("module %s was not loaded",
+                                      th_atom_name(changes->items[i].module->name)->text);
     if (status == TH_OK) {
         status = run_libraries(changes);
         f->refusal = status == TH_REFUSED ? TH_CODE_REFUSED : TH_CODE_FAILED;
@@ -306,41 +261,38 @@ static enum th_status finish(struct changes *changes, struct th_finish *f)
         make(changes);
     else
         delete_failed(changes);
-    if (status == TH_OK)
-        note(changes, f->finished);
+    for (size_t i = 0; status == TH_OK && f->finished && i < changes->count; i++)
+        f->finished[i] = (struct th_finished){
+            .name = changes->items[i].module->name,
+            .generation = changes->items[i].new->generation,
+            .upgraded = changes->items[i].from != NULL,
+        };
     th_code_permission_release();
     if (status == TH_OK)
         free_purged(changes);
     return status;
 }
 
-static enum th_status check_names(const struct changes *changes)
-{
-    for (size_t i = 0; i < changes->count; i++)
-        for (size_t k = 0; k < i; k++)
-            if (changes->items[i].module == changes->items[k].module)
-                return th_error_raise(TH_USAGE,
-                                      "%s and %s are both module %s; one at a time, "
-                                      "please",
-                                      th_library_path(changes->items[k].new->library),
-                                      th_library_path(changes->items[i].new->library),
-                                      th_atom_name(changes->items[i].module->name)->text);
-    return TH_OK;
-}
-
 enum th_status th_code_finish(struct th_finish *f)
 {
     struct changes changes = {.count = f->count, .info = f->info, .rounds = &f->rounds};
-    enum th_status status;
+    enum th_status status = TH_OK;
 
     f->rounds = 0;
     f->refusal = TH_CODE_DUPLICATE;
     changes.items = th_alloc_zero((f->count + 1) * sizeof *changes.items);
     for (size_t i = 0; i < f->count; i++) {
-        changes.items[i].new = f->prepared[i]->instance;
-        changes.items[i].module = f->prepared[i]->instance->module;
+        struct change *change = &changes.items[i];
+        change->new = f->prepared[i]->instance;
+        change->module = change->new->module;
+        for (size_t k = 0; status == TH_OK && k < i; k++)
+            if (change->module == changes.items[k].module)
+                status =
+                    th_error_raise(TH_USAGE, "%s and %s are both module %s; one at a time, please",
+                                   th_library_path(changes.items[k].new->library),
+                                   th_library_path(change->new->library),
+                                   th_atom_name(change->module->name)->text);
     }
-    status = check_names(&changes);
     if (status == TH_OK && f->purge == TH_PURGE_HARD)
         kill_users(&changes);
     if (status == TH_OK)
@@ -382,7 +334,7 @@ static struct th_instance *purge_old(struct th_module *module)
 {
     struct th_instance *old;
 
-    th_code_old_tell(module);
+    end_old_functions(module);
     th_code_stage_begin();
     old = th_code_old_stage_end(module);
     th_progress_wait();
@@ -415,36 +367,26 @@ enum th_status th_code_purge(th_term name, enum th_purge purge, bool *had)
                            : th_error_context("module %s was not purged", th_atom_name(name)->text);
 }
 
-/* With the permission; what is to be freed without it. */
-static void remove_module(struct th_module *module, struct th_instance *removed[2])
-{
-    unsigned rounds = 0;
-    struct change change = {.module = module,
-                            .now = th_code_module_current(module, th_code_index())};
-    struct changes changes = {.items = &change, .count = 1, .rounds = &rounds};
-
-    removed[0] = removed[1] = NULL;
-    if (module->old)
-        th_code_old_await(module->old);
-    if (change.now) {
-        make(&changes);
-        removed[0] = change.purged;
-    }
-    if (module->old) {
-        th_code_old_await(module->old);
-        removed[1] = purge_old(module);
-    }
-}
-
 static void end_module(struct th_module *module)
 {
-    struct th_instance *removed[2];
+    unsigned rounds = 0;
+    struct change change = {.module = module};
+    struct changes changes = {.items = &change, .count = 1, .rounds = &rounds};
+    struct th_instance *old = NULL;
 
     th_code_permission_wait();
-    remove_module(module, removed);
+    change.now = th_code_module_current(module, th_code_index());
+    if (module->old)
+        th_code_old_await(module->old);
+    if (change.now)
+        make(&changes);
+    if (module->old) {
+        th_code_old_await(module->old);
+        old = purge_old(module);
+    }
     th_code_permission_release();
-    th_code_old_free(removed[0]);
-    th_code_old_free(removed[1]);
+    th_code_old_free(change.purged);
+    th_code_old_free(old);
 }
 
 void th_code_end(void)

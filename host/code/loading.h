@@ -137,22 +137,22 @@ void th_code_list_free(struct th_module_code *list, size_t count);
 
 /*
  * Who is told of the functions of modules, those that are there now included. First those of the
- * library's table, in its order, then the local ones. An entry may be that of two CALLEES, as a
+ * library's table, in its order, then the local ones. An entry may be that of two callees, as a
  * function may stand twice in the table: calls reach the later one.
  *
  * prepare(), which may be left out: before begin(), while nothing of the host's is touched; by any
  * thread, several at once. begin(), before calls can reach them; and end(), when none can any more
  * and no thread is in their code (for NULL, or another watcher, as well), or what was prepared is
  * not to begin: with the code modification permission, which the caller keeps, in a thread that may
- * wait for progress. CALLEES is the same each time, and of it `known` is the watcher's to write.
+ * wait for progress. `known` of INSTANCE and of its callees is the watcher's to write.
  *
  * Functions of the same names may be there already: those of the module's instance that is about to
  * become old code, or, when that ends, of the one which took its place; never more than two.
  */
 struct th_module_watcher {
-    void (*prepare)(struct th_callee callees[], size_t count); /* NULL: nothing */
-    void (*begin)(struct th_callee callees[], size_t count);
-    void (*end)(struct th_callee callees[], size_t count);
+    void (*prepare)(struct th_instance *instance); /* NULL: nothing */
+    void (*begin)(struct th_instance *instance);
+    void (*end)(struct th_instance *instance);
 };
 /* While nothing is prepared and not finished. Waits for the permission. */
 void th_code_module_watch(const struct th_module_watcher *watcher);

@@ -18,17 +18,6 @@ struct th_module *_Atomic th_code_modules;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct th_table modules; /* struct th_module * by name */
 
-static struct th_module *add_module(th_term name)
-{
-    struct th_module *module = th_alloc_zero(sizeof *module);
-
-    module->name = name;
-    module->next = atomic_load_explicit(&th_code_modules, memory_order_relaxed);
-    th_hash_table_set(&modules, name, module);
-    atomic_store_explicit(&th_code_modules, module, memory_order_release);
-    return module;
-}
-
 struct th_module *th_code_module_known(th_term name)
 {
     struct th_module *module;
@@ -45,8 +34,13 @@ struct th_module *th_code_module_get(th_term name)
 
     pthread_mutex_lock(&lock);
     module = th_hash_table_get(&modules, name);
-    if (!module)
-        module = add_module(name);
+    if (!module) {
+        module = th_alloc_zero(sizeof *module);
+        module->name = name;
+        module->next = atomic_load_explicit(&th_code_modules, memory_order_relaxed);
+        th_hash_table_set(&modules, name, module);
+        atomic_store_explicit(&th_code_modules, module, memory_order_release);
+    }
     pthread_mutex_unlock(&lock);
     return module;
 }
@@ -80,13 +74,6 @@ struct th_library *th_code_module_find(th_term name)
 
 /* --- Watching --------------------------------------------------------------------------------- */
 
-static void tell(void (*told)(struct th_callee callees[], size_t count),
-                 const struct th_instance *instance)
-{
-    if (instance)
-        told(instance->callees, instance->count);
-}
-
 void th_code_module_watch(const struct th_module_watcher *watcher)
 {
     const struct th_module_watcher *before;
@@ -94,13 +81,17 @@ void th_code_module_watch(const struct th_module_watcher *watcher)
     th_code_permission_wait();
     before = th_code_module_watcher();
     for (struct th_module *m = first_module(); before && m; m = m->next) {
-        tell(before->end, m->old);
-        tell(before->end, current_of(m));
+        if (m->old)
+            before->end(m->old);
+        if (current_of(m))
+            before->end(current_of(m));
     }
     atomic_store_explicit(&th_code_module_watching, watcher, memory_order_release);
     for (struct th_module *m = first_module(); watcher && m; m = m->next) {
-        tell(watcher->begin, m->old);
-        tell(watcher->begin, current_of(m));
+        if (m->old)
+            watcher->begin(m->old);
+        if (current_of(m))
+            watcher->begin(current_of(m));
     }
     th_code_permission_release();
 }
@@ -112,20 +103,13 @@ struct list {
     size_t count, capacity;
 };
 
-static bool is_outdated(const struct th_library *library)
-{
-    const struct th_examination *facts = th_library_examination(library);
-
-    return access(facts->path, F_OK) == 0 && !th_library_examination_is_current(facts);
-}
-
 static void add(struct list *list, const struct th_instance *instance, bool old)
 {
-    const struct th_code_map *map;
+    const struct th_examination *facts;
 
     if (!instance)
         return;
-    map = th_library_code_map(instance->library);
+    facts = th_library_examination(instance->library);
     TH_ARRAY_GROW(list->items, list->count, list->capacity);
     list->items[list->count++] = (struct th_module_code){
         .name = instance->module->name,
@@ -134,9 +118,9 @@ static void add(struct list *list, const struct th_instance *instance, bool old)
         .path = th_strdup(th_library_path(instance->library)),
         .file = th_strdup(th_library_file(instance->library)),
         .exports = th_library_entry(instance->library)->function_count,
-        .locals = map->local_count,
+        .locals = th_library_code_map(instance->library)->local_count,
         .users = th_code_instance_users(instance),
-        .outdated = is_outdated(instance->library),
+        .outdated = access(facts->path, F_OK) == 0 && !th_library_examination_is_current(facts),
     };
 }
 

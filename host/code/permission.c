@@ -43,24 +43,6 @@ static void grant(struct th_permission_request *request)
     th_code_permission_end();
 }
 
-static void enqueue(struct th_permission_request *request)
-{
-    request->next = NULL;
-    *permission.end = request;
-    permission.end = &request->next;
-}
-
-static struct th_permission_request *dequeue(void)
-{
-    struct th_permission_request *request = permission.first;
-
-    if (request)
-        permission.first = request->next;
-    if (!permission.first)
-        permission.end = &permission.first;
-    return request;
-}
-
 bool th_code_permission_seize(struct th_permission_request *self,
                               void (*granted)(struct th_permission_request *self))
 {
@@ -70,23 +52,15 @@ bool th_code_permission_seize(struct th_permission_request *self,
     pthread_mutex_lock(&permission.lock);
     now = !permission.held;
     permission.held = true;
-    if (!now)
-        enqueue(self);
+    if (!now) {
+        self->next = NULL;
+        *permission.end = self;
+        permission.end = &self->next;
+    }
     pthread_mutex_unlock(&permission.lock);
     if (now)
         grant(self);
     return now;
-}
-
-static void call_who_is_due(void)
-{
-    passing_on = true;
-    while (due) {
-        struct th_permission_request *request = due;
-        due = NULL;
-        grant(request);
-    }
-    passing_on = false;
 }
 
 void th_code_permission_release(void)
@@ -96,14 +70,25 @@ void th_code_permission_release(void)
     pthread_mutex_lock(&permission.lock);
     if (!permission.held)
         th_bug("the code modification permission is released and nobody has it");
-    next = dequeue();
+    next = permission.first;
+    if (next)
+        permission.first = next->next;
+    if (!permission.first)
+        permission.end = &permission.first;
     permission.held = next != NULL;
     pthread_mutex_unlock(&permission.lock);
-    if (!next)
+
+    if (next)
+        due = next;
+    if (!next || passing_on)
         return;
-    due = next;
-    if (!passing_on)
-        call_who_is_due();
+    passing_on = true;
+    while (due) {
+        next = due;
+        due = NULL;
+        grant(next);
+    }
+    passing_on = false;
 }
 
 /* --- A thread that waits ---------------------------------------------------------------------- */

@@ -1,3 +1,10 @@
+/*
+ * Staging: the next index is written while nobody reads it.
+ *
+ * Of each index there is a sorted array of ranges. An instance has one range, from the beginning of
+ * its executable memory to the end of it; no two overlap. So finding the function at an address is
+ * two binary searches, in the ranges and in the instance's own starts.
+ */
 #include "code_internal.h"
 
 #include "host/base/base.h"
@@ -6,72 +13,146 @@
 
 _Atomic unsigned th_code_active;
 
-struct words {
-    struct th_code_word **items;
+static struct ranges {
+    struct range {
+        uint64_t high; /* the first address that is beyond */
+        uintptr_t low;
+        struct th_instance *instance;
+    } * items;
     size_t count, capacity;
+} ranges[TH_CODE_INDICES];
+
+/* A change of one index that the others need as well: a word that has another value, or a range
+ * that is added or removed. The instance of a removal, or of an addition that a removal follows,
+ * may be freed when the change is repeated in another index: the instance is not looked at. */
+struct index_change {
+    struct th_code_word *word; /* NULL: RANGE changes */
+    struct range range;
+    bool removes;
 };
 
-/* Of each index, the words that are not up to date: others were made active with another value. A
- * word can stand there twice. Then what is staged. */
-static struct words stale[TH_CODE_INDICES], staged;
+/* The changes that each index still needs, in which a word can stand twice. Then those that are
+ * staged. */
+static struct index_changes {
+    struct index_change *items;
+    size_t count, capacity;
+} due[TH_CODE_INDICES], staged;
 
-static void add(struct words *words, struct th_code_word *word)
+static void add_change(struct index_changes *to, const struct index_change *change)
 {
-    TH_ARRAY_GROW(words->items, words->count, words->capacity);
-    words->items[words->count++] = word;
+    TH_ARRAY_GROW(to->items, to->count, to->capacity);
+    to->items[to->count++] = *change;
 }
 
-static void add_all(struct words *to, const struct words *from)
+/* How many ranges end at ADDRESS or below. */
+static size_t ranges_below(const struct ranges *in, uintptr_t address)
 {
-    if (from->count == 0)
+    return th_base_count_up_to(in->items, in->count, sizeof *in->items, address);
+}
+
+static void change_range(struct ranges *in, const struct index_change *change)
+{
+    size_t at = ranges_below(in, change->range.low);
+
+    if (!change->removes) {
+        TH_ARRAY_GROW(in->items, in->count, in->capacity);
+        memmove(&in->items[at + 1], &in->items[at], (in->count - at) * sizeof *in->items);
+        in->items[at] = change->range;
+        in->count++;
         return;
-    while (to->capacity - to->count < from->count)
-        TH_ARRAY_GROW(to->items, to->capacity, to->capacity);
-    memcpy(to->items + to->count, from->items, from->count * sizeof *to->items);
-    to->count += from->count;
+    }
+    if (at == in->count || in->items[at].instance != change->range.instance)
+        th_bug("code is removed that is in no range");
+    in->count--;
+    memmove(&in->items[at], &in->items[at + 1], (in->count - at) * sizeof *in->items);
 }
 
-/* Relaxed: with the permission, and nobody reads it before the commit. */
+/* Relaxed: with the permission, and nobody reads the word before the commit. */
 static void write_word(struct th_code_word *word, unsigned index, uintptr_t value)
 {
     atomic_store_explicit(&word->of[index], value, memory_order_relaxed);
 }
 
-unsigned th_code_stage_index(void)
+static unsigned staging_index(void)
 {
     return (atomic_load_explicit(&th_code_active, memory_order_relaxed) + 1) % TH_CODE_INDICES;
 }
 
 void th_code_stage_begin(void)
 {
-    unsigned active = th_code_index(), next = th_code_stage_index();
-    struct words *old = &stale[next];
+    unsigned active = th_code_index(), next = staging_index();
 
-    for (size_t i = 0; i < old->count; i++)
-        write_word(old->items[i], next, th_code_word(old->items[i], active));
-    th_code_ranges_catch_up(next);
-    old->count = 0;
+    for (size_t i = 0; i < due[next].count; i++) {
+        const struct index_change *change = &due[next].items[i];
+        if (change->word)
+            write_word(change->word, next, th_code_word(change->word, active));
+        else
+            change_range(&ranges[next], change);
+    }
+    due[next].count = 0;
 }
 
 void th_code_stage_word(struct th_code_word *word, uintptr_t value)
 {
-    write_word(word, th_code_stage_index(), value);
-    add(&staged, word);
+    write_word(word, staging_index(), value);
+    add_change(&staged, &(struct index_change){.word = word});
 }
 
 uintptr_t th_code_stage_read(const struct th_code_word *word)
 {
-    return th_code_word(word, th_code_stage_index());
+    return th_code_word(word, staging_index());
+}
+
+void th_code_stage_range(struct th_instance *instance, bool removes)
+{
+    struct index_change change = {.range = {instance->high, instance->low, instance},
+                                  .removes = removes};
+
+    if (instance->low == instance->high)
+        return; /* it has no code */
+    change_range(&ranges[staging_index()], &change);
+    add_change(&staged, &change);
 }
 
 void th_code_stage_commit(void)
 {
-    unsigned next = th_code_stage_index();
+    unsigned next = staging_index();
 
-    th_code_ranges_commit(next);
     for (unsigned i = 0; i < TH_CODE_INDICES; i++)
-        if (i != next)
-            add_all(&stale[i], &staged);
+        for (size_t k = 0; i != next && k < staged.count; k++)
+            add_change(&due[i], &staged.items[k]);
     staged.count = 0;
     atomic_store_explicit(&th_code_active, next, memory_order_release);
+}
+
+/* --- Finding ---------------------------------------------------------------------------------- */
+
+const struct th_instance *th_code_instance_at(uintptr_t address)
+{
+    const struct ranges *in = &ranges[th_code_index()];
+    size_t at = ranges_below(in, address);
+
+    return at < in->count && in->items[at].low <= address ? in->items[at].instance : NULL;
+}
+
+bool th_code_place(uintptr_t address, struct th_code_place *place)
+{
+    const struct th_instance *instance = th_code_instance_at(address);
+    uintptr_t offset = instance ? address - instance->base : 0;
+    const struct th_symbol *symbol =
+        instance ? th_debuginfo_symbols_find(&instance->functions, offset) : NULL;
+
+    *place = (struct th_code_place){
+        .instance = instance,
+        .function = symbol ? symbol->name : NULL,
+        .inside = symbol ? offset - symbol->address : offset,
+    };
+    return instance != NULL;
+}
+
+const struct th_callee *th_code_at(uintptr_t address)
+{
+    const struct th_instance *instance = th_code_instance_at(address);
+
+    return instance ? th_code_instance_start(instance, address) : NULL;
 }

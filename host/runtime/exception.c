@@ -18,14 +18,6 @@
 
 enum { DEPTH = 8 /* entries, as in a BEAM */ };
 
-/* The atom of a C name, which is UTF-8 or Latin-1 and was looked at before. */
-th_term th_runtime_name_atom(const char *name)
-{
-    th_term atom = th_atom_utf8(name, strlen(name));
-
-    return atom == TH_NONE ? th_atom_latin1(name, strlen(name)) : atom;
-}
-
 /* A stack that grows downwards, the oldest entry last. */
 struct trace {
     th_env *env;
@@ -47,7 +39,7 @@ static void add_waiting(struct trace *trace, const struct th_callee *callee, con
                         bool goes_on, int argc, uintptr_t at)
 {
     add(trace, th_library_name(callee->library),
-        th_runtime_name_atom(goes_on ? callee->function->name : name),
+        th_code_name_atom(goes_on ? callee->function->name : name),
         th_small(goes_on ? (int)callee->function->arity : argc), at);
 }
 
@@ -96,7 +88,7 @@ void th_runtime_exception_of_call(struct th_process *process, const struct th_ca
     if (call->goes_on)
         add_waiting(&trace, call->callee, NULL, true, 0, at);
     else
-        add(&trace, th_library_name(call->callee->library), th_runtime_name_atom(call->function),
+        add(&trace, th_library_name(call->callee->library), th_code_name_atom(call->function),
             th_make_list(call->env, call->argv, (size_t)call->argc), at);
     add_outer(&trace, process, call->frames, call->outer);
     process->raised = (struct th_exception_raised){class, true, reason, stack_of(&trace)};

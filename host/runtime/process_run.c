@@ -135,7 +135,7 @@ static void begin_call(struct th_process *process, const struct th_request *requ
         .where = ERL_NIF_THR_NORMAL_SCHEDULER,
         .callee = callee,
         .module = callee ? th_library_name(callee->library) : entry->module,
-        .function = callee ? th_runtime_name_atom(callee->function->name) : entry->function,
+        .function = callee ? th_code_name_atom(callee->function->name) : entry->function,
         .argc = argc,
         .argv = argv};
 }

@@ -165,17 +165,17 @@ static const struct th_callee *echo_of(const struct th_callee callees[], size_t 
     return NULL;
 }
 
-static void note_begin(struct th_callee callees[], size_t count)
+static void note_begin(struct th_instance *instance)
 {
-    begun += count;
-    assert_true((echo_of(callees, count) != NULL) ==
+    begun += instance->count;
+    assert_true((echo_of(instance->callees, instance->count) != NULL) ==
                 (th_code_module_find(th_atom("party")) != NULL));
 }
 
-static void note_end(struct th_callee callees[], size_t count)
+static void note_end(struct th_instance *instance)
 {
-    ended += count;
-    assert_true((echo_of(callees, count) != NULL) ==
+    ended += instance->count;
+    assert_true((echo_of(instance->callees, instance->count) != NULL) ==
                 (th_code_module_find(th_atom("party")) != NULL));
 }
 

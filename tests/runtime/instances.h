@@ -20,6 +20,7 @@ struct instance {
     struct th_callee *callees;
     ErlNifFunc *locals;
     size_t count;
+    struct th_instance *loaded; /* as the watcher is told of it */
 };
 
 /* The file, made once. */
@@ -88,7 +89,10 @@ static inline struct instance *open_instance(int generation, bool patchable)
         instance->locals[i].arity = map->locals[i].arity;
         add_callee(instance, &instance->locals[i], map->locals[i].code, false);
     }
-    th_traced_functions_watcher.prepare(instance->callees, instance->count);
+    instance->loaded = th_alloc_aligned(_Alignof(struct th_instance), sizeof *instance->loaded);
+    *instance->loaded =
+        (struct th_instance){.callees = instance->callees, .count = instance->count};
+    th_traced_functions_watcher.prepare(instance->loaded);
     return instance;
 }
 
@@ -96,6 +100,7 @@ static inline void close_instance(struct instance *instance)
 {
     for (size_t i = 0; i < instance->count; i++)
         th_free((char *)instance->callees[i].name);
+    th_free(instance->loaded);
     th_free(instance->callees);
     th_free(instance->locals);
     th_library_release(instance->library);
@@ -106,12 +111,12 @@ static inline void close_instance(struct instance *instance)
 
 static inline void begin_instance(const struct instance *instance)
 {
-    th_traced_functions_watcher.begin(instance->callees, instance->count);
+    th_traced_functions_watcher.begin(instance->loaded);
 }
 
 static inline void end_instance(const struct instance *instance)
 {
-    th_traced_functions_watcher.end(instance->callees, instance->count);
+    th_traced_functions_watcher.end(instance->loaded);
 }
 
 /* In all code indices at once. */

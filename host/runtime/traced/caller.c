@@ -122,7 +122,7 @@ size_t th_traced_callers_find(const struct th_process *process, uintptr_t from,
 struct th_mfa th_traced_callee_name(const struct th_callee *callee)
 {
     return (struct th_mfa){th_library_name(callee->library),
-                           th_runtime_name_atom(callee->function->name), callee->function->arity};
+                           th_code_name_atom(callee->function->name), callee->function->arity};
 }
 
 /* --- Where control comes back to -------------------------------------------------------------- */

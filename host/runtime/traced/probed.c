@@ -44,7 +44,7 @@ static const char *next_text(struct text *text, const struct th_continuation *ne
     case TH_STEP_FILE:
     case TH_STEP_CODE:
         return mfa_text(text, th_library_name(callee->library),
-                        th_runtime_name_atom(next->goes_on ? callee->function->name : next->name),
+                        th_code_name_atom(next->goes_on ? callee->function->name : next->name),
                         next->goes_on ? (int)callee->function->arity : next->argc);
     default:
         return "";
@@ -192,7 +192,7 @@ static int depth_in(const struct th_process *process, const struct th_call *oute
 static const char *callee_text(struct text *text, const struct th_callee *callee)
 {
     return mfa_text(text, th_library_name(callee->library),
-                    th_runtime_name_atom(callee->function->name), (int)callee->function->arity);
+                    th_code_name_atom(callee->function->name), (int)callee->function->arity);
 }
 
 /* What enif_schedule_nif() named goes by that name, unless it stands for the function itself. */
@@ -200,8 +200,8 @@ static const char *running_text(struct text *text, const struct th_call *call)
 {
     if (call->goes_on)
         return callee_text(text, call->callee);
-    return mfa_text(text, th_library_name(call->callee->library),
-                    th_runtime_name_atom(call->function), call->argc);
+    return mfa_text(text, th_library_name(call->callee->library), th_code_name_atom(call->function),
+                    call->argc);
 }
 
 static const char *function_text(struct text *text, const struct th_mfa *function)

@@ -118,7 +118,7 @@ static th_term place_of(const struct th_continuation *next, th_env *env)
     case TH_STEP_CODE:
         return th_make_tuple_of(
             env, th_library_name(callee->library),
-            th_runtime_name_atom(next->goes_on ? callee->function->name : next->name),
+            th_code_name_atom(next->goes_on ? callee->function->name : next->name),
             th_small(next->goes_on ? (int64_t)callee->function->arity : next->argc));
     default:
         return th_small(0);
