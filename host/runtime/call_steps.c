@@ -60,7 +60,7 @@ static void give_back(const struct surroundings *s)
     s->keeps->exception_class = s->exception_class;
 }
 
-static th_term *copy_terms(th_env *env, int count, const th_term terms[])
+th_term *th_runtime_terms_copy(th_env *env, int count, const th_term terms[])
 {
     th_term *copies = th_env_take(env, (size_t)count);
 
@@ -85,10 +85,10 @@ static void leave(struct surroundings *s, struct th_process *process, struct th_
         call->passed.stack = th_copy(s->keeps, call->passed.stack);
     }
     if (process->next.step != TH_STEP_NONE)
-        process->next.argv = copy_terms(s->keeps, process->next.argc, process->next.argv);
+        process->next.argv = th_runtime_terms_copy(s->keeps, process->next.argc, process->next.argv);
     if (process->then_is_set)
         process->then.then.argv =
-            copy_terms(s->keeps, process->then.then.argc, process->then.then.argv);
+            th_runtime_terms_copy(s->keeps, process->then.then.argc, process->then.then.argv);
 }
 
 /* --- Steps ----------------------------------------------------------------------------------- */
@@ -341,7 +341,7 @@ void th_runtime_step_run(struct th_process *process, struct th_call *outer,
     };
 
     if (s.own)
-        call.argv = copy_terms(s.own, now->argc, now->argv);
+        call.argv = th_runtime_terms_copy(s.own, now->argc, now->argv);
     call.env->thread = (unsigned char)th_self.scheduler->type;
     process->raised.class = TH_RAISED_NOTHING;
     clear_next(process, TH_STEP_NONE);

@@ -1,4 +1,23 @@
-#include "process_wait.h"
+/*
+ * Processes that wait for code to be loaded, purged or deleted.
+ *
+ * A function asks for it by a continuation (th_runtime_call_code()). When it has returned,
+ *
+ *  1. a dirty thread prepares the libraries, as part of the process' turn: so any number of
+ *     processes prepare at once, up to the number of those threads. There is no such step where
+ *     nothing is to be prepared;
+ *  2. the loader is ordered to do the rest, and has all that was prepared;
+ *  3. the process waits without a thread, as for a message. The answer is a signal and no message:
+ *     it comes in order, and messages stay in the mailbox.
+ *
+ * A process that ends meanwhile has nothing to give back: its order is dropped at its turn, or
+ * carried out to the end, and nobody gets the answer.
+ *
+ * The loader is the thread that changes code: it takes one order after the other, waits for the
+ * code modification permission, for libraries' load() and for thread progress, and sends the answer.
+ * So one thread waits, whatever the number of processes, and no scheduler does. The first order
+ * starts the thread. Functions in which it calls libraries' code are those of code/loading.h.
+ */
 #include "mailbox.h"
 #include "queue.h"
 
@@ -6,9 +25,25 @@
 #include "host/runtime/traced/tracepoint.h"
 
 #include "host/base/base.h"
+#include "host/file/file.h"
 
 #include <errno.h>
 #include <string.h>
+
+struct th_code_order {
+    struct th_code_order *next; /* in the queue, under its lock */
+    th_term process;            /* who waits for the answer */
+    enum th_code_command command;
+    enum th_purge purge;
+    th_term module; /* that is to be purged or deleted */
+
+    struct th_prepared **prepared; /* that are to be loaded: COUNT of them */
+    size_t count;
+    th_term info;   /* in ENV */
+    th_term answer; /* in ENV; TH_NONE: none yet. If there is one already, nothing is done but to
+                       drop what was prepared, and to send it */
+    th_env env;
+};
 
 /* The lock guards all of it; nothing is called under it but what starts the thread. */
 static struct {
@@ -22,17 +57,6 @@ static struct {
     .lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER, .end = &loader.first};
 
 /* --- Orders ----------------------------------------------------------------------------------- */
-
-struct th_code_order *th_runtime_code_order_create(enum th_code_command command, th_term process)
-{
-    struct th_code_order *order = th_alloc_zero(sizeof *order);
-
-    order->command = command;
-    order->process = process;
-    order->answer = TH_NONE;
-    th_env_init(&order->env, TH_ENV_PLAIN);
-    return order;
-}
 
 static void drop_prepared(struct th_code_order *order)
 {
@@ -48,10 +72,15 @@ static void free_order(struct th_code_order *order)
     th_free(order);
 }
 
-/* --- Answers ---------------------------------------------------------------------------------- */
-
-static th_term error_texts(th_env *env)
+/* The answer of ORDER is {error, {Why, Texts}}: REFUSAL, and what the thread's error chain says. */
+static void fail_order(struct th_code_order *order, enum th_code_refusal refusal)
 {
+    static const char *const words[] = {
+        [TH_CODE_FAILED] = "failed",         [TH_CODE_REFUSED] = "refused",
+        [TH_CODE_NOT_PURGED] = "not_purged", [TH_CODE_DUPLICATE] = "duplicate",
+        [TH_CODE_NOT_LOADED] = "not_loaded",
+    };
+    th_env *env = &order->env;
     th_term texts[TH_ERROR_LINKS];
     const char *link;
     size_t count = 0;
@@ -60,35 +89,12 @@ static th_term error_texts(th_env *env)
         texts[count] = th_make_binary(env, link, strlen(link));
         count++;
     }
-    return th_make_list(env, texts, count);
-}
-
-void th_runtime_code_order_fail(struct th_code_order *order, enum th_code_refusal refusal)
-{
-    static const char *const words[] = {
-        [TH_CODE_FAILED] = "failed",         [TH_CODE_REFUSED] = "refused",
-        [TH_CODE_NOT_PURGED] = "not_purged", [TH_CODE_DUPLICATE] = "duplicate",
-        [TH_CODE_NOT_LOADED] = "not_loaded",
-    };
-    th_env *env = &order->env;
-    th_term why = th_make_tuple_of(env, th_atom(words[refusal]), error_texts(env));
-
-    order->answer = th_make_tuple_of(env, TH_AM(error), why);
+    order->answer = th_make_tuple_of(
+        env, TH_AM(error),
+        th_make_tuple_of(env, th_atom(words[refusal]), th_make_list(env, texts, count)));
 }
 
 /* --- Carrying out ----------------------------------------------------------------------------- */
-
-static th_term finished_list(th_env *env, const struct th_finished finished[], size_t count)
-{
-    th_term list = TH_NIL;
-
-    for (size_t i = count; i-- > 0;)
-        list = th_make_cons(
-            env,
-            th_make_tuple_of(env, finished[i].name, th_make_uint64(env, finished[i].generation)),
-            list);
-    return list;
-}
 
 static void finish(struct th_code_order *order)
 {
@@ -99,51 +105,51 @@ static void finish(struct th_code_order *order)
                           .purge = order->purge,
                           .finished = finished};
     enum th_status status = th_code_finish(&f);
+    th_env *env = &order->env;
 
-    for (size_t i = 0; status == TH_OK && th_runtime_tracing() && i < order->count; i++)
+    if (status != TH_OK) {
+        fail_order(order, f.refusal);
+        th_free(finished);
+        return;
+    }
+    for (size_t i = 0; th_runtime_tracing() && i < order->count; i++)
         th_trace_warn_of_losses(th_runtime_tracing(), finished[i].name);
-    if (status == TH_OK) {
-        order->answer = finished_list(&order->env, finished, order->count);
-        order->count = 0; /* they are the modules' */
-    } else {
-        th_runtime_code_order_fail(order, f.refusal);
+    order->answer = TH_NIL;
+    for (; order->count > 0; order->count--) { /* they are the modules' */
+        const struct th_finished *last = &finished[order->count - 1];
+        order->answer = th_make_cons(
+            env, th_make_tuple_of(env, last->name, th_make_uint64(env, last->generation)),
+            order->answer);
     }
     th_free(finished);
 }
 
-static void purge(struct th_code_order *order)
-{
-    bool had;
-
-    if (th_code_purge(order->module, order->purge, &had) == TH_OK)
-        order->answer = had ? TH_AM(true) : TH_AM(false);
-    else
-        th_runtime_code_order_fail(order, TH_CODE_NOT_PURGED);
-}
-
-static void delete_module(struct th_code_order *order)
-{
-    enum th_status status = th_code_delete(order->module, order->purge);
-
-    if (status == TH_OK)
-        order->answer = TH_AM(true);
-    else
-        th_runtime_code_order_fail(order,
-                                   status == TH_USAGE ? TH_CODE_NOT_LOADED : TH_CODE_NOT_PURGED);
-}
-
 static void carry_out(struct th_code_order *order)
 {
-    static void (*const commands[])(struct th_code_order *) = {
-        [TH_CODE_LOAD] = finish, [TH_CODE_PURGE] = purge, [TH_CODE_DELETE] = delete_module};
+    enum th_status status;
+    bool had;
 
-    if (order->answer == TH_NONE)
-        commands[order->command](order);
+    switch (order->command) {
+    case TH_CODE_LOAD:
+        finish(order);
+        break;
+    case TH_CODE_PURGE:
+        status = th_code_purge(order->module, order->purge, &had);
+        order->answer = had ? TH_AM(true) : TH_AM(false);
+        if (status != TH_OK)
+            fail_order(order, TH_CODE_NOT_PURGED);
+        break;
+    case TH_CODE_DELETE:
+        status = th_code_delete(order->module, order->purge);
+        order->answer = TH_AM(true);
+        if (status != TH_OK)
+            fail_order(order, status == TH_USAGE ? TH_CODE_NOT_LOADED : TH_CODE_NOT_PURGED);
+    }
     th_error_clear();
 }
 
 /* What is not to be loaded is gone when the process goes on. */
-static void answer(struct th_code_order *order)
+static void send_answer(struct th_code_order *order)
 {
     struct th_message *signal = th_process_message_create(order->answer);
 
@@ -153,16 +159,6 @@ static void answer(struct th_code_order *order)
 }
 
 /* --- The thread ------------------------------------------------------------------------------- */
-
-static struct th_code_order *take(void)
-{
-    struct th_code_order *order = loader.first;
-
-    loader.first = order->next;
-    if (!loader.first)
-        loader.end = &loader.first;
-    return order;
-}
 
 static void *run(void *unused)
 {
@@ -175,11 +171,15 @@ static void *run(void *unused)
             pthread_cond_wait(&loader.work, &loader.lock);
             continue;
         }
-        order = take();
+        order = loader.first;
+        loader.first = order->next;
+        if (!loader.first)
+            loader.end = &loader.first;
         pthread_mutex_unlock(&loader.lock);
         if (th_process_alive(order->process)) {
-            carry_out(order);
-            answer(order);
+            if (order->answer == TH_NONE)
+                carry_out(order);
+            send_answer(order);
         }
         free_order(order);
         pthread_mutex_lock(&loader.lock);
@@ -190,36 +190,87 @@ static void *run(void *unused)
     return unused;
 }
 
-/* Under the lock. */
-static bool start(void)
+/* Takes ORDER over. An order of a process that is dead when it is the order's turn is dropped. */
+static void submit_order(struct th_code_order *order)
 {
-    int error = loader.running ? 0 : th_runtime_thread_create(&loader.thread, run, NULL);
-
-    loader.running = !error;
-    errno = error;
-    return loader.running;
-}
-
-void th_runtime_loader_submit(struct th_code_order *order)
-{
-    bool started;
+    int error;
 
     pthread_mutex_lock(&loader.lock);
-    started = start();
-    if (started) {
+    error = loader.running ? 0 : th_runtime_thread_create(&loader.thread, run, NULL);
+    if (!error) {
+        loader.running = true;
         *loader.end = order;
         loader.end = &order->next;
         loader.orders++;
         pthread_cond_signal(&loader.work);
     }
     pthread_mutex_unlock(&loader.lock);
-    if (started)
+    if (!error)
         return;
-    th_error_raise(TH_FAILED, "the thread that loads code cannot be started: %s", strerror(errno));
-    th_runtime_code_order_fail(order, TH_CODE_FAILED);
+    th_error_raise(TH_FAILED, "the thread that loads code cannot be started: %s", strerror(error));
+    fail_order(order, TH_CODE_FAILED);
     th_error_clear();
-    answer(order);
+    send_answer(order);
     free_order(order);
+}
+
+/* --- Processes that wait ---------------------------------------------------------------------- */
+
+/* Prepares what is to be loaded. */
+static void prepare(struct th_code_order *order, th_term paths, th_term info)
+{
+    enum th_status status = TH_OK;
+    struct th_library *library;
+    size_t length = 0;
+
+    th_get_list_length(paths, &length);
+    order->prepared = th_alloc((length + 1) * sizeof *order->prepared);
+    order->info = th_copy(&order->env, info);
+    for (; status == TH_OK && th_is_list(paths); paths = th_cell(paths)[1]) {
+        char *path = th_file_path(th_cell(paths)[0]);
+        status = th_library_open_copy(path, &library);
+        if (status == TH_OK)
+            order->prepared[order->count++] = th_code_prepare(library);
+        th_free(path);
+    }
+    if (status != TH_OK)
+        fail_order(order, status == TH_REFUSED ? TH_CODE_REFUSED : TH_CODE_FAILED);
+    th_error_clear();
+}
+
+static void go_on(struct th_process *process, const struct th_message *answer)
+{
+    (void)answer;
+    process->code_ordered = false;
+}
+
+/* The request is what th_runtime_call_code() has put in the place of the answer. The answer may
+ * arrive as soon as the order is submitted. */
+bool th_runtime_code_step(struct th_process *process)
+{
+    struct th_code_order *order;
+    const th_term *request;
+
+    if (process->code_ordered)
+        return th_runtime_mailbox_await(process, go_on);
+    request = th_tuple_elements(process->next.argv[0]);
+    order = th_alloc_zero(sizeof *order);
+    order->command = (enum th_code_command)th_small_value(request[0]);
+    order->purge = (enum th_purge)th_small_value(request[3]);
+    order->process = process->pid;
+    order->answer = TH_NONE;
+    th_env_init(&order->env, TH_ENV_PLAIN);
+    th_runtime_thread_runs(process->next.callee->name); /* the function that has asked */
+    if (order->command == TH_CODE_LOAD)
+        prepare(order, request[1], request[2]);
+    else
+        order->module = request[1];
+    process->next.argv[0] = TH_NONE;
+    process->next.where = ERL_NIF_THR_NORMAL_SCHEDULER;
+    process->code_ordered = true;
+    submit_order(order);
+    th_runtime_thread_runs(NULL);
+    return true;
 }
 
 size_t th_runtime_loader_orders(void)

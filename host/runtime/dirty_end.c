@@ -26,13 +26,6 @@
 #include "mailbox.h"
 #include "queue.h"
 
-/* Under the mailbox's lock. */
-static void claim(struct th_process *process)
-{
-    atomic_store_explicit(&process->dirty, TH_DIRTY_ENDS, memory_order_relaxed);
-    th_runtime_run_queue_add(process);
-}
-
 static enum th_dirty state_of(const struct th_process *process)
 {
     return atomic_load_explicit(&process->dirty, memory_order_relaxed);
@@ -42,8 +35,10 @@ void th_runtime_dirty_arrived(struct th_process *process, const struct th_messag
 {
     if (state_of(process) == TH_DIRTY_LET_GO &&
         (signal->kind == TH_SIGNAL_EXIT || signal->kind == TH_SIGNAL_EXIT_LINKED) &&
-        th_runtime_signal_ends(process, signal))
-        claim(process);
+        th_runtime_signal_ends(process, signal)) {
+        atomic_store_explicit(&process->dirty, TH_DIRTY_ENDS, memory_order_relaxed);
+        th_runtime_run_queue_add(process);
+    }
 }
 
 static void let_go(void *context)

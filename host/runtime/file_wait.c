@@ -10,7 +10,6 @@
  * in its mailbox, or will find it dead: then the operation is settled by who finds that.
  */
 #include "mailbox.h"
-#include "process_wait.h"
 #include "seq_token.h"
 
 #include "host/base/base.h"
@@ -33,7 +32,7 @@ void th_runtime_file_unwanted(const struct th_message *signal)
 }
 
 /* By a thread of the pool. */
-static void tell_over(struct th_file_operation *operation)
+static void report_over(struct th_file_operation *operation)
 {
     struct th_message *signal = th_process_message_create(operation->result);
 
@@ -45,58 +44,46 @@ static void tell_over(struct th_file_operation *operation)
     th_file_operation_drop(operation);
 }
 
-static void submit(struct th_process *process)
+static void go_on(struct th_process *process, const struct th_message *answer)
 {
-    struct th_file_operation *operation = th_magic_object(process->next.argv[0]);
-    struct th_buffer tag = {0};
-
-    th_runtime_tag_text(process, &tag);
-    process->next.argv[0] = TH_NONE;
-    th_file_operation_keep(operation); /* the term's share goes with the heap */
-    process->operation = operation;
-    operation->done = tell_over;
-    th_file_submit(operation,
-                   &(struct th_file_submission){.thread = th_self.scheduler->number,
-                                                .user_tag = th_buffer_text(&tag)});
-    th_buffer_free(&tag);
-}
-
-void th_runtime_file_arrived(struct th_process *process, struct th_message *signal)
-{
-    signal->next = NULL;
-    process->operation_over = signal;
-}
-
-/* The result is an argument, as a message is. */
-static void go_on(struct th_process *process)
-{
-    struct th_message *signal = process->operation_over;
-    struct th_file_operation *operation = operation_of(signal);
+    struct th_file_operation *operation = operation_of(answer);
 
     process->operation = NULL;
-    process->operation_over = NULL;
     process->last_operation = (struct th_file_last){.command = operation->command,
                                                     .thread = operation->thread,
                                                     .tag = operation->tag,
                                                     .error = operation->error};
     th_file_settle(operation, &process->files);
     th_file_operation_drop(operation);
-    th_runtime_mailbox_answered(process, signal);
 }
 
 bool th_runtime_file_step(struct th_process *process)
 {
-    if (!process->operation)
-        submit(process);
-    return th_runtime_mailbox_await(process, &process->operation_over, go_on);
+    struct th_file_operation *operation;
+    struct th_buffer tag = {0};
+
+    if (!process->operation) {
+        operation = th_magic_object(process->next.argv[0]);
+        th_runtime_tag_text(process, &tag);
+        process->next.argv[0] = TH_NONE;
+        th_file_operation_keep(operation); /* the term's share goes with the heap */
+        process->operation = operation;
+        operation->done = report_over;
+        th_file_submit(
+            operation,
+            &(struct th_file_submission){.thread = th_self.scheduler->number,
+                                         .user_tag = th_buffer_text(&tag)});
+        th_buffer_free(&tag);
+    }
+    return th_runtime_mailbox_await(process, go_on);
 }
 
 void th_runtime_file_end(struct th_process *process)
 {
-    if (process->operation_over) {
-        th_runtime_file_unwanted(process->operation_over);
-        th_process_message_free(process->operation_over);
-        process->operation_over = NULL;
+    if (process->operation && process->answer) {
+        th_runtime_file_unwanted(process->answer);
+        th_process_message_free(process->answer);
+        process->answer = NULL;
     } else if (process->operation) {
         th_file_abandon(process->operation);
     }

@@ -18,6 +18,8 @@
  */
 #include "process_life.h"
 
+#include "call_steps.h"
+
 #include "host/runtime/traced/tracepoint.h"
 #include "host/self/self.h"
 
@@ -81,20 +83,13 @@ static void add_words(void *context, th_term **terms, int count)
 /* *TERMS becomes a copy in ENV, the context. */
 static void move(void *context, th_term **terms, int count)
 {
-    th_term *copies = th_env_take(context, (size_t)count);
-
-    for (int i = 0; i < count; i++)
-        copies[i] = (*terms)[i] == TH_NONE ? TH_NONE : th_copy(context, (*terms)[i]);
-    *terms = copies;
+    *terms = th_runtime_terms_copy(context, count, *terms);
 }
 
 static void free_fragments(struct th_process *process)
 {
-    while (process->fragments) {
-        struct th_message *next = process->fragments->next;
-        th_process_message_free(process->fragments);
-        process->fragments = next;
-    }
+    th_process_messages_free(process->fragments);
+    process->fragments = NULL;
     process->fragment_words = 0;
 }
 

@@ -16,30 +16,27 @@
 
 /* --- Arriving -------------------------------------------------------------------------------- */
 
-/* Under the mailbox's lock. */
+/* Under the mailbox's lock. A process waits for a normal scheduler only. */
 static void wake(struct th_process *process)
 {
     if (process->waiting) {
         process->waiting = false;
         th_runtime_shown_doing(&process->shown, TH_PROCESS_QUEUED);
-        th_runtime_queue_add(process);
+        th_runtime_run_queue_add(process);
     }
-}
-
-static bool may_end(const struct th_message *message)
-{
-    return message->kind == TH_SIGNAL_EXIT || message->kind == TH_SIGNAL_EXIT_LINKED ||
-           message->kind == TH_SIGNAL_PURGE || message->kind == TH_SIGNAL_END;
 }
 
 void th_runtime_mailbox_wake(void *context, const struct th_message *message)
 {
     struct th_process *process = context;
 
-    if (may_end(message))
+    if (message->kind == TH_SIGNAL_EXIT || message->kind == TH_SIGNAL_EXIT_LINKED ||
+        message->kind == TH_SIGNAL_PURGE || message->kind == TH_SIGNAL_END)
         atomic_store_explicit(&process->end_arrived, true, memory_order_relaxed);
     atomic_store_explicit(&process->mail, true, memory_order_relaxed);
-    th_runtime_dirty_arrived(process, message);
+    if (__builtin_expect(
+            atomic_load_explicit(&process->dirty, memory_order_relaxed) == TH_DIRTY_LET_GO, 0))
+        th_runtime_dirty_arrived(process, message);
     wake(process);
 }
 
@@ -134,9 +131,8 @@ static bool begin_to_wait(void *context)
     return process->waiting;
 }
 
-/* True: it waits, and is not this thread's any more. False: something has come meanwhile. It is
- * scheduled out before anybody else can have it. */
-static inline bool waits(struct th_process *process)
+/* It is scheduled out before anybody else can have it. */
+bool th_runtime_mailbox_wait(struct th_process *process)
 {
     struct th_message *mail;
 
@@ -145,35 +141,37 @@ static inline bool waits(struct th_process *process)
     atomic_store_explicit(&process->mail, false, memory_order_relaxed);
     atomic_store_explicit(&process->end_arrived, false, memory_order_relaxed);
     if (th_process_take_or(process->mailbox, &mail, begin_to_wait))
-        return true;
+        return false;
     th_traced_tracepoint_in(process);
     th_runtime_signals_take(process, mail);
-    return false;
+    return true;
 }
 
-bool th_runtime_mailbox_wait(struct th_process *process)
+/* TERM of a message, as the function gets it: while the checker is on a copy. */
+static th_term argument_of(struct th_process *process, th_term term)
 {
-    return !waits(process);
+    return th_check_on() ? th_copy(process->env, term) : term;
 }
 
-bool th_runtime_mailbox_await(struct th_process *process, struct th_message *const *signal,
-                              void (*go_on)(struct th_process *process))
+bool th_runtime_mailbox_await(struct th_process *process,
+                              void (*go_on)(struct th_process *process,
+                                            const struct th_message *answer))
 {
-    while (!*signal) {
+    struct th_message *answer;
+
+    while (!process->answer) {
         if (!th_runtime_mailbox_wait(process))
             return false;
         if (process->ending)
             return true;
     }
-    go_on(process);
-    return true;
-}
-
-void th_runtime_mailbox_answered(struct th_process *process, struct th_message *signal)
-{
+    answer = process->answer;
+    process->answer = NULL;
+    go_on(process, answer);
     process->next.step = TH_STEP_RUN;
-    process->next.argv[0] = th_check_on() ? th_copy(process->env, signal->term) : signal->term;
-    th_runtime_heap_attach(process, signal);
+    process->next.argv[0] = argument_of(process, answer->term);
+    th_runtime_heap_attach(process, answer);
+    return true;
 }
 
 /* --- Offering -------------------------------------------------------------------------------- */
@@ -211,8 +209,7 @@ static void offer(struct th_process *process)
         th_traced_tracepoint_receive(process, TH_AM(clock_service), TH_AM(timeout));
         return;
     }
-    next->argv[0] =
-        th_check_on() ? th_copy(process->env, process->offered->term) : process->offered->term;
+    next->argv[0] = argument_of(process, process->offered->term);
     process->seq_changed =
         process->seq.set || process->seq.tag || process->offered->token != TH_NONE;
     if (process->seq_changed) {
@@ -224,41 +221,23 @@ static void offer(struct th_process *process)
     }
 }
 
-static bool is_over(const struct th_continuation *next)
-{
-    return next->deadline >= 0 && (next->deadline == 0 || next->deadline <= th_runtime_timer_now());
-}
-
 bool th_runtime_mailbox_offer(struct th_process *process)
 {
-    struct th_continuation *next = &process->next;
+    const int64_t deadline = process->next.deadline;
 
     th_runtime_timer_stop(process);
     if (!*process->offer && atomic_load_explicit(&process->mail, memory_order_relaxed))
         th_runtime_mailbox_look(process);
     if (process->ending)
         return true;
-    if (!*process->offer && !process->timed_out && !is_over(next)) {
-        if (next->deadline > 0)
-            th_runtime_timer_start(process, next->deadline);
-        return !waits(process);
+    if (!*process->offer && !process->timed_out &&
+        (deadline < 0 || (deadline > 0 && deadline > th_runtime_timer_now()))) {
+        if (deadline > 0)
+            th_runtime_timer_start(process, deadline);
+        return th_runtime_mailbox_wait(process);
     }
     offer(process);
     return true;
-}
-
-/* The token is the message's only if that was taken. */
-static void settle_token(struct th_process *process, bool taken)
-{
-    if (!process->seq_changed)
-        return;
-    process->seq_changed = false;
-    if (taken) {
-        th_runtime_seq_release(&process->seq_before);
-    } else {
-        th_runtime_seq_release(&process->seq);
-        process->seq = process->seq_before;
-    }
 }
 
 void th_runtime_mailbox_offered(struct th_process *process)
@@ -270,7 +249,12 @@ void th_runtime_mailbox_offered(struct th_process *process)
         th_runtime_seq_taken(process);
     process->seq_untold = false;
     process->offered = NULL;
-    settle_token(process, !skipped);
+    if (process->seq_changed) { /* the token is the message's only if that was taken */
+        process->seq_changed = false;
+        th_runtime_seq_release(skipped ? &process->seq : &process->seq_before);
+        if (skipped)
+            process->seq = process->seq_before;
+    }
     if (skipped) {
         process->next = process->offered_to;
         process->next.argv[0] = TH_NONE;

@@ -4,6 +4,8 @@
 
 #include "runtime_internal.h"
 
+#include <time.h>
+
 /* Puts MESSAGE at the end of the inbox; takes the one at PLACE out of it, and frees it. */
 void th_runtime_inbox_add(struct th_process *process, struct th_message *message);
 void th_runtime_inbox_drop(struct th_process *process, struct th_message **place);
@@ -22,14 +24,12 @@ void th_runtime_mailbox_offered(struct th_process *process);
  * th_runtime_mailbox_offer(). */
 bool th_runtime_mailbox_wait(struct th_process *process);
 
-/* Waits until there is *SIGNAL, which the arrival of signals sets, and calls GO_ON, or until the
- * process is to end. False: see th_runtime_mailbox_offer(). */
-bool th_runtime_mailbox_await(struct th_process *process, struct th_message *const *signal,
-                              void (*go_on)(struct th_process *process));
-
-/* The code that is next goes on with the term of SIGNAL as its first argument; the memory is the
- * heap's, as a message's is. */
-void th_runtime_mailbox_answered(struct th_process *process, struct th_message *signal);
+/* Waits until there is an answer, which the arrival of its signal sets, or until the process is to
+ * end. Calls GO_ON; then the code that is next goes on with the term of the answer as its first
+ * argument; the memory is the heap's, as a message's is. False: see th_runtime_mailbox_offer(). */
+bool th_runtime_mailbox_await(struct th_process *process,
+                              void (*go_on)(struct th_process *process,
+                                            const struct th_message *answer));
 
 /* Under the mailbox's lock: the mailbox's hook; a timer's. */
 void th_runtime_mailbox_wake(void *context, const struct th_message *message);
@@ -123,6 +123,30 @@ void th_runtime_timer_start(struct th_process *process, int64_t due);
 void th_runtime_timer_stop(struct th_process *process);
 void th_runtime_timers_end(void); /* the thread; no timer may be left */
 int64_t th_runtime_timer_now(void);
+struct timespec th_runtime_moment(clockid_t clock, long nanoseconds); /* from now */
 int64_t th_runtime_timer_in(int64_t nanoseconds); /* -1: later than the clock can tell */
+
+/* --- Steps that wait for an answer ------------------------------------------------------------- */
+
+/* An operation on a file (file_wait.c): submits the operation that is next, waits for it, and goes
+ * on with its result. False: see th_runtime_mailbox_offer(). */
+bool th_runtime_file_step(struct th_process *process);
+
+/* The process ends: what it waits for is cancelled, its files are closed. Before its mailbox goes;
+ * a signal that is still to come then is handed to th_runtime_file_unwanted(), in place of the
+ * process. */
+void th_runtime_file_end(struct th_process *process);
+void th_runtime_file_unwanted(const struct th_message *signal);
+
+/* Changing code (code_order.c): on a dirty thread prepares, and orders the rest. On a normal one:
+ * orders what is next, unless that was done, waits for the answer, and goes on with it. False: as
+ * before. */
+bool th_runtime_code_step(struct th_process *process);
+
+/* How many orders there are that the loader has not carried out to the end. Any thread. */
+size_t th_runtime_loader_orders(void);
+
+/* Ends the loader, having carried out what there is. */
+void th_runtime_loader_end(void);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "call_steps.h"
 #include "mailbox.h"
-#include "process_wait.h"
 #include "queue.h"
 #include "seq_token.h"
 #include "host/runtime/traced/traced_call.h"
@@ -44,43 +43,18 @@ struct th_process *th_runtime_process_create(bool told, struct th_process *paren
 
 /* --- Spawn ----------------------------------------------------------------------------------- */
 
-static th_term *copy_arguments(th_env *env, int argc, const th_term argv[])
-{
-    th_term *copies = th_env_take(env, (size_t)argc);
-
-    for (int i = 0; i < argc; i++)
-        copies[i] = th_copy(env, argv[i]);
-    return copies;
-}
-
-/* Both know of the link and the monitor before one of them can do anything about it. */
-static void join(struct th_call *call, struct th_process *child, int options, th_term *monitor)
-{
-    struct th_process *parent = call->process;
-
-    if (options & TH_PROCESS_LINK) {
-        th_hash_table_set(&parent->links, child->pid, TH_LINKED);
-        th_hash_table_set(&child->links, parent->pid, TH_LINKED);
-    }
-    if (options & TH_PROCESS_MONITOR) {
-        uint64_t number;
-        *monitor = th_make_new_reference(call->env);
-        number = th_reference_number(*monitor);
-        th_hash_table_set(&parent->monitors, number, (void *)(uintptr_t)child->pid);
-        th_hash_table_set(&child->watchers, number, (void *)(uintptr_t)parent->pid);
-    }
-}
-
 th_term th_runtime_process_spawn(struct th_call *call, th_term module, th_term function, int argc,
                                  const th_term argv[], int options, th_term *monitor)
 {
+    struct th_process *parent = call->process;
+    bool linked = options & TH_PROCESS_LINK;
     struct th_process *child;
+    uint64_t number;
     th_term pid;
 
-    if (th_runtime_processes() >= th_runtime_threads().processes ||
-        !th_runtime_dirty_take(call->process))
+    if (th_runtime_processes() >= th_runtime_threads().processes || !th_runtime_dirty_take(parent))
         return TH_NONE;
-    child = th_runtime_process_create(false, call->process, options & TH_PROCESS_LINK);
+    child = th_runtime_process_create(false, parent, linked);
     pid = child->pid;
     child->next = (struct th_continuation){
         .step = TH_STEP_CALL,
@@ -88,32 +62,30 @@ th_term th_runtime_process_spawn(struct th_call *call, th_term module, th_term f
         .module = module,
         .function = function,
         .argc = argc,
-        .argv = copy_arguments(child->env, argc, argv),
+        .argv = th_runtime_terms_copy(child->env, argc, argv),
     };
-    child->home = call->process->home;
-    th_runtime_seq_spawn(call->process, child);
-    join(call, child, options, monitor);
-    th_traced_probed_spawn(child, call->process);
-    th_traced_tracepoint_spawn(call->process, child, options & TH_PROCESS_LINK);
-    th_runtime_dirty_let_go(call->process);
+    child->home = parent->home;
+    th_runtime_seq_spawn(parent, child);
+
+    /* Both know of the link and the monitor before one of them can do anything about it. */
+    if (linked) {
+        th_hash_table_set(&parent->links, pid, TH_LINKED);
+        th_hash_table_set(&child->links, parent->pid, TH_LINKED);
+    }
+    if (options & TH_PROCESS_MONITOR) {
+        *monitor = th_make_new_reference(call->env);
+        number = th_reference_number(*monitor);
+        th_hash_table_set(&parent->monitors, number, (void *)(uintptr_t)pid);
+        th_hash_table_set(&child->watchers, number, (void *)(uintptr_t)parent->pid);
+    }
+    th_traced_probed_spawn(child, parent);
+    th_traced_tracepoint_spawn(parent, child, linked);
+    th_runtime_dirty_let_go(parent);
     th_runtime_queue_add(child); /* from here on others may have it */
     return pid;
 }
 
 /* --- A turn ---------------------------------------------------------------------------------- */
-
-/* It has returned from its first function, or not caught an exception. */
-static void end_of_itself(struct th_process *process)
-{
-    th_term reason = TH_AM(normal);
-
-    if (process->outcome == TH_NONE) {
-        reason = th_runtime_exception_exit_reason(process->env, &process->raised);
-        if (process->raised.class != TH_RAISED_EXIT)
-            th_runtime_exception_report(process, reason);
-    }
-    th_runtime_process_end(process, reason);
-}
 
 /* What was asked of it is done. True: it goes on. */
 static bool conclude(struct th_process *process)
@@ -123,18 +95,24 @@ static bool conclude(struct th_process *process)
         [TH_RAISED_EXIT] = TH_CALL_EXITED,
         [TH_RAISED_THROW] = TH_CALL_THREW,
     };
+    bool returned = process->outcome != TH_NONE;
+    th_term reason = TH_AM(normal);
 
-    if (!process->told) {
-        end_of_itself(process);
-        return false;
+    if (process->told) {
+        atomic_store_explicit(&process->shown.function, NULL,
+                              memory_order_relaxed); /* it has returned */
+        th_runtime_request_finish(process,
+                                  returned ? TH_CALL_RETURNED : ends[process->raised.class],
+                                  returned ? process->outcome : process->raised.reason);
+        return true;
     }
-    atomic_store_explicit(&process->shown.function, NULL,
-                          memory_order_relaxed); /* it has returned */
-    if (process->outcome != TH_NONE)
-        th_runtime_request_finish(process, TH_CALL_RETURNED, process->outcome);
-    else
-        th_runtime_request_finish(process, ends[process->raised.class], process->raised.reason);
-    return true;
+    if (!returned) { /* its first function has not caught an exception */
+        reason = th_runtime_exception_exit_reason(process->env, &process->raised);
+        if (process->raised.class != TH_RAISED_EXIT)
+            th_runtime_exception_report(process, reason);
+    }
+    th_runtime_process_end(process, reason);
+    return false;
 }
 
 /* By a dirty thread, which had let go of the process. False: that has ended, and is not this
@@ -189,52 +167,29 @@ static bool step(struct th_process *process)
     }
 }
 
-/* Signals are acted on between two functions, by normal schedulers. True: one has ended it. */
-static bool is_ended(struct th_process *process)
-{
-    if (!process->ending && atomic_load_explicit(&process->mail, memory_order_relaxed))
-        th_runtime_mailbox_look(process);
-    if (!process->ending)
-        return false;
-    th_runtime_process_end(process, process->ending->term);
-    return true;
-}
-
 /* What is left of the turn may be less than nothing. */
 static uint64_t reductions_of(const struct th_process *process)
 {
     return process->reductions_before + (uint64_t)(TH_TURN - process->reductions);
 }
 
-/* Whose code is to go on next. */
-static uint64_t code_of(const struct th_process *process)
-{
-    const struct th_continuation *next = &process->next;
-
-    return th_runtime_step_is_code(next->step) && next->callee ? th_code_callee_serial(next->callee)
-                                                               : 0;
-}
-
 enum { OLDEST_FRAMES = 4 }; /* that are looked at: of many it would take long */
 
-static uint64_t kept_code_of(const struct th_process *process)
+void th_runtime_process_show(struct th_process *process)
 {
-    uint64_t oldest = 0;
+    struct th_process_shown *shown = &process->shown;
+    const struct th_continuation *next = &process->next;
+    uint64_t code = 0, oldest = 0;
 
+    if (th_runtime_step_is_code(next->step) && next->callee)
+        code = th_code_callee_serial(next->callee);
     for (size_t i = 0; i < process->frame_count && i < OLDEST_FRAMES; i++) {
         uint64_t serial = th_code_callee_serial(process->frames[i].then.callee);
         if (serial && (!oldest || serial < oldest))
             oldest = serial;
     }
-    return oldest;
-}
-
-void th_runtime_process_show(struct th_process *process)
-{
-    struct th_process_shown *shown = &process->shown;
-
-    th_runtime_shown_set(&shown->code, code_of(process));
-    th_runtime_shown_set(&shown->kept, kept_code_of(process));
+    th_runtime_shown_set(&shown->code, code);
+    th_runtime_shown_set(&shown->kept, oldest);
     th_runtime_shown_set(&shown->reductions, reductions_of(process));
     th_runtime_shown_set(&shown->words, th_env_used(process->env) + process->fragment_words);
     th_runtime_shown_set(&shown->links, process->links.count);
@@ -244,13 +199,6 @@ void th_runtime_process_begin_turn(struct th_process *process)
 {
     process->reductions_before = reductions_of(process);
     process->reductions = TH_TURN;
-}
-
-/* A driven process stands for one that makes one call after the other: between two calls it has not
- * waited, as far as its turn goes. */
-static bool goes_on(const struct th_process *process)
-{
-    return process->told && process->next.step == TH_STEP_NONE && process->reductions > 0;
 }
 
 static void end_meanwhile(struct th_process *process);
@@ -267,13 +215,21 @@ void th_runtime_process_turn(struct th_process *process)
         end_meanwhile(process);
         return;
     }
-    if (!goes_on(process))
+    /* A driven process stands for one that makes one call after the other: between two calls it has
+     * not waited, as far as its turn goes. */
+    if (!process->told || process->next.step != TH_STEP_NONE || process->reductions <= 0)
         th_runtime_process_begin_turn(process);
     th_runtime_shown_doing(&process->shown, TH_PROCESS_RUNNING);
     th_traced_tracepoint_in(process);
     do {
-        if (here == ERL_NIF_THR_NORMAL_SCHEDULER && is_ended(process))
-            return;
+        if (here == ERL_NIF_THR_NORMAL_SCHEDULER) { /* acts on signals between two functions */
+            if (!process->ending && atomic_load_explicit(&process->mail, memory_order_relaxed))
+                th_runtime_mailbox_look(process);
+            if (process->ending) {
+                th_runtime_process_end(process, process->ending->term);
+                return;
+            }
+        }
         if (process->next.where != here || process->reductions <= 0) {
             th_traced_tracepoint_out(process);
             th_runtime_process_show(process);
@@ -286,48 +242,10 @@ void th_runtime_process_turn(struct th_process *process)
 
 /* --- The end --------------------------------------------------------------------------------- */
 
-static void free_all(struct th_message *messages)
-{
-    while (messages) {
-        struct th_message *next = messages->next;
-        th_process_message_free(messages);
-        messages = next;
-    }
-}
-
-/* What only a process that lives needs. */
-static void release(struct th_process *process)
-{
-    free_all(process->inbox);
-    process->inbox = NULL;
-    free_all(process->ending);
-    process->ending = NULL;
-    free_all(process->code_answer);
-    process->code_answer = NULL;
-    th_hash_table_free(&process->links);
-    th_hash_table_free(&process->monitors);
-    th_hash_table_free(&process->watchers);
-    th_runtime_heap_end(process);
-    th_runtime_steps_drop(process);
-    th_free(process->frames);
-    process->frames = NULL;
-    th_runtime_seq_release(&process->seq);
-}
-
 /* Guards waiting for the last processes to end. Nothing else is locked under it. */
 static pthread_mutex_t ends_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ends = PTHREAD_COND_INITIALIZER;
 static _Atomic bool ends_awaited; /* relaxed: who waits looks again every now and then */
-
-static void note_end(void)
-{
-    atomic_fetch_sub_explicit(&process_count, 1, memory_order_relaxed);
-    if (!atomic_load_explicit(&ends_awaited, memory_order_relaxed))
-        return;
-    pthread_mutex_lock(&ends_lock);
-    pthread_cond_signal(&ends);
-    pthread_mutex_unlock(&ends_lock);
-}
 
 /* The end as others see it. Dead first, then told: who is told finds it dead. */
 static void leave(struct th_process *process, th_term reason)
@@ -350,9 +268,27 @@ static void finish(struct th_process *process)
     th_traced_open_drop_all(process);
     th_traced_probed_out(process);
     th_traced_tracepoint_end(process);
-    release(process);
+
+    th_process_messages_free(process->inbox);
+    th_process_messages_free(process->ending);
+    th_process_messages_free(process->answer);
+    process->inbox = process->ending = process->answer = NULL;
+    th_hash_table_free(&process->links);
+    th_hash_table_free(&process->monitors);
+    th_hash_table_free(&process->watchers);
+    th_runtime_heap_end(process);
+    th_runtime_steps_drop(process);
+    th_free(process->frames);
+    process->frames = NULL;
+    th_runtime_seq_release(&process->seq);
     th_resource_reap();
-    note_end();
+
+    atomic_fetch_sub_explicit(&process_count, 1, memory_order_relaxed);
+    if (atomic_load_explicit(&ends_awaited, memory_order_relaxed)) {
+        pthread_mutex_lock(&ends_lock);
+        pthread_cond_signal(&ends);
+        pthread_mutex_unlock(&ends_lock);
+    }
     if (process->told)
         sem_post(&process->over);
     else
@@ -386,54 +322,31 @@ static void end_meanwhile(struct th_process *process)
 
 /* --- The end of all -------------------------------------------------------------------------- */
 
-struct census {
-    th_term *pids;
-    size_t count, capacity, told;
-};
-
-/* Under the mailbox's lock. */
-static void note_process(void *context, void *what, th_term pid)
-{
-    const struct th_process *process = what;
-    struct census *census = context;
-
-    if (process->told) {
-        census->told++;
-        return;
-    }
-    TH_ARRAY_GROW(census->pids, census->count, census->capacity);
-    census->pids[census->count++] = pid;
-}
-
-static void wait_a_little(void)
-{
-    struct timespec until;
-
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += 10000000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    pthread_mutex_lock(&ends_lock);
-    pthread_cond_timedwait(&ends, &ends_lock, &until);
-    pthread_mutex_unlock(&ends_lock);
-}
-
-/* Those that end may have spawned others, so it looks again. */
+/* Those that end may have spawned others, so it looks again, after 10 ms or when one has ended. */
 void th_runtime_kill_all(void)
 {
-    struct census census = {0};
+    bool waits = true;
 
     atomic_store_explicit(&ends_awaited, true, memory_order_relaxed);
-    for (;;) {
-        census.count = census.told = 0;
-        th_process_each(th_runtime_mailbox_wake, note_process, &census);
-        if (census.count == 0 && th_runtime_processes() <= census.told &&
-            th_file_pool_operations() == 0 && th_runtime_loader_orders() == 0)
-            break;
-        for (size_t i = 0; i < census.count; i++)
-            th_runtime_signal_send(census.pids[i], TH_SIGNAL_EXIT, TH_NONE, 0, TH_AM(kill));
-        wait_a_little();
+    while (waits) {
+        struct th_process_seen *seen;
+        size_t count = th_runtime_processes_see(&seen), driven = 0;
+        struct timespec until;
+
+        for (size_t i = 0; i < count; i++) {
+            driven += seen[i].driven;
+            if (!seen[i].driven)
+                th_runtime_signal_send(seen[i].pid, TH_SIGNAL_EXIT, TH_NONE, 0, TH_AM(kill));
+        }
+        th_free(seen);
+        waits = count > driven || th_runtime_processes() > driven ||
+                th_file_pool_operations() > 0 || th_runtime_loader_orders() > 0;
+        if (waits) {
+            until = th_runtime_moment(CLOCK_REALTIME, 10000000);
+            pthread_mutex_lock(&ends_lock);
+            pthread_cond_timedwait(&ends, &ends_lock, &until);
+            pthread_mutex_unlock(&ends_lock);
+        }
     }
     atomic_store_explicit(&ends_awaited, false, memory_order_relaxed);
-    th_free(census.pids);
 }

@@ -30,64 +30,43 @@ static void see(void *context, void *what, th_term pid)
         .reductions = shown(&process->shown.reductions),
         .words = shown(&process->shown.words),
         .links = shown(&process->shown.links),
+        .driven = process->told,
     };
 }
 
-size_t th_runtime_list(struct th_process_seen **processes)
+size_t th_runtime_processes_see(struct th_process_seen **processes)
 {
     struct list list = {0};
 
     th_process_each(th_runtime_mailbox_wake, see, &list);
-    for (size_t i = 0; i < list.count; i++)
-        list.items[i].name = th_process_name_of(list.items[i].pid);
     *processes = list.items;
     return list.count;
 }
 
-/* --- Purging ---------------------------------------------------------------------------------- */
-
-struct pids {
-    th_term *items;
-    size_t count, capacity;
-};
-
-static void note_pid(void *context, void *what, th_term pid)
+size_t th_runtime_list(struct th_process_seen **processes)
 {
-    struct pids *pids = context;
+    size_t count = th_runtime_processes_see(processes);
 
-    (void)what;
-    TH_ARRAY_GROW(pids->items, pids->count, pids->capacity);
-    pids->items[pids->count++] = pid;
+    for (size_t i = 0; i < count; i++)
+        (*processes)[i].name = th_process_name_of((*processes)[i].pid);
+    return count;
 }
+
+/* --- Purging ---------------------------------------------------------------------------------- */
 
 /* Each looks itself, between two functions. */
 void th_runtime_processes_purge(const struct th_instance *instance)
 {
-    struct pids pids = {0};
+    struct th_process_seen *processes;
+    size_t count = th_runtime_processes_see(&processes);
 
-    th_process_each(th_runtime_mailbox_wake, note_pid, &pids);
-    for (size_t i = 0; i < pids.count; i++)
-        th_runtime_signal_send(pids.items[i], TH_SIGNAL_PURGE, TH_NONE, instance->serial,
+    for (size_t i = 0; i < count; i++)
+        th_runtime_signal_send(processes[i].pid, TH_SIGNAL_PURGE, TH_NONE, instance->serial,
                                th_atom("killed"));
-    th_free(pids.items);
+    th_free(processes);
 }
 
 enum { MOST_SHOWN = 5 };
-
-static void show_user(const struct th_process_seen *seen, uint64_t code, struct th_buffer *text)
-{
-    if (text->size > 0)
-        th_buffer_add_text(text, ", ");
-    th_text_print(text, seen->pid);
-    if (seen->name != TH_NONE) {
-        th_buffer_add_byte(text, ' ');
-        th_text_show_atom(text, seen->name);
-    }
-    if (seen->code == code && seen->function)
-        th_buffer_printf(text, " in %s", seen->function);
-    else
-        th_buffer_printf(text, " waiting for %s", seen->function ? seen->function : "a call");
-}
 
 void th_runtime_processes_show_inside(const struct th_instance *instance, struct th_buffer *text)
 {
@@ -96,10 +75,20 @@ void th_runtime_processes_show_inside(const struct th_instance *instance, struct
 
     for (size_t i = 0; i < count; i++) {
         const struct th_process_seen *seen = &processes[i];
-        if (seen->code != instance->serial && seen->kept != instance->serial)
+        if ((seen->code != instance->serial && seen->kept != instance->serial) ||
+            shown++ >= MOST_SHOWN)
             continue;
-        if (shown++ < MOST_SHOWN)
-            show_user(seen, instance->serial, text);
+        if (text->size > 0)
+            th_buffer_add_text(text, ", ");
+        th_text_print(text, seen->pid);
+        if (seen->name != TH_NONE) {
+            th_buffer_add_byte(text, ' ');
+            th_text_show_atom(text, seen->name);
+        }
+        if (seen->code == instance->serial && seen->function)
+            th_buffer_printf(text, " in %s", seen->function);
+        else
+            th_buffer_printf(text, " waiting for %s", seen->function ? seen->function : "a call");
     }
     if (shown > MOST_SHOWN)
         th_buffer_printf(text, " and %zu more", shown - MOST_SHOWN);

@@ -124,10 +124,8 @@ static void begin_call(struct th_process *process, const struct th_request *requ
     const struct th_callee *callee = request->callee;
     const struct th_export *entry = request->entry;
     int argc = (int)(callee ? callee->function->arity : entry->arity);
-    th_term *argv = th_env_take(process->env, (size_t)argc);
+    th_term *argv = th_runtime_terms_copy(process->env, argc, request->argv);
 
-    for (int i = 0; i < argc; i++)
-        argv[i] = th_copy(process->env, request->argv[i]);
     process->env->self = process->pid;
     th_runtime_heap_start(process);
     process->next = (struct th_continuation){

@@ -15,11 +15,10 @@
  * for is either seen by it, or added by one who sees that nobody watches.
  */
 
+#include "mailbox.h"
 #include "queue.h"
 
 #include "host/self/self.h"
-
-#include <time.h>
 
 enum {
     ROUNDS = 32,     /* of looking for work before sleeping: some 20 microseconds */
@@ -176,12 +175,8 @@ static bool begin_to_watch(const struct run_queue *own)
 /* As sleep_in(), but for a moment. The caller looks for work next. */
 static void watch(struct run_queue *own)
 {
-    struct timespec until;
+    struct timespec until = th_runtime_moment(CLOCK_MONOTONIC, WATCH);
 
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += WATCH;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
     fall_asleep(own);
     if (!is_plenty() && !atomic_load(&own->poked) &&
         sem_clockwait(&own->wake, CLOCK_MONOTONIC, &until) == 0)

@@ -362,6 +362,7 @@ struct th_process_seen {
     uint64_t reductions; /* since its start */
     uint64_t words;      /* of its heap, in use */
     uint64_t links;
+    bool driven; /* by a thread outside of the runtime */
 };
 
 /* All processes, in no order; the array is the caller's to free. Any thread. */

@@ -100,7 +100,7 @@ struct th_request {
 
 /* A sequential token, and what a process counts for it; and the user tag, which travels with it. */
 struct th_seq {
-    struct th_message *tag; /* a binary, NULL: none; see user_tag.c */
+    struct th_message *tag; /* a binary, NULL: none; see seq_token.c */
     bool tag_stays, tag_spreads;
     bool set; /* there is a token */
     unsigned flags;
@@ -200,12 +200,11 @@ struct th_process {
     /* Operations on files; see file_wait.c. */
     struct th_file_owner files;
     struct th_file_operation *operation; /* that it waits for, or NULL; the pool has the share, and
-                                            then `operation_over` */
-    struct th_message *operation_over;   /* the signal that it is over, with the result */
+                                            then `answer` */
     struct th_file_last last_operation;
 
-    bool code_ordered;              /* the loader has an order of it; see code_wait.c */
-    struct th_message *code_answer; /* to that, NULL: not yet */
+    bool code_ordered;         /* the loader has an order of it; see code_order.c */
+    struct th_message *answer; /* the signal that OPERATION is over, or the loader's, NULL: not yet */
 
     /* What it does with others; see signal.c. */
     struct th_table links;    /* pid -> a number, see there */

@@ -10,7 +10,6 @@
  */
 #include "mailbox.h"
 #include "process_life.h"
-#include "process_wait.h"
 #include "queue.h"
 #include "host/crash/crash.h"
 #include "host/runtime/traced/native_call.h"

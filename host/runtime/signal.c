@@ -22,7 +22,6 @@
 #include "call_steps.h"
 #include "mailbox.h"
 #include "process_life.h"
-#include "process_wait.h"
 #include "seq_token.h"
 #include "host/runtime/traced/tracepoint.h"
 #include "host/self/self.h"
@@ -356,10 +355,8 @@ void th_runtime_signals_take(struct th_process *process, struct th_message *mail
             th_runtime_inbox_add(process, mail);
         else if (mail->kind == TH_SIGNAL_MESSAGE)
             receive(process, mail->from, mail);
-        else if (mail->kind == TH_SIGNAL_FILE)
-            th_runtime_file_arrived(process, mail);
-        else if (mail->kind == TH_SIGNAL_CODE)
-            th_runtime_code_arrived(process, mail);
+        else if (mail->kind == TH_SIGNAL_FILE || mail->kind == TH_SIGNAL_CODE)
+            process->answer = mail;
         else if (act(process, mail))
             process->ending = mail;
         else
@@ -368,6 +365,8 @@ void th_runtime_signals_take(struct th_process *process, struct th_message *mail
     }
     if (process->ending)
         process->ending->next = NULL;
+    if (process->answer)
+        process->answer->next = NULL;
 }
 
 /* --- The end --------------------------------------------------------------------------------- */
@@ -428,9 +427,5 @@ void th_runtime_signals_end(struct th_process *process, const struct th_host_rem
                                slot->key, TH_NIL);
     answer_all(process, process->inbox, reason);
     answer_all(process, rest, reason);
-    while (rest) {
-        struct th_message *next = rest->next;
-        th_process_message_free(rest);
-        rest = next;
-    }
+    th_process_messages_free(rest);
 }

@@ -36,6 +36,17 @@ int64_t th_runtime_timer_in(int64_t nanoseconds)
     return nanoseconds < INT64_MAX - now ? now + nanoseconds : -1;
 }
 
+struct timespec th_runtime_moment(clockid_t clock, long nanoseconds)
+{
+    struct timespec moment;
+
+    clock_gettime(clock, &moment);
+    moment.tv_nsec += nanoseconds;
+    moment.tv_sec += moment.tv_nsec / BILLION;
+    moment.tv_nsec %= BILLION;
+    return moment;
+}
+
 /* --- The heap -------------------------------------------------------------------------------- */
 
 static void put(size_t place, struct th_process *process)
@@ -87,13 +98,6 @@ static void take_out(struct th_process *process)
 
 /* --- The thread ------------------------------------------------------------------------------ */
 
-static void sleep_until(int64_t due)
-{
-    struct timespec moment = {.tv_sec = due / BILLION, .tv_nsec = due % BILLION};
-
-    pthread_cond_timedwait(&timers.changed, &timers.lock, &moment);
-}
-
 static void *run(void *unused)
 {
     (void)unused;
@@ -104,7 +108,9 @@ static void *run(void *unused)
         if (!first) {
             pthread_cond_wait(&timers.changed, &timers.lock);
         } else if (first->timer_due > th_runtime_timer_now()) {
-            sleep_until(first->timer_due);
+            struct timespec due = {.tv_sec = first->timer_due / BILLION,
+                                   .tv_nsec = first->timer_due % BILLION};
+            pthread_cond_timedwait(&timers.changed, &timers.lock, &due);
         } else {
             take_out(first);
             th_process_with(first->mailbox, th_runtime_mailbox_timed_out, first);
@@ -114,27 +120,22 @@ static void *run(void *unused)
     return NULL;
 }
 
-/* Under the lock. */
-static void start_thread(void)
+void th_runtime_timer_start(struct th_process *process, int64_t due)
 {
     pthread_condattr_t attributes;
     int error;
 
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&timers.changed, &attributes);
-    pthread_condattr_destroy(&attributes);
-    error = th_runtime_thread_create(&timers.thread, run, NULL);
-    if (error)
-        th_give_up("cannot start a thread: %s", strerror(error));
-    timers.started = true;
-}
-
-void th_runtime_timer_start(struct th_process *process, int64_t due)
-{
     pthread_mutex_lock(&timers.lock);
-    if (!timers.started)
-        start_thread();
+    if (!timers.started) {
+        pthread_condattr_init(&attributes);
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+        pthread_cond_init(&timers.changed, &attributes);
+        pthread_condattr_destroy(&attributes);
+        error = th_runtime_thread_create(&timers.thread, run, NULL);
+        if (error)
+            th_give_up("cannot start a thread: %s", strerror(error));
+        timers.started = true;
+    }
     process->timer_due = due;
     process->has_timer = true;
     timers.count++;

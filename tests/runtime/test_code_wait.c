@@ -3,7 +3,7 @@
 
 #include "tests/support/versions.h"
 
-#include "host/runtime/process_wait.h"
+#include "host/runtime/mailbox.h"
 
 #include <pthread.h>
 #include <string.h>
