@@ -127,35 +127,29 @@ th_term th_runtime_call_schedule(th_env *env, const char *function, int flags,
     return TH_NONE;
 }
 
-static bool is_call(const struct th_call *call, th_term module, th_term function, int argc)
+/* The external call is next. False: it is none, or nobody makes it. */
+static bool call_next(struct th_call *call, th_term module, th_term function, int argc,
+                      const th_term argv[], const char *by)
 {
-    return call && th_is_atom(module) && th_is_atom(function) && argc >= 0 &&
-           argc <= TH_MOST_ARGUMENTS;
-}
-
-static struct th_continuation external(th_env *env, th_term module, th_term function, int argc,
-                                       const th_term argv[], const char *by)
-{
-    return (struct th_continuation){
-        .step = TH_STEP_CALL,
-        .where = ERL_NIF_THR_NORMAL_SCHEDULER,
-        .module = module,
-        .function = function,
-        .argc = argc,
-        .argv = keep(env, 0, argc, argv, by),
-    };
+    if (!call || !th_is_atom(module) || !th_is_atom(function) || argc < 0 ||
+        argc > TH_MOST_ARGUMENTS)
+        return false;
+    set_next(call, &(struct th_continuation){
+                       .step = TH_STEP_CALL,
+                       .where = ERL_NIF_THR_NORMAL_SCHEDULER,
+                       .module = module,
+                       .function = function,
+                       .argc = argc,
+                       .argv = keep(call->env, 0, argc, argv, by),
+                   });
+    return true;
 }
 
 th_term th_runtime_call_tail(th_env *env, th_term module, th_term function, int argc,
                              const th_term argv[])
 {
-    struct th_call *call = th_runtime_call_of(env);
-    struct th_continuation next;
-
-    if (!is_call(call, module, function, argc))
+    if (!call_next(th_runtime_call_of(env), module, function, argc, argv, "th_tail_call"))
         return refuse(env);
-    next = external(env, module, function, argc, argv, "th_tail_call");
-    set_next(call, &next);
     return TH_NONE;
 }
 
@@ -163,6 +157,9 @@ th_term th_runtime_call_tail(th_env *env, th_term module, th_term function, int 
 static struct th_continuation place_of(struct th_call *call, const struct th_call_then *then,
                                        const char *by)
 {
+    th_term *argv = keep(call->env, 1, then->kept, then->terms, by);
+
+    argv[0] = TH_NONE;
     return (struct th_continuation){
         .step = TH_STEP_RUN,
         .where = ERL_NIF_THR_NORMAL_SCHEDULER,
@@ -170,7 +167,7 @@ static struct th_continuation place_of(struct th_call *call, const struct th_cal
         .callee = call->callee,
         .name = call->function,
         .argc = 1 + then->kept,
-        .argv = keep(call->env, 1, then->kept, then->terms, by),
+        .argv = argv,
         .goes_on = true,
         .resumes = true,
     };
@@ -185,37 +182,42 @@ th_term th_runtime_call_and_then(th_env *env, th_term module, th_term function, 
                                  const th_term argv[], const struct th_call_then *then)
 {
     struct th_call *call = th_runtime_call_of(env);
-    struct th_continuation next;
 
-    if (!is_call(call, module, function, argc) || !can_keep(then))
+    if (!can_keep(then) || !call_next(call, module, function, argc, argv, "th_call_then"))
         return refuse(env);
-    next = external(env, module, function, argc, argv, "th_call_then");
-    set_next(call, &next);
     call->process->then =
         (struct th_frame_kept){place_of(call, then, "th_call_then"), then->catches};
-    call->process->then.then.argv[0] = TH_NONE;
     call->process->then_is_set = true;
     return TH_NONE;
 }
 
-/* --- Changing code ---------------------------------------------------------------------------- */
-
-static bool is_path(th_term term)
+/* For what a process waits for: false if CALL cannot wait, and TH_NONE is to be returned. */
+static bool can_wait(th_env *env, const struct th_call *call, const struct th_call_then *then)
 {
-    char *path = th_file_path(term);
-
-    th_free(path);
-    return path != NULL;
+    if (call && can_keep(then) && !call->outer)
+        return true;
+    if (call && can_keep(then))
+        th_runtime_call_raise(env, TH_RAISED_ERROR, th_atom("nested_await"));
+    else
+        refuse(env);
+    return false;
 }
+
+/* --- Changing code ---------------------------------------------------------------------------- */
 
 static bool can_be_asked(const struct th_code_request *request)
 {
     th_term list = request->what;
+    char *path;
 
     if (request->command != TH_CODE_LOAD)
         return th_is_atom(request->what);
-    while (th_is_list(list) && is_path(th_cell(list)[0]))
-        list = th_cell(list)[1];
+    for (; th_is_list(list); list = th_cell(list)[1]) {
+        path = th_file_path(th_cell(list)[0]);
+        th_free(path);
+        if (!path)
+            return false;
+    }
     return list == TH_NIL;
 }
 
@@ -248,26 +250,20 @@ th_term th_runtime_call_code(th_env *env, const struct th_code_request *request,
 
 /* --- Messages --------------------------------------------------------------------------------- */
 
-static int64_t deadline_in(int64_t milliseconds)
-{
-    if (milliseconds <= 0)
-        return milliseconds < 0 ? -1 : 0;
-    return milliseconds < INT64_MAX / MILLION ? th_runtime_timer_in(milliseconds * MILLION) : -1;
-}
-
 th_term th_runtime_call_await(th_env *env, const struct th_call_then *then, int64_t milliseconds)
 {
     struct th_call *call = th_runtime_call_of(env);
     struct th_continuation next;
 
-    if (!call || !can_keep(then))
-        return refuse(env);
-    if (call->outer)
-        return th_runtime_call_raise(env, TH_RAISED_ERROR, th_atom("nested_await"));
+    if (!can_wait(env, call, then))
+        return TH_NONE;
     next = place_of(call, then, "th_await");
     next.step = TH_STEP_AWAIT;
-    next.argv[0] = TH_NONE;
-    next.deadline = deadline_in(milliseconds);
+    next.deadline = milliseconds; /* below 0: none; 0: at once */
+    if (milliseconds > 0)
+        next.deadline = milliseconds < INT64_MAX / MILLION
+                            ? th_runtime_timer_in(milliseconds * MILLION)
+                            : -1;
     set_next(call, &next);
     return TH_NONE;
 }
@@ -305,11 +301,9 @@ th_term th_runtime_call_file(th_env *env, struct th_file_operation *operation,
     struct th_continuation next;
     th_term kept;
 
-    if (!call || !can_keep(then) || call->outer) {
+    if (!can_wait(env, call, then)) {
         th_file_operation_drop(operation);
-        if (call && call->outer)
-            return th_runtime_call_raise(env, TH_RAISED_ERROR, th_atom("nested_await"));
-        return refuse(env);
+        return TH_NONE;
     }
     kept = th_make_magic(env, operation, keep_operation, release_operation, (uint32_t[3]){0});
     operation->process = call->process->pid;

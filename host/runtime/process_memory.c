@@ -52,22 +52,6 @@ static void free_list(struct spare *list)
     }
 }
 
-static void store(struct spare *list)
-{
-    bool has_room;
-
-    pthread_mutex_lock(&lock);
-    has_room = list_count < MOST_LISTS;
-    if (has_room) {
-        list->list = lists;
-        lists = list;
-        list_count++;
-    }
-    pthread_mutex_unlock(&lock);
-    if (!has_room)
-        free_list(list);
-}
-
 /* NULL: there is none. */
 static struct spare *fetch(void)
 {
@@ -115,18 +99,39 @@ struct th_process *th_runtime_process_memory_take(void)
     return process;
 }
 
-static bool is_kept(const struct th_process *process)
+void th_runtime_process_memory_give(struct th_process *process)
 {
-#ifdef TH_ADDRESS_SANITIZER
-    (void)process;
-    return false;
-#else
-    return th_self.scheduler && process->env && !th_check_on();
-#endif
-}
+    struct spare *spare = (struct spare *)process, *extra = NULL;
+    th_env *env = process->env;
+    bool kept = th_self.scheduler && env && !th_check_on();
 
-static th_env *emptied(th_env *env)
-{
+#ifdef TH_ADDRESS_SANITIZER
+    kept = false;
+#endif
+    if (!kept) {
+        if (env)
+            th_check_retire(env);
+        th_free(process);
+        return;
+    }
+    if (own.count == FULL) {
+        extra = own.full;
+        own.full = own.first;
+        own.first = NULL;
+        own.count = 0;
+    }
+    if (extra) { /* to the depot */
+        pthread_mutex_lock(&lock);
+        if (list_count < MOST_LISTS) {
+            extra->list = lists;
+            lists = extra;
+            list_count++;
+            extra = NULL;
+        }
+        pthread_mutex_unlock(&lock);
+        free_list(extra);
+    }
+
     if (th_env_footprint(env) > MOST_FOOTPRINT)
         th_env_release(env);
     else
@@ -134,28 +139,7 @@ static th_env *emptied(th_env *env)
     if (!env->chunks)
         th_env_init(env, TH_ENV_CALLBACK);
     env->library = NULL;
-    return env;
-}
-
-void th_runtime_process_memory_give(struct th_process *process)
-{
-    struct spare *spare = (struct spare *)process;
-    th_env *env = process->env;
-
-    if (!is_kept(process)) {
-        if (env)
-            th_check_retire(env);
-        th_free(process);
-        return;
-    }
-    if (own.count == FULL) {
-        if (own.full)
-            store(own.full);
-        own.full = own.first;
-        own.first = NULL;
-        own.count = 0;
-    }
-    *spare = (struct spare){.next = own.first, .env = emptied(env)};
+    *spare = (struct spare){.next = own.first, .env = env};
     own.first = spare;
     own.count++;
 }

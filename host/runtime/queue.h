@@ -15,13 +15,16 @@ struct th_scheduler_thread {
     const char *_Atomic runs;
 };
 
+/* The calling thread; NULL if it is none of these. */
+static inline struct th_scheduler_thread *th_runtime_thread_current(void)
+{
+    return (struct th_scheduler_thread *)th_self.scheduler; /* its first member */
+}
+
 /* The calling thread, one of these, runs that now. */
 static inline void th_runtime_thread_runs(const char *function)
 {
-    struct th_scheduler_thread *self =
-        (struct th_scheduler_thread *)th_self.scheduler; /* its first member */
-
-    atomic_store_explicit(&self->runs, function, memory_order_relaxed);
+    atomic_store_explicit(&th_runtime_thread_current()->runs, function, memory_order_relaxed);
 }
 
 /* All threads of one type, and the processes that are to run on them; those for normal schedulers
@@ -37,7 +40,7 @@ struct th_queue {
     unsigned running;                    /* threads that have not begun to end */
     struct th_scheduler_thread *threads; /* LIMIT of them; one is written before it starts */
     bool ending;                         /* the threads are to end */
-    unsigned errands;                    /* that were ever given to all threads; see errand.c */
+    unsigned errands;                    /* that were ever given to all threads; see scheduler.c */
 };
 
 enum {
@@ -57,9 +60,6 @@ void th_runtime_queue_poke_schedulers(void);
 /* Calls FUNCTION(ARGUMENT) once on each thread that there is, at once, and returns when all have
  * returned. Any thread; no lock may be held. */
 void th_runtime_errand(void (*function)(void *argument), void *argument);
-
-/* Does what th_runtime_errand() of another thread asks of this one. */
-void th_runtime_errand_do(void);
 
 /* --- The run queues of the normal schedulers (run_queue.c) ------------------------------------- */
 

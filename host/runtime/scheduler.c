@@ -46,33 +46,111 @@ struct th_queue th_runtime_queues[TH_QUEUES] = {
 static struct th_runtime_setup threads = {1, 1, 1, 1, 0, NULL, 0};
 static bool started;
 
-/* --- Threads --------------------------------------------------------------------------------- */
+/* --- Errands --------------------------------------------------------------------------------- */
 
-static bool has_work(const struct th_queue *queue, const struct th_scheduler_thread *self)
+/*
+ * Errands: what each thread of the runtime is to do once, between two turns.
+ *
+ * One errand goes on at a time. Who wants to begin another may be a thread of the runtime itself,
+ * as when a destructor has let go of a library: it does its part of the errand that goes on while
+ * it waits, so that no two wait for each other.
+ *
+ *   1. Under the errands' lock, the errand is put down, and each queue is told under its own that
+ *      there is one more than its threads have seen.
+ *   2. Each thread meets that when it looks for work (or begins an errand), and does it.
+ *   3. The last one wakes all who wait: for this errand's end, or to begin their own.
+ */
+static pthread_mutex_t errand_lock = PTHREAD_MUTEX_INITIALIZER; /* outside of the queues' */
+static pthread_cond_t errand_ended = PTHREAD_COND_INITIALIZER;
+/* What goes on; guarded by the lock. */
+static struct errand {
+    void (*function)(void *argument); /* NULL: no errand */
+    void *argument;
+    unsigned left; /* threads that have not returned from it */
+} errand_now;
+
+/* True if the calling thread, which may be none of the runtime, has not yet done its part; then it
+ * must. */
+static bool take_part(void)
 {
-    return queue->first || queue->ending || queue->errands != self->errands;
+    struct th_scheduler_thread *thread = th_runtime_thread_current();
+    struct th_queue *queue;
+    bool wanted = false;
+
+    if (thread) {
+        queue = &th_runtime_queues[thread->self.type];
+        pthread_mutex_lock(&queue->lock);
+        wanted = thread->errands != queue->errands;
+        thread->errands = queue->errands;
+        pthread_mutex_unlock(&queue->lock);
+    }
+    return wanted;
 }
+
+static void do_part(void)
+{
+    struct errand errand;
+
+    pthread_mutex_lock(&errand_lock);
+    errand = errand_now;
+    pthread_mutex_unlock(&errand_lock);
+    errand.function(errand.argument);
+    pthread_mutex_lock(&errand_lock);
+    if (--errand_now.left == 0)
+        pthread_cond_broadcast(&errand_ended);
+    pthread_mutex_unlock(&errand_lock);
+}
+
+/* Does what th_runtime_errand() of another thread asks of this one. */
+static void do_errand(void)
+{
+    if (take_part())
+        do_part();
+}
+
+void th_runtime_errand(void (*function)(void *argument), void *argument)
+{
+    pthread_mutex_lock(&errand_lock);
+    while (errand_now.function) {
+        if (take_part()) {
+            pthread_mutex_unlock(&errand_lock);
+            do_part();
+            pthread_mutex_lock(&errand_lock);
+        } else {
+            pthread_cond_wait(&errand_ended, &errand_lock);
+        }
+    }
+    errand_now = (struct errand){function, argument, 0};
+    for (int type = ERL_NIF_THR_NORMAL_SCHEDULER; type < TH_QUEUES; type++) {
+        struct th_queue *queue = &th_runtime_queues[type];
+        pthread_mutex_lock(&queue->lock);
+        queue->errands++;
+        errand_now.left += queue->running;
+        pthread_cond_broadcast(&queue->work);
+        pthread_mutex_unlock(&queue->lock);
+    }
+    th_runtime_queue_poke_schedulers();
+    pthread_mutex_unlock(&errand_lock);
+    do_errand();
+    pthread_mutex_lock(&errand_lock);
+    while (errand_now.left > 0)
+        pthread_cond_wait(&errand_ended, &errand_lock);
+    errand_now.function = NULL;
+    pthread_cond_broadcast(&errand_ended);
+    pthread_mutex_unlock(&errand_lock);
+}
+
+/* --- Threads --------------------------------------------------------------------------------- */
 
 /* What there is to do for the thread other than to run a process. Under the queue's lock, which is
  * given up meanwhile. */
 static void do_duties(struct th_queue *queue)
 {
     pthread_mutex_unlock(&queue->lock);
-    th_runtime_errand_do();
+    do_errand();
     if (th_self.scheduler->type == ERL_NIF_THR_NORMAL_SCHEDULER)
         th_resource_reap();
     pthread_mutex_lock(&queue->lock);
-}
-
-static struct th_process *take_first(struct th_queue *queue)
-{
-    struct th_process *process = queue->first;
-
-    queue->first = process->behind_dirty;
-    if (!queue->first)
-        queue->end = &queue->first;
-    queue->length--;
-    return process;
 }
 
 /* The next process for a dirty thread, NULL if the thread is to end. */
@@ -81,35 +159,27 @@ static struct th_process *next_dirty(struct th_queue *queue, const struct th_sch
     struct th_process *process = NULL;
 
     pthread_mutex_lock(&queue->lock);
-    while (!process) {
-        while (!has_work(queue, self)) {
+    for (;;) {
+        if (queue->errands != self->errands) {
+            do_duties(queue);
+        } else if (queue->first) {
+            process = queue->first;
+            queue->first = process->behind_dirty;
+            if (!queue->first)
+                queue->end = &queue->first;
+            queue->length--;
+            break;
+        } else if (queue->ending) {
+            queue->running--;
+            break;
+        } else {
             queue->sleeping++;
             pthread_cond_wait(&queue->work, &queue->lock);
             queue->sleeping--;
         }
-        if (queue->errands != self->errands)
-            do_duties(queue);
-        else if (queue->first)
-            process = take_first(queue);
-        else
-            break;
     }
-    queue->running -= !process;
     pthread_mutex_unlock(&queue->lock);
     return process;
-}
-
-/* What a normal scheduler was poked for. True: it is to end. */
-static bool do_normal_duties(struct th_queue *queue)
-{
-    bool ends;
-
-    pthread_mutex_lock(&queue->lock);
-    do_duties(queue);
-    ends = queue->ending;
-    queue->running -= ends;
-    pthread_mutex_unlock(&queue->lock);
-    return ends;
 }
 
 static void take_turn(struct th_process *process)
@@ -129,8 +199,13 @@ static void run_normal(struct th_queue *queue, const struct th_scheduler_thread 
         process = th_runtime_run_queue_next(own);
         if (process)
             take_turn(process);
-        if (th_runtime_run_queue_poked(own))
-            ends = do_normal_duties(queue);
+        if (th_runtime_run_queue_poked(own)) {
+            pthread_mutex_lock(&queue->lock);
+            do_duties(queue);
+            ends = queue->ending;
+            queue->running -= ends;
+            pthread_mutex_unlock(&queue->lock);
+        }
     }
 }
 
@@ -259,23 +334,17 @@ static void close_queue(struct th_queue *queue)
     queue->threads = NULL;
 }
 
-static unsigned processors(void)
-{
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
-
-    return count > 1 ? (unsigned)count : 1;
-}
-
 void th_runtime_start(const struct th_runtime_setup *setup)
 {
     struct th_queue *normal = &th_runtime_queues[ERL_NIF_THR_NORMAL_SCHEDULER];
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
     if (started)
         th_bug("the runtime is started twice");
     started = true;
     threads = *setup;
     if (!threads.schedulers)
-        threads.schedulers = processors();
+        threads.schedulers = processors > 1 ? (unsigned)processors : 1;
     if (!threads.dirty_cpu)
         threads.dirty_cpu = threads.schedulers;
     if (!threads.processes)

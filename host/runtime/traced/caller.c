@@ -127,7 +127,7 @@ struct th_mfa th_traced_callee_name(const struct th_callee *callee)
 
 /* --- Where control comes back to -------------------------------------------------------------- */
 
-static void report_return_to(struct th_process *process, const struct th_callee *callee)
+void th_traced_caught_by(struct th_process *process, const struct th_callee *callee)
 {
     struct th_caller to = {.kind = callee ? TH_CALLER_FUNCTION : TH_CALLER_UNDEFINED};
 
@@ -145,8 +145,8 @@ void th_traced_return_to_caller(struct th_process *process, uintptr_t from)
 {
     struct th_waiter caller;
 
-    report_return_to(process,
-                     th_traced_callers_find(process, from, &caller, 1) ? caller.callee : NULL);
+    th_traced_caught_by(
+        process, th_traced_callers_find(process, from, &caller, 1) ? caller.callee : NULL);
 }
 
 void th_traced_raise_to_caller(struct th_process *process, uintptr_t from)
@@ -155,15 +155,10 @@ void th_traced_raise_to_caller(struct th_process *process, uintptr_t from)
         report_return_to_unknown(process);
 }
 
-void th_traced_caught_by(struct th_process *process, const struct th_callee *callee)
-{
-    report_return_to(process, callee);
-}
-
 static void report_catcher(struct th_process *process, bool caught)
 {
     if (caught)
-        report_return_to(process, process->raised_to.callee);
+        th_traced_caught_by(process, process->raised_to.callee);
     else
         report_return_to_unknown(process);
 }
@@ -185,76 +180,4 @@ void th_traced_caught_by_caller(struct th_process *process, uintptr_t from)
     th_traced_caught_at(process, th_traced_callers_find(process, from, &caller, 1) > 0
                                      ? caller.frame
                                      : (uintptr_t)0);
-}
-
-/* --- Match specifications --------------------------------------------------------------------- */
-
-uintptr_t th_traced_from(void)
-{
-    return th_self.in_trace_hook > TH_BUSY ? th_self.in_trace_hook : TH_FROM_KEPT;
-}
-
-bool th_traced_is_external(void *context, const struct th_mfa *function, const th_term *arguments)
-{
-    const struct th_call *call = th_self.call;
-    struct th_mfa called;
-
-    (void)context;
-    if (!call || call->goes_on || th_self.in_trace_hook != call->sp || arguments != call->argv)
-        return false;
-    called = th_traced_callee_name(call->callee);
-    return called.module == function->module && called.function == function->function &&
-           called.arity == function->arity;
-}
-
-/* {M, F, Arity} as three terms. */
-static void name_terms(const struct th_callee *callee, th_term terms[3])
-{
-    struct th_mfa name = th_traced_callee_name(callee);
-
-    terms[0] = name.module;
-    terms[1] = name.function;
-    terms[2] = th_small((int)name.arity);
-}
-
-th_term th_traced_caller(void *context, th_env *env)
-{
-    struct th_waiter caller;
-    th_term n[3];
-
-    if (th_traced_callers_find(th_runtime_process_of_live(context), th_traced_from(), &caller, 1) ==
-        0)
-        return TH_AM(undefined);
-    name_terms(caller.callee, n);
-    return th_make_tuple_of(env, n[0], n[1], n[2]);
-}
-
-th_term th_traced_caller_line(void *context, th_env *env)
-{
-    struct th_waiter caller;
-    th_term n[3];
-
-    if (th_traced_callers_find(th_runtime_process_of_live(context), th_traced_from(), &caller, 1) ==
-        0)
-        return TH_AM(undefined);
-    name_terms(caller.callee, n);
-    return th_make_tuple_of(env, n[0], n[1], n[2],
-                            th_runtime_source_place(env, caller.callee->library, caller.at));
-}
-
-th_term th_traced_stack(void *context, th_env *env, size_t depth)
-{
-    struct th_waiter callers[TH_EXECUTION_CALLERS];
-    th_term entries[TH_EXECUTION_CALLERS], n[3];
-    size_t count =
-        th_traced_callers_find(th_runtime_process_of_live(context), th_traced_from(), callers,
-                               depth < TH_EXECUTION_CALLERS ? depth : TH_EXECUTION_CALLERS);
-
-    for (size_t i = 0; i < count; i++) {
-        name_terms(callers[i].callee, n);
-        entries[i] = th_make_tuple_of(
-            env, n[0], n[1], n[2],
-            th_runtime_source_location(env, callers[i].callee->library, callers[i].at));
-    }
-    return th_make_list(env, entries, count);
 }

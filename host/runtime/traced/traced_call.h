@@ -190,22 +190,4 @@ void th_traced_caught_at(struct th_process *process, uintptr_t frame);
 void th_traced_caught_by(struct th_process *process, const struct th_callee *callee);
 void th_traced_caught_by_code(struct th_process *process);
 
-/*
- * What match specifications ask for: who called, {M, F, Arity} or `undefined`; that with {File,
- * Line}, or `undefined`, of the call; and who called that one, and so on, as a stack trace. The
- * line of a function that waits in a kept frame, and has returned, is where its continuation
- * begins. CONTEXT is the process' struct th_live_tracee.
- */
-th_term th_traced_caller(void *context, th_env *env);
-th_term th_traced_caller_line(void *context, th_env *env);
-th_term th_traced_stack(void *context, th_env *env, size_t depth);
-
-/* The call that is told now was met in the code of FUNCTION: whether it is the one that the runtime
- * has made. A call in C, also one that is a jump from there, has arguments elsewhere. */
-bool th_traced_is_external(void *context, const struct th_mfa *function, const th_term *arguments);
-
-/* FROM of the call that is told now: of a local one the C frames come first, of an external one
- * what is kept. */
-uintptr_t th_traced_from(void);
-
 #endif
