@@ -85,7 +85,8 @@ static void leave(struct surroundings *s, struct th_process *process, struct th_
         call->passed.stack = th_copy(s->keeps, call->passed.stack);
     }
     if (process->next.step != TH_STEP_NONE)
-        process->next.argv = th_runtime_terms_copy(s->keeps, process->next.argc, process->next.argv);
+        process->next.argv =
+            th_runtime_terms_copy(s->keeps, process->next.argc, process->next.argv);
     if (process->then_is_set)
         process->then.then.argv =
             th_runtime_terms_copy(s->keeps, process->then.then.argc, process->then.then.argv);
@@ -274,12 +275,14 @@ call_code(ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL_NIF_TERM[]), struct t
     }
     call->code = (const void *)(uintptr_t)code;
     call->sp = th_stack_pointer();
-    th_traced_probed_enter(call);
+    if (TH_PROBE_ENABLED(nif__entry))
+        th_traced_probe_code(call, true);
     answer = code(call->env, call->argc, call->argv);
     if (checked)
         answer = th_check_answer(&watched, answer,
                                  call->process->next.step != TH_STEP_NONE || call->passed.class);
-    th_traced_probed_leave(call);
+    if (TH_PROBE_ENABLED(nif__return))
+        th_traced_probe_code(call, false);
     th_library_end(&running);
     th_library_leave(library);
     th_self.call = outer;

@@ -54,6 +54,12 @@ void th_runtime_exception_of_call(struct th_process *process, const struct th_ca
 void th_runtime_exception_of_callee(struct th_process *process, struct th_call *outer,
                                     th_term error, const struct th_continuation *callee);
 
+/* The name of CALLEE; of its code that NAME with ARGC arguments runs or waits as, unless that goes on
+ * in the function's place. */
+struct th_mfa th_runtime_callee_name(const struct th_callee *callee);
+struct th_mfa th_runtime_code_name(const struct th_callee *callee, const char *name, bool goes_on,
+                                   int argc);
+
 /* The reason with which a process ends that does not catch EXCEPTION, in its environment. */
 th_term th_runtime_exception_exit_reason(th_env *env, const struct th_exception_raised *exception);
 void th_runtime_exception_report(const struct th_process *process, th_term reason);

@@ -261,9 +261,8 @@ th_term th_runtime_call_await(th_env *env, const struct th_call_then *then, int6
     next.step = TH_STEP_AWAIT;
     next.deadline = milliseconds; /* below 0: none; 0: at once */
     if (milliseconds > 0)
-        next.deadline = milliseconds < INT64_MAX / MILLION
-                            ? th_runtime_timer_in(milliseconds * MILLION)
-                            : -1;
+        next.deadline =
+            milliseconds < INT64_MAX / MILLION ? th_runtime_timer_in(milliseconds * MILLION) : -1;
     set_next(call, &next);
     return TH_NONE;
 }

@@ -18,6 +18,21 @@
 
 enum { DEPTH = 8 /* entries, as in a BEAM */ };
 
+struct th_mfa th_runtime_callee_name(const struct th_callee *callee)
+{
+    return (struct th_mfa){th_library_name(callee->library),
+                           th_code_name_atom(callee->function->name), callee->function->arity};
+}
+
+struct th_mfa th_runtime_code_name(const struct th_callee *callee, const char *name, bool goes_on,
+                                   int argc)
+{
+    if (goes_on)
+        return th_runtime_callee_name(callee);
+    return (struct th_mfa){th_library_name(callee->library), th_code_name_atom(name),
+                           (uint32_t)argc};
+}
+
 /* A stack that grows downwards, the oldest entry last. */
 struct trace {
     th_env *env;
@@ -35,12 +50,9 @@ static void add(struct trace *trace, th_term module, th_term function, th_term a
 }
 
 /* A function that waits, as it was called. */
-static void add_waiting(struct trace *trace, const struct th_callee *callee, const char *name,
-                        bool goes_on, int argc, uintptr_t at)
+static void add_waiting(struct trace *trace, struct th_mfa name, uintptr_t at)
 {
-    add(trace, th_library_name(callee->library),
-        th_code_name_atom(goes_on ? callee->function->name : name),
-        th_small(goes_on ? (int)callee->function->arity : argc), at);
+    add(trace, name.module, name.function, th_small((int)name.arity), at);
 }
 
 /* Before the return address RETURNS, if that is in the library of CALL: not if its code has ended
@@ -62,12 +74,14 @@ static void add_outer(struct trace *trace, const struct th_process *process, siz
     for (;;) {
         for (; i > from && trace->count < DEPTH; i--) {
             const struct th_continuation *then = &process->frames[i - 1].then;
-            add_waiting(trace, then->callee, then->name, then->goes_on, then->argc,
+            add_waiting(trace,
+                        th_runtime_code_name(then->callee, then->name, then->goes_on, then->argc),
                         (uintptr_t)then->code);
         }
         if (!call || trace->count == DEPTH)
             return;
-        add_waiting(trace, call->callee, call->function, call->goes_on, call->argc,
+        add_waiting(trace,
+                    th_runtime_code_name(call->callee, call->function, call->goes_on, call->argc),
                     place_in(call, call->calls_at));
         from = call->frames;
         call = call->outer;
@@ -86,7 +100,7 @@ void th_runtime_exception_of_call(struct th_process *process, const struct th_ca
     uintptr_t at = place_in(call, call->raised_at);
 
     if (call->goes_on)
-        add_waiting(&trace, call->callee, NULL, true, 0, at);
+        add_waiting(&trace, th_runtime_callee_name(call->callee), at);
     else
         add(&trace, th_library_name(call->callee->library), th_code_name_atom(call->function),
             th_make_list(call->env, call->argv, (size_t)call->argc), at);

@@ -44,7 +44,8 @@ static size_t size_of(struct th_process *process)
 static void collect_later(struct th_process *process, size_t size, size_t before)
 {
     process->collect_at = 2 * size > LEAST ? 2 * size : LEAST;
-    th_traced_probed_room(process, before, process->collect_at);
+    if (TH_PROBE_ENABLED(process__heap_grow) || TH_PROBE_ENABLED(process__heap_shrink))
+        th_traced_probe_room(process, before, process->collect_at);
 }
 
 /* --- What is needed -------------------------------------------------------------------------- */

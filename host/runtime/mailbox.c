@@ -181,7 +181,8 @@ static struct th_message *receive(struct th_process *process)
 {
     struct th_message *message = take_out(process, process->offer);
 
-    th_traced_probed_receive(process, message);
+    if (TH_PROBE_ENABLED(message__receive))
+        th_traced_probe_receive(process, message);
     process->receive_probed = false;
     return message;
 }

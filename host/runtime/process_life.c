@@ -252,7 +252,8 @@ static void leave(struct th_process *process, th_term reason)
 {
     struct th_host_remains remains;
 
-    th_traced_probed_exit(process, reason);
+    if (TH_PROBE_ENABLED(process__exit))
+        th_traced_probe_exit(process, reason);
     th_traced_tracepoint_about(process, TH_TAG_exit, reason);
     th_runtime_timer_stop(process); /* no timer may meet who has the mailbox next */
     th_runtime_file_end(process);

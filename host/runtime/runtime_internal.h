@@ -203,8 +203,9 @@ struct th_process {
                                             then `answer` */
     struct th_file_last last_operation;
 
-    bool code_ordered;         /* the loader has an order of it; see code_order.c */
-    struct th_message *answer; /* the signal that OPERATION is over, or the loader's, NULL: not yet */
+    bool code_ordered; /* the loader has an order of it; see code_order.c */
+    struct th_message
+        *answer; /* the signal that OPERATION is over, or the loader's, NULL: not yet */
 
     /* What it does with others; see signal.c. */
     struct th_table links;    /* pid -> a number, see there */

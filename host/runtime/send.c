@@ -22,10 +22,10 @@ bool th_runtime_process_send(th_env *env, th_term pid, th_term message)
     if (!th_runtime_dirty_take(process))
         return false;
     th_traced_tracepoint_send(process, pid, message);
-    token = process->seq.set || process->seq.tag
-                ? th_runtime_seq_send(process, env, pid, message)
-                : TH_NONE;
-    th_traced_probed_send(process, pid, message);
+    token = process->seq.set || process->seq.tag ? th_runtime_seq_send(process, env, pid, message)
+                                                 : TH_NONE;
+    if (TH_PROBE_ENABLED(message__send))
+        th_traced_probe_send(process, pid, message);
     sent = th_process_send_from(pid, message, token, process->pid);
     th_runtime_dirty_let_go(process);
     return sent;

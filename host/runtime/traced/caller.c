@@ -119,12 +119,6 @@ size_t th_traced_callers_find(const struct th_process *process, uintptr_t from,
     return walk.count;
 }
 
-struct th_mfa th_traced_callee_name(const struct th_callee *callee)
-{
-    return (struct th_mfa){th_library_name(callee->library),
-                           th_code_name_atom(callee->function->name), callee->function->arity};
-}
-
 /* --- Where control comes back to -------------------------------------------------------------- */
 
 void th_traced_caught_by(struct th_process *process, const struct th_callee *callee)
@@ -132,7 +126,7 @@ void th_traced_caught_by(struct th_process *process, const struct th_callee *cal
     struct th_caller to = {.kind = callee ? TH_CALLER_FUNCTION : TH_CALLER_UNDEFINED};
 
     if (callee)
-        to.function = th_traced_callee_name(callee);
+        to.function = th_runtime_callee_name(callee);
     th_live_return_to(&process->live, &to);
 }
 
@@ -145,8 +139,8 @@ void th_traced_return_to_caller(struct th_process *process, uintptr_t from)
 {
     struct th_waiter caller;
 
-    th_traced_caught_by(
-        process, th_traced_callers_find(process, from, &caller, 1) ? caller.callee : NULL);
+    th_traced_caught_by(process,
+                        th_traced_callers_find(process, from, &caller, 1) ? caller.callee : NULL);
 }
 
 void th_traced_raise_to_caller(struct th_process *process, uintptr_t from)

@@ -170,7 +170,7 @@ bool th_traced_native_met_slowly(const struct th_native *native, int argc, const
         return false;
     if (TH_PROBE_ENABLED(local__function__entry) &&
         !(at == call->sp && code->callee == call->callee)) /* that one is the runtime's */
-        th_traced_probe_local(call, &code->function->live.function.name);
+        th_traced_probe_local(call, &code->function->live.function.name, false);
     if (th_live_is_returning(&call->process->live)) {
         th_self.in_trace_hook = at;
         th_traced_caught_by_caller(call->process, at);
@@ -226,7 +226,7 @@ static void end_one(void *context, struct th_process *process, struct th_open_ca
     const struct ending *ending = context;
 
     if (TH_PROBE_ENABLED(function__return) && ending->how == RETURNED)
-        th_traced_probe_local_return(th_self.call, &call->function->function.name);
+        th_traced_probe_local(th_self.call, &call->function->function.name, true);
     if (ending->how == RETURNED)
         th_live_return(&process->live, call->function, &call->wants, ending->value);
     else
@@ -302,7 +302,7 @@ void th_traced_native_frame_over(struct th_native_frame *frame, th_term answer)
     process->native_bytes = frame->below;
     process->open.count--;
     if (TH_PROBE_ENABLED(function__return))
-        th_traced_probe_local_return(call, &last->function->function.name);
+        th_traced_probe_local(call, &last->function->function.name, true);
     th_live_return(&process->live, last->function, &last->wants, answer);
     if (__builtin_expect(th_live_is_returning(&process->live), 0))
         th_traced_return_to_caller(process, frame->at);

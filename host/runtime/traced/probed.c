@@ -15,9 +15,8 @@ static const char *text_of(struct text *text, th_term t)
 }
 
 /* Cut off like other texts; the arity goes with what is cut. */
-static const char *mfa_text(struct text *text, th_term module, th_term function, int arity)
+static const char *mfa_text(struct text *text, struct th_mfa name)
 {
-    const struct th_mfa name = {module, function, (uint32_t)arity};
     struct th_buffer whole = {0};
     size_t most = sizeof text->bytes - 1;
 
@@ -31,24 +30,11 @@ static const char *mfa_text(struct text *text, th_term module, th_term function,
     return text->bytes;
 }
 
-/* What goes on in a function's place is that function. */
 static const char *next_text(struct text *text, const struct th_continuation *next)
 {
-    const struct th_callee *callee = next->callee;
+    struct th_mfa name;
 
-    switch (next->step) {
-    case TH_STEP_CALL:
-        return mfa_text(text, next->module, next->function, next->argc);
-    case TH_STEP_RUN:
-    case TH_STEP_AWAIT:
-    case TH_STEP_FILE:
-    case TH_STEP_CODE:
-        return mfa_text(text, th_library_name(callee->library),
-                        th_code_name_atom(next->goes_on ? callee->function->name : next->name),
-                        next->goes_on ? (int)callee->function->arity : next->argc);
-    default:
-        return "";
-    }
+    return th_traced_next_name(next, &name) ? mfa_text(text, name) : "";
 }
 
 static int words_of_bytes(size_t bytes)
@@ -168,13 +154,13 @@ void th_traced_probe_gc_end(const struct th_process *process, size_t words)
 void th_traced_probe_room(const struct th_process *process, size_t before, size_t after)
 {
     struct text p;
+    int had = words_of_bytes(before), has = words_of_bytes(after);
 
+    text_of(&p, process->pid);
     if (after > before)
-        TH_PROBE(process__heap_grow, text_of(&p, process->pid), words_of_bytes(before),
-                 words_of_bytes(after));
+        TH_PROBE(process__heap_grow, p.bytes, had, has);
     else if (after < before)
-        TH_PROBE(process__heap_shrink, text_of(&p, process->pid), words_of_bytes(before),
-                 words_of_bytes(after));
+        TH_PROBE(process__heap_shrink, p.bytes, had, has);
 }
 
 /* --- Functions ------------------------------------------------------------------------------- */
@@ -189,24 +175,11 @@ static int depth_in(const struct th_process *process, const struct th_call *oute
     return (int)depth;
 }
 
-static const char *callee_text(struct text *text, const struct th_callee *callee)
-{
-    return mfa_text(text, th_library_name(callee->library),
-                    th_code_name_atom(callee->function->name), (int)callee->function->arity);
-}
-
 /* What enif_schedule_nif() named goes by that name, unless it stands for the function itself. */
 static const char *running_text(struct text *text, const struct th_call *call)
 {
-    if (call->goes_on)
-        return callee_text(text, call->callee);
-    return mfa_text(text, th_library_name(call->callee->library), th_code_name_atom(call->function),
-                    call->argc);
-}
-
-static const char *function_text(struct text *text, const struct th_mfa *function)
-{
-    return mfa_text(text, function->module, function->function, (int)function->arity);
+    return mfa_text(text,
+                    th_runtime_code_name(call->callee, call->function, call->goes_on, call->argc));
 }
 
 void th_traced_probe_external(const struct th_process *process, const struct th_callee *callee,
@@ -214,39 +187,34 @@ void th_traced_probe_external(const struct th_process *process, const struct th_
 {
     struct text p, mfa;
 
-    TH_PROBE(global__function__entry, text_of(&p, process->pid), callee_text(&mfa, callee),
-             depth_in(process, outer));
+    TH_PROBE(global__function__entry, text_of(&p, process->pid),
+             mfa_text(&mfa, th_runtime_callee_name(callee)), depth_in(process, outer));
 }
 
 /* It is in the code of CALL, so one deeper. */
-void th_traced_probe_local(const struct th_call *call, const struct th_mfa *function)
+void th_traced_probe_local(const struct th_call *call, const struct th_mfa *function, bool ends)
 {
     struct text p, mfa;
+    int depth = depth_in(call->process, call);
 
-    TH_PROBE(local__function__entry, text_of(&p, call->process->pid), function_text(&mfa, function),
-             depth_in(call->process, call));
+    text_of(&p, call->process->pid);
+    mfa_text(&mfa, *function);
+    if (ends)
+        TH_PROBE(function__return, p.bytes, mfa.bytes, depth);
+    else
+        TH_PROBE(local__function__entry, p.bytes, mfa.bytes, depth);
 }
 
-void th_traced_probe_local_return(const struct th_call *call, const struct th_mfa *function)
+void th_traced_probe_code(const struct th_call *call, bool entered)
 {
     struct text p, mfa;
 
-    TH_PROBE(function__return, text_of(&p, call->process->pid), function_text(&mfa, function),
-             depth_in(call->process, call));
-}
-
-void th_traced_probe_enter(const struct th_call *call)
-{
-    struct text p, mfa;
-
-    TH_PROBE(nif__entry, text_of(&p, call->process->pid), running_text(&mfa, call));
-}
-
-void th_traced_probe_leave(const struct th_call *call)
-{
-    struct text p, mfa;
-
-    TH_PROBE(nif__return, text_of(&p, call->process->pid), running_text(&mfa, call));
+    text_of(&p, call->process->pid);
+    running_text(&mfa, call);
+    if (entered)
+        TH_PROBE(nif__entry, p.bytes, mfa.bytes);
+    else
+        TH_PROBE(nif__return, p.bytes, mfa.bytes);
 }
 
 void th_traced_probe_return(const struct th_call *call)

@@ -32,7 +32,7 @@ static bool is_external(void *context, const struct th_mfa *function, const th_t
     (void)context;
     if (!call || call->goes_on || th_self.in_trace_hook != call->sp || arguments != call->argv)
         return false;
-    called = th_traced_callee_name(call->callee);
+    called = th_runtime_callee_name(call->callee);
     return called.module == function->module && called.function == function->function &&
            called.arity == function->arity;
 }
@@ -40,7 +40,7 @@ static bool is_external(void *context, const struct th_mfa *function, const th_t
 /* {Module, Function, Arity, LAST}, without LAST if that is TH_NONE. */
 static th_term waiter_term(th_env *env, const struct th_waiter *waiter, th_term last)
 {
-    struct th_mfa name = th_traced_callee_name(waiter->callee);
+    struct th_mfa name = th_runtime_callee_name(waiter->callee);
     th_term arity = th_small((int)name.arity);
 
     return last == TH_NONE ? th_make_tuple_of(env, name.module, name.function, arity)
@@ -78,9 +78,9 @@ static th_term stack_term(void *context, th_env *env, size_t depth)
                                depth < TH_EXECUTION_CALLERS ? depth : TH_EXECUTION_CALLERS);
 
     for (size_t i = 0; i < count; i++)
-        entries[i] = waiter_term(
-            env, &callers[i],
-            th_runtime_source_location(env, callers[i].callee->library, callers[i].at));
+        entries[i] =
+            waiter_term(env, &callers[i],
+                        th_runtime_source_location(env, callers[i].callee->library, callers[i].at));
     return th_make_list(env, entries, count);
 }
 

@@ -167,9 +167,6 @@ enum { TH_FROM_KEPT = 0, TH_FROM_HERE = 1 };
 size_t th_traced_callers_find(const struct th_process *process, uintptr_t from,
                               struct th_waiter found[], size_t limit);
 
-/* The name of a callee. */
-struct th_mfa th_traced_callee_name(const struct th_callee *callee);
-
 /*
  * Who wants to know is told where control comes back to (th_live_return_to()): at once when calls
  * have ended with a value, which FROM tells as above.

@@ -59,7 +59,7 @@ static traced_function *function_of(const struct th_callee *callee)
     if (traced)
         return traced;
     traced = th_alloc_zero(sizeof *traced);
-    traced->live.function.name = th_traced_callee_name(callee);
+    traced->live.function.name = th_runtime_callee_name(callee);
     if (entry) {
         entry->known = traced;
         traced->live.function.site =
@@ -290,7 +290,7 @@ static void end_instance(struct th_instance *loaded)
 }
 
 const struct th_module_watcher th_traced_functions_watcher = {prepare_instance, begin_instance,
-                                                           end_instance};
+                                                              end_instance};
 
 void th_traced_functions_begin(struct th_tracing *tracing)
 {

@@ -6,6 +6,8 @@
 #include "host/runtime/seq_token.h"
 #include "host/self/self.h"
 
+#include <string.h>
+
 static uint64_t words_of(struct th_live_tracee *live)
 {
     return th_runtime_heap_words(th_runtime_process_of_live(live));
@@ -46,16 +48,35 @@ void th_traced_tracepoint_leave(struct th_process *process)
 
 /* --- Of terms that exist --------------------------------------------------------------------- */
 
-void th_traced_tracepoint_tell(struct th_process *process, enum th_tracer_tag tag, th_term term,
-                               th_term extra)
+static void raise_event(struct th_live_tracee *live, enum th_tracer_tag tag, th_term term,
+                        th_term extra)
 {
     struct th_live_event event;
 
-    th_runtime_seq_taken(process);
-    th_live_event_init(&event, &process->live, tag);
+    th_live_event_init(&event, live, tag);
     event.event.term = term;
     event.event.extra = extra;
     th_live_trace(&event);
+}
+
+/* BUILD builds the terms that are missing, of CONTEXT. */
+static void raise_built(struct th_process *process, enum th_tracer_tag tag, th_term term,
+                        void (*build)(struct th_live_event *self, th_env *env), void *context)
+{
+    struct th_live_event event;
+
+    th_live_event_init(&event, &process->live, tag);
+    event.event.term = term;
+    event.build = build;
+    event.context = context;
+    th_live_trace(&event);
+}
+
+void th_traced_tracepoint_tell(struct th_process *process, enum th_tracer_tag tag, th_term term,
+                               th_term extra)
+{
+    th_runtime_seq_taken(process);
+    raise_event(&process->live, tag, term, extra);
 }
 
 void th_traced_tracepoint_tell_send(struct th_process *process, th_term to, th_term message)
@@ -75,6 +96,163 @@ void th_traced_tracepoint_tell_receive(struct th_process *process, th_term sende
     th_live_trace(&event);
 }
 
+/* --- Ports ----------------------------------------------------------------------------------- */
+
+/*
+ * What happens to the host's own ports is traced.
+ *
+ * Several threads may command a port at once, and its events are raised by each of them: they are
+ * no calls, so that what a thread of its own would have to itself (timing, returns) is not touched.
+ * Who raises an event has a share in the port as trace/ knows it, so that who closes the port does
+ * not take it away under the event: the last one ends it.
+ */
+struct live_port {
+    struct th_live_tracee live; /* the first member */
+    unsigned shares;            /* under the lock: of the table, and of those in an event */
+};
+
+/* Guards what follows, and the shares; no event is raised under it. */
+static pthread_mutex_t ports_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct th_table ports; /* by id: struct live_port */
+
+/* One that was opened while nothing was traced is made known when it is met. NULL: it was closed
+ * meanwhile, or nothing is traced. ENDING: by who closes it. */
+static struct live_port *share(th_term id, bool ending)
+{
+    struct live_port *port;
+
+    if (!th_runtime_tracing())
+        return NULL;
+    pthread_mutex_lock(&ports_lock);
+    port = th_hash_table_get(&ports, id);
+    if (!port && (ending || th_process_alive(id))) {
+        port = th_alloc_zero(sizeof *port);
+        port->live.id = id;
+        port->shares = 1;
+        th_live_process_begin(&port->live, th_runtime_tracing(), NULL, false);
+        th_hash_table_set(&ports, id, port);
+    }
+    if (port)
+        port->shares++;
+    pthread_mutex_unlock(&ports_lock);
+    return port;
+}
+
+static void let_go(struct live_port *port)
+{
+    bool last;
+
+    pthread_mutex_lock(&ports_lock);
+    last = --port->shares == 0;
+    pthread_mutex_unlock(&ports_lock);
+    if (!last)
+        return;
+    th_live_process_end(&port->live);
+    th_free(port);
+}
+
+void th_traced_tracepoint_ports_end(void)
+{
+    const struct th_slot *slot;
+    size_t position = 0;
+
+    while ((slot = th_hash_table_next(&ports, &position)))
+        let_go(slot->value);
+    th_hash_table_free(&ports);
+}
+
+static void tell(struct live_port *port, enum th_tracer_tag tag, th_term term, th_term extra)
+{
+    if (th_live_is_wanted(&port->live, tag))
+        raise_event(&port->live, tag, term, extra);
+}
+
+static th_term who(void)
+{
+    return th_self.call ? th_self.call->process->pid : TH_AM(undefined);
+}
+
+/* What it is opened for, as an atom, as a BEAM tells the name of a driver. */
+static void port_opened(th_term id, const char *what, th_term owner)
+{
+    struct live_port *port = share(id, false);
+    th_term name;
+
+    if (TH_PROBE_ENABLED(port__open))
+        th_traced_probed_port_open(who(), what, id);
+    if (!port)
+        return;
+    name = th_atom_utf8(what, strlen(what));
+    tell(port, TH_TAG_open, owner == TH_NONE ? who() : owner,
+         name == TH_NONE ? TH_AM(undefined) : name);
+    let_go(port);
+}
+
+/* {From, {command, Binary}} */
+static void build_command(struct th_live_event *self, th_env *env)
+{
+    const th_term *iodata = self->context;
+    struct th_buffer bytes = {0};
+    th_term binary;
+    size_t size = 0;
+
+    th_term_iodata_size(*iodata, &size);
+    th_term_iodata_copy(*iodata, th_buffer_reserve(&bytes, size));
+    binary = th_make_binary(env, bytes.data, size);
+    th_buffer_free(&bytes);
+    self->event.term =
+        th_make_tuple_of(env, who(), th_make_tuple_of(env, th_atom("command"), binary));
+}
+
+static void port_commanded(th_term id, th_term iodata, bool written)
+{
+    struct live_port *port = share(id, false);
+    struct th_live_event event;
+
+    if (TH_PROBE_ENABLED(port__command) && !written)
+        th_traced_probed_port_command(who(), id);
+    if (!port)
+        return;
+    tell(port, written ? TH_TAG_out : TH_TAG_in, th_atom("command"), TH_NONE);
+    if (!written && th_live_is_wanted(&port->live, TH_TAG_receive)) {
+        th_live_event_init(&event, &port->live, TH_TAG_receive);
+        event.sender = who();
+        event.build = build_command;
+        event.context = &iodata;
+        th_live_trace(&event);
+    }
+    let_go(port);
+}
+
+static void port_closed(th_term id, const char *what, th_term reason, th_term name)
+{
+    struct live_port *port = share(id, true);
+
+    if (TH_PROBE_ENABLED(port__exit))
+        th_traced_probed_port_exit(who(), id, what, reason);
+    if (!port)
+        return;
+    tell(port, TH_TAG_closed, reason, TH_NONE);
+    if (name != TH_NONE)
+        tell(port, TH_TAG_unregister, name, TH_NONE);
+    pthread_mutex_lock(&ports_lock);
+    th_hash_table_remove(&ports, id);
+    pthread_mutex_unlock(&ports_lock);
+    let_go(port); /* the table's share */
+    let_go(port);
+    th_trace_ended(th_runtime_tracing(), id);
+}
+
+static void port_named(th_term id, enum th_tracer_tag tag, th_term name)
+{
+    struct live_port *port = share(id, false);
+
+    if (!port)
+        return;
+    tell(port, tag, name, TH_NONE);
+    let_go(port);
+}
+
 /* --- Names ----------------------------------------------------------------------------------- */
 
 /* ID, which need not be of a process that runs, got or lost NAME: that is told in order with all
@@ -86,7 +264,7 @@ static void named(th_term id, th_term name, bool given)
     if (!th_runtime_tracing())
         return;
     if (th_is_port(id))
-        th_traced_tracepoint_port_named(id, tag, name);
+        port_named(id, tag, name);
     else if (!th_self.call || th_self.call->process->pid != id)
         th_runtime_signal_send(id, TH_SIGNAL_NAMED, TH_NONE, tag, name);
     else if (th_runtime_dirty_take(th_self.call->process)) {
@@ -97,49 +275,38 @@ static void named(th_term id, th_term name, bool given)
 
 const struct th_process_watcher th_traced_tracepoint_watcher = {
     .named = named,
-    .port_opened = th_traced_tracepoint_port_opened,
-    .port_commanded = th_traced_tracepoint_port_commanded,
-    .port_closed = th_traced_tracepoint_port_closed,
+    .port_opened = port_opened,
+    .port_commanded = port_commanded,
+    .port_closed = port_closed,
 };
 
 /* --- Functions ------------------------------------------------------------------------------- */
 
-/* What goes on in a function's place is that function. */
-static th_term place_of(const struct th_continuation *next, th_env *env)
+bool th_traced_next_name(const struct th_continuation *next, struct th_mfa *name)
 {
-    const struct th_callee *callee = next->callee;
-
-    switch (next->step) {
-    case TH_STEP_CALL:
-        return th_make_tuple_of(env, next->module, next->function, th_small(next->argc));
-    case TH_STEP_RUN:
-    case TH_STEP_AWAIT:
-    case TH_STEP_FILE:
-    case TH_STEP_CODE:
-        return th_make_tuple_of(
-            env, th_library_name(callee->library),
-            th_code_name_atom(next->goes_on ? callee->function->name : next->name),
-            th_small(next->goes_on ? (int64_t)callee->function->arity : next->argc));
-    default:
-        return th_small(0);
-    }
+    if (next->step == TH_STEP_CALL)
+        *name = (struct th_mfa){next->module, next->function, (uint32_t)next->argc};
+    else if (th_runtime_step_is_code(next->step))
+        *name = th_runtime_code_name(next->callee, next->name, next->goes_on, next->argc);
+    else
+        return false;
+    return true;
 }
 
 static void build_place(struct th_live_event *self, th_env *env)
 {
-    self->event.term = place_of(self->context, env);
+    struct th_mfa name;
+
+    self->event.term =
+        th_traced_next_name(self->context, &name)
+            ? th_make_tuple_of(env, name.module, name.function, th_small((int)name.arity))
+            : th_small(0);
 }
 
 static void tell_place(struct th_process *process, enum th_tracer_tag tag)
 {
-    struct th_live_event event;
-
-    if (!th_live_is_wanted(&process->live, tag))
-        return;
-    th_live_event_init(&event, &process->live, tag);
-    event.build = build_place;
-    event.context = &process->next;
-    th_live_trace(&event);
+    if (th_live_is_wanted(&process->live, tag))
+        raise_built(process, tag, TH_NONE, build_place, &process->next);
 }
 
 void th_traced_tracepoint_tell_in(struct th_process *process)
@@ -167,18 +334,6 @@ static void build_call(struct th_live_event *self, th_env *env)
                                          th_make_list(env, first->argv, (size_t)first->argc));
 }
 
-static void tell_birth(struct th_process *process, enum th_tracer_tag tag, th_term other,
-                       struct th_process *child)
-{
-    struct th_live_event event;
-
-    th_live_event_init(&event, &process->live, tag);
-    event.event.term = other;
-    event.build = build_call;
-    event.context = child;
-    th_live_trace(&event);
-}
-
 /* The order is that of a BEAM. */
 void th_traced_tracepoint_spawn(struct th_process *parent, struct th_process *child, bool linked)
 {
@@ -186,10 +341,10 @@ void th_traced_tracepoint_spawn(struct th_process *parent, struct th_process *ch
         return;
     th_runtime_seq_taken(parent);
     child->live.scheduler = parent->live.scheduler;
-    tell_birth(parent, TH_TAG_spawn, child->pid, child);
+    raise_built(parent, TH_TAG_spawn, child->pid, build_call, child);
     if (linked)
         th_traced_tracepoint_tell(parent, TH_TAG_link, child->pid, TH_NONE);
-    tell_birth(child, TH_TAG_spawned, parent->pid, child);
+    raise_built(child, TH_TAG_spawned, parent->pid, build_call, child);
     if (linked)
         th_traced_tracepoint_tell(child, TH_TAG_getting_linked, parent->pid, TH_NONE);
 }
@@ -233,12 +388,8 @@ static void build_sizes(struct th_live_event *self, th_env *env)
 void th_traced_tracepoint_tell_gc(struct th_process *process, enum th_tracer_tag tag, size_t words)
 {
     struct collection collection = {th_runtime_heap_sizes(process), words};
-    struct th_live_event event;
 
-    th_live_event_init(&event, &process->live, tag);
-    event.build = build_sizes;
-    event.context = &collection;
-    th_live_trace(&event);
+    raise_built(process, tag, TH_NONE, build_sizes, &collection);
 }
 
 /* --- Sequential tokens ----------------------------------------------------------------------- */

@@ -29,11 +29,6 @@
 
 /* PROCESS sends MESSAGE to TO. After its token was counted up for it. */
 void th_traced_probe_send(struct th_process *process, th_term to, th_term message) TH_PROBED_TELLER;
-static inline void th_traced_probed_send(struct th_process *process, th_term to, th_term message)
-{
-    if (TH_PROBE_ENABLED(message__send))
-        th_traced_probe_send(process, to, message);
-}
 
 /*
  * It has received MESSAGE, which is out of the inbox. Whether one is taken that was offered is
@@ -42,12 +37,6 @@ static inline void th_traced_probed_send(struct th_process *process, th_term to,
  */
 void th_traced_probe_receive(struct th_process *process,
                              const struct th_message *message) TH_PROBED_TELLER;
-static inline void th_traced_probed_receive(struct th_process *process,
-                                            const struct th_message *message)
-{
-    if (TH_PROBE_ENABLED(message__receive))
-        th_traced_probe_receive(process, message);
-}
 void th_traced_probed_taken(struct th_process *process) TH_PROBED_TELLER;
 
 /* It was spawned, by PARENT (NULL: the host), with what it does first, and copies of the arguments
@@ -68,11 +57,6 @@ static inline void th_traced_probed_spawn(const struct th_process *process,
 
 /* It ends. */
 void th_traced_probe_exit(const struct th_process *process, th_term reason) TH_PROBED_TELLER;
-static inline void th_traced_probed_exit(const struct th_process *process, th_term reason)
-{
-    if (TH_PROBE_ENABLED(process__exit))
-        th_traced_probe_exit(process, reason);
-}
 
 /* FROM (TH_NONE: the host) sends TO a signal that may end it. */
 void th_traced_probe_exit_signal(th_term from, th_term to, th_term reason) TH_PROBED_TELLER;
@@ -103,12 +87,6 @@ void th_traced_probe_gc_end(const struct th_process *process, size_t words) TH_P
 /* It may have AFTER bytes until the next collection, where it could have BEFORE. */
 void th_traced_probe_room(const struct th_process *process, size_t before,
                           size_t after) TH_PROBED_TELLER;
-static inline void th_traced_probed_room(const struct th_process *process, size_t before,
-                                         size_t after)
-{
-    if (TH_PROBE_ENABLED(process__heap_grow) || TH_PROBE_ENABLED(process__heap_shrink))
-        th_traced_probe_room(process, before, after);
-}
 
 /* --- Functions --- */
 
@@ -123,26 +101,13 @@ static inline void th_traced_probed_external(const struct th_process *process,
         th_traced_probe_external(process, callee, outer);
 }
 
-/* In CALL, FUNCTION is called by C code, and ends with a value. */
-void th_traced_probe_local(const struct th_call *call,
-                           const struct th_mfa *function) TH_PROBED_TELLER;
-void th_traced_probe_local_return(const struct th_call *call,
-                                  const struct th_mfa *function) TH_PROBED_TELLER;
+/* In CALL, FUNCTION is called by C code; or that call ends with a value. */
+void th_traced_probe_local(const struct th_call *call, const struct th_mfa *function,
+                           bool ends) TH_PROBED_TELLER;
 
 /* The code of CALL is entered, and has returned; what it was called for has ended with a value. */
-void th_traced_probe_enter(const struct th_call *call) TH_PROBED_TELLER;
-void th_traced_probe_leave(const struct th_call *call) TH_PROBED_TELLER;
+void th_traced_probe_code(const struct th_call *call, bool entered) TH_PROBED_TELLER;
 void th_traced_probe_return(const struct th_call *call) TH_PROBED_TELLER;
-static inline void th_traced_probed_enter(const struct th_call *call)
-{
-    if (TH_PROBE_ENABLED(nif__entry))
-        th_traced_probe_enter(call);
-}
-static inline void th_traced_probed_leave(const struct th_call *call)
-{
-    if (TH_PROBE_ENABLED(nif__return))
-        th_traced_probe_leave(call);
-}
 static inline void th_traced_probed_return(const struct th_call *call)
 {
     if (TH_PROBE_ENABLED(function__return))
@@ -179,15 +144,14 @@ void th_traced_tracepoint_end(struct th_process *process);
  * th_traced_tracepoint_end(). */
 void th_traced_tracepoint_leave(struct th_process *process);
 
-/* Of names, and of ports (tracepoint_port.c). */
+/* Of names, and of ports. */
 extern const struct th_process_watcher th_traced_tracepoint_watcher;
-void th_traced_tracepoint_port_opened(th_term port, const char *what, th_term owner);
-void th_traced_tracepoint_port_commanded(th_term port, th_term iodata, bool written);
-void th_traced_tracepoint_port_closed(th_term port, const char *what, th_term reason, th_term name);
-void th_traced_tracepoint_port_named(th_term port, enum th_tracer_tag tag, th_term name);
 
 /* The runtime stops: ports that are still open are not known any more. */
 void th_traced_tracepoint_ports_end(void);
+
+/* The function that NEXT calls; what goes on in a function's place is that function. False: none. */
+bool th_traced_next_name(const struct th_continuation *next, struct th_mfa *name);
 
 /* What match specifications ask of a process (struct th_live_tracee). */
 extern const struct th_match_operations th_traced_process_asked;
