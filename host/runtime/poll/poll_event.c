@@ -13,24 +13,7 @@ static struct th_poll_event *due;
 
 /* --- Mail and leavings ------------------------------------------------------------------------ */
 
-struct th_poll_mail *th_poll_create_mail(th_term pid, th_term message)
-{
-    struct th_poll_mail *mail = th_alloc(sizeof *mail);
-
-    mail->next = NULL;
-    mail->pid = pid;
-    th_env_init(&mail->env, TH_ENV_PLAIN);
-    mail->message = th_copy(&mail->env, message);
-    return mail;
-}
-
-void th_poll_free_mail(struct th_poll_mail *mail)
-{
-    th_env_release(&mail->env);
-    th_free(mail);
-}
-
-void th_poll_leave_mail(struct th_poll_leavings *leavings, struct th_poll_mail *mail)
+void th_poll_leave_mail(struct th_poll_leavings *leavings, struct th_message *mail)
 {
     if (!mail)
         return;
@@ -40,11 +23,8 @@ void th_poll_leave_mail(struct th_poll_leavings *leavings, struct th_poll_mail *
 
 void th_poll_give_back(struct th_poll_leavings *leavings)
 {
-    while (leavings->mail) {
-        struct th_poll_mail *next = leavings->mail->next;
-        th_poll_free_mail(leavings->mail);
-        leavings->mail = next;
-    }
+    th_process_messages_free(leavings->mail);
+    leavings->mail = NULL;
     while (leavings->gone) {
         struct th_poll_event *next = leavings->gone->next_gone;
         th_resource_release(leavings->gone->object);
@@ -60,23 +40,17 @@ struct th_poll_event *th_poll_find(ErlNifEvent fd)
     return (size_t)fd < size ? events[fd] : NULL;
 }
 
-static void make_place(ErlNifEvent fd)
-{
-    size_t wanted = (size_t)fd + 1 > 2 * size ? (size_t)fd + 1 : 2 * size;
-
-    if ((size_t)fd < size)
-        return;
-    events = th_realloc(events, wanted * sizeof(struct th_poll_event *));
-    memset(events + size, 0, (wanted - size) * sizeof(struct th_poll_event *));
-    size = wanted;
-}
-
 struct th_poll_event *th_poll_add(ErlNifEvent fd, void *object)
 {
     static uint32_t generation;
     struct th_poll_event *event = th_alloc_zero(sizeof *event);
+    size_t wanted = (size_t)fd + 1 > 2 * size ? (size_t)fd + 1 : 2 * size;
 
-    make_place(fd);
+    if ((size_t)fd >= size) {
+        events = th_realloc(events, wanted * sizeof(struct th_poll_event *));
+        memset(events + size, 0, (wanted - size) * sizeof(struct th_poll_event *));
+        size = wanted;
+    }
     events[fd] = event;
     event->fd = fd;
     event->generation = ++generation;

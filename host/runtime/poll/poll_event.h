@@ -7,17 +7,12 @@
 
 #include "select.h"
 
+#include "host/process/process.h"
+
 #include <pthread.h>
 
 /* What can be waited for, each by itself. Order: that in which messages are sent. */
 enum th_poll_mode { TH_POLL_READ, TH_POLL_WRITE, TH_POLL_ERROR, TH_POLL_MODES };
-
-/* A message to be sent, in an environment of its own. */
-struct th_poll_mail {
-    struct th_poll_mail *next;
-    th_term pid, message;
-    th_env env;
-};
 
 /*
  * A file descriptor and its resource.
@@ -33,9 +28,10 @@ struct th_poll_event {
     bool stopping;       /* the poll thread will call `stop` */
     bool due;            /* in the list of those that the poll thread is to look at */
     unsigned armed;      /* modes, as bits, that epoll will report: once for all of them together */
-    struct th_poll_mail *mail[TH_POLL_MODES]; /* what to send; NULL: not selected */
-    struct th_poll_event *next, **place;      /* while due */
-    struct th_poll_event *next_gone;          /* in th_poll_leavings */
+    /* What to send, to the pid in its `number`; NULL: not selected. */
+    struct th_message *mail[TH_POLL_MODES];
+    struct th_poll_event *next, **place; /* while due */
+    struct th_poll_event *next_gone;     /* in th_poll_leavings */
 };
 
 /*
@@ -49,14 +45,11 @@ extern pthread_mutex_t th_poll_lock;
  * sent, events whose relation has ended.
  */
 struct th_poll_leavings {
-    struct th_poll_mail *mail;
+    struct th_message *mail;
     struct th_poll_event *gone;
 };
-void th_poll_leave_mail(struct th_poll_leavings *leavings, struct th_poll_mail *mail);
+void th_poll_leave_mail(struct th_poll_leavings *leavings, struct th_message *mail);
 void th_poll_give_back(struct th_poll_leavings *leavings);
-
-struct th_poll_mail *th_poll_create_mail(th_term pid, th_term message);
-void th_poll_free_mail(struct th_poll_mail *mail);
 
 /* --- The table; the lock is held -------------------------------------------------------------- */
 

@@ -13,7 +13,6 @@
 #include "poll_event.h"
 
 #include "host/base/base.h"
-#include "host/process/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,17 +44,12 @@ void th_poll_wake(void)
         th_warn("the poll thread cannot be woken: %m");
 }
 
-static uint32_t epoll_bits(unsigned modes)
-{
-    return EPOLLONESHOT | (modes & 1u << TH_POLL_READ ? EPOLLIN : 0u) |
-           (modes & 1u << TH_POLL_WRITE ? EPOLLOUT : 0u);
-}
-
 /* Errors are always reported, so that a descriptor that is armed for nothing waits for them. */
 enum th_poll_watched th_poll_arm(struct th_poll_event *event, unsigned modes)
 {
     struct epoll_event armed = {
-        .events = epoll_bits(modes),
+        .events = EPOLLONESHOT | (modes & 1u << TH_POLL_READ ? EPOLLIN : 0u) |
+                  (modes & 1u << TH_POLL_WRITE ? EPOLLOUT : 0u),
         .data.u64 = (uint64_t)event->generation << 32 | (uint32_t)event->fd,
     };
     int operation = event->pollable ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
@@ -78,8 +72,8 @@ void th_poll_disarm(struct th_poll_event *event)
 
 /* What it has to do when the lock is free. */
 struct round {
-    struct th_poll_mail *first, **last; /* to be sent, in order */
-    struct th_poll_event *stop;         /* dissolved; their `stop` is to be called */
+    struct th_message *first, **last; /* to be sent, in order */
+    struct th_poll_event *stop;       /* dissolved; their `stop` is to be called */
     struct th_poll_leavings leavings;
     ErlNifEvent closed; /* one that was found not to be open, or -1 */
 };
@@ -96,25 +90,20 @@ static void fire(struct round *round, struct th_poll_event *event, unsigned mode
     *round->last = NULL;
 }
 
-/* What is wrong with a descriptor concerns everybody who waits for it. */
-static unsigned reported_modes(uint32_t bits)
-{
-    if (bits & (EPOLLERR | EPOLLHUP))
-        return (1u << TH_POLL_MODES) - 1;
-    return (bits & EPOLLIN ? 1u << TH_POLL_READ : 0) | (bits & EPOLLOUT ? 1u << TH_POLL_WRITE : 0);
-}
-
 static void see_report(struct round *round, const struct epoll_event *report)
 {
     struct th_poll_event *event = th_poll_find((ErlNifEvent)(uint32_t)report->data.u64);
-    unsigned wanted;
+    unsigned modes = (report->events & EPOLLIN ? 1u << TH_POLL_READ : 0) |
+                     (report->events & EPOLLOUT ? 1u << TH_POLL_WRITE : 0);
 
     if (!event || event->generation != report->data.u64 >> 32)
         return;
+    if (report->events & (EPOLLERR | EPOLLHUP)) /* that concerns everybody who waits for it */
+        modes = (1u << TH_POLL_MODES) - 1;
     event->armed = 0;
-    fire(round, event, reported_modes(report->events));
-    wanted = th_poll_wanted(event);
-    if (wanted && th_poll_arm(event, wanted) == TH_POLL_FAILED)
+    fire(round, event, modes);
+    modes = th_poll_wanted(event);
+    if (modes && th_poll_arm(event, modes) == TH_POLL_FAILED)
         th_warn("file descriptor %d cannot be watched any more: %m", event->fd);
 }
 
@@ -135,37 +124,6 @@ static void see_due(struct round *round, struct th_poll_event *event)
     }
 }
 
-static void send_mail(struct th_poll_mail *mail)
-{
-    while (mail) {
-        struct th_poll_mail *next = mail->next;
-        th_process_send(mail->pid, mail->message);
-        th_poll_free_mail(mail);
-        mail = next;
-    }
-}
-
-static void call_stops(struct th_poll_event *event)
-{
-    while (event) {
-        struct th_poll_event *next = event->next_gone;
-        th_resource_stop(event->object, event->fd, false);
-        th_resource_release(event->object);
-        th_free(event);
-        event = next;
-    }
-}
-
-static void act(struct round *round)
-{
-    send_mail(round->first);
-    call_stops(round->stop);
-    th_poll_give_back(&round->leavings);
-    if (round->closed >= 0)
-        th_warn("enif_select: file descriptor %d is not open", round->closed);
-    th_resource_reap_unwoken();
-}
-
 /* False: it is to end. What was due before is done in any case. */
 static bool run_round(const struct epoll_event reports[], int count)
 {
@@ -181,7 +139,21 @@ static bool run_round(const struct epoll_event reports[], int count)
         see_due(&round, event);
     ending = poller.ending;
     pthread_mutex_unlock(&th_poll_lock);
-    act(&round);
+
+    for (const struct th_message *mail = round.first; mail; mail = mail->next)
+        th_process_send(mail->number, mail->term);
+    th_process_messages_free(round.first);
+    while (round.stop) {
+        event = round.stop;
+        round.stop = event->next_gone;
+        th_resource_stop(event->object, event->fd, false);
+        th_resource_release(event->object);
+        th_free(event);
+    }
+    th_poll_give_back(&round.leavings);
+    if (round.closed >= 0)
+        th_warn("enif_select: file descriptor %d is not open", round.closed);
+    th_resource_reap_unwoken();
     return !ending;
 }
 
@@ -245,8 +217,9 @@ bool th_poll_start(void)
     return false;
 }
 
-static bool ask_to_end(void)
+void th_poll_select_end(void)
 {
+    struct th_poll_leavings leavings = {0};
     bool running;
 
     pthread_mutex_lock(&th_poll_lock);
@@ -256,14 +229,7 @@ static bool ask_to_end(void)
         th_poll_wake();
     }
     pthread_mutex_unlock(&th_poll_lock);
-    return running;
-}
-
-void th_poll_select_end(void)
-{
-    struct th_poll_leavings leavings = {0};
-
-    if (!ask_to_end())
+    if (!running)
         return;
     pthread_join(poller.thread, NULL);
     pthread_mutex_lock(&th_poll_lock);

@@ -43,44 +43,21 @@ static const struct {
 /* What to warn of when the lock is free. */
 enum remark { NOTHING, TAKEN_OVER, REPEATED, TOO_EARLY };
 
-static void tell(enum remark remark, ErlNifEvent fd)
-{
-    static const char *const said[] = {
-        [TAKEN_OVER] = "is selected for one resource while it is another's, which loses it",
-        [REPEATED] = "was stopped already, and its stop callback not called yet",
-        [TOO_EARLY] = "is selected after it was stopped, but before its stop callback was called",
-    };
-
-    if (remark != NOTHING)
-        th_warn("enif_select: file descriptor %d %s", fd, said[remark]);
-}
+static const char *const remarks[] = {
+    [TAKEN_OVER] = "is selected for one resource while it is another's, which loses it",
+    [REPEATED] = "was stopped already, and its stop callback not called yet",
+    [TOO_EARLY] = "is selected after it was stopped, but before its stop callback was called",
+};
 
 /* A call, on its way. */
 struct call {
     ErlNifEvent fd;
     void *object;
-    unsigned modes;                           /* as bits */
-    struct th_poll_mail *mail[TH_POLL_MODES]; /* for those modes, until it is in an event */
+    unsigned modes;                         /* as bits */
+    struct th_message *mail[TH_POLL_MODES]; /* for those modes, until it is in an event */
     struct th_poll_leavings leavings;
     enum remark remark;
 };
-
-static bool is_valid(ErlNifEvent fd)
-{
-    struct rlimit limit;
-
-    return fd >= 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd < limit.rlim_cur;
-}
-
-static unsigned modes_of(enum ErlNifSelectFlags flags)
-{
-    unsigned modes = 0;
-
-    for (int mode = 0; mode < TH_POLL_MODES; mode++)
-        if (flags & modes_of_api[mode].flag)
-            modes |= 1u << mode;
-    return modes;
-}
 
 /* The event of the call's descriptor, if it is its resource's; another's relation is ended. */
 static struct th_poll_event *own_event(struct call *call)
@@ -111,14 +88,6 @@ static int cancel_modes(struct call *call, struct th_poll_event *event, unsigned
 
 /* --- Stop ------------------------------------------------------------------------------------- */
 
-static int stop_later(struct th_poll_event *event)
-{
-    event->stopping = true;
-    th_poll_put_due(event);
-    th_poll_wake();
-    return ERL_NIF_SELECT_STOP_SCHEDULED;
-}
-
 static int stop_locked(struct call *call)
 {
     struct th_poll_event *event = own_event(call);
@@ -131,8 +100,12 @@ static int stop_locked(struct call *call)
         return ERL_NIF_SELECT_STOP_SCHEDULED;
     }
     result = cancel_modes(call, event, ~0u) & ~ERL_NIF_SELECT_ERROR_CANCELLED;
-    if (!event->pollable)
-        return result | stop_later(event);
+    if (!event->pollable) {
+        event->stopping = true;
+        th_poll_put_due(event);
+        th_poll_wake();
+        return result | ERL_NIF_SELECT_STOP_SCHEDULED;
+    }
     th_poll_dissolve(event, &call->leavings);
     return result | ERL_NIF_SELECT_STOP_CALLED;
 }
@@ -174,17 +147,6 @@ static struct th_poll_event *event_for(struct call *call)
     return NULL;
 }
 
-static void put_mail(struct call *call, struct th_poll_event *event)
-{
-    for (int mode = 0; mode < TH_POLL_MODES; mode++) {
-        if (!call->mail[mode])
-            continue;
-        th_poll_leave_mail(&call->leavings, event->mail[mode]);
-        event->mail[mode] = call->mail[mode];
-        call->mail[mode] = NULL;
-    }
-}
-
 static int select_locked(struct call *call)
 {
     struct th_poll_event *event = event_for(call);
@@ -195,7 +157,13 @@ static int select_locked(struct call *call)
     wanted = th_poll_wanted(event) | call->modes;
     if (event->pollable && wanted & ~event->armed && th_poll_arm(event, wanted) == TH_POLL_FAILED)
         return FAILED;
-    put_mail(call, event);
+    for (int mode = 0; mode < TH_POLL_MODES; mode++) {
+        if (!call->mail[mode])
+            continue;
+        th_poll_leave_mail(&call->leavings, event->mail[mode]);
+        event->mail[mode] = call->mail[mode];
+        call->mail[mode] = NULL;
+    }
     if (!event->pollable) {
         th_poll_put_due(event);
         th_poll_wake();
@@ -203,34 +171,7 @@ static int select_locked(struct call *call)
     return 0;
 }
 
-static th_term message_for(th_env *env, int mode, void *object, const struct th_select_message *to)
-{
-    if (to->message != TH_NONE)
-        return to->message;
-    return th_make_tuple_of(env, TH_AM(select), th_resource_make(env, object), to->ref,
-                            modes_of_api[mode].ready);
-}
-
-static void create_mail(struct call *call, const struct th_select_message *to)
-{
-    th_env env;
-
-    th_env_init(&env, TH_ENV_PLAIN);
-    for (int mode = 0; mode < TH_POLL_MODES; mode++)
-        if (call->modes & 1u << mode)
-            call->mail[mode] =
-                th_poll_create_mail(to->pid, message_for(&env, mode, call->object, to));
-    th_env_release(&env);
-}
-
 /* --- The call --------------------------------------------------------------------------------- */
-
-static void give_back(struct call *call)
-{
-    for (int mode = 0; mode < TH_POLL_MODES; mode++)
-        th_poll_leave_mail(&call->leavings, call->mail[mode]);
-    th_poll_give_back(&call->leavings);
-}
 
 /*
  * `stop` is called directly even while the poll thread has a report of the descriptor in its hands:
@@ -239,22 +180,44 @@ static void give_back(struct call *call)
 int th_poll_select(ErlNifEvent event, enum ErlNifSelectFlags flags, void *object,
                    const struct th_select_message *to)
 {
-    struct call call = {.fd = event, .object = object, .modes = modes_of(flags)};
+    struct call call = {.fd = event, .object = object};
     bool stop = flags & ERL_NIF_SELECT_STOP, cancel = flags & ERL_NIF_SELECT_CANCEL;
+    struct rlimit limit;
+    th_env env;
     int result;
 
-    if (!is_valid(event))
+    if (event < 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0 || (rlim_t)event >= limit.rlim_cur)
         return INVALID;
     if (stop ? !th_resource_has_stop(object) : !cancel && to->pid == TH_NONE)
         return FAILED;
-    if (!stop && !cancel)
-        create_mail(&call, to);
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    for (int mode = 0; mode < TH_POLL_MODES; mode++) {
+        th_term message;
+        if (!(flags & modes_of_api[mode].flag))
+            continue;
+        call.modes |= 1u << mode;
+        if (stop || cancel)
+            continue;
+        message = to->message;
+        if (message == TH_NONE)
+            message = th_make_tuple_of(&env, TH_AM(select), th_resource_make(&env, object), to->ref,
+                                       modes_of_api[mode].ready);
+        call.mail[mode] = th_process_message_create(message);
+        call.mail[mode]->number = to->pid;
+    }
+    th_env_release(&env);
+
     pthread_mutex_lock(&th_poll_lock);
     result = stop ? stop_locked(&call) : cancel ? cancel_locked(&call) : select_locked(&call);
     pthread_mutex_unlock(&th_poll_lock);
-    tell(call.remark, event);
+
+    if (call.remark != NOTHING)
+        th_warn("enif_select: file descriptor %d %s", event, remarks[call.remark]);
     if (result >= 0 && result & ERL_NIF_SELECT_STOP_CALLED)
         th_resource_stop(object, event, true);
-    give_back(&call);
+    for (int mode = 0; mode < TH_POLL_MODES; mode++)
+        th_poll_leave_mail(&call.leavings, call.mail[mode]);
+    th_poll_give_back(&call.leavings);
     return result;
 }
