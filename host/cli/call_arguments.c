@@ -139,7 +139,7 @@ static enum th_status add_library(const struct th_search *search, const char *na
         return status;
     there = th_code_module_find(th_library_name(library));
     if (!there) {
-        struct th_prepared *prepared = th_code_prepare(library);
+        struct th_instance *prepared = th_code_prepare(library);
         struct th_finish finish = {.prepared = &prepared, .count = 1, .info = info};
         status = th_code_finish(&finish);
         if (status != TH_OK)

@@ -30,7 +30,7 @@ static enum th_called call(void *context, th_term module, th_term function, size
         return TH_CALLED_UNDEFINED;
     if (!session->process)
         session->process = th_runtime_run_start();
-    return ends[th_runtime_run_call_raising(session->process, entry, arguments, env, result,
+    return ends[th_runtime_run_call_export(session->process, entry, arguments, env, result,
                                             &session->raised)];
 }
 

@@ -69,7 +69,7 @@ struct th_call_session {
     struct th_process *process; /* NULL: none has begun */
     struct th_evaluation evaluation;
     struct th_exception_raised
-        raised; /* by the last call, as th_runtime_run_call_raising() has it */
+        raised; /* by the last call, as th_runtime_run_call_export() has it */
 };
 
 /* What expressions may do with processes, names and ports. */

@@ -2,7 +2,7 @@
  * The face of code/: modules and their functions, which are loaded, replaced and removed while they
  * run; and the permission, which also changes of breakpoints take.
  *
- *   loading.h        struct th_prepared, th_code_finish(): a list of modules becomes callable at
+ *   loading.h        struct th_instance, th_code_finish(): a list of modules becomes callable at
  *                    one instant; purging. Begin here.
  *   export.h         struct th_export: module, function and arity, for ever; struct th_callee: the
  *                    function that a call reaches now

@@ -4,37 +4,24 @@
 
 #include "host/base/base.h"
 
-struct th_prepared {
-    struct th_instance *instance;
-};
-
-struct th_prepared *th_code_prepare(struct th_library *library)
+struct th_instance *th_code_prepare(struct th_library *library)
 {
-    struct th_prepared *prepared = th_alloc(sizeof *prepared);
+    struct th_instance *instance = th_code_instance_create(library);
     const struct th_module_watcher *watcher = th_code_module_watcher();
 
-    prepared->instance = th_code_instance_create(library);
     if (watcher && watcher->prepare)
-        watcher->prepare(prepared->instance);
-    return prepared;
+        watcher->prepare(instance);
+    return instance;
 }
 
-void th_code_prepared_drop(struct th_prepared *prepared)
+void th_code_prepared_drop(struct th_instance *instance)
 {
-    struct th_instance *instance = prepared->instance;
-
     th_code_permission_wait();
     if (th_code_module_watcher())
         th_code_module_watcher()->end(instance);
     th_code_permission_release();
     th_library_release(instance->library);
     th_code_instance_free(instance);
-    th_free(prepared);
-}
-
-th_term th_code_prepared_name(const struct th_prepared *prepared)
-{
-    return prepared->instance->module->name;
 }
 
 /* --- What is at hand -------------------------------------------------------------------------- */
@@ -283,7 +270,7 @@ enum th_status th_code_finish(struct th_finish *f)
     changes.items = th_alloc_zero((f->count + 1) * sizeof *changes.items);
     for (size_t i = 0; i < f->count; i++) {
         struct change *change = &changes.items[i];
-        change->new = f->prepared[i]->instance;
+        change->new = f->prepared[i];
         change->module = change->new->module;
         for (size_t k = 0; status == TH_OK && k < i; k++)
             if (change->module == changes.items[k].module)
@@ -297,8 +284,6 @@ enum th_status th_code_finish(struct th_finish *f)
         kill_users(&changes);
     if (status == TH_OK)
         status = finish(&changes, f);
-    for (size_t i = 0; status == TH_OK && i < f->count; i++)
-        th_free(f->prepared[i]);
     th_free(changes.items);
     return status;
 }
@@ -400,7 +385,7 @@ void th_code_end(void)
 
 void th_code_module_add(struct th_library *library)
 {
-    struct th_prepared *prepared;
+    struct th_instance *prepared;
     struct th_finish add = {.prepared = &prepared, .count = 1, .info = TH_NIL};
 
     th_library_keep(library);

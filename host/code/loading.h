@@ -28,16 +28,12 @@
 
 /* --- Loading ---------------------------------------------------------------------------------- */
 
-/* A module that can be finished: its library is open, and was asked for nothing yet. */
-struct th_prepared;
-
-/* Prepares LIBRARY, which must be open. Takes over the caller's use of LIBRARY. Any thread. */
-struct th_prepared *th_code_prepare(struct th_library *library);
+/* Prepares LIBRARY, which must be open: returns an instance that can be finished. Takes over the
+ * caller's use of LIBRARY. Any thread. */
+struct th_instance *th_code_prepare(struct th_library *library);
 
 /* Frees PREPARED, which was not finished, and releases its library. */
-void th_code_prepared_drop(struct th_prepared *prepared);
-
-th_term th_code_prepared_name(const struct th_prepared *prepared);
+void th_code_prepared_drop(struct th_instance *prepared);
 
 /* If processes are in old code that is to be purged: */
 enum th_purge {
@@ -62,7 +58,7 @@ struct th_finished {
 };
 
 struct th_finish {
-    struct th_prepared *const *prepared;
+    struct th_instance *const *prepared;
     size_t count;
     th_term info; /* what load() and upgrade() get */
     enum th_purge purge;

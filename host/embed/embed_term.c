@@ -79,7 +79,7 @@ void tracehost_process_stop(tracehost_process *process)
 {
     if (!process)
         return;
-    th_process_stop(process->process);
+    th_process_exit(process->process, TH_AM(normal));
     th_free(process);
 }
 

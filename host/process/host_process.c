@@ -99,62 +99,33 @@ static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t slot_count;
 static struct th_mailbox *free_slots;
 
-/* The slot's next identifier: no one ever had it. Under the slot's lock. */
-static th_term next_id(struct th_mailbox *slot, enum th_host_kind kind)
-{
-    uint32_t serial = atomic_load_explicit(&slot->serial, memory_order_relaxed);
-
-    serial = serial ? serial + 1 : TH_HOST_SERIAL;
-    atomic_store_explicit(&slot->serial, serial, memory_order_relaxed);
-    if (kind == TH_HOST_PROCESS)
-        return th_local_pid(slot->index + 1, serial);
-    return th_local_port(TH_HOST_PORT_ID +
-                         ((uint64_t)(serial - TH_HOST_SERIAL) << TH_HOST_INDEX_BITS | slot->index));
-}
-
-/* Nobody looks at its lock before it has an identifier. */
-static struct th_mailbox *new_host_slot(void)
-{
-    uint32_t index = slot_count++;
-    struct th_mailbox *page, *slot;
-
-    if (index >= TH_HOST_MOST)
-        th_bug("more than %d processes and ports of the host", TH_HOST_MOST);
-    if (index % TH_HOST_PAGE == 0) {
-        page = th_alloc_zero(TH_HOST_PAGE * sizeof *page);
-        atomic_store_explicit(&th_process_host_pages[index / TH_HOST_PAGE], page,
-                              memory_order_release);
-    }
-    page = atomic_load_explicit(&th_process_host_pages[index / TH_HOST_PAGE], memory_order_relaxed);
-    slot = &page[index % TH_HOST_PAGE];
-    pthread_mutex_init(&slot->lock, NULL);
-    slot->index = index;
-    return slot;
-}
-
-/* A slot that nobody else uses. */
+/* A slot that nobody else uses. Nobody looks at its lock before it has an identifier. */
 static struct th_mailbox *take_slot(void)
 {
-    struct th_mailbox *slot;
+    struct th_mailbox *slot, *page;
+    uint32_t index;
 
     pthread_mutex_lock(&slots_lock);
     slot = free_slots;
-    if (slot)
+    if (slot) {
         free_slots = slot->next_free;
-    else
-        slot = new_host_slot();
+    } else {
+        index = slot_count++;
+        if (index >= TH_HOST_MOST)
+            th_bug("more than %d processes and ports of the host", TH_HOST_MOST);
+        if (index % TH_HOST_PAGE == 0) {
+            page = th_alloc_zero(TH_HOST_PAGE * sizeof *page);
+            atomic_store_explicit(&th_process_host_pages[index / TH_HOST_PAGE], page,
+                                  memory_order_release);
+        }
+        page = atomic_load_explicit(&th_process_host_pages[index / TH_HOST_PAGE],
+                                    memory_order_relaxed);
+        slot = &page[index % TH_HOST_PAGE];
+        pthread_mutex_init(&slot->lock, NULL);
+        slot->index = index;
+    }
     pthread_mutex_unlock(&slots_lock);
     return slot;
-}
-
-static void give_slot(struct th_mailbox *slot)
-{
-    if (atomic_load_explicit(&slot->serial, memory_order_relaxed) == UINT32_MAX)
-        return; /* no identifier is ever given twice */
-    pthread_mutex_lock(&slots_lock);
-    slot->next_free = free_slots;
-    free_slots = slot;
-    pthread_mutex_unlock(&slots_lock);
 }
 
 /* NULL from the first index on that was never taken. */
@@ -313,8 +284,17 @@ static struct th_mailbox *start_in_slot(enum th_host_kind kind,
                                         const _Atomic uint64_t *kept)
 {
     struct th_mailbox *slot = take_slot();
+    uint32_t serial = atomic_load_explicit(&slot->serial, memory_order_relaxed);
+    uint64_t later;
+    th_term id;
 
     pthread_mutex_lock(&slot->lock);
+    serial = serial ? serial + 1 : TH_HOST_SERIAL;
+    later = serial - TH_HOST_SERIAL;
+    id = kind == TH_HOST_PROCESS
+             ? th_local_pid(slot->index + 1, serial)
+             : th_local_port(TH_HOST_PORT_ID + (later << TH_HOST_INDEX_BITS | slot->index));
+    atomic_store_explicit(&slot->serial, serial, memory_order_relaxed);
     slot->receive = receive;
     slot->arrived = arrived;
     slot->context = context;
@@ -322,7 +302,7 @@ static struct th_mailbox *start_in_slot(enum th_host_kind kind,
     slot->attended = false;
     take_mailbox(slot);
     atomic_store_explicit(&slot->has_mailbox, arrived != NULL, memory_order_relaxed);
-    atomic_store_explicit(&slot->id, next_id(slot, kind), memory_order_release);
+    atomic_store_explicit(&slot->id, id, memory_order_release);
     pthread_mutex_unlock(&slot->lock);
     return slot;
 }
@@ -425,7 +405,12 @@ th_term th_process_die(struct th_mailbox *process, struct th_host_remains *remai
     remains->attended = process->attended;
     pthread_mutex_unlock(&process->lock);
     remains->name = remains->attended ? th_process_names_end(id) : TH_NONE;
-    give_slot(process);
+    if (atomic_load_explicit(&process->serial, memory_order_relaxed) < UINT32_MAX) {
+        pthread_mutex_lock(&slots_lock); /* else it stays unused: no identifier is given twice */
+        process->next_free = free_slots;
+        free_slots = process;
+        pthread_mutex_unlock(&slots_lock);
+    }
     return id;
 }
 
@@ -443,9 +428,4 @@ void th_process_exit(struct th_mailbox *process, th_term reason)
 
     th_process_leave(process, reason, &remains);
     th_process_messages_free(remains.mail);
-}
-
-void th_process_stop(struct th_mailbox *process)
-{
-    th_process_exit(process, TH_AM(normal));
 }

@@ -19,9 +19,8 @@ struct port {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct port *ports;
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 /* Written once. Acquire: who asks what a port is need not have asked for the console. */
-static struct th_mailbox *_Atomic console;
+static struct th_mailbox *_Atomic console_port;
 
 /* A failure is remembered by the output, and told when it is committed. */
 static void write_command(void *context, th_term iodata)
@@ -66,25 +65,88 @@ enum th_status th_process_port_open_file(const char *path, th_term *id)
     return TH_OK;
 }
 
-static void write_to_console(void *context, th_term iodata)
+/* --- The console: a process, and a port ------------------------------------------------------- */
+
+/*
+ * What the shell's io:format("~p~n") would break into lines of 80 columns stands here on one line:
+ * a line is a message. Up to 80 columns the two are equal.
+ */
+static pthread_mutex_t console_lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static struct th_buffer line;
+static FILE *output; /* NULL: stdout */
+
+/* One write a message, so that lines of other threads do not come in between. Under the lock. */
+static void write_console_line(void)
+{
+    fwrite(line.data, 1, line.size, output ? output : stdout);
+    line.size = 0;
+    if (line.capacity > KEEP)
+        th_buffer_free(&line);
+}
+
+static void print_message(void *context, th_term message)
 {
     (void)context;
-    th_process_console_write(iodata);
+    pthread_mutex_lock(&console_lock);
+    th_text_show(&line, message);
+    th_buffer_add_byte(&line, '\n');
+    write_console_line();
+    pthread_mutex_unlock(&console_lock);
 }
+
+static void write_to_console(void *context, th_term iodata)
+{
+    size_t size = 0;
+
+    (void)context;
+    th_term_iodata_size(iodata, &size);
+    pthread_mutex_lock(&console_lock);
+    th_term_iodata_copy(iodata, th_buffer_reserve(&line, size));
+    line.size = size;
+    write_console_line();
+    fflush(output ? output : stdout);
+    pthread_mutex_unlock(&console_lock);
+}
+
+void th_process_console_set_output(FILE *out)
+{
+    pthread_mutex_lock(&console_lock);
+    output = out;
+    pthread_mutex_unlock(&console_lock);
+}
+
+static struct th_mailbox *console; /* the process */
 
 static void start_console(void)
 {
+    console = th_process_start(print_message, NULL);
+}
+
+th_term th_process_console_pid(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, start_console);
+    return th_process_pid(console);
+}
+
+static void start_console_port(void)
+{
     struct th_mailbox *started = th_process_host_port_start(write_to_console, NULL);
 
-    atomic_store_explicit(&console, started, memory_order_release);
+    atomic_store_explicit(&console_port, started, memory_order_release);
     tell_opened(th_process_pid(started), "console", TH_NONE);
 }
 
 th_term th_process_port_console(void)
 {
-    pthread_once(&once, start_console);
-    return th_process_pid(atomic_load_explicit(&console, memory_order_acquire));
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, start_console_port);
+    return th_process_pid(atomic_load_explicit(&console_port, memory_order_acquire));
 }
+
+/* --- Commands and ends ------------------------------------------------------------------------- */
 
 static void tell_port_takes(th_term id, th_term iodata, bool written)
 {
@@ -109,7 +171,7 @@ bool th_process_port_command(th_term id, th_term iodata)
 
 const char *th_process_port_what(th_term id, char *text, size_t size)
 {
-    const struct th_mailbox *started = atomic_load_explicit(&console, memory_order_acquire);
+    const struct th_mailbox *started = atomic_load_explicit(&console_port, memory_order_acquire);
     const char *what = started && th_process_pid(started) == id ? "console" : "";
 
     pthread_mutex_lock(&lock);

@@ -193,8 +193,8 @@ void th_process_each(th_host_arrived *arrived, void (*seen)(void *context, void 
  * th_process_each(), of the process that it is called for. */
 uint64_t th_process_mail(th_term pid);
 
-/* Ends it: its name is free again, its mailbox is emptied, its monitors fire with REASON (`normal`
- * in th_process_stop()), in this thread, after it is dead. */
+/* Ends it: its name is free again, its mailbox is emptied, its monitors fire with REASON, in
+ * this thread, after it is dead. */
 void th_process_exit(struct th_mailbox *process, th_term reason);
 
 /* The same, and REMAINS is the caller's. */
@@ -204,7 +204,6 @@ struct th_host_remains {
     bool attended;           /* it had a name, or was watched, or may have been */
 };
 void th_process_leave(struct th_mailbox *process, th_term reason, struct th_host_remains *remains);
-void th_process_stop(struct th_mailbox *process);
 
 /*
  * Monitors: to be told when a process or port ends, be it the host's or the recording's. DOWN is

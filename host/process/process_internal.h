@@ -1,6 +1,5 @@
 /*
- * What the files of process/ share: slots, the host's own processes, lives, names, monitors, the
- * console. Inner header of process/.
+ * What the files of process/ share: slots, the host's own processes, lives, names, monitors. Inner header of process/.
  */
 #ifndef TH_PROCESS_INTERNAL_H
 #define TH_PROCESS_INTERNAL_H
@@ -221,10 +220,5 @@ th_term th_process_names_end(th_term id);
 /* Fires the monitors of ID, which is dead already for everyone who asks; TH_NONE: those of all that
  * was recorded. Calls DOWN, in the calling thread: no lock may be held. */
 void th_process_monitors_fire(th_term id, th_term reason);
-
-/* --- The console (console.c) ----------------------------------------------------------------- */
-
-/* Writes the bytes of IODATA where the console prints, in one piece, and flushes. Any thread. */
-void th_process_console_write(th_term iodata);
 
 #endif

@@ -37,7 +37,7 @@ struct th_code_order {
     enum th_purge purge;
     th_term module; /* that is to be purged or deleted */
 
-    struct th_prepared **prepared; /* that are to be loaded: COUNT of them */
+    struct th_instance **prepared; /* that are to be loaded: COUNT of them */
     size_t count;
     th_term info;   /* in ENV */
     th_term answer; /* in ENV; TH_NONE: none yet. If there is one already, nothing is done but to

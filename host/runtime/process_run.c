@@ -68,22 +68,14 @@ enum th_call_end th_runtime_run_call(struct th_process *process, const struct th
 
 enum th_call_end th_runtime_run_call_export(struct th_process *process,
                                             const struct th_export *entry, const th_term argv[],
-                                            th_env *env, th_term *result)
-{
-    struct th_exception_raised raised;
-
-    return th_runtime_run_call_raising(process, entry, argv, env, result, &raised);
-}
-
-enum th_call_end th_runtime_run_call_raising(struct th_process *process,
-                                             const struct th_export *entry, const th_term argv[],
-                                             th_env *env, th_term *result,
-                                             struct th_exception_raised *raised)
+                                            th_env *env, th_term *result,
+                                            struct th_exception_raised *raised)
 {
     struct th_request request = {.entry = entry, .argv = argv, .env = env};
     enum th_call_end end = ask_call(process, &request, result);
 
-    *raised = request.raised;
+    if (raised)
+        *raised = request.raised;
     return end;
 }
 
@@ -119,15 +111,23 @@ void th_runtime_run_exit(struct th_process *process, th_term reason)
 
 /* --- Doing; by a scheduler ------------------------------------------------------------------- */
 
-static void begin_call(struct th_process *process, const struct th_request *request)
+void th_runtime_request_begin(struct th_process *process, struct th_request *request)
 {
     const struct th_callee *callee = request->callee;
     const struct th_export *entry = request->entry;
-    int argc = (int)(callee ? callee->function->arity : entry->arity);
-    th_term *argv = th_runtime_terms_copy(process->env, argc, request->argv);
+    int argc;
 
-    process->env->self = process->pid;
-    th_runtime_heap_start(process);
+    process->request = request;
+    if (atomic_exchange_explicit(&process->yields, false, memory_order_relaxed))
+        th_runtime_process_begin_turn(process);
+    if (request->what == TH_REQUEST_RECEIVE) {
+        process->offer = &process->inbox;
+        process->next = (struct th_continuation){.step = TH_STEP_RECEIVE,
+                                                 .where = ERL_NIF_THR_NORMAL_SCHEDULER,
+                                                 .deadline = request->deadline};
+        return;
+    }
+    argc = (int)(callee ? callee->function->arity : entry->arity);
     process->next = (struct th_continuation){
         .step = TH_STEP_CALL,
         .where = ERL_NIF_THR_NORMAL_SCHEDULER,
@@ -135,22 +135,9 @@ static void begin_call(struct th_process *process, const struct th_request *requ
         .module = callee ? th_library_name(callee->library) : entry->module,
         .function = callee ? th_code_name_atom(callee->function->name) : entry->function,
         .argc = argc,
-        .argv = argv};
-}
-
-void th_runtime_request_begin(struct th_process *process, struct th_request *request)
-{
-    process->request = request;
-    if (atomic_exchange_explicit(&process->yields, false, memory_order_relaxed))
-        th_runtime_process_begin_turn(process);
-    if (request->what == TH_REQUEST_CALL) {
-        begin_call(process, request);
-    } else {
-        process->offer = &process->inbox;
-        process->next = (struct th_continuation){.step = TH_STEP_RECEIVE,
-                                                 .where = ERL_NIF_THR_NORMAL_SCHEDULER,
-                                                 .deadline = request->deadline};
-    }
+        .argv = th_runtime_terms_copy(process->env, argc, request->argv)};
+    process->env->self = process->pid;
+    th_runtime_heap_start(process);
 }
 
 /*

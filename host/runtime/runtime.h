@@ -142,17 +142,13 @@ enum th_call_end th_runtime_run_call(struct th_process *process, const struct th
                                      const th_term argv[], th_env *env, th_term *result);
 
 /* The same, an external call: of what ENTRY reaches when the process comes to it. Raises `undef` if
- * that is nothing. */
+ * that is nothing. *RAISED, unless RAISED is NULL, is the exception that was raised, with terms of
+ * ENV. */
+struct th_exception_raised;
 enum th_call_end th_runtime_run_call_export(struct th_process *process,
                                             const struct th_export *entry, const th_term argv[],
-                                            th_env *env, th_term *result);
-
-/* Likewise; *RAISED is the exception that was raised, with terms of ENV. */
-struct th_exception_raised;
-enum th_call_end th_runtime_run_call_raising(struct th_process *process,
-                                             const struct th_export *entry, const th_term argv[],
-                                             th_env *env, th_term *result,
-                                             struct th_exception_raised *raised);
+                                            th_env *env, th_term *result,
+                                            struct th_exception_raised *raised);
 
 /* --- Functions that run ----------------------------------------------------------------------- */
 

@@ -85,7 +85,7 @@ static void evaluate(const struct th_program *program)
         mail.arrived = message->next;
         th_process_message_free(message);
     }
-    th_process_stop(mail.process);
+    th_process_exit(mail.process, TH_AM(normal));
 }
 
 /* Files and names outlive an input, and time is not to be lost: such texts are only read. */

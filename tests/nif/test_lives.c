@@ -54,7 +54,7 @@ static int end(void **state)
 {
     (void)state;
     if (process)
-        th_process_stop(process);
+        th_process_exit(process, TH_AM(normal));
     th_env_release(&env);
     th_poll_select_end();
     inbox_close();
@@ -68,7 +68,7 @@ static int end(void **state)
 
 static void end_process(void)
 {
-    th_process_stop(process);
+    th_process_exit(process, TH_AM(normal));
     process = NULL;
     th_resource_reap();
 }

@@ -45,7 +45,7 @@ static int begin(void **state)
 static void end_process(void)
 {
     if (process)
-        th_process_stop(process);
+        th_process_exit(process, TH_AM(normal));
     process = NULL;
 }
 
@@ -239,7 +239,7 @@ static void a_monitor_ends_in_one_way(void **state)
         assert_int_equal(enif_monitor_process(NULL, race.object, &its_pid, &race.object->monitor),
                          0);
         pthread_barrier_wait(&race.start);
-        th_process_stop(short_lived);
+        th_process_exit(short_lived, TH_AM(normal));
         pthread_barrier_wait(&race.start);
         const char *text = noted();
         down = times(text, "down");

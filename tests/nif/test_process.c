@@ -58,7 +58,7 @@ static void open_mailbox(struct mailbox *mailbox)
 
 static void close_mailbox(struct mailbox *mailbox)
 {
-    th_process_stop(mailbox->process);
+    th_process_exit(mailbox->process, TH_AM(normal));
     th_env_release(&mailbox->env);
 }
 

@@ -36,7 +36,7 @@ static void mail_is_received(void **state)
     assert_true(th_process_send(pid, TH_AM(ok)));
     assert_int_equal(mailbox.count, 1);
     assert_true(mailbox.last == TH_AM(ok));
-    th_process_stop(process);
+    th_process_exit(process, TH_AM(normal));
 }
 
 static void a_stopped_process_is_dead_for_ever(void **state)
@@ -47,7 +47,7 @@ static void a_stopped_process_is_dead_for_ever(void **state)
     struct th_mailbox *next;
 
     (void)state;
-    th_process_stop(process);
+    th_process_exit(process, TH_AM(normal));
     assert_false(th_process_alive(pid));
     assert_false(th_process_send(pid, TH_AM(ok)));
     next = th_process_start(receive, &mailbox);
@@ -55,7 +55,7 @@ static void a_stopped_process_is_dead_for_ever(void **state)
     assert_false(th_process_alive(pid));
     assert_false(th_process_send(pid, TH_AM(ok)));
     assert_int_equal(mailbox.count, 0);
-    th_process_stop(next);
+    th_process_exit(next, TH_AM(normal));
 }
 
 /* A host's identifier that nobody has had, in a page that is there and in one that is not. */
@@ -75,7 +75,7 @@ static void a_process_that_never_was_is_dead(void **state)
         assert_false(th_process_monitor_start(&(struct th_monitor){0}, never[i]));
     }
     assert_int_equal(mailbox.count, 0);
-    th_process_stop(process);
+    th_process_exit(process, TH_AM(normal));
 }
 
 static void many_processes_are_told_apart(void **state)
@@ -91,7 +91,7 @@ static void many_processes_are_told_apart(void **state)
     for (size_t i = 0; i < PROCESSES; i++) {
         assert_int_equal(mailboxes[i].count, 1);
         assert_int_equal(th_small_value(mailboxes[i].last), i);
-        th_process_stop(processes[i]);
+        th_process_exit(processes[i], TH_AM(normal));
     }
 }
 
@@ -124,7 +124,7 @@ static void host_processes_survive_a_new_world(void **state)
     (void)state;
     th_process_world_reset(NULL);
     assert_true(th_process_send(th_process_pid(process), TH_AM(ok)));
-    th_process_stop(process);
+    th_process_exit(process, TH_AM(normal));
 }
 
 static void *send_many(void *pid)
@@ -164,12 +164,12 @@ static void messages_of_several_threads_come_one_at_a_time(void **state)
     (void)state;
     assert_int_equal(run_senders(th_process_pid(process), NULL, NULL), SENDERS * MESSAGES);
     assert_int_equal(mailbox.count, SENDERS * MESSAGES);
-    th_process_stop(process);
+    th_process_exit(process, TH_AM(normal));
 }
 
 static void stop(void *process)
 {
-    th_process_stop(process);
+    th_process_exit(process, TH_AM(normal));
 }
 
 static void no_message_comes_after_the_stop(void **state)

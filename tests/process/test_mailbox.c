@@ -66,7 +66,7 @@ static void messages_wait_in_order(void **state)
         assert_null(mail);
         assert_null(th_process_take(process));
     }
-    th_process_stop(process);
+    th_process_exit(process, TH_AM(normal));
 }
 
 static void arriving_is_told_when_the_mailbox_was_empty(void **state)
@@ -84,7 +84,7 @@ static void arriving_is_told_when_the_mailbox_was_empty(void **state)
     assert_int_equal(arrivals, 1);
     send(process, TH_AM(ok));
     assert_int_equal(arrivals, 2);
-    th_process_stop(process);
+    th_process_exit(process, TH_AM(normal));
 }
 
 static th_term make_message(th_env *to)
@@ -109,7 +109,7 @@ static void a_message_outlives_what_it_was_made_from(void **state)
     assert_true(th_identical(mail->term, make_message(&env)));
     assert_null(mail->offheap);
     th_process_message_free(mail);
-    th_process_stop(process);
+    th_process_exit(process, TH_AM(normal));
 }
 
 static void *object_kept, *object_released;
@@ -170,7 +170,7 @@ static void the_dead_leave_no_mail(void **state)
     assert_false(th_process_send(pid, make_message(&env)));
     next = start();
     assert_null(th_process_take(next));
-    th_process_stop(next);
+    th_process_exit(next, TH_AM(normal));
 }
 
 /* Whoever takes messages out sleeps until one arrives. */
@@ -252,7 +252,7 @@ static void a_sleeping_reader_misses_nothing(void **state)
     }
     for (int i = 0; i < SENDERS; i++)
         pthread_join(threads[i], NULL);
-    th_process_stop(reader.process);
+    th_process_exit(reader.process, TH_AM(normal));
 }
 
 static void a_mailbox_may_go_while_others_send(void **state)
@@ -265,7 +265,7 @@ static void a_mailbox_may_go_while_others_send(void **state)
 
         pthread_create(&thread, NULL, send_numbered, argument);
         send(process, TH_AM(ok));
-        th_process_stop(process);
+        th_process_exit(process, TH_AM(normal));
         pthread_join(thread, NULL);
         assert_false(th_process_alive(argument[0]));
     }

@@ -77,7 +77,7 @@ static void stopping_is_a_normal_end(void **state)
 
     (void)state;
     watch(&watcher, th_process_pid(process));
-    th_process_stop(process);
+    th_process_exit(process, TH_AM(normal));
     assert_true(watcher.reason == TH_AM(normal));
 }
 
@@ -90,7 +90,7 @@ static void who_has_stopped_watching_is_not_told(void **state)
     watch(&watcher, th_process_pid(process));
     assert_true(th_process_monitor_stop(&watcher.monitor));
     assert_false(th_process_monitor_stop(&watcher.monitor));
-    th_process_stop(process);
+    th_process_exit(process, TH_AM(normal));
     assert_int_equal(watcher.told, 0);
 }
 
@@ -101,7 +101,7 @@ static void what_is_not_alive_is_not_watched(void **state)
     struct watcher watcher;
 
     (void)state;
-    th_process_stop(process);
+    th_process_exit(process, TH_AM(normal));
     assert_false(watch(&watcher, pid));
     assert_false(th_process_monitor_stop(&watcher.monitor));
     th_process_world_end(th_local_pid(5, 0));
@@ -144,7 +144,7 @@ static void a_world_that_goes_ends_all_that_was_in_it(void **state)
     assert_int_equal(own.told, 0);
     th_process_world_end(th_local_pid(5, 0));
     assert_int_equal(recorded.told, 1);
-    th_process_stop(process);
+    th_process_exit(process, TH_AM(normal));
     assert_int_equal(own.told, 1);
 }
 
@@ -229,7 +229,7 @@ static void who_is_told_may_free_itself(void **state)
         monitor->down = free_self;
         assert_true(th_process_monitor_start(monitor, th_process_pid(process)));
     }
-    th_process_stop(process);
+    th_process_exit(process, TH_AM(normal));
 }
 
 /* --- Threads --------------------------------------------------------------------------------- */
@@ -280,7 +280,7 @@ static void starting_and_stopping_race_with_the_end(void **state)
         struct th_mailbox *process = start();
         race.pid = th_process_pid(process);
         atomic_store(&race.begun, i);
-        th_process_stop(process);
+        th_process_exit(process, TH_AM(normal));
         atomic_store(&race.ended, i);
         wait_for(&race.over, i);
     }

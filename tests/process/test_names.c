@@ -53,7 +53,7 @@ static void a_process_of_the_host_may_have_a_name(void **state)
     assert_true(th_process_whereis(TH_AM(ok)) == TH_NONE);
     assert_false(th_process_name_unregister(TH_AM(ok)));
     assert_true(th_process_name_register(TH_AM(error), pid));
-    th_process_stop(process);
+    th_process_exit(process, TH_AM(normal));
 }
 
 static void names_are_refused(void **state)
@@ -72,13 +72,13 @@ static void names_are_refused(void **state)
     assert_false(th_process_name_register(TH_AM(error), th_local_pid(1, 0))); /* recorded */
     assert_false(th_process_name_register(TH_AM(error), TH_NIL));
     assert_false(th_process_name_unregister(TH_NIL));
-    th_process_stop(two);
+    th_process_exit(two, TH_AM(normal));
     assert_false(th_process_name_register(TH_AM(error), b)); /* dead */
     assert_true(th_process_whereis(TH_AM(ok)) == a);
     assert_true(th_process_whereis(TH_AM(error)) == TH_NONE);
     assert_true(th_process_whereis(TH_NONE) == TH_NONE);
     assert_true(th_process_whereis(th_small(1)) == TH_NONE);
-    th_process_stop(one);
+    th_process_exit(one, TH_AM(normal));
 }
 
 static void a_name_goes_with_its_process(void **state)
@@ -87,11 +87,11 @@ static void a_name_goes_with_its_process(void **state)
 
     (void)state;
     assert_true(th_process_name_register(TH_AM(ok), th_process_pid(one)));
-    th_process_stop(one);
+    th_process_exit(one, TH_AM(normal));
     assert_true(th_process_whereis(TH_AM(ok)) == TH_NONE);
     two = start();
     assert_true(th_process_name_register(TH_AM(ok), th_process_pid(two)));
-    th_process_stop(two);
+    th_process_exit(two, TH_AM(normal));
 }
 
 static void names_of_the_recording_hide_the_host_s(void **state)
@@ -108,7 +108,7 @@ static void names_of_the_recording_hide_the_host_s(void **state)
     th_process_world_register(th_local_pid(8, 0), TH_AM(ok));
     th_process_world_reset(NULL);
     assert_true(th_process_whereis(TH_AM(ok)) == pid);
-    th_process_stop(process);
+    th_process_exit(process, TH_AM(normal));
 }
 
 static void what_has_no_number_of_a_beam_has_no_name(void **state)
@@ -250,7 +250,7 @@ static void names_are_asked_for_while_they_change(void **state)
     atomic_store(&over, true);
     pthread_join(thread, &wrong);
     assert_int_equal((size_t)wrong, 0);
-    th_process_stop(process);
+    th_process_exit(process, TH_AM(normal));
 }
 
 int main(void)

@@ -82,7 +82,7 @@ static const char *number_of(const char *name)
     th_env env;
 
     th_env_init(&env, TH_ENV_PLAIN);
-    th_runtime_run_call_export(process, entry, NULL, &env, &result);
+    th_runtime_run_call_export(process, entry, NULL, &env, &result, NULL);
     text = show("", result);
     th_env_release(&env);
     return text;

@@ -407,7 +407,7 @@ static void what_callbacks_send_is_suppressed(void **state)
     assert_null(strstr(played("enabled"), "of_a_callback"));
     assert_int_equal(th_live_counts(scene_tracing()).suppressed, 1);
     assert_int_equal(delivered, 1);
-    th_process_stop(listener);
+    th_process_exit(listener, TH_AM(normal));
 }
 
 static void *send_to_player(void *unused)

@@ -57,8 +57,9 @@ static const char *call_by(struct th_process *by, const char *module, const char
     assert_int_equal(th_text_parse(&env, arguments, strlen(arguments), &list), TH_OK);
     for (; th_is_list(list); list = th_cell(list)[1])
         argv[argc++] = th_cell(list)[0];
-    end = th_runtime_run_call_export(
-        by, th_code_export_get(th_atom(module), th_atom(function), argc), argv, &env, &result);
+    end =
+        th_runtime_run_call_export(by, th_code_export_get(th_atom(module), th_atom(function), argc),
+                                   argv, &env, &result, NULL);
     th_buffer_add_text(&text, prefixes[end]);
     th_text_print(&text, result);
     snprintf(shown, sizeof shown, "%s", th_buffer_text(&text));
@@ -293,7 +294,7 @@ static const char *of_all(const char *function)
 
 static void a_list_becomes_visible_at_once(void **state)
 {
-    struct th_prepared *twice[2];
+    struct th_instance *twice[2];
     struct th_finish finish = {.prepared = twice, .count = 2, .info = th_small(9)};
 
     (void)state;

@@ -97,7 +97,7 @@ static void *ask(void *context)
         argv[argc++] = th_cell(list)[0];
     end = th_runtime_run_call_export(
         asked->process, th_code_export_get(th_atom("spread"), th_atom(asked->function), argc), argv,
-        &env, &result);
+        &env, &result, NULL);
     th_text_print(&text, result);
     if (end != TH_CALL_RETURNED) {
         fprintf(stderr, "%s: %s\n", asked->function, th_buffer_text(&text));

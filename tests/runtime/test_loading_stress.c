@@ -71,7 +71,8 @@ static void must_return(struct th_process *process, const char *function, unsign
 {
     th_term result;
     enum th_call_end end = th_runtime_run_call_export(
-        process, th_code_export_get(th_atom(driver), th_atom(function), argc), argv, env, &result);
+        process, th_code_export_get(th_atom(driver), th_atom(function), argc), argv, env, &result,
+        NULL);
     struct th_buffer text = {0};
 
     if (end == TH_CALL_RETURNED)

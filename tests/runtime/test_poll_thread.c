@@ -119,7 +119,7 @@ static void keep_busy(void)
 static void let_go(void)
 {
     sem_post(&gate.open);
-    th_process_stop(gate.process);
+    th_process_exit(gate.process, TH_AM(normal));
     assert_int_equal(call(gate.ends[1], STOP, b), CALLED);
     close(gate.ends[0]);
     close(gate.ends[1]);

@@ -103,7 +103,7 @@ static void assert_called(long number)
     th_env_init(&env, TH_ENV_PLAIN);
     assert_int_equal(
         th_runtime_run_call_export(process, th_code_export_get(th_atom(name), th_atom("number"), 0),
-                                   NULL, &env, &result),
+                                   NULL, &env, &result, NULL),
         TH_CALL_RETURNED);
     assert_int_equal(th_small_value(result), number);
     th_env_release(&env);

@@ -87,7 +87,7 @@ void evaluating_end(struct evaluating *t)
         t->arrived = message->next;
         th_process_message_free(message);
     }
-    th_process_stop(t->process);
+    th_process_exit(t->process, TH_AM(normal));
     fclose(t->out);
     free(t->output);
 }

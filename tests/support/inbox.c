@@ -33,7 +33,7 @@ th_term inbox_open(void)
 
 void inbox_close(void)
 {
-    th_process_stop(process);
+    th_process_exit(process, TH_AM(normal));
     th_buffer_free(&messages);
     present = 0;
 }

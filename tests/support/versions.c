@@ -67,7 +67,7 @@ char *version_file(const char *name)
     return path;
 }
 
-struct th_prepared *version_prepare(const char *name)
+struct th_instance *version_prepare(const char *name)
 {
     char *path = version_file(name);
     struct th_library *library;
@@ -81,7 +81,7 @@ struct th_prepared *version_prepare(const char *name)
 
 enum th_status version_load_info(const char *const names[], size_t count, const char *info)
 {
-    struct th_prepared **prepared = th_alloc((count + 1) * sizeof(struct th_prepared *));
+    struct th_instance **prepared = th_alloc((count + 1) * sizeof(struct th_instance *));
     struct th_finish finish = {.prepared = prepared, .count = count};
     enum th_status status;
     th_env env;

@@ -10,7 +10,7 @@ char *version_file(const char *name);
 
 /* A library of the module NAME, as long as "version_0000", from a file of its own: open, and
  * prepared. What it is loaded with tells which version it is. */
-struct th_prepared *version_prepare(const char *name);
+struct th_instance *version_prepare(const char *name);
 
 /* Finishes a list of them, as version NUMBER, or with INFO, Erlang's text. The status; what was
  * refused is dropped. */

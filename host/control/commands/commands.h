@@ -154,7 +154,7 @@ struct th_control_module_list {
     /* Results, in the order of the names. */
     struct th_control_module_made {
         char *path;                     /* what was found */
-        struct th_prepared *prepared;   /* NULL: it was refused, or is finished */
+        struct th_instance *prepared;   /* NULL: it was refused, or is finished */
         struct th_error_chain *refusal; /* why; NULL: it was not */
     } * made;
     struct th_finished *finished;

@@ -68,7 +68,7 @@ enum th_status th_control_module_list_load(struct th_control_module_list *list, 
     if (status == TH_OK)
         status = prepare(list);
     if (status == TH_OK) {
-        struct th_prepared **prepared = th_alloc((list->count + 1) * sizeof(struct th_prepared *));
+        struct th_instance **prepared = th_alloc((list->count + 1) * sizeof(struct th_instance *));
         for (size_t i = 0; i < list->count; i++)
             prepared[i] = list->made[i].prepared;
         finish.prepared = prepared;

@@ -81,7 +81,7 @@ static uint64_t call_externally(void)
     th_env_clear(&env);
     if (th_runtime_run_call_export(process,
                                    th_code_export_find(th_atom("party"), th_atom("exports"), 1),
-                                   &count, &env, &result) != TH_CALL_RETURNED)
+                                   &count, &env, &result, NULL) != TH_CALL_RETURNED)
         th_bug("party:exports/1 failed");
     return CALLS;
 }

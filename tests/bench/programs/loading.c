@@ -51,7 +51,8 @@ static void *call_on_and_on(void *unused)
     (void)unused;
     th_env_init(&env, TH_ENV_PLAIN);
     while (!atomic_load_explicit(&over, memory_order_relaxed))
-        if (th_runtime_run_call_export(process, entry, &count, &env, &result) != TH_CALL_RETURNED)
+        if (th_runtime_run_call_export(process, entry, &count, &env, &result, NULL) !=
+            TH_CALL_RETURNED)
             th_bug("party:exports/1 failed");
     th_env_release(&env);
     th_runtime_run_exit(process, TH_AM(normal));
@@ -104,7 +105,7 @@ struct times {
 
 static void load(const char *path, struct times *times)
 {
-    struct th_prepared *prepared;
+    struct th_instance *prepared;
     struct th_library *opened;
     struct th_finish finish = {.prepared = &prepared, .count = 1, .info = th_small(0)};
     long long began = now(), was_open, was_prepared, had_waited;
@@ -114,7 +115,7 @@ static void load(const char *path, struct times *times)
     was_open = now();
     prepared = th_code_prepare(opened);
     was_prepared = now();
-    times->name = th_code_prepared_name(prepared);
+    times->name = prepared->module->name;
     times->prepare = was_prepared - was_open;
     times->open = was_open - began;
     had_waited = waited();

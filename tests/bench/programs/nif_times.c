@@ -34,7 +34,7 @@ static void make_pids(th_env *own)
     th_term dead_pid = th_process_pid(dead);
     th_term pid;
 
-    th_process_stop(dead);
+    th_process_exit(dead, TH_AM(normal));
     receiver = th_process_start_mailbox(arrived, NULL, NULL);
     pid = th_process_pid(receiver);
     pids = th_make_tuple_of(own, pid, dead_pid, pid);
@@ -124,7 +124,7 @@ int main(int argc, char **argv)
     while (fgets(line, sizeof line, stdin))
         answer(line);
     th_env_release(&env);
-    th_process_stop(receiver);
+    th_process_exit(receiver, TH_AM(normal));
     th_runtime_run_exit(caller, TH_AM(normal));
     th_library_release(library);
     th_runtime_stop();

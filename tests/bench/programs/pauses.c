@@ -44,7 +44,7 @@ static void start_callers(void)
     argv[2] = th_make_cons(&env, th_atom(name), TH_NIL);
     argv[3] = th_small(0);
     for (int i = 0; i < CALLERS; i++) {
-        if (th_runtime_run_call_export(process, spawn, argv, &env, &pid) != TH_CALL_RETURNED)
+        if (th_runtime_run_call_export(process, spawn, argv, &env, &pid, NULL) != TH_CALL_RETURNED)
             th_bug("party:spawn/4 failed");
         th_trace_session_trace_one(session, pid, true, TH_FLAG_CALL);
     }
@@ -54,7 +54,7 @@ static void start_callers(void)
 
 /* --- Who loads -------------------------------------------------------------------------------- */
 
-static struct th_prepared *prepare(const char *path)
+static struct th_instance *prepare(const char *path)
 {
     struct th_library *library;
 
@@ -66,7 +66,7 @@ static struct th_prepared *prepare(const char *path)
 /* Old code that somebody is in yet is waited for. */
 static void load(const char *path)
 {
-    struct th_prepared *prepared = prepare(path);
+    struct th_instance *prepared = prepare(path);
     struct th_finish finish = {.prepared = &prepared, .count = 1, .info = th_small(1)};
 
     while (th_code_finish(&finish) != TH_OK) {
