@@ -119,7 +119,7 @@ ERL_NIF_TERM th_seq_set_token(ErlNifEnv *env, ERL_NIF_TERM component, ERL_NIF_TE
 {
     struct th_call *call = th_runtime_call_of(env);
 
-    return or_badarg(env, call ? th_runtime_seq_set(call, component,
+    return or_badarg(env, call ? th_runtime_seq_set(call->process, env, component,
                                                     th_check_term(env, value, "th_seq_set_token"))
                                : TH_NONE);
 }

@@ -64,7 +64,7 @@ struct th_mfa th_runtime_code_name(const struct th_callee *callee, const char *n
 th_term th_runtime_exception_exit_reason(th_env *env, const struct th_exception_raised *exception);
 void th_runtime_exception_report(const struct th_process *process, th_term reason);
 
-/* --- Where functions are in their source (source_line.c) --------------------------------------- */
+/* --- Where functions are in their source (exception.c) ----------------------------------------- */
 
 /*
  * Where functions are in their source (library's line.h), as terms.
@@ -78,16 +78,5 @@ th_term th_runtime_source_place(th_env *env, struct th_library *library, uintptr
 
 /* [{file, File}, {line, Line}] as in stack traces; [] if it is not known. */
 th_term th_runtime_source_location(th_env *env, struct th_library *library, uintptr_t address);
-
-/*
- * A stack trace of which the lines are due: where an entry's location is to be, it has what
- * th_runtime_source_due() made, which costs nothing. (An address is a small integer.) The list is
- * made anew in ENV; its entries' libraries may be gone.
- */
-static inline th_term th_runtime_source_due(uintptr_t address)
-{
-    return address ? th_small((int64_t)address) : TH_NIL;
-}
-th_term th_runtime_source_locate_all(th_env *env, th_term stack);
 
 #endif

@@ -45,8 +45,8 @@ static void add(struct trace *trace, th_term module, th_term function, th_term a
                 uintptr_t at)
 {
     if (trace->count < DEPTH)
-        trace->entries[trace->count++] =
-            th_make_tuple_of(trace->env, module, function, arguments, th_runtime_source_due(at));
+        trace->entries[trace->count++] = th_make_tuple_of(trace->env, module, function, arguments,
+                                                          at ? th_small((int64_t)at) : TH_NIL);
 }
 
 /* A function that waits, as it was called. */
@@ -120,10 +120,83 @@ void th_runtime_exception_of_callee(struct th_process *process, struct th_call *
     process->raised = (struct th_exception_raised){TH_RAISED_ERROR, true, error, stack_of(&trace)};
 }
 
+/* --- Lines ------------------------------------------------------------------------------------ */
+
+/* Names of files are UTF-8, or any bytes. */
+static th_term string_of(th_env *env, const char *text)
+{
+    size_t length = strlen(text), used;
+    th_term *characters = th_env_take(env, length);
+    size_t count = 0;
+    uint32_t c;
+
+    if (!th_utf8_count(text, length, &count))
+        return th_make_latin1_string(env, (const unsigned char *)text, length);
+    count = 0;
+    for (size_t at = 0; at < length; at += used) {
+        used = th_utf8_get(text + at, length - at, &c);
+        characters[count++] = th_small((int64_t)c);
+    }
+    return th_make_list(env, characters, count);
+}
+
+static bool find_line(struct th_library *library, uintptr_t address, struct th_line *line)
+{
+    return address && th_library_line(library, address, line) && line->file;
+}
+
+th_term th_runtime_source_place(th_env *env, struct th_library *library, uintptr_t address)
+{
+    struct th_line line;
+
+    if (!find_line(library, address, &line))
+        return TH_AM(undefined);
+    return th_make_tuple_of(env, string_of(env, line.file), th_small((int64_t)line.line));
+}
+
+th_term th_runtime_source_location(th_env *env, struct th_library *library, uintptr_t address)
+{
+    struct th_line line;
+    th_term both[2];
+
+    if (!find_line(library, address, &line))
+        return TH_NIL;
+    both[0] = th_make_tuple_of(env, th_atom("file"), string_of(env, line.file));
+    both[1] = th_make_tuple_of(env, th_atom("line"), th_small((int64_t)line.line));
+    return th_make_list(env, both, 2);
+}
+
+/* A stack trace of which the lines are due: where an entry's location is to be, it has the address, a
+ * small integer, which costs nothing. The list is made anew in ENV; its entries' libraries may be
+ * gone. */
+static th_term locate_all(th_env *env, th_term stack)
+{
+    size_t length = 0;
+    th_term *entries;
+
+    if (!th_get_list_length(stack, &length) || length == 0)
+        return stack;
+    entries = th_env_take(env, length);
+    for (size_t i = 0; i < length; i++, stack = th_cell(stack)[1]) {
+        const th_term *e = th_tuple_elements(th_cell(stack)[0]);
+        th_term location = e[3];
+        if (th_is_small(location)) {
+            uintptr_t address = (uintptr_t)th_small_value(location);
+            struct th_library *library = th_library_at(address);
+            location = TH_NIL;
+            if (library) {
+                location = th_runtime_source_location(env, library, address);
+                th_library_release(library);
+            }
+        }
+        entries[i] = th_make_tuple_of(env, e[0], e[1], e[2], location);
+    }
+    return th_make_list(env, entries, length);
+}
+
 th_term th_runtime_call_stack(th_env *env, const struct th_exception_raised *exception)
 {
-    return exception->lines_due ? th_runtime_source_locate_all(env, exception->stack)
-                                : exception->stack;
+    return exception->lines_due ? locate_all(env, exception->stack) : exception->stack;
 }
 
 /* --- Ends of processes ----------------------------------------------------------------------- */

@@ -304,7 +304,8 @@ bool th_runtime_process_trap_exit(struct th_call *call, bool traps);
 bool th_runtime_process_send(th_env *env, th_term pid, th_term message);
 
 /* Sequential tokens; TH_NONE where nif_module.h says badarg. */
-th_term th_runtime_seq_set(struct th_call *call, th_term component, th_term value);
+th_term th_runtime_seq_set(struct th_process *process, th_env *env, th_term component,
+                           th_term value);
 th_term th_runtime_seq_get(struct th_call *call, th_term component);
 void th_runtime_seq_reset(struct th_call *call);
 bool th_runtime_seq_print_label(struct th_call *call, th_term label, th_term info);

@@ -377,7 +377,7 @@ void th_runtime_start(const struct th_runtime_setup *setup)
 void th_runtime_stop(void)
 {
     th_runtime_loader_end();
-    th_traced_calls_end();
+    th_traced_functions_end();
     th_poll_select_end();
     atomic_store_explicit(&th_resource_on_dying, NULL, memory_order_release);
     close_queue(&th_runtime_queues[ERL_NIF_THR_DIRTY_CPU_SCHEDULER]);

@@ -253,16 +253,18 @@ static bool set_value(struct th_seq *seq, th_term component, th_term value)
     return true;
 }
 
-th_term th_runtime_seq_set_in(struct th_process *process, th_env *env, th_term component,
-                              th_term value)
+th_term th_runtime_seq_set(struct th_process *process, th_env *env, th_term component,
+                           th_term value)
 {
     struct th_seq *seq = &process->seq;
-    bool was_set = seq->set;
+    bool was_set, good;
     th_term before;
 
-    if (!flag_of(component) && component != TH_AM(label) && component != TH_AM(serial))
+    if ((!flag_of(component) && component != TH_AM(label) && component != TH_AM(serial)) ||
+        !th_runtime_dirty_take(process))
         return TH_NONE;
     th_runtime_seq_taken(process);
+    was_set = seq->set;
     if (!was_set) { /* a token of which nothing is said yet */
         seq->set = true;
         seq->flags = 0;
@@ -273,22 +275,11 @@ th_term th_runtime_seq_set_in(struct th_process *process, th_env *env, th_term c
     before = was_set || component != TH_AM(serial)
                  ? value_of(seq, env, component)
                  : th_make_tuple_of(env, th_small(0), th_small(0));
-    if (set_value(seq, component, value))
-        return before;
-    if (!was_set)
+    good = set_value(seq, component, value);
+    if (!good && !was_set)
         th_runtime_seq_end(seq);
-    return TH_NONE;
-}
-
-th_term th_runtime_seq_set(struct th_call *call, th_term component, th_term value)
-{
-    th_term before;
-
-    if (!th_runtime_dirty_take(call->process))
-        return TH_NONE;
-    before = th_runtime_seq_set_in(call->process, call->env, component, value);
-    th_runtime_dirty_let_go(call->process);
-    return before;
+    th_runtime_dirty_let_go(process);
+    return good ? before : TH_NONE;
 }
 
 th_term th_runtime_seq_get(struct th_call *call, th_term component)

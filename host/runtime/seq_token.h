@@ -24,10 +24,8 @@ void th_runtime_seq_exit(struct th_process *process, th_term to, th_term reason)
 /* The time stamp that the token asks for. */
 enum th_time_kind th_runtime_seq_time(const struct th_seq *seq);
 
-/* The token as it is, [] if there is none, in ENV. Sets a part of it, as th_runtime_seq_set(). */
+/* The token as it is, [] if there is none, in ENV. */
 th_term th_runtime_seq_token(const struct th_process *process, th_env *env);
-th_term th_runtime_seq_set_in(struct th_process *process, th_env *env, th_term component,
-                              th_term value);
 
 /* CHILD was spawned. */
 void th_runtime_seq_spawn(struct th_process *parent, struct th_process *child);

@@ -104,12 +104,8 @@ static th_term get_seq_token(void *context, th_env *env)
 
 static th_term set_seq_token(void *context, th_env *env, th_term component, th_term value)
 {
-    th_term before;
+    th_term before = th_runtime_seq_set(of(context), env, component, value);
 
-    if (!th_runtime_dirty_take(of(context)))
-        return TH_MATCH_RAISED;
-    before = th_runtime_seq_set_in(of(context), env, component, value);
-    th_runtime_dirty_let_go(of(context));
     return before == TH_NONE ? TH_MATCH_RAISED : before;
 }
 

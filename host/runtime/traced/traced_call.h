@@ -10,10 +10,9 @@
 
 #include "host/runtime/runtime_internal.h"
 
-/* From now on the functions of modules are known to the tracing; no more. By the thread that adds
- * and removes modules. */
+/* From now on calls are traced as SETUP says, and the functions of modules are known to the tracing.
+ * By the thread that adds and removes modules, while there are no processes. */
 void th_traced_calls_begin(const struct th_runtime_setup *setup);
-void th_traced_calls_end(void);
 
 /* PROCESS makes a call, which reaches CALLEE by an entry that is armed, with ARGV; in a nested call
  * that OUTER has made, NULL: in none. Its frame is that of whoever runs in OUTER. */
@@ -38,7 +37,7 @@ th_term th_traced_class_atom(enum th_raised class);
  * in machine code it is the stack pointer before that call. */
 enum { TH_BUSY = 1, TH_FORKED = 2 /* for ever: the process is a child that was forked */ };
 
-/* --- Open calls (open_calls.c) ----------------------------------------------------------------- */
+/* --- Open calls (traced_call.c) ---------------------------------------------------------------- */
 
 /*
  * Open calls of this host: those whose end somebody wants to know, in a ring for each process.
@@ -56,9 +55,6 @@ enum { TH_BUSY = 1, TH_FORKED = 2 /* for ever: the process is a child that was f
  *
  * All by the thread that runs the process.
  */
-
-/* A process keeps at most LIMIT open calls, 0: a million. While there are no processes. */
-void th_traced_open_begin(size_t limit);
 
 struct th_open_call {
     const struct th_traceable_function *function;
@@ -134,9 +130,6 @@ void th_traced_open_hand_over(struct th_process *process, uintptr_t at);
 /* The code of a function of PROCESS has returned without an end of the function: what is left of
  * its native frames is dropped. */
 void th_traced_open_drop_code(struct th_process *process, const struct th_call *outer);
-
-/* Gives the memory back if no call is open, unless it is little. */
-void th_traced_open_shrink(struct th_process *process);
 
 /* Drops all, and gives the memory back: nothing is told of their ends. */
 void th_traced_open_drop_all(struct th_process *process);

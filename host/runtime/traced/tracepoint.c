@@ -385,10 +385,13 @@ static void build_sizes(struct th_live_event *self, th_env *env)
     self->event.term = th_make_list(env, pairs, COUNT);
 }
 
-void th_traced_tracepoint_tell_gc(struct th_process *process, enum th_tracer_tag tag, size_t words)
+void th_traced_tracepoint_gc(struct th_process *process, enum th_tracer_tag tag, size_t words)
 {
-    struct collection collection = {th_runtime_heap_sizes(process), words};
+    struct collection collection = {.words = words};
 
+    if (!th_traced_tracepoint_is_wanted(process, tag))
+        return;
+    collection.sizes = th_runtime_heap_sizes(process);
     raise_built(process, tag, TH_NONE, build_sizes, &collection);
 }
 

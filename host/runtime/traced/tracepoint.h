@@ -208,13 +208,7 @@ static inline void th_traced_tracepoint_out(struct th_process *process)
 }
 
 /* gc_major_start, gc_major_end. WORDS: needed, or reclaimed. */
-void th_traced_tracepoint_tell_gc(struct th_process *process, enum th_tracer_tag tag, size_t words);
-static inline void th_traced_tracepoint_gc(struct th_process *process, enum th_tracer_tag tag,
-                                           size_t words)
-{
-    if (th_traced_tracepoint_is_wanted(process, tag))
-        th_traced_tracepoint_tell_gc(process, tag, words);
-}
+void th_traced_tracepoint_gc(struct th_process *process, enum th_tracer_tag tag, size_t words);
 
 /*
  * seq_trace: the process has sent or received MESSAGE, or printed it, with the token SEQ. ACTION is
