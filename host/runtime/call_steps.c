@@ -94,27 +94,6 @@ static void leave(struct surroundings *s, struct th_process *process, struct th_
 
 /* --- Steps ----------------------------------------------------------------------------------- */
 
-static int thread_of(unsigned flags)
-{
-    return flags == ERL_NIF_DIRTY_JOB_CPU_BOUND  ? ERL_NIF_THR_DIRTY_CPU_SCHEDULER
-           : flags == ERL_NIF_DIRTY_JOB_IO_BOUND ? ERL_NIF_THR_DIRTY_IO_SCHEDULER
-                                                 : ERL_NIF_THR_NORMAL_SCHEDULER;
-}
-
-/* The function of CALLEE is next. */
-static void enter(struct th_process *process, const struct th_callee *callee, th_term *argv)
-{
-    process->next = (struct th_continuation){
-        .step = TH_STEP_RUN,
-        .where = thread_of(callee->function->flags),
-        .code = callee->function->fptr,
-        .callee = callee,
-        .name = callee->function->name,
-        .argc = (int)callee->function->arity,
-        .argv = argv,
-    };
-}
-
 /* There is nothing next, but what STEP says. (Setting all of it takes longer than a short call.) */
 static void clear_next(struct th_process *process, enum th_step step)
 {
@@ -131,15 +110,8 @@ static void conclude(struct th_process *process, th_term outcome)
 
 /*
  * Who is in the code of an instance (code/): what is next, where that is code and no name, each
- * function that runs, each frame that is kept. A function that ends hands its place there on to
- * what goes on in it, if anything does.
+ * function that runs, each frame that is kept.
  */
-static bool hands_on(const struct th_process *process, size_t frames)
-{
-    return th_runtime_step_is_code(process->next.step) || process->next.step == TH_STEP_SKIP ||
-           process->frame_count > frames;
-}
-
 void th_runtime_steps_drop(struct th_process *process)
 {
     if (th_runtime_step_is_code(process->next.step))
@@ -158,37 +130,42 @@ bool th_runtime_steps_are_in(const struct th_process *process, uint64_t instance
            th_code_callee_is_of(process->next.callee, instance);
 }
 
-/* What the external call NOW reaches, which is entered; NULL: nothing. */
-static const struct th_callee *reach(const struct th_continuation *now, uintptr_t *word)
-{
-    const struct th_callee *callee = now->callee;
-
-    th_progress_enter();
-    *word = th_code_export_word(callee ? callee->entry : th_runtime_step_reach(now));
-    if (!callee)
-        callee = th_code_export_reached(*word);
-    if (callee)
-        th_code_instance_enter(callee->instance);
-    th_progress_leave();
-    return callee;
-}
-
 /* The external call that is next becomes the code that it reaches. */
 static void resolve(struct th_process *process, struct th_call *outer)
 {
     struct th_continuation now = process->next;
+    const struct th_callee *callee = now.callee;
     uintptr_t word;
-    const struct th_callee *callee = reach(&now, &word);
-    int here = th_self.scheduler->type;
+    int where;
 
+    th_progress_enter();
+    word = th_code_export_word(
+        callee ? callee->entry : th_code_export_find(now.module, now.function, (unsigned)now.argc));
+    if (!callee)
+        callee = th_code_export_reached(word);
+    if (callee)
+        th_code_instance_enter(callee->instance);
+    th_progress_leave();
     if (!callee) {
         th_runtime_exception_of_callee(process, outer, TH_AM(undef), &now);
         conclude(process, TH_NONE);
         return;
     }
-    enter(process, callee, now.argv);
-    if (outer && process->next.where != ERL_NIF_THR_NORMAL_SCHEDULER &&
-        process->next.where != here) {
+
+    where = callee->function->flags == ERL_NIF_DIRTY_JOB_CPU_BOUND ? ERL_NIF_THR_DIRTY_CPU_SCHEDULER
+            : callee->function->flags == ERL_NIF_DIRTY_JOB_IO_BOUND ? ERL_NIF_THR_DIRTY_IO_SCHEDULER
+                                                                    : ERL_NIF_THR_NORMAL_SCHEDULER;
+    process->next = (struct th_continuation){
+        .step = TH_STEP_RUN,
+        .where = where,
+        .code = callee->function->fptr,
+        .callee = callee,
+        .name = callee->function->name,
+        .argc = (int)callee->function->arity,
+        .argv = now.argv,
+    };
+    if (outer && where != ERL_NIF_THR_NORMAL_SCHEDULER &&
+        where != th_self.scheduler->type) {
         th_runtime_exception_of_callee(process, outer, th_atom("nested_dirty"), &now);
         conclude(process, TH_NONE);
         th_code_instance_leave(callee->instance);
@@ -197,39 +174,6 @@ static void resolve(struct th_process *process, struct th_call *outer)
     th_traced_probed_external(process, callee, outer);
     if (__builtin_expect(word & TH_EXPORT_ARMED, 0))
         th_traced_call(process, callee, now.argv, outer);
-}
-
-/* In the place of what the function of CALL has not said. */
-static struct th_exception_raised raised_by_host(struct th_call *call, th_term reason)
-{
-    call->raised_at = 0;
-    return (struct th_exception_raised){.class = TH_RAISED_ERROR, .reason = reason};
-}
-
-/* What the function of CALL has left to be done. */
-static void interpret(struct th_process *process, struct th_call *call, th_term answer,
-                      struct th_exception_raised own)
-{
-    if (own.class == TH_RAISED_NOTHING && answer == TH_NONE && process->next.step != TH_STEP_NONE &&
-        th_library_halting())
-        own = raised_by_host(call, th_atom("halting"));
-    else if (own.class == TH_RAISED_NOTHING && answer == TH_NONE &&
-             process->next.step == TH_STEP_NONE && !call->passed.class)
-        own = raised_by_host(call, TH_AM(badarg));
-    if (own.class != TH_RAISED_NOTHING) {
-        th_runtime_exception_of_call(process, call, own.class, own.reason);
-        conclude(process, TH_NONE);
-    } else if (answer != TH_NONE) {
-        th_traced_probed_return(call);
-        conclude(process, answer);
-    } else if (process->next.step == TH_STEP_NONE) {
-        process->raised = call->passed;
-        conclude(process, TH_NONE);
-    } else if (process->then_is_set) {
-        TH_ARRAY_GROW(process->frames, process->frame_count, process->frame_capacity);
-        process->frames[process->frame_count++] = process->then;
-    }
-    process->then_is_set = false;
 }
 
 /* For the report of a crash: what was called, with its arguments. */
@@ -289,43 +233,61 @@ call_code(ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL_NIF_TERM[]), struct t
     return answer;
 }
 
-/* What was raised in ENV, which forgets it. */
-static struct th_exception_raised take_exception(th_env *env)
-{
-    struct th_exception_raised own = {
-        .class = env->exception == TH_NONE ? TH_RAISED_NOTHING : env->exception_class + 1u,
-        .reason = env->exception,
-    };
-
-    env->exception = TH_NONE;
-    return own;
-}
-
 static inline bool just_returns(const th_env *env, th_term answer)
 {
     return __builtin_expect(answer != TH_NONE && env->exception == TH_NONE, 1);
 }
 
-/* CALL has not just returned a term; ARGV are its arguments where they are kept. */
-static __attribute__((noinline)) void interpret_all(struct surroundings *s, struct th_call *call,
-                                                    const th_term *argv, th_term answer)
+/* CALL has not just returned a term: does what its function has left to be done. ARGV are the
+ * arguments where they are kept. */
+static __attribute__((noinline)) void interpret(struct surroundings *s, struct th_call *call,
+                                                const th_term *argv, th_term answer)
 {
-    struct th_exception_raised own = take_exception(call->env);
+    struct th_process *process = call->process;
     struct th_call left = *call;
-    size_t frames = call->process->frame_count;
+    size_t frames = process->frame_count;
+    th_term reason = call->env->exception;
+    enum th_raised class = reason == TH_NONE ? TH_RAISED_NOTHING : call->env->exception_class + 1u;
+    bool says_nothing = class == TH_RAISED_NOTHING && answer == TH_NONE;
 
-    if (__builtin_expect(call->process->open.count != 0, 0))
-        th_traced_open_drop_code(call->process, call->outer);
+    call->env->exception = TH_NONE;
+    if (__builtin_expect(process->open.count != 0, 0))
+        th_traced_open_drop_code(process, call->outer);
     give_back(s);
     left.env = s->keeps;
     left.argv = argv;
-    interpret(call->process, &left, answer, own);
-    if (!hands_on(call->process, frames))
+
+    /* In the place of what the function has not said, the host raises. */
+    if (says_nothing &&
+        (process->next.step != TH_STEP_NONE ? th_library_halting() : !call->passed.class)) {
+        left.raised_at = 0;
+        class = TH_RAISED_ERROR;
+        reason = process->next.step != TH_STEP_NONE ? th_atom("halting") : TH_AM(badarg);
+    }
+    if (class != TH_RAISED_NOTHING) {
+        th_runtime_exception_of_call(process, &left, class, reason);
+        conclude(process, TH_NONE);
+    } else if (answer != TH_NONE) {
+        th_traced_probed_return(&left);
+        conclude(process, answer);
+    } else if (process->next.step == TH_STEP_NONE) {
+        process->raised = left.passed;
+        conclude(process, TH_NONE);
+    } else if (process->then_is_set) {
+        TH_ARRAY_GROW(process->frames, process->frame_count, process->frame_capacity);
+        process->frames[process->frame_count++] = process->then;
+    }
+    process->then_is_set = false;
+
+    /* A function that ends hands its place in the instance on to what goes on in it, if anything
+     * does. */
+    if (!th_runtime_step_is_code(process->next.step) && process->next.step != TH_STEP_SKIP &&
+        process->frame_count <= frames)
         th_code_instance_leave(call->callee->instance);
 }
 
-void th_runtime_step_run(struct th_process *process, struct th_call *outer,
-                         const struct th_continuation *now)
+static void run_step(struct th_process *process, struct th_call *outer,
+                     const struct th_continuation *now)
 {
     struct surroundings s;
     th_term answer;
@@ -366,7 +328,7 @@ void th_runtime_step_run(struct th_process *process, struct th_call *outer,
         conclude(process, answer);
         th_code_instance_leave(now->callee->instance);
     } else {
-        interpret_all(&s, &call, now->argv, answer);
+        interpret(&s, &call, now->argv, answer);
     }
     if (s.own)
         th_check_retire(s.own);
@@ -403,8 +365,7 @@ th_term th_runtime_step_nested(struct th_call *outer, uintptr_t word, const th_t
     process = outer->process; /* all is found by OUTER again, and needs no register meanwhile */
     env = outer->env;
     if (!just_returns(env, answer)) {
-        interpret_all(&(struct surroundings){.keeps = env, .library = library}, &call, argv,
-                      answer);
+        interpret(&(struct surroundings){.keeps = env, .library = library}, &call, argv, answer);
         return th_runtime_nested_end(outer, outer->frames);
     }
     env->library = library;
@@ -422,10 +383,21 @@ th_term th_runtime_step_nested(struct th_call *outer, uintptr_t word, const th_t
     return answer;
 }
 
-/* Goes on with what waits for the outcome. Each function that it ends is over; so are those that it
- * replaced. */
-static void unwind(struct th_process *process, const struct th_call *outer)
+void th_runtime_step_take(struct th_process *process, struct th_call *outer)
 {
+    struct th_continuation now;
+
+    if (process->next.step == TH_STEP_CALL) {
+        resolve(process, outer);
+    } else {
+        now = process->next;
+        run_step(process, outer, &now);
+    }
+    if (process->next.step != TH_STEP_CONCLUDE)
+        return;
+
+    /* What waits for the outcome goes on. Each function that the outcome ends is over; so are those
+     * that the function replaced. */
     th_traced_frame_over(process, outer);
     while (process->frame_count > process->base) {
         const struct th_frame_kept *frame = &process->frames[--process->frame_count];
@@ -439,18 +411,4 @@ static void unwind(struct th_process *process, const struct th_call *outer)
         th_code_instance_leave(frame->then.callee->instance);
         th_traced_frame_over(process, outer);
     }
-}
-
-void th_runtime_step_take(struct th_process *process, struct th_call *outer)
-{
-    struct th_continuation now;
-
-    if (process->next.step == TH_STEP_CALL) {
-        resolve(process, outer);
-    } else {
-        now = process->next;
-        th_runtime_step_run(process, outer, &now);
-    }
-    if (process->next.step == TH_STEP_CONCLUDE)
-        unwind(process, outer);
 }

@@ -12,18 +12,6 @@ th_term *th_runtime_terms_copy(th_env *env, int count, const th_term terms[]);
  * being none above `base`, the next step is TH_STEP_CONCLUDE, with `outcome` and `raised`. */
 void th_runtime_step_take(struct th_process *process, struct th_call *outer);
 
-/* The export entry of the external call NEXT, NULL if there is none. Its word tells what code it
- * reaches, and if that has to be told first (th_traced_call()). */
-static inline struct th_export *th_runtime_step_reach(const struct th_continuation *next)
-{
-    return th_code_export_find(next->module, next->function, (unsigned)next->argc);
-}
-
-/* Runs the code of NOW and stores its outcome, or its next continuation, in PROCESS. Pops no
- * frames. */
-void th_runtime_step_run(struct th_process *process, struct th_call *outer,
-                         const struct th_continuation *now);
-
 /*
  * A nested call that OUTER makes, of an entry whose WORD is TH_EXPORT_USUAL, and whose instance was
  * entered with OWN as the answer: its result, or what th_runtime_nested_end() says. For the usual

@@ -48,54 +48,40 @@ static bool is_eternal(th_term pid)
     return th_local_pid_serial(pid) >= TH_HOST_SERIAL && th_process_alive(pid);
 }
 
-static void link_with(struct th_process *self, th_term pid)
-{
-    th_traced_tracepoint_about(self, TH_TAG_link, pid);
-    if (pid == self->pid || is_active(th_hash_table_get(&self->links, pid)))
-        return;
-    th_hash_table_set(&self->links, pid, TH_LINKED);
-    if (!th_runtime_signal_send(pid, TH_SIGNAL_LINK, self->pid, 0, TH_NIL) && !is_eternal(pid))
-        th_runtime_signal_send(self->pid, TH_SIGNAL_EXIT_LINKED, pid, NOBODY, TH_AM(noproc));
-}
-
 bool th_runtime_process_link(struct th_call *call, th_term pid)
 {
+    struct th_process *self = call->process;
+
     if (!th_is_local_pid(pid))
         return false;
-    if (th_runtime_dirty_take(call->process)) {
-        link_with(call->process, pid);
-        th_runtime_dirty_let_go(call->process);
+    if (!th_runtime_dirty_take(self))
+        return true;
+    th_traced_tracepoint_about(self, TH_TAG_link, pid);
+    if (pid != self->pid && !is_active(th_hash_table_get(&self->links, pid))) {
+        th_hash_table_set(&self->links, pid, TH_LINKED);
+        if (!th_runtime_signal_send(pid, TH_SIGNAL_LINK, self->pid, 0, TH_NIL) && !is_eternal(pid))
+            th_runtime_signal_send(self->pid, TH_SIGNAL_EXIT_LINKED, pid, NOBODY, TH_AM(noproc));
     }
+    th_runtime_dirty_let_go(self);
     return true;
-}
-
-static void unlink_from(struct th_process *self, th_term pid)
-{
-    uint64_t number;
-
-    th_traced_tracepoint_about(self, TH_TAG_unlink, pid);
-    if (!is_active(th_hash_table_get(&self->links, pid)))
-        return;
-    number = ++self->unlinked;
-    th_hash_table_set(&self->links, pid, mark(number));
-    if (!th_runtime_signal_send(pid, TH_SIGNAL_UNLINK, self->pid, number, TH_NIL))
-        th_hash_table_remove(&self->links, pid); /* what it has sent is older: it finds no link */
 }
 
 void th_runtime_process_unlink(struct th_call *call, th_term pid)
 {
-    if (!th_runtime_dirty_take(call->process))
-        return;
-    unlink_from(call->process, pid);
-    th_runtime_dirty_let_go(call->process);
-}
+    struct th_process *self = call->process;
+    uint64_t number;
 
-static void on_link(struct th_process *self, const struct th_message *signal)
-{
-    if (th_hash_table_get(&self->links, signal->from))
+    if (!th_runtime_dirty_take(self))
         return;
-    th_hash_table_set(&self->links, signal->from, TH_LINKED);
-    th_traced_tracepoint_about(self, TH_TAG_getting_linked, signal->from);
+    th_traced_tracepoint_about(self, TH_TAG_unlink, pid);
+    if (is_active(th_hash_table_get(&self->links, pid))) {
+        number = ++self->unlinked;
+        th_hash_table_set(&self->links, pid, mark(number));
+        if (!th_runtime_signal_send(pid, TH_SIGNAL_UNLINK, self->pid, number, TH_NIL))
+            th_hash_table_remove(&self->links,
+                                 pid); /* what it has sent is older: it finds no link */
+    }
+    th_runtime_dirty_let_go(self);
 }
 
 static void on_unlink(struct th_process *self, const struct th_message *signal)
@@ -105,12 +91,6 @@ static void on_unlink(struct th_process *self, const struct th_message *signal)
         th_traced_tracepoint_about(self, TH_TAG_getting_unlinked, signal->from);
     }
     th_runtime_signal_send(signal->from, TH_SIGNAL_UNLINKED, self->pid, signal->number, TH_NIL);
-}
-
-static void on_unlinked(struct th_process *self, const struct th_message *signal)
-{
-    if (th_hash_table_get(&self->links, signal->from) == mark(signal->number))
-        th_hash_table_remove(&self->links, signal->from);
 }
 
 /* --- Exits ----------------------------------------------------------------------------------- */
@@ -123,18 +103,13 @@ static inline void receive(struct th_process *self, th_term sender, struct th_me
     th_runtime_inbox_add(self, message);
 }
 
-static bool was_nobody(const struct th_message *signal)
-{
-    return signal->kind == TH_SIGNAL_EXIT_LINKED && signal->number == NOBODY;
-}
-
-/* The message {'EXIT', From, Reason} in place of SIGNAL. */
-static void trap(struct th_process *self, const struct th_message *signal)
+/* The message {'EXIT', From, Reason} of SENDER in place of SIGNAL. */
+static void trap(struct th_process *self, th_term sender, const struct th_message *signal)
 {
     th_env env;
 
     th_env_init(&env, TH_ENV_PLAIN);
-    receive(self, was_nobody(signal) ? TH_AM(system) : signal->from,
+    receive(self, sender,
             th_process_message_create_with(
                 th_make_tuple_of(&env, TH_AM(EXIT), signal->from, signal->term), signal->token));
     th_env_release(&env);
@@ -147,10 +122,10 @@ static bool on_exit_linked(struct th_process *self, const struct th_message *sig
         return false;
     if (!self->traps_exits && signal->term != TH_AM(normal))
         return true;
-    if (!was_nobody(signal))
+    if (signal->number != NOBODY)
         th_traced_tracepoint_about(self, TH_TAG_getting_unlinked, signal->from);
     if (self->traps_exits)
-        trap(self, signal);
+        trap(self, signal->number == NOBODY ? TH_AM(system) : signal->from, signal);
     return false;
 }
 
@@ -162,7 +137,7 @@ static bool on_exit_signal(struct th_process *self, struct th_message *signal)
     }
     if (!self->traps_exits)
         return signal->term != TH_AM(normal) || signal->from == self->pid;
-    trap(self, signal);
+    trap(self, signal->from, signal);
     return false;
 }
 
@@ -267,13 +242,17 @@ static bool act(struct th_process *self, struct th_message *signal)
 {
     switch ((enum th_signal)signal->kind) {
     case TH_SIGNAL_LINK:
-        on_link(self, signal);
+        if (!th_hash_table_get(&self->links, signal->from)) {
+            th_hash_table_set(&self->links, signal->from, TH_LINKED);
+            th_traced_tracepoint_about(self, TH_TAG_getting_linked, signal->from);
+        }
         return false;
     case TH_SIGNAL_UNLINK:
         on_unlink(self, signal);
         return false;
     case TH_SIGNAL_UNLINKED:
-        on_unlinked(self, signal);
+        if (th_hash_table_get(&self->links, signal->from) == mark(signal->number))
+            th_hash_table_remove(&self->links, signal->from);
         return false;
     case TH_SIGNAL_EXIT_LINKED:
         return on_exit_linked(self, signal);
@@ -299,14 +278,6 @@ static bool act(struct th_process *self, struct th_message *signal)
     default:
         return true; /* TH_SIGNAL_END */
     }
-}
-
-static bool runs_in(uint64_t instance)
-{
-    for (const struct th_call *call = th_self.call; call; call = call->outer)
-        if (th_code_callee_is_of(call->callee, instance))
-            return true;
-    return false;
 }
 
 /* The link that the process will have when SIGNAL's turn comes, as the functions above do it. */
@@ -338,7 +309,10 @@ bool th_runtime_signal_ends(const struct th_process *self, const struct th_messa
         return !self->traps_exits && signal->term != TH_AM(normal) &&
                is_active(link_before(self, signal));
     case TH_SIGNAL_PURGE:
-        return th_runtime_steps_are_in(self, signal->number) || runs_in(signal->number);
+        for (const struct th_call *call = th_self.call; call; call = call->outer)
+            if (th_code_callee_is_of(call->callee, signal->number))
+                return true;
+        return th_runtime_steps_are_in(self, signal->number);
     case TH_SIGNAL_END:
         return true;
     default:
@@ -384,12 +358,6 @@ static void answer(const struct th_process *self, const struct th_message *signa
         th_runtime_request_end((struct th_request *)(uintptr_t)signal->number, reason);
 }
 
-static void answer_all(const struct th_process *self, struct th_message *rest, th_term reason)
-{
-    for (; rest; rest = rest->next)
-        answer(self, rest, reason);
-}
-
 /* Of the rest of the mailbox, an `unlink` counts still, and so does a `demonitor`: who sent them is
  * to hear nothing. Names that it was given were given. */
 static void obey_last(struct th_process *self, const struct th_message *rest)
@@ -425,7 +393,9 @@ void th_runtime_signals_end(struct th_process *process, const struct th_host_rem
     while ((slot = th_hash_table_next(&process->monitors, &position)))
         th_runtime_signal_send((th_term)(uintptr_t)slot->value, TH_SIGNAL_DEMONITOR, process->pid,
                                slot->key, TH_NIL);
-    answer_all(process, process->inbox, reason);
-    answer_all(process, rest, reason);
+    for (const struct th_message *m = process->inbox; m; m = m->next)
+        answer(process, m, reason);
+    for (const struct th_message *m = rest; m; m = m->next)
+        answer(process, m, reason);
     th_process_messages_free(rest);
 }

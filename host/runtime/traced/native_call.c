@@ -56,10 +56,13 @@ size_t th_traced_native_stack(void)
 
 /* Of the functions that are one code: the one that the runtime calls, or else the one that has as
  * many arguments. NULL: none. */
-static traced_code *choose(traced_code *first, const struct th_call *call, int argc, uintptr_t at)
+static traced_code *code_of(const struct th_native *native, const struct th_call *call, int argc,
+                            uintptr_t at)
 {
-    traced_code *chosen = NULL;
+    traced_code *first = native->owner, *chosen = NULL;
 
+    if (th_traced_native_is_only(first, argc))
+        return first;
     for (traced_code *one = first; one; one = one->same)
         if ((int)one->arity == argc) {
             if (call && at == call->sp && one->callee == call->callee)
@@ -70,14 +73,6 @@ static traced_code *choose(traced_code *first, const struct th_call *call, int a
     if (!chosen)
         atomic_fetch_add_explicit(&no_calls, 1, memory_order_relaxed);
     return chosen;
-}
-
-static traced_code *code_of(const struct th_native *native, const struct th_call *call, int argc,
-                            uintptr_t at)
-{
-    traced_code *first = native->owner;
-
-    return th_traced_native_is_only(first, argc) ? first : choose(first, call, argc, at);
 }
 
 /* The thread runs no process, or is at such work already. */
@@ -198,29 +193,6 @@ struct ending {
     th_term class;
 };
 
-static struct ending raised(th_term class, th_term reason)
-{
-    return (struct ending){RAISED, reason, class};
-}
-
-/* As th_runtime_step_take() would take it, if the function were called by the runtime: but that an
- * exception which was there before is not of this function, if it returns a term. */
-static struct ending ending_of(const struct th_native_frame *frame, th_term answer)
-{
-    const struct th_call *call = frame->call;
-    const th_env *env = call->env;
-
-    if (env->exception != TH_NONE && (answer == TH_NONE || env->exception != frame->before))
-        return raised(th_traced_class_atom(env->exception_class + 1u), env->exception);
-    if (answer != TH_NONE)
-        return (struct ending){RETURNED, answer, TH_NONE};
-    if (call->passed.class)
-        return raised(th_traced_class_atom(call->passed.class), call->passed.reason);
-    if (call->process->next.step != TH_STEP_NONE)
-        return (struct ending){.how = NOT_YET};
-    return raised(TH_AM(error), TH_AM(badarg));
-}
-
 static void end_one(void *context, struct th_process *process, struct th_open_call *call)
 {
     const struct ending *ending = context;
@@ -271,16 +243,29 @@ static inline bool just_returned(const struct th_native_frame *frame, th_term an
                             1);
 }
 
+/* As th_runtime_step_take() would take ANSWER, if the function were called by the runtime: but that
+ * an exception which was there before is not of this function, if it returns a term. */
 static __attribute__((noinline)) void end_slowly(const struct th_native_frame *frame,
                                                  th_term answer)
 {
-    struct ending ending;
+    const struct th_call *call = frame->call;
+    const th_env *env = call->env;
+    struct ending ending = {RAISED, TH_AM(badarg), TH_AM(error)};
 
     if (!leave(frame))
         return;
-    ending = ending_of(frame, answer);
+    if (env->exception != TH_NONE && (answer == TH_NONE || env->exception != frame->before))
+        ending = (struct ending){RAISED, env->exception,
+                                 th_traced_class_atom(env->exception_class + 1u)};
+    else if (answer != TH_NONE)
+        ending = (struct ending){RETURNED, answer, TH_NONE};
+    else if (call->passed.class)
+        ending =
+            (struct ending){RAISED, call->passed.reason, th_traced_class_atom(call->passed.class)};
+    else if (call->process->next.step != TH_STEP_NONE)
+        ending.how = NOT_YET;
     if (ending.how == NOT_YET)
-        th_traced_open_hand_over(frame->call->process, frame->at);
+        th_traced_open_hand_over(call->process, frame->at);
     else
         end_frame(frame, ending);
     th_self.in_trace_hook = 0;
@@ -313,6 +298,6 @@ void th_traced_native_frame_unwound(struct th_native_frame *frame)
 {
     if (!leave(frame))
         return;
-    end_frame(frame, raised(TH_AM(error), th_atom("unwound")));
+    end_frame(frame, (struct ending){RAISED, th_atom("unwound"), TH_AM(error)});
     th_self.in_trace_hook = 0;
 }
