@@ -80,19 +80,6 @@ struct th_export *th_code_export_get(th_term module, th_term function, unsigned 
     return entry;
 }
 
-size_t th_code_export_longest_search(void)
-{
-    const struct th_code_exports *in = atomic_load_explicit(&th_code_exports, memory_order_acquire);
-    size_t run = 0, longest = 0;
-
-    for (size_t i = 0; i <= 2 * in->mask; i++) {
-        bool used = atomic_load_explicit(&in->entries[i & in->mask], memory_order_relaxed);
-        run = used ? run + 1 : 0;
-        longest = run > longest ? run : longest;
-    }
-    return longest;
-}
-
 /* --- Names ----------------------------------------------------------------------------------- */
 
 /* Of two atoms, numbered above a tag, and an arity. */

@@ -70,10 +70,6 @@ static inline struct th_export *th_code_export_find(th_term module, th_term func
  * a lock only to make one. An entry takes some 70 bytes, for ever. */
 struct th_export *th_code_export_get(th_term module, th_term function, unsigned arity);
 
-/* For tests: of how many entries the longest row without a free place is, which a search may have
- * to go along. */
-size_t th_code_export_longest_search(void);
-
 /* What a name is called in reports, "module:function/arity"; it stays for ever, as atoms do. Any
  * thread. */
 const char *th_code_export_name(th_term module, th_term function, unsigned arity);

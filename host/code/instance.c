@@ -63,11 +63,13 @@ static void find_starts(struct th_instance *instance)
     instance->start_count = kept;
 }
 
-const struct th_callee *th_code_instance_start(const struct th_instance *instance,
-                                               uintptr_t address)
+const struct th_callee *th_code_at(uintptr_t address)
 {
-    const struct th_code_start *starts = instance->starts;
-    size_t count = th_base_count_up_to(starts, instance->start_count, sizeof *starts, address);
+    const struct th_instance *instance = th_code_instance_at(address);
+    const struct th_code_start *starts = instance ? instance->starts : NULL;
+    size_t count = instance ? th_base_count_up_to(starts, instance->start_count, sizeof *starts,
+                                                  address)
+                            : 0;
 
     return count > 0 && starts[count - 1].address == address ? starts[count - 1].callee : NULL;
 }
@@ -113,16 +115,6 @@ void th_code_instance_free(struct th_instance *instance)
 }
 
 /* --- Counting --------------------------------------------------------------------------------- */
-
-void th_code_instance_enter_shared(struct th_instance *instance)
-{
-    atomic_fetch_add_explicit(&instance->by_slot[0].entered, 1, memory_order_relaxed);
-}
-
-void th_code_instance_leave_shared(struct th_instance *instance)
-{
-    atomic_fetch_add_explicit(&instance->by_slot[0].left, 1, memory_order_release);
-}
 
 /* Who has left first: whatever they did, coming in above all, is then seen by who looks how many
  * came in. So the difference is never too small. */

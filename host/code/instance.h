@@ -92,10 +92,6 @@ static inline bool th_code_callee_is_of(const struct th_callee *callee, uint64_t
     return callee->instance && callee->instance->serial == serial;
 }
 
-/* The callee that begins at ADDRESS, NULL if none does. */
-const struct th_callee *th_code_instance_start(const struct th_instance *instance,
-                                               uintptr_t address);
-
 /* The instance whose code is at ADDRESS; NULL: none. As th_code_at(). */
 const struct th_instance *th_code_instance_at(uintptr_t address);
 
@@ -127,9 +123,6 @@ uint64_t th_code_instance_users(const struct th_instance *instance);
  */
 void th_code_slots(unsigned count);
 
-void th_code_instance_enter_shared(struct th_instance *instance);
-void th_code_instance_leave_shared(struct th_instance *instance);
-
 /*
  * For who counts instructions: somebody comes in to INSTANCE, not NULL, if that takes no call. The
  * answer is for th_code_instance_leave_quickly(), on the same thread; NULL: nothing was done.
@@ -159,7 +152,7 @@ static inline void th_code_instance_leave_quickly(struct th_entered *own)
 static inline void th_code_instance_enter(struct th_instance *instance)
 {
     if (instance && !th_code_instance_enter_quickly(instance))
-        th_code_instance_enter_shared(instance);
+        atomic_fetch_add_explicit(&instance->by_slot[0].entered, 1, memory_order_relaxed);
 }
 
 static inline void th_code_instance_leave(struct th_instance *instance)
@@ -167,7 +160,7 @@ static inline void th_code_instance_leave(struct th_instance *instance)
     if (__builtin_expect(!instance, 0))
         return;
     if (__builtin_expect(th_self.code_slot - 1 >= instance->slots - 1, 0))
-        th_code_instance_leave_shared(instance);
+        atomic_fetch_add_explicit(&instance->by_slot[0].left, 1, memory_order_release);
     else
         th_code_instance_leave_quickly(&instance->by_slot[th_self.code_slot]);
 }

@@ -149,10 +149,3 @@ bool th_code_place(uintptr_t address, struct th_code_place *place)
     };
     return instance != NULL;
 }
-
-const struct th_callee *th_code_at(uintptr_t address)
-{
-    const struct th_instance *instance = th_code_instance_at(address);
-
-    return instance ? th_code_instance_start(instance, address) : NULL;
-}

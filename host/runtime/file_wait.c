@@ -10,7 +10,6 @@
  * in its mailbox, or will find it dead: then the operation is settled by who finds that.
  */
 #include "mailbox.h"
-#include "seq_token.h"
 
 #include "host/base/base.h"
 #include "host/self/self.h"

@@ -94,18 +94,23 @@ static void free_fragments(struct th_process *process)
     process->fragment_words = 0;
 }
 
-/* The words that the heap had before and has no more. */
-static size_t reclaimed(size_t before, const struct th_process *process)
+void th_runtime_heap_collect(struct th_process *process)
 {
-    return before > process->recent ? before - process->recent : 0;
-}
+    size_t size = th_check_on() ? SIZE_MAX : size_of(process), before = process->collect_at;
+    struct sum sum = {.most = size / sizeof(th_term)};
+    th_env *old = process->env, *fresh;
+    size_t words, reclaimed;
 
-static void renew(struct th_process *process)
-{
-    th_env *old = process->env;
-    th_env *fresh = th_env_create(TH_ENV_CALLBACK);
-    size_t before = th_env_used(old) + process->fragment_words;
+    if (size <= before)
+        return;
+    each_root(process, add_words, &sum);
+    if (sum.words > sum.most) {
+        collect_later(process, size, before);
+        return;
+    }
 
+    words = th_env_used(old) + process->fragment_words;
+    fresh = th_env_create(TH_ENV_CALLBACK);
     if (TH_PROBE_ENABLED(gc_major__start))
         th_traced_probe_gc_start(process);
     th_traced_tracepoint_gc(process, TH_TAG_gc_major_start, 0);
@@ -118,25 +123,11 @@ static void renew(struct th_process *process)
     th_runtime_heap_start(process);
     free_fragments(process);
     th_check_retire(old);
-    th_traced_tracepoint_gc(process, TH_TAG_gc_major_end, reclaimed(before, process));
+
+    reclaimed = words > process->recent ? words - process->recent : 0;
+    th_traced_tracepoint_gc(process, TH_TAG_gc_major_end, reclaimed);
     if (TH_PROBE_ENABLED(gc_major__end))
-        th_traced_probe_gc_end(process, reclaimed(before, process));
-}
-
-void th_runtime_heap_collect(struct th_process *process)
-{
-    size_t size = th_check_on() ? SIZE_MAX : size_of(process);
-    struct sum sum = {.most = size / sizeof(th_term)};
-    size_t before = process->collect_at;
-
-    if (size <= before)
-        return;
-    each_root(process, add_words, &sum);
-    if (sum.words > sum.most) {
-        collect_later(process, size, before);
-        return;
-    }
-    renew(process);
+        th_traced_probe_gc_end(process, reclaimed);
     collect_later(process, size_of(process), before);
 }
 

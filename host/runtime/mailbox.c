@@ -10,7 +10,6 @@
 
 #include "process_life.h"
 #include "queue.h"
-#include "seq_token.h"
 #include "host/runtime/traced/tracepoint.h"
 #include "host/self/self.h"
 

@@ -22,9 +22,6 @@ void th_runtime_process_begin_turn(struct th_process *process);
 /* Updates what others see of PROCESS, before they may have it. */
 void th_runtime_process_show(struct th_process *process);
 
-/* As th_runtime_list(), without names. */
-size_t th_runtime_processes_see(struct th_process_seen **processes);
-
 /* --- Processes that are driven from outside (process_run.c) ------------------------------------ */
 
 /* Begins what a signal asks for. */

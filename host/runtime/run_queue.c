@@ -346,20 +346,6 @@ static struct th_process *look(struct run_queue *own, bool watched)
     return process;
 }
 
-/* Looks for work, and sleeps if there is none. NULL: it was poked, or is to look again. */
-static struct th_process *await_work(struct run_queue *own)
-{
-    struct th_process *process = look(own, false);
-
-    while (!process && !atomic_load(&own->poked) && begin_to_watch(own)) {
-        watch(own);
-        process = look(own, true);
-    }
-    if (!process && !atomic_load(&own->poked))
-        sleep_in(own);
-    return process;
-}
-
 /* Who has much less to do than another takes some of that, every now and then. */
 static struct th_process *balance(struct run_queue *own)
 {
@@ -385,7 +371,13 @@ struct th_process *th_runtime_run_queue_next(unsigned number)
         process = take_one(own);
     if (!process) {
         atomic_store_explicit(&own->idle, true, memory_order_relaxed);
-        process = await_work(own);
+        process = look(own, false);
+        while (!process && !atomic_load(&own->poked) && begin_to_watch(own)) {
+            watch(own);
+            process = look(own, true);
+        }
+        if (!process && !atomic_load(&own->poked))
+            sleep_in(own); /* then it is asked again */
         atomic_store_explicit(&own->idle, false, memory_order_relaxed);
     }
     if (process)

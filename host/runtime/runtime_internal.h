@@ -148,7 +148,7 @@ static inline void th_runtime_shown_doing(struct th_process_shown *shown,
     atomic_store_explicit(&shown->doing, (uint32_t)doing, memory_order_relaxed);
 }
 
-/* --- Purging (process_list.c) --- */
+/* --- Purging (process_life.c) --- */
 
 /* Has the processes killed that are in INSTANCE's code, once they are between two functions. */
 void th_runtime_processes_purge(const struct th_instance *instance);

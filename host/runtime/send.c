@@ -3,7 +3,6 @@
 
 #include "host/runtime/traced/tracepoint.h"
 #include "host/self/self.h"
-#include "seq_token.h"
 
 bool th_runtime_process_send(th_env *env, th_term pid, th_term message)
 {
@@ -31,34 +30,36 @@ bool th_runtime_process_send(th_env *env, th_term pid, th_term message)
     return sent;
 }
 
-bool th_runtime_signal_send(th_term to, enum th_signal kind, th_term from, uint64_t number,
-                            th_term term)
+static bool send_signal(th_term to, enum th_signal kind, th_term from, uint64_t number,
+                        th_term term, th_term token)
 {
-    struct th_message *signal = th_process_message_create(term);
+    struct th_message *signal = th_process_message_create_with(term, token);
 
     signal->kind = kind;
     signal->from = from;
     signal->number = number;
-    if (kind == TH_SIGNAL_EXIT || kind == TH_SIGNAL_EXIT_LINKED)
-        th_traced_probed_exit_signal(from, to, term);
+    if ((kind == TH_SIGNAL_EXIT || kind == TH_SIGNAL_EXIT_LINKED) &&
+        TH_PROBE_ENABLED(process__exit_signal))
+        th_traced_probe_exit_signal(from, to, term);
     return th_process_enqueue(to, signal);
+}
+
+bool th_runtime_signal_send(th_term to, enum th_signal kind, th_term from, uint64_t number,
+                            th_term term)
+{
+    return send_signal(to, kind, from, number, term, TH_NONE);
 }
 
 /* It is told as the message that it is for who traps exits. */
 void th_runtime_seq_exit(struct th_process *process, th_term to, th_term reason)
 {
-    struct th_message *signal;
-    th_term message = TH_NIL;
+    th_term message = TH_NIL, token;
     th_env env;
 
     th_env_init(&env, TH_ENV_PLAIN);
     if (process->seq.set)
         message = th_make_tuple_of(&env, TH_AM(EXIT), process->pid, reason);
-    signal =
-        th_process_message_create_with(reason, th_runtime_seq_send(process, &env, to, message));
+    token = th_runtime_seq_send(process, &env, to, message);
+    send_signal(to, TH_SIGNAL_EXIT_LINKED, process->pid, 0, reason, token);
     th_env_release(&env);
-    signal->kind = TH_SIGNAL_EXIT_LINKED;
-    signal->from = process->pid;
-    th_traced_probed_exit_signal(process->pid, to, reason);
-    th_process_enqueue(to, signal);
 }

@@ -16,7 +16,6 @@
  *
  * With a message travels {Tag, Token}, where Token, the sequential one, is [] if there is none.
  */
-#include "seq_token.h"
 
 #include "host/base/base.h"
 
@@ -49,19 +48,22 @@ static th_term label_of(const struct th_seq *seq)
     return seq->label ? seq->label->term : th_small(0);
 }
 
+static void drop(struct th_message **held)
+{
+    if (*held)
+        th_process_message_free(*held);
+    *held = NULL;
+}
+
 void th_runtime_seq_end(struct th_seq *seq)
 {
-    if (seq->label)
-        th_process_message_free(seq->label);
-    seq->label = NULL;
+    drop(&seq->label);
     seq->set = false;
 }
 
 static void end_tag(struct th_seq *seq)
 {
-    if (seq->tag)
-        th_process_message_free(seq->tag);
-    seq->tag = NULL;
+    drop(&seq->tag);
     seq->tag_stays = seq->tag_spreads = false;
 }
 
@@ -106,8 +108,7 @@ static void hold(struct th_message **held, th_term term)
 {
     struct th_message *copy = th_process_message_create(term);
 
-    if (*held)
-        th_process_message_free(*held);
+    drop(held);
     *held = copy;
 }
 

@@ -22,7 +22,6 @@
 #include "call_steps.h"
 #include "mailbox.h"
 #include "process_life.h"
-#include "seq_token.h"
 #include "host/runtime/traced/tracepoint.h"
 #include "host/self/self.h"
 

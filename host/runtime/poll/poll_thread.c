@@ -175,22 +175,6 @@ static void *poll_events(void *unused)
 
 /* --- Beginning and end ------------------------------------------------------------------------ */
 
-/* Signals that are sent to the program are for its other threads. */
-static bool start_thread(void)
-{
-    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
-    sigset_t blocked, old;
-    bool started;
-
-    sigfillset(&blocked);
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        sigdelset(&blocked, own[i]);
-    pthread_sigmask(SIG_BLOCK, &blocked, &old);
-    started = pthread_create(&poller.thread, NULL, poll_events, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return started;
-}
-
 static void close_descriptors(void)
 {
     if (poller.epoll >= 0)
@@ -199,22 +183,31 @@ static void close_descriptors(void)
         close(poller.wakeup);
 }
 
+/* Signals that are sent to the program are for its other threads. */
 bool th_poll_start(void)
 {
+    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
     struct epoll_event wakeup = {.events = EPOLLIN, .data.u64 = wakeup_data};
+    sigset_t blocked, old;
 
     if (poller.running)
         return true;
     poller.epoll = epoll_create1(EPOLL_CLOEXEC);
     poller.wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (poller.epoll >= 0 && poller.wakeup >= 0 &&
-        epoll_ctl(poller.epoll, EPOLL_CTL_ADD, poller.wakeup, &wakeup) == 0 && start_thread()) {
-        pthread_setname_np(poller.thread, "poll");
-        poller.running = true;
-        return true;
+        epoll_ctl(poller.epoll, EPOLL_CTL_ADD, poller.wakeup, &wakeup) == 0) {
+        sigfillset(&blocked);
+        for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+            sigdelset(&blocked, own[i]);
+        pthread_sigmask(SIG_BLOCK, &blocked, &old);
+        poller.running = pthread_create(&poller.thread, NULL, poll_events, NULL) == 0;
+        pthread_sigmask(SIG_SETMASK, &old, NULL);
     }
-    close_descriptors();
-    return false;
+    if (poller.running)
+        pthread_setname_np(poller.thread, "poll");
+    else
+        close_descriptors();
+    return poller.running;
 }
 
 void th_poll_select_end(void)

@@ -52,17 +52,6 @@ static void leave_call(struct walk *walk)
     walk->seen = walk->known = false;
 }
 
-/* A function's code may be that of several: then CALL knows which one it has called. */
-static const struct th_callee *function_at(const struct walk *walk, uintptr_t start)
-{
-    const struct th_callee *callee;
-
-    th_progress_enter();
-    callee = th_code_at(start);
-    th_progress_leave();
-    return callee && callee->code == walk->call->callee->code ? walk->call->callee : callee;
-}
-
 /* The unwinder's "CFA" of a frame is its stack pointer where it has called: what the C ABI names so
  * is that of the next one. */
 static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *context, void *argument)
@@ -83,7 +72,11 @@ static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *context, void *ar
         return _URC_END_OF_STACK; /* it ends the walk */
     if (pointer < walk->from)
         return _URC_NO_REASON;
-    callee = function_at(walk, _Unwind_GetRegionStart(context));
+    th_progress_enter();
+    callee = th_code_at(_Unwind_GetRegionStart(context));
+    th_progress_leave();
+    if (callee && callee->code == walk->call->callee->code)
+        callee = walk->call->callee; /* of several that are one code: the call knows which */
     walk->seen = true;
     walk->known = callee != NULL;
     walk->at = _Unwind_GetIPInfo(context, &interrupted) - 1;

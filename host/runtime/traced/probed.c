@@ -1,7 +1,7 @@
 #include "tracepoint.h"
 
 #include "host/runtime/call_steps.h"
-#include "host/runtime/seq_token.h"
+#include "host/runtime/mailbox.h"
 #include <string.h>
 
 /* What is told of something: texts, good for the call. */

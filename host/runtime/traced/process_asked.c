@@ -1,7 +1,6 @@
 /* What match specifications ask of a process that runs. */
 #include "host/runtime/call_steps.h"
 #include "host/runtime/mailbox.h"
-#include "host/runtime/seq_token.h"
 #include "traced_call.h"
 #include "tracepoint.h"
 

@@ -3,7 +3,6 @@
 #include "host/runtime/call_steps.h"
 #include "host/runtime/process_life.h"
 #include "host/runtime/mailbox.h"
-#include "host/runtime/seq_token.h"
 #include "host/self/self.h"
 
 #include <string.h>

@@ -60,11 +60,6 @@ void th_traced_probe_exit(const struct th_process *process, th_term reason) TH_P
 
 /* FROM (TH_NONE: the host) sends TO a signal that may end it. */
 void th_traced_probe_exit_signal(th_term from, th_term to, th_term reason) TH_PROBED_TELLER;
-static inline void th_traced_probed_exit_signal(th_term from, th_term to, th_term reason)
-{
-    if (TH_PROBE_ENABLED(process__exit_signal))
-        th_traced_probe_exit_signal(from, to, reason);
-}
 
 /* It has a thread, with what it does next; it has none. */
 void th_traced_probe_in(const struct th_process *process) TH_PROBED_TELLER;
