@@ -80,16 +80,11 @@ th_term th_code_name_atom(const char *name);
 /*
  * The word, 0 where there is no entry; and what a call that has read it reaches, NULL: nothing. In
  * a read section (progress/), at the end of which the callee may go, unless it was entered
- * (instance.h). th_code_export_word_in(): with the index that was read for several.
+ * (instance.h).
  */
-static inline uintptr_t th_code_export_word_in(const struct th_export *entry, unsigned index)
-{
-    return entry ? th_code_word(&entry->word, index) : 0;
-}
-
 static inline uintptr_t th_code_export_word(const struct th_export *entry)
 {
-    return th_code_export_word_in(entry, th_code_index());
+    return entry ? th_code_word(&entry->word, th_code_index()) : 0;
 }
 
 static inline const struct th_callee *th_code_export_reached(uintptr_t word)

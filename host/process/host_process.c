@@ -346,16 +346,6 @@ bool th_process_attend(th_term id)
     return here;
 }
 
-struct th_message *th_process_take(struct th_mailbox *process)
-{
-    struct th_message *mail;
-
-    pthread_mutex_lock(&process->lock);
-    mail = take_mailbox(process);
-    pthread_mutex_unlock(&process->lock);
-    return mail;
-}
-
 bool th_process_take_or(struct th_mailbox *process, struct th_message **mail,
                         bool (*wait)(void *context))
 {
@@ -363,10 +353,18 @@ bool th_process_take_or(struct th_mailbox *process, struct th_message **mail,
 
     pthread_mutex_lock(&process->lock);
     *mail = take_mailbox(process);
-    if (!*mail)
+    if (!*mail && wait)
         waits = wait(process->context);
     pthread_mutex_unlock(&process->lock);
     return waits;
+}
+
+struct th_message *th_process_take(struct th_mailbox *process)
+{
+    struct th_message *mail;
+
+    th_process_take_or(process, &mail, NULL);
+    return mail;
 }
 
 const struct th_message *th_process_first(const struct th_mailbox *process)

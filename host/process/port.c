@@ -38,10 +38,8 @@ static void write_command(void *context, th_term iodata)
 
 static void tell_opened(th_term id, const char *what, th_term owner)
 {
-    const struct th_process_watcher *watcher = th_process_watcher();
-
-    if (watcher)
-        watcher->port_opened(id, what, owner);
+    if (th_process_watching)
+        th_process_watching->port_opened(id, what, owner);
 }
 
 enum th_status th_process_port_open_file(const char *path, th_term *id)
@@ -148,14 +146,6 @@ th_term th_process_port_console(void)
 
 /* --- Commands and ends ------------------------------------------------------------------------- */
 
-static void tell_port_takes(th_term id, th_term iodata, bool written)
-{
-    const struct th_process_watcher *watcher = th_process_watcher();
-
-    if (watcher)
-        watcher->port_commanded(id, iodata, written);
-}
-
 bool th_process_port_command(th_term id, th_term iodata)
 {
     bool written;
@@ -163,9 +153,11 @@ bool th_process_port_command(th_term id, th_term iodata)
 
     if (!th_process_host_port_takes(id) || !th_term_iodata_size(iodata, &size))
         return false;
-    tell_port_takes(id, iodata, false);
+    if (th_process_watching)
+        th_process_watching->port_commanded(id, iodata, false);
     written = th_process_receive(id, iodata);
-    tell_port_takes(id, iodata, true);
+    if (th_process_watching)
+        th_process_watching->port_commanded(id, iodata, true);
     return written;
 }
 
@@ -202,10 +194,8 @@ static struct port *take_port(th_term id)
 /* ID, which was opened for WHAT, has ended; NAME is that which it had. */
 static void tell_closed(th_term id, const char *what, th_term reason, th_term name)
 {
-    const struct th_process_watcher *watcher = th_process_watcher();
-
-    if (watcher)
-        watcher->port_closed(id, what, reason, name);
+    if (th_process_watching)
+        th_process_watching->port_closed(id, what, reason, name);
     th_process_monitors_fire(id, reason);
 }
 

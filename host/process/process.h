@@ -99,7 +99,6 @@ struct th_process_watcher {
     void (*port_closed)(th_term port, const char *what, th_term reason, th_term name);
 };
 void th_process_watch(const struct th_process_watcher *watcher);
-const struct th_process_watcher *th_process_watcher(void);
 
 /* How many structs there are, how many were ever seen, how many ended: for --stats and tests. */
 struct th_world_counts {

@@ -209,6 +209,9 @@ void th_process_name_table_set(struct th_name_table *table, th_term name, th_ter
 /* Forgets all names. */
 void th_process_name_table_clear(struct th_name_table *table);
 
+/* NULL: nobody watches. Written while nothing happens. */
+extern const struct th_process_watcher *th_process_watching;
+
 /* The names of the recording. Written by the world's thread only. */
 extern struct th_name_table th_process_names_recorded;
 

@@ -155,16 +155,11 @@ th_term th_process_whereis(th_term name)
 }
 
 /* Written while nothing happens. */
-static const struct th_process_watcher *watcher;
+const struct th_process_watcher *th_process_watching;
 
-void th_process_watch(const struct th_process_watcher *watches)
+void th_process_watch(const struct th_process_watcher *watcher)
 {
-    watcher = watches;
-}
-
-const struct th_process_watcher *th_process_watcher(void)
-{
-    return watcher;
+    th_process_watching = watcher;
 }
 
 bool th_process_name_register(th_term name, th_term id)
@@ -182,8 +177,8 @@ bool th_process_name_register(th_term name, th_term id)
         th_process_name_table_set(&names, name, id);
     }
     pthread_mutex_unlock(&lock);
-    if (good && watcher)
-        watcher->named(id, name, true);
+    if (good && th_process_watching)
+        th_process_watching->named(id, name, true);
     return good;
 }
 
@@ -198,8 +193,8 @@ bool th_process_name_unregister(th_term name)
         th_process_name_table_set(&names, name, TH_NONE);
     }
     pthread_mutex_unlock(&lock);
-    if (id != TH_NONE && watcher)
-        watcher->named(id, name, false);
+    if (id != TH_NONE && th_process_watching)
+        th_process_watching->named(id, name, false);
     return id != TH_NONE;
 }
 

@@ -7,6 +7,10 @@
 /* Copies in ENV; TH_NONE stays. */
 th_term *th_runtime_terms_copy(th_env *env, int count, const th_term terms[]);
 
+/* An array in ENV of FIRST places and then COUNT terms, as the checker lets them pass in FUNCTION. */
+th_term *th_runtime_terms_keep(th_env *env, int first, int count, const th_term terms[],
+                               const char *function);
+
 /* Takes the next step, a call of code or an external call; in a nested call, which OUTER made, or
  * at depth 0, with OUTER NULL. What is over then goes on with the frame that waits for it; there
  * being none above `base`, the next step is TH_STEP_CONCLUDE, with `outcome` and `raised`. */

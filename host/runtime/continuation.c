@@ -1,5 +1,6 @@
 /* What a function asks for that is done when it has returned. */
 #include "runtime_internal.h"
+#include "call_steps.h"
 #include "mailbox.h"
 
 #include "host/base/base.h"
@@ -52,8 +53,8 @@ bool th_runtime_call_consume(th_env *env, int percent)
 
 /* --- What is next ---------------------------------------------------------------------------- */
 
-/* FIRST places more than COUNT terms, copied behind them. */
-static th_term *keep(th_env *env, int first, int count, const th_term terms[], const char *function)
+th_term *th_runtime_terms_keep(th_env *env, int first, int count, const th_term terms[],
+                               const char *function)
 {
     th_term *kept = th_env_take(env, (size_t)(first + count));
 
@@ -121,7 +122,7 @@ th_term th_runtime_call_schedule(th_env *env, const char *function, int flags,
                        .callee = call->callee,
                        .name = th_atom_name(name)->text,
                        .argc = argc,
-                       .argv = keep(env, 0, argc, argv, "enif_schedule_nif"),
+                       .argv = th_runtime_terms_keep(env, 0, argc, argv, "enif_schedule_nif"),
                        .resumes = true,
                    });
     return TH_NONE;
@@ -140,7 +141,7 @@ static bool call_next(struct th_call *call, th_term module, th_term function, in
                        .module = module,
                        .function = function,
                        .argc = argc,
-                       .argv = keep(call->env, 0, argc, argv, by),
+                       .argv = th_runtime_terms_keep(call->env, 0, argc, argv, by),
                    });
     return true;
 }
@@ -157,7 +158,7 @@ th_term th_runtime_call_tail(th_env *env, th_term module, th_term function, int 
 static struct th_continuation place_of(struct th_call *call, const struct th_call_then *then,
                                        const char *by)
 {
-    th_term *argv = keep(call->env, 1, then->kept, then->terms, by);
+    th_term *argv = th_runtime_terms_keep(call->env, 1, then->kept, then->terms, by);
 
     argv[0] = TH_NONE;
     return (struct th_continuation){

@@ -25,19 +25,6 @@ static inline bool stack_is_low(void)
     return here < lowest;
 }
 
-/* ARGV, or while the checker is on a copy without what is no term. */
-static th_term *checked(th_env *env, int argc, const th_term argv[])
-{
-    th_term *copies;
-
-    if (!th_check_on())
-        return (th_term *)argv; /* nobody writes there */
-    copies = th_env_take(env, (size_t)argc);
-    for (int i = 0; i < argc; i++)
-        copies[i] = th_check_term(env, argv[i], "th_call");
-    return copies;
-}
-
 th_term th_runtime_nested_end(struct th_call *outer, size_t base)
 {
     struct th_process *process = outer->process;
@@ -72,7 +59,10 @@ static th_term call_any(struct th_call *call, th_term module, th_term function, 
         .module = module,
         .function = function,
         .argc = argc,
-        .argv = checked(call->env, argc, argv), /* else the caller's own, which stay */
+        /* While the checker is on a copy without what is no term; else the caller's own, which
+         * stay: nobody writes there. */
+        .argv = th_check_on() ? th_runtime_terms_keep(call->env, 0, argc, argv, "th_call")
+                              : (th_term *)argv,
     };
 
     if (waits)

@@ -108,8 +108,9 @@ static void *call_all(void *unused)
 /* Which version module I is, in the view of INDEX; 0: it is not there. */
 static long number_in(unsigned index, int i, th_env *env)
 {
-    const struct th_callee *callee = th_code_export_reached(th_code_export_word_in(
-        th_code_export_get(th_atom(names[i]), th_atom("number_aside"), 0), index));
+    const struct th_export *entry =
+        th_code_export_get(th_atom(names[i]), th_atom("number_aside"), 0);
+    const struct th_callee *callee = th_code_export_reached(th_code_word(&entry->word, index));
 
     return callee ? th_small_value(callee->function->fptr(env, 0, NULL)) : 0;
 }

@@ -62,13 +62,8 @@ struct th_poll_event *th_poll_add(ErlNifEvent fd, void *object);
 /* The relation ends: EVENT goes with its mail. The share of its object does with the LEAVINGS. */
 void th_poll_dissolve(struct th_poll_event *event, struct th_poll_leavings *leavings);
 
-/* Ends all relations and frees the table. */
-void th_poll_dissolve_all(struct th_poll_leavings *leavings);
-
-/* The list of those that are due, the latest first: into it, unless it is in there already; and the
- * first one out of it, NULL if there is none. */
+/* Puts EVENT into the list of those that are due, unless it is there already. */
 void th_poll_put_due(struct th_poll_event *event);
-struct th_poll_event *th_poll_take_due(void);
 
 /* Modes, as bits, that somebody waits for. */
 unsigned th_poll_wanted(const struct th_poll_event *event);

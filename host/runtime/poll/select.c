@@ -128,32 +128,25 @@ static int cancel_locked(struct call *call)
 
 /* --- Select ----------------------------------------------------------------------------------- */
 
-/* The event that the call's modes are for; NULL: that failed. */
-static struct th_poll_event *event_for(struct call *call)
+static int select_locked(struct call *call)
 {
     struct th_poll_event *event = own_event(call);
+    unsigned wanted;
 
     if (event && event->stopping) {
         call->remark = TOO_EARLY;
         th_poll_dissolve(event, &call->leavings);
         event = NULL;
     }
-    if (event || !th_poll_start())
-        return event;
-    event = th_poll_add(call->fd, call->object);
-    if (th_poll_arm(event, call->modes) != TH_POLL_FAILED)
-        return event;
-    th_poll_dissolve(event, &call->leavings);
-    return NULL;
-}
-
-static int select_locked(struct call *call)
-{
-    struct th_poll_event *event = event_for(call);
-    unsigned wanted;
-
-    if (!event)
-        return FAILED;
+    if (!event) {
+        if (!th_poll_start())
+            return FAILED;
+        event = th_poll_add(call->fd, call->object);
+        if (th_poll_arm(event, call->modes) == TH_POLL_FAILED) {
+            th_poll_dissolve(event, &call->leavings);
+            return FAILED;
+        }
+    }
     wanted = th_poll_wanted(event) | call->modes;
     if (event->pollable && wanted & ~event->armed && th_poll_arm(event, wanted) == TH_POLL_FAILED)
         return FAILED;

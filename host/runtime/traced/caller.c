@@ -142,7 +142,7 @@ void th_traced_raise_to_caller(struct th_process *process, uintptr_t from)
         report_return_to_unknown(process);
 }
 
-static void report_catcher(struct th_process *process, bool caught)
+void th_traced_caught(struct th_process *process, bool caught)
 {
     if (caught)
         th_traced_caught_by(process, process->raised_to.callee);
@@ -150,21 +150,10 @@ static void report_catcher(struct th_process *process, bool caught)
         report_return_to_unknown(process);
 }
 
-void th_traced_caught_at(struct th_process *process, uintptr_t frame)
-{
-    report_catcher(process, frame != 0 && process->raised_to.frame == frame);
-}
-
-void th_traced_caught_by_code(struct th_process *process)
-{
-    report_catcher(process, process->raised_to.outermost);
-}
-
 void th_traced_caught_by_caller(struct th_process *process, uintptr_t from)
 {
     struct th_waiter caller;
 
-    th_traced_caught_at(process, th_traced_callers_find(process, from, &caller, 1) > 0
-                                     ? caller.frame
-                                     : (uintptr_t)0);
+    th_traced_caught(process, th_traced_callers_find(process, from, &caller, 1) > 0 &&
+                                  caller.frame != 0 && caller.frame == process->raised_to.frame);
 }

@@ -210,7 +210,7 @@ static void end_frame(const struct th_native_frame *frame, struct ending ending)
     struct th_process *process = frame->call->process;
 
     if (ending.how == RETURNED && th_live_is_returning(&process->live))
-        th_traced_caught_at(process, frame->at);
+        th_traced_caught(process, process->raised_to.frame == frame->at);
     th_traced_open_end_native(process, frame->at, end_one, &ending);
     if (th_live_is_returning(&process->live))
         (ending.how == RETURNED ? th_traced_return_to_caller

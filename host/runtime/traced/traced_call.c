@@ -260,9 +260,9 @@ void th_traced_calls_over(struct th_process *process, const struct th_call *oute
     th_self.in_trace_hook = TH_BUSY;
     th_traced_open_drop_code(process, outer);
     if (!raised && th_live_is_returning(&process->live))
-        th_traced_caught_by_code(process);
+        th_traced_caught(process, process->raised_to.outermost);
     if (!end_open_calls(process, outer) && raised)
-        th_traced_caught_at(process, 0);
+        th_traced_caught(process, false);
     if (th_live_is_returning(&process->live))
         (raised ? th_traced_raise_to_caller : th_traced_return_to_caller)(process, TH_FROM_KEPT);
     th_self.in_trace_hook = 0;

@@ -173,11 +173,10 @@ size_t th_traced_callers_find(const struct th_process *process, uintptr_t from,
 void th_traced_return_to_caller(struct th_process *process, uintptr_t from);
 void th_traced_raise_to_caller(struct th_process *process, uintptr_t from);
 
-/* An exception may have been caught: by who is found FROM there; by PLACE if that is a frame of
- * the C stack; by CALLEE, for sure. And if it was the code that the runtime has called. */
+/* An exception may have been caught: by who is found FROM there; by CALLEE, for sure. And where
+ * that is known: if CAUGHT by the function that the exception came to, else by nobody who is known. */
 void th_traced_caught_by_caller(struct th_process *process, uintptr_t from);
-void th_traced_caught_at(struct th_process *process, uintptr_t frame);
 void th_traced_caught_by(struct th_process *process, const struct th_callee *callee);
-void th_traced_caught_by_code(struct th_process *process);
+void th_traced_caught(struct th_process *process, bool caught);
 
 #endif
