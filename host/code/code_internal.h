@@ -1,4 +1,4 @@
-/* What the files of code/ share: old code, the staging index. */
+/* Shared by the files of code/: old code, the staging index. */
 #ifndef TH_CODE_INTERNAL_H
 #define TH_CODE_INTERNAL_H
 

@@ -2,7 +2,7 @@
  * The code indices: three copies of what running code finds other code by, of which one is active.
  *
  * What is replicated is a word for each thing that can be found (an export, a module), and the
- * ranges of addresses, with which the handlers of exceptions are found (range.h). Running code
+ * ranges of addresses, with which the handlers of exceptions are found (stage.c). Running code
  * reads the active index once, and with it whatever it needs: so it never sees half of a load. Who
  * loads writes the copies of the next index, which nobody reads, and makes that the active one with
  * one store.

@@ -1,9 +1,9 @@
 #include "permission.h"
 
 #include "host/base/base.h"
-#include "host/progress/progress.h"
 
 #include <pthread.h>
+#include <stddef.h>
 
 /* The lock guards all of it, is held for a few instructions, and no other lock is taken, nor
  * anything called, under it. */
@@ -105,14 +105,16 @@ static void must_wait(void)
             "th_code_permission_wait() in a read section or a continuation would wait for itself");
 }
 
-void th_code_permission_queue(struct th_permission_turn *turn)
+/* Takes a place in the queue; neither blocks nor waits. */
+static void queue_turn(struct th_permission_turn *turn)
 {
     must_wait(); /* who has a turn keeps all others waiting */
     sem_init(&turn->granted, 0, 0);
     th_code_permission_seize(&turn->request, wake);
 }
 
-void th_code_permission_await(struct th_permission_turn *turn)
+/* With the same TURN: waits until it is granted. */
+static void await_turn(struct th_permission_turn *turn)
 {
     must_wait();
     while (sem_wait(&turn->granted) != 0)
@@ -124,6 +126,106 @@ void th_code_permission_wait(void)
 {
     struct th_permission_turn turn;
 
-    th_code_permission_queue(&turn);
-    th_code_permission_await(&turn);
+    queue_turn(&turn);
+    await_turn(&turn);
+}
+
+/* --- Modifications ---------------------------------------------------------------------------- */
+
+#define OF(pointer, member) \
+    ((struct th_modification *)((char *)(pointer)-offsetof(struct th_modification, member)))
+
+static bool step(struct th_modification *self)
+{
+    bool more;
+
+    th_code_permission_begin();
+    more = self->step(self);
+    th_code_permission_end();
+    return more;
+}
+
+static void is_done(struct th_modification *self)
+{
+    th_code_permission_begin();
+    self->done(self);
+    th_code_permission_end();
+}
+
+static void end(struct th_modification *self)
+{
+    th_code_permission_release();
+    is_done(self);
+}
+
+/* --- Going on by itself ----------------------------------------------------------------------- */
+
+static bool go_on(struct th_modification *self);
+
+static void go_on_later(struct th_later *later)
+{
+    go_on(OF(later, later));
+}
+
+/* True if it is done. The step may have been the last that anybody may look at SELF. */
+static bool go_on(struct th_modification *self)
+{
+    if (step(self)) {
+        self->rounds++;
+        th_progress_later(&self->later, go_on_later);
+        return false;
+    }
+    end(self);
+    return true;
+}
+
+/* What the thread's latest begin() came to: others' are over when the one that was asked for is. */
+static _Thread_local bool done_at_once;
+
+static void begin(struct th_permission_request *request)
+{
+    bool done = go_on(OF(request, turn.request));
+
+    done_at_once = done;
+}
+
+bool th_code_modification_start(struct th_modification *self)
+{
+    return th_code_permission_seize(&self->turn.request, begin) && done_at_once;
+}
+
+/* --- Being waited for ------------------------------------------------------------------------- */
+
+void th_code_modification_queue(struct th_modification *self)
+{
+    self->queued = true;
+    queue_turn(&self->turn);
+}
+
+static void take_all_steps(struct th_modification *self)
+{
+    while (step(self)) {
+        self->rounds++;
+        th_progress_wait();
+    }
+}
+
+bool th_code_modification_run(struct th_modification *self)
+{
+    if (!self->queued && !th_code_permission_may_wait())
+        return th_code_modification_start(self);
+    if (!self->queued)
+        th_code_modification_queue(self);
+    await_turn(&self->turn);
+    take_all_steps(self);
+    end(self);
+    return true;
+}
+
+void th_code_modification_run_held(struct th_modification *self)
+{
+    if (!th_code_permission_may_wait())
+        th_bug("a modification is to be waited for in a read section or a continuation");
+    take_all_steps(self);
+    is_done(self);
 }

@@ -120,7 +120,7 @@ bool th_process_attend(th_term id);
  * it had; REMAINS is what it leaves behind. */
 th_term th_process_die(struct th_mailbox *process, struct th_host_remains *remains);
 
-/* --- Who was ever seen, and who has ended (life.c) ------------------------------------------- */
+/* --- Who was ever seen, and who has ended (world.c) ------------------------------------------ */
 
 /*
  * Two bits an identifier. One thread writes, the one that the world belongs to; any thread reads,
@@ -162,9 +162,6 @@ static inline struct th_life_place th_process_life_place(th_term id)
     return (struct th_life_place){number / TH_LIFE_PAGE_BITS, number % TH_LIFE_PAGE_BITS, port};
 }
 
-/* Notes FACT of ID, a local pid or port. True if it is new. */
-bool th_process_life_note(th_term id, enum th_life fact);
-
 /* The page of a place that is not direct; NULL: there is none. Any thread. */
 const struct th_life_page *th_process_life_find(struct th_life_place place);
 
@@ -184,9 +181,6 @@ static inline bool th_process_life_ended(th_term id)
                    place.bit % 64 &
                1;
 }
-
-/* Forgets everything. */
-void th_process_life_reset(void);
 
 /* --- Tables of names (process_names.c) ------------------------------------------------------- */
 

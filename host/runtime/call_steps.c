@@ -164,8 +164,7 @@ static void resolve(struct th_process *process, struct th_call *outer)
         .argc = (int)callee->function->arity,
         .argv = now.argv,
     };
-    if (outer && where != ERL_NIF_THR_NORMAL_SCHEDULER &&
-        where != th_self.scheduler->type) {
+    if (outer && where != ERL_NIF_THR_NORMAL_SCHEDULER && where != th_self.scheduler->type) {
         th_runtime_exception_of_callee(process, outer, th_atom("nested_dirty"), &now);
         conclude(process, TH_NONE);
         th_code_instance_leave(callee->instance);

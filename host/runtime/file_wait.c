@@ -68,9 +68,8 @@ bool th_runtime_file_step(struct th_process *process)
         th_file_operation_keep(operation); /* the term's share goes with the heap */
         process->operation = operation;
         operation->done = report_over;
-        th_file_submit(operation,
-                       &(struct th_file_submission){.thread = th_self.scheduler->number,
-                                                    .user_tag = th_buffer_text(&tag)});
+        th_file_submit(operation, &(struct th_file_submission){.thread = th_self.scheduler->number,
+                                                               .user_tag = th_buffer_text(&tag)});
         th_buffer_free(&tag);
     }
     return th_runtime_mailbox_await(process, go_on);

@@ -73,7 +73,7 @@ struct th_open_calls {
     size_t limit;                   /* of COUNT: where that has come to it, room is to be made */
 };
 
-/* A function that waits, as it is found on a stack (caller.h). */
+/* A function that waits, as it is found on a stack (traced_call.h). */
 struct th_waiter {
     const struct th_callee *callee;
     uintptr_t frame; /* the stack pointer before it was called; 0: it waits in a kept frame */

@@ -2,7 +2,7 @@
  * Scheduler threads, and the queues of the dirty ones.
  *
  * There are three types of threads: normal schedulers, all of which are there from the start, each
- * with a run queue of its own (run_queue.h), and the two dirty types, whose threads are made when
+ * with a run queue of its own (queue.h), and the two dirty types, whose threads are made when
  * more processes wait than threads do. All threads of a dirty type share one queue; who waits
  * longest runs first. A thread without work sleeps.
  *
@@ -294,8 +294,7 @@ void th_runtime_queue_add(struct th_process *process)
  * any other thread, one of them has to be woken. */
 static void on_due(void)
 {
-    if (!th_self.scheduler ||
-        th_self.scheduler->type != ERL_NIF_THR_NORMAL_SCHEDULER)
+    if (!th_self.scheduler || th_self.scheduler->type != ERL_NIF_THR_NORMAL_SCHEDULER)
         th_runtime_run_queue_poke(0);
 }
 

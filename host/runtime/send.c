@@ -4,6 +4,14 @@
 #include "host/runtime/traced/tracepoint.h"
 #include "host/self/self.h"
 
+static inline void trace_send(struct th_process *process, th_term to, th_term message)
+{
+    if (th_traced_tracepoint_is_wanted(process, TH_TAG_send))
+        th_traced_tracepoint_tell(
+            process, th_process_alive(to) ? TH_TAG_send : TH_TAG_send_to_non_existing_process,
+            message, to);
+}
+
 bool th_runtime_process_send(th_env *env, th_term pid, th_term message)
 {
     const struct th_call *call = env ? th_runtime_call_of(env) : NULL;
@@ -15,12 +23,12 @@ bool th_runtime_process_send(th_env *env, th_term pid, th_term message)
         /* A callback of a tracer sends no event; while a function runs, the event would be that
          * function's: the event is counted. */
         if (__builtin_expect(th_self.call && th_self.attachment, 0))
-            th_traced_tracepoint_send(th_self.call->process, pid, message);
+            trace_send(th_self.call->process, pid, message);
         return th_process_send(pid, message);
     }
     if (!th_runtime_dirty_take(process))
         return false;
-    th_traced_tracepoint_send(process, pid, message);
+    trace_send(process, pid, message);
     token = process->seq.set || process->seq.tag ? th_runtime_seq_send(process, env, pid, message)
                                                  : TH_NONE;
     if (TH_PROBE_ENABLED(message__send))

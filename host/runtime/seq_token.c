@@ -4,7 +4,7 @@
  * count to at least its own.
  *
  * A token travels as the tuple {Flags, Label, Serial, From, Previous}; where there is a user tag
- * that spreads, in what user_tag.c makes of both.
+ * that spreads, in what send_tag() makes of both.
  *
  * User tags, as OTP's module dyntrace has them: a process marks what it does, for whoever looks on
  * from outside, and the mark goes with its messages while it spreads. What they do was taken from

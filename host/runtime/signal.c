@@ -220,25 +220,13 @@ bool th_runtime_process_demonitor(struct th_call *call, th_term monitor, bool fl
     return pid != TH_NONE;
 }
 
-static void on_down(struct th_process *self, const struct th_message *signal)
-{
-    th_env env;
-
-    if (!th_hash_table_remove(&self->monitors, signal->number))
-        return; /* it was stopped */
-    th_env_init(&env, TH_ENV_PLAIN);
-    receive(self, signal->from,
-            th_process_message_create(th_make_tuple_of(
-                &env, TH_AM(DOWN), th_make_numbered_reference(&env, signal->number), TH_AM(process),
-                signal->from, signal->term)));
-    th_env_release(&env);
-}
-
 /* --- Arriving -------------------------------------------------------------------------------- */
 
 /* True: SIGNAL ends the process. */
 static bool act(struct th_process *self, struct th_message *signal)
 {
+    th_env env;
+
     switch ((enum th_signal)signal->kind) {
     case TH_SIGNAL_LINK:
         if (!th_hash_table_get(&self->links, signal->from)) {
@@ -264,7 +252,14 @@ static bool act(struct th_process *self, struct th_message *signal)
         th_hash_table_remove(&self->watchers, signal->number);
         return false;
     case TH_SIGNAL_DOWN:
-        on_down(self, signal);
+        if (th_hash_table_remove(&self->monitors, signal->number)) { /* else it was stopped */
+            th_env_init(&env, TH_ENV_PLAIN);
+            receive(self, signal->from,
+                    th_process_message_create(th_make_tuple_of(
+                        &env, TH_AM(DOWN), th_make_numbered_reference(&env, signal->number),
+                        TH_AM(process), signal->from, signal->term)));
+            th_env_release(&env);
+        }
         return false;
     case TH_SIGNAL_NAMED:
         th_traced_tracepoint_about(self, (enum th_tracer_tag)signal->number, signal->term);

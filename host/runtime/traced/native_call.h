@@ -166,10 +166,11 @@ static inline bool th_traced_native_met(const struct th_native *native, int argc
     const struct th_call *call = th_self.call;
     const struct th_instance_function *code = native->owner;
 
-    if (__builtin_expect(
-            !call || th_self.in_trace_hook || call->resumed || TH_PROBE_ENABLED(local__function__entry) ||
-                th_live_is_returning(&call->process->live) || !th_traced_native_is_only(code, argc),
-            0))
+    if (__builtin_expect(!call || th_self.in_trace_hook || call->resumed ||
+                             TH_PROBE_ENABLED(local__function__entry) ||
+                             th_live_is_returning(&call->process->live) ||
+                             !th_traced_native_is_only(code, argc),
+                         0))
         return th_traced_native_met_slowly(native, argc, argv, at);
     return th_traced_native_tell(call, code, argv, at);
 }

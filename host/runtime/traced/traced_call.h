@@ -1,7 +1,7 @@
 /*
  * Traced calls: calls of functions that have breakpoints, in their export entries, which external
  * calls meet, or in their machine code, which all calls meet; and their ends, if they stay open
- * (open_calls.h). Inner header of runtime/.
+ * (below). Inner header of runtime/.
  *
  * All by the thread that runs the process.
  */

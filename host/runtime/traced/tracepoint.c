@@ -78,13 +78,6 @@ void th_traced_tracepoint_tell(struct th_process *process, enum th_tracer_tag ta
     raise_event(&process->live, tag, term, extra);
 }
 
-void th_traced_tracepoint_tell_send(struct th_process *process, th_term to, th_term message)
-{
-    th_traced_tracepoint_tell(
-        process, th_process_alive(to) ? TH_TAG_send : TH_TAG_send_to_non_existing_process, message,
-        to);
-}
-
 void th_traced_tracepoint_tell_receive(struct th_process *process, th_term sender, th_term message)
 {
     struct th_live_event event;

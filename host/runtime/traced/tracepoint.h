@@ -165,15 +165,6 @@ static inline void th_traced_tracepoint_about(struct th_process *process, enum t
         th_traced_tracepoint_tell(process, tag, term, TH_NONE);
 }
 
-/* send, or send_to_non_existing_process. */
-void th_traced_tracepoint_tell_send(struct th_process *process, th_term to, th_term message);
-static inline void th_traced_tracepoint_send(struct th_process *process, th_term to,
-                                             th_term message)
-{
-    if (th_traced_tracepoint_is_wanted(process, TH_TAG_send))
-        th_traced_tracepoint_tell_send(process, to, message);
-}
-
 /* SENDER: see struct th_live_event. */
 void th_traced_tracepoint_tell_receive(struct th_process *process, th_term sender, th_term message);
 static inline void th_traced_tracepoint_receive(struct th_process *process, th_term sender,
