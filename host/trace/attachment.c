@@ -1,106 +1,21 @@
-#include "attachment.h"
-
+/*
+ * A session's tracer: how it begins, is asked for its trace_status, is replaced, and ends.
+ *
+ * It is replaced in four steps:
+ *   1. what is there now is noted, and its library kept: upgrade() is to see its private data;
+ *   2. the new library is loaded, its tracer asked for its trace_status. Nobody else knows it yet;
+ *   3. it becomes the session's, unless another thread, or one of its own callbacks, was faster:
+ *      each event that looks from now on finds it;
+ *   4. when the events are over that found the old one, that is freed.
+ * What fails before step 3 changes nothing.
+ */
+#include "named_tracer.h"
 #include "trace_thread.h"
 
+#include "host/code/code.h"
 #include "host/self/self.h"
 
 #include <stdatomic.h>
-
-/* --- Calling ---------------------------------------------------------------------------------- */
-
-static inline th_term call(struct th_attachment *attachment, th_env *env, enum th_tracer_slot slot,
-                           const th_term argv[], th_term self)
-{
-    th_term answer;
-
-    env->self = self;
-    th_self.reported += slot % 2;
-    answer = th_trace_attachment_enter(attachment, env, slot, argv);
-    if (env->exception != TH_NONE)
-        answer = TH_NONE;
-    th_env_clear(env);
-    th_resource_reap(); /* what the callback let go of */
-    return answer;
-}
-
-/* In the thread's environment; or, where that is in use by a callback, in one of its own. */
-static __attribute__((noinline)) th_term call_shared(struct th_attachment *attachment,
-                                                     enum th_tracer_slot slot, const th_term argv[],
-                                                     th_term self)
-{
-    struct th_trace_thread *thread = th_trace_thread_own();
-    th_env nested;
-    th_term answer;
-
-    if (!th_self.attachment) {
-        thread->env.library = attachment->library;
-        return call(attachment, &thread->env, slot, argv, self);
-    }
-    th_env_init(&nested, TH_ENV_CALLBACK);
-    nested.library = attachment->library;
-    answer = call(attachment, &nested, slot, argv, self);
-    th_env_release(&nested);
-    return answer;
-}
-
-th_term th_trace_attachment_call(struct th_attachment *attachment, enum th_tracer_slot slot,
-                                 const th_term argv[], th_term self)
-{
-    if (__builtin_expect(attachment->session->shared, 0))
-        return call_shared(attachment, slot, argv, self);
-    return call(attachment, &attachment->env, slot, argv, self);
-}
-
-th_env *th_trace_attachment_env(struct th_attachment *attachment)
-{
-    return attachment->session->shared ? &th_trace_thread_own()->env : &attachment->env;
-}
-
-/* --- trace_status ----------------------------------------------------------------------------- */
-
-/* Callbacks of a tracing that is shared are in a section, also those that belong to no event. */
-bool th_trace_attachment_ask_status(struct th_attachment *attachment, th_term tracee)
-{
-    th_term argv[] = {TH_AM(trace_status), attachment->state, tracee};
-    struct th_session *session = attachment->session;
-    bool shared = session->shared;
-    struct th_callback_subject *outer = th_self.subject;
-    struct th_callback_subject subject = {.event = th_trace_callback_handled(), .tracee = tracee};
-    th_term answer;
-
-    th_trace_session_count(session, TH_COUNTED(status));
-    th_self.subject = &subject;
-    if (shared)
-        th_progress_enter();
-    answer = th_trace_attachment_call(attachment, TH_SLOT_enabled, argv, TH_NONE);
-    if (shared)
-        th_progress_leave();
-    th_self.subject = outer;
-    return answer != TH_AM(remove);
-}
-
-static enum th_status first_answer(const struct th_attachment *attachment, bool stays)
-{
-    if (attachment->failure)
-        return th_error_raise(TH_FAILED, "%s", attachment->failure);
-    if (!stays)
-        return th_error_raise(TH_FAILED, "it answered 'remove' to enabled(trace_status, ...)");
-    return TH_OK;
-}
-
-enum th_status th_trace_attachment_ask_first_status(struct th_attachment *attachment)
-{
-    struct th_attachment *outer = th_self.attachment;
-    unsigned slot = th_self.slot;
-    bool stays;
-
-    attachment->asked_first = true;
-    stays = th_trace_attachment_ask_status(attachment, TH_AM(undefined));
-    attachment->asked_first = false;
-    th_trace_callback_set(outer);
-    th_self.slot = slot;
-    return first_answer(attachment, stays);
-}
 
 /* --- One of them ------------------------------------------------------------------------------ */
 
@@ -157,4 +72,208 @@ void th_trace_attachment_free(struct th_attachment *attachment)
     th_free(attachment->name);
     th_free(attachment->failure);
     th_free(attachment);
+}
+
+/* --- trace_status ----------------------------------------------------------------------------- */
+
+/* Callbacks of a tracing that is shared are in a section, also those that belong to no event. */
+bool th_trace_attachment_ask_status(struct th_attachment *attachment, th_term tracee)
+{
+    th_term argv[] = {TH_AM(trace_status), attachment->state, tracee};
+    struct th_session *session = attachment->session;
+    bool shared = session->shared;
+    struct th_callback_subject *outer = th_self.subject;
+    struct th_callback_subject subject = {.event = th_trace_callback_handled(), .tracee = tracee};
+    th_term answer;
+
+    th_trace_session_count(session, TH_COUNTED(status));
+    th_self.subject = &subject;
+    if (shared)
+        th_progress_enter();
+    answer = th_trace_attachment_call(attachment, TH_SLOT_enabled, argv, TH_NONE);
+    if (shared)
+        th_progress_leave();
+    th_self.subject = outer;
+    return answer != TH_AM(remove);
+}
+
+static enum th_status first_answer(const struct th_attachment *attachment, bool stays)
+{
+    if (attachment->failure)
+        return th_error_raise(TH_FAILED, "%s", attachment->failure);
+    if (!stays)
+        return th_error_raise(TH_FAILED, "it answered 'remove' to enabled(trace_status, ...)");
+    return TH_OK;
+}
+
+enum th_status th_trace_attachment_ask_first_status(struct th_attachment *attachment)
+{
+    struct th_attachment *outer = th_self.attachment;
+    unsigned slot = th_self.slot;
+    bool stays;
+
+    attachment->asked_first = true;
+    stays = th_trace_attachment_ask_status(attachment, TH_AM(undefined));
+    attachment->asked_first = false;
+    th_trace_callback_set(outer);
+    th_self.slot = slot;
+    return first_answer(attachment, stays);
+}
+
+/* --- Step 4 ----------------------------------------------------------------------------------- */
+
+static void free_later(struct th_later *later)
+{
+    th_trace_attachment_free(
+        (struct th_attachment *)((char *)later - offsetof(struct th_attachment, later)));
+}
+
+static void retire_shared(struct th_attachment *attachment)
+{
+    if (th_code_permission_may_wait()) {
+        th_progress_wait();
+        th_trace_attachment_free(attachment);
+    } else {
+        th_progress_later(&attachment->later, free_later);
+    }
+}
+
+void th_trace_attachment_retire(struct th_tracing *tracing, struct th_attachment *attachment)
+{
+    if (tracing->shared) {
+        retire_shared(attachment);
+        return;
+    }
+    attachment->retired = tracing->retired_attachments;
+    tracing->retired_attachments = attachment;
+    tracing->unsettled = true;
+    th_trace_settle(tracing);
+}
+
+void th_trace_attachments_free_retired(struct th_tracing *tracing)
+{
+    while (tracing->retired_attachments) {
+        struct th_attachment *attachment = tracing->retired_attachments;
+        tracing->retired_attachments = attachment->retired;
+        th_trace_attachment_free(attachment);
+    }
+}
+
+/* --- Steps 1 to 3 ----------------------------------------------------------------------------- */
+
+struct replacement {
+    struct th_session *session;
+    struct th_library *old_library;  /* kept */
+    struct th_attachment *new, *old; /* old: from step 3 on */
+};
+
+/* Step 1. False: the session is attached no more. */
+static bool note(struct replacement *replacement, const struct th_session_setup *setup)
+{
+    struct th_session *session = replacement->session;
+    const struct th_attachment *now;
+    bool attached;
+
+    th_trace_lock(session->tracing);
+    attached = th_trace_session_is_attached(session);
+    if (attached) {
+        now = th_trace_session_attachment(session);
+        replacement->old_library = now->library;
+        th_library_keep(now->library);
+        replacement->new = th_trace_attachment_create(
+            session, setup, setup->state == TH_NONE ? now->state : setup->state);
+    }
+    th_trace_unlock(session->tracing);
+    return attached;
+}
+
+bool th_trace_session_upgrades(const struct th_library *library, const struct th_library *old)
+{
+    return th_library_entry(library)->upgrade && th_library_name(library) == th_library_name(old);
+}
+
+/* The first half of step 2. */
+enum th_status th_trace_session_load_successor(struct th_library *library, struct th_library *old)
+{
+    struct th_library *from = th_trace_session_upgrades(library, old) ? old : NULL;
+    enum th_status status = th_library_check_tracer(library);
+
+    return status == TH_OK ? th_library_load(library, from, th_small(0)) : status;
+}
+
+/* Step 3. */
+static enum th_status publish(struct replacement *replacement)
+{
+    struct th_session *session = replacement->session;
+    bool unchanged;
+
+    th_trace_lock(session->tracing);
+    replacement->old = th_trace_session_attachment(session);
+    unchanged = th_trace_session_is_attached(session) &&
+                replacement->old->library == replacement->old_library;
+    if (unchanged)
+        atomic_store_explicit(&session->attachment, replacement->new, memory_order_release);
+    th_trace_unlock(session->tracing);
+    return unchanged ? TH_OK
+                     : th_error_raise(TH_FAILED, "the session got another tracer, or ended, "
+                                                 "meanwhile");
+}
+
+static enum th_status refuse(const char *name, enum th_status status)
+{
+    th_error_context("tracer '%s' was not attached", name);
+    return status;
+}
+
+/* The other half, and step 3. Whatever the callback does to the session, which may be to destroy
+ * it: in a section, or until th_trace_settle(), it is there. Who has the lock around sessions
+ * looks at their tracers: so they change under it. */
+static enum th_status ask_and_publish(struct replacement *replacement)
+{
+    struct th_tracing *tracing = replacement->session->tracing;
+    th_session_id id = th_trace_session_id_of(replacement->session);
+    struct th_outputs outputs = {0};
+    enum th_status status = th_trace_outputs_check(replacement->new, &outputs);
+    struct th_tracer_lock *lock = th_trace_ask_begin(tracing);
+
+    if (status == TH_OK)
+        status = th_trace_attachment_ask_first_status(replacement->new);
+    th_trace_outputs_close(&outputs);
+    if (status == TH_OK && !lock)
+        status = publish(replacement);
+    th_trace_ask_end(tracing);
+    th_trace_tracer_lock_return(lock);
+    if (status == TH_OK && lock)
+        status = th_trace_session_check_there(tracing, id);
+    return status == TH_OK && lock ? publish(replacement) : status;
+}
+
+enum th_status th_trace_session_replace(struct th_session *session,
+                                        const struct th_session_setup *setup)
+{
+    struct replacement replacement = {.session = session};
+    struct th_tracing *tracing = session->tracing;
+    struct th_tracer_lock *lock;
+    enum th_status status;
+
+    if (!th_trace_session_has_tracer(session)) {
+        th_library_release(setup->library);
+        return th_error_raise(TH_USAGE, "the session has no tracer that could be replaced");
+    }
+    if (!note(&replacement, setup)) {
+        th_library_release(setup->library);
+        return refuse(setup->name, th_error_raise(TH_FAILED, "the session's tracer is detached"));
+    }
+    status = th_trace_session_load_successor(setup->library, replacement.old_library);
+    if (status == TH_OK)
+        status = ask_and_publish(&replacement);
+    lock = th_trace_tracer_lock_pause();
+    th_library_release(replacement.old_library);
+    if (status == TH_OK)
+        th_trace_attachment_retire(tracing, replacement.old);
+    else
+        th_trace_attachment_free(replacement.new);
+    th_trace_settle(tracing);
+    th_trace_tracer_lock_return(lock);
+    return status == TH_OK ? TH_OK : refuse(setup->name, status);
 }

@@ -60,7 +60,7 @@ bool th_trace_callback_refuses(th_term receiver);
 
 /*
  * For th_tracer_failed(): REASON is why the attachment of the thread's callback, if that is in its
- * first trace_status, is refused. Else it is reported (failure.h), and a session whose callback
+ * first trace_status, is refused. Else it is reported (th_trace_failure_report()), and a session whose callback
  * reports it gets no events any more. ENV is that of the callback, load() or unload(), or NULL.
  */
 void th_trace_callback_failed(const th_env *env, const char *reason);
@@ -102,5 +102,26 @@ bool th_trace_callback_unique(int64_t *unique);
  * th_breakpoint_disarm()). False if it is about none, or ENV is not the callback's.
  */
 bool th_trace_callback_disarm(const th_env *env);
+
+/*
+ * Failures that tracers report (th_tracer_failed()): a file that cannot be written, say. The
+ * program goes on, and ends with TH_FAILED.
+ *
+ * Any thread.
+ */
+
+/* Shows REASON on stderr, after the name of the TRACER, and counts it. */
+void th_trace_failure_report(const char *tracer, const char *reason);
+
+/* Failures from now on show NAME in the place of PATH, a path that the program has given to the
+ * tracer and that the user does not know. PATH NULL: no path has another name. The caller keeps
+ * both texts until then. Call it before the tracer is loaded. */
+void th_trace_failures_name(const char *path, const char *name);
+
+/* How many there were. */
+unsigned long th_trace_failures(void);
+
+/* TH_FAILED, with the latest of them, if there were more than BEFORE; else TH_OK. */
+enum th_status th_trace_failures_raise(unsigned long before);
 
 #endif

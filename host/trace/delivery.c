@@ -192,3 +192,135 @@ void th_trace_deliver_return_to(struct th_delivery *delivery,
             th_trace_delivery_send(delivery, source, TH_AM(true), flags);
     }
 }
+
+/* --- steps 2 and 6: calling ------------------------------------------------------------------ */
+
+static inline th_term call(struct th_attachment *attachment, th_env *env, enum th_tracer_slot slot,
+                           const th_term argv[], th_term self)
+{
+    th_term answer;
+
+    env->self = self;
+    th_self.reported += slot % 2;
+    answer = th_trace_attachment_enter(attachment, env, slot, argv);
+    if (env->exception != TH_NONE)
+        answer = TH_NONE;
+    th_env_clear(env);
+    th_resource_reap(); /* what the callback let go of */
+    return answer;
+}
+
+/* In the thread's environment; or, where that is in use by a callback, in one of its own. */
+static __attribute__((noinline)) th_term call_shared(struct th_attachment *attachment,
+                                                     enum th_tracer_slot slot, const th_term argv[],
+                                                     th_term self)
+{
+    struct th_trace_thread *thread = th_trace_thread_own();
+    th_env nested;
+    th_term answer;
+
+    if (!th_self.attachment) {
+        thread->env.library = attachment->library;
+        return call(attachment, &thread->env, slot, argv, self);
+    }
+    th_env_init(&nested, TH_ENV_CALLBACK);
+    nested.library = attachment->library;
+    answer = call(attachment, &nested, slot, argv, self);
+    th_env_release(&nested);
+    return answer;
+}
+
+th_term th_trace_attachment_call(struct th_attachment *attachment, enum th_tracer_slot slot,
+                                 const th_term argv[], th_term self)
+{
+    if (__builtin_expect(attachment->session->shared, 0))
+        return call_shared(attachment, slot, argv, self);
+    return call(attachment, &attachment->env, slot, argv, self);
+}
+
+th_env *th_trace_attachment_env(struct th_attachment *attachment)
+{
+    return attachment->session->shared ? &th_trace_thread_own()->env : &attachment->env;
+}
+
+/* --- the options map -------------------------------------------------------------------------- */
+
+/* The words of #{} and of #{timestamp => KIND}, laid out as term/word.h says. */
+th_term th_trace_opts_empty[] = {(th_term)1 << 6 | TH_MAP, 0};
+
+#define STAMP_MAP(kind)                                            \
+    {                                                              \
+        (th_term)3 << 6 | TH_MAP, 1, TH_AM(timestamp), TH_AM(kind) \
+    }
+static th_term stamp_maps[][4] = {
+    [TH_TIME_TIMESTAMP] = STAMP_MAP(timestamp),
+    [TH_TIME_CPU] = STAMP_MAP(cpu_timestamp),
+    [TH_TIME_MONOTONIC] = STAMP_MAP(monotonic),
+    [TH_TIME_STRICT_MONOTONIC] = STAMP_MAP(strict_monotonic),
+};
+
+/* What a session asked for, in the BEAM's order of precedence, or what was RECORDED. */
+static enum th_time_kind wanted_time(enum th_time_kind recorded, uint32_t flags)
+{
+    if (flags & TH_FLAG_AS_RECORDED)
+        return recorded;
+    if (flags & TH_FLAG_TIMESTAMP)
+        return TH_TIME_TIMESTAMP;
+    if (flags & TH_FLAG_STRICT_MONOTONIC)
+        return TH_TIME_STRICT_MONOTONIC;
+    if (flags & TH_FLAG_MONOTONIC)
+        return TH_TIME_MONOTONIC;
+    return flags & TH_FLAG_CPU_TIMESTAMP ? TH_TIME_CPU : TH_TIME_NONE;
+}
+
+/* COUNT pairs, of those that there are, in the order of their keys. */
+static inline th_term make_map(th_env *env, th_term extra, th_term result, th_term scheduler_id,
+                               enum th_time_kind time, size_t count)
+{
+    th_term *words = th_env_take(env, 2 + 2 * count);
+    th_term *key = words + 2, *value = key + count;
+
+    words[0] = th_header(TH_MAP, 1 + 2 * count);
+    words[1] = count;
+    if (extra != TH_NONE)
+        *key++ = TH_AM(extra), *value++ = extra;
+    if (result != TH_NONE)
+        *key++ = TH_AM(match_spec_result), *value++ = result;
+    if (scheduler_id != TH_NONE)
+        *key++ = TH_AM(scheduler_id), *value++ = scheduler_id;
+    if (time != TH_TIME_NONE)
+        *key = TH_AM(timestamp), *value = stamp_maps[time][3];
+    return th_boxed(words);
+}
+
+/* RESULT is what the specification said. */
+static inline th_term make(th_env *env, th_term extra, th_term result, th_term scheduler_id,
+                           enum th_time_kind time)
+{
+    size_t count;
+
+    if (result == TH_AM(true))
+        result = TH_NONE;
+    count = (extra != TH_NONE) + (result != TH_NONE) + (size_t)(scheduler_id != TH_NONE);
+    if (count == 0)
+        return th_boxed(time == TH_TIME_NONE ? th_trace_opts_empty : stamp_maps[time]);
+    return make_map(env, extra, result, scheduler_id, time, count + (time != TH_TIME_NONE));
+}
+
+th_term th_trace_opts_make(th_env *env, const struct th_event *event, th_term extra, th_term result,
+                           uint32_t flags)
+{
+    bool scheduler = flags & (TH_FLAG_SCHEDULER_ID | TH_FLAG_AS_RECORDED);
+
+    return make(env, extra, result, scheduler ? event->scheduler_id : TH_NONE,
+                wanted_time(event->time.kind, flags));
+}
+
+th_term th_trace_opts_make_live(th_env *env, th_term extra, th_term result, unsigned scheduler,
+                                uint32_t flags)
+{
+    bool told = scheduler && flags & (TH_FLAG_SCHEDULER_ID | TH_FLAG_AS_RECORDED);
+
+    return make(env, extra, result, told ? th_small(scheduler) : TH_NONE,
+                wanted_time(TH_TIME_NONE, flags));
+}

@@ -27,13 +27,113 @@
 #ifndef TH_DELIVERY_H
 #define TH_DELIVERY_H
 
-#include "match_context.h"
-#include "opts.h"
-#include "points.h"
-#include "return_request.h"
+#include "pattern_internal.h"
 #include "trace_thread.h"
 
+#include "host/match/match.h"
 #include "host/self/self.h"
+
+/* --- Return requests: what is wanted of a call's end. A word for each session that wants anything is
+ * kept with the call's frame: of a live call see live.h, of a recorded one execution.h. --- */
+
+/* The low bits; the others are the session's id, for TH_REQUEST_TIME the number of a struct
+ * th_timing_frame. */
+enum {
+    TH_REQUEST_RETURN = 1,
+    TH_REQUEST_EXCEPTION = 2,
+    TH_REQUEST_META = 4,
+    TH_REQUEST_RETURN_TO = 8,
+    TH_REQUEST_TIME = 16,
+    TH_REQUEST_BITS = 5
+};
+
+/* False: {message, false} leaves the call out, and so does a message that depends on something
+ * unknown. */
+static inline bool th_trace_sends(th_term message)
+{
+    return message != TH_AM(false) && message != TH_NONE;
+}
+
+/* The request for a call that matched with RESULT, at a breakpoint of KIND, under FLAGS; META: of a
+ * meta breakpoint. As in a BEAM, a return_to comes for local calls that are sent; other ends for
+ * each call that matches. */
+static inline uint64_t th_trace_return_request_of(const struct th_match_result *result, bool meta,
+                                                  uint32_t kind, uint32_t flags)
+{
+    uint64_t request = (result->return_trace ? TH_REQUEST_RETURN : 0) |
+                       (result->exception_trace ? TH_REQUEST_RETURN | TH_REQUEST_EXCEPTION : 0);
+
+    if (meta)
+        return request ? request | TH_REQUEST_META : 0;
+    if (kind == TH_BP_LOCAL && flags & TH_FLAG_RETURN_TO && th_trace_sends(result->message))
+        request |= TH_REQUEST_RETURN_TO;
+    return request;
+}
+
+/* --- The options map of trace_X(Tag, State, Tracee, Term, Opts) ------------------------------- */
+
+/*
+ * The map for EVENT, whose terms and time are filled, under a session's FLAGS: at most extra
+ * (EXTRA), match_spec_result (RESULT; TH_NONE or `true`: there is none), scheduler_id and
+ * timestamp, as a BEAM would make it. The time itself is never in it. It is made in ENV, or is a
+ * constant.
+ */
+th_term th_trace_opts_make(th_env *env, const struct th_event *event, th_term extra, th_term result,
+                           uint32_t flags);
+
+/* The same of what is live and has no event: EXTRA and RESULT are TH_NONE where there are none;
+ * SCHEDULER is the process', 0: it is not told. */
+th_term th_trace_opts_make_live(th_env *env, th_term extra, th_term result, unsigned scheduler,
+                                uint32_t flags);
+
+/* #{}; and the flags without which it is that. */
+extern th_term th_trace_opts_empty[];
+enum {
+    TH_OPTS_FLAGS =
+        TH_FLAGS_STAMPS | TH_FLAG_CPU_TIMESTAMP | TH_FLAG_SCHEDULER_ID | TH_FLAG_AS_RECORDED
+};
+
+/* #{extra => EXTRA} */
+static inline th_term th_trace_opts_make_extra(th_env *env, th_term extra)
+{
+    th_term *words = th_env_take(env, 4);
+
+    words[0] = th_header(TH_MAP, 3);
+    words[1] = 1;
+    words[2] = TH_AM(extra);
+    words[3] = extra;
+    return th_boxed(words);
+}
+
+/* th_trace_opts_make_live() for who counts instructions: most have nothing to say, or of a return
+ * its value. */
+static inline th_term th_trace_opts_make_quickly(th_env *env, th_term extra, th_term result,
+                                                 unsigned scheduler, uint32_t flags)
+{
+    if (__builtin_expect(flags & TH_OPTS_FLAGS || result != TH_NONE, 0))
+        return th_trace_opts_make_live(env, extra, result, scheduler, flags);
+    return extra == TH_NONE ? th_boxed(th_trace_opts_empty) : th_trace_opts_make_extra(env, extra);
+}
+
+/* --- Match specifications of patterns ask about the tracee, and act on it, by a context ------- */
+
+/* A call, or a message, of a recording or of this host, that a specification is run for. */
+struct th_match_context {
+    struct th_session *session;       /* the specification's */
+    th_env *env;                      /* where terms are made */
+    th_term id;                       /* of the tracee */
+    struct th_tracee *traced;         /* the tracee; NULL: it is of another node */
+    const struct th_event *event;     /* recorded */
+    struct th_live_tracee *process;   /* of this host; NULL: all is of a recording */
+    const struct th_call_event *call; /* of PROCESS; NULL: it is a message */
+};
+
+/* th_match_run() in CONTEXT. */
+void th_trace_match_context_run(struct th_match_context *context, const struct th_match_spec *spec,
+                                const struct th_match_subject *subject,
+                                struct th_match_result *result);
+
+/* --- Deliveries ------------------------------------------------------------------------------- */
 
 struct th_delivery {
     struct th_attachment *attachment; /* the tracer, the same for `enabled` and `trace` */
@@ -73,7 +173,7 @@ struct th_delivery_source {
     /* Fills TraceTerm and Opts in ENV, under FLAGS; MESSAGE is what the specification says, `true`
      * if there is nothing to be said. */
     void (*fill)(struct th_delivery *delivery, th_env *env, th_term message, uint32_t flags);
-    /* Keeps WORD (return_request.h) with the frame of the call. */
+    /* Keeps WORD (delivery.h) with the frame of the call. */
     void (*request)(struct th_delivery *delivery, uint64_t word);
     /* For ends: SESSION wants the return_to that follows. */
     void (*returns_to)(struct th_delivery *delivery, struct th_session *session);

@@ -1,12 +1,12 @@
 /*
  * The way of each event to the sessions.
  *
- *   1. A tracee that is spawned, opened or named by the event gets its flags (inheritance.h).
+ *   1. A tracee that is spawned, opened or named by the event gets its flags (inheritance.c).
  *   2. Sessions that trace a process which is scheduled in are asked for their trace_status;
  *      `remove` takes the session away from the process.
  *   3. The event is offered to each session that traces the tracee (delivery.h): the first one that
  *      wants it has the terms decoded, into the arena that all share.
- *   4. Sessions with patterns get calls and their ends at breakpoints (pattern_hit.h).
+ *   4. Sessions with patterns get calls and their ends at breakpoints (pattern_hit.c).
  *
  * Nothing is built and nothing allocated before a session wants the event (but for a process that
  * is seen for the first time, and once a session has discarded some calls and wanted others:
@@ -14,12 +14,11 @@
  */
 #include "dispatch.h"
 
-#include "inheritance.h"
+#include "tracing.h"
 #include "host/self/self.h"
 #include "host/trace/live/live_hit.h"
-#include "opts.h"
-#include "pattern_hit.h"
-#include "points.h"
+#include "delivery.h"
+#include "pattern_internal.h"
 #include "host/trace/recorded/recordings.h"
 #include "trace_thread.h"
 
@@ -180,6 +179,18 @@ static const struct th_delivery_source end_source = {
     .withholds = withholds,
 };
 
+/* True if SESSION has a filter for messages of GROUP. Relaxed, as only
+ * th_trace_message_filter_offer() looks into the filter; one that is set meanwhile counts from the
+ * next event on. */
+static inline bool has_filter(const struct th_session *session, enum th_tracer_group group)
+{
+    unsigned message = (unsigned)group - TH_GROUP_send;
+
+    _Static_assert(TH_GROUP_receive - TH_GROUP_send == TH_MESSAGE_RECEIVED, "as the groups");
+    return message < TH_MESSAGES &&
+           atomic_load_explicit(&session->message_filters[message], memory_order_relaxed);
+}
+
 static void offer(struct th_dispatch *dispatch, const struct th_tracee_ref *ref,
                   struct th_attachment *attachment, bool is_end)
 {
@@ -196,8 +207,8 @@ static void offer(struct th_dispatch *dispatch, const struct th_tracee_ref *ref,
         th_trace_deliver(delivery, &end_source, traced);
         return;
     }
-    if (th_trace_message_filter_is_set(&session->messages, delivery->group) &&
-        !th_is_port(dispatch->tracee) && th_trace_message_filter_offer(dispatch, traced))
+    if (has_filter(session, delivery->group) && !th_is_port(dispatch->tracee) &&
+        th_trace_message_filter_offer(dispatch, traced))
         return;
     outcome = th_trace_deliver(delivery, &event_source, traced);
     if (delivery->group != TH_GROUP_call || outcome == TH_DELIVERY_PASSED)

@@ -1,4 +1,25 @@
-#include "inheritance.h"
+/*
+ * Who inherits trace flags, as OTP 25 does it, measured. In OTP 27 link/1 gives flags on, too.
+ *
+ *   spawn           the child has the flags for new processes and, if its parent has set_on_spawn,
+ *                   all of the parent's; or, if that has set_on_first_spawn, all but both of these,
+ *                   and the parent has neither of them any more.
+ *   spawn_link      after that, the same by set_on_link and set_on_first_link.
+ *   link/1          nothing, whatever the manual says; nor does a port inherit anything.
+ *   open            the port has the flags for new ports.
+ *
+ * A session that a process was removed from has no flags there, and so none to give.
+ *
+ * It is driven by the events themselves. The BEAM traces spawn, link, spawned and getting_linked in
+ * this order, so that a link comes of a spawn_link if the child had no event before it. If the
+ * parent's events were not recorded, spawned and getting_linked tell the same.
+ *
+ * Live processes tell it themselves, before their first event: th_trace_inheritance_begin().
+ *
+ * Only recorded events that can make a difference are looked at (tracing->heeded): none as long as
+ * all processes have the same flags and give them all on.
+ */
+#include "tracing.h"
 
 /* --- what a child gets --- */
 

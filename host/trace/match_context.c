@@ -7,11 +7,11 @@
  * one a process has at a call, as the calls that set tokens, and messages without `send` or
  * `receive` flag in theirs, leave no record.
  */
-#include "match_context.h"
+#include "delivery.h"
 
 #include "host/self/self.h"
 #include "host/trace/live/live_hit.h"
-#include "points.h"
+#include "pattern_internal.h"
 
 static const struct th_match_context *of(void *context)
 {

@@ -1,8 +1,18 @@
-/* Setting patterns for messages, and what is set. */
-#include "message_pattern.h"
+/*
+ * Patterns for messages: how they are set, what is set, and how events meet them.
+ *
+ * The way of an event is one read section, callbacks included: what is handed to `trace` may be a
+ * term of the specification, which a callback may replace.
+ */
+#include "dispatch.h"
 
-#include "message_filter.h"
-#include "tracing.h"
+#include "host/trace/live/live_hit.h"
+
+/* What a session has set for messages. It never changes. */
+struct th_message_filter {
+    struct th_match_spec *spec; /* NULL: nothing passes */
+    struct th_later later;      /* when it is replaced */
+};
 
 /* --- filters --- */
 
@@ -21,21 +31,20 @@ static void free_later(struct th_later *later)
 static void replace(struct th_session *session, enum th_message_side message,
                     struct th_message_filter *filter)
 {
-    struct th_message_filters *filters = &session->messages;
     struct th_message_filter *old =
-        atomic_exchange_explicit(&filters->items[message], filter, memory_order_acq_rel);
+        atomic_exchange_explicit(&session->message_filters[message], filter, memory_order_acq_rel);
 
     if (filter)
-        atomic_store_explicit(&filters->used, true, memory_order_relaxed);
+        atomic_store_explicit(&session->message_patterned, true, memory_order_relaxed);
     if (old)
         th_progress_later(&old->later, free_later);
 }
 
-void th_trace_message_filters_end(struct th_message_filters *filters)
+void th_trace_message_filters_end(struct th_session *session)
 {
     for (enum th_message_side i = 0; i < TH_MESSAGES; i++) {
         struct th_message_filter *filter =
-            atomic_load_explicit(&filters->items[i], memory_order_relaxed);
+            atomic_load_explicit(&session->message_filters[i], memory_order_relaxed);
         if (filter)
             free_filter(filter);
     }
@@ -85,7 +94,7 @@ static th_term info(const struct th_session *session, enum th_message_side messa
     th_term match = TH_AM(true);
 
     th_progress_enter();
-    filter = atomic_load_explicit(&session->messages.items[message], memory_order_acquire);
+    filter = atomic_load_explicit(&session->message_filters[message], memory_order_acquire);
     if (filter)
         match = filter->spec ? th_copy(env, th_match_source(filter->spec)) : TH_AM(false);
     th_progress_leave();
@@ -104,5 +113,67 @@ th_term th_trace_session_receive_pattern_info(const struct th_session *session, 
 
 bool th_trace_session_message_patterned(const struct th_session *session)
 {
-    return atomic_load_explicit(&session->messages.used, memory_order_relaxed);
+    return atomic_load_explicit(&session->message_patterned, memory_order_relaxed);
+}
+
+/* --- events -------------------------------------------------------------------------------- */
+
+static th_term node_of(th_term sender)
+{
+    return th_is_atom(sender) ? sender : TH_AM(nonode);
+}
+
+/* No recording has node and sender of a received message. */
+static struct th_match_subject subject_of(struct th_delivery *delivery)
+{
+    struct th_dispatch *dispatch = th_trace_dispatch_of(delivery);
+    const struct th_event *event = dispatch->event;
+    const struct th_live_event *live = (const struct th_live_event *)event;
+    th_term *elements = dispatch->message;
+
+    dispatch->caller = !event->live && th_is_immediate(dispatch->tracee)
+                           ? th_trace_tracee_own(dispatch->tracing, dispatch->tracee)
+                           : NULL;
+    if (delivery->group == TH_GROUP_send) {
+        elements[0] = event->extra;
+        elements[1] = event->term;
+        return (struct th_match_subject){TH_NONE, elements, 2};
+    }
+    elements[0] = event->live ? node_of(live->sender) : TH_NONE;
+    elements[1] = !event->live               ? TH_NONE
+                  : th_is_atom(live->sender) ? TH_AM(undefined)
+                                             : live->sender;
+    elements[2] = event->term;
+    return (struct th_match_subject){TH_NONE, elements, 3};
+}
+
+static const struct th_delivery_source source = {
+    .group = TH_GROUP_none,
+    .is_message = true,
+    .counts_flags = true,
+    .decode = th_trace_dispatch_decode,
+    .subject = subject_of,
+    .context = th_trace_dispatch_context,
+    .flags = th_trace_dispatch_flags,
+    .fill = th_trace_dispatch_fill,
+    .forget = th_trace_dispatch_forget,
+};
+
+bool th_trace_message_filter_offer(struct th_dispatch *dispatch, bool traced)
+{
+    struct th_delivery *delivery = &dispatch->delivery;
+    const struct th_session *session = delivery->attachment->session;
+    const struct th_message_filter *filter;
+    struct th_shared_spec spec = {.spec = NULL};
+
+    th_progress_enter();
+    filter = atomic_load_explicit(&session->message_filters[delivery->group - TH_GROUP_send],
+                                  memory_order_acquire);
+    if (filter) {
+        spec.spec = filter->spec;
+        delivery->spec = &spec;
+        th_trace_deliver(delivery, &source, traced);
+    }
+    th_progress_leave();
+    return filter != NULL;
 }

@@ -1,4 +1,4 @@
-#include "meta_tracer.h"
+#include "pattern_internal.h"
 
 #include "trace_thread.h"
 

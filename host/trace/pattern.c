@@ -3,9 +3,7 @@
 
 #include "host/trace/live/live.h"
 #include "named_tracer.h"
-#include "pattern_default.h"
-#include "pattern_site.h"
-#include "points.h"
+#include "pattern_internal.h"
 #include "tracing.h"
 #include "host/code/code.h"
 

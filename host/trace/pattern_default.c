@@ -1,7 +1,6 @@
-#include "pattern_default.h"
+#include "pattern_internal.h"
 
 #include "host/trace/live/live.h"
-#include "pattern_site.h"
 #include "tracing.h"
 
 struct th_shared *th_trace_pattern_foreign_tracer(const struct th_bp_setting *setting)

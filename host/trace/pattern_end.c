@@ -5,9 +5,9 @@
  * wanted of its end. An end is delivered once the stack says that the call has ended; a return_to
  * once it is known where control came back to.
  */
-#include "pattern_hit.h"
+#include "dispatch.h"
 
-#include "opts.h"
+#include "delivery.h"
 
 /* --- the deliveries of ends ------------------------------------------------------------------- */
 

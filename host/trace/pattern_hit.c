@@ -4,7 +4,7 @@
  * Return requests of a call stay on the stack of its process until the call has ended
  * (pattern_end.c).
  */
-#include "pattern_hit.h"
+#include "dispatch.h"
 
 #include "host/self/self.h"
 #include "host/trace/live/live_hit.h"

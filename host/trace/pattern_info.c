@@ -2,9 +2,7 @@
 #include "pattern.h"
 
 #include "host/trace/live/live.h"
-#include "meta_tracer.h"
-#include "pattern_site.h"
-#include "points.h"
+#include "pattern_internal.h"
 #include "tracing.h"
 
 /* Fills INFO in with all breakpoints of FUNCTION. Where a global one stands in for a local one, the

@@ -1,7 +1,7 @@
 /* Breakpoints that newer code of functions has no room for. */
 #include "host/trace/live/live.h"
 #include "pattern.h"
-#include "points.h"
+#include "pattern_internal.h"
 #include "tracing.h"
 
 #include <string.h>

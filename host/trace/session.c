@@ -1,8 +1,7 @@
 /* Sessions: how they begin, what they are called with, what they have counted. */
-#include "inheritance.h"
+#include "tracing.h"
 #include "named_tracer.h"
-#include "tracer_output.h"
-#include "points.h"
+#include "pattern_internal.h"
 #include "trace_thread.h"
 
 #include "host/self/self.h"
@@ -85,7 +84,7 @@ void th_trace_session_free(struct th_session *session)
     th_trace_points_end(session);
     th_trace_meta_tracers_orphan(session);
     th_trace_meta_tracers_forget(session);
-    th_trace_message_filters_end(&session->messages);
+    th_trace_message_filters_end(session);
     th_trace_attachment_free(th_trace_session_attachment(session));
     th_free(session->expected);
     th_free(session->failure);

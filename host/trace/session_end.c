@@ -13,9 +13,9 @@
  *   3. it is freed, and its index may be another's.
  * Where the thread may wait it does all of it; else th_progress_later() does.
  */
-#include "inheritance.h"
+#include "tracing.h"
 #include "named_tracer.h"
-#include "points.h"
+#include "pattern_internal.h"
 
 #include "host/code/code.h"
 

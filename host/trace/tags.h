@@ -30,7 +30,7 @@ static inline enum th_tracer_tag th_trace_tag_of(th_term atom)
 /*
  * Trace flags: what a session wants of a tracee. X(name in Erlang, bit, what --help says). The time
  * stamp flags, arity and scheduler_id say how events look; silent holds calls back that were asked
- * of; the set_on flags say who inherits (inheritance.h); the others say which events there are.
+ * of; the set_on flags say who inherits (inheritance.c); the others say which events there are.
  */
 #define TH_FLAGS(X)                                                                    \
     X(send, SEND, "messages sent")                                                     \

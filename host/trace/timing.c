@@ -1,6 +1,6 @@
 #include "timing.h"
 
-#include "points.h"
+#include "pattern_internal.h"
 #include "tracing.h"
 
 bool th_trace_timing_read(struct th_event *event, struct th_account_reading *reading)

@@ -13,7 +13,7 @@
  *                      (recordings.h)
  *   named_tracer.h     tracers as people name them; the lock around sessions
  *   setting.h          settings that tracers declare
- *   callback.h         the callback that a thread is in; failure.h: failures that tracers report
+ *   callback.h         the callback that a thread is in; failures that tracers report
  *   tags.h             names of tags and flags
  *
  * Thread: a tracing belongs to the thread that made it, until th_trace_share(). From then on any
@@ -28,7 +28,6 @@
 
 #include "callback.h"
 #include "event.h"
-#include "failure.h"
 #include "message_pattern.h"
 #include "named_tracer.h"
 #include "pattern.h"

@@ -1,5 +1,5 @@
 /* Flags of tracees: see tracees.h. */
-#include "inheritance.h"
+#include "tracing.h"
 #include "host/self/self.h"
 #include "host/trace/live/live.h"
 

@@ -16,7 +16,7 @@
  * What names one of a recording is for the thread that replays, whose the world is: TH_USAGE, or no
  * flags, elsewhere. What is expected is met in recordings.
  *
- * Who is spawned inherits: inheritance.h. Some flags mean nothing to a port and are left out.
+ * Who is spawned inherits: inheritance.c. Some flags mean nothing to a port and are left out.
  */
 #ifndef TH_TRACEES_H
 #define TH_TRACEES_H

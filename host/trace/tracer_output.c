@@ -1,5 +1,10 @@
-#include "tracer_output.h"
-
+/*
+ * The files that tracers write: one is written by one tracer, and none that the host reads.
+ *
+ * Which files are one is decided by device and inode; before they are there, by folder and name,
+ * behind all links. Devices, FIFOs and stdout may be written by many.
+ */
+#include "pattern_internal.h"
 #include "setting.h"
 #include "tracing.h"
 

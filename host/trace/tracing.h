@@ -2,20 +2,21 @@
 #ifndef TH_TRACING_H
 #define TH_TRACING_H
 
-#include "attachment.h"
 #include "callback.h"
 #include "host/trace/recorded/discard_habit.h"
 #include "host/trace/recorded/execution.h"
 #include "functions.h"
-#include "message_filter.h"
-#include "meta_tracer.h"
+#include "message_pattern.h"
 #include "pattern.h"
 #include "refs.h"
 #include "timing.h"
 #include "tracees.h"
 #include "host/process/process.h"
+#include "host/progress/progress.h"
+#include "host/self/self.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 /* The defaults of a session, or of all: [of ports]. */
 enum th_kind { TH_KIND_PROCESS, TH_KIND_PORT, TH_KINDS };
@@ -32,6 +33,43 @@ enum {
     TH_COUNTED_PATTERNS = TH_COUNTED_SESSION + sizeof(struct th_pattern_counts) / sizeof(uint64_t),
     TH_COUNTED_ALL = TH_COUNTED_PATTERNS + sizeof(struct th_message_counts) / sizeof(uint64_t)
 };
+
+/*
+ * What a session calls: a tracer's library, with a state, under a name.
+ *
+ * It never changes, and hangs on its session by one pointer. Whoever is about to call reads that
+ * once for an event and hands it on: so `enabled`, and what is told as its answer was `trace`, go
+ * to one and the same tracer, whoever replaces that meanwhile. How calls end is a later event: that
+ * goes to the tracer of then.
+ *
+ * One that was replaced stays until nobody is in its callbacks or about to call it: in a tracing
+ * that is shared until thread progress, else until the event at hand is over. Its library loses
+ * this user then, and not before: so unload() comes after the last callback.
+ */
+struct th_attachment {
+    struct th_session *session;   /* whose it is, or was */
+    struct th_library *library;   /* it is a user; NULL: there is no tracer */
+    const struct th_slots *slots; /* the library's, or such as want nothing */
+    struct th_slots
+        *watched;  /* `slots`, if they are not the library's: th_trace_callback_watcher */
+    th_term state; /* in `state_env` */
+    th_env env;    /* given to each callback, cleared after it; unless shared: see trace_thread.h */
+    th_env state_env;
+    char *name;
+    /* The number of the th_trace_hold() while the purpose of the session may yet fail, else 0.
+     * Written by the thread that holds and goes on; relaxed, as it calls the callbacks that ask. */
+    _Atomic uint64_t pending;
+    /* Its tracer wants to be asked for its trace_status again then. Likewise. */
+    atomic_bool asks_again;
+    bool asked_first; /* the thread that attaches it is in its first trace_status */
+    char *failure;    /* what its tracer has reported in that: th_trace_callback_failed() */
+    union {
+        struct th_attachment *retired; /* in th_tracing's list: the next one */
+        struct th_later later;         /* of a tracing that is shared */
+    };
+};
+
+enum th_message_side { TH_MESSAGE_SENT, TH_MESSAGE_RECEIVED, TH_MESSAGES };
 
 /*
  * What events read of it without the lock is atomic; or never changes while events can find it: it
@@ -63,10 +101,13 @@ struct th_session {
     size_t expected_count, expected_capacity;
     /* Its breakpoints; NULL: it was never given patterns. Set once, under the lock. */
     struct th_points *_Atomic points;
-    bool meta;                      /* of a meta tracer: meta_tracer.h */
+    bool meta;                      /* of a meta tracer: pattern_internal.h */
     struct th_meta_past *meta_past; /* of its meta tracers */
-    struct th_message_filters messages;
-    uint64_t unwanted_before; /* tracing->unwanted as it was attached */
+    /* By enum th_message_side; NULL: everything passes. Exchanged by whoever sets another (release:
+     * it is complete); read in read sections (acquire), and what was there freed after progress. */
+    struct th_message_filter *_Atomic message_filters[TH_MESSAGES];
+    atomic_bool message_patterned; /* one was set; relaxed, for reports alone */
+    uint64_t unwanted_before;      /* tracing->unwanted as it was attached */
     /* Without tracing->unwanted; if shared, of what was before it could be found. */
     uint64_t counts[TH_COUNTED_ALL];
     atomic_bool refused; /* a message to its tracee: it was told. Relaxed. */
@@ -148,7 +189,7 @@ struct th_tracing {
      * at breakpoints come after its change. */
     atomic_bool patterned;
     bool recorded_callers;                       /* results in the recording are callers */
-    struct th_meta_tracer *_Atomic meta_tracers; /* see meta_tracer.h */
+    struct th_meta_tracer *_Atomic meta_tracers; /* see pattern_internal.h */
     _Atomic bool meta_ended; /* one of them may have while the tracing was not shared */
     struct th_functions functions;
     struct th_execution execution;
@@ -333,6 +374,52 @@ void th_trace_tracees_expected(struct th_tracing *tracing);
 /* Whether LIBRARY is loaded by upgrade() where OLD is replaced. */
 bool th_trace_session_upgrades(const struct th_library *library, const struct th_library *old);
 
+/* --- Attachments --- */
+
+/* Takes over the caller's share of SETUP's library. STATE is copied. */
+struct th_attachment *th_trace_attachment_create(struct th_session *session,
+                                                 const struct th_session_setup *setup,
+                                                 th_term state);
+
+/* Nobody calls it any more. */
+void th_trace_attachment_free(struct th_attachment *attachment);
+
+/* Calls what fills SLOT of the tracer in ENV, and no more: what th_trace_attachment_call() and
+ * th_trace_thread_ask() have in common. */
+static inline th_term th_trace_attachment_enter(struct th_attachment *attachment, th_env *env,
+                                                enum th_tracer_slot slot, const th_term argv[])
+{
+    uint64_t callbacks = atomic_load_explicit(&th_self.callbacks, memory_order_relaxed);
+    th_term answer;
+
+    th_self.slot = slot;
+    th_trace_callback_set(attachment);
+    /* Only this thread writes it. */
+    atomic_store_explicit(&th_self.callbacks, callbacks + 1, memory_order_relaxed);
+    answer = attachment->slots->functions[slot](env, slot % 2 ? 5 : 3, argv);
+    th_trace_callback_set(NULL);
+    return answer;
+}
+
+/*
+ * Calls what fills SLOT of the tracer, with 3 or 5 arguments. SELF is what enif_self tells, TH_NONE
+ * for nobody. The answer is valid if it is an immediate; TH_NONE for an exception.
+ */
+th_term th_trace_attachment_call(struct th_attachment *attachment, enum th_tracer_slot slot,
+                                 const th_term argv[], th_term self);
+
+/* The environment of the callback that is to be called: arguments may be made in it. */
+th_env *th_trace_attachment_env(struct th_attachment *attachment);
+
+/* Asks for the trace status with TRACEE as argument. False if the answer is `remove`. Outside of
+ * callbacks. */
+bool th_trace_attachment_ask_status(struct th_attachment *attachment, th_term tracee);
+
+/* The same of one that is to become a session's, with `undefined`: where a callback may be under
+ * way. After th_trace_outputs_check(). TH_FAILED with what the tracer reports, or if the answer is
+ * `remove`. */
+enum th_status th_trace_attachment_ask_first_status(struct th_attachment *attachment);
+
 /* ATTACHMENT was replaced. It is freed when nobody is in its callbacks or on the way there; at
  * once, where the thread may wait for that. */
 void th_trace_attachment_retire(struct th_tracing *tracing, struct th_attachment *attachment);
@@ -353,5 +440,47 @@ static inline struct th_caller th_trace_recorded_caller(struct th_tracing *traci
         return th_trace_decode_caller(tracing, event);
     return (struct th_caller){.kind = TH_CALLER_UNKNOWN};
 }
+
+/* --- Inheritance: inheritance.c ----------------------------------------------------------------- */
+
+/* What EVENT, whose tag is one of tracing->heeded, means for who is traced. */
+void th_trace_inheritance_heed(struct th_tracing *tracing, struct th_event *event);
+
+/* CHILD, of this host, is there. PARENT (NULL: none) has spawned it, LINKED to itself. In a read
+ * section and under the lock. */
+void th_trace_inheritance_begin(struct th_tracee *child, struct th_tracee *parent, bool linked);
+
+/* Says anew which tags can make a difference. To be called after each change of flags, under
+ * the lock. */
+void th_trace_inheritance_update(struct th_tracing *tracing);
+
+/* --- The files that tracers write: tracer_output.c ---------------------------------------------- */
+
+/* FIFOs that are to be written. While one is open here, opening it again does not wait. */
+struct th_outputs {
+    int *fifos;
+    size_t count, capacity;
+};
+
+/*
+ * Opens the FIFOs that ATTACHMENT, which calls nobody yet, would write; for OUTPUTS, which is {0}.
+ * The caller ends with th_trace_outputs_close(), once the tracer has them open, too, or was
+ * refused. The thread whose th_output_stop is set waits for their readers; for others, TH_FAILED if
+ * a FIFO has no reader. Outside of sections.
+ *
+ * TH_USAGE if the tracer does not declare what is in its state, or if ATTACHMENT would write a file
+ * that the tracer of another session or meta breakpoint of its tracing writes, that stdout or
+ * stderr goes to, or that th_trace_check_outputs() refuses. Meta breakpoints with one library and
+ * equal states have one tracer in this sense. A tracer that is replaced writes its file up to
+ * unload(), so that the new one is refused as well if it would write that file and is not loaded by
+ * upgrade(), which alone can take the file over.
+ */
+enum th_status th_trace_outputs_check(struct th_attachment *attachment, struct th_outputs *outputs);
+void th_trace_outputs_close(struct th_outputs *outputs);
+
+/* --- Message patterns: message_pattern.c -------------------------------------------------------- */
+
+/* Nobody looks at SESSION's any more. */
+void th_trace_message_filters_end(struct th_session *session);
 
 #endif

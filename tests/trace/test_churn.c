@@ -7,7 +7,7 @@
 #include "tests/support/scene.h"
 
 #include "host/process/process.h"
-#include "host/trace/attachment.h"
+#include "host/trace/tracing.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #include "host/self/self.h"
 #include "tests/trace/patterns.h"
 
-#include "host/trace/points.h"
+#include "host/trace/pattern_internal.h"
 #include "host/trace/tracing.h"
 #include "plugin_api/nif_module.h"
 

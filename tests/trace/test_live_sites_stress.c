@@ -7,7 +7,7 @@
  */
 #include "tests/trace/sites.h"
 
-#include "host/trace/points.h"
+#include "host/trace/pattern_internal.h"
 #include "host/trace/tracing.h"
 
 #include <stdlib.h>

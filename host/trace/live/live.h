@@ -66,7 +66,7 @@ struct th_live_tracee {
 
 /*
  * PROCESS is there: whoever traces "existing" ones from now on traces it. Before its first event.
- * It gets the flags for new processes and, of PARENT's, what inheritance.h says; LINKED: it was
+ * It gets the flags for new processes and, of PARENT's, what inheritance.c says; LINKED: it was
  * spawned with a link. PARENT is run by the calling thread; NULL: the host started it. A port has
  * no parent.
  */
@@ -200,7 +200,7 @@ struct th_call_event {
 enum { TH_LIVE_WANTED = 4 };
 struct th_live_wants {
     uint32_t count, capacity;     /* 0: nothing */
-    uint64_t few[TH_LIVE_WANTED]; /* weak ids and what is wanted, see return_request.h */
+    uint64_t few[TH_LIVE_WANTED]; /* weak ids and what is wanted, see delivery.h */
     uint64_t *many;               /* all of them, once there are more; else not set */
 };
 

@@ -11,7 +11,7 @@
 
 #include "host/self/self.h"
 #include "host/trace/delivery.h"
-#include "host/trace/pattern_hit.h"
+#include "host/trace/dispatch.h"
 
 /* What hooks get. */
 struct live_hit {
