@@ -33,15 +33,6 @@ static const struct th_slots no_tracer = {
     .filled_by = {[0 ... TH_SLOTS - 1] = "no tracer"},
 };
 
-static void watch(struct th_attachment *attachment)
-{
-    attachment->watched = th_alloc(sizeof *attachment->watched);
-    *attachment->watched = *attachment->slots;
-    for (int i = 0; i < TH_SLOTS; i++)
-        attachment->watched->functions[i] = th_trace_callback_watcher;
-    attachment->slots = attachment->watched;
-}
-
 struct th_attachment *th_trace_attachment_create(struct th_session *session,
                                                  const struct th_session_setup *setup,
                                                  th_term state)
@@ -51,8 +42,13 @@ struct th_attachment *th_trace_attachment_create(struct th_session *session,
     attachment->session = session;
     attachment->library = setup->library;
     attachment->slots = setup->library ? th_library_slots(setup->library) : &no_tracer;
-    if (setup->library && th_trace_callback_watcher)
-        watch(attachment);
+    if (setup->library && th_trace_callback_watcher) {
+        attachment->watched = th_alloc(sizeof *attachment->watched);
+        *attachment->watched = *attachment->slots;
+        for (int i = 0; i < TH_SLOTS; i++)
+            attachment->watched->functions[i] = th_trace_callback_watcher;
+        attachment->slots = attachment->watched;
+    }
     attachment->name = th_strdup(setup->name);
     atomic_init(&attachment->pending, th_trace_held());
     th_env_init(&attachment->state_env, TH_ENV_PLAIN);
@@ -80,30 +76,18 @@ void th_trace_attachment_free(struct th_attachment *attachment)
 bool th_trace_attachment_ask_status(struct th_attachment *attachment, th_term tracee)
 {
     th_term argv[] = {TH_AM(trace_status), attachment->state, tracee};
-    struct th_session *session = attachment->session;
-    bool shared = session->shared;
+    const struct th_tracing *tracing = attachment->session->tracing;
     struct th_callback_subject *outer = th_self.subject;
     struct th_callback_subject subject = {.event = th_trace_callback_handled(), .tracee = tracee};
     th_term answer;
 
-    th_trace_session_count(session, TH_COUNTED(status));
+    th_trace_session_count(attachment->session, TH_COUNTED(status));
     th_self.subject = &subject;
-    if (shared)
-        th_progress_enter();
+    th_trace_enter(tracing);
     answer = th_trace_attachment_call(attachment, TH_SLOT_enabled, argv, TH_NONE);
-    if (shared)
-        th_progress_leave();
+    th_trace_leave(tracing);
     th_self.subject = outer;
     return answer != TH_AM(remove);
-}
-
-static enum th_status first_answer(const struct th_attachment *attachment, bool stays)
-{
-    if (attachment->failure)
-        return th_error_raise(TH_FAILED, "%s", attachment->failure);
-    if (!stays)
-        return th_error_raise(TH_FAILED, "it answered 'remove' to enabled(trace_status, ...)");
-    return TH_OK;
 }
 
 enum th_status th_trace_attachment_ask_first_status(struct th_attachment *attachment)
@@ -117,46 +101,11 @@ enum th_status th_trace_attachment_ask_first_status(struct th_attachment *attach
     attachment->asked_first = false;
     th_trace_callback_set(outer);
     th_self.slot = slot;
-    return first_answer(attachment, stays);
-}
-
-/* --- Step 4 ----------------------------------------------------------------------------------- */
-
-static void free_later(struct th_later *later)
-{
-    th_trace_attachment_free(
-        (struct th_attachment *)((char *)later - offsetof(struct th_attachment, later)));
-}
-
-static void retire_shared(struct th_attachment *attachment)
-{
-    if (th_code_permission_may_wait()) {
-        th_progress_wait();
-        th_trace_attachment_free(attachment);
-    } else {
-        th_progress_later(&attachment->later, free_later);
-    }
-}
-
-void th_trace_attachment_retire(struct th_tracing *tracing, struct th_attachment *attachment)
-{
-    if (tracing->shared) {
-        retire_shared(attachment);
-        return;
-    }
-    attachment->retired = tracing->retired_attachments;
-    tracing->retired_attachments = attachment;
-    tracing->unsettled = true;
-    th_trace_settle(tracing);
-}
-
-void th_trace_attachments_free_retired(struct th_tracing *tracing)
-{
-    while (tracing->retired_attachments) {
-        struct th_attachment *attachment = tracing->retired_attachments;
-        tracing->retired_attachments = attachment->retired;
-        th_trace_attachment_free(attachment);
-    }
+    if (attachment->failure)
+        return th_error_raise(TH_FAILED, "%s", attachment->failure);
+    if (!stays)
+        return th_error_raise(TH_FAILED, "it answered 'remove' to enabled(trace_status, ...)");
+    return TH_OK;
 }
 
 /* --- Steps 1 to 3 ----------------------------------------------------------------------------- */
@@ -234,18 +183,26 @@ static enum th_status ask_and_publish(struct replacement *replacement)
     th_session_id id = th_trace_session_id_of(replacement->session);
     struct th_outputs outputs = {0};
     enum th_status status = th_trace_outputs_check(replacement->new, &outputs);
-    struct th_tracer_lock *lock = th_trace_ask_begin(tracing);
+    struct th_tracer_lock *lock;
 
+    th_trace_enter(tracing);
+    lock = th_trace_tracer_lock_pause();
     if (status == TH_OK)
         status = th_trace_attachment_ask_first_status(replacement->new);
     th_trace_outputs_close(&outputs);
     if (status == TH_OK && !lock)
         status = publish(replacement);
-    th_trace_ask_end(tracing);
+    th_trace_leave(tracing);
     th_trace_tracer_lock_return(lock);
     if (status == TH_OK && lock)
         status = th_trace_session_check_there(tracing, id);
     return status == TH_OK && lock ? publish(replacement) : status;
+}
+
+static void free_later(struct th_later *later)
+{
+    th_trace_attachment_free(
+        (struct th_attachment *)((char *)later - offsetof(struct th_attachment, later)));
 }
 
 enum th_status th_trace_session_replace(struct th_session *session,
@@ -269,10 +226,14 @@ enum th_status th_trace_session_replace(struct th_session *session,
         status = ask_and_publish(&replacement);
     lock = th_trace_tracer_lock_pause();
     th_library_release(replacement.old_library);
-    if (status == TH_OK)
-        th_trace_attachment_retire(tracing, replacement.old);
-    else
+    if (status != TH_OK) {
         th_trace_attachment_free(replacement.new);
+    } else if (tracing->shared && th_code_permission_may_wait()) {
+        th_progress_wait();
+        th_trace_attachment_free(replacement.old);
+    } else {
+        th_trace_later(tracing, &replacement.old->later, free_later);
+    }
     th_trace_settle(tracing);
     th_trace_tracer_lock_return(lock);
     return status == TH_OK ? TH_OK : refuse(setup->name, status);

@@ -56,7 +56,7 @@ static void end(struct th_tracing *tracing)
     th_self.clock = NULL;
     th_self.subject = NULL;
     th_env_clear(&tracing->arena);
-    if (tracing->unsettled)
+    if (tracing->waiting || atomic_load_explicit(&tracing->meta_ended, memory_order_relaxed))
         th_trace_settle(tracing);
 }
 
@@ -362,9 +362,6 @@ static void offer_to_patterns(struct th_dispatch *dispatch)
         th_trace_patterns_spawned(dispatch->tracing, dispatch->event->tracee);
     else
         th_trace_patterns_run(dispatch->tracing, dispatch->event);
-    if (!dispatch->tracing->shared &&
-        atomic_load_explicit(&dispatch->tracing->meta_ended, memory_order_relaxed))
-        dispatch->tracing->unsettled = true;
 }
 
 /* True if the event ends here: nobody wants such, and it changes nothing. Who traces a live
@@ -503,16 +500,14 @@ void th_trace_aside(struct th_tracing *tracing, struct th_event *event)
     if (!atomic_load_explicit(&tracing->patterned, memory_order_relaxed) &&
         !is_heeded(tracing, event))
         return;
-    if (tracing->shared) {
-        th_progress_enter();
+    th_trace_enter(tracing);
+    if (tracing->shared)
         th_trace_catch_up(tracing);
-    }
     begin(tracing, event, &subject);
     if (atomic_load_explicit(&tracing->patterned, memory_order_relaxed))
         th_trace_patterns_aside(tracing, event);
     if (is_heeded(tracing, event))
         th_trace_inheritance_heed(tracing, event);
     end(tracing);
-    if (tracing->shared)
-        th_progress_leave();
+    th_trace_leave(tracing);
 }

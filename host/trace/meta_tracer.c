@@ -225,10 +225,7 @@ enum th_status th_trace_meta_tracer_create(struct th_session *owner,
         th_trace_session_free(session);
         return status;
     }
-    session->index = owner->index;
-    session->id = (atomic_fetch_add_explicit(&tracing->created, 1, memory_order_relaxed) + 1) *
-                      TH_SESSIONS_LIMIT +
-                  owner->index;
+    th_trace_session_identify(session, owner->index);
     tracer = th_alloc_zero(sizeof *tracer);
     th_breakpoint_shared_init(&tracer->shared, end);
     tracer->session = session;
@@ -264,18 +261,15 @@ void th_trace_meta_tracer_untold(struct th_tracing *tracing, th_session_id id)
 void th_trace_each_tracer(struct th_tracing *tracing,
                           void (*visit)(void *context, struct th_session *session), void *context)
 {
-    if (tracing->shared)
-        th_progress_enter();
-    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session = th_trace_at(tracing, i);
-        if (session)
-            visit(context, session);
-    }
+    struct th_session *session;
+
+    th_trace_enter(tracing);
+    for (size_t i = 0; (session = th_trace_next(tracing, &i));)
+        visit(context, session);
     for (struct th_meta_tracer *tracer = first(tracing); tracer; tracer = after(tracer))
         if (caller_of(tracer))
             visit(context, tracer->session);
-    if (tracing->shared)
-        th_progress_leave();
+    th_trace_leave(tracing);
 }
 
 void th_trace_meta_tracers_lose(struct th_tracing *tracing, th_term id)

@@ -33,6 +33,12 @@ struct th_shared_spec {
     struct th_match_spec *spec;
 };
 
+/* The breakpoints of SESSION; NULL: it was never given patterns. */
+static inline struct th_points *th_trace_points_of(const struct th_session *session)
+{
+    return atomic_load_explicit(&session->points, memory_order_relaxed);
+}
+
 extern const struct th_bp_hooks th_trace_pattern_hooks;
 
 /* What is new. */

@@ -17,10 +17,7 @@
 #include <stdatomic.h>
 
 struct th_tracee_refs {
-    union {
-        struct th_tracee_refs *retired; /* in th_tracing's list: the next one */
-        struct th_later later;          /* of a tracing that is shared */
-    };
+    struct th_later later; /* when they were replaced */
     uint32_t count;
     struct th_tracee_ref {
         struct th_session *session;

@@ -8,32 +8,6 @@
 
 #include <stdatomic.h>
 
-/* Callbacks of a tracing that is shared are in a section, also those that belong to no event. */
-static void enter(const struct th_session *session)
-{
-    if (session->shared)
-        th_progress_enter();
-}
-
-static void leave(const struct th_session *session)
-{
-    if (session->shared)
-        th_progress_leave();
-}
-
-struct th_tracer_lock *th_trace_ask_begin(const struct th_tracing *tracing)
-{
-    if (tracing->shared)
-        th_progress_enter();
-    return th_trace_tracer_lock_pause();
-}
-
-void th_trace_ask_end(const struct th_tracing *tracing)
-{
-    if (tracing->shared)
-        th_progress_leave();
-}
-
 /* Nobody else knows SESSION yet. */
 static enum th_status ask_first_status(const struct th_session *session)
 {
@@ -43,9 +17,9 @@ static enum th_status ask_first_status(const struct th_session *session)
     enum th_status status = th_trace_outputs_check(attachment, &outputs);
 
     if (status == TH_OK) {
-        enter(session);
+        th_trace_enter(session->tracing);
         status = th_trace_attachment_ask_first_status(attachment);
-        leave(session);
+        th_trace_leave(session->tracing);
     }
     th_trace_outputs_close(&outputs);
     th_trace_tracer_lock_return(lock);
@@ -56,9 +30,9 @@ bool th_trace_session_ask_status(struct th_session *session, th_term tracee)
 {
     bool stays;
 
-    enter(session); /* the tracer stays */
+    th_trace_enter(session->tracing); /* the tracer stays */
     stays = th_trace_attachment_ask_status(th_trace_session_attachment(session), tracee);
-    leave(session);
+    th_trace_leave(session->tracing);
     return stays;
 }
 
@@ -101,9 +75,13 @@ static unsigned free_index(const struct th_tracing *tracing)
     return index;
 }
 
-static uint64_t next_number(struct th_tracing *tracing)
+void th_trace_session_identify(struct th_session *session, unsigned index)
 {
-    return atomic_fetch_add_explicit(&tracing->created, 1, memory_order_relaxed) + 1;
+    session->index = index;
+    session->id =
+        (atomic_fetch_add_explicit(&session->tracing->created, 1, memory_order_relaxed) + 1) *
+            TH_SESSIONS_LIMIT +
+        index;
 }
 
 /* False if there are too many. */
@@ -114,8 +92,7 @@ static bool enlist(struct th_tracing *tracing, struct th_session *session)
     th_trace_lock(tracing);
     index = free_index(tracing);
     if (index < TH_SESSIONS_LIMIT) {
-        session->index = index;
-        session->id = next_number(tracing) * TH_SESSIONS_LIMIT + index;
+        th_trace_session_identify(session, index);
         session->unwanted_before = atomic_load_explicit(&tracing->unwanted, memory_order_relaxed);
         tracing->ids[index] = session->id;
         atomic_store_explicit(&tracing->sessions[index], session, memory_order_release);
@@ -125,21 +102,6 @@ static bool enlist(struct th_tracing *tracing, struct th_session *session)
     th_trace_unlock(tracing);
     th_trace_settle(tracing);
     return index < TH_SESSIONS_LIMIT;
-}
-
-static enum th_status begin(struct th_tracing *tracing, struct th_session *session)
-{
-    enum th_status status = TH_OK;
-    bool room;
-
-    th_trace_lock(tracing);
-    room = free_index(tracing) < TH_SESSIONS_LIMIT;
-    th_trace_unlock(tracing);
-    if (room)
-        status = ask_first_status(session);
-    if (status == TH_OK && (!room || !enlist(tracing, session)))
-        status = th_error_raise(TH_USAGE, "there can be at most %d tracers", TH_SESSIONS_LIMIT);
-    return status;
 }
 
 static enum th_status refuse(struct th_session *session, enum th_status status)
@@ -169,8 +131,16 @@ enum th_status th_trace_session_create(struct th_tracing *tracing,
                                        struct th_session **result)
 {
     struct th_session *session = new_session(tracing, setup);
-    enum th_status status = begin(tracing, session);
+    enum th_status status = TH_OK;
+    bool room;
 
+    th_trace_lock(tracing);
+    room = free_index(tracing) < TH_SESSIONS_LIMIT;
+    th_trace_unlock(tracing);
+    if (room)
+        status = ask_first_status(session);
+    if (status == TH_OK && (!room || !enlist(tracing, session)))
+        status = th_error_raise(TH_USAGE, "there can be at most %d tracers", TH_SESSIONS_LIMIT);
     if (status != TH_OK)
         return refuse(session, status);
     *result = session;
@@ -234,29 +204,22 @@ enum th_status th_trace_session_check_there(struct th_tracing *tracing, th_sessi
 
 /* --- trace_status --- */
 
-/* It may be freed by this. */
-static void leave_settled(struct th_session *session)
-{
-    struct th_tracing *tracing = session->tracing;
-
-    leave(session);
-    th_trace_settle(tracing);
-}
-
 bool th_trace_session_status(struct th_session *session)
 {
+    struct th_tracing *tracing = session->tracing;
     bool attached = th_trace_session_is_attached(session);
 
     if (!attached || th_self.attachment)
         return attached;
-    enter(session); /* it may be destroyed in the callback, by itself or another thread */
+    th_trace_enter(tracing); /* it may be destroyed in the callback, by itself or another thread */
     if (!th_trace_session_ask_status(session, TH_AM(undefined))) {
-        th_trace_lock(session->tracing);
+        th_trace_lock(tracing);
         th_trace_session_detach(session);
-        th_trace_unlock(session->tracing);
+        th_trace_unlock(tracing);
     }
     attached = th_trace_session_is_attached(session);
-    leave_settled(session);
+    th_trace_leave(tracing);
+    th_trace_settle(tracing); /* it may be freed by this */
     return attached;
 }
 
@@ -303,33 +266,26 @@ void th_trace_go(struct th_tracing *tracing)
 
     if (!hold)
         return;
-    lock = th_trace_ask_begin(tracing);
+    th_trace_enter(tracing); /* sessions that were found before stay */
+    lock = th_trace_tracer_lock_pause();
     th_trace_each_tracer(tracing, end_pending, NULL);
     hold = 0;
-    th_trace_ask_end(tracing);
+    th_trace_leave(tracing);
     th_trace_tracer_lock_return(lock);
-}
-
-static void lose_sessions(struct th_tracing *tracing, th_term id)
-{
-    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session = th_trace_at(tracing, i);
-        if (session && th_trace_session_attachment(session)->state == id)
-            th_trace_session_status(session);
-    }
 }
 
 /* In a section, so that who is found stays. (Who is attached meanwhile could be overlooked as
  * well.) */
 void th_trace_ended(struct th_tracing *tracing, th_term id)
 {
-    if (tracing->shared)
-        th_progress_enter();
-    if (atomic_load_explicit(&tracing->attached, memory_order_relaxed) > 0)
-        lose_sessions(tracing, id);
+    struct th_session *session;
+
+    th_trace_enter(tracing);
+    for (size_t i = 0; (session = th_trace_next(tracing, &i));)
+        if (th_trace_session_attachment(session)->state == id)
+            th_trace_session_status(session);
     th_trace_meta_tracers_lose(tracing, id);
-    if (tracing->shared)
-        th_progress_leave();
+    th_trace_leave(tracing);
 }
 
 bool th_trace_session_attached(const struct th_session *session)
@@ -382,19 +338,21 @@ th_term th_trace_session_state_term(const struct th_session *session)
     return th_trace_session_attachment(session)->state;
 }
 
-static void sum(const struct th_session *session, uint64_t sums[TH_COUNTED_ALL])
+/* Copies the counts of SESSION from FIRST on into COUNTS, which has SIZE bytes. */
+static void copy_counts(const struct th_session *session, size_t first, void *counts, size_t size)
 {
-    memcpy(sums, session->counts, TH_COUNTED_ALL * sizeof *sums);
+    uint64_t sums[TH_COUNTED_ALL];
+
+    memcpy(sums, session->counts, sizeof sums);
     th_trace_thread_sum(session, sums);
+    memcpy(counts, sums + first, size);
 }
 
 struct th_session_counts th_trace_session_counted(const struct th_session *session)
 {
-    uint64_t sums[TH_COUNTED_ALL];
     struct th_session_counts counts;
 
-    sum(session, sums);
-    memcpy(&counts, sums, sizeof counts);
+    copy_counts(session, 0, &counts, sizeof counts);
     counts.enabled += counts.discarded; /* each answer is counted once */
     return counts;
 }
@@ -410,20 +368,16 @@ struct th_session_counts th_trace_session_counts(const struct th_session *sessio
 
 struct th_pattern_counts th_trace_session_pattern_counts(const struct th_session *session)
 {
-    uint64_t sums[TH_COUNTED_ALL];
     struct th_pattern_counts counts;
 
-    sum(session, sums);
-    memcpy(&counts, sums + TH_COUNTED_SESSION, sizeof counts);
+    copy_counts(session, TH_COUNTED_SESSION, &counts, sizeof counts);
     return counts;
 }
 
 struct th_message_counts th_trace_session_message_counts(const struct th_session *session)
 {
-    uint64_t sums[TH_COUNTED_ALL];
     struct th_message_counts counts;
 
-    sum(session, sums);
-    memcpy(&counts, sums + TH_COUNTED_PATTERNS, sizeof counts);
+    copy_counts(session, TH_COUNTED_PATTERNS, &counts, sizeof counts);
     return counts;
 }

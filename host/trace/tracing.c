@@ -11,7 +11,6 @@ struct th_tracee_refs *th_trace_refs_create(size_t count)
     struct th_tracee_refs *refs =
         th_alloc(sizeof *refs + (count > 0 ? count : 1) * sizeof refs->refs[0]);
 
-    refs->retired = NULL;
     refs->count = 0;
     refs->refs[0] = (struct th_tracee_ref){NULL, TH_FLAG_NONE};
     return refs;
@@ -66,6 +65,18 @@ bool th_trace_refs_equal(const struct th_tracee_refs *a, const struct th_tracee_
 
 /* --- what waits for the end of the event at hand --- */
 
+void th_trace_later(struct th_tracing *tracing, struct th_later *later,
+                    void (*run)(struct th_later *later))
+{
+    if (tracing->shared) {
+        th_progress_later(later, run);
+        return;
+    }
+    *later = (struct th_later){.run = run};
+    *tracing->waiting_end = later;
+    tracing->waiting_end = &later->next;
+}
+
 static void free_refs(struct th_later *later)
 {
     th_free((char *)later - offsetof(struct th_tracee_refs, later));
@@ -73,69 +84,32 @@ static void free_refs(struct th_later *later)
 
 void th_trace_retire(struct th_tracing *tracing, struct th_tracee_refs *refs)
 {
-    if (tracing->shared) {
-        th_progress_later(&refs->later, free_refs);
-        return;
-    }
-    refs->retired = tracing->retired;
-    tracing->retired = refs;
-    tracing->unsettled = true;
+    th_trace_later(tracing, &refs->later, free_refs);
 }
 
-static void free_retired(struct th_tracing *tracing)
-{
-    while (tracing->retired) {
-        struct th_tracee_refs *next = tracing->retired->retired;
-        th_free(tracing->retired);
-        tracing->retired = next;
-    }
-}
-
-static void deliver(struct th_tracing *tracing)
-{
-    struct th_delivered *deliveries = tracing->deliveries;
-    size_t count = tracing->delivery_count;
-
-    tracing->deliveries = NULL; /* others may be asked for meanwhile */
-    tracing->delivery_count = tracing->delivery_capacity = 0;
-    for (size_t i = 0; i < count; i++)
-        deliveries[i].done(deliveries[i].context);
-    th_free(deliveries);
-}
-
-/* Each event is a section, so those that have begun are over after thread progress. */
-struct later_delivery {
+struct delivery_asked {
     struct th_later later; /* the first member */
-    struct th_delivered delivery;
+    void (*done)(void *context);
+    void *context;
 };
 
-static void deliver_later(struct th_later *later)
+static void report_delivered(struct th_later *later)
 {
-    struct later_delivery *due = (struct later_delivery *)later;
+    struct delivery_asked *asked = (struct delivery_asked *)later;
 
-    due->delivery.done(due->delivery.context);
-    th_free(due);
-}
-
-static void delivered_shared(void (*done)(void *context), void *context)
-{
-    struct later_delivery *due = th_alloc(sizeof *due);
-
-    due->delivery = (struct th_delivered){done, context};
-    th_progress_later(&due->later, deliver_later);
+    asked->done(asked->context);
+    th_free(asked);
 }
 
 void th_trace_delivered(struct th_tracing *tracing, th_term tracee, void (*done)(void *context),
                         void *context)
 {
+    struct delivery_asked *asked = th_alloc(sizeof *asked);
+
     (void)tracee; /* whoever waits for all waits for one */
-    if (tracing->shared) {
-        delivered_shared(done, context);
-        return;
-    }
-    TH_ARRAY_GROW(tracing->deliveries, tracing->delivery_count, tracing->delivery_capacity);
-    tracing->deliveries[tracing->delivery_count++] = (struct th_delivered){done, context};
-    tracing->unsettled = true;
+    asked->done = done;
+    asked->context = context;
+    th_trace_later(tracing, &asked->later, report_delivered);
     th_trace_settle(tracing);
 }
 
@@ -148,12 +122,14 @@ void th_trace_settle(struct th_tracing *tracing)
 {
     if (th_trace_callback_handled() || th_self.attachment)
         return;
-    while (tracing->unsettled || meta_ended(tracing)) {
-        tracing->unsettled = false;
-        th_trace_sessions_bury(tracing);
-        free_retired(tracing);
-        th_trace_attachments_free_retired(tracing);
-        deliver(tracing);
+    while (tracing->waiting || meta_ended(tracing)) {
+        struct th_later *due = tracing->waiting, *next;
+        tracing->waiting = NULL; /* others may be handed in meanwhile */
+        tracing->waiting_end = &tracing->waiting;
+        for (; due; due = next) {
+            next = due->next;
+            due->run(due);
+        }
         if (atomic_exchange_explicit(&tracing->meta_ended, false, memory_order_acquire))
             th_trace_meta_tracers_reap(tracing);
     }
@@ -178,43 +154,35 @@ void th_trace_update(struct th_tracing *tracing)
 
     for (enum th_kind kind = 0; kind < TH_KINDS; kind++) {
         struct th_tracee_refs *found = th_trace_refs_create(TH_SESSIONS_LIMIT);
-        for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
-            if ((session = th_trace_at(tracing, i)))
-                th_trace_refs_add(found, session, session->found[kind]);
+        for (size_t i = 0; (session = th_trace_next(tracing, &i));)
+            th_trace_refs_add(found, session, session->found[kind]);
         flags = th_trace_refs_union(found);
         atomic_fetch_or_explicit(&tracing->wanted, flags, memory_order_relaxed);
         atomic_store_explicit(&tracing->found_flags[kind], flags, memory_order_relaxed);
         replace(tracing, &tracing->found[kind], found);
     }
-    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
-        if ((session = th_trace_at(tracing, i)))
-            th_trace_refs_add(everyone, session,
-                              atomic_load_explicit(&session->flags, memory_order_relaxed) |
-                                  TH_FLAG_ALWAYS);
+    for (size_t i = 0; (session = th_trace_next(tracing, &i));)
+        th_trace_refs_add(everyone, session,
+                          atomic_load_explicit(&session->flags, memory_order_relaxed) |
+                              TH_FLAG_ALWAYS);
     replace(tracing, &tracing->everyone, everyone);
     th_trace_inheritance_update(tracing);
 }
 
 /* --- worlds --- */
 
-static void forget_departed(struct th_tracing *tracing)
-{
-    for (size_t i = 0; i < TH_DEPARTED; i++) {
-        struct th_departed *departed = &tracing->departed[i];
-        struct th_tracee_refs *refs =
-            atomic_exchange_explicit(&departed->refs, NULL, memory_order_relaxed);
-        if (refs)
-            th_trace_retire(tracing, refs);
-        departed->id = TH_NONE;
-    }
-    tracing->departures = 0;
-}
-
 static void leave_world(struct th_tracing *tracing)
 {
     th_process_world_reset(th_trace_tracee_drop);
     th_trace_lock(tracing);
-    forget_departed(tracing);
+    for (size_t i = 0; i < TH_DEPARTED; i++) {
+        struct th_tracee_refs *refs =
+            atomic_exchange_explicit(&tracing->departed[i].refs, NULL, memory_order_relaxed);
+        if (refs)
+            th_trace_retire(tracing, refs);
+        tracing->departed[i].id = TH_NONE;
+    }
+    tracing->departures = 0;
     tracing->calls_forgotten += th_recorded_habit_forgotten(&tracing->habit);
     tracing->habit = (struct th_discard_habit){0};
     tracing->special = false;
@@ -234,19 +202,10 @@ void th_trace_new_world(struct th_tracing *tracing)
 
 /* --- threads --- */
 
-static void make_lock(struct th_tracing *tracing)
-{
-    pthread_mutexattr_t recursive;
-
-    pthread_mutexattr_init(&recursive);
-    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(&tracing->lock, &recursive);
-    pthread_mutexattr_destroy(&recursive);
-}
-
 void th_trace_share(struct th_tracing *tracing)
 {
     struct th_live_counts before = th_trace_thread_sum_live();
+    struct th_session *session;
 
     if (tracing->shared)
         return;
@@ -256,9 +215,8 @@ void th_trace_share(struct th_tracing *tracing)
     tracing->suppressed_before = before.suppressed;
     tracing->strangers_before = before.strangers;
     tracing->shared = true;
-    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
-        if (th_trace_at(tracing, i))
-            th_trace_at(tracing, i)->shared = true;
+    for (size_t i = 0; (session = th_trace_next(tracing, &i));)
+        session->shared = true;
     th_trace_meta_tracers_share(tracing);
 }
 
@@ -277,9 +235,14 @@ bool th_trace_is_shared(const struct th_tracing *tracing)
 struct th_tracing *th_trace_create(void)
 {
     struct th_tracing *tracing = th_alloc_zero(sizeof *tracing);
+    pthread_mutexattr_t recursive;
 
+    pthread_mutexattr_init(&recursive);
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&tracing->lock, &recursive);
+    pthread_mutexattr_destroy(&recursive);
+    tracing->waiting_end = &tracing->waiting;
     th_env_init(&tracing->arena, TH_ENV_PLAIN);
-    make_lock(tracing);
     atomic_init(&tracing->wanted, TH_FLAG_ALWAYS);
     th_recorded_start(&tracing->execution, NULL);
     for (enum th_kind kind = 0; kind < TH_KINDS; kind++)
@@ -291,22 +254,21 @@ struct th_tracing *th_trace_create(void)
 
 void th_trace_free(struct th_tracing *tracing)
 {
+    struct th_session *session;
+
     if (!tracing)
         return;
     leave_world(tracing);
     if (tracing->shared)
         th_trace_sessions_settle(tracing);
-    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
-        if (th_trace_at(tracing, i))
-            th_trace_session_free(th_trace_at(tracing, i));
+    for (size_t i = 0; (session = th_trace_next(tracing, &i));)
+        th_trace_session_free(session);
     th_trace_meta_tracers_settle(tracing);
     if (tracing->live.count > 0 || tracing->live_functions)
         th_bug("a tracing is freed that has live processes or functions");
     th_hash_table_free(&tracing->live);
     th_trace_functions_free(&tracing->functions);
-    free_retired(tracing);
-    th_trace_attachments_free_retired(tracing);
-    th_free(tracing->deliveries);
+    th_trace_settle(tracing);
     th_env_release(&tracing->arena);
     for (enum th_kind kind = 0; kind < TH_KINDS; kind++)
         th_free(atomic_load_explicit(&tracing->found[kind], memory_order_relaxed));
@@ -325,17 +287,19 @@ size_t th_trace_sessions(const struct th_tracing *tracing)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
-        count += th_trace_at(tracing, i) != NULL;
+    for (size_t i = 0; th_trace_next(tracing, &i);)
+        count++;
     return count;
 }
 
 struct th_session *th_trace_session(const struct th_tracing *tracing, size_t n)
 {
-    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
-        if (th_trace_at(tracing, i) && n-- == 0)
-            return th_trace_at(tracing, i);
-    return NULL;
+    struct th_session *session;
+    size_t i = 0;
+
+    while ((session = th_trace_next(tracing, &i)) && n-- > 0)
+        continue;
+    return session;
 }
 
 uint32_t th_trace_seen(const struct th_tracing *tracing)

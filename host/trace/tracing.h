@@ -61,12 +61,9 @@ struct th_attachment {
     _Atomic uint64_t pending;
     /* Its tracer wants to be asked for its trace_status again then. Likewise. */
     atomic_bool asks_again;
-    bool asked_first; /* the thread that attaches it is in its first trace_status */
-    char *failure;    /* what its tracer has reported in that: th_trace_callback_failed() */
-    union {
-        struct th_attachment *retired; /* in th_tracing's list: the next one */
-        struct th_later later;         /* of a tracing that is shared */
-    };
+    bool asked_first;      /* the thread that attaches it is in its first trace_status */
+    char *failure;         /* what its tracer has reported in that: th_trace_callback_failed() */
+    struct th_later later; /* when it was replaced */
 };
 
 enum th_message_side { TH_MESSAGE_SENT, TH_MESSAGE_RECEIVED, TH_MESSAGES };
@@ -89,8 +86,7 @@ struct th_session {
     /* False once trace_status has answered `remove`, and when clearing. Both relaxed: whoever must
      * be sure that all have seen it waits for progress. Written under the lock. */
     atomic_bool attached, clearing;
-    struct th_session *next_clearing;
-    struct th_later later;    /* when it is buried, in a tracing that is shared */
+    struct th_later later;    /* when it is buried */
     uint32_t found[TH_KINDS]; /* flags of existing tracees that were not seen */
     uint32_t born[TH_KINDS];  /* of new ones */
     struct th_expected {      /* th_trace_session_expect() */
@@ -196,15 +192,8 @@ struct th_tracing {
     void (*display)(th_term term); /* of match specifications; NULL: goes nowhere */
     /* The trace control word of match specifications. Relaxed, a word in itself. */
     _Atomic uint32_t control_word;
-    struct th_tracee_refs *retired; /* replaced during the event at hand, freed after it */
-    struct th_session *clearing;    /* destroyed during it */
-    struct th_attachment *retired_attachments;
-    struct th_delivered {
-        void (*done)(void *context);
-        void *context;
-    } * deliveries; /* asked for during it */
-    size_t delivery_count, delivery_capacity;
-    bool unsettled; /* there is any of these four: only while not shared */
+    struct th_later *waiting,
+        **waiting_end; /* for the end of the event at hand: th_trace_later() */
     bool wall_clock;
     th_env arena; /* the terms of the event at hand, shared by all sessions */
     struct th_event_clock {
@@ -226,9 +215,32 @@ static inline void th_trace_unlock(struct th_tracing *tracing)
         pthread_mutex_unlock(&tracing->lock);
 }
 
+/* Around what other threads may replace meanwhile: a read section, if the tracing is shared. */
+static inline void th_trace_enter(const struct th_tracing *tracing)
+{
+    if (tracing->shared)
+        th_progress_enter();
+}
+
+static inline void th_trace_leave(const struct th_tracing *tracing)
+{
+    if (tracing->shared)
+        th_progress_leave();
+}
+
 static inline struct th_session *th_trace_at(const struct th_tracing *tracing, size_t index)
 {
     return atomic_load_explicit(&tracing->sessions[index], memory_order_acquire);
+}
+
+/* The first session from the index *I on, which becomes the one after that; NULL: there is none. */
+static inline struct th_session *th_trace_next(const struct th_tracing *tracing, size_t *i)
+{
+    struct th_session *session = NULL;
+
+    while (!session && *i < TH_SESSIONS_LIMIT)
+        session = th_trace_at(tracing, (*i)++);
+    return session;
 }
 
 /* In an event, or under the lock; it stays as long. */
@@ -265,13 +277,6 @@ static inline void th_trace_session_count(struct th_session *session, size_t wha
         session->counts[what]++;
 }
 
-/* Around what a tracer is asked, and may take any time for: a read section, if the tracing is
- * shared, without the lock that the calling thread has; after it th_trace_tracer_lock_return().
- * Sessions that were found before stay in between. */
-struct th_tracer_lock;
-struct th_tracer_lock *th_trace_ask_begin(const struct th_tracing *tracing);
-void th_trace_ask_end(const struct th_tracing *tracing);
-
 /* The number of the thread's th_trace_hold(); 0: it does not hold. */
 uint64_t th_trace_held(void);
 
@@ -285,14 +290,16 @@ bool th_trace_session_ask_status(struct th_session *session, th_term tracee);
 /* It is attached no more. Under the lock. */
 void th_trace_session_detach(struct th_session *session);
 
+/* Gives SESSION its id, which ends in INDEX. */
+void th_trace_session_identify(struct th_session *session, unsigned index);
+
 /* The first steps of th_trace_session_create(), of a meta tracer: its session is in no list. */
 enum th_status th_trace_session_begin_meta(struct th_tracing *tracing,
                                            const struct th_session_setup *setup,
                                            struct th_session **session);
 
-/* Frees a session that nothing refers to; buries those that were destroyed. */
+/* Frees a session that nothing refers to. */
 void th_trace_session_free(struct th_session *session);
-void th_trace_sessions_bury(struct th_tracing *tracing);
 
 /* Waits until those that were destroyed in a shared tracing are buried. */
 void th_trace_sessions_settle(struct th_tracing *tracing);
@@ -420,10 +427,10 @@ bool th_trace_attachment_ask_status(struct th_attachment *attachment, th_term tr
  * `remove`. */
 enum th_status th_trace_attachment_ask_first_status(struct th_attachment *attachment);
 
-/* ATTACHMENT was replaced. It is freed when nobody is in its callbacks or on the way there; at
- * once, where the thread may wait for that. */
-void th_trace_attachment_retire(struct th_tracing *tracing, struct th_attachment *attachment);
-void th_trace_attachments_free_retired(struct th_tracing *tracing);
+/* Has RUN(LATER) called when the events that have begun are over: in a tracing that is shared by
+ * th_progress_later(), else by th_trace_settle(), in the order in which they were handed in. */
+void th_trace_later(struct th_tracing *tracing, struct th_later *later,
+                    void (*run)(struct th_later *later));
 
 /* REFS are no more in use, but perhaps by the event at hand. */
 void th_trace_retire(struct th_tracing *tracing, struct th_tracee_refs *refs);
