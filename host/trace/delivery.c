@@ -53,36 +53,41 @@ static void run(struct th_delivery *delivery, const struct th_delivery_source *s
     th_trace_match_context_run(&context, delivery->spec->spec, &subject, result);
 }
 
-static void count_unknown(struct th_session *session, const struct th_match_result *result)
-{
-    for (unsigned i = 0; i < result->callers_unknown; i++)
-        th_trace_session_count(session, TH_COUNTED_BY_PATTERNS(callers_unknown));
-    for (unsigned i = 0; i < result->unsure; i++)
-        th_trace_session_count(session, TH_COUNTED_BY_PATTERNS(actions_unsure));
-    if (is_undecided(result))
-        th_trace_session_count(session, TH_COUNTED_BY_PATTERNS(undecided));
-}
-
 /* Matches a call. NULL: it is damaged. Else *ROOM, or the result that is the same for all. */
 static const struct th_match_result *match(struct th_delivery *delivery,
                                            const struct th_delivery_source *source,
                                            struct th_match_result *room)
 {
+    struct th_session *session = matching(delivery, source);
+
     if (source->subject && source->decode && !source->decode(delivery))
         return NULL;
     if (!source->subject || !delivery->spec)
         return &th_trace_delivery_matched;
     run(delivery, source, room);
-    count_unknown(matching(delivery, source), room);
+    for (unsigned i = 0; i < room->callers_unknown; i++)
+        th_trace_session_count(session, TH_COUNTED_BY_PATTERNS(callers_unknown));
+    for (unsigned i = 0; i < room->unsure; i++)
+        th_trace_session_count(session, TH_COUNTED_BY_PATTERNS(actions_unsure));
+    if (is_undecided(room))
+        th_trace_session_count(session, TH_COUNTED_BY_PATTERNS(undecided));
     return room;
 }
 
-/* True if the message passes. */
-static bool match_message(struct th_delivery *delivery, const struct th_delivery_source *source,
-                          struct th_session *session)
+/* The specification may have changed the flags. One that took away the flag for such events does so
+ * for those to come; a tracee that is not traced at all any more is left out. */
+bool th_trace_delivery_match_first(struct th_delivery *delivery,
+                                   const struct th_delivery_source *source)
 {
+    struct th_session *session = delivery->attachment->session;
     struct th_match_result *result = &delivery->matched;
 
+    if (!delivery->spec->spec) {
+        th_trace_session_count(session, TH_COUNTED_OF_MESSAGES(unmatched));
+        return false;
+    }
+    if (!source->decode(delivery))
+        return false;
     run(delivery, source, result);
     for (unsigned i = 0; i < result->unsure; i++)
         th_trace_session_count(session, TH_COUNTED_OF_MESSAGES(actions_unsure));
@@ -94,22 +99,6 @@ static bool match_message(struct th_delivery *delivery, const struct th_delivery
         th_trace_session_count(session, TH_COUNTED_OF_MESSAGES(unmatched));
         return false;
     }
-    return true;
-}
-
-/* The specification may have changed the flags. One that took away the flag for such events does so
- * for those to come; a tracee that is not traced at all any more is left out. */
-bool th_trace_delivery_match_first(struct th_delivery *delivery,
-                                   const struct th_delivery_source *source)
-{
-    struct th_session *session = delivery->attachment->session;
-
-    if (!delivery->spec->spec) {
-        th_trace_session_count(session, TH_COUNTED_OF_MESSAGES(unmatched));
-        return false;
-    }
-    if (!source->decode(delivery) || !match_message(delivery, source, session))
-        return false;
     delivery->flags = source->flags(delivery);
     if (delivery->flags & TH_FLAG_SILENT) {
         th_trace_session_count(session, TH_COUNTED_OF_MESSAGES(silenced));
@@ -120,32 +109,14 @@ bool th_trace_delivery_match_first(struct th_delivery *delivery,
 
 /* --- steps 3 to 6 ----------------------------------------------------------------------------- */
 
-static enum th_delivery_outcome decide_call(struct th_delivery *delivery,
-                                            const struct th_delivery_source *source,
-                                            const struct th_match_result *result)
-{
-    struct th_match_result room;
-    uint32_t flags;
-
-    if (!result)
-        result = match(delivery, source, &room);
-    if (!result || result->end != TH_MATCH_YES)
-        return TH_DELIVERY_OVER;
-    flags = source->flags ? source->flags(delivery) : delivery->flags;
-    if (flags & TH_FLAG_SILENT && th_trace_delivery_group(delivery, source) == TH_GROUP_call) {
-        th_trace_session_count(delivery->attachment->session, TH_COUNTED(silenced));
-        return TH_DELIVERY_SILENCED;
-    }
-    th_trace_delivery_accept(delivery, source, result, result->message, flags);
-    return TH_DELIVERY_OVER;
-}
-
 enum th_delivery_outcome th_trace_delivery_decide(struct th_delivery *delivery,
                                                   const struct th_delivery_source *source,
                                                   th_term answer,
                                                   const struct th_match_result *result)
 {
     enum th_delivery_outcome outcome = TH_DELIVERY_OVER;
+    struct th_match_result room;
+    uint32_t flags;
 
     th_trace_delivery_count(delivery, source, TH_COUNTED(enabled));
     if (answer != TH_AM(trace))
@@ -155,8 +126,17 @@ enum th_delivery_outcome th_trace_delivery_decide(struct th_delivery *delivery,
         return outcome; /* it may have been destroyed */
     if (source->is_message)
         th_trace_delivery_send(delivery, source, delivery->matched.message, delivery->flags);
-    else
-        outcome = decide_call(delivery, source, result);
+    else if (!result)
+        result = match(delivery, source, &room);
+    if (result && result->end == TH_MATCH_YES) {
+        flags = source->flags ? source->flags(delivery) : delivery->flags;
+        if (flags & TH_FLAG_SILENT && th_trace_delivery_group(delivery, source) == TH_GROUP_call) {
+            th_trace_session_count(delivery->attachment->session, TH_COUNTED(silenced));
+            outcome = TH_DELIVERY_SILENCED;
+        } else {
+            th_trace_delivery_accept(delivery, source, result, result->message, flags);
+        }
+    }
     if (source->in_thread)
         th_env_clear(&th_self.trace_thread->arena);
     return outcome;
@@ -273,15 +253,28 @@ static enum th_time_kind wanted_time(enum th_time_kind recorded, uint32_t flags)
     return flags & TH_FLAG_CPU_TIMESTAMP ? TH_TIME_CPU : TH_TIME_NONE;
 }
 
-/* COUNT pairs, of those that there are, in the order of their keys. */
-static inline th_term make_map(th_env *env, th_term extra, th_term result, th_term scheduler_id,
-                               enum th_time_kind time, size_t count)
+th_term th_trace_opts_make(th_env *env, th_term extra, th_term result, th_term scheduler_id,
+                           enum th_time_kind recorded, uint32_t flags)
 {
-    th_term *words = th_env_take(env, 2 + 2 * count);
-    th_term *key = words + 2, *value = key + count;
+    enum th_time_kind time = wanted_time(recorded, flags);
+    th_term *words, *key, *value;
+    size_t count;
 
+    if (result == TH_AM(true))
+        result = TH_NONE;
+    if (!(flags & (TH_FLAG_SCHEDULER_ID | TH_FLAG_AS_RECORDED)))
+        scheduler_id = TH_NONE;
+    count = (extra != TH_NONE) + (result != TH_NONE) + (size_t)(scheduler_id != TH_NONE);
+    if (count == 0)
+        return th_boxed(time == TH_TIME_NONE ? th_trace_opts_empty : stamp_maps[time]);
+    count += time != TH_TIME_NONE;
+
+    /* In the order of their keys. */
+    words = th_env_take(env, 2 + 2 * count);
     words[0] = th_header(TH_MAP, 1 + 2 * count);
     words[1] = count;
+    key = words + 2;
+    value = key + count;
     if (extra != TH_NONE)
         *key++ = TH_AM(extra), *value++ = extra;
     if (result != TH_NONE)
@@ -291,36 +284,4 @@ static inline th_term make_map(th_env *env, th_term extra, th_term result, th_te
     if (time != TH_TIME_NONE)
         *key = TH_AM(timestamp), *value = stamp_maps[time][3];
     return th_boxed(words);
-}
-
-/* RESULT is what the specification said. */
-static inline th_term make(th_env *env, th_term extra, th_term result, th_term scheduler_id,
-                           enum th_time_kind time)
-{
-    size_t count;
-
-    if (result == TH_AM(true))
-        result = TH_NONE;
-    count = (extra != TH_NONE) + (result != TH_NONE) + (size_t)(scheduler_id != TH_NONE);
-    if (count == 0)
-        return th_boxed(time == TH_TIME_NONE ? th_trace_opts_empty : stamp_maps[time]);
-    return make_map(env, extra, result, scheduler_id, time, count + (time != TH_TIME_NONE));
-}
-
-th_term th_trace_opts_make(th_env *env, const struct th_event *event, th_term extra, th_term result,
-                           uint32_t flags)
-{
-    bool scheduler = flags & (TH_FLAG_SCHEDULER_ID | TH_FLAG_AS_RECORDED);
-
-    return make(env, extra, result, scheduler ? event->scheduler_id : TH_NONE,
-                wanted_time(event->time.kind, flags));
-}
-
-th_term th_trace_opts_make_live(th_env *env, th_term extra, th_term result, unsigned scheduler,
-                                uint32_t flags)
-{
-    bool told = scheduler && flags & (TH_FLAG_SCHEDULER_ID | TH_FLAG_AS_RECORDED);
-
-    return make(env, extra, result, told ? th_small(scheduler) : TH_NONE,
-                wanted_time(TH_TIME_NONE, flags));
 }

@@ -13,8 +13,8 @@
  * A message at a pattern takes the steps 1, 3, 4, 2, 6. The end of a call has no `enabled`: 1, then
  * whether its call was delivered, then 6.
  *
- * Producers are: recorded and live events (dispatch.c), messages at patterns (message_filter.c),
- * recorded calls at breakpoints (pattern_hit.c) and their ends (pattern_end.c), live calls
+ * Producers are: recorded and live events (dispatch.c), messages at patterns (message_pattern.c),
+ * recorded calls at breakpoints and their ends (pattern_hit.c), live calls
  * (live_call.c) and their ends (live_end.c). For each session a producer fills a struct
  * th_delivery. What differs from one producer to the other stands in its struct
  * th_delivery_source. That is a constant where th_trace_deliver() is called, so that a compiler
@@ -73,18 +73,13 @@ static inline uint64_t th_trace_return_request_of(const struct th_match_result *
 /* --- The options map of trace_X(Tag, State, Tracee, Term, Opts) ------------------------------- */
 
 /*
- * The map for EVENT, whose terms and time are filled, under a session's FLAGS: at most extra
- * (EXTRA), match_spec_result (RESULT; TH_NONE or `true`: there is none), scheduler_id and
- * timestamp, as a BEAM would make it. The time itself is never in it. It is made in ENV, or is a
- * constant.
+ * The map for an event under a session's FLAGS: at most extra (EXTRA), match_spec_result (RESULT;
+ * TH_NONE or `true`: there is none), scheduler_id (SCHEDULER_ID; TH_NONE: it is not known) and
+ * timestamp, as a BEAM would make it. The time itself is never in it; RECORDED is the kind that the
+ * recording has. It is made in ENV, or is a constant.
  */
-th_term th_trace_opts_make(th_env *env, const struct th_event *event, th_term extra, th_term result,
-                           uint32_t flags);
-
-/* The same of what is live and has no event: EXTRA and RESULT are TH_NONE where there are none;
- * SCHEDULER is the process', 0: it is not told. */
-th_term th_trace_opts_make_live(th_env *env, th_term extra, th_term result, unsigned scheduler,
-                                uint32_t flags);
+th_term th_trace_opts_make(th_env *env, th_term extra, th_term result, th_term scheduler_id,
+                           enum th_time_kind recorded, uint32_t flags);
 
 /* #{}; and the flags without which it is that. */
 extern th_term th_trace_opts_empty[];
@@ -93,26 +88,24 @@ enum {
         TH_FLAGS_STAMPS | TH_FLAG_CPU_TIMESTAMP | TH_FLAG_SCHEDULER_ID | TH_FLAG_AS_RECORDED
 };
 
-/* #{extra => EXTRA} */
-static inline th_term th_trace_opts_make_extra(th_env *env, th_term extra)
+/* The same of this host, for who counts instructions: most have nothing to say, or of a return its
+ * value. SCHEDULER is the process', 0: it is not told. */
+static inline th_term th_trace_opts_make_live(th_env *env, th_term extra, th_term result,
+                                              unsigned scheduler, uint32_t flags)
 {
-    th_term *words = th_env_take(env, 4);
+    th_term *words;
 
+    if (__builtin_expect(flags & TH_OPTS_FLAGS || result != TH_NONE, 0))
+        return th_trace_opts_make(env, extra, result, scheduler ? th_small(scheduler) : TH_NONE,
+                                  TH_TIME_NONE, flags);
+    if (extra == TH_NONE)
+        return th_boxed(th_trace_opts_empty);
+    words = th_env_take(env, 4);
     words[0] = th_header(TH_MAP, 3);
     words[1] = 1;
     words[2] = TH_AM(extra);
     words[3] = extra;
     return th_boxed(words);
-}
-
-/* th_trace_opts_make_live() for who counts instructions: most have nothing to say, or of a return
- * its value. */
-static inline th_term th_trace_opts_make_quickly(th_env *env, th_term extra, th_term result,
-                                                 unsigned scheduler, uint32_t flags)
-{
-    if (__builtin_expect(flags & TH_OPTS_FLAGS || result != TH_NONE, 0))
-        return th_trace_opts_make_live(env, extra, result, scheduler, flags);
-    return extra == TH_NONE ? th_boxed(th_trace_opts_empty) : th_trace_opts_make_extra(env, extra);
 }
 
 /* --- Match specifications of patterns ask about the tracee, and act on it, by a context ------- */

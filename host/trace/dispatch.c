@@ -111,32 +111,25 @@ void th_trace_dispatch_forget(struct th_delivery *delivery, struct th_session *s
         th_trace_tracee_forget(dispatch->tracing, dispatch->event->tracee, session);
 }
 
-/* {M, F, Args} as {M, F, Arity}, for a session with the flag arity. */
-static th_term with_arity(th_env *env, th_term call)
-{
-    const th_term *mfa = th_tuple_elements(call);
-    size_t arity;
-
-    if (!th_is_tuple(call) || th_tuple_arity(call) != 3 || !th_get_list_length(mfa[2], &arity))
-        return call;
-    return th_make_tuple_of(env, mfa[0], mfa[1], th_small((int64_t)arity));
-}
-
 void th_trace_dispatch_fill(struct th_delivery *delivery, th_env *env, th_term message,
                             uint32_t flags)
 {
     const struct th_event *event = th_trace_dispatch_of(delivery)->event;
     th_term *argv = delivery->argv;
+    const th_term *mfa = th_tuple_elements(event->term);
+    size_t arity;
 
     argv[3] = event->term;
-    if (flags & TH_FLAG_ARITY && event->tag == TH_TAG_call)
-        argv[3] = with_arity(env, event->term);
+    if (flags & TH_FLAG_ARITY && event->tag == TH_TAG_call && th_is_tuple(event->term) &&
+        th_tuple_arity(event->term) == 3 && th_get_list_length(mfa[2], &arity))
+        argv[3] = th_make_tuple_of(env, mfa[0], mfa[1], th_small((int64_t)arity));
     if (event->kind == TH_EVENT_SEQ_TRACE) {
         argv[2] = event->label;
         if (event->live)
             flags = TH_FLAG_AS_RECORDED; /* the token decides how it looks */
     }
-    argv[4] = th_trace_opts_make(env, event, event->extra, message, flags);
+    argv[4] = th_trace_opts_make(env, event->extra, message, event->scheduler_id, event->time.kind,
+                                 flags);
 }
 
 /* Without a pattern the recorded result stays. */
@@ -221,15 +214,12 @@ static void offer(struct th_dispatch *dispatch, const struct th_tracee_ref *ref,
 /* Step 2. */
 static bool may_run(struct th_dispatch *dispatch, struct th_attachment *attachment)
 {
-    struct th_session *session = attachment->session;
-    bool stays;
-
     if (dispatch->event->tag != TH_TAG_in || dispatch->delivery.group != TH_GROUP_running_procs)
         return true;
-    stays = th_trace_attachment_ask_status(attachment, dispatch->tracee);
-    if (!stays)
-        th_trace_dispatch_forget(&dispatch->delivery, session);
-    return stays && th_trace_session_is_attached(session);
+    if (th_trace_attachment_ask_status(attachment, dispatch->tracee))
+        return th_trace_session_is_attached(attachment->session);
+    th_trace_dispatch_forget(&dispatch->delivery, attachment->session);
+    return false;
 }
 
 static inline const struct th_tracee_refs *refs_of(const struct th_tracing *tracing, th_term id)
@@ -290,38 +280,27 @@ static void offer_call(struct th_dispatch *dispatch)
                             &call, dispatch->offered, dispatch->declined);
 }
 
-/* Some calls were discarded, and others not. */
-static __attribute__((noinline)) void find_withheld(struct th_dispatch *dispatch)
-{
-    struct th_execution_end end = {.tag = dispatch->event->tag};
-
-    dispatch->status =
-        th_recorded_end_function(dispatch->event, &end.function) ? TH_OK : TH_MALFORMED;
-    if (dispatch->status != TH_OK)
-        return;
-    dispatch->withheld = th_recorded_habit_leave(
-        &th_trace_tracee_own(dispatch->tracing, dispatch->event->tracee)->offered,
-        &dispatch->tracing->habit, end, &dispatch->doubtful);
-    dispatch->risked = dispatch->doubtful & ~dispatch->withheld;
-    dispatch->withheld |= dispatch->doubtful;
-}
-
 /* return_from, exception_from, return_to: who discarded the call does not see how it ends. */
 static void offer_return(struct th_dispatch *dispatch)
 {
-    dispatch->withheld = dispatch->tracing->habit.discarding;
+    struct th_tracing *tracing = dispatch->tracing;
+    struct th_event *event = dispatch->event;
+
+    dispatch->withheld = tracing->habit.discarding;
     dispatch->doubtful = dispatch->risked = 0;
-    if (dispatch->tracing->habit.broken && th_is_immediate(dispatch->event->tracee))
-        find_withheld(dispatch);
-    if (dispatch->status == TH_OK)
-        offer_to_all(dispatch, refs_of(dispatch->tracing, dispatch->event->tracee), true);
-}
-
-static th_term actor_of(struct th_event *event)
-{
-    th_term actor = event->source->actor(event);
-
-    return actor == TH_NONE ? TH_AM(undefined) : actor;
+    if (tracing->habit.broken && th_is_immediate(event->tracee)) {
+        struct th_execution_end end = {.tag = event->tag};
+        if (!th_recorded_end_function(event, &end.function)) {
+            dispatch->status = TH_MALFORMED;
+            return;
+        }
+        dispatch->withheld =
+            th_recorded_habit_leave(&th_trace_tracee_own(tracing, event->tracee)->offered,
+                                    &tracing->habit, end, &dispatch->doubtful);
+        dispatch->risked = dispatch->doubtful & ~dispatch->withheld;
+        dispatch->withheld |= dispatch->doubtful;
+    }
+    offer_to_all(dispatch, refs_of(tracing, event->tracee), true);
 }
 
 static bool is_heeded(const struct th_tracing *tracing, const struct th_event *event)
@@ -351,30 +330,6 @@ static bool is_return(const struct th_event *event)
     return event->tag > TH_TAG_call && event->tag <= TH_TAG_exception_from;
 }
 
-/* The sessions that have patterns come after those that have none. */
-static void offer_to_patterns(struct th_dispatch *dispatch)
-{
-    if (dispatch->event->tag == TH_TAG_call)
-        th_trace_patterns_call(dispatch);
-    else if (is_return(dispatch->event))
-        th_trace_patterns_return(dispatch);
-    else if (dispatch->event->tag == TH_TAG_spawned)
-        th_trace_patterns_spawned(dispatch->tracing, dispatch->event->tracee);
-    else
-        th_trace_patterns_run(dispatch->tracing, dispatch->event);
-}
-
-/* True if the event ends here: nobody wants such, and it changes nothing. Who traces a live
- * process, with whatever flag, is asked when it is scheduled in. */
-static bool is_unwanted(const struct th_tracing *tracing, const struct th_event *event,
-                        enum th_tracer_group group, uint32_t flag)
-{
-    bool question = event->live && event->tag == TH_TAG_in && group == TH_GROUP_running_procs;
-
-    return !(flag & atomic_load_explicit(&tracing->wanted, memory_order_relaxed)) &&
-           !is_heeded(tracing, event) && !question;
-}
-
 /* All of it is the replaying thread's. */
 static void take_recorded(struct th_dispatch *dispatch)
 {
@@ -389,78 +344,66 @@ static void take_recorded(struct th_dispatch *dispatch)
         offer_return(dispatch);
     else
         offer_other(dispatch);
-    if (atomic_load_explicit(&tracing->patterned, memory_order_relaxed))
-        offer_to_patterns(dispatch);
-    end(tracing);
-}
-
-/* --- where other threads are --- */
-
-/* A function that is met for the first time gets its breakpoints before the section: there they are
- * waited for. */
-static void meet_function(struct th_dispatch *dispatch)
-{
-    struct th_mfa name;
-
-    if (dispatch->event->tag != TH_TAG_call ||
-        !atomic_load_explicit(&dispatch->tracing->patterned, memory_order_relaxed))
+    if (!atomic_load_explicit(&tracing->patterned, memory_order_relaxed)) {
+        end(tracing);
         return;
-    if (dispatch->event->source->function(dispatch->event, &name) == TH_OK)
-        th_trace_patterns_meet(dispatch->tracing, &name);
+    }
+    /* The sessions that have patterns come after those that have none. */
+    if (dispatch->event->tag == TH_TAG_call)
+        th_trace_patterns_call(dispatch);
+    else if (is_return(dispatch->event))
+        th_trace_patterns_return(dispatch);
+    else if (dispatch->event->tag == TH_TAG_spawned)
+        th_trace_patterns_spawned(tracing, dispatch->event->tracee);
     else
-        th_error_clear(); /* whoever wants it will meet the damage again */
-}
-
-/* In a section; calls and their ends come another way: live_call.c. */
-static void take_live(struct th_dispatch *dispatch)
-{
-    struct th_event *event = dispatch->event;
-    const struct th_tracee_refs *refs = th_trace_traced_refs(event->live);
-    struct th_callback_subject subject = {.event = event, .tracee = event->tracee};
-
-    th_self.subject = &subject;
-    if (event->kind == TH_EVENT_SEQ_TRACE)
-        refs = atomic_load_explicit(&dispatch->tracing->everyone, memory_order_acquire);
-    offer_to_all(dispatch, refs, false);
-    th_self.subject = NULL;
-    th_env_clear(&th_trace_thread_own()->arena);
+        th_trace_patterns_run(tracing, dispatch->event);
+    end(tracing);
 }
 
 static void take_shared(struct th_dispatch *dispatch)
 {
-    if (dispatch->event->live && th_self.attachment) {
-        th_trace_thread_add(&th_trace_thread_own()->suppressed);
-        return;
-    }
-    if (!dispatch->event->live)
-        meet_function(dispatch);
-    th_progress_enter();
-    if (dispatch->event->live) {
-        take_live(dispatch);
-    } else {
-        th_trace_catch_up(dispatch->tracing);
-        take_recorded(dispatch);
-    }
-    th_progress_leave();
-}
+    struct th_tracing *tracing = dispatch->tracing;
+    struct th_event *event = dispatch->event;
+    struct th_callback_subject subject;
+    struct th_mfa name;
 
-/* Member by member: the rest is filled for each session, or by who needs it. */
-static inline void init(struct th_dispatch *dispatch, struct th_tracing *tracing,
-                        struct th_event *event, enum th_tracer_group group, uint32_t flag)
-{
-    dispatch->delivery.group = group;
-    dispatch->tracing = tracing;
-    dispatch->event = event;
-    dispatch->flag = flag;
-    dispatch->delivery.argv[0] = th_trace_tag_atom(event->tag);
-    dispatch->tracee = event->kind == TH_EVENT_SEQ_TRACE ? actor_of(event) : event->tracee;
-    dispatch->status = TH_OK;
+    /* Calls of this host and their ends come another way: live_call.c. */
+    if (event->live && th_self.attachment) {
+        th_trace_thread_add(&th_trace_thread_own()->suppressed);
+    } else if (event->live) {
+        th_progress_enter();
+        subject = (struct th_callback_subject){.event = event, .tracee = event->tracee};
+        th_self.subject = &subject;
+        offer_to_all(dispatch,
+                     event->kind == TH_EVENT_SEQ_TRACE
+                         ? atomic_load_explicit(&tracing->everyone, memory_order_acquire)
+                         : th_trace_traced_refs(event->live),
+                     false);
+        th_self.subject = NULL;
+        th_env_clear(&th_trace_thread_own()->arena);
+        th_progress_leave();
+    } else {
+        /* A function that is met for the first time gets its breakpoints before the section: there
+         * they are waited for. */
+        if (event->tag == TH_TAG_call &&
+            atomic_load_explicit(&tracing->patterned, memory_order_relaxed)) {
+            if (event->source->function(event, &name) == TH_OK)
+                th_trace_patterns_meet(tracing, &name);
+            else
+                th_error_clear(); /* whoever wants it will meet the damage again */
+        }
+        th_progress_enter();
+        th_trace_catch_up(tracing);
+        take_recorded(dispatch);
+        th_progress_leave();
+    }
 }
 
 enum th_status th_trace(struct th_tracing *tracing, struct th_event *event)
 {
     struct th_dispatch dispatch;
     enum th_tracer_group group;
+    bool question;
     uint32_t flag;
 
     if (atomic_load_explicit(&tracing->attached, memory_order_relaxed) == 0)
@@ -473,14 +416,29 @@ enum th_status th_trace(struct th_tracing *tracing, struct th_event *event)
                               th_is_port(event->tracee) ? "port" : "process",
                               th_atom_name(th_trace_tag_atom(event->tag))->text);
     flag = th_trace_tag_flag(event->tag, group);
-    if (is_unwanted(tracing, event, group, flag)) {
+    /* Who traces a live process, with whatever flag, is asked when it is scheduled in. */
+    question = event->live && event->tag == TH_TAG_in && group == TH_GROUP_running_procs;
+    if (!(flag & atomic_load_explicit(&tracing->wanted, memory_order_relaxed)) &&
+        !is_heeded(tracing, event) && !question) { /* nobody wants such, and it changes nothing */
         if (!event->live) {
             tracing->seen |= flag;
             th_trace_thread_add(&tracing->unwanted);
         }
         return TH_OK;
     }
-    init(&dispatch, tracing, event, group, flag);
+    /* Member by member: the rest is filled for each session, or by who needs it. */
+    dispatch.delivery.group = group;
+    dispatch.delivery.argv[0] = th_trace_tag_atom(event->tag);
+    dispatch.tracing = tracing;
+    dispatch.event = event;
+    dispatch.flag = flag;
+    dispatch.tracee = event->tracee;
+    dispatch.status = TH_OK;
+    if (event->kind == TH_EVENT_SEQ_TRACE) {
+        dispatch.tracee = event->source->actor(event);
+        if (dispatch.tracee == TH_NONE)
+            dispatch.tracee = TH_AM(undefined);
+    }
     if (__builtin_expect(tracing->shared, 0))
         take_shared(&dispatch);
     else

@@ -77,12 +77,6 @@ void th_trace_patterns_spawned(struct th_tracing *tracing, th_term id);
 /* The call or end of one happened, and nobody gets it. */
 void th_trace_patterns_aside(struct th_tracing *tracing, struct th_event *event);
 
-/* --- Between pattern_hit.c and pattern_end.c --- */
-
-/* CALLER, NULL if it is of another node, calls a function whose SITE is armed. */
-void th_trace_patterns_hit_site(struct th_dispatch *dispatch, struct th_recorded_tracee *caller,
-                                struct th_site *site);
-
 /* What SESSION traces of the tracee now. */
 static inline uint32_t th_trace_pattern_flags(const struct th_dispatch *dispatch,
                                               const struct th_session *session)

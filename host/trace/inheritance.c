@@ -23,16 +23,6 @@
 
 /* --- what a child gets --- */
 
-/* Of FLAGS what is given on, and, in *LEFT, what stays. FIRST is the flag that makes this the last
- * time, ALWAYS the one that makes it happen again and again. */
-static uint32_t heirloom(uint32_t flags, uint32_t always, uint32_t first, uint32_t *left)
-{
-    *left = flags;
-    if (flags & first)
-        return *left = flags & ~(first | always);
-    return flags & always ? flags : 0;
-}
-
 /* Who gives flags on: one of this host, or of a recording. */
 struct parent {
     struct th_tracee *live; /* NULL: of a recording */
@@ -40,67 +30,44 @@ struct parent {
     const struct th_tracee_refs *refs; /* before anything is given */
 };
 
-/* Replaces the flags of the session at PARENT, if they are others now. */
-static void leave_to_parent(const struct parent *parent, struct th_session *session, uint32_t old,
-                            uint32_t left)
+/* The flags of a child that has HAD, with what PARENT gives on of the session's flags. ALWAYS is the
+ * flag that gives them on again and again; FIRST the one that does so once: then neither stays at
+ * the parent, nor comes to the child, whoever gave it. */
+static uint32_t inherit(struct th_session *session, const struct parent *parent, uint32_t had,
+                        uint32_t always, uint32_t first)
 {
-    if (left == old)
-        return;
-    if (parent->live)
-        th_trace_traced_set(parent->live, session, left);
-    else
-        th_trace_tracee_set(th_trace_tracee_expect(session->tracing, parent->id), session, left);
-}
+    uint32_t flags = th_trace_refs_flags(parent->refs, session);
 
-/* The flags that are cleared at a child, too, whoever they came from. */
-static uint32_t spent(uint32_t flags, uint32_t always, uint32_t first)
-{
-    return flags & first ? first | always : 0;
-}
-
-static uint32_t by_spawn(struct th_session *session, const struct parent *parent, uint32_t had)
-{
-    uint32_t flags = th_trace_refs_flags(parent->refs, session), left;
-    uint32_t given = heirloom(flags, TH_FLAG_SET_ON_SPAWN, TH_FLAG_SET_ON_FIRST_SPAWN, &left);
-
-    leave_to_parent(parent, session, flags, left);
-    return (had | given) & ~spent(flags, TH_FLAG_SET_ON_SPAWN, TH_FLAG_SET_ON_FIRST_SPAWN);
-}
-
-static uint32_t by_link(struct th_session *session, const struct parent *parent, uint32_t had)
-{
-    uint32_t flags = th_trace_refs_flags(parent->refs, session), left;
-    uint32_t given = heirloom(flags, TH_FLAG_SET_ON_LINK, TH_FLAG_SET_ON_FIRST_LINK, &left);
-
-    leave_to_parent(parent, session, flags, left);
-    return (had | given) & ~spent(flags, TH_FLAG_SET_ON_LINK, TH_FLAG_SET_ON_FIRST_LINK);
+    if (!(flags & first))
+        return flags & always ? had | flags : had;
+    flags &= ~(first | always);
+    th_trace_traced_set(
+        parent->live ? parent->live : &th_trace_tracee_expect(session->tracing, parent->id)->traced,
+        session, flags);
+    return (had | flags) & ~(first | always);
 }
 
 /* --- births and links --- */
 
-/* What a new tracee has by itself: what it was given by name, and the defaults. */
-static uint32_t dowry(const struct th_session *session, const struct th_recorded_tracee *tracee,
-                      enum th_kind kind)
-{
-    const struct th_tracee_refs *refs =
-        tracee ? atomic_load_explicit(&tracee->traced.refs, memory_order_relaxed) : NULL;
-    uint32_t given = refs ? th_trace_refs_flags(refs, session) : 0;
-
-    return given | session->born[kind];
-}
-
-/* What a session takes from the parent changes only that session's flags there: for others the refs
- * that the parent had before stay good. */
+/* What a new tracee has: what CHILD (NULL: nothing) was given by name, the defaults, and what a
+ * process gets of PARENT; a port has none. What a session takes from the parent changes only that
+ * session's flags there: for others the refs that the parent had before stay good. */
 static struct th_tracee_refs *child_refs(struct th_tracing *tracing, const struct parent *parent,
                                          const struct th_recorded_tracee *child)
 {
+    const struct th_tracee_refs *given =
+        child ? atomic_load_explicit(&child->traced.refs, memory_order_relaxed) : NULL;
     struct th_tracee_refs *refs = th_trace_refs_create(TH_SESSIONS_LIMIT);
+    struct th_session *session;
 
-    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session = th_trace_at(tracing, i);
-        if (session)
-            th_trace_refs_add(refs, session,
-                              by_spawn(session, parent, dowry(session, child, TH_KIND_PROCESS)));
+    for (size_t i = 0; (session = th_trace_next(tracing, &i));) {
+        uint32_t flags = session->born[parent ? TH_KIND_PROCESS : TH_KIND_PORT];
+        if (given)
+            flags |= th_trace_refs_flags(given, session);
+        if (parent)
+            flags =
+                inherit(session, parent, flags, TH_FLAG_SET_ON_SPAWN, TH_FLAG_SET_ON_FIRST_SPAWN);
+        th_trace_refs_add(refs, session, flags);
     }
     return refs;
 }
@@ -111,8 +78,11 @@ static void be_born(struct th_tracing *tracing, th_term parent, th_term id)
     struct parent of = {.id = parent, .refs = th_trace_tracee_refs(tracing, parent)};
     uint32_t parents = th_trace_refs_union(of.refs);
     struct th_recorded_tracee *child = th_trace_tracee_find(id);
-    struct th_tracee_refs *refs = child_refs(tracing, &of, child);
+    struct th_tracee_refs *refs;
 
+    if (!th_is_local_pid(parent) || !th_is_local_pid(id) || (child && child->born))
+        return;
+    refs = child_refs(tracing, &of, child);
     if (!child && th_trace_refs_equal(refs, th_trace_found_refs(tracing, id)) &&
         !(parents & (TH_FLAG_SET_ON_FIRST_SPAWN | TH_FLAGS_ON_LINK))) {
         th_free(refs);
@@ -124,40 +94,16 @@ static void be_born(struct th_tracing *tracing, th_term parent, th_term id)
     child->newborn_of = parent;
 }
 
-static bool are_processes(th_term one, th_term other)
-{
-    return th_is_local_pid(one) && th_is_local_pid(other);
-}
-
-static void spawn(struct th_tracing *tracing, th_term parent, th_term id)
-{
-    const struct th_recorded_tracee *child = th_trace_tracee_find(id);
-
-    if (are_processes(parent, id) && !(child && child->born))
-        be_born(tracing, parent, id);
-}
-
-/* A link that was made in the spawn has been seen before this. */
-static void spawned(struct th_tracing *tracing, th_term id, th_term parent)
-{
-    struct th_recorded_tracee *child = th_trace_tracee_find(id);
-
-    if (child && child->born)
-        child->newborn_of = TH_NONE;
-    else
-        spawn(tracing, parent, id);
-}
-
 static void link_child(struct th_tracing *tracing, const struct parent *parent,
                        struct th_tracee *child)
 {
-    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session = th_trace_at(tracing, i);
-        if (session)
-            th_trace_traced_set(child, session,
-                                by_link(session, parent,
-                                        th_trace_refs_flags(th_trace_traced_refs(child), session)));
-    }
+    struct th_session *session;
+
+    for (size_t i = 0; (session = th_trace_next(tracing, &i));)
+        th_trace_traced_set(child, session,
+                            inherit(session, parent,
+                                    th_trace_refs_flags(th_trace_traced_refs(child), session),
+                                    TH_FLAG_SET_ON_LINK, TH_FLAG_SET_ON_FIRST_LINK));
 }
 
 static void link_newborn(struct th_tracing *tracing, th_term parent, th_term id)
@@ -179,11 +125,7 @@ static void open(struct th_tracing *tracing, th_term id)
 
     if (!th_is_local_port(id) || (port && port->born))
         return;
-    refs = th_trace_refs_create(TH_SESSIONS_LIMIT);
-    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
-        if (th_trace_at(tracing, i))
-            th_trace_refs_add(refs, th_trace_at(tracing, i),
-                              dowry(th_trace_at(tracing, i), port, TH_KIND_PORT));
+    refs = child_refs(tracing, NULL, port);
     port = th_trace_tracee_own(tracing, id);
     th_trace_traced_set_all(&port->traced, refs);
     port->born = true;
@@ -191,24 +133,37 @@ static void open(struct th_tracing *tracing, th_term id)
 
 static void meet(struct th_tracing *tracing, th_term id, th_term name)
 {
-    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session = th_trace_at(tracing, i);
-        for (size_t j = 0; session && j < session->expected_count; j++)
+    struct th_session *session;
+
+    for (size_t i = 0; (session = th_trace_next(tracing, &i));)
+        for (size_t j = 0; j < session->expected_count; j++)
             if (session->expected[j].who == name) {
                 session->expected[j].met = true;
                 th_trace_session_trace_one(session, id, true, session->expected[j].flags);
             }
-    }
 }
 
-static void heed(struct th_tracing *tracing, const struct th_event *event)
+void th_trace_inheritance_heed(struct th_tracing *tracing, struct th_event *event)
 {
+    struct th_recorded_tracee *child;
+
+    if (event->tag == TH_TAG_in) /* only its trace_status */
+        return;
+    if (th_trace_event_decode(event, &tracing->arena) != TH_OK) {
+        th_error_clear(); /* whoever wants the terms will meet the damage again */
+        return;
+    }
+    th_trace_lock(tracing);
     switch (event->tag) {
     case TH_TAG_spawn:
-        spawn(tracing, event->tracee, event->term);
+        be_born(tracing, event->tracee, event->term);
         break;
-    case TH_TAG_spawned:
-        spawned(tracing, event->tracee, event->term);
+    case TH_TAG_spawned: /* A link that was made in the spawn has been seen before this. */
+        child = th_trace_tracee_find(event->tracee);
+        if (child && child->born)
+            child->newborn_of = TH_NONE;
+        else
+            be_born(tracing, event->term, event->tracee);
         break;
     case TH_TAG_link:
         link_newborn(tracing, event->tracee, event->term);
@@ -222,106 +177,58 @@ static void heed(struct th_tracing *tracing, const struct th_event *event)
     default:
         meet(tracing, event->tracee, event->term);
     }
-}
-
-void th_trace_inheritance_heed(struct th_tracing *tracing, struct th_event *event)
-{
-    if (event->tag == TH_TAG_in) /* only its trace_status */
-        return;
-    if (th_trace_event_decode(event, &tracing->arena) != TH_OK) {
-        th_error_clear(); /* whoever wants the terms will meet the damage again */
-        return;
-    }
-    th_trace_lock(tracing);
-    heed(tracing, event);
     th_trace_unlock(tracing);
 }
 
 /* --- live ones --- */
 
-/* Nothing is kept for one that is like all others. */
-static void keep_unlike(struct th_tracee *traced, struct th_tracee_refs *refs)
-{
-    if (th_trace_refs_equal(refs, th_trace_found_refs(traced->tracing, traced->id)))
-        th_free(refs);
-    else
-        th_trace_traced_set_all(traced, refs);
-}
-
-static void be_opened(struct th_tracee *port)
-{
-    struct th_tracee_refs *refs = th_trace_refs_create(TH_SESSIONS_LIMIT);
-
-    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session = th_trace_at(port->tracing, i);
-        if (session)
-            th_trace_refs_add(refs, session, session->born[TH_KIND_PORT]);
-    }
-    keep_unlike(port, refs);
-}
-
-/* What would be heeded of a recorded event makes a difference here, too. */
-static bool may_differ(const struct th_tracee *child, const struct th_tracee *parent)
-{
-    uint32_t heeded = atomic_load_explicit(&child->tracing->heeded, memory_order_relaxed);
-    enum th_tracer_tag tag = th_is_local_port(child->id) ? TH_TAG_open : TH_TAG_spawn;
-
-    return heeded >> tag & 1 ||
-           (parent && atomic_load_explicit(&parent->refs, memory_order_relaxed));
-}
-
 void th_trace_inheritance_begin(struct th_tracee *child, struct th_tracee *parent, bool linked)
 {
     static const struct th_tracee_refs nobody;
     struct parent of = {parent, parent ? parent->id : TH_NONE, &nobody};
+    struct th_tracing *tracing = child->tracing;
+    uint32_t heeded = atomic_load_explicit(&tracing->heeded, memory_order_relaxed);
+    bool is_port = th_is_local_port(child->id);
+    struct th_tracee_refs *refs;
 
-    if (!may_differ(child, parent))
+    /* What would be heeded of a recorded event makes a difference here, too. */
+    if (!(heeded >> (is_port ? TH_TAG_open : TH_TAG_spawn) & 1) &&
+        !(parent && atomic_load_explicit(&parent->refs, memory_order_relaxed)))
         return;
     if (parent)
         of.refs = th_trace_traced_refs(parent);
-    if (th_is_local_port(child->id))
-        be_opened(child);
+    refs = child_refs(tracing, is_port ? NULL : &of, NULL);
+    if (th_trace_refs_equal(refs, th_trace_found_refs(tracing, child->id)))
+        th_free(refs); /* nothing is kept for one that is like all others */
     else
-        keep_unlike(child, child_refs(child->tracing, &of, NULL));
+        th_trace_traced_set_all(child, refs);
     if (!linked || !parent)
         return;
     of.refs = th_trace_traced_refs(parent);
-    link_child(child->tracing, &of, child);
+    link_child(tracing, &of, child);
 }
 
 /* --- what can make a difference --- */
-
-/* True if a child of a process with the flags FOUND, those of all others, may get other ones, or if
- * that process loses some. */
-static bool makes_difference(uint32_t found, uint32_t born)
-{
-    if (found & (TH_FLAG_SET_ON_FIRST_SPAWN | TH_FLAG_SET_ON_FIRST_LINK))
-        return true;
-    return (found & TH_FLAG_SET_ON_SPAWN ? born | found : born) != found;
-}
-
-static uint32_t heeded_for(const struct th_session *session)
-{
-    uint32_t heeded = 0;
-
-    if (makes_difference(session->found[TH_KIND_PROCESS], session->born[TH_KIND_PROCESS]))
-        heeded |= 1 << TH_TAG_spawn | 1 << TH_TAG_spawned;
-    if (session->found[TH_KIND_PORT] != session->born[TH_KIND_PORT])
-        heeded |= 1 << TH_TAG_open;
-    for (size_t i = 0; i < session->expected_count; i++)
-        if (th_is_atom(session->expected[i].who))
-            heeded |= 1 << TH_TAG_register;
-    return heeded;
-}
 
 void th_trace_inheritance_update(struct th_tracing *tracing)
 {
     const uint32_t births = 1 << TH_TAG_spawn | 1 << TH_TAG_spawned;
     uint32_t heeded = 1 << TH_TAG_in;
+    struct th_session *session;
 
-    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
-        if (th_trace_at(tracing, i))
-            heeded |= heeded_for(th_trace_at(tracing, i));
+    for (size_t i = 0; (session = th_trace_next(tracing, &i));) {
+        uint32_t found = session->found[TH_KIND_PROCESS], born = session->born[TH_KIND_PROCESS];
+        /* A child of a process with the flags of all others may get other ones, or that process
+         * loses some. */
+        if (found & (TH_FLAG_SET_ON_FIRST_SPAWN | TH_FLAG_SET_ON_FIRST_LINK) ||
+            (found & TH_FLAG_SET_ON_SPAWN ? born | found : born) != found)
+            heeded |= births;
+        if (session->found[TH_KIND_PORT] != session->born[TH_KIND_PORT])
+            heeded |= 1 << TH_TAG_open;
+        for (size_t j = 0; j < session->expected_count; j++)
+            if (th_is_atom(session->expected[j].who))
+                heeded |= 1 << TH_TAG_register;
+    }
     if (tracing->special)
         heeded |= births | 1 << TH_TAG_open;
     if (heeded & births &&

@@ -310,20 +310,6 @@ static bool read_flags(th_term list, uint32_t *flags)
     return list == TH_NIL;
 }
 
-/* Under the lock. */
-static bool change(struct th_session *session, struct th_tracee *traced, uint32_t clear,
-                   uint32_t set)
-{
-    uint32_t old = th_trace_refs_flags(th_trace_traced_refs(traced), session);
-    uint32_t accepted =
-        th_trace_kind_of(traced->id) == TH_KIND_PORT ? TH_FLAGS_OF_PORTS : TH_FLAGS_OF_PROCESSES;
-    uint32_t new = (old & ~clear) | (set & accepted);
-
-    if (new != old)
-        th_trace_traced_set(traced, session, new);
-    return new != old;
-}
-
 /* NULL: there is none. For a process of this host one of this host alone: the world is the
  * replaying thread's. */
 static struct th_tracee *traced_of(const struct th_match_context *of, th_term who)
@@ -352,7 +338,8 @@ static th_term set_flags(void *context, th_term who, th_term clear, th_term set)
     th_trace_lock(tracing);
     traced = traced_of(of(context), who);
     if (traced)
-        answer = change(of(context)->session, traced, off, on) ? TH_AM(true) : TH_AM(false);
+        answer = th_trace_traced_change(traced, of(context)->session, off, on) ? TH_AM(true)
+                                                                               : TH_AM(false);
     th_trace_unlock(tracing);
     return answer;
 }
@@ -364,8 +351,8 @@ static void silence(void *context, bool silent)
     if (!of(context)->traced)
         return;
     th_trace_lock(tracing);
-    change(of(context)->session, of(context)->traced, silent ? 0 : TH_FLAG_SILENT,
-           silent ? TH_FLAG_SILENT : 0);
+    th_trace_traced_change(of(context)->traced, of(context)->session, silent ? 0 : TH_FLAG_SILENT,
+                           silent ? TH_FLAG_SILENT : 0);
     th_trace_unlock(tracing);
 }
 

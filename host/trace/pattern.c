@@ -17,15 +17,6 @@ static void end_spec(struct th_shared *shared)
     th_free(spec);
 }
 
-static struct th_shared *share_spec(struct th_match_spec *compiled)
-{
-    struct th_shared_spec *spec = th_alloc_zero(sizeof *spec);
-
-    spec->spec = compiled;
-    th_breakpoint_shared_init(&spec->shared, end_spec);
-    return &spec->shared;
-}
-
 th_term th_trace_pattern_spec_source(struct th_shared *spec)
 {
     return spec ? th_match_source(((struct th_shared_spec *)spec)->spec) : TH_AM(true);
@@ -44,7 +35,7 @@ static void end_points(struct th_shared *shared)
 static struct th_points *points_of(struct th_session *session)
 {
     struct th_tracing *tracing = session->tracing;
-    struct th_points *points = atomic_load_explicit(&session->points, memory_order_relaxed);
+    struct th_points *points = th_trace_points_of(session);
 
     if (points)
         return points;
@@ -67,7 +58,7 @@ void th_trace_points_drop(struct th_points *points)
 
 void th_trace_points_end(struct th_session *session)
 {
-    struct th_points *points = atomic_load_explicit(&session->points, memory_order_relaxed);
+    struct th_points *points = th_trace_points_of(session);
     struct th_change *change;
 
     if (!points)
@@ -141,6 +132,7 @@ static struct th_bp_setting make_setting(struct th_points *points, th_term match
                                          struct th_match_spec *spec, uint32_t kinds)
 {
     struct th_bp_setting made = {.session = &points->base};
+    struct th_shared_spec *shared;
 
     if (match == TH_AM(false)) {
         made.clear = kinds;
@@ -151,8 +143,13 @@ static struct th_bp_setting make_setting(struct th_points *points, th_term match
     } else {
         made.set = kinds;
         made.meta_tracer = kinds & TH_BP_META ? &points->base.shared : NULL; /* its own */
-        made.spec = spec ? share_spec(spec) : NULL;
-        made.meta_spec = th_breakpoint_shared_take(made.spec);
+        if (spec) {
+            shared = th_alloc_zero(sizeof *shared);
+            shared->spec = spec;
+            th_breakpoint_shared_init(&shared->shared, end_spec);
+            made.spec = &shared->shared;
+            made.meta_spec = th_breakpoint_shared_take(made.spec);
+        }
     }
     return made;
 }
@@ -172,45 +169,33 @@ static enum th_status compile(th_term match, struct th_match_spec **spec)
     return th_match_compile(TH_MATCH_CALL, match, NULL, spec);
 }
 
-/* Adds SETTING for the functions that there are and that PATTERN is for. Returns how many: one that
- * is live and recorded counts once. */
-static size_t add_for_functions(struct th_tracing *tracing, struct th_change *change,
-                                const struct th_pattern *pattern,
-                                const struct th_bp_setting *setting)
-{
-    const struct th_functions *functions = &tracing->functions;
-    size_t matched = 0;
-
-    if (pattern->on_load)
-        return 0;
-    for (size_t i = 0; i < functions->count; i++)
-        matched += th_trace_pattern_concerns(pattern, &functions->items[i]->name) &&
-                   th_trace_pattern_set_at(change, functions->items[i], setting, true);
-    for (struct th_traceable_function *f = tracing->live_functions; f; f = f->next)
-        if (th_trace_pattern_concerns(pattern, &f->function.name) &&
-            th_trace_pattern_set_at(change, &f->function, setting, false))
-            matched += !th_trace_functions_find(functions, &f->function.name);
-    return matched;
-}
-
 /* Sets PATTERN for all functions that there are and will be, and lets go of what is in SETTING. A
- * recorded function that is named is there from now on. */
+ * recorded function that is named is there from now on. *MATCHED counts a function that is live and
+ * recorded once. */
 static enum th_status set_pattern(struct th_session *session, const struct th_pattern *pattern,
                                   const struct th_bp_setting *setting, size_t *matched)
 {
     struct th_mfa name = {pattern->module, pattern->function, (uint32_t)pattern->arity};
     struct th_tracing *tracing = session->tracing;
+    const struct th_functions *functions = &tracing->functions;
     th_session_id id = th_trace_session_id_of(session);
     struct th_change *change = th_breakpoint_change_create();
+    struct th_traceable_function *f;
     enum th_status status = TH_OK;
-    size_t count;
+    size_t count = 0;
     bool waits;
 
     if (th_trace_pattern_names_one(pattern) && !tracing->replays_nothing)
         th_trace_patterns_meet(tracing, &name);
     th_trace_lock(tracing);
     th_trace_pattern_default_keep(points_of(session), pattern, setting);
-    count = add_for_functions(tracing, change, pattern, setting);
+    for (size_t i = 0; i < functions->count && !pattern->on_load; i++)
+        count += th_trace_pattern_concerns(pattern, &functions->items[i]->name) &&
+                 th_trace_pattern_set_at(change, functions->items[i], setting, true);
+    for (f = tracing->live_functions; f && !pattern->on_load; f = f->next)
+        if (th_trace_pattern_concerns(pattern, &f->function.name) &&
+            th_trace_pattern_set_at(change, &f->function, setting, false))
+            count += !th_trace_functions_find(functions, &f->function.name);
     waits = queue_change(change);
     th_trace_unlock(tracing);
     if (waits) {
@@ -219,48 +204,57 @@ static enum th_status set_pattern(struct th_session *session, const struct th_pa
         th_trace_tracer_lock_return(lock);
         status = th_trace_session_check_there(tracing, id);
     }
-    th_breakpoint_shared_drop(setting->spec);
-    th_breakpoint_shared_drop(setting->meta_spec);
-    th_breakpoint_shared_drop(th_trace_pattern_foreign_tracer(setting));
+    th_trace_pattern_setting_drop(setting);
     th_trace_settle(tracing); /* a meta tracer may have ended */
     if (matched)
         *matched = count;
     return status;
 }
 
-enum th_status th_trace_session_function(struct th_session *session,
-                                         const struct th_pattern *pattern, th_term match,
-                                         uint32_t kinds, size_t *matched)
+/* TRACER: of its own, for a meta breakpoint; NULL: the session's. */
+static enum th_status trace_function(struct th_session *session, const struct th_pattern *pattern,
+                                     th_term match, uint32_t kinds,
+                                     const struct th_session_setup *tracer, size_t *matched)
 {
-    struct th_bp_setting setting;
-    struct th_match_spec *spec;
     enum th_status status = check(session, pattern, match, kinds);
-    struct th_points *points;
+    struct th_match_spec *spec = NULL;
+    struct th_meta_tracer *meta = NULL;
+    struct th_points *points = NULL;
+    struct th_bp_setting setting;
 
+    if (status == TH_OK && tracer && th_is_atom(match) && match != TH_AM(true))
+        status = th_error_raise(TH_USAGE, "a meta tracer is for what is set");
     if (status == TH_OK)
         status = compile(match, &spec);
-    if (status != TH_OK)
-        return status;
-    th_trace_lock(session->tracing);
-    status = is_word(match) ? TH_OK : th_trace_pattern_check_sites(session, pattern, kinds);
-    points = status == TH_OK ? points_of(session) : NULL;
-    th_trace_unlock(session->tracing);
-    if (!points) {
+    if (status == TH_OK && tracer)
+        status = th_trace_meta_tracer_create(session, tracer, &meta);
+    else if (tracer)
+        th_library_release(tracer->library);
+    if (status == TH_OK) {
+        th_trace_lock(session->tracing);
+        if (!tracer && !is_word(match))
+            status = th_trace_pattern_check_sites(session, pattern, kinds);
+        if (status == TH_OK)
+            points = points_of(session);
+        th_trace_unlock(session->tracing);
+    }
+    if (status != TH_OK) {
         th_match_free(spec);
         return status;
     }
     setting = make_setting(points, match, spec, kinds);
+    if (meta)
+        setting.meta_tracer = &meta->shared;
     if (kinds & TH_BP_TIME) /* a process' time does not go on while it does not run */
         atomic_fetch_or_explicit(&session->tracing->wanted, TH_FLAGS_RUNNING, memory_order_relaxed);
     return set_pattern(session, pattern, &setting, matched);
 }
 
-static enum th_status check_meta(const struct th_session *session, const struct th_pattern *pattern,
-                                 th_term match)
+enum th_status th_trace_session_function(struct th_session *session,
+                                         const struct th_pattern *pattern, th_term match,
+                                         uint32_t kinds, size_t *matched)
 {
-    if (th_is_atom(match) && match != TH_AM(true))
-        return th_error_raise(TH_USAGE, "a meta tracer is for what is set");
-    return check(session, pattern, match, TH_BP_META);
+    return trace_function(session, pattern, match, kinds, NULL, matched);
 }
 
 enum th_status th_trace_session_meta_function(struct th_session *session,
@@ -268,27 +262,5 @@ enum th_status th_trace_session_meta_function(struct th_session *session,
                                               const struct th_session_setup *tracer,
                                               size_t *matched)
 {
-    struct th_bp_setting setting;
-    struct th_match_spec *spec;
-    struct th_meta_tracer *meta;
-    struct th_points *points;
-    enum th_status status = check_meta(session, pattern, match);
-
-    if (status == TH_OK)
-        status = compile(match, &spec);
-    if (status != TH_OK) {
-        th_library_release(tracer->library);
-        return status;
-    }
-    status = th_trace_meta_tracer_create(session, tracer, &meta);
-    if (status != TH_OK) {
-        th_match_free(spec);
-        return status;
-    }
-    th_trace_lock(session->tracing);
-    points = points_of(session);
-    th_trace_unlock(session->tracing);
-    setting = make_setting(points, match, spec, TH_BP_META);
-    setting.meta_tracer = &meta->shared;
-    return set_pattern(session, pattern, &setting, matched);
+    return trace_function(session, pattern, match, TH_BP_META, tracer, matched);
 }

@@ -3,68 +3,49 @@
 #include "host/trace/live/live.h"
 #include "tracing.h"
 
-struct th_shared *th_trace_pattern_foreign_tracer(const struct th_bp_setting *setting)
+/* The meta tracer of SETTING that is not the session's own; NULL: none. */
+static struct th_shared *foreign_tracer(const struct th_bp_setting *setting)
 {
     return setting->meta_tracer == &setting->session->shared ? NULL : setting->meta_tracer;
 }
 
-static void drop_default(struct th_pattern_default *one)
+void th_trace_pattern_setting_drop(const struct th_bp_setting *setting)
 {
-    th_breakpoint_shared_drop(one->setting.spec);
-    th_breakpoint_shared_drop(one->setting.meta_spec);
-    th_breakpoint_shared_drop(th_trace_pattern_foreign_tracer(&one->setting));
+    th_breakpoint_shared_drop(setting->spec);
+    th_breakpoint_shared_drop(setting->meta_spec);
+    th_breakpoint_shared_drop(foreign_tracer(setting));
 }
 
 void th_trace_pattern_defaults_end(struct th_points *points)
 {
     for (size_t i = 0; i < points->count; i++)
-        drop_default(&points->defaults[i]);
+        th_trace_pattern_setting_drop(&points->defaults[i].setting);
     th_free(points->defaults);
 }
 
 /* --- keeping --- */
 
-static bool same_kinds(const struct th_bp_setting *a, const struct th_bp_setting *b)
-{
-    return a->clear == b->clear && a->set == b->set && a->pause == b->pause &&
-           a->restart == b->restart;
-}
-
-/* True if NEW is for all functions that OLD is for. */
-static bool covers(const struct th_pattern *new, const struct th_pattern *old)
-{
-    return (new->module == TH_NONE || new->module == old->module) &&
-           (new->function == TH_NONE || new->function == old->function) &&
-           (new->arity == TH_ANY_ARITY || new->arity == old->arity) && new->on_load == old->on_load;
-}
-
-static bool is_same(const struct th_pattern *a, const struct th_pattern *b)
-{
-    return a->module == b->module && a->function == b->function && a->arity == b->arity &&
-           a->on_load == b->on_load;
-}
-
 /* True if nothing is left of what OLD does once NEW, of PATTERN, is done. */
 static bool is_done_over(const struct th_pattern_default *old, const struct th_pattern *pattern,
                          const struct th_bp_setting *new)
 {
+    const struct th_pattern *past = &old->pattern;
     const struct th_bp_setting *setting = &old->setting;
+    bool is_same = past->module == pattern->module && past->function == pattern->function &&
+                   past->arity == pattern->arity && past->on_load == pattern->on_load;
+    bool same_kinds = setting->clear == new->clear && setting->set == new->set &&
+                      setting->pause == new->pause && setting->restart == new->restart;
+    /* The pattern is for all functions that OLD is for. */
+    bool covers = (pattern->module == TH_NONE || pattern->module == past->module) &&
+                  (pattern->function == TH_NONE || pattern->function == past->function) &&
+                  (pattern->arity == TH_ANY_ARITY || pattern->arity == past->arity) &&
+                  pattern->on_load == past->on_load;
 
-    if (is_same(&old->pattern, pattern) &&
-        (same_kinds(setting, new) || new->set == TH_BP_GLOBAL ||
-         (setting->set == TH_BP_META && (new->set | new->clear) & TH_BP_META)))
+    if (is_same && (same_kinds || new->set == TH_BP_GLOBAL ||
+                    (setting->set == TH_BP_META && (new->set | new->clear) & TH_BP_META)))
         return true;
-    return (old->waits || old->pattern.on_load) && covers(pattern, &old->pattern) && !new->set &&
-           setting->set && !(setting->set & ~new->clear);
-}
-
-static bool is_there(const struct th_tracing *tracing, const struct th_pattern *pattern)
-{
-    const struct th_traceable_function *f = tracing->live_functions;
-
-    while (f && !th_trace_pattern_concerns(pattern, &f->function.name))
-        f = f->next;
-    return f;
+    return (old->waits || past->on_load) && covers && !new->set && setting->set &&
+           !(setting->set & ~new->clear);
 }
 
 /* True if a pattern that is not for on_load has to wait for functions of this host. What clears or
@@ -76,8 +57,14 @@ static bool has_to_wait(const struct th_points *points, const struct th_pattern 
 
     if (!tracing->replays_nothing || pattern->on_load)
         return false;
-    if (setting->set)
-        return pattern->module != TH_NONE && !is_there(tracing, pattern);
+    if (setting->set && pattern->module == TH_NONE)
+        return false;
+    if (setting->set) {
+        const struct th_traceable_function *f = tracing->live_functions;
+        while (f && !th_trace_pattern_concerns(pattern, &f->function.name))
+            f = f->next;
+        return !f;
+    }
     for (size_t i = 0; i < points->count; i++)
         if (points->defaults[i].waits)
             return true;
@@ -94,7 +81,7 @@ void th_trace_pattern_default_keep(struct th_points *points, const struct th_pat
     for (size_t i = 0; i < points->count; i++) {
         one = &points->defaults[i];
         if (is_done_over(one, pattern, setting))
-            drop_default(one);
+            th_trace_pattern_setting_drop(&one->setting);
         else
             points->defaults[kept++] = *one;
     }
@@ -107,44 +94,30 @@ void th_trace_pattern_default_keep(struct th_points *points, const struct th_pat
     *one = (struct th_pattern_default){*pattern, *setting, waits, false};
     th_breakpoint_shared_take(setting->spec);
     th_breakpoint_shared_take(setting->meta_spec);
-    th_breakpoint_shared_take(th_trace_pattern_foreign_tracer(setting));
+    th_breakpoint_shared_take(foreign_tracer(setting));
 }
 
 /* --- functions that have come --- */
 
-static bool is_for(const struct th_pattern_default *one, const struct th_mfa *name,
-                   enum th_pattern_news news)
-{
-    bool comes =
-        news == TH_NEWS_RECORDED || one->pattern.on_load || (one->waits && news == TH_NEWS_LOADED);
-
-    return comes && th_trace_pattern_concerns(&one->pattern, name);
-}
-
-static void add_defaults(struct th_change *change, struct th_points *points,
-                         const struct th_function_sites *function, enum th_pattern_news news)
-{
-    for (size_t i = 0; i < points->count; i++) {
-        struct th_pattern_default *one = &points->defaults[i];
-        if (!is_for(one, &function->name, news))
-            continue;
-        if (news == TH_NEWS_LOCAL)
-            th_trace_pattern_set_at_local(change, function, &one->setting);
-        else
-            one->came |=
-                th_trace_pattern_set_at(change, function, &one->setting, news == TH_NEWS_RECORDED);
-    }
-}
-
 void th_trace_patterns_add(struct th_tracing *tracing, struct th_change *change,
                            const struct th_function_sites *function, enum th_pattern_news news)
 {
-    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session = th_trace_at(tracing, i);
-        struct th_points *points =
-            session ? atomic_load_explicit(&session->points, memory_order_relaxed) : NULL;
-        if (points)
-            add_defaults(change, points, function, news);
+    struct th_session *session;
+
+    for (size_t i = 0; (session = th_trace_next(tracing, &i));) {
+        struct th_points *points = th_trace_points_of(session);
+        for (size_t k = 0; points && k < points->count; k++) {
+            struct th_pattern_default *one = &points->defaults[k];
+            bool comes = news == TH_NEWS_RECORDED || one->pattern.on_load ||
+                         (one->waits && news == TH_NEWS_LOADED);
+            if (!comes || !th_trace_pattern_concerns(&one->pattern, &function->name))
+                continue;
+            if (news == TH_NEWS_LOCAL)
+                th_trace_pattern_set_at_local(change, function, &one->setting);
+            else
+                one->came |= th_trace_pattern_set_at(change, function, &one->setting,
+                                                     news == TH_NEWS_RECORDED);
+        }
     }
 }
 
@@ -155,7 +128,7 @@ void th_trace_session_waiting(const struct th_session *session,
     const struct th_points *points;
 
     th_trace_lock(session->tracing);
-    points = atomic_load_explicit(&session->points, memory_order_relaxed);
+    points = th_trace_points_of(session);
     for (size_t i = 0; points && session->tracing->replays_nothing && i < points->count; i++) {
         const struct th_pattern_default *one = &points->defaults[i];
         if ((one->waits || one->pattern.on_load) && one->setting.set && !one->came)

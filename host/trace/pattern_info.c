@@ -11,7 +11,7 @@ static bool info_of(const struct th_session *session, const struct th_function_s
                     struct th_bp_info *info)
 {
     const uint32_t both = TH_BP_LOCAL | TH_BP_GLOBAL;
-    struct th_points *points = atomic_load_explicit(&session->points, memory_order_relaxed);
+    struct th_points *points = th_trace_points_of(session);
     uint32_t less;
 
     *info = (struct th_bp_info){0};
@@ -72,7 +72,7 @@ bool th_trace_session_on_load_info(const struct th_session *session, struct th_b
 
     *info = (struct th_bp_info){0};
     th_trace_lock(session->tracing);
-    points = atomic_load_explicit(&session->points, memory_order_relaxed);
+    points = th_trace_points_of(session);
     for (size_t i = 0; points && i < points->count; i++)
         if (points->defaults[i].pattern.on_load && points->defaults[i].pattern.module == TH_NONE)
             follow(info, &points->defaults[i].setting);
@@ -108,20 +108,6 @@ static struct functions_seen see_all(struct th_tracing *tracing)
     return seen;
 }
 
-static struct th_function_info traceable(const struct functions_seen *seen, size_t i)
-{
-    const struct th_function_sites *function = &seen->items[i];
-    bool live = i < seen->live;
-
-    return (struct th_function_info){
-        .name = function->name,
-        .live = live,
-        .local = !live || th_trace_function_local_site(function),
-        .global = function->site != NULL,
-        .no_local = function->no_local,
-    };
-}
-
 void th_trace_functions(const struct th_tracing *tracing,
                         void (*visit)(void *context, const struct th_function_info *function),
                         void *context)
@@ -130,7 +116,14 @@ void th_trace_functions(const struct th_tracing *tracing,
     struct th_table visited = {0};
 
     for (size_t i = 0; i < seen.count; i++) {
-        struct th_function_info function = traceable(&seen, i);
+        const struct th_function_sites *found = &seen.items[i];
+        struct th_function_info function = {
+            .name = found->name,
+            .live = i < seen.live,
+            .local = i >= seen.live || th_trace_function_local_site(found),
+            .global = found->site != NULL,
+            .no_local = found->no_local,
+        };
         uint64_t key = th_trace_function_key(&function.name);
         if (th_hash_table_get(&visited, key))
             continue;
@@ -190,7 +183,7 @@ void th_trace_session_functions(const struct th_session *session,
 
 bool th_trace_session_patterned(const struct th_session *session)
 {
-    return atomic_load_explicit(&session->points, memory_order_relaxed) != NULL;
+    return th_trace_points_of(session) != NULL;
 }
 
 void th_trace_use_recorded_callers(struct th_tracing *tracing)

@@ -80,9 +80,9 @@ static inline bool th_trace_pattern_names_one(const struct th_pattern *pattern)
            pattern->arity != TH_ANY_ARITY && !pattern->on_load;
 }
 
-/* The meta tracer of SETTING that is not the session's own; of that the session has a share
- * already. NULL: none. */
-struct th_shared *th_trace_pattern_foreign_tracer(const struct th_bp_setting *setting);
+/* Drops the shares of what is in SETTING: the specifications, and the meta tracer, unless that is
+ * the session's own, of which the session has a share already. */
+void th_trace_pattern_setting_drop(const struct th_bp_setting *setting);
 
 /* Keeps a pattern, if it is to be kept, and takes shares of what is in SETTING. Older ones that are
  * done over are forgotten, with what they hold on to. */

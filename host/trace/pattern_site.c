@@ -116,14 +116,6 @@ static uint32_t without_there(uint32_t kinds, struct th_site *site,
     return kinds;
 }
 
-/* Whether SESSION's global breakpoint is there in place of a local one, which it has as well. */
-static bool stands_in(const struct th_function_sites *function, const struct th_bp_session *session)
-{
-    return function->site && function->local &&
-           !(without_there(TH_BP_GLOBAL, function->site, session) & TH_BP_GLOBAL) &&
-           !(without_there(TH_BP_LOCAL, function->local, session) & TH_BP_LOCAL);
-}
-
 bool th_trace_pattern_set_at(struct th_change *change, const struct th_function_sites *function,
                              const struct th_bp_setting *setting, bool recorded)
 {
@@ -135,7 +127,10 @@ bool th_trace_pattern_set_at(struct th_change *change, const struct th_function_
     here.set = choose(setting->set, possible);
     here.clear |= excluded(setting, here.set, possible);
     if (function->strays) {
-        if (here.clear & TH_BP_LOCAL && stands_in(function, setting->session))
+        /* A global breakpoint of the session may stand in for a local one, which it has as well. */
+        if (here.clear & TH_BP_LOCAL && function->site && function->local &&
+            !without_there(TH_BP_GLOBAL, function->site, setting->session) &&
+            !without_there(TH_BP_LOCAL, function->local, setting->session))
             here.clear |= TH_BP_GLOBAL;
         add_for_strays(change, function->site, &here, kinds_at_site(function));
         add_for_strays(change, function->local, &here, at_local);
@@ -175,23 +170,28 @@ static const char *refusal(const struct th_function_sites *function, uint32_t ki
                               : "its only breakpoint is for calls from other modules";
 }
 
+/* Functions that have a reason in common: those that can have no breakpoint, whose `kinds` are 0 and
+ * which have no `outside`; and those whose newer code has no room for it. */
 struct reasons {
-    struct th_pattern_refusal *items;
+    struct th_pattern_loss *items;
     size_t count, capacity;
 };
 
-static void note(struct reasons *reasons, const struct th_mfa *name, const char *why)
+/* Functions that began first come last, and are named. */
+static void note(struct reasons *reasons, const struct th_pattern_loss *reason)
 {
-    size_t i = 0;
+    struct th_pattern_loss *item = reasons->items, *end = item + reasons->count;
 
-    while (i < reasons->count && strcmp(reasons->items[i].why, why) != 0)
-        i++;
-    if (i == reasons->count) {
+    while (item < end && (item->kinds != reason->kinds || item->outside != reason->outside ||
+                          strcmp(item->why, reason->why) != 0))
+        item++;
+    if (item == end) {
         TH_ARRAY_GROW(reasons->items, reasons->count, reasons->capacity);
-        reasons->items[reasons->count++] = (struct th_pattern_refusal){.why = why};
+        item = &reasons->items[reasons->count++];
+        *item = *reason;
     }
-    reasons->items[i].first = *name; /* those that began first come last */
-    reasons->items[i].functions++;
+    item->first = reason->first;
+    item->functions++;
 }
 
 /* Under the lock. True if any function is not refused. */
@@ -203,32 +203,21 @@ static bool collect(const struct th_tracing *tracing, const struct th_pattern *p
 
     *refusals = (struct th_pattern_refusals){0};
     for (const struct th_traceable_function *f = tracing->live_functions; f; f = f->next) {
-        const char *why;
-        if (!th_trace_pattern_concerns(pattern, &f->function.name))
+        struct th_pattern_loss reason = {.first = f->function.name};
+        if (!th_trace_pattern_concerns(pattern, &reason.first))
             continue;
         refusals->concerned++;
-        why = refusal(&f->function, kinds);
-        if (why)
-            note(&reasons, &f->function.name, why);
-        refusals->functions += why != NULL;
-        possible |= !why;
+        reason.why = refusal(&f->function, kinds);
+        if (reason.why)
+            note(&reasons, &reason);
+        refusals->functions += reason.why != NULL;
+        possible |= !reason.why;
     }
     for (size_t i = reasons.count; i-- > 0 && refusals->count < TH_PATTERN_REFUSALS;)
-        refusals->items[refusals->count++] = reasons.items[i];
+        refusals->items[refusals->count++] = (struct th_pattern_refusal){
+            reasons.items[i].why, reasons.items[i].first, reasons.items[i].functions};
     th_free(reasons.items);
     return possible;
-}
-
-static void add_link(const struct th_pattern_refusal *refusal)
-{
-    struct th_buffer text = {0};
-
-    th_trace_pattern_refusal_print(&text, refusal);
-    if (th_error_status() == TH_OK)
-        th_error_raise(TH_USAGE, "%s", th_buffer_text(&text));
-    else
-        th_error_context("%s", th_buffer_text(&text));
-    th_buffer_free(&text);
 }
 
 /* True if SESSION has a breakpoint of a function of this host that PATTERN is for. */
@@ -245,7 +234,7 @@ static bool has_any(const struct th_session *session, const struct th_bp_session
 enum th_status th_trace_pattern_check_sites(const struct th_session *session,
                                             const struct th_pattern *pattern, uint32_t kinds)
 {
-    const struct th_points *points = atomic_load_explicit(&session->points, memory_order_relaxed);
+    const struct th_points *points = th_trace_points_of(session);
     struct th_pattern_refusals refusals;
 
     if (pattern->on_load || collect(session->tracing, pattern, kinds, &refusals) || !refusals.count)
@@ -253,8 +242,15 @@ enum th_status th_trace_pattern_check_sites(const struct th_session *session,
     if (kinds == TH_BP_GLOBAL && points && has_any(session, &points->base, pattern))
         return TH_OK; /* others are cleared */
     th_error_clear();
-    for (size_t i = refusals.count; i-- > 0;)
-        add_link(&refusals.items[i]);
+    for (size_t i = refusals.count; i-- > 0;) {
+        struct th_buffer text = {0};
+        th_trace_pattern_refusal_print(&text, &refusals.items[i]);
+        if (th_error_status() == TH_OK)
+            th_error_raise(TH_USAGE, "%s", th_buffer_text(&text));
+        else
+            th_error_context("%s", th_buffer_text(&text));
+        th_buffer_free(&text);
+    }
     if ((kinds & TH_PATTERN_EITHER) == TH_PATTERN_EITHER)
         return th_error_context("no function has a breakpoint");
     if (kinds & TH_BP_GLOBAL)
@@ -273,12 +269,90 @@ void th_trace_session_pattern_refusals(const struct th_session *session,
     th_trace_unlock(session->tracing);
 }
 
+/* "m:f/1: ", or "m:f/1 and 3 more: " */
+static void print_functions(struct th_buffer *out, const struct th_mfa *first, size_t functions)
+{
+    th_trace_function_show(out, first);
+    if (functions > 1)
+        th_buffer_printf(out, " and %zu more", functions - 1);
+    th_buffer_add_text(out, ": ");
+}
+
 void th_trace_pattern_refusal_print(struct th_buffer *out, const struct th_pattern_refusal *refusal)
 {
-    th_trace_function_show(out, &refusal->first);
-    if (refusal->functions > 1)
-        th_buffer_printf(out, " and %zu more", refusal->functions - 1);
-    th_buffer_printf(out, ": %s", refusal->why);
+    print_functions(out, &refusal->first, refusal->functions);
+    th_buffer_add_text(out, refusal->why);
+}
+
+/* --- breakpoints that newer code of functions has no room for --- */
+
+/* The kinds of breakpoints that POINTS has in code of FUNCTION, but not of the newest. */
+static uint32_t kinds_lost(const struct th_points *points, const struct th_function_sites *function)
+{
+    struct th_bp_info info;
+
+    if (!function->local || !function->no_local ||
+        !th_breakpoint_info(function->local, &points->base, &info))
+        return 0;
+    th_breakpoint_info_free(&info);
+    return info.kinds;
+}
+
+void th_trace_losses(struct th_tracing *tracing, th_term module,
+                     void (*visit)(void *context, const struct th_pattern_loss *loss),
+                     void *context)
+{
+    const struct th_traceable_function *f;
+    struct th_session *session;
+
+    th_trace_lock(tracing);
+    for (size_t i = 0; (session = th_trace_next(tracing, &i));) {
+        const struct th_points *points = th_trace_points_of(session);
+        struct reasons losses = {0};
+        for (f = points ? tracing->live_functions : NULL; f; f = f->next) {
+            struct th_pattern_loss loss = {.session = session,
+                                           .outside = f->function.site,
+                                           .why = f->function.no_local,
+                                           .first = f->function.name};
+            if (loss.first.module == module)
+                loss.kinds = kinds_lost(points, &f->function);
+            if (loss.kinds)
+                note(&losses, &loss);
+        }
+        for (size_t k = losses.count; k-- > 0;)
+            visit(context, &losses.items[k]);
+        th_free(losses.items);
+    }
+    th_trace_unlock(tracing);
+}
+
+void th_trace_pattern_loss_print(struct th_buffer *out, const struct th_pattern_loss *loss)
+{
+    const char *between = "";
+
+    print_functions(out, &loss->first, loss->functions);
+    for (size_t i = 0; th_trace_pattern_kind_names[i]; i++)
+        if (loss->kinds & th_trace_pattern_kinds[i]) {
+            th_buffer_printf(out, "%s%s", between, th_trace_pattern_kind_names[i]);
+            between = ",";
+        }
+    th_buffer_printf(out, ": calls%s are not met any more: %s",
+                     loss->outside ? " from within the module" : "", loss->why);
+}
+
+static void warn(void *context, const struct th_pattern_loss *loss)
+{
+    struct th_buffer text = {0};
+
+    (void)context;
+    th_trace_pattern_loss_print(&text, loss);
+    th_warn("tracer '%s': %s", th_trace_session_name(loss->session), th_buffer_text(&text));
+    th_buffer_free(&text);
+}
+
+void th_trace_warn_of_losses(struct th_tracing *tracing, th_term module)
+{
+    th_trace_losses(tracing, module, warn, NULL);
 }
 
 /* --- the functions of recordings ---------------------------------------------------------------- */

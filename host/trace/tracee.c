@@ -45,42 +45,28 @@ struct th_recorded_tracee *th_trace_tracee_find(th_term id)
     return process ? process->tracing : NULL;
 }
 
-/* Its refs are kept where other threads' control calls find them. Between events. */
-static void depart(struct th_recorded_tracee *tracee, struct th_tracee_refs *refs)
-{
-    struct th_tracing *tracing = tracee->traced.tracing;
-    struct th_departed *departed = &tracing->departed[tracing->departures++ % TH_DEPARTED];
-
-    th_free(atomic_load_explicit(&departed->refs, memory_order_relaxed));
-    departed->id = tracee->traced.id;
-    atomic_store_explicit(&departed->refs, refs, memory_order_release);
-}
-
-/* PROCESS goes, and has been seen. */
-static void note_met(const struct th_tracing *tracing, const struct th_recorded_process *process)
-{
-    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session = th_trace_at(tracing, i);
-        for (size_t j = 0; session && j < session->expected_count; j++)
-            session->expected[j].met |= session->expected[j].who == process->id;
-    }
-}
-
 void th_trace_tracee_drop(struct th_recorded_process *process)
 {
     struct th_recorded_tracee *tracee = process->tracing;
     struct th_tracing *tracing = tracee->traced.tracing;
+    struct th_departed *departed;
     struct th_tracee_refs *refs;
+    struct th_session *session;
 
     th_trace_lock(tracing);
-    if (!process->expected)
-        note_met(tracing, process);
+    for (size_t i = 0; !process->expected && (session = th_trace_next(tracing, &i));)
+        for (size_t j = 0; j < session->expected_count; j++)
+            session->expected[j].met |= session->expected[j].who == process->id;
     *tracee->place = tracee->next;
     if (tracee->next)
         tracee->next->place = tracee->place;
     refs = atomic_load_explicit(&tracee->traced.refs, memory_order_relaxed);
-    if (refs)
-        depart(tracee, refs);
+    if (refs) { /* kept where other threads' control calls find them; this is between events */
+        departed = &tracing->departed[tracing->departures++ % TH_DEPARTED];
+        th_free(atomic_load_explicit(&departed->refs, memory_order_relaxed));
+        departed->id = tracee->traced.id;
+        atomic_store_explicit(&departed->refs, refs, memory_order_release);
+    }
     th_trace_unlock(tracing);
     th_recorded_forget(&tracing->habit.execution, &tracee->offered);
     th_trace_timing_free(&tracee->timing);
@@ -125,6 +111,12 @@ void th_trace_traced_set_all(struct th_tracee *traced, struct th_tracee_refs *re
     th_trace_unlock(tracing);
 }
 
+/* The flags that tracees of KIND accept. */
+static uint32_t accepted(enum th_kind kind)
+{
+    return kind == TH_KIND_PORT ? TH_FLAGS_OF_PORTS : TH_FLAGS_OF_PROCESSES;
+}
+
 /* One that is clearing gets nobody any more. */
 void th_trace_traced_set(struct th_tracee *traced, struct th_session *session, uint32_t flags)
 {
@@ -136,6 +128,17 @@ void th_trace_traced_set(struct th_tracee *traced, struct th_session *session, u
         (!flags || th_trace_session_is_attached(session)))
         th_trace_traced_set_all(traced, th_trace_refs_with(old, session, flags));
     th_trace_unlock(traced->tracing);
+}
+
+bool th_trace_traced_change(struct th_tracee *traced, struct th_session *session, uint32_t clear,
+                            uint32_t set)
+{
+    uint32_t old = th_trace_refs_flags(th_trace_traced_refs(traced), session);
+    uint32_t new = (old & ~clear) | (set & accepted(th_trace_kind_of(traced->id)));
+
+    if (new != old)
+        th_trace_traced_set(traced, session, new);
+    return new != old;
 }
 
 void th_trace_traced_forget(struct th_tracee *traced, struct th_session *session)
@@ -215,16 +218,6 @@ void th_trace_catch_up(struct th_tracing *tracing)
 
 /* --- setting them --- */
 
-static uint32_t accepted(enum th_kind kind, uint32_t flags)
-{
-    return flags & (kind == TH_KIND_PORT ? TH_FLAGS_OF_PORTS : TH_FLAGS_OF_PROCESSES);
-}
-
-static uint32_t changed(uint32_t old, bool on, uint32_t flags)
-{
-    return on ? old | flags : old & ~flags;
-}
-
 static enum th_status only_of_all(void)
 {
     return th_error_raise(TH_USAGE, "the flag cpu_timestamp is for all processes or ports at once");
@@ -236,28 +229,12 @@ static void note_flags(struct th_session *session, bool on, uint32_t flags)
         atomic_fetch_or_explicit(&session->flags, flags, memory_order_relaxed);
 }
 
-/* One that is like all others follows session->found. */
-static void trace_special(struct th_session *session, struct th_tracee *traced, enum th_kind kind,
-                          bool on, uint32_t flags)
+static void change_special(struct th_session *session, struct th_tracee *traced, enum th_kind kind,
+                           uint32_t clear, uint32_t set)
 {
-    const struct th_tracee_refs *refs = atomic_load_explicit(&traced->refs, memory_order_relaxed);
-
-    if (refs && th_trace_kind_of(traced->id) == kind)
-        th_trace_traced_set(traced, session,
-                            changed(th_trace_refs_flags(refs, session), on, flags));
-}
-
-static void trace_existing(struct th_session *session, enum th_kind kind, bool on, uint32_t flags)
-{
-    struct th_tracing *tracing = session->tracing;
-    struct th_slot *slot;
-    size_t position = 0;
-
-    for (struct th_recorded_tracee *tracee = tracing->tracees; tracee; tracee = tracee->next)
-        trace_special(session, &tracee->traced, kind, on, flags);
-    while ((slot = th_hash_table_next(&tracing->live, &position)))
-        trace_special(session, &((struct th_live_tracee *)slot->value)->traced, kind, on, flags);
-    session->found[kind] = changed(session->found[kind], on, flags);
+    if (atomic_load_explicit(&traced->refs, memory_order_relaxed) &&
+        th_trace_kind_of(traced->id) == kind)
+        th_trace_traced_change(traced, session, clear, set);
 }
 
 enum th_status th_trace_session_trace(struct th_session *session, enum th_tracees which, bool on,
@@ -265,30 +242,37 @@ enum th_status th_trace_session_trace(struct th_session *session, enum th_tracee
 {
     enum th_kind kind = which < TH_PORTS_ALL ? TH_KIND_PROCESS : TH_KIND_PORT;
     bool all = which == TH_PROCESSES_ALL || which == TH_PORTS_ALL;
+    uint32_t clear = on ? 0 : flags, set = on ? flags & accepted(kind) : 0;
+    struct th_tracing *tracing = session->tracing;
+    struct th_slot *slot;
+    size_t position = 0;
 
     if (flags & TH_FLAG_CPU_TIMESTAMP && !all)
         return only_of_all();
-    th_trace_lock(session->tracing);
+    th_trace_lock(tracing);
     note_flags(session, on, flags);
-    flags = accepted(kind, flags);
-    if (all || which == TH_PROCESSES_EXISTING || which == TH_PORTS_EXISTING)
-        trace_existing(session, kind, on, flags);
+    if (all || which == TH_PROCESSES_EXISTING || which == TH_PORTS_EXISTING) {
+        struct th_recorded_tracee *tracee = tracing->tracees;
+        for (; tracee; tracee = tracee->next)
+            change_special(session, &tracee->traced, kind, clear, set);
+        while ((slot = th_hash_table_next(&tracing->live, &position)))
+            change_special(session, &((struct th_live_tracee *)slot->value)->traced, kind, clear,
+                           set);
+        session->found[kind] = (session->found[kind] & ~clear) | set; /* all that are alike */
+    }
     if (all || which == TH_PROCESSES_NEW || which == TH_PORTS_NEW)
-        session->born[kind] = changed(session->born[kind], on, flags);
-    th_trace_update(session->tracing);
-    th_trace_unlock(session->tracing);
-    th_trace_settle(session->tracing);
+        session->born[kind] = (session->born[kind] & ~clear) | set;
+    th_trace_update(tracing);
+    th_trace_unlock(tracing);
+    th_trace_settle(tracing);
     return TH_OK;
 }
 
 static void change_one(struct th_session *session, struct th_tracee *traced, bool on,
                        uint32_t flags)
 {
-    uint32_t old = th_trace_refs_flags(th_trace_traced_refs(traced), session);
-
-    flags = accepted(th_trace_kind_of(traced->id), flags);
-    note_flags(session, on, flags);
-    th_trace_traced_set(traced, session, changed(old, on, flags));
+    note_flags(session, on, flags & accepted(th_trace_kind_of(traced->id)));
+    th_trace_traced_change(traced, session, on ? 0 : flags, on ? flags : 0);
 }
 
 struct th_tracee *th_trace_live(const struct th_tracing *tracing, th_term id)
@@ -340,21 +324,17 @@ static void welcome(struct th_session *session, struct th_expected *expected)
     change_one(session, traced, true, expected->flags);
 }
 
-/* A pid or port is expected to be there, and is not seen before the recording names it. */
-static bool has_met(const struct th_expected *expected)
-{
-    const struct th_recorded_process *process =
-        th_is_atom(expected->who) ? NULL : th_process_world_find(expected->who);
-
-    return expected->met || (process && !process->expected);
-}
-
 void th_trace_session_each_unmet(const struct th_session *session,
                                  void (*unmet)(void *context, th_term who), void *context)
 {
-    for (size_t i = 0; i < session->expected_count; i++)
-        if (!has_met(&session->expected[i]))
-            unmet(context, session->expected[i].who);
+    for (size_t i = 0; i < session->expected_count; i++) {
+        th_term who = session->expected[i].who;
+        const struct th_recorded_process *process =
+            th_is_atom(who) ? NULL : th_process_world_find(who);
+        /* A pid or port is expected to be there, and is not seen before the recording names it. */
+        if (!session->expected[i].met && (!process || process->expected))
+            unmet(context, who);
+    }
 }
 
 enum th_status th_trace_session_expect(struct th_session *session, th_term who, uint32_t flags)
@@ -376,11 +356,11 @@ enum th_status th_trace_session_expect(struct th_session *session, th_term who, 
 
 void th_trace_tracees_expected(struct th_tracing *tracing)
 {
-    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session = th_trace_at(tracing, i);
-        for (size_t j = 0; session && j < session->expected_count; j++)
+    struct th_session *session;
+
+    for (size_t i = 0; (session = th_trace_next(tracing, &i));)
+        for (size_t j = 0; j < session->expected_count; j++)
             welcome(session, &session->expected[j]);
-    }
 }
 
 /* --- asking what is set --- */
@@ -398,44 +378,29 @@ static uint32_t flags_of(const struct th_session *session, th_term id)
     return th_trace_refs_flags(th_trace_tracee_refs(tracing, id), session);
 }
 
-static uint32_t read_flags(const struct th_session *session, th_term id)
-{
-    uint32_t flags;
-
-    th_trace_lock(session->tracing);
-    flags = flags_of(session, id);
-    th_trace_unlock(session->tracing);
-    return flags;
-}
-
-static void forget_one(struct th_session *session, th_term id)
-{
-    struct th_tracee *traced;
-
-    th_trace_lock(session->tracing);
-    traced = find_one(session->tracing, id);
-    if (traced)
-        th_trace_traced_forget(traced, session);
-    th_trace_unlock(session->tracing);
-}
-
 uint32_t th_trace_session_flags(struct th_session *session, th_term id)
 {
     struct th_tracing *tracing = session->tracing;
-    uint32_t flags = read_flags(session, id);
+    struct th_tracee *traced;
+    uint32_t flags;
 
+    th_trace_lock(tracing);
+    flags = flags_of(session, id);
+    th_trace_unlock(tracing);
     if (!flags || !th_trace_session_is_attached(session))
         return 0;
-    if (tracing->shared)
-        th_progress_enter();
+    th_trace_enter(tracing);
     if (!th_self.attachment && !th_trace_session_ask_status(session, id)) {
-        forget_one(session, id);
+        th_trace_lock(tracing);
+        traced = find_one(tracing, id);
+        if (traced)
+            th_trace_traced_forget(traced, session);
+        th_trace_unlock(tracing);
         flags = 0;
     }
     if (!th_trace_session_is_attached(session)) /* destroyed in that callback */
         flags = 0;
-    if (tracing->shared)
-        th_progress_leave();
+    th_trace_leave(tracing);
     th_trace_settle(tracing);
     return flags;
 }
@@ -459,39 +424,16 @@ uint32_t th_trace_session_default_flags(struct th_session *session, enum th_trac
     return th_trace_session_status(session) ? flags : 0;
 }
 
-static size_t list(struct th_tracing *tracing, th_session_id ids[],
-                   bool (*belongs)(const struct th_session *session, uint64_t what), uint64_t what)
+size_t th_trace_sessions_of(struct th_tracing *tracing, th_term id, th_session_id ids[])
 {
+    struct th_session *session;
     size_t count = 0;
 
     th_trace_lock(tracing);
-    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        const struct th_session *session = th_trace_at(tracing, i);
-        if (session && !atomic_load_explicit(&session->clearing, memory_order_relaxed) &&
-            belongs(session, what))
+    for (size_t i = 0; (session = th_trace_next(tracing, &i));)
+        if (!th_trace_session_is_clearing(session) &&
+            (id == TH_NONE || (th_trace_session_is_attached(session) && flags_of(session, id))))
             ids[count++] = session->id;
-    }
     th_trace_unlock(tracing);
     return count;
-}
-
-static bool traces(const struct th_session *session, th_term id)
-{
-    return id == TH_NONE || (th_trace_session_is_attached(session) && flags_of(session, id));
-}
-
-static bool traces_new(const struct th_session *session, uint64_t kind)
-{
-    return th_trace_session_is_attached(session) && session->born[kind];
-}
-
-size_t th_trace_sessions_of(struct th_tracing *tracing, th_term id, th_session_id ids[])
-{
-    return list(tracing, ids, traces, id);
-}
-
-size_t th_trace_sessions_of_new(struct th_tracing *tracing, enum th_tracees which,
-                                th_session_id ids[])
-{
-    return list(tracing, ids, traces_new, which < TH_PORTS_ALL ? TH_KIND_PROCESS : TH_KIND_PORT);
 }

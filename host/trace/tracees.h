@@ -62,10 +62,8 @@ uint32_t th_trace_session_default_flags(struct th_session *session, enum th_trac
 /* The latter without asking, as the tracer may take any time. */
 uint32_t th_trace_session_known_flags(const struct th_session *session, enum th_tracees which);
 
-/* The sessions that trace ID, a pid or port (TH_NONE: all that are alive), or have defaults for new
- * ones (WHICH is TH_PROCESSES_NEW or TH_PORTS_NEW). Returns how many ids were put into IDS. */
+/* The sessions that trace ID, a pid or port (TH_NONE: all that are alive). Returns how many ids were
+ * put into IDS. */
 size_t th_trace_sessions_of(struct th_tracing *tracing, th_term id, th_session_id ids[]);
-size_t th_trace_sessions_of_new(struct th_tracing *tracing, enum th_tracees which,
-                                th_session_id ids[]);
 
 #endif

@@ -356,12 +356,10 @@ void th_trace_traced_set_all(struct th_tracee *traced, struct th_tracee_refs *re
 /* One of this host; NULL: there is none of that id. Under the lock. */
 struct th_tracee *th_trace_live(const struct th_tracing *tracing, th_term id);
 
-/* The same of one of a recording. */
-static inline void th_trace_tracee_set(struct th_recorded_tracee *tracee,
-                                       struct th_session *session, uint32_t flags)
-{
-    th_trace_traced_set(&tracee->traced, session, flags);
-}
+/* Takes the flags CLEAR of the session away, and gives SET, of them what the tracee accepts. True if
+ * that changes anything. Under the lock. */
+bool th_trace_traced_change(struct th_tracee *traced, struct th_session *session, uint32_t clear,
+                            uint32_t set);
 
 /* The session's tracer wants no more of it. */
 void th_trace_traced_forget(struct th_tracee *traced, struct th_session *session);

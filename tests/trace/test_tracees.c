@@ -303,9 +303,10 @@ static void which_sessions_there_are(void **state)
     assert_int_equal(ids[1], th_trace_session_id_of(other));
     assert_int_equal(th_trace_sessions_of(scene_tracing(), pid(1), ids), 1);
     assert_int_equal(ids[0], th_trace_session_id_of(session));
-    assert_int_equal(th_trace_sessions_of_new(scene_tracing(), TH_PROCESSES_NEW, ids), 1);
-    assert_int_equal(ids[0], th_trace_session_id_of(other));
-    assert_int_equal(th_trace_sessions_of_new(scene_tracing(), TH_PORTS_NEW, ids), 0);
+    assert_int_equal(th_trace_session_known_flags(session, TH_PROCESSES_NEW), 0);
+    assert_int_equal(th_trace_session_known_flags(other, TH_PROCESSES_NEW), TH_FLAG_SEND);
+    assert_int_equal(th_trace_session_known_flags(session, TH_PORTS_NEW), 0);
+    assert_int_equal(th_trace_session_known_flags(other, TH_PORTS_NEW), 0);
     assert_int_equal(th_trace_sessions_of(scene_tracing(), pid(2), ids), 0);
 }
 

@@ -149,7 +149,7 @@ static inline void fill(struct th_delivery *delivery, th_env *env, th_term messa
 
     delivery->argv[3] = term_of(call, env, flags);
     delivery->argv[4] =
-        th_trace_opts_make_quickly(env, TH_NONE, result, call->process->scheduler, flags);
+        th_trace_opts_make_live(env, TH_NONE, result, call->process->scheduler, flags);
 }
 
 static inline void request(struct th_delivery *delivery, uint64_t word)

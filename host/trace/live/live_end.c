@@ -95,8 +95,8 @@ static inline void fill(struct th_delivery *delivery, th_env *env, th_term messa
     delivery->argv[0] = th_trace_tag_atom(end->tag);
     delivery->argv[2] = end->process->id;
     delivery->argv[3] = term_of(end, env);
-    delivery->argv[4] = th_trace_opts_make_quickly(env, extra_of(end, env), TH_NONE,
-                                                   end->process->scheduler, flags);
+    delivery->argv[4] =
+        th_trace_opts_make_live(env, extra_of(end, env), TH_NONE, end->process->scheduler, flags);
 }
 
 /* Whose bit is set stays the same session as long as no more are created than are now. */
