@@ -89,14 +89,12 @@ void th_recorded_forget(struct th_execution *execution, struct th_recorded_stack
 void th_recorded_forget_sessions(struct th_recorded_stack *stack, uint64_t gone)
 {
     struct th_stack_sessions *sessions = &stack->sessions;
+    uint64_t *const sets[] = {&sessions->due,    &sessions->perhaps, &sessions->likely,
+                              &sessions->latest, &sessions->some,    &sessions->all,
+                              &sessions->timing};
 
-    sessions->due &= ~gone;
-    sessions->perhaps &= ~gone;
-    sessions->likely &= ~gone;
-    sessions->latest &= ~gone;
-    sessions->some &= ~gone;
-    sessions->all &= ~gone;
-    sessions->timing &= ~gone;
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
+        *sets[i] &= ~gone;
 }
 
 void th_recorded_spawned(struct th_execution *execution, struct th_recorded_stack *stack)
@@ -165,79 +163,51 @@ static th_frame_function caller_now(const struct th_recorded_stack *stack, enum 
                                         : TH_FRAME_UNKNOWN;
 }
 
-/* A tail call of the topmost call. If nobody wants to know of that one's end, it is gone. */
-static void push_tail_call(struct th_execution *execution, struct th_recorded_stack *stack,
-                           th_frame_function function)
-{
-    struct th_frame top = *th_recorded_frames_top(&stack->frames);
-    enum th_frame_link link = TH_FRAME_TAIL;
-
-    if (!top.word && !execution->each_returns) {
-        link = top.link;
-        th_recorded_frames_pop_call(&stack->frames, &execution->bounds);
-    }
-    th_recorded_frames_push(&stack->frames, &execution->bounds, function, link, 0,
-                            TH_FRAME_UNKNOWN);
-}
-
-static void push_call(struct th_execution *execution, struct th_recorded_stack *stack,
-                      th_frame_function function, th_frame_function caller,
-                      th_frame_function recorded)
-{
-    enum th_frame_link link = caller == TH_FRAME_UNKNOWN ? TH_FRAME_UNCLEAR : TH_FRAME_CALLS;
-
-    if (stack->frames.count == 0)
-        stack->frames.below = caller;
-    else if (caller != TH_FRAME_UNKNOWN && stack->at == TH_STACK_AT_NAMED)
-        th_recorded_frames_push(&stack->frames, &execution->bounds, caller, TH_FRAME_UNCLEAR, 0,
-                                TH_FRAME_UNKNOWN);
-    th_recorded_frames_push(&stack->frames, &execution->bounds, function, link, 0,
-                            stack->tails_untold ? recorded : TH_FRAME_UNKNOWN);
-}
-
-/* A recorded caller is stronger: it is the recorder's own stack that told it. */
-static void note_caller(struct th_execution *execution, struct th_recorded_stack *stack,
-                        th_frame_function computed, th_frame_function recorded)
-{
-    if (recorded != TH_FRAME_UNKNOWN && computed != TH_FRAME_UNKNOWN && recorded != computed)
-        execution->counts.callers_disputed++;
-    stack->caller = recorded != TH_FRAME_UNKNOWN ? recorded : computed;
-    stack->asked = false;
-}
-
-/* Nobody wants the call that is made now, so far. */
-static void begin_call_of_sessions(struct th_recorded_stack *stack)
-{
-    struct th_stack_sessions *sessions = &stack->sessions;
-    bool empty = stack->frames.count == 0;
-
-    sessions->some = empty ? 0 : sessions->some | sessions->latest;
-    sessions->all = empty ? UINT64_MAX : sessions->all & sessions->latest;
-    sessions->latest = sessions->perhaps = 0;
-}
-
 void th_recorded_enter(struct th_execution *execution, struct th_recorded_stack *stack,
                        const struct th_recorded_call *call)
 {
     th_frame_function function = pack_function(&call->function);
     th_frame_function recorded = th_recorded_pack_caller(&call->recorded);
+    struct th_stack_sessions *sessions = &stack->sessions;
+    struct th_frames *frames = &stack->frames;
+    enum th_frame_link link = TH_FRAME_TAIL;
     th_frame_function caller;
 
     execution->counts.calls++;
-    if (th_recorded_has_sessions(execution))
-        begin_call_of_sessions(stack);
+    if (th_recorded_has_sessions(execution)) { /* nobody wants this call so far */
+        sessions->some = frames->count == 0 ? 0 : sessions->some | sessions->latest;
+        sessions->all = frames->count == 0 ? UINT64_MAX : sessions->all & sessions->latest;
+        sessions->latest = sessions->perhaps = 0;
+    }
     th_recorded_catch_up(execution, stack);
     if (stack->returning)
         th_recorded_drop_returning(execution, stack);
     caller = caller_now(stack, call->tail);
-    note_caller(execution, stack, caller, recorded);
+    /* A recorded caller is stronger: it is the recorder's own stack that told it. */
+    if (recorded != TH_FRAME_UNKNOWN && caller != TH_FRAME_UNKNOWN && recorded != caller)
+        execution->counts.callers_disputed++;
+    stack->caller = recorded != TH_FRAME_UNKNOWN ? recorded : caller;
+    stack->asked = false;
     stack->tails_untold = call->tail == TH_UNKNOWN;
     if (recorded >= TH_FRAME_FUNCTION_FIRST && stack->tails_untold)
         th_recorded_doubt_above(stack, recorded);
-    if (call->tail == TH_YES && stack->at == TH_STACK_AT_TOP)
-        push_tail_call(execution, stack, function);
-    else
-        push_call(execution, stack, function, caller, recorded);
+    if (call->tail == TH_YES && stack->at == TH_STACK_AT_TOP) {
+        struct th_frame top = *th_recorded_frames_top(frames);
+        if (!top.word &&
+            !execution->each_returns) { /* nobody wants to know of its end: it is gone */
+            link = top.link;
+            th_recorded_frames_pop_call(frames, &execution->bounds);
+        }
+    } else {
+        link = caller == TH_FRAME_UNKNOWN ? TH_FRAME_UNCLEAR : TH_FRAME_CALLS;
+        if (frames->count == 0)
+            frames->below = caller;
+        else if (caller != TH_FRAME_UNKNOWN && stack->at == TH_STACK_AT_NAMED)
+            th_recorded_frames_push(frames, &execution->bounds, caller, TH_FRAME_UNCLEAR, 0,
+                                    TH_FRAME_UNKNOWN);
+    }
+    th_recorded_frames_push(frames, &execution->bounds, function, link, 0,
+                            stack->tails_untold ? recorded : TH_FRAME_UNKNOWN);
     stack->at = TH_STACK_AT_TOP;
     stack->entered = true;
     stack->ended = stack->raised = false;
@@ -307,25 +277,21 @@ static bool is_caller(th_term t, struct th_mfa *function)
     return true;
 }
 
-/* {M, F, Arity, {File, Line}} or {M, F, Arity, undefined} */
-static bool function_with_line(th_term t, struct th_mfa *function)
-{
-    th_term line;
-
-    if (!is_caller(t, function))
-        return false;
-    line = th_tuple_elements(t)[3];
-    return line == TH_AM(undefined) || (th_is_tuple(line) && th_tuple_arity(line) == 2);
-}
-
 struct th_caller th_recorded_caller_of_result(th_term result)
 {
     struct th_caller caller = {.kind = TH_CALLER_UNKNOWN};
+    bool is_function = false;
+    th_term line;
 
     if (result == TH_AM(undefined))
         caller.kind = TH_CALLER_UNDEFINED;
-    else if (result != TH_NONE && (th_trace_event_function_from_term(result, &caller.function) ||
-                                   function_with_line(result, &caller.function)))
+    else if (result != TH_NONE)
+        is_function = th_trace_event_function_from_term(result, &caller.function);
+    if (!is_function && result != TH_NONE && is_caller(result, &caller.function)) {
+        line = th_tuple_elements(result)[3];
+        is_function = line == TH_AM(undefined) || (th_is_tuple(line) && th_tuple_arity(line) == 2);
+    }
+    if (is_function)
         caller.kind = TH_CALLER_FUNCTION;
     return caller;
 }

@@ -182,17 +182,6 @@ static bool doubt_ended(struct th_frames *frames, uint32_t left, th_frame_functi
     return doubted;
 }
 
-/* The call below LEFT is the only one of FUNCTION that can run now; or there is no call at all. */
-static bool is_only_target(const struct th_frames *frames, th_frame_function function,
-                           uint32_t left)
-{
-    if (left == 0)
-        return frames->forgotten == 0;
-    return th_recorded_frames_at(frames, left - 1)->function == function &&
-           th_recorded_frames_at(frames, left - 1)->times == 1 &&
-           th_recorded_frames_find_below(frames, function, left - 1) == TH_FRAMES_NONE;
-}
-
 uint32_t th_recorded_left_by(struct th_execution *execution, struct th_recorded_stack *stack,
                              th_frame_function function)
 {
@@ -204,10 +193,15 @@ uint32_t th_recorded_left_by(struct th_execution *execution, struct th_recorded_
     execution->alone |= !stack->ended;
     th_recorded_frames_part_top(frames, &execution->bounds);
     left = left_by(execution, stack, function);
-    if (!stack->ended && left == th_recorded_frames_begin(frames) &&
-        is_only_target(frames, function, left))
-        th_recorded_frames_at(frames, left)->doubt =
-            TH_FRAME_CERTAIN; /* no other call can have ended */
+    if (!stack->ended && left == th_recorded_frames_begin(frames)) {
+        const struct th_frame *target = left > 0 ? th_recorded_frames_at(frames, left - 1) : NULL;
+        /* The target is the only call of FUNCTION that can run now; or there is no call at all. */
+        if (target ? target->function == function && target->times == 1 &&
+                         th_recorded_frames_find_below(frames, function, left - 1) == TH_FRAMES_NONE
+                   : frames->forgotten == 0)
+            th_recorded_frames_at(frames, left)->doubt =
+                TH_FRAME_CERTAIN; /* no other call can have ended */
+    }
     stack->undecided = doubt_ended(frames, left, function, execution->returned && !stack->ended) &&
                        execution->alone;
     return left;
@@ -223,35 +217,12 @@ enum th_fact th_recorded_raised_to(const struct th_recorded_stack *stack,
     return frames->count > left || stack->undecided ? TH_UNKNOWN : TH_YES;
 }
 
-/* Somebody wants one of the calls from the latest one down to the entry BEGIN, or there are many.
- */
-static bool is_any_wanted(const struct th_frames *frames, uint32_t begin)
-{
-    uint32_t i = frames->count;
-
-    while (i > begin && frames->count - i < LOOKED_AT)
-        if (th_recorded_frames_at(frames, --i)->word)
-            return true;
-    return i > begin;
-}
-
-/* The call at BEGIN, and those between it and OTHER, may have ended. */
-static void make_likely(struct th_frames *frames, uint32_t begin, uint32_t other)
-{
-    for (uint32_t i = begin; th_recorded_frames_at(frames, i)->doubt == TH_FRAME_CERTAIN;) {
-        th_recorded_frames_at(frames, i)->doubt = TH_FRAME_LIKELY;
-        if (other == TH_FRAMES_NONE || i == 0 || i - 1 == other)
-            break;
-        i = th_recorded_frames_begin_of(frames, i - 1);
-    }
-}
-
 void th_recorded_doubt_target(struct th_execution *execution, struct th_recorded_stack *stack,
                               th_frame_function function)
 {
     struct th_frames *frames = &stack->frames;
     th_frame_function recorded;
-    uint32_t begin, other;
+    uint32_t begin, other, lowest, top;
     bool called_itself;
 
     if (frames->count == 0 || !execution->alone)
@@ -264,10 +235,22 @@ void th_recorded_doubt_target(struct th_execution *execution, struct th_recorded
     if (!called_itself && !may_have_ended(frames, begin, function))
         return;
     other = th_recorded_frames_find_below(frames, function, begin);
-    if (called_itself && (recorded == function || other != TH_FRAMES_NONE))
-        make_likely(frames, begin, other);
+    /* The call at BEGIN, and those between it and OTHER, may have ended. */
+    for (uint32_t i = begin; called_itself && (recorded == function || other != TH_FRAMES_NONE) &&
+                             th_recorded_frames_at(frames, i)->doubt == TH_FRAME_CERTAIN;) {
+        th_recorded_frames_at(frames, i)->doubt = TH_FRAME_LIKELY;
+        if (other == TH_FRAMES_NONE || i == 0 || i - 1 == other)
+            break;
+        i = th_recorded_frames_begin_of(frames, i - 1);
+    }
     if (!may_have_ended(frames, begin, function))
         return;
+
+    /* Somebody wants one of the calls from the latest one down to LOWEST, or there are many. */
     stack->undecided = true;
-    stack->lower = is_any_wanted(frames, other == TH_FRAMES_NONE ? begin : other + 1);
+    lowest = other == TH_FRAMES_NONE ? begin : other + 1;
+    top = frames->count;
+    while (top > lowest && frames->count - top < LOOKED_AT && !stack->lower)
+        stack->lower = th_recorded_frames_at(frames, --top)->word != 0;
+    stack->lower |= top > lowest;
 }

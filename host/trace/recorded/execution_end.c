@@ -13,32 +13,28 @@ struct leaving {
     bool unmatched;        /* the call is not on the stack */
 };
 
-/* A call has ended of which SESSIONS want the return_to. */
-static inline void note_sessions(struct th_stack_sessions *of, enum th_ending ending,
-                                 uint64_t sessions)
-{
-    if (ending <= TH_ENDED_UNTOLD)
-        of->due |= sessions;
-    if (ending == TH_ENDED_LIKELY)
-        of->likely |= sessions;
-    if (ending > TH_ENDED_UNTOLD)
-        of->doubted |= sessions;
-}
-
 /* Those who want calls of ENTRY, TIMES of them, are told. */
 static void report_end(const struct leaving *l, const struct th_frame *entry, uint32_t times,
                        enum th_ending ending)
 {
+    struct th_stack_sessions *of = &l->stack->sessions;
     struct th_mfa function;
+    uint64_t sessions;
 
     if (!entry->word)
         return;
     function = th_recorded_unpack(entry->function);
     if (ending >= TH_ENDED_UNTOLD)
         l->execution->counts.untold += times;
-    for (uint32_t i = 0; i < times; i++)
-        note_sessions(&l->stack->sessions, ending,
-                      l->end->ended(l->end->context, ending, &function, entry->word));
+    for (uint32_t i = 0; i < times; i++) {
+        sessions = l->end->ended(l->end->context, ending, &function, entry->word);
+        if (ending <= TH_ENDED_UNTOLD)
+            of->due |= sessions;
+        if (ending == TH_ENDED_LIKELY)
+            of->likely |= sessions;
+        if (ending > TH_ENDED_UNTOLD)
+            of->doubted |= sessions;
+    }
 }
 
 /* How many calls of the entry where the topmost frame begins belong to that frame: all only if its
@@ -95,23 +91,6 @@ static uint32_t find_in_frame(const struct th_frames *frames, th_frame_function 
     return TH_FRAMES_NONE;
 }
 
-/* All who want calls of the topmost frame are told, but it stays. */
-static void report_frame(const struct leaving *l)
-{
-    struct th_frames *frames = &l->stack->frames;
-    uint32_t begin = th_recorded_frames_begin(frames);
-    const struct th_frame *entry;
-
-    for (uint32_t i = frames->count - 1; i > begin; i--) {
-        entry = th_recorded_frames_at(frames, i);
-        report_end(l, entry, entry->times, l->ending);
-    }
-    entry = th_recorded_frames_at(frames, begin);
-    report_end(l, entry, times_at_begin(entry), l->ending);
-    l->stack->returning = true;
-    l->stack->named = th_recorded_frames_caller(frames);
-}
-
 /* The call at ENTRY of the topmost frame has its record; those above it have none. */
 static void end_recorded_call(const struct leaving *l, uint32_t entry)
 {
@@ -131,19 +110,6 @@ static void end_recorded_call(const struct leaving *l, uint32_t entry)
 
 /* --- records --- */
 
-static void leave_unmatched(struct leaving *l)
-{
-    l->unmatched = true;
-    if (l->stack->frames.forgotten > 0) {
-        l->stack->frames.forgotten--;
-        l->execution->counts.late++;
-    } else {
-        l->execution->counts.unmatched++;
-    }
-    l->stack->named = TH_FRAME_UNKNOWN;
-    l->stack->at = TH_STACK_AT_UNKNOWN;
-}
-
 /* The frame whose call of FUNCTION, which is not the one that NAMED has, returns; it becomes the
  * topmost one. The entry of that call; TH_FRAMES_NONE if none is open. */
 static uint32_t find_returning(const struct leaving *l, th_frame_function function)
@@ -154,60 +120,58 @@ static uint32_t find_returning(const struct leaving *l, th_frame_function functi
         return TH_FRAMES_NONE;
     if (l->execution->each_returns)
         entry = find_in_frame(&l->stack->frames, function);
-    if (entry == TH_FRAMES_NONE) {
-        entry = th_recorded_frames_find(&l->stack->frames, function);
-        if (entry != TH_FRAMES_NONE && l->stack->tails_untold && l->matters)
-            th_recorded_doubt_unreturned(l->stack, entry);
-        if (entry != TH_FRAMES_NONE)
-            end_above(l, entry);
-    }
+    if (entry != TH_FRAMES_NONE)
+        return entry;
+    entry = th_recorded_frames_find(&l->stack->frames, function);
+    if (entry != TH_FRAMES_NONE && l->stack->tails_untold && l->matters)
+        th_recorded_doubt_unreturned(l->stack, entry);
+    if (entry != TH_FRAMES_NONE)
+        end_above(l, entry);
     return entry;
-}
-
-/* The call at ENTRY raises, perhaps one that is not known. */
-static void note_raised(struct th_recorded_stack *stack, uint32_t entry)
-{
-    th_frame_function caller = entry == TH_FRAMES_NONE
-                                   ? TH_FRAME_UNKNOWN
-                                   : th_recorded_frames_recorded_caller(&stack->frames, entry);
-
-    stack->with_former = TH_NO;
-    if (stack->raised && (caller == TH_FRAME_UNKNOWN || stack->raised_to == TH_FRAME_UNKNOWN ||
-                          caller == stack->raised_to))
-        stack->with_former = TH_UNKNOWN;
-    stack->raised_to = caller;
 }
 
 static void leave_from(struct leaving *l, th_frame_function function)
 {
-    uint32_t entry = find_returning(l, function);
+    struct th_recorded_stack *stack = l->stack;
+    struct th_frames *frames = &stack->frames;
+    uint32_t entry = find_returning(l, function), begin;
+    const struct th_frame *frame;
 
-    if (l->ending == TH_ENDED_RAISED && l->stack->tails_untold)
-        note_raised(l->stack, entry);
+    /* The call raises, perhaps one that is not known. */
+    if (l->ending == TH_ENDED_RAISED && stack->tails_untold) {
+        th_frame_function caller = entry == TH_FRAMES_NONE
+                                       ? TH_FRAME_UNKNOWN
+                                       : th_recorded_frames_recorded_caller(frames, entry);
+        stack->with_former = TH_NO;
+        if (stack->raised && (caller == TH_FRAME_UNKNOWN || stack->raised_to == TH_FRAME_UNKNOWN ||
+                              caller == stack->raised_to))
+            stack->with_former = TH_UNKNOWN;
+        stack->raised_to = caller;
+    }
+
     if (entry == TH_FRAMES_NONE) {
-        leave_unmatched(l);
+        l->unmatched = true;
+        if (frames->forgotten > 0) {
+            frames->forgotten--;
+            l->execution->counts.late++;
+        } else {
+            l->execution->counts.unmatched++;
+        }
+        stack->named = TH_FRAME_UNKNOWN;
+        stack->at = TH_STACK_AT_UNKNOWN;
     } else if (!l->execution->each_returns) {
         end_frame(l, l->ending);
     } else {
-        report_frame(l);
+        /* All who want calls of the topmost frame are told, but it stays. */
+        begin = th_recorded_frames_begin(frames);
+        for (uint32_t i = frames->count; i-- > begin;) {
+            frame = th_recorded_frames_at(frames, i);
+            report_end(l, frame, i > begin ? frame->times : times_at_begin(frame), l->ending);
+        }
+        stack->returning = true;
+        stack->named = th_recorded_frames_caller(frames);
         end_recorded_call(l, entry);
     }
-}
-
-/* A return_from or an exception_from; perhaps of a call whose end has been told already. */
-static void leave_once(struct leaving *l, th_frame_function function)
-{
-    uint32_t entry = TH_FRAMES_NONE;
-
-    if (l->stack->returning) {
-        entry = find_in_frame(&l->stack->frames, function);
-        if (entry == TH_FRAMES_NONE)
-            th_recorded_drop_returning(l->execution, l->stack);
-    }
-    if (entry != TH_FRAMES_NONE)
-        end_recorded_call(l, entry);
-    else
-        leave_from(l, function);
 }
 
 /* The same where no call tells whether it is a tail call. */
@@ -260,41 +224,6 @@ static void leave_to(struct leaving *l, th_frame_function function)
     stack->guessed = stack->frames.count;
 }
 
-/* A return_from or an exception_from. */
-static inline void note_record(struct leaving *l)
-{
-    bool returned = l->end->tag == TH_TAG_return_from;
-
-    if (!returned || l->stack->raised)
-        l->stack->with_former = TH_NO;
-    if (returned)
-        l->ending = TH_ENDED_RETURNED;
-    l->execution->returned |= returned;
-}
-
-/* --- the sessions that a return_to is for --- */
-
-/* A session wants some of the calls that were made since the stack was empty, and others not; or
- * none is wanted. */
-static bool sessions_differ(const struct th_stack_sessions *sessions)
-{
-    uint64_t some = sessions->some | sessions->latest;
-
-    return some == 0 || (some & ~(sessions->all & sessions->latest)) != 0;
-}
-
-/* The sessions that were due before an end; none is from now on, unless calls end that it wanted.
- */
-static uint64_t begin_end_of_sessions(struct leaving *l)
-{
-    struct th_stack_sessions *sessions = &l->stack->sessions;
-    uint64_t former = sessions->due;
-
-    sessions->due = 0;
-    l->matters = l->execution->each_matters || sessions->timing || sessions_differ(sessions);
-    return former;
-}
-
 /* The stack was left, before which the sessions FORMER were due. Returns the sessions for which a
  * return_to is doubtful. */
 static uint64_t settle_sessions(struct th_recorded_stack *stack, uint64_t former, bool returned_to)
@@ -329,10 +258,21 @@ struct th_execution_left th_recorded_leave(struct th_execution *execution,
 {
     struct leaving leaving = {execution, stack, end, TH_ENDED_RAISED, false, false};
     th_frame_function function = th_recorded_pack_caller(&end->function);
+    struct th_stack_sessions *sessions = &stack->sessions;
+    uint64_t former = 0, doubtful = 0, some = sessions->some | sessions->latest;
     bool for_sessions = th_recorded_has_sessions(execution);
-    uint64_t former = for_sessions ? begin_end_of_sessions(&leaving) : 0;
-    uint64_t doubtful = 0;
+    bool returned = end->tag == TH_TAG_return_from;
+    uint32_t entry = TH_FRAMES_NONE;
 
+    if (for_sessions) {
+        /* The sessions that were due before; none is from now on, unless calls end that it wanted. */
+        former = sessions->due;
+        sessions->due = 0;
+        /* A session wants some of the calls that were made since the stack was empty, and others
+         * not; or none is wanted. */
+        leaving.matters = execution->each_matters || sessions->timing || some == 0 ||
+                          (some & ~(sessions->all & sessions->latest)) != 0;
+    }
     execution->counts.returns++;
     stack->undecided = stack->lower = false;
     stack->with_former = TH_YES;
@@ -340,8 +280,21 @@ struct th_execution_left th_recorded_leave(struct th_execution *execution,
     if (end->tag == TH_TAG_return_to) {
         leave_to(&leaving, function);
     } else {
-        note_record(&leaving);
-        leave_once(&leaving, function);
+        if (!returned || stack->raised)
+            stack->with_former = TH_NO;
+        if (returned)
+            leaving.ending = TH_ENDED_RETURNED;
+        execution->returned |= returned;
+        /* Perhaps of a call whose end has been told already. */
+        if (stack->returning) {
+            entry = find_in_frame(&stack->frames, function);
+            if (entry == TH_FRAMES_NONE)
+                th_recorded_drop_returning(execution, stack);
+        }
+        if (entry != TH_FRAMES_NONE)
+            end_recorded_call(&leaving, entry);
+        else
+            leave_from(&leaving, function);
     }
     stack->ended = end->tag != TH_TAG_return_to;
     stack->raised = end->tag == TH_TAG_exception_from && stack->tails_untold;

@@ -68,42 +68,31 @@ static void resize_ring(struct th_frames *frames, struct th_frames_bounds *bound
     th_free(old.recorded);
 }
 
-/* What the physical frame returns to that the entry above the oldest begins, or goes on. */
-static th_frame_function below_oldest(const struct th_frames *frames)
-{
-    const struct th_frame *next = frames->count > 1 ? th_recorded_frames_at(frames, 1) : NULL;
-
-    if (next && (next->link == TH_FRAME_TAIL || next->link == TH_FRAME_SAME))
-        return frames->below;
-    if (next && next->link == TH_FRAME_UNCLEAR)
-        return TH_FRAME_UNKNOWN;
-    return th_recorded_frames_at(frames, 0)->function;
-}
-
 static void forget_oldest(struct th_frames *frames, struct th_frames_bounds *bounds)
 {
     const struct th_frame *oldest = th_recorded_frames_at(frames, 0);
+    const struct th_frame *next = frames->count > 1 ? th_recorded_frames_at(frames, 1) : NULL;
 
     frames->forgotten += oldest->times;
     bounds->forgotten += oldest->times;
     if (oldest->word)
         bounds->not_kept += oldest->times;
-    frames->below = below_oldest(frames);
+
+    /* What the physical frame returns to that the entry above the oldest begins, or goes on. */
+    if (next && next->link == TH_FRAME_UNCLEAR)
+        frames->below = TH_FRAME_UNKNOWN;
+    else if (!next || next->link == TH_FRAME_CALLS)
+        frames->below = oldest->function;
     frames->bottom = (frames->bottom + 1) & (frames->capacity - 1);
     frames->count--;
-}
-
-static bool may_grow(const struct th_frames *frames, const struct th_frames_bounds *bounds)
-{
-    return frames->capacity == 0 ||
-           (frames->count < bounds->each && bounds->slots + frames->capacity <= bounds->all);
 }
 
 static void make_room(struct th_frames *frames, struct th_frames_bounds *bounds)
 {
     if (frames->count < frames->capacity && frames->count < bounds->each)
         return;
-    if (may_grow(frames, bounds))
+    if (frames->capacity == 0 ||
+        (frames->count < bounds->each && bounds->slots + frames->capacity <= bounds->all))
         resize_ring(frames, bounds, frames->capacity ? 2 * frames->capacity : SMALLEST);
     else
         forget_oldest(frames, bounds);
@@ -145,17 +134,6 @@ void th_recorded_frames_part(struct th_frames *frames, struct th_frames_bounds *
     }
 }
 
-/* Nothing of the newest entry's physical frame may be found but what will stand on it. */
-static void replace_top(struct th_frames *frames, struct th_frames_bounds *bounds)
-{
-    struct th_frame *top;
-
-    th_recorded_frames_part_top(frames, bounds);
-    top = th_recorded_frames_top(frames);
-    unlink_entry(frames, top);
-    top->replaced = true;
-}
-
 /* One more call of FUNCTION can share the newest of the oldest COUNT entries. */
 static inline bool is_one_more(const struct th_frames *frames, uint32_t count,
                                th_frame_function function, enum th_frame_link link, uint64_t word,
@@ -169,15 +147,6 @@ static inline bool is_one_more(const struct th_frames *frames, uint32_t count,
            th_recorded_frames_recorded_caller(frames, count - 1) == recorded;
 }
 
-static void add_one_more(struct th_frames *frames, struct th_frame *top)
-{
-    top->times++;
-    if (top->replaced) { /* by what was taken out again: it is the latest call of its frame */
-        top->replaced = false;
-        link_entry(frames, top);
-    }
-}
-
 void th_recorded_frames_push(struct th_frames *frames, struct th_frames_bounds *bounds,
                              th_frame_function function, enum th_frame_link link, uint64_t word,
                              th_frame_function recorded)
@@ -186,12 +155,19 @@ void th_recorded_frames_push(struct th_frames *frames, struct th_frames_bounds *
     struct th_frame frame = {.function = function, .link = link, .times = 1, .word = word};
 
     if (is_one_more(frames, frames->count, function, link, word, recorded)) {
-        add_one_more(frames, top);
+        top->times++;
+        if (top->replaced) { /* by what was taken out again: it is the latest call of its frame */
+            top->replaced = false;
+            link_entry(frames, top);
+        }
         return;
     }
     if (top && (link == TH_FRAME_TAIL || link == TH_FRAME_SAME)) {
-        replace_top(frames, bounds);
+        /* Nothing of its physical frame may be found but what will stand on it. */
+        th_recorded_frames_part_top(frames, bounds);
         top = th_recorded_frames_top(frames);
+        unlink_entry(frames, top);
+        top->replaced = true;
         frame.begin = top->begin < TH_FRAME_BEGIN_MAX ? top->begin + 1 : TH_FRAME_BEGIN_MAX;
     }
     add_entry(frames, bounds, frame, recorded);

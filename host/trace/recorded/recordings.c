@@ -71,24 +71,18 @@ int th_recorded_recordings_count(void)
     return atomic_load_explicit(&recordings.count, memory_order_relaxed);
 }
 
-static th_term number(th_env *env, const _Atomic uint64_t *count)
-{
-    return th_make_uint64(env, atomic_load_explicit(count, memory_order_relaxed));
-}
-
 static th_term describe(th_env *env, const struct th_recording *recording)
 {
     const th_term keys[] = {TH_AM(name), TH_AM(records), TH_AM(lost),
                             TH_AM(gaps), TH_AM(damaged), TH_AM(interrupted)};
+    const _Atomic uint64_t *const counts[] = {&recording->records, &recording->lost,
+                                              &recording->gaps, &recording->damaged,
+                                              &recording->interrupted};
     th_term values[sizeof keys / sizeof keys[0]] = {
-        th_make_binary(env, recording->name, strlen(recording->name)),
-        number(env, &recording->records),
-        number(env, &recording->lost),
-        number(env, &recording->gaps),
-        number(env, &recording->damaged),
-        number(env, &recording->interrupted),
-    };
+        th_make_binary(env, recording->name, strlen(recording->name))};
 
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        values[1 + i] = th_make_uint64(env, atomic_load_explicit(counts[i], memory_order_relaxed));
     return th_make_map(env, keys, values, sizeof keys / sizeof keys[0], NULL);
 }
 
@@ -109,7 +103,7 @@ th_term th_recorded_streams_list(th_env *env)
 }
 
 /* The replaying thread's. */
-static struct {
+static struct zero {
     bool known;
     int64_t ns;
 } zeros[TH_CLOCKS];
@@ -118,10 +112,8 @@ int64_t th_recorded_streams_zero(const struct th_event_time *time)
 {
     enum th_time_clock clock = th_trace_time_clock(time->kind);
 
-    if (!zeros[clock].known) {
-        zeros[clock].known = true;
-        zeros[clock].ns = time->ns;
-    }
+    if (!zeros[clock].known)
+        zeros[clock] = (struct zero){true, time->ns};
     return zeros[clock].ns;
 }
 
