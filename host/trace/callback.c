@@ -32,22 +32,14 @@ void th_trace_failures_name(const char *path, const char *name)
     pthread_mutex_unlock(&failures.lock);
 }
 
-/* The place in REASON of the path that has another name; NULL: REASON does not have that path. */
-static const char *find_path(const char *reason)
-{
-    const char *found = failures.path ? strstr(reason, failures.path) : NULL;
-
-    return found && !isalnum((unsigned char)found[strlen(failures.path)]) ? found : NULL;
-}
-
 void th_trace_failure_report(const char *tracer, const char *reason)
 {
     const char *found, *name = "", *rest = "";
     int before = (int)strlen(reason);
 
     pthread_mutex_lock(&failures.lock);
-    found = find_path(reason);
-    if (found) {
+    found = failures.path ? strstr(reason, failures.path) : NULL;
+    if (found && !isalnum((unsigned char)found[strlen(failures.path)])) {
         before = (int)(found - reason);
         name = failures.name;
         rest = found + strlen(failures.path);
@@ -109,16 +101,23 @@ bool th_trace_callback_refuses(th_term receiver)
     return true;
 }
 
-/* Whose code ENV belongs to, where no session says it. */
-static const char *library_name(const th_env *env)
+void th_trace_callback_failed(const th_env *env, const char *reason)
 {
-    return env && env->library ? th_atom_name(th_library_name(env->library))->text : "unknown";
-}
+    struct th_attachment *attachment = th_self.attachment;
+    struct th_session *session;
 
-static void detach(struct th_attachment *attachment, const char *reason)
-{
-    struct th_session *session = attachment->session;
-
+    if (!attachment) { /* no session says whose code it is */
+        th_trace_failure_report(
+            env && env->library ? th_atom_name(th_library_name(env->library))->text : "unknown",
+            reason);
+        return;
+    }
+    if (attachment->asked_first) {
+        if (!attachment->failure)
+            attachment->failure = th_strdup(reason);
+        return;
+    }
+    session = attachment->session;
     atomic_store_explicit(&session->failed, true, memory_order_relaxed);
     th_trace_lock(session->tracing);
     if (!session->failure)
@@ -128,20 +127,7 @@ static void detach(struct th_attachment *attachment, const char *reason)
     else if (th_trace_session_attachment(session) == attachment)
         th_trace_session_detach(session);
     th_trace_unlock(session->tracing);
-}
-
-void th_trace_callback_failed(const th_env *env, const char *reason)
-{
-    struct th_attachment *attachment = th_self.attachment;
-
-    if (!attachment) {
-        th_trace_failure_report(library_name(env), reason);
-    } else if (!attachment->asked_first) {
-        detach(attachment, reason);
-        th_trace_failure_report(attachment->name, reason);
-    } else if (!attachment->failure) {
-        attachment->failure = th_strdup(reason);
-    }
+    th_trace_failure_report(attachment->name, reason);
 }
 
 bool th_trace_callback_is_pending(void)

@@ -28,21 +28,15 @@ bool th_trace_tag_has_result(enum th_tracer_tag tag)
 
 /* Times. */
 
-static th_term clock_term(int64_t ns, th_env *env)
-{
-    int64_t us = ns / NS_PER_US;
-    int64_t s = us / US_PER_S;
-
-    return th_make_tuple_of(env, th_small(s / S_PER_MEGA), th_small(s % S_PER_MEGA),
-                            th_small(us % US_PER_S));
-}
-
 th_term th_trace_event_time_term(const struct th_event_time *time, th_env *env)
 {
+    int64_t us = time->ns / NS_PER_US, s = us / US_PER_S;
+
     switch (time->kind) {
     case TH_TIME_TIMESTAMP:
     case TH_TIME_CPU:
-        return clock_term(time->ns, env);
+        return th_make_tuple_of(env, th_small(s / S_PER_MEGA), th_small(s % S_PER_MEGA),
+                                th_small(us % US_PER_S));
     case TH_TIME_MONOTONIC:
         return th_make_int64(env, time->ns);
     case TH_TIME_STRICT_MONOTONIC:
@@ -125,47 +119,11 @@ enum th_status th_trace_event_take_optional(struct th_event *event, th_term firs
     return TH_OK;
 }
 
-static enum th_status from_seq_trace(struct th_event *event, const th_term *e, size_t count)
-{
-    if (count != 3 && count != 4)
-        return no_message("a seq_trace message has three or four elements");
-    event->kind = TH_EVENT_SEQ_TRACE;
-    event->tag = TH_TAG_seq_trace;
-    event->label = e[1];
-    event->term = e[2];
-    return count == 4 ? take_time(event, e[3]) : TH_OK;
-}
-
-static enum th_status from_drop(struct th_event *event, const th_term *e, size_t count)
-{
-    if (count != 2 || !th_get_uint64(e[1], &event->dropped))
-        return no_message("drop wants the number of dropped events");
-    event->kind = TH_EVENT_DROP;
-    return TH_OK;
-}
-
-/* What follows the tag, up to the time. */
-static enum th_status from_rest(struct th_event *event, const th_term *e, size_t count,
-                                bool scheduler_id)
-{
-    size_t fixed = 1 + th_trace_tag_has_extra(event->tag);
-
-    if (count < fixed)
-        return no_message("it has too few elements");
-    if (count > fixed + 2)
-        return no_message("it has too many elements");
-    event->term = e[0];
-    event->extra = fixed == 2 ? e[1] : TH_NONE;
-    if (count == fixed)
-        return TH_OK;
-    return th_trace_event_take_optional(event, e[fixed],
-                                        count == fixed + 2 ? e[fixed + 1] : TH_NONE, scheduler_id);
-}
-
 static enum th_status from_trace(struct th_event *event, const th_term *e, size_t count,
                                  bool scheduler_id)
 {
     bool timed = e[0] == TH_AM(trace_ts);
+    size_t fixed;
 
     if (count < (timed ? 5 : 4))
         return no_message("it has too few elements");
@@ -178,7 +136,18 @@ static enum th_status from_trace(struct th_event *event, const th_term *e, size_
         return no_message("its tag is unknown");
     if (timed && take_time(event, e[--count]) != TH_OK)
         return TH_MALFORMED;
-    return from_rest(event, e + 3, count - 3, scheduler_id);
+
+    fixed = 4 + th_trace_tag_has_extra(event->tag);
+    if (count < fixed)
+        return no_message("it has too few elements");
+    if (count > fixed + 2)
+        return no_message("it has too many elements");
+    event->term = e[3];
+    event->extra = fixed == 5 ? e[4] : TH_NONE;
+    if (count == fixed)
+        return TH_OK;
+    return th_trace_event_take_optional(event, e[fixed],
+                                        count == fixed + 2 ? e[fixed + 1] : TH_NONE, scheduler_id);
 }
 
 static enum th_status from_elements(struct th_event *event, const th_term *e, size_t count,
@@ -186,11 +155,21 @@ static enum th_status from_elements(struct th_event *event, const th_term *e, si
 {
     if (e[0] == TH_AM(trace) || e[0] == TH_AM(trace_ts))
         return from_trace(event, e, count, scheduler_id);
-    if (e[0] == TH_AM(seq_trace))
-        return from_seq_trace(event, e, count);
-    if (e[0] == TH_AM(drop))
-        return from_drop(event, e, count);
-    return no_message("it begins with neither trace, trace_ts, seq_trace nor drop");
+    if (e[0] == TH_AM(seq_trace)) {
+        if (count != 3 && count != 4)
+            return no_message("a seq_trace message has three or four elements");
+        event->kind = TH_EVENT_SEQ_TRACE;
+        event->tag = TH_TAG_seq_trace;
+        event->label = e[1];
+        event->term = e[2];
+        return count == 4 ? take_time(event, e[3]) : TH_OK;
+    }
+    if (e[0] != TH_AM(drop))
+        return no_message("it begins with neither trace, trace_ts, seq_trace nor drop");
+    if (count != 2 || !th_get_uint64(e[1], &event->dropped))
+        return no_message("drop wants the number of dropped events");
+    event->kind = TH_EVENT_DROP;
+    return TH_OK;
 }
 
 enum th_status th_trace_event_from_tuple(struct th_event *event, th_term tuple, bool scheduler_id)

@@ -95,51 +95,22 @@ static th_term place_in(th_term location, th_env *env)
     return file && line ? th_make_tuple_of(env, file, line) : TH_AM(undefined);
 }
 
-/* The same of what the record has; TH_NONE if it has nothing. */
-static th_term line_of_callers(const struct th_event *event, th_env *env)
-{
-    const th_term *e;
-
-    if (event->callers == TH_NONE || !th_is_list(event->callers))
-        return TH_NONE;
-    e = th_tuple_elements(th_cell(event->callers)[0]);
-    return th_make_tuple_of(env, e[0], e[1], e[2], place_in(e[3], env));
-}
-
-/* The recorded caller with its line; TH_NONE if that was not recorded. */
-static th_term line_of_result(const struct th_match_context *of, th_env *env)
-{
-    th_term result = of->event->match_spec_result;
-
-    if (!of->session->tracing->recorded_callers || result == TH_NONE || !th_is_tuple(result) ||
-        th_tuple_arity(result) != 4)
-        return TH_NONE;
-    return th_recorded_caller_of_result(result).kind == TH_CALLER_FUNCTION ? th_copy(env, result)
-                                                                           : TH_NONE;
-}
-
 static th_term recorded_caller_line(void *context, th_env *env)
 {
-    th_term found = line_of_callers(of(context)->event, env);
+    const struct th_event *event = of(context)->event;
+    th_term result = event->match_spec_result;
+    const th_term *e;
 
-    if (found == TH_NONE) {
-        found = line_of_result(of(context), env);
-        if (found != TH_NONE)
-            return found;
-        found = without_line(recorded_caller(context, env), env);
+    if (event->callers != TH_NONE && th_is_list(event->callers)) { /* the record has them */
+        e = th_tuple_elements(th_cell(event->callers)[0]);
+        return count_line(of(context),
+                          th_make_tuple_of(env, e[0], e[1], e[2], place_in(e[3], env)));
     }
-    return count_line(of(context), found);
-}
-
-/* As many of CALLERS; TH_NONE if it has less, and does not tell all. */
-static th_term stack_of_callers(th_term callers, th_env *env, size_t depth)
-{
-    th_term frames[TH_EXECUTION_CALLERS];
-    size_t count = 0;
-
-    for (; th_is_list(callers) && count < depth; callers = th_cell(callers)[1])
-        frames[count++] = th_copy(env, th_cell(callers)[0]);
-    return count < depth && callers != TH_NIL ? TH_NONE : th_make_list(env, frames, count);
+    if (of(context)->session->tracing->recorded_callers && result != TH_NONE &&
+        th_is_tuple(result) && th_tuple_arity(result) == 4 && /* with a line */
+        th_recorded_caller_of_result(result).kind == TH_CALLER_FUNCTION)
+        return th_copy(env, result);
+    return count_line(of(context), without_line(recorded_caller(context, env), env));
 }
 
 /* [{M, F, Arity, []}, ...]: without lines, as of code that was compiled so, but where the record
@@ -149,12 +120,16 @@ static th_term recorded_stack(void *context, th_env *env, size_t depth)
     th_term recorded = of(context)->event->callers;
     struct th_caller callers[TH_EXECUTION_CALLERS];
     th_term frames[TH_EXECUTION_CALLERS];
-    size_t count;
+    size_t count = 0;
 
     if (depth > TH_EXECUTION_CALLERS)
         depth = TH_EXECUTION_CALLERS;
-    if (recorded != TH_NONE)
-        return stack_of_callers(recorded, env, depth);
+    if (recorded != TH_NONE) {
+        for (; th_is_list(recorded) && count < depth; recorded = th_cell(recorded)[1])
+            frames[count++] = th_copy(env, th_cell(recorded)[0]);
+        /* Fewer, if the record does not tell all, are not known. */
+        return count < depth && recorded != TH_NIL ? TH_NONE : th_make_list(env, frames, count);
+    }
     if (!tracee_of(context))
         return TH_NONE;
     count = th_recorded_callers(&tracee_of(context)->stack, callers, depth);

@@ -118,11 +118,6 @@ bool th_trace_session_message_patterned(const struct th_session *session)
 
 /* --- events -------------------------------------------------------------------------------- */
 
-static th_term node_of(th_term sender)
-{
-    return th_is_atom(sender) ? sender : TH_AM(nonode);
-}
-
 /* No recording has node and sender of a received message. */
 static struct th_match_subject subject_of(struct th_delivery *delivery)
 {
@@ -139,11 +134,12 @@ static struct th_match_subject subject_of(struct th_delivery *delivery)
         elements[1] = event->term;
         return (struct th_match_subject){TH_NONE, elements, 2};
     }
-    elements[0] = event->live ? node_of(live->sender) : TH_NONE;
-    elements[1] = !event->live               ? TH_NONE
-                  : th_is_atom(live->sender) ? TH_AM(undefined)
-                                             : live->sender;
+    elements[0] = elements[1] = TH_NONE;
     elements[2] = event->term;
+    if (event->live) {
+        elements[0] = th_is_atom(live->sender) ? live->sender : TH_AM(nonode);
+        elements[1] = th_is_atom(live->sender) ? TH_AM(undefined) : live->sender;
+    }
     return (struct th_match_subject){TH_NONE, elements, 3};
 }
 

@@ -47,20 +47,6 @@ static struct th_meta_past *past_of(const struct th_session *owner, const char *
     return past;
 }
 
-static void begin_past(struct th_session *owner, const char *name)
-{
-    struct th_meta_past **place = &owner->meta_past;
-    struct th_meta_past *past;
-
-    if (past_of(owner, name))
-        return;
-    past = th_alloc_zero(sizeof *past);
-    past->name = th_strdup(name);
-    while (*place)
-        place = &(*place)->next;
-    *place = past;
-}
-
 static void add(struct th_session_counts *sum, const struct th_session *session)
 {
     struct th_session_counts counts = th_trace_session_counted(session);
@@ -117,11 +103,15 @@ static void take_out(struct th_meta_tracer *tracer)
         add(&past_of(owner, th_trace_session_name(tracer->session))->counts, tracer->session);
 }
 
+static struct th_meta_tracer *tracer_of(struct th_later *later)
+{
+    return (struct th_meta_tracer *)((char *)later - offsetof(struct th_meta_tracer, later));
+}
+
 /* Step 2. */
 static void unload(struct th_later *later)
 {
-    struct th_meta_tracer *tracer =
-        (struct th_meta_tracer *)((char *)later - offsetof(struct th_meta_tracer, later));
+    struct th_meta_tracer *tracer = tracer_of(later);
 
     th_trace_session_free(tracer->session);
     th_free(tracer);
@@ -130,8 +120,7 @@ static void unload(struct th_later *later)
 /* Step 1. */
 static void take_out_later(struct th_later *later)
 {
-    struct th_meta_tracer *tracer =
-        (struct th_meta_tracer *)((char *)later - offsetof(struct th_meta_tracer, later));
+    struct th_meta_tracer *tracer = tracer_of(later);
     struct th_tracing *tracing = tracer->session->tracing;
 
     /* Handed in before it is out: who sees that it is out waits for what was handed in. This thread
@@ -199,9 +188,16 @@ void th_trace_meta_tracers_settle(struct th_tracing *tracing)
 static void enlist(struct th_meta_tracer *tracer, struct th_session *owner)
 {
     struct th_tracing *tracing = owner->tracing;
+    const char *name = th_trace_session_name(tracer->session);
+    struct th_meta_past **place = &owner->meta_past;
 
     th_trace_lock(tracing);
-    begin_past(owner, th_trace_session_name(tracer->session));
+    if (!past_of(owner, name)) { /* names stand in the order in which they first came */
+        while (*place)
+            place = &(*place)->next;
+        *place = th_alloc_zero(sizeof **place);
+        (*place)->name = th_strdup(name);
+    }
     atomic_init(&tracer->owner, th_trace_session_is_clearing(owner) ? NULL : owner);
     atomic_init(&tracer->next, atomic_load_explicit(&tracing->meta_tracers, memory_order_relaxed));
     atomic_store_explicit(&tracing->meta_tracers, tracer, memory_order_release);

@@ -30,17 +30,6 @@ static void push(struct walk *walk, const th_term *words, size_t count)
     walk->runs[walk->count++] = (struct words){(th_term *)words, count};
 }
 
-/* What is in T; of a map the values. */
-static void push_parts(struct walk *walk, th_term t)
-{
-    if (th_is_list(t))
-        push(walk, th_cell(t), 2);
-    else if (th_term_is(t, TH_TUPLE))
-        push(walk, th_tuple_elements(t), th_tuple_arity(t));
-    else if (th_term_is(t, TH_MAP))
-        push(walk, th_map_values(t), th_map_size(t));
-}
-
 /* `console` stands for the host process of that name. Without recursion, as states may be deep. */
 static void put_console(th_term *state)
 {
@@ -54,8 +43,12 @@ static void put_console(th_term *state)
             walk.count--;
         if (*word == TH_AM(console))
             *word = th_process_console_pid();
-        else
-            push_parts(&walk, *word);
+        else if (th_is_list(*word))
+            push(&walk, th_cell(*word), 2);
+        else if (th_term_is(*word, TH_TUPLE))
+            push(&walk, th_tuple_elements(*word), th_tuple_arity(*word));
+        else if (th_term_is(*word, TH_MAP)) /* not in its keys */
+            push(&walk, th_map_values(*word), th_map_size(*word));
     }
     th_free(walk.runs);
 }
@@ -119,17 +112,6 @@ enum th_status th_trace_tracer_state_parse(th_env *env, const char *text, th_ter
     return TH_OK;
 }
 
-/* What follows the name. */
-static enum th_status parse_rest(struct th_named_tracer *tracer, const char *text)
-{
-    if (*text == ',')
-        return th_trace_tracer_settings_parse(&tracer->env, text + 1, &tracer->state);
-    if (*text == '=')
-        return th_trace_tracer_state_parse(&tracer->env, text + 1, &tracer->state);
-    tracer->state = th_make_map(&tracer->env, NULL, NULL, 0, true);
-    return TH_OK;
-}
-
 /* To be freed by th_free(). */
 static char *name_of(const char *text)
 {
@@ -138,12 +120,19 @@ static char *name_of(const char *text)
 
 enum th_status th_trace_named_tracer_parse(const char *text, struct th_named_tracer *tracer)
 {
+    enum th_status status = TH_OK;
+
     th_env_init(&tracer->env, TH_ENV_PLAIN);
     tracer->name = name_of(text);
-    tracer->state = TH_NONE;
+    tracer->state = th_make_map(&tracer->env, NULL, NULL, 0, true);
+    text += strlen(tracer->name);
     if (!*tracer->name)
-        th_error_raise(TH_USAGE, "there is no name in it");
-    else if (parse_rest(tracer, text + strlen(tracer->name)) == TH_OK)
+        status = th_error_raise(TH_USAGE, "there is no name in it");
+    else if (*text == ',')
+        status = th_trace_tracer_settings_parse(&tracer->env, text + 1, &tracer->state);
+    else if (*text == '=')
+        status = th_trace_tracer_state_parse(&tracer->env, text + 1, &tracer->state);
+    if (status == TH_OK)
         return TH_OK;
     th_trace_named_tracer_free(tracer);
     return TH_USAGE;
@@ -210,24 +199,17 @@ void th_trace_tracer_lock_return(struct th_tracer_lock *lock)
     atomic_fetch_sub_explicit(&lock->away, 1, memory_order_relaxed);
 }
 
-/* A new instance, if it is of the file that OLD is of: that is an upgrade, too. */
-static enum th_status open_other(const struct th_library *old, const char *path,
+/* The library of PATH for NAME, loaded in place of OLD; a new instance, if it is of the file that OLD
+ * is of: that is an upgrade, too. The result has this user, unless it is refused. */
+static enum th_status load_other(struct th_library *old, const char *path, const char *name,
                                  struct th_library **library)
 {
     enum th_status status = th_library_open_replaceable(path, false, library);
 
-    if (status != TH_OK || *library != old)
-        return status;
-    th_library_release(*library);
-    return th_library_open_replaceable(path, true, library);
-}
-
-/* The result has this user, unless it is refused. */
-static enum th_status load_other(struct th_library *old, const char *path, const char *name,
-                                 struct th_library **library)
-{
-    enum th_status status = open_other(old, path, library);
-
+    if (status == TH_OK && *library == old) {
+        th_library_release(*library);
+        status = th_library_open_replaceable(path, true, library);
+    }
     if (status != TH_OK)
         return status;
     warn_of_remarks(name, *library);
@@ -236,19 +218,6 @@ static enum th_status load_other(struct th_library *old, const char *path, const
         return TH_OK;
     th_library_release(*library);
     return th_error_context("tracer '%s' was not attached", name);
-}
-
-/* SETUP's library is loaded, and has a user of its own for the session. */
-static enum th_status take_over(struct th_tracing *tracing, th_session_id id,
-                                const struct th_library *old, const struct th_session_setup *setup)
-{
-    struct th_session *session = th_trace_session_find(tracing, id);
-
-    if (session && th_trace_session_library(session) == old)
-        return th_trace_session_replace(session, setup);
-    th_library_release(setup->library);
-    th_error_raise(TH_FAILED, "the session got another tracer, or ended, meanwhile");
-    return th_error_context("tracer '%s' was not attached", setup->name);
 }
 
 /* By the tracer PATH, whose library this sets. Both libraries have a user here until the lock is
@@ -266,8 +235,14 @@ static enum th_status replace(struct th_session *session, const char *path,
     status = load_other(old, path, setup->name, &setup->library);
     th_trace_tracer_lock_return(lock);
     if (status == TH_OK) {
-        th_library_keep(setup->library);
-        status = take_over(tracing, id, old, setup);
+        session = th_trace_session_find(tracing, id);
+        if (session && th_trace_session_library(session) == old) {
+            th_library_keep(setup->library); /* for the session */
+            status = th_trace_session_replace(session, setup);
+        } else {
+            th_error_raise(TH_FAILED, "the session got another tracer, or ended, meanwhile");
+            status = th_error_context("tracer '%s' was not attached", setup->name);
+        }
         th_trace_tracer_lock_leave(lock);
         th_library_release(setup->library);
     } else {

@@ -81,11 +81,6 @@ static bool is_word(const struct th_tracer_setting *setting, const char *text, c
     return found;
 }
 
-static bool is_number(th_term value)
-{
-    return th_is_small(value) && th_small_value(value) >= 0 && th_small_value(value) <= UINT32_MAX;
-}
-
 static enum th_status refuse_value(const char *name, const struct th_tracer_setting *setting,
                                    th_term value, const char *nearest)
 {
@@ -107,16 +102,6 @@ static enum th_status refuse_value(const char *name, const struct th_tracer_sett
     return TH_USAGE;
 }
 
-/* A file that the tracer will read, perhaps at its end, is there now. */
-static enum th_status check_input(const char *name, const struct th_tracer_setting *setting,
-                                  const char *path)
-{
-    if (access(path, R_OK) == 0)
-        return TH_OK;
-    th_error_raise(TH_USAGE, "cannot read %s: %s", path, strerror(errno));
-    return th_error_context("tracer '%s' needs the file of its setting '%s'", name, setting->name);
-}
-
 static enum th_status check_value(const char *name, const struct th_tracer_setting *setting,
                                   th_term value)
 {
@@ -126,7 +111,8 @@ static enum th_status check_value(const char *name, const struct th_tracer_setti
     enum th_status status = TH_OK;
 
     if (setting->type == TH_SETTING_NUMBER)
-        good = is_number(value);
+        good =
+            th_is_small(value) && th_small_value(value) >= 0 && th_small_value(value) <= UINT32_MAX;
     else if (setting->type == TH_SETTING_WORD)
         good = text && is_word(setting, text, &nearest);
     else if (setting->type == TH_SETTING_OUTPUT)
@@ -135,8 +121,12 @@ static enum th_status check_value(const char *name, const struct th_tracer_setti
         good = text;
     if (!good)
         status = refuse_value(name, setting, value, nearest);
-    else if (setting->type == TH_SETTING_INPUT)
-        status = check_input(name, setting, text);
+    /* A file that the tracer will read, perhaps at its end, is there now. */
+    if (good && setting->type == TH_SETTING_INPUT && access(text, R_OK) != 0) {
+        th_error_raise(TH_USAGE, "cannot read %s: %s", text, strerror(errno));
+        status =
+            th_error_context("tracer '%s' needs the file of its setting '%s'", name, setting->name);
+    }
     th_free(text);
     return status;
 }
@@ -171,15 +161,6 @@ static enum th_status refuse_key(const char *name, const struct th_tracer_settin
     return TH_USAGE;
 }
 
-static const struct th_tracer_setting *find(const struct th_tracer_setting *settings, th_term key)
-{
-    if (!th_is_atom(key))
-        return NULL;
-    while (settings->name && strcmp(settings->name, th_atom_name(key)->text) != 0)
-        settings++;
-    return settings->name ? settings : NULL;
-}
-
 enum th_status th_trace_settings_check(const struct th_library *library, const char *name,
                                        th_term state)
 {
@@ -192,8 +173,12 @@ enum th_status th_trace_settings_check(const struct th_library *library, const c
         return th_error_raise(TH_USAGE, "the state of tracer '%s' is a map of settings", name);
     for (size_t i = 0; i < th_map_size(state) && status == TH_OK; i++) {
         th_term key = th_map_keys(state)[i], value = th_map_values(state)[i];
-        const struct th_tracer_setting *setting = find(settings, key);
-        status = setting ? check_value(name, setting, value) : refuse_key(name, settings, key);
+        const struct th_tracer_setting *setting = settings;
+        while (setting->name &&
+               !(th_is_atom(key) && strcmp(setting->name, th_atom_name(key)->text) == 0))
+            setting++;
+        status =
+            setting->name ? check_value(name, setting, value) : refuse_key(name, settings, key);
     }
     return status;
 }

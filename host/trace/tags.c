@@ -46,14 +46,6 @@ static const struct {
 
 enum { NAMES = sizeof names / sizeof names[0] };
 
-static uint32_t flags_named(const char *name, size_t length)
-{
-    for (size_t i = 0; i < NAMES; i++)
-        if (strlen(names[i].name) == length && memcmp(names[i].name, name, length) == 0)
-            return names[i].flags;
-    return 0;
-}
-
 static enum th_status unknown_flag(const char *name, size_t length)
 {
     struct th_buffer known = {0};
@@ -81,10 +73,13 @@ enum th_status th_trace_flags_parse(const char *list, uint32_t *flags)
 
     for (;;) {
         size_t length = strcspn(list, ",");
-        uint32_t named = flags_named(list, length);
-        if (!named)
+        size_t i = 0;
+        while (i < NAMES &&
+               (strlen(names[i].name) != length || memcmp(names[i].name, list, length) != 0))
+            i++;
+        if (i == NAMES)
             return unknown_flag(list, length);
-        all |= named;
+        all |= names[i].flags;
         if (!list[length])
             break;
         list += length + 1;

@@ -30,11 +30,13 @@ static void make_key(void)
         th_give_up("no thread-specific key is left");
 }
 
-static struct th_trace_thread *take_one(void)
+struct th_trace_thread *th_thread_begin(void)
 {
-    struct th_trace_thread *first = atomic_load_explicit(&threads, memory_order_relaxed);
-    struct th_trace_thread *thread = first;
+    struct th_trace_thread *first, *thread;
 
+    pthread_once(&once, make_key);
+    pthread_mutex_lock(&lock);
+    first = thread = atomic_load_explicit(&threads, memory_order_relaxed);
     while (thread && thread->taken)
         thread = thread->next;
     if (!thread) {
@@ -43,16 +45,6 @@ static struct th_trace_thread *take_one(void)
         atomic_store_explicit(&threads, thread, memory_order_release);
     }
     thread->taken = true;
-    return thread;
-}
-
-struct th_trace_thread *th_thread_begin(void)
-{
-    struct th_trace_thread *thread;
-
-    pthread_once(&once, make_key);
-    pthread_mutex_lock(&lock);
-    thread = take_one();
     pthread_mutex_unlock(&lock);
     pthread_setspecific(at_thread_end, thread);
     th_env_init(&thread->env, TH_ENV_CALLBACK);
@@ -74,14 +66,6 @@ th_term th_thread_tidy(th_term answer)
 
 /* --- Counts ----------------------------------------------------------------------------------- */
 
-static void start_counts(struct th_thread_counts *counts, const struct th_session *session)
-{
-    atomic_store_explicit(&counts->id, 0, memory_order_relaxed);
-    for (size_t i = 0; i < TH_COUNTED_ALL; i++)
-        atomic_store_explicit(&counts->words[i], 0, memory_order_relaxed);
-    atomic_store_explicit(&counts->id, session->id, memory_order_release);
-}
-
 /* Those of ID, 0: that are nobody's; NULL: there are none. */
 static struct th_thread_counts *find_meta(const struct th_trace_thread *thread, th_session_id id)
 {
@@ -93,21 +77,13 @@ static struct th_thread_counts *find_meta(const struct th_trace_thread *thread, 
     return counts;
 }
 
-static struct th_thread_counts *meta_counts(struct th_trace_thread *thread,
-                                            const struct th_session *session)
+/* Perhaps another's; NULL: there are none. */
+static struct th_thread_counts *counts_of(const struct th_trace_thread *thread,
+                                          const struct th_session *session)
 {
-    struct th_thread_counts *counts = find_meta(thread, session->id);
-
-    if (counts)
-        return counts;
-    counts = find_meta(thread, 0);
-    if (!counts) {
-        counts = th_alloc_zero(sizeof *counts);
-        counts->next = atomic_load_explicit(&thread->meta_counts, memory_order_relaxed);
-        atomic_store_explicit(&thread->meta_counts, counts, memory_order_release);
-    }
-    start_counts(counts, session);
-    return counts;
+    return session->meta
+               ? find_meta(thread, session->id)
+               : atomic_load_explicit(&thread->counts[session->index], memory_order_acquire);
 }
 
 /* The session is a meta tracer's; or another than the one that had the index when the thread last
@@ -115,16 +91,24 @@ static struct th_thread_counts *meta_counts(struct th_trace_thread *thread,
 struct th_thread_counts *th_trace_thread_begin_counts(struct th_trace_thread *thread,
                                                       const struct th_session *session)
 {
-    struct th_thread_counts *counts =
-        atomic_load_explicit(&thread->counts[session->index], memory_order_relaxed);
+    struct th_thread_counts *counts = counts_of(thread, session);
+    struct th_thread_counts *_Atomic *place =
+        session->meta ? &thread->meta_counts : &thread->counts[session->index];
 
+    if (session->meta && counts)
+        return counts;
     if (session->meta)
-        return meta_counts(thread, session);
+        counts = find_meta(thread, 0);
     if (!counts) {
         counts = th_alloc_zero(sizeof *counts);
-        atomic_store_explicit(&thread->counts[session->index], counts, memory_order_release);
+        if (session->meta)
+            counts->next = atomic_load_explicit(place, memory_order_relaxed);
+        atomic_store_explicit(place, counts, memory_order_release);
     }
-    start_counts(counts, session);
+    atomic_store_explicit(&counts->id, 0, memory_order_relaxed);
+    for (size_t i = 0; i < TH_COUNTED_ALL; i++)
+        atomic_store_explicit(&counts->words[i], 0, memory_order_relaxed);
+    atomic_store_explicit(&counts->id, session->id, memory_order_release);
     return counts;
 }
 
@@ -137,29 +121,17 @@ void th_trace_thread_count(struct th_session *session, size_t what)
         session->counts[what]++;
 }
 
-static void add(struct th_thread_counts *counts, th_session_id id, uint64_t sums[TH_COUNTED_ALL])
-{
-    if (!counts || atomic_load_explicit(&counts->id, memory_order_acquire) != id)
-        return;
-    for (size_t i = 0; i < TH_COUNTED_ALL; i++)
-        sums[i] += atomic_load_explicit(&counts->words[i], memory_order_relaxed);
-}
-
-/* Perhaps another's; NULL: there are none. */
-static struct th_thread_counts *counts_of(const struct th_trace_thread *thread,
-                                          const struct th_session *session)
-{
-    return session->meta
-               ? find_meta(thread, session->id)
-               : atomic_load_explicit(&thread->counts[session->index], memory_order_acquire);
-}
-
 void th_trace_thread_sum(const struct th_session *session, uint64_t sums[TH_COUNTED_ALL])
 {
     struct th_trace_thread *thread = atomic_load_explicit(&threads, memory_order_acquire);
 
-    for (; thread; thread = thread->next)
-        add(counts_of(thread, session), session->id, sums);
+    for (; thread; thread = thread->next) {
+        const struct th_thread_counts *counts = counts_of(thread, session);
+        if (!counts || atomic_load_explicit(&counts->id, memory_order_acquire) != session->id)
+            continue;
+        for (size_t i = 0; i < TH_COUNTED_ALL; i++)
+            sums[i] += atomic_load_explicit(&counts->words[i], memory_order_relaxed);
+    }
 }
 
 void th_trace_thread_forget(const struct th_session *session)

@@ -78,20 +78,6 @@ static enum th_status compare(void *context, const char *path)
                             check->writer->name, path);
 }
 
-/* Breakpoints of one meta tracer have an attachment each. */
-static bool is_one_tracer(const struct th_attachment *a, const struct th_attachment *b)
-{
-    return (a->session->meta || b->session->meta) && a->library == b->library &&
-           th_compare_exact(a->state, b->state) == 0;
-}
-
-/* NEW takes over the files of the tracer that it replaces in its own session. */
-static bool takes_over(const struct th_attachment *new, const struct th_attachment *old)
-{
-    return new->session == old->session &&
-           (!old->library || th_trace_session_upgrades(new->library, old->library));
-}
-
 /* Both would write at places of their own, one over the other. */
 static enum th_status check_standard(const char *path)
 {
@@ -113,11 +99,20 @@ static void check_writer(void *context, struct th_session *session)
 {
     struct check *check = context;
 
-    check->writer = th_trace_session_attachment(session);
-    if (check->status == TH_OK && !takes_over(check->new, check->writer) &&
-        !is_one_tracer(check->new, check->writer))
-        check->status = th_trace_settings_each_output(check->writer->library, check->writer->state,
-                                                      compare, check);
+    const struct th_attachment *new = check->new, *writer = th_trace_session_attachment(session);
+    /* It takes over the files of the tracer that it replaces in its own session. */
+    bool takes_over =
+        new->session == session &&
+        (!writer->library || th_trace_session_upgrades(new->library, writer->library));
+    /* Breakpoints of one meta tracer have an attachment each. */
+    bool is_one_tracer =
+        (new->session->meta || session->meta) &&
+        new->library == writer->library &&th_compare_exact(new->state, writer->state) == 0;
+
+    check->writer = writer;
+    if (check->status == TH_OK && !takes_over && !is_one_tracer)
+        check->status =
+            th_trace_settings_each_output(writer->library, writer->state, compare, check);
 }
 
 static enum th_status check_path(void *context, const char *path)
@@ -131,14 +126,6 @@ static enum th_status check_path(void *context, const char *path)
         check->status = tracing->check_output(tracing->check_context, path);
     th_trace_each_tracer(tracing, check_writer, check);
     return check->status;
-}
-
-static enum th_status check_files(struct th_attachment *attachment)
-{
-    struct check check = {.new = attachment};
-
-    return th_trace_settings_each_output(attachment->library, attachment->state, check_path,
-                                         &check);
 }
 
 static enum th_status open_fifo(void *context, const char *path)
@@ -161,11 +148,13 @@ static enum th_status open_fifo(void *context, const char *path)
 
 enum th_status th_trace_outputs_check(struct th_attachment *attachment, struct th_outputs *outputs)
 {
+    struct check check = {.new = attachment};
     enum th_status status =
         th_trace_settings_check(attachment->library, attachment->name, attachment->state);
 
     if (status == TH_OK)
-        status = check_files(attachment);
+        status = th_trace_settings_each_output(attachment->library, attachment->state, check_path,
+                                               &check);
     if (status == TH_OK)
         status = th_trace_settings_each_output(attachment->library, attachment->state, open_fifo,
                                                outputs);

@@ -90,28 +90,6 @@ struct th_live_counts th_live_counts(const struct th_tracing *tracing)
 
 /* --- functions -------------------------------------------------------------------------------- */
 
-static void enlist(struct th_tracing *tracing, struct th_traceable_function *function)
-{
-    const struct th_function_sites *of = &function->function;
-
-    function->own_site = !of->site && !of->local && !of->no_local;
-    if (function->own_site)
-        function->function.site =
-            th_breakpoint_site_create(&th_breakpoint_site_virtual, function, NULL);
-    function->next = tracing->live_functions;
-    function->place = &tracing->live_functions;
-    if (function->next)
-        function->next->place = &function->next;
-    tracing->live_functions = function;
-}
-
-static void strike(struct th_traceable_function *function)
-{
-    *function->place = function->next;
-    if (function->next)
-        function->next->place = function->place;
-}
-
 void th_live_functions_begin(struct th_tracing *tracing,
                              struct th_traceable_function *const functions[], size_t count)
 {
@@ -119,8 +97,17 @@ void th_live_functions_begin(struct th_tracing *tracing,
 
     th_trace_lock(tracing);
     for (size_t i = 0; i < count; i++) {
-        enlist(tracing, functions[i]);
-        th_trace_patterns_add(tracing, change, &functions[i]->function, TH_NEWS_LOADED);
+        struct th_traceable_function *function = functions[i];
+        struct th_function_sites *sites = &function->function;
+        function->own_site = !sites->site && !sites->local && !sites->no_local;
+        if (function->own_site)
+            sites->site = th_breakpoint_site_create(&th_breakpoint_site_virtual, function, NULL);
+        function->next = tracing->live_functions;
+        function->place = &tracing->live_functions;
+        if (function->next)
+            function->next->place = &function->next;
+        tracing->live_functions = function;
+        th_trace_patterns_add(tracing, change, sites, TH_NEWS_LOADED);
     }
     th_trace_unlock(tracing);
     th_breakpoint_change_set_unreached(change);
@@ -182,7 +169,9 @@ void th_live_functions_end(struct th_tracing *tracing,
 
     th_trace_lock(tracing);
     for (size_t i = 0; i < count; i++) {
-        strike(functions[i]);
+        *functions[i]->place = functions[i]->next;
+        if (functions[i]->next)
+            functions[i]->next->place = functions[i]->place;
         end_site(change, functions[i]->function.site);
         end_site(change, functions[i]->function.local);
         functions[i]->function.strays = false;
@@ -198,13 +187,12 @@ void th_live_functions_end(struct th_tracing *tracing,
 struct th_traceable_function *th_live_function_find(struct th_tracing *tracing,
                                                     const struct th_mfa *name)
 {
+    const uint64_t key = th_trace_function_key(name);
     struct th_traceable_function *f;
 
     th_trace_lock(tracing);
     f = tracing->live_functions;
-    while (f &&
-           (f->function.name.module != name->module ||
-            f->function.name.function != name->function || f->function.name.arity != name->arity))
+    while (f && th_trace_function_key(&f->function.name) != key)
         f = f->next;
     th_trace_unlock(tracing);
     return f;
