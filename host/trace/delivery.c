@@ -7,22 +7,19 @@ const struct th_match_result th_trace_delivery_matched = {.end = TH_MATCH_YES,
 
 /* --- step 2: what becomes of `remove` --------------------------------------------------------- */
 
-/* OTP 25 does not act on `remove` in receive and procs events, which come from outside of the
- * tracee. */
-static bool can_remove(enum th_tracer_group group)
-{
-    return group != TH_GROUP_receive && group != TH_GROUP_procs && group != TH_GROUP_generic;
-}
-
-/* A meta breakpoint is not for one tracee: its hook ends the breakpoint. */
+/* A meta breakpoint is not for one tracee: its hook ends the breakpoint. OTP 25 does not act on
+ * `remove` in receive and procs events, which come from outside of the tracee. */
 static enum th_delivery_outcome take_away(struct th_delivery *delivery,
                                           const struct th_delivery_source *source)
 {
     struct th_session *session = delivery->attachment->session;
+    enum th_tracer_group group = th_trace_delivery_group(delivery, source);
 
-    if (!source->meta && can_remove(th_trace_delivery_group(delivery, source)))
+    if (source->meta)
+        return TH_DELIVERY_REMOVED;
+    if (group != TH_GROUP_receive && group != TH_GROUP_procs && group != TH_GROUP_generic)
         source->forget(delivery, session);
-    else if (!source->meta)
+    else
         th_trace_session_count(session, TH_COUNTED(kept));
     return TH_DELIVERY_REMOVED;
 }

@@ -231,20 +231,6 @@ static inline const struct th_tracee_refs *refs_of(const struct th_tracing *trac
     return tracee ? th_trace_traced_refs(&tracee->traced) : th_trace_found_refs(tracing, id);
 }
 
-/* Those of one that is exiting, whose exit was before; NULL: those that it has. */
-static const struct th_tracee_refs *last_refs_of(const struct th_tracing *tracing, th_term id)
-{
-    if (tracing->departures == 0 || th_process_alive(id))
-        return NULL;
-    for (size_t i = 1; i <= TH_DEPARTED && i <= tracing->departures; i++) {
-        const struct th_departed *departed =
-            &tracing->departed[(tracing->departures - i) % TH_DEPARTED];
-        if (departed->id == id)
-            return atomic_load_explicit(&departed->refs, memory_order_acquire);
-    }
-    return NULL;
-}
-
 /* The refs that are there now serve the whole event: what replaces them counts from the next one
  * on. */
 static void offer_to_all(struct th_dispatch *dispatch, const struct th_tracee_refs *refs,
@@ -319,9 +305,17 @@ static void offer_other(struct th_dispatch *dispatch)
         th_trace_inheritance_heed(tracing, event);
     if (event->kind == TH_EVENT_SEQ_TRACE)
         refs = atomic_load_explicit(&tracing->everyone, memory_order_acquire);
-    else if ((event->tag >= TH_TAG_in_exiting && event->tag <= TH_TAG_out_exited) ||
-             event->tag == TH_TAG_unregister)
-        refs = last_refs_of(tracing, event->tracee);
+    else if (((event->tag >= TH_TAG_in_exiting && event->tag <= TH_TAG_out_exited) ||
+              event->tag == TH_TAG_unregister) &&
+             tracing->departures > 0 && !th_process_alive(event->tracee)) {
+        /* The last ones of a process that is exiting, whose exit was before. */
+        for (size_t i = 1; !refs && i <= TH_DEPARTED && i <= tracing->departures; i++) {
+            const struct th_departed *departed =
+                &tracing->departed[(tracing->departures - i) % TH_DEPARTED];
+            if (departed->id == event->tracee)
+                refs = atomic_load_explicit(&departed->refs, memory_order_acquire);
+        }
+    }
     offer_to_all(dispatch, refs ? refs : refs_of(tracing, event->tracee), false);
 }
 

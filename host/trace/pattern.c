@@ -22,13 +22,154 @@ th_term th_trace_pattern_spec_source(struct th_shared *spec)
     return spec ? th_match_source(((struct th_shared_spec *)spec)->spec) : TH_AM(true);
 }
 
+/* --- patterns for functions to come --- */
+
+static bool names_one(const struct th_pattern *pattern)
+{
+    return pattern->module != TH_NONE && pattern->function != TH_NONE &&
+           pattern->arity != TH_ANY_ARITY && !pattern->on_load;
+}
+
+/* The meta tracer of SETTING that is not the session's own; NULL: none. */
+static struct th_shared *foreign_tracer(const struct th_bp_setting *setting)
+{
+    return setting->meta_tracer == &setting->session->shared ? NULL : setting->meta_tracer;
+}
+
+/* Drops the shares of what is in SETTING: the specifications, and the meta tracer, unless that is
+ * the session's own, of which the session has a share already. */
+static void drop_setting(const struct th_bp_setting *setting)
+{
+    th_breakpoint_shared_drop(setting->spec);
+    th_breakpoint_shared_drop(setting->meta_spec);
+    th_breakpoint_shared_drop(foreign_tracer(setting));
+}
+
+/* --- keeping --- */
+
+/* True if nothing is left of what OLD does once NEW, of PATTERN, is done. */
+static bool is_done_over(const struct th_pattern_default *old, const struct th_pattern *pattern,
+                         const struct th_bp_setting *new)
+{
+    const struct th_pattern *past = &old->pattern;
+    const struct th_bp_setting *setting = &old->setting;
+    bool is_same = past->module == pattern->module && past->function == pattern->function &&
+                   past->arity == pattern->arity && past->on_load == pattern->on_load;
+    bool same_kinds = setting->clear == new->clear && setting->set == new->set &&
+                      setting->pause == new->pause && setting->restart == new->restart;
+    /* The pattern is for all functions that OLD is for. */
+    bool covers = (pattern->module == TH_NONE || pattern->module == past->module) &&
+                  (pattern->function == TH_NONE || pattern->function == past->function) &&
+                  (pattern->arity == TH_ANY_ARITY || pattern->arity == past->arity) &&
+                  pattern->on_load == past->on_load;
+
+    if (is_same && (same_kinds || new->set == TH_BP_GLOBAL ||
+                    (setting->set == TH_BP_META && (new->set | new->clear) & TH_BP_META)))
+        return true;
+    return (old->waits || past->on_load) && covers && !new->set && setting->set &&
+           !(setting->set & ~new->clear);
+}
+
+/* True if a pattern that is not for on_load has to wait for functions of this host. What clears or
+ * pauses waits behind those that it may be about. */
+static bool has_to_wait(const struct th_points *points, const struct th_pattern *pattern,
+                        const struct th_bp_setting *setting)
+{
+    const struct th_tracing *tracing = points->session->tracing;
+
+    if (!tracing->replays_nothing || pattern->on_load)
+        return false;
+    if (setting->set && pattern->module == TH_NONE)
+        return false;
+    if (setting->set) {
+        const struct th_traceable_function *f = tracing->live_functions;
+        while (f && !th_trace_pattern_concerns(pattern, &f->function.name))
+            f = f->next;
+        return !f;
+    }
+    for (size_t i = 0; i < points->count; i++)
+        if (points->defaults[i].waits)
+            return true;
+    return false;
+}
+
+/* Keeps a pattern, if it is to be kept, and takes shares of what is in SETTING. Older ones that are
+ * done over are forgotten, with what they hold on to. */
+static void keep_default(struct th_points *points, const struct th_pattern *pattern,
+                         const struct th_bp_setting *setting)
+{
+    struct th_pattern_default *one;
+    size_t kept = 0;
+    bool waits;
+
+    for (size_t i = 0; i < points->count; i++) {
+        one = &points->defaults[i];
+        if (is_done_over(one, pattern, setting))
+            drop_setting(&one->setting);
+        else
+            points->defaults[kept++] = *one;
+    }
+    points->count = kept;
+    waits = has_to_wait(points, pattern, setting);
+    if (!waits && names_one(pattern))
+        return;
+    TH_ARRAY_GROW(points->defaults, points->count, points->capacity);
+    one = &points->defaults[points->count++];
+    *one = (struct th_pattern_default){*pattern, *setting, waits, false};
+    th_breakpoint_shared_take(setting->spec);
+    th_breakpoint_shared_take(setting->meta_spec);
+    th_breakpoint_shared_take(foreign_tracer(setting));
+}
+
+/* --- functions that have come --- */
+
+void th_trace_patterns_add(struct th_tracing *tracing, struct th_change *change,
+                           const struct th_function_sites *function, enum th_pattern_news news)
+{
+    struct th_session *session;
+
+    for (size_t i = 0; (session = th_trace_next(tracing, &i));) {
+        struct th_points *points = th_trace_points_of(session);
+        for (size_t k = 0; points && k < points->count; k++) {
+            struct th_pattern_default *one = &points->defaults[k];
+            bool comes = news == TH_NEWS_RECORDED || one->pattern.on_load ||
+                         (one->waits && news == TH_NEWS_LOADED);
+            if (!comes || !th_trace_pattern_concerns(&one->pattern, &function->name))
+                continue;
+            if (news == TH_NEWS_LOCAL)
+                th_trace_pattern_set_at_local(change, function, &one->setting);
+            else
+                one->came |= th_trace_pattern_set_at(change, function, &one->setting,
+                                                     news == TH_NEWS_RECORDED);
+        }
+    }
+}
+
+void th_trace_session_waiting(const struct th_session *session,
+                              void (*visit)(void *context, const struct th_pattern *pattern),
+                              void *context)
+{
+    const struct th_points *points;
+
+    th_trace_lock(session->tracing);
+    points = th_trace_points_of(session);
+    for (size_t i = 0; points && session->tracing->replays_nothing && i < points->count; i++) {
+        const struct th_pattern_default *one = &points->defaults[i];
+        if ((one->waits || one->pattern.on_load) && one->setting.set && !one->came)
+            visit(context, &one->pattern);
+    }
+    th_trace_unlock(session->tracing);
+}
+
 /* --- a session's breakpoints --- */
 
 static void end_points(struct th_shared *shared)
 {
     struct th_points *points = (struct th_points *)shared;
 
-    th_trace_pattern_defaults_end(points);
+    for (size_t i = 0; i < points->count; i++)
+        drop_setting(&points->defaults[i].setting);
+    th_free(points->defaults);
     th_free(points);
 }
 
@@ -127,46 +268,14 @@ static enum th_status check(const struct th_session *session, const struct th_pa
     return TH_OK;
 }
 
-/* SPEC is of MATCH, NULL if that is none. */
-static struct th_bp_setting make_setting(struct th_points *points, th_term match,
-                                         struct th_match_spec *spec, uint32_t kinds)
+/* The kinds in SETTING that MATCH, a word, is about; NULL: it is none that changes what is set. */
+static uint32_t *changed_by(struct th_bp_setting *setting, th_term match)
 {
-    struct th_bp_setting made = {.session = &points->base};
-    struct th_shared_spec *shared;
-
-    if (match == TH_AM(false)) {
-        made.clear = kinds;
-    } else if (match == th_atom("pause")) {
-        made.pause = kinds;
-    } else if (match == th_atom("restart")) {
-        made.restart = kinds;
-    } else {
-        made.set = kinds;
-        made.meta_tracer = kinds & TH_BP_META ? &points->base.shared : NULL; /* its own */
-        if (spec) {
-            shared = th_alloc_zero(sizeof *shared);
-            shared->spec = spec;
-            th_breakpoint_shared_init(&shared->shared, end_spec);
-            made.spec = &shared->shared;
-            made.meta_spec = th_breakpoint_shared_take(made.spec);
-        }
-    }
-    return made;
-}
-
-/* It does not set anything, but changes what is set. */
-static bool is_word(th_term match)
-{
-    return match == TH_AM(false) || match == th_atom("pause") || match == th_atom("restart");
-}
-
-/* `true` and [] are no specification, as are the words. */
-static enum th_status compile(th_term match, struct th_match_spec **spec)
-{
-    *spec = NULL;
-    if (match == TH_NIL || match == TH_AM(true) || is_word(match))
-        return TH_OK;
-    return th_match_compile(TH_MATCH_CALL, match, NULL, spec);
+    if (match == TH_AM(false))
+        return &setting->clear;
+    if (match == th_atom("pause"))
+        return &setting->pause;
+    return match == th_atom("restart") ? &setting->restart : NULL;
 }
 
 /* Sets PATTERN for all functions that there are and will be, and lets go of what is in SETTING. A
@@ -185,10 +294,10 @@ static enum th_status set_pattern(struct th_session *session, const struct th_pa
     size_t count = 0;
     bool waits;
 
-    if (th_trace_pattern_names_one(pattern) && !tracing->replays_nothing)
+    if (names_one(pattern) && !tracing->replays_nothing)
         th_trace_patterns_meet(tracing, &name);
     th_trace_lock(tracing);
-    th_trace_pattern_default_keep(points_of(session), pattern, setting);
+    keep_default(points_of(session), pattern, setting);
     for (size_t i = 0; i < functions->count && !pattern->on_load; i++)
         count += th_trace_pattern_concerns(pattern, &functions->items[i]->name) &&
                  th_trace_pattern_set_at(change, functions->items[i], setting, true);
@@ -204,7 +313,7 @@ static enum th_status set_pattern(struct th_session *session, const struct th_pa
         th_trace_tracer_lock_return(lock);
         status = th_trace_session_check_there(tracing, id);
     }
-    th_trace_pattern_setting_drop(setting);
+    drop_setting(setting);
     th_trace_settle(tracing); /* a meta tracer may have ended */
     if (matched)
         *matched = count;
@@ -220,19 +329,21 @@ static enum th_status trace_function(struct th_session *session, const struct th
     struct th_match_spec *spec = NULL;
     struct th_meta_tracer *meta = NULL;
     struct th_points *points = NULL;
-    struct th_bp_setting setting;
+    struct th_bp_setting setting = {.session = NULL};
+    uint32_t *changed = changed_by(&setting, match);
+    struct th_shared_spec *shared;
 
     if (status == TH_OK && tracer && th_is_atom(match) && match != TH_AM(true))
         status = th_error_raise(TH_USAGE, "a meta tracer is for what is set");
-    if (status == TH_OK)
-        status = compile(match, &spec);
+    if (status == TH_OK && match != TH_NIL && match != TH_AM(true) && !changed)
+        status = th_match_compile(TH_MATCH_CALL, match, NULL, &spec);
     if (status == TH_OK && tracer)
         status = th_trace_meta_tracer_create(session, tracer, &meta);
     else if (tracer)
         th_library_release(tracer->library);
     if (status == TH_OK) {
         th_trace_lock(session->tracing);
-        if (!tracer && !is_word(match))
+        if (!tracer && !changed)
             status = th_trace_pattern_check_sites(session, pattern, kinds);
         if (status == TH_OK)
             points = points_of(session);
@@ -242,9 +353,17 @@ static enum th_status trace_function(struct th_session *session, const struct th
         th_match_free(spec);
         return status;
     }
-    setting = make_setting(points, match, spec, kinds);
-    if (meta)
-        setting.meta_tracer = &meta->shared;
+    setting.session = &points->base;
+    *(changed ? changed : &setting.set) = kinds;
+    if (!changed && kinds & TH_BP_META)
+        setting.meta_tracer = meta ? &meta->shared : &points->base.shared; /* its own */
+    if (spec) {
+        shared = th_alloc_zero(sizeof *shared);
+        shared->spec = spec;
+        th_breakpoint_shared_init(&shared->shared, end_spec);
+        setting.spec = &shared->shared;
+        setting.meta_spec = th_breakpoint_shared_take(setting.spec);
+    }
     if (kinds & TH_BP_TIME) /* a process' time does not go on while it does not run */
         atomic_fetch_or_explicit(&session->tracing->wanted, TH_FLAGS_RUNNING, memory_order_relaxed);
     return set_pattern(session, pattern, &setting, matched);

@@ -24,6 +24,61 @@
 #include "host/trace/recorded/execution.h"
 #include "session.h"
 #include "host/breakpoint/breakpoint.h"
+#include "host/match/match.h"
+
+/*
+ * The functions of recordings: each has a site, which patterns put breakpoints on.
+ *
+ * A function is there from its first call on, or from the first pattern that names it; and stays
+ * for all streams, as patterns do.
+ */
+
+/*
+ * A function of this host can have two sites: of its export entry, which other modules' calls meet,
+ * and in its machine code, which all calls meet. Then global breakpoints are at the former, and all
+ * others at the latter. A function of a library that only it calls has the latter alone.
+ */
+struct th_function_sites {
+    struct th_mfa name;
+    struct th_site *site;  /* virtual, or of an export; its `function` is this. NULL: none */
+    struct th_site *local; /* native; likewise */
+    const char *no_local;  /* why there is none, a sentence that stays; NULL: not said */
+    /*
+     * It has got the native site, or lost it, with newer code. What was set before then is where it
+     * was set: so what is changed is changed at both. One that is lost stays in `local`, with its
+     * breakpoints, besides `no_local`, and `site` stands in for it: has the same ones, GLOBAL for
+     * LOCAL. These two are otherwise never both set.
+     */
+    bool strays;
+    atomic_bool called; /* in a recording; by whoever plays it, relaxed: nothing hangs on it */
+};
+
+/* The site where local calls are met now. */
+static inline struct th_site *th_trace_function_local_site(const struct th_function_sites *function)
+{
+    return function->no_local ? NULL : function->local;
+}
+
+/* Start it as {0}. */
+struct th_functions {
+    struct th_table table;
+    struct th_function_sites **items; /* as they were added */
+    size_t count, capacity;
+};
+
+/* A key for tables, never 0. */
+uint64_t th_trace_function_key(const struct th_mfa *name);
+
+/* NULL if it is not there. */
+struct th_function_sites *th_trace_functions_find(const struct th_functions *functions,
+                                                  const struct th_mfa *name);
+
+/* Adds one that is not there. */
+struct th_function_sites *th_trace_functions_add(struct th_functions *functions,
+                                                 const struct th_mfa *name);
+
+/* No site has a breakpoint any more. */
+void th_trace_functions_free(struct th_functions *functions);
 
 enum { TH_ANY_ARITY = -1 };
 
@@ -72,7 +127,7 @@ void th_trace_pattern_show(struct th_buffer *out, const struct th_pattern *patte
  * changed, if the arguments make no sense together or MATCH is none.
  *
  * A function of this host may have no breakpoint but one of its export entry, which local calls do
- * not meet; or none of that, if other modules cannot call it (functions.h). A pattern of kind LOCAL
+ * not meet; or none of that, if other modules cannot call it (above). A pattern of kind LOCAL
  * leaves the former out, one of kind GLOBAL the latter; to set one that is for such functions
  * alone, of those that are here, is TH_USAGE, with the reasons, as nothing would ever come of it,
  * unless it takes the place of breakpoints that the session has there.
@@ -253,5 +308,50 @@ void th_trace_use_execution(struct th_tracing *tracing, const struct th_executio
 
 /* What came of that; all 0 if there are no patterns. */
 struct th_execution_counts th_trace_execution_counts(const struct th_tracing *tracing);
+
+/* --- Messages --------------------------------------------------------------------------------- */
+
+/*
+ * Patterns for messages: which sends, and which receives, of a recording a session traces.
+ *
+ *   th_trace_session_send_pattern(session, TH_AM(false));      no send at all
+ *   th_trace_session_receive_pattern(session, spec);           those that match
+ *
+ * As OTP's trace:send/3 and trace:recv/3, or erlang:trace_pattern/3 for `send` and `'receive'`.
+ * They are about what the flags let pass, and come before all else: of what a pattern leaves out
+ * the tracer is not even asked. A specification's head is [Receiver, Message], the receiver as the
+ * sender named it, or [Node, Sender, Message]. As in a BEAM they are for messages of processes, not
+ * of ports, and with a specification (not without) those of a silent process are held back.
+ *
+ * No recording tells who sent what is received: Node and Sender are unknown; of live events
+ * (live.h) whoever raises them tells. An event of which a
+ * specification cannot say for sure whether it matches is not passed on, but counted.
+ */
+
+/*
+ * MATCH is `true` (or []): all, as they were recorded; `false`: none; or a match specification,
+ * from which the session then has the match_spec_result. It replaces what was set before, at once:
+ * with the next event of each thread. TH_USAGE or TH_MALFORMED, with nothing changed, if MATCH is
+ * none of these. Also in callbacks.
+ */
+enum th_status th_trace_session_send_pattern(struct th_session *session, th_term match);
+enum th_status th_trace_session_receive_pattern(struct th_session *session, th_term match);
+
+/* What is set, as it was given; `true` if nothing was. A copy in ENV. */
+th_term th_trace_session_send_pattern_info(const struct th_session *session, th_env *env);
+th_term th_trace_session_receive_pattern_info(const struct th_session *session, th_env *env);
+
+/* What became of messages at patterns, sends and receives together. */
+struct th_message_counts {
+    uint64_t unmatched;      /* left out: `false`, or the specification says no */
+    uint64_t silenced;       /* matched, but the process is silent */
+    uint64_t undecided;      /* left out, as the specification hangs on something unknown */
+    uint64_t actions_unsure; /* actions left out, as something they depend on is unknown */
+};
+
+struct th_message_counts th_trace_session_message_counts(const struct th_session *session);
+
+/* True if the session was given a pattern for messages that is not `true`, at any time. */
+bool th_trace_session_message_patterned(const struct th_session *session);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "host/match/match.h"
 
-/* A pattern that is kept for the functions to come (pattern_default.c). */
+/* A pattern that is kept for the functions to come (pattern.c). */
 struct th_pattern_default {
     struct th_pattern pattern;
     struct th_bp_setting setting; /* without a site */
@@ -63,7 +63,7 @@ void th_trace_points_drop(struct th_points *points);
 void th_trace_points_end(struct th_session *session);
 
 /*
- * --- Patterns for functions to come: pattern_default.c ---
+ * --- Patterns for functions to come: pattern.c ---
  *
  * Patterns that are kept for the functions to come.
  *
@@ -73,24 +73,6 @@ void th_trace_points_end(struct th_session *session);
  *
  * All under the tracing's lock.
  */
-
-static inline bool th_trace_pattern_names_one(const struct th_pattern *pattern)
-{
-    return pattern->module != TH_NONE && pattern->function != TH_NONE &&
-           pattern->arity != TH_ANY_ARITY && !pattern->on_load;
-}
-
-/* Drops the shares of what is in SETTING: the specifications, and the meta tracer, unless that is
- * the session's own, of which the session has a share already. */
-void th_trace_pattern_setting_drop(const struct th_bp_setting *setting);
-
-/* Keeps a pattern, if it is to be kept, and takes shares of what is in SETTING. Older ones that are
- * done over are forgotten, with what they hold on to. */
-void th_trace_pattern_default_keep(struct th_points *points, const struct th_pattern *pattern,
-                                   const struct th_bp_setting *setting);
-
-/* Forgets all. */
-void th_trace_pattern_defaults_end(struct th_points *points);
 
 /*
  * --- Sites: pattern_site.c ---

@@ -84,26 +84,6 @@ void th_trace_session_identify(struct th_session *session, unsigned index)
         index;
 }
 
-/* False if there are too many. */
-static bool enlist(struct th_tracing *tracing, struct th_session *session)
-{
-    unsigned index;
-
-    th_trace_lock(tracing);
-    index = free_index(tracing);
-    if (index < TH_SESSIONS_LIMIT) {
-        th_trace_session_identify(session, index);
-        session->unwanted_before = atomic_load_explicit(&tracing->unwanted, memory_order_relaxed);
-        tracing->ids[index] = session->id;
-        atomic_store_explicit(&tracing->sessions[index], session, memory_order_release);
-        atomic_fetch_add_explicit(&tracing->attached, 1, memory_order_relaxed);
-        th_trace_update(tracing);
-    }
-    th_trace_unlock(tracing);
-    th_trace_settle(tracing);
-    return index < TH_SESSIONS_LIMIT;
-}
-
 static enum th_status refuse(struct th_session *session, enum th_status status)
 {
     th_error_context("tracer '%s' was not attached", th_trace_session_name(session));
@@ -132,14 +112,29 @@ enum th_status th_trace_session_create(struct th_tracing *tracing,
 {
     struct th_session *session = new_session(tracing, setup);
     enum th_status status = TH_OK;
-    bool room;
+    unsigned index;
 
     th_trace_lock(tracing);
-    room = free_index(tracing) < TH_SESSIONS_LIMIT;
+    index = free_index(tracing);
     th_trace_unlock(tracing);
-    if (room)
+    if (index < TH_SESSIONS_LIMIT)
         status = ask_first_status(session);
-    if (status == TH_OK && (!room || !enlist(tracing, session)))
+    if (status == TH_OK && index < TH_SESSIONS_LIMIT) { /* another thread may have been faster */
+        th_trace_lock(tracing);
+        index = free_index(tracing);
+        if (index < TH_SESSIONS_LIMIT) {
+            th_trace_session_identify(session, index);
+            session->unwanted_before =
+                atomic_load_explicit(&tracing->unwanted, memory_order_relaxed);
+            tracing->ids[index] = session->id;
+            atomic_store_explicit(&tracing->sessions[index], session, memory_order_release);
+            atomic_fetch_add_explicit(&tracing->attached, 1, memory_order_relaxed);
+            th_trace_update(tracing);
+        }
+        th_trace_unlock(tracing);
+        th_trace_settle(tracing);
+    }
+    if (status == TH_OK && index == TH_SESSIONS_LIMIT)
         status = th_error_raise(TH_USAGE, "there can be at most %d tracers", TH_SESSIONS_LIMIT);
     if (status != TH_OK)
         return refuse(session, status);

@@ -226,7 +226,7 @@ struct th_session *th_trace_session(const struct th_tracing *tracing, size_t i);
  * that replays. */
 uint32_t th_trace_seen(const struct th_tracing *tracing);
 
-/* Calls that were forgotten while open, as a process had too many of them: see discard_habit.h. */
+/* Calls that were forgotten while open, as a process had too many of them: see discard_habit.c. */
 uint64_t th_trace_calls_forgotten(const struct th_tracing *tracing);
 
 #endif

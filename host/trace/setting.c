@@ -1,4 +1,4 @@
-#include "setting.h"
+#include "named_tracer.h"
 
 #include <errno.h>
 #include <string.h>

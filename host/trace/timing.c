@@ -16,17 +16,21 @@ bool th_trace_timing_read(struct th_event *event, struct th_account_reading *rea
 struct th_account *th_trace_timing_account(struct th_timing *timing,
                                            const struct th_session *session)
 {
-    for (size_t i = 0; i < timing->account_count; i++)
+    size_t i;
+
+    for (i = 0; i < timing->account_count; i++)
         if (timing->accounts[i].session == session->id)
             return &timing->accounts[i].account;
-    for (size_t i = 0; i < timing->account_count; i++) /* one of a session that is dead */
-        if (!th_trace_session_find(session->tracing, timing->accounts[i].session)) {
-            timing->accounts[i] = (struct th_timing_account){.session = session->id};
-            return &timing->accounts[i].account;
-        }
-    TH_ARRAY_GROW(timing->accounts, timing->account_count, timing->account_capacity);
-    timing->accounts[timing->account_count] = (struct th_timing_account){.session = session->id};
-    return &timing->accounts[timing->account_count++].account;
+    i = 0; /* the one of a session that is dead, or a new one */
+    while (i < timing->account_count &&
+           th_trace_session_find(session->tracing, timing->accounts[i].session))
+        i++;
+    if (i == timing->account_count) {
+        TH_ARRAY_GROW(timing->accounts, timing->account_count, timing->account_capacity);
+        timing->account_count++;
+    }
+    timing->accounts[i] = (struct th_timing_account){.session = session->id};
+    return &timing->accounts[i].account;
 }
 
 static size_t bytes_of(size_t frames)
@@ -34,31 +38,24 @@ static size_t bytes_of(size_t frames)
     return frames * sizeof(struct th_timing_frame);
 }
 
-/* False: there is to be no more room. */
-static bool make_room(struct th_timing *timing)
-{
-    enum { FEWEST = 8 };
-    size_t had = timing->frame_capacity, capacity = had ? 2 * had : FEWEST;
-    struct th_timing_frame *frames;
-
-    if (had == TH_TIMING_FRAMES)
-        return false;
-    if (capacity > TH_TIMING_FRAMES)
-        capacity = TH_TIMING_FRAMES;
-    frames = th_long_array_grow(timing->frames, bytes_of(had), bytes_of(capacity),
-                                bytes_of(TH_TIMING_FRAMES));
-    if (!frames)
-        return false;
-    timing->frames = frames;
-    timing->frame_capacity = capacity;
-    return true;
-}
-
 uint32_t th_trace_timing_enter(struct th_timing *timing, const struct th_session *session,
                                const struct th_account_frame *frame)
 {
-    if (timing->frame_count == timing->frame_capacity && !make_room(timing))
-        return UINT32_MAX;
+    enum { FEWEST = 8 };
+    size_t had = timing->frame_capacity, capacity = had ? 2 * had : FEWEST;
+
+    if (timing->frame_count == had) {
+        struct th_timing_frame *frames = NULL;
+        if (capacity > TH_TIMING_FRAMES)
+            capacity = TH_TIMING_FRAMES;
+        if (capacity > had)
+            frames = th_long_array_grow(timing->frames, bytes_of(had), bytes_of(capacity),
+                                        bytes_of(TH_TIMING_FRAMES));
+        if (!frames)
+            return UINT32_MAX;
+        timing->frames = frames;
+        timing->frame_capacity = capacity;
+    }
     timing->frames[timing->frame_count] = (struct th_timing_frame){session->id, *frame};
     return (uint32_t)timing->frame_count++;
 }

@@ -6,13 +6,13 @@
  *   session.h          struct th_tracing, struct th_session: a tracer with a state; th_trace() for
  *                      recorded events. Begin here.
  *   tracees.h          which processes and ports a session traces, with which flags
- *   pattern.h          which calls it traces: patterns of functions, match specifications
- *   message_pattern.h  which messages it traces
+ *   pattern.h          which calls it traces: patterns of functions and messages, match
+ *                      specifications
  *   live/live.h        processes, functions, calls and events of this host
  *   recorded/          the stack of a recorded process (execution.h); which recordings are played
  *                      (recordings.h)
- *   named_tracer.h     tracers as people name them; the lock around sessions
- *   setting.h          settings that tracers declare
+ *   named_tracer.h     tracers as people name them; the lock around sessions; settings that
+ *                      tracers declare
  *   callback.h         the callback that a thread is in; failures that tracers report
  *   tags.h             names of tags and flags
  *
@@ -28,11 +28,9 @@
 
 #include "callback.h"
 #include "event.h"
-#include "message_pattern.h"
-#include "named_tracer.h"
 #include "pattern.h"
+#include "named_tracer.h"
 #include "session.h"
-#include "setting.h"
 #include "tags.h"
 #include "tracees.h"
 

@@ -5,7 +5,7 @@
  * behind all links. Devices, FIFOs and stdout may be written by many.
  */
 #include "pattern_internal.h"
-#include "setting.h"
+#include "named_tracer.h"
 #include "tracing.h"
 
 #include <errno.h>

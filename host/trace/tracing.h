@@ -3,14 +3,10 @@
 #define TH_TRACING_H
 
 #include "callback.h"
-#include "host/trace/recorded/discard_habit.h"
 #include "host/trace/recorded/execution.h"
-#include "functions.h"
-#include "message_pattern.h"
 #include "pattern.h"
-#include "refs.h"
-#include "timing.h"
 #include "tracees.h"
+#include "timing.h"
 #include "host/process/process.h"
 #include "host/progress/progress.h"
 #include "host/self/self.h"

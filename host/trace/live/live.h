@@ -34,9 +34,9 @@
 #include "host/self/self.h"
 #include "host/trace/callback.h"
 #include "host/trace/event.h"
-#include "host/trace/functions.h"
+#include "host/trace/pattern.h"
 #include "host/match/match.h"
-#include "host/trace/refs.h"
+#include "host/trace/tracees.h"
 #include "host/trace/timing.h"
 
 /* --- Processes and ports ---------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-#include "discard_habit.h"
+#include "execution.h"
 
 bool th_recorded_habit_holds(struct th_discard_habit *habit, uint64_t offered, uint64_t discarded)
 {
