@@ -116,26 +116,6 @@ struct replacement {
     struct th_attachment *new, *old; /* old: from step 3 on */
 };
 
-/* Step 1. False: the session is attached no more. */
-static bool note(struct replacement *replacement, const struct th_session_setup *setup)
-{
-    struct th_session *session = replacement->session;
-    const struct th_attachment *now;
-    bool attached;
-
-    th_trace_lock(session->tracing);
-    attached = th_trace_session_is_attached(session);
-    if (attached) {
-        now = th_trace_session_attachment(session);
-        replacement->old_library = now->library;
-        th_library_keep(now->library);
-        replacement->new = th_trace_attachment_create(
-            session, setup, setup->state == TH_NONE ? now->state : setup->state);
-    }
-    th_trace_unlock(session->tracing);
-    return attached;
-}
-
 bool th_trace_session_upgrades(const struct th_library *library, const struct th_library *old)
 {
     return th_library_entry(library)->upgrade && th_library_name(library) == th_library_name(old);
@@ -166,12 +146,6 @@ static enum th_status publish(struct replacement *replacement)
     return unchanged ? TH_OK
                      : th_error_raise(TH_FAILED, "the session got another tracer, or ended, "
                                                  "meanwhile");
-}
-
-static enum th_status refuse(const char *name, enum th_status status)
-{
-    th_error_context("tracer '%s' was not attached", name);
-    return status;
 }
 
 /* The other half, and step 3. Whatever the callback does to the session, which may be to destroy
@@ -210,6 +184,7 @@ enum th_status th_trace_session_replace(struct th_session *session,
 {
     struct replacement replacement = {.session = session};
     struct th_tracing *tracing = session->tracing;
+    const struct th_attachment *now;
     struct th_tracer_lock *lock;
     enum th_status status;
 
@@ -217,10 +192,23 @@ enum th_status th_trace_session_replace(struct th_session *session,
         th_library_release(setup->library);
         return th_error_raise(TH_USAGE, "the session has no tracer that could be replaced");
     }
-    if (!note(&replacement, setup)) {
-        th_library_release(setup->library);
-        return refuse(setup->name, th_error_raise(TH_FAILED, "the session's tracer is detached"));
+
+    /* Step 1. */
+    th_trace_lock(tracing);
+    if (th_trace_session_is_attached(session)) {
+        now = th_trace_session_attachment(session);
+        replacement.old_library = now->library;
+        th_library_keep(now->library);
+        replacement.new = th_trace_attachment_create(
+            session, setup, setup->state == TH_NONE ? now->state : setup->state);
     }
+    th_trace_unlock(tracing);
+    if (!replacement.new) {
+        th_library_release(setup->library);
+        th_error_raise(TH_FAILED, "the session's tracer is detached");
+        return th_error_context("tracer '%s' was not attached", setup->name);
+    }
+
     status = th_trace_session_load_successor(setup->library, replacement.old_library);
     if (status == TH_OK)
         status = ask_and_publish(&replacement);
@@ -236,5 +224,5 @@ enum th_status th_trace_session_replace(struct th_session *session,
     }
     th_trace_settle(tracing);
     th_trace_tracer_lock_return(lock);
-    return status == TH_OK ? TH_OK : refuse(setup->name, status);
+    return status == TH_OK ? TH_OK : th_error_context("tracer '%s' was not attached", setup->name);
 }

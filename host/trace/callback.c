@@ -194,9 +194,16 @@ enum th_fact th_trace_callback_external(void)
     const struct th_call_event *call = live_call();
     const struct th_event *event = recorded();
 
-    if (call)
-        return th_live_is_external(call) ? TH_YES : TH_NO;
-    return event ? event->external : TH_UNKNOWN;
+    const struct th_match_operations *owner;
+
+    if (!call)
+        return event ? event->external : TH_UNKNOWN;
+    owner = call->process->asked; /* knows it wherever the call was met */
+    return call->external || (owner && owner->is_external &&
+                              owner->is_external(call->process, &call->function->function.name,
+                                                 call->arguments))
+               ? TH_YES
+               : TH_NO;
 }
 
 enum th_fact th_trace_callback_tail(void)
@@ -211,9 +218,22 @@ th_term th_trace_callback_callers(th_env *env)
     const struct th_call_event *call = live_call();
     const struct th_event *event = recorded();
 
-    if (call)
-        return th_live_callers(call, env);
-    return event ? event->callers : TH_NONE;
+    const struct th_match_operations *owner;
+    const struct th_caller *known;
+
+    if (!call)
+        return event ? event->callers : TH_NONE;
+    owner = call->process->asked;
+    known = call->caller;
+    if (!known)
+        return owner && owner->stack ? owner->stack(call->process, env, TH_EXECUTION_CALLERS)
+                                     : TH_NONE;
+    if (known->kind != TH_CALLER_FUNCTION)
+        return known->kind == TH_CALLER_UNDEFINED ? TH_NIL : TH_NONE;
+    return th_make_cons(env,
+                        th_make_tuple_of(env, known->function.module, known->function.function,
+                                         th_small(known->function.arity), TH_NIL),
+                        TH_AM(undefined));
 }
 
 bool th_trace_callback_unique(int64_t *unique)

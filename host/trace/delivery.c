@@ -175,16 +175,9 @@ void th_trace_deliver_return_to(struct th_delivery *delivery,
 static inline th_term call(struct th_attachment *attachment, th_env *env, enum th_tracer_slot slot,
                            const th_term argv[], th_term self)
 {
-    th_term answer;
-
     env->self = self;
     th_self.reported += slot % 2;
-    answer = th_trace_attachment_enter(attachment, env, slot, argv);
-    if (env->exception != TH_NONE)
-        answer = TH_NONE;
-    th_env_clear(env);
-    th_resource_reap(); /* what the callback let go of */
-    return answer;
+    return th_trace_thread_tidy(env, th_trace_attachment_enter(attachment, env, slot, argv));
 }
 
 /* In the thread's environment; or, where that is in use by a callback, in one of its own. */

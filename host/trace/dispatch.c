@@ -104,11 +104,11 @@ void th_trace_dispatch_context(const struct th_delivery *delivery, struct th_mat
 void th_trace_dispatch_forget(struct th_delivery *delivery, struct th_session *session)
 {
     struct th_dispatch *dispatch = th_trace_dispatch_of(delivery);
+    struct th_event *event = dispatch->event;
 
-    if (dispatch->event->live)
-        th_trace_traced_forget(dispatch->event->live, session);
-    else
-        th_trace_tracee_forget(dispatch->tracing, dispatch->event->tracee, session);
+    th_trace_traced_forget(
+        event->live ? event->live : &th_trace_tracee_own(dispatch->tracing, event->tracee)->traced,
+        session);
 }
 
 void th_trace_dispatch_fill(struct th_delivery *delivery, th_env *env, th_term message,

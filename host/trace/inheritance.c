@@ -27,7 +27,7 @@
 struct parent {
     struct th_tracee *live; /* NULL: of a recording */
     th_term id;
-    const struct th_tracee_refs *refs; /* before anything is given */
+    const struct th_tracee_refs *refs; /* before anything is given; NULL: nobody traces it */
 };
 
 /* The flags of a child that has HAD, with what PARENT gives on of the session's flags. ALWAYS is the
@@ -36,7 +36,7 @@ struct parent {
 static uint32_t inherit(struct th_session *session, const struct parent *parent, uint32_t had,
                         uint32_t always, uint32_t first)
 {
-    uint32_t flags = th_trace_refs_flags(parent->refs, session);
+    uint32_t flags = parent->refs ? th_trace_refs_flags(parent->refs, session) : 0;
 
     if (!(flags & first))
         return flags & always ? had | flags : had;
@@ -184,8 +184,7 @@ void th_trace_inheritance_heed(struct th_tracing *tracing, struct th_event *even
 
 void th_trace_inheritance_begin(struct th_tracee *child, struct th_tracee *parent, bool linked)
 {
-    static const struct th_tracee_refs nobody;
-    struct parent of = {parent, parent ? parent->id : TH_NONE, &nobody};
+    struct parent of = {parent, parent ? parent->id : TH_NONE, NULL};
     struct th_tracing *tracing = child->tracing;
     uint32_t heeded = atomic_load_explicit(&tracing->heeded, memory_order_relaxed);
     bool is_port = th_is_local_port(child->id);

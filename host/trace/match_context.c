@@ -259,25 +259,18 @@ static th_term set_tcw(void *context, th_env *env, uint32_t value)
 
 /* --- flags ------------------------------------------------------------------------------------ */
 
-/* The flag that ATOM names; 0: none that a match specification may give. */
-static uint32_t flag_of(th_term atom)
-{
-    if (atom == th_atom("all"))
-        return TH_FLAGS_ALL & ~(uint32_t)TH_FLAG_SILENT;
-#define X(name, bit, help)      \
-    if (atom == th_atom(#name)) \
-        return TH_FLAG_##bit & ~(uint32_t)TH_FLAG_CPU_TIMESTAMP;
-    TH_FLAGS(X)
-#undef X
-    return 0;
-}
-
 /* The flags that LIST names; false: a match specification may not give them. */
 static bool read_flags(th_term list, uint32_t *flags)
 {
     *flags = 0;
     for (; th_is_list(list); list = th_cell(list)[1]) {
-        uint32_t flag = flag_of(th_cell(list)[0]);
+        th_term atom = th_cell(list)[0];
+        uint32_t flag = atom == th_atom("all") ? TH_FLAGS_ALL & ~(uint32_t)TH_FLAG_SILENT : 0;
+#define X(name, bit, help)      \
+    if (atom == th_atom(#name)) \
+        flag = TH_FLAG_##bit & ~(uint32_t)TH_FLAG_CPU_TIMESTAMP;
+        TH_FLAGS(X)
+#undef X
         if (!flag)
             return false;
         *flags |= flag;

@@ -16,16 +16,13 @@ struct th_message_filter {
 
 /* --- filters --- */
 
-static void free_filter(struct th_message_filter *filter)
+static void free_filter(struct th_later *later)
 {
+    struct th_message_filter *filter =
+        (struct th_message_filter *)((char *)later - offsetof(struct th_message_filter, later));
+
     th_match_free(filter->spec);
     th_free(filter);
-}
-
-static void free_later(struct th_later *later)
-{
-    free_filter(
-        (struct th_message_filter *)((char *)later - offsetof(struct th_message_filter, later)));
 }
 
 static void replace(struct th_session *session, enum th_message_side message,
@@ -37,7 +34,7 @@ static void replace(struct th_session *session, enum th_message_side message,
     if (filter)
         atomic_store_explicit(&session->message_patterned, true, memory_order_relaxed);
     if (old)
-        th_progress_later(&old->later, free_later);
+        th_progress_later(&old->later, free_filter);
 }
 
 void th_trace_message_filters_end(struct th_session *session)
@@ -46,7 +43,7 @@ void th_trace_message_filters_end(struct th_session *session)
         struct th_message_filter *filter =
             atomic_load_explicit(&session->message_filters[i], memory_order_relaxed);
         if (filter)
-            free_filter(filter);
+            free_filter(&filter->later);
     }
 }
 

@@ -185,31 +185,13 @@ void th_trace_meta_tracers_settle(struct th_tracing *tracing)
 
 /* --- how they begin --- */
 
-static void enlist(struct th_meta_tracer *tracer, struct th_session *owner)
-{
-    struct th_tracing *tracing = owner->tracing;
-    const char *name = th_trace_session_name(tracer->session);
-    struct th_meta_past **place = &owner->meta_past;
-
-    th_trace_lock(tracing);
-    if (!past_of(owner, name)) { /* names stand in the order in which they first came */
-        while (*place)
-            place = &(*place)->next;
-        *place = th_alloc_zero(sizeof **place);
-        (*place)->name = th_strdup(name);
-    }
-    atomic_init(&tracer->owner, th_trace_session_is_clearing(owner) ? NULL : owner);
-    atomic_init(&tracer->next, atomic_load_explicit(&tracing->meta_tracers, memory_order_relaxed));
-    atomic_store_explicit(&tracing->meta_tracers, tracer, memory_order_release);
-    th_trace_unlock(tracing);
-}
-
 enum th_status th_trace_meta_tracer_create(struct th_session *owner,
                                            const struct th_session_setup *setup,
                                            struct th_meta_tracer **result)
 {
     struct th_tracing *tracing = owner->tracing;
-    th_session_id id = th_trace_session_id_of(owner);
+    struct th_meta_past **place = &owner->meta_past;
+    th_session_id id = owner->id;
     struct th_session *session;
     struct th_meta_tracer *tracer;
     enum th_status status = th_trace_session_begin_meta(tracing, setup, &session);
@@ -226,7 +208,17 @@ enum th_status th_trace_meta_tracer_create(struct th_session *owner,
     th_breakpoint_shared_init(&tracer->shared, end);
     tracer->session = session;
     atomic_init(&tracer->state, tracing->shared ? TH_META_SHARED : TH_META_UNSHARED);
-    enlist(tracer, owner);
+    th_trace_lock(tracing);
+    if (!past_of(owner, setup->name)) { /* names stand in the order in which they first came */
+        while (*place)
+            place = &(*place)->next;
+        *place = th_alloc_zero(sizeof **place);
+        (*place)->name = th_strdup(setup->name);
+    }
+    atomic_init(&tracer->owner, th_trace_session_is_clearing(owner) ? NULL : owner);
+    atomic_init(&tracer->next, atomic_load_explicit(&tracing->meta_tracers, memory_order_relaxed));
+    atomic_store_explicit(&tracing->meta_tracers, tracer, memory_order_release);
+    th_trace_unlock(tracing);
     *result = tracer;
     return TH_OK;
 }

@@ -223,29 +223,21 @@ const enum th_bp_kind th_trace_pattern_kinds[] = {
 #undef X
 };
 
-/* Up to a ':' or '/' outside of quotes. */
-static size_t part_length(const char *text)
-{
-    size_t i = 0;
-    bool quoted = false;
-
-    for (; text[i] && (quoted || (text[i] != ':' && text[i] != '/')); i++) {
-        if (quoted && text[i] == '\\' && text[i + 1])
-            i++;
-        else if (text[i] == '\'')
-            quoted = !quoted;
-    }
-    return i;
-}
-
 /* An atom or _; TH_NONE for that. */
 static bool take_atom(const char **text, th_term *atom)
 {
-    size_t length = part_length(*text);
     const char *from = *text;
+    size_t length = 0;
+    bool quoted = false, good;
     th_env env;
-    bool good;
 
+    /* Up to a ':' or '/' outside of quotes. */
+    for (; from[length] && (quoted || (from[length] != ':' && from[length] != '/')); length++) {
+        if (quoted && from[length] == '\\' && from[length + 1])
+            length++;
+        else if (from[length] == '\'')
+            quoted = !quoted;
+    }
     *text += length;
     *atom = TH_NONE;
     if (length == 1 && from[0] == '_')

@@ -220,27 +220,19 @@ static bool collect(const struct th_tracing *tracing, const struct th_pattern *p
     return possible;
 }
 
-/* True if SESSION has a breakpoint of a function of this host that PATTERN is for. */
-static bool has_any(const struct th_session *session, const struct th_bp_session *points,
-                    const struct th_pattern *pattern)
-{
-    for (const struct th_traceable_function *f = session->tracing->live_functions; f; f = f->next)
-        if (th_trace_pattern_concerns(pattern, &f->function.name) &&
-            without_there(TH_BP_ALL, f->function.local, points) != TH_BP_ALL)
-            return true;
-    return false;
-}
-
 enum th_status th_trace_pattern_check_sites(const struct th_session *session,
                                             const struct th_pattern *pattern, uint32_t kinds)
 {
     const struct th_points *points = th_trace_points_of(session);
+    const struct th_traceable_function *f = session->tracing->live_functions;
     struct th_pattern_refusals refusals;
 
     if (pattern->on_load || collect(session->tracing, pattern, kinds, &refusals) || !refusals.count)
         return TH_OK;
-    if (kinds == TH_BP_GLOBAL && points && has_any(session, &points->base, pattern))
-        return TH_OK; /* others are cleared */
+    for (; kinds == TH_BP_GLOBAL && points && f; f = f->next)
+        if (th_trace_pattern_concerns(pattern, &f->function.name) &&
+            without_there(TH_BP_ALL, f->function.local, &points->base) != TH_BP_ALL)
+            return TH_OK; /* others are cleared */
     th_error_clear();
     for (size_t i = refusals.count; i-- > 0;) {
         struct th_buffer text = {0};

@@ -53,10 +53,8 @@ struct th_trace_thread *th_thread_begin(void)
     return thread;
 }
 
-th_term th_thread_tidy(th_term answer)
+th_term th_trace_thread_tidy(th_env *env, th_term answer)
 {
-    th_env *env = &th_self.trace_thread->env;
-
     if (env->exception != TH_NONE)
         answer = TH_NONE;
     th_env_clear(env);

@@ -86,8 +86,8 @@ static inline th_term th_trace_thread_enter(struct th_attachment *attachment,
     return th_trace_attachment_enter(attachment, env, slot, argv);
 }
 
-/* The rare part of th_trace_thread_ask(). */
-__attribute__((cold)) th_term th_thread_tidy(th_term answer);
+/* After a callback that was called in ENV: clears it. Returns ANSWER; TH_NONE for an exception. */
+th_term th_trace_thread_tidy(th_env *env, th_term answer);
 
 /*
  * th_trace_attachment_call() of enabled_call. The thread has begun (th_trace_thread_own()). The
@@ -102,7 +102,9 @@ static inline th_term th_trace_thread_ask(struct th_attachment *attachment, cons
 
     untidy |= (uintptr_t)env->offheap | env->exception;
     untidy |= (uintptr_t)atomic_load_explicit(&th_resource_due, memory_order_relaxed);
-    return __builtin_expect(untidy != 0, 0) ? th_thread_tidy(answer) : answer;
+    return __builtin_expect(untidy != 0, 0)
+               ? th_trace_thread_tidy(&th_self.trace_thread->env, answer)
+               : answer;
 }
 
 /* The same of trace_call, with terms that were made in the thread's environment; SELF is what

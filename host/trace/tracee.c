@@ -147,11 +147,6 @@ void th_trace_traced_forget(struct th_tracee *traced, struct th_session *session
     th_trace_session_count(session, TH_COUNTED(removed));
 }
 
-void th_trace_tracee_forget(struct th_tracing *tracing, th_term id, struct th_session *session)
-{
-    th_trace_traced_forget(&th_trace_tracee_own(tracing, id)->traced, session);
-}
-
 static void leave(struct th_tracing *tracing, struct th_tracee_refs *_Atomic *refs,
                   struct th_session *session)
 {

@@ -116,12 +116,9 @@ void th_trace_refs_add(struct th_tracee_refs *refs, struct th_session *session, 
 struct th_tracee_refs *th_trace_refs_with(const struct th_tracee_refs *old,
                                           struct th_session *session, uint32_t flags);
 
-uint32_t th_trace_refs_flags(const struct th_tracee_refs *refs, const struct th_session *session);
-
-/* The same in place, for who counts instructions; of th_trace_refs_create(): most have one session.
- */
-static inline uint32_t th_trace_refs_flags_quickly(const struct th_tracee_refs *refs,
-                                                   const struct th_session *session)
+/* In place, for who counts instructions: most have one session. */
+static inline uint32_t th_trace_refs_flags(const struct th_tracee_refs *refs,
+                                           const struct th_session *session)
 {
     if (__builtin_expect(refs->refs[0].session == session, 1))
         return refs->refs[0].flags;

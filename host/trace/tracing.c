@@ -37,14 +37,6 @@ struct th_tracee_refs *th_trace_refs_with(const struct th_tracee_refs *old,
     return refs;
 }
 
-uint32_t th_trace_refs_flags(const struct th_tracee_refs *refs, const struct th_session *session)
-{
-    for (uint32_t i = 0; i < refs->count; i++)
-        if (refs->refs[i].session == session)
-            return refs->refs[i].flags;
-    return 0;
-}
-
 uint32_t th_trace_refs_union(const struct th_tracee_refs *refs)
 {
     uint32_t flags = 0;

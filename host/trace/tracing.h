@@ -360,9 +360,6 @@ bool th_trace_traced_change(struct th_tracee *traced, struct th_session *session
 /* The session's tracer wants no more of it. */
 void th_trace_traced_forget(struct th_tracee *traced, struct th_session *session);
 
-/* Takes the session away from one tracee, as its tracer wants. */
-void th_trace_tracee_forget(struct th_tracing *tracing, th_term id, struct th_session *session);
-
 /* Takes a session that is to be no more away from all tracees. */
 void th_trace_tracees_leave(struct th_session *session);
 

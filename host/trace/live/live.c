@@ -205,20 +205,53 @@ struct th_live_tracee *th_live_process_of(const struct th_event *event)
     return (struct th_live_tracee *)((char *)event->live - offsetof(struct th_live_tracee, traced));
 }
 
-enum th_status th_live_time(struct th_event *event)
+static enum th_status decode(struct th_event *event, th_env *env)
+{
+    struct th_live_event *self = (struct th_live_event *)event;
+    unsigned scheduler = th_live_process_of(event)->scheduler;
+
+    if (event->reader && event->tag == TH_TAG_call) {
+        event->term = th_live_call_term(event->reader, env, TH_FLAG_NONE);
+    } else if (event->reader) {
+        event->term = th_live_end_term(event->reader, env);
+        event->extra = th_live_end_extra(event->reader, env);
+    } else if (self->build) {
+        self->build(self, env);
+    }
+    if (event->kind != TH_EVENT_SEQ_TRACE)
+        event->scheduler_id = scheduler ? th_small(scheduler) : TH_NONE;
+    event->decoded = true;
+    return TH_OK;
+}
+
+static enum th_status no_time(struct th_event *event)
 {
     event->timed = true; /* there is none: the tracer takes it */
     return TH_OK;
 }
 
-th_term th_live_scheduler(const struct th_event *event)
+static enum th_status function(struct th_event *event, struct th_mfa *found)
 {
-    unsigned scheduler = th_live_process_of(event)->scheduler;
+    const struct th_live_end *end = event->reader;
 
-    return scheduler ? th_small(scheduler) : TH_NONE;
+    if (end && event->tag == TH_TAG_call)
+        *found = ((const struct th_call_event *)event->reader)->function->function.name;
+    else if (end && end->function)
+        *found = *end->function;
+    else if (end)
+        return th_error_raise(TH_MALFORMED, "no function is returned to");
+    else
+        return th_error_raise(TH_MALFORMED, "a %s has no function",
+                              th_atom_name(th_trace_tag_atom(event->tag))->text);
+    return TH_OK;
 }
 
-enum th_status th_live_whole(struct th_event *event, th_env *env, th_term *tuple)
+static th_term actor(struct th_event *event)
+{
+    return event->live->id;
+}
+
+static enum th_status whole(struct th_event *event, th_env *env, th_term *tuple)
 {
     enum th_status status = th_trace_event_decode(event, env);
 
@@ -228,54 +261,37 @@ enum th_status th_live_whole(struct th_event *event, th_env *env, th_term *tuple
     return status;
 }
 
-th_term th_live_actor(struct th_event *event)
-{
-    return event->live->id;
-}
+/* The reader is the call or the end that an event reports; NULL: it is a struct th_live_event. */
+static const struct th_event_source source = {decode, no_time, function, actor, whole};
 
-void th_live_event_of(struct th_event *event, enum th_tracer_tag tag,
-                      struct th_live_tracee *process, const struct th_event_source *source,
-                      const void *reader)
+/* Empties EVENT, which is one of PROCESS. */
+static void begin(struct th_event *event, struct th_live_tracee *process, enum th_event_kind kind,
+                  enum th_tracer_tag tag, const void *reader)
 {
-    th_trace_event_begin(event, TH_EVENT_TRACE);
+    th_trace_event_begin(event, kind);
     event->tag = tag;
-    event->tracee = process->id;
+    event->tracee = kind == TH_EVENT_SEQ_TRACE ? TH_NONE : process->id;
     event->number = event->position = 0;
-    event->source = source;
+    event->source = &source;
     event->reader = (void *)reader;
     event->live = &process->traced;
 }
 
-static enum th_status decode(struct th_event *event, th_env *env)
+void th_live_call_event(struct th_event *event, const struct th_call_event *call)
 {
-    struct th_live_event *self = (struct th_live_event *)event;
-
-    if (self->build)
-        self->build(self, env);
-    if (event->kind != TH_EVENT_SEQ_TRACE)
-        event->scheduler_id = th_live_scheduler(event);
-    event->decoded = true;
-    return TH_OK;
+    begin(event, call->process, TH_EVENT_TRACE, TH_TAG_call, call);
+    event->external = call->external ? TH_YES : TH_NO;
 }
 
-static enum th_status function(struct th_event *event, struct th_mfa *found)
+void th_live_end_event(struct th_event *event, const struct th_live_end *end)
 {
-    (void)found;
-    return th_error_raise(TH_MALFORMED, "a %s has no function",
-                          th_atom_name(th_trace_tag_atom(event->tag))->text);
+    begin(event, end->process, TH_EVENT_TRACE, end->tag, end);
 }
-
-static const struct th_event_source source = {decode, th_live_time, function, th_live_actor,
-                                              th_live_whole};
 
 static void init(struct th_live_event *self, struct th_live_tracee *process,
-                 enum th_event_kind kind)
+                 enum th_event_kind kind, enum th_tracer_tag tag)
 {
-    th_trace_event_begin(&self->event, kind);
-    self->event.number = self->event.position = 0;
-    self->event.source = &source;
-    self->event.reader = NULL;
-    self->event.live = &process->traced;
+    begin(&self->event, process, kind, tag, NULL);
     self->sender = TH_NONE;
     self->build = NULL;
     self->context = NULL;
@@ -287,15 +303,12 @@ void th_live_event_init(struct th_live_event *event, struct th_live_tracee *proc
     if (tag >= TH_TAG_call && tag <= TH_TAG_exception_from)
         th_bug("a live %s is told by th_live_call() and its kin",
                th_atom_name(th_trace_tag_atom(tag))->text);
-    init(event, process, TH_EVENT_TRACE);
-    event->event.tag = tag;
-    event->event.tracee = process->id;
+    init(event, process, TH_EVENT_TRACE, tag);
 }
 
 void th_live_event_init_seq(struct th_live_event *event, struct th_live_tracee *process)
 {
-    init(event, process, TH_EVENT_SEQ_TRACE);
-    event->event.tag = TH_TAG_seq_trace;
+    init(event, process, TH_EVENT_SEQ_TRACE, TH_TAG_seq_trace);
 }
 
 /* Who is scheduled in is asked for by all who trace it, with whatever flag. */

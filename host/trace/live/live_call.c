@@ -20,53 +20,6 @@ struct live_hit {
     struct th_live_wants *wants;
 };
 
-/* --- the call as an event --- */
-
-/* {M, F, Args}, or {M, F, Arity} where a session has the flag arity. */
-static inline th_term term_of(const struct th_call_event *call, th_env *env, uint32_t flags)
-{
-    const struct th_mfa *name = &call->function->function.name;
-    size_t cells = flags & TH_FLAG_ARITY ? 0 : name->arity;
-    th_term *words = th_env_take(env, 4 + 2 * cells), *cell = words + 4;
-
-    words[0] = th_header(TH_TUPLE, 3);
-    words[1] = name->module;
-    words[2] = name->function;
-    words[3] = flags & TH_FLAG_ARITY ? th_small(name->arity) : TH_NIL;
-    if (cells == 0)
-        return th_boxed(words);
-    words[3] = th_listed(cell);
-    for (size_t i = 0; i < cells; i++, cell += 2) {
-        cell[0] = call->arguments[i];
-        cell[1] = th_listed(cell + 2);
-    }
-    cell[-1] = TH_NIL;
-    return th_boxed(words);
-}
-
-static enum th_status decode(struct th_event *event, th_env *env)
-{
-    event->term = term_of(event->reader, env, TH_FLAG_NONE);
-    event->scheduler_id = th_live_scheduler(event);
-    event->decoded = true;
-    return TH_OK;
-}
-
-static enum th_status function(struct th_event *event, struct th_mfa *found)
-{
-    *found = ((const struct th_call_event *)event->reader)->function->function.name;
-    return TH_OK;
-}
-
-static const struct th_event_source source = {decode, th_live_time, function, th_live_actor,
-                                              th_live_whole};
-
-void th_live_call_event(struct th_event *event, const struct th_call_event *call)
-{
-    th_live_event_of(event, TH_TAG_call, call->process, &source, call);
-    event->external = call->external ? TH_YES : TH_NO;
-}
-
 /* --- what is wanted of its end --- */
 
 static __attribute__((cold, noinline)) void make_room(struct th_live_wants *wants)
@@ -128,7 +81,7 @@ static void make_context(const struct th_delivery *delivery, struct th_match_con
 
 static inline uint32_t flags_in(const struct th_call_event *call, const struct th_session *session)
 {
-    return th_trace_refs_flags_quickly(th_trace_traced_refs(&call->process->traced), session);
+    return th_trace_refs_flags(th_trace_traced_refs(&call->process->traced), session);
 }
 
 static inline uint32_t flags_of(const struct th_delivery *delivery)
@@ -147,7 +100,7 @@ static inline void fill(struct th_delivery *delivery, th_env *env, th_term messa
     const struct th_call_event *call = call_of(delivery);
     th_term result = message == TH_AM(true) ? TH_NONE : message;
 
-    delivery->argv[3] = term_of(call, env, flags);
+    delivery->argv[3] = th_live_call_term(call, env, flags);
     delivery->argv[4] =
         th_trace_opts_make_live(env, TH_NONE, result, call->process->scheduler, flags);
 }
@@ -398,33 +351,4 @@ void th_live_call(const struct th_call_event *call, struct th_live_wants *wants)
         return;
     }
     th_progress_leave_quickly(word);
-}
-
-/* --- what callbacks ask of a call --- */
-
-bool th_live_is_external(const struct th_call_event *call)
-{
-    const struct th_match_operations *owner = call->process->asked;
-
-    return call->external ||
-           (owner && owner->is_external &&
-            owner->is_external(call->process, &call->function->function.name, call->arguments));
-}
-
-th_term th_live_callers(const struct th_call_event *call, th_env *env)
-{
-    const struct th_match_operations *owner = call->process->asked;
-    const struct th_caller *known = call->caller;
-    th_term first;
-
-    if (!known)
-        return owner && owner->stack ? owner->stack(call->process, env, TH_EXECUTION_CALLERS)
-                                     : TH_NONE;
-    if (known->kind == TH_CALLER_UNDEFINED)
-        return TH_NIL;
-    if (known->kind != TH_CALLER_FUNCTION)
-        return TH_NONE;
-    first = th_make_tuple_of(env, known->function.module, known->function.function,
-                             th_small(known->function.arity), TH_NIL);
-    return th_make_cons(env, first, TH_AM(undefined));
 }

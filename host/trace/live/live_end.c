@@ -4,48 +4,6 @@
 #include "host/self/self.h"
 #include "host/trace/delivery.h"
 
-/* --- an end as an event --- */
-
-static th_term term_of(const struct th_live_end *end, th_env *env)
-{
-    return end->function ? th_live_function_term(env, end->function) : TH_AM(undefined);
-}
-
-static inline th_term extra_of(const struct th_live_end *end, th_env *env)
-{
-    if (end->tag == TH_TAG_return_from)
-        return end->value;
-    return end->tag == TH_TAG_exception_from ? th_make_tuple_of(env, end->class, end->value)
-                                             : TH_NONE;
-}
-
-static enum th_status decode(struct th_event *event, th_env *env)
-{
-    event->term = term_of(event->reader, env);
-    event->extra = extra_of(event->reader, env);
-    event->scheduler_id = th_live_scheduler(event);
-    event->decoded = true;
-    return TH_OK;
-}
-
-static enum th_status function(struct th_event *event, struct th_mfa *found)
-{
-    const struct th_live_end *end = event->reader;
-
-    if (!end->function)
-        return th_error_raise(TH_MALFORMED, "no function is returned to");
-    *found = *end->function;
-    return TH_OK;
-}
-
-static const struct th_event_source source = {decode, th_live_time, function, th_live_actor,
-                                              th_live_whole};
-
-void th_live_end_event(struct th_event *event, const struct th_live_end *end)
-{
-    th_live_event_of(event, end->tag, end->process, &source, end);
-}
-
 /* --- the deliveries of ends --- */
 
 /* In a section, until finish(). */
@@ -77,8 +35,8 @@ static inline void finish(void)
 
 static inline uint32_t flags_of(const struct th_delivery *delivery)
 {
-    return th_trace_refs_flags_quickly(th_trace_traced_refs(&end_of(delivery)->process->traced),
-                                       delivery->attachment->session);
+    return th_trace_refs_flags(th_trace_traced_refs(&end_of(delivery)->process->traced),
+                               delivery->attachment->session);
 }
 
 static inline uint32_t meta_flags(const struct th_session *owner)
@@ -94,9 +52,9 @@ static inline void fill(struct th_delivery *delivery, th_env *env, th_term messa
     (void)message;
     delivery->argv[0] = th_trace_tag_atom(end->tag);
     delivery->argv[2] = end->process->id;
-    delivery->argv[3] = term_of(end, env);
-    delivery->argv[4] =
-        th_trace_opts_make_live(env, extra_of(end, env), TH_NONE, end->process->scheduler, flags);
+    delivery->argv[3] = th_live_end_term(end, env);
+    delivery->argv[4] = th_trace_opts_make_live(env, th_live_end_extra(end, env), TH_NONE,
+                                                end->process->scheduler, flags);
 }
 
 /* Whose bit is set stays the same session as long as no more are created than are now. */

@@ -29,11 +29,6 @@ struct th_live_end {
 void th_live_call_event(struct th_event *event, const struct th_call_event *call);
 void th_live_end_event(struct th_event *event, const struct th_live_end *end);
 
-/* The rest of such an event. */
-void th_live_event_of(struct th_event *event, enum th_tracer_tag tag,
-                      struct th_live_tracee *process, const struct th_event_source *source,
-                      const void *reader);
-
 /* {M, F, Arity} */
 static inline th_term th_live_function_term(th_env *env, const struct th_mfa *name)
 {
@@ -52,16 +47,40 @@ struct th_live_tracee *th_live_process_of(const struct th_event *event);
 /* What PROCESS has spent up to now. */
 void th_live_read(struct th_live_tracee *process, struct th_account_reading *reading);
 
-/* For sources: there is no time, the tracer takes it; the scheduler, if it is known; the tuple. */
-enum th_status th_live_time(struct th_event *event);
-th_term th_live_scheduler(const struct th_event *event);
-enum th_status th_live_whole(struct th_event *event, th_env *env, th_term *tuple);
-th_term th_live_actor(struct th_event *event);
+/* {M, F, Args}, or {M, F, Arity} where a session has the flag arity. */
+static inline th_term th_live_call_term(const struct th_call_event *call, th_env *env,
+                                        uint32_t flags)
+{
+    const struct th_mfa *name = &call->function->function.name;
+    size_t cells = flags & TH_FLAG_ARITY ? 0 : name->arity;
+    th_term *words = th_env_take(env, 4 + 2 * cells), *cell = words + 4;
 
-/* Whether CALL, which is told now, is an external one, wherever it was met. */
-bool th_live_is_external(const struct th_call_event *call);
+    words[0] = th_header(TH_TUPLE, 3);
+    words[1] = name->module;
+    words[2] = name->function;
+    words[3] = flags & TH_FLAG_ARITY ? th_small(name->arity) : TH_NIL;
+    if (cells == 0)
+        return th_boxed(words);
+    words[3] = th_listed(cell);
+    for (size_t i = 0; i < cells; i++, cell += 2) {
+        cell[0] = call->arguments[i];
+        cell[1] = th_listed(cell + 2);
+    }
+    cell[-1] = TH_NIL;
+    return th_boxed(words);
+}
 
-/* Who called, as th_event.callers, in ENV; TH_NONE: it is not known. While CALL is told. */
-th_term th_live_callers(const struct th_call_event *call, th_env *env);
+static inline th_term th_live_end_term(const struct th_live_end *end, th_env *env)
+{
+    return end->function ? th_live_function_term(env, end->function) : TH_AM(undefined);
+}
+
+static inline th_term th_live_end_extra(const struct th_live_end *end, th_env *env)
+{
+    if (end->tag == TH_TAG_return_from)
+        return end->value;
+    return end->tag == TH_TAG_exception_from ? th_make_tuple_of(env, end->class, end->value)
+                                             : TH_NONE;
+}
 
 #endif
