@@ -5,25 +5,6 @@
 const struct th_match_result th_trace_delivery_matched = {.end = TH_MATCH_YES,
                                                           .message = TH_AM(true)};
 
-/* --- step 2: what becomes of `remove` --------------------------------------------------------- */
-
-/* A meta breakpoint is not for one tracee: its hook ends the breakpoint. OTP 25 does not act on
- * `remove` in receive and procs events, which come from outside of the tracee. */
-static enum th_delivery_outcome take_away(struct th_delivery *delivery,
-                                          const struct th_delivery_source *source)
-{
-    struct th_session *session = delivery->attachment->session;
-    enum th_tracer_group group = th_trace_delivery_group(delivery, source);
-
-    if (source->meta)
-        return TH_DELIVERY_REMOVED;
-    if (group != TH_GROUP_receive && group != TH_GROUP_procs && group != TH_GROUP_generic)
-        source->forget(delivery, session);
-    else
-        th_trace_session_count(session, TH_COUNTED(kept));
-    return TH_DELIVERY_REMOVED;
-}
-
 /* --- step 3: the specification ---------------------------------------------------------------- */
 
 /* The session that has set the specification, which counts its results. */
@@ -111,14 +92,24 @@ enum th_delivery_outcome th_trace_delivery_decide(struct th_delivery *delivery,
                                                   th_term answer,
                                                   const struct th_match_result *result)
 {
+    struct th_session *session = delivery->attachment->session;
+    enum th_tracer_group group = th_trace_delivery_group(delivery, source);
     enum th_delivery_outcome outcome = TH_DELIVERY_OVER;
     struct th_match_result room;
     uint32_t flags;
 
     th_trace_delivery_count(delivery, source, TH_COUNTED(enabled));
-    if (answer != TH_AM(trace))
-        return take_away(delivery, source);
-    if (!th_trace_session_is_attached(delivery->attachment->session) ||
+    /* Step 2. A meta breakpoint is not for one tracee: its hook ends the breakpoint. OTP 25 does not
+     * act on `remove` in receive and procs events, which come from outside of the tracee. */
+    if (answer != TH_AM(trace)) {
+        if (!source->meta && group != TH_GROUP_receive && group != TH_GROUP_procs &&
+            group != TH_GROUP_generic)
+            source->forget(delivery, session);
+        else if (!source->meta)
+            th_trace_session_count(session, TH_COUNTED(kept));
+        return TH_DELIVERY_REMOVED;
+    }
+    if (!th_trace_session_is_attached(session) ||
         (source->meta && !th_trace_session_is_attached(delivery->owner)))
         return outcome; /* it may have been destroyed */
     if (source->is_message)
@@ -127,8 +118,8 @@ enum th_delivery_outcome th_trace_delivery_decide(struct th_delivery *delivery,
         result = match(delivery, source, &room);
     if (result && result->end == TH_MATCH_YES) {
         flags = source->flags ? source->flags(delivery) : delivery->flags;
-        if (flags & TH_FLAG_SILENT && th_trace_delivery_group(delivery, source) == TH_GROUP_call) {
-            th_trace_session_count(delivery->attachment->session, TH_COUNTED(silenced));
+        if (flags & TH_FLAG_SILENT && group == TH_GROUP_call) {
+            th_trace_session_count(session, TH_COUNTED(silenced));
             outcome = TH_DELIVERY_SILENCED;
         } else {
             th_trace_delivery_accept(delivery, source, result, result->message, flags);
@@ -140,19 +131,6 @@ enum th_delivery_outcome th_trace_delivery_decide(struct th_delivery *delivery,
 }
 
 /* --- ends of calls at breakpoints ------------------------------------------------------------- */
-
-struct th_session *th_trace_delivery_meta_tracer(struct th_tracing *tracing, uint64_t word,
-                                                 struct th_session **owner)
-{
-    struct th_session *called;
-
-    if (!(word & TH_REQUEST_META))
-        return NULL;
-    called = th_trace_meta_tracer_find(tracing, word >> TH_REQUEST_BITS, owner);
-    if (!called)
-        th_trace_meta_tracer_untold(tracing, word >> TH_REQUEST_BITS);
-    return called;
-}
 
 void th_trace_deliver_return_to(struct th_delivery *delivery,
                                 const struct th_delivery_source *source,
@@ -175,9 +153,16 @@ void th_trace_deliver_return_to(struct th_delivery *delivery,
 static inline th_term call(struct th_attachment *attachment, th_env *env, enum th_tracer_slot slot,
                            const th_term argv[], th_term self)
 {
+    th_term answer;
+
     env->self = self;
     th_self.reported += slot % 2;
-    return th_trace_thread_tidy(env, th_trace_attachment_enter(attachment, env, slot, argv));
+    answer = th_trace_attachment_enter(attachment, env, slot, argv);
+    if (env->exception != TH_NONE)
+        answer = TH_NONE;
+    th_env_clear(env);
+    th_resource_reap(); /* what the callback let go of */
+    return answer;
 }
 
 /* In the thread's environment; or, where that is in use by a callback, in one of its own. */

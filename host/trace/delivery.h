@@ -337,11 +337,6 @@ th_trace_deliver(struct th_delivery *delivery, const struct th_delivery_source *
 
 /* --- Ends of calls at breakpoints ------------------------------------------------------------- */
 
-/* The session of the meta tracer that WORD names, and the one whose breakpoints have it. NULL: it
- * names none, or one that is gone, which is counted. */
-struct th_session *th_trace_delivery_meta_tracer(struct th_tracing *tracing, uint64_t word,
-                                                 struct th_session **owner);
-
 /* The end of a call for which WORD was kept, which somebody of TRACING wants. It is sent, silent or
  * not, as the call was, if calls of the tracee are still traced. RAISED: an exception; UNTOLD: the
  * recording does not tell how the call ended. */
@@ -361,8 +356,8 @@ TH_DELIVERY_INLINE void th_trace_deliver_end(struct th_delivery *delivery,
         source->returns_to(delivery, session);
     if (!(word & needed))
         return;
-    if (!session)
-        session = th_trace_delivery_meta_tracer(tracing, word, &owner);
+    if (!session && word & TH_REQUEST_META)
+        session = th_trace_meta_tracer_find(tracing, word >> TH_REQUEST_BITS, &owner);
     if (!session)
         return;
     if (untold) {

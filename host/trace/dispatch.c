@@ -172,25 +172,16 @@ static const struct th_delivery_source end_source = {
     .withholds = withholds,
 };
 
-/* True if SESSION has a filter for messages of GROUP. Relaxed, as only
- * th_trace_message_filter_offer() looks into the filter; one that is set meanwhile counts from the
- * next event on. */
-static inline bool has_filter(const struct th_session *session, enum th_tracer_group group)
-{
-    unsigned message = (unsigned)group - TH_GROUP_send;
-
-    _Static_assert(TH_GROUP_receive - TH_GROUP_send == TH_MESSAGE_RECEIVED, "as the groups");
-    return message < TH_MESSAGES &&
-           atomic_load_explicit(&session->message_filters[message], memory_order_relaxed);
-}
-
 static void offer(struct th_dispatch *dispatch, const struct th_tracee_ref *ref,
                   struct th_attachment *attachment, bool is_end)
 {
     struct th_session *session = ref->session;
     struct th_delivery *delivery = &dispatch->delivery;
+    unsigned message = (unsigned)delivery->group - TH_GROUP_send;
     bool traced = ref->flags & dispatch->flag;
     enum th_delivery_outcome outcome;
+
+    _Static_assert(TH_GROUP_receive - TH_GROUP_send == TH_MESSAGE_RECEIVED, "as the groups");
 
     if (delivery->group == TH_GROUP_call &&
         th_trace_session_patterned(session)) /* see pattern_hit.c */
@@ -200,8 +191,11 @@ static void offer(struct th_dispatch *dispatch, const struct th_tracee_ref *ref,
         th_trace_deliver(delivery, &end_source, traced);
         return;
     }
-    if (has_filter(session, delivery->group) && !th_is_port(dispatch->tracee) &&
-        th_trace_message_filter_offer(dispatch, traced))
+    /* Relaxed, as only th_trace_message_filter_offer() looks into the filter; one that is set
+     * meanwhile counts from the next event on. */
+    if (message < TH_MESSAGES &&
+        atomic_load_explicit(&session->message_filters[message], memory_order_relaxed) &&
+        !th_is_port(dispatch->tracee) && th_trace_message_filter_offer(dispatch, traced))
         return;
     outcome = th_trace_deliver(delivery, &event_source, traced);
     if (delivery->group != TH_GROUP_call || outcome == TH_DELIVERY_PASSED)

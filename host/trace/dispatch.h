@@ -11,6 +11,7 @@ struct th_dispatch {
     uint32_t flag;                     /* that lets it pass */
     th_term tracee;                    /* who acted for seq_trace, which has no tracee */
     struct th_recorded_tracee *caller; /* at a pattern: the tracee's own; NULL: there is none */
+    bool aside;                        /* an end at a pattern that nobody gets */
     th_term message[3]; /* what the head of a message's specification is matched with */
     /* For an end at a pattern: */
     const struct th_mfa *function; /* that has ended, or is returned to; NULL: none */

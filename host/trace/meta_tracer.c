@@ -229,21 +229,18 @@ struct th_session *th_trace_meta_tracer_find(struct th_tracing *tracing, th_sess
                                              struct th_session **owner)
 {
     struct th_meta_tracer *tracer = first(tracing);
+    struct th_session *holder = th_trace_at(tracing, id % TH_SESSIONS_LIMIT);
 
     while (tracer && tracer->session->id != id)
         tracer = after(tracer);
     *owner = tracer ? caller_of(tracer) : NULL;
-    return *owner ? tracer->session : NULL;
-}
-
-/* Numbers grow: who has the index now, and had it when the one of this id was created, is whose
- * breakpoints had that. */
-void th_trace_meta_tracer_untold(struct th_tracing *tracing, th_session_id id)
-{
-    struct th_session *owner = th_trace_at(tracing, id % TH_SESSIONS_LIMIT);
-
-    if (owner && owner->id < id)
-        th_trace_session_count(owner, TH_COUNTED_BY_PATTERNS(meta_untold));
+    if (*owner)
+        return tracer->session;
+    /* Numbers grow: who has the index now, and had it when the one of this id was created, is whose
+     * breakpoints had that. */
+    if (holder && holder->id < id)
+        th_trace_session_count(holder, TH_COUNTED_BY_PATTERNS(meta_untold));
+    return NULL;
 }
 
 void th_trace_each_tracer(struct th_tracing *tracing,

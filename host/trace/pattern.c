@@ -191,12 +191,6 @@ static struct th_points *points_of(struct th_session *session)
     return points;
 }
 
-void th_trace_points_drop(struct th_points *points)
-{
-    points->session = NULL;
-    th_breakpoint_shared_drop(&points->base.shared);
-}
-
 void th_trace_points_end(struct th_session *session)
 {
     struct th_points *points = th_trace_points_of(session);
@@ -204,10 +198,13 @@ void th_trace_points_end(struct th_session *session)
 
     if (!points)
         return;
-    change = th_breakpoint_change_create();
-    th_breakpoint_change_end_session(change, &points->base);
-    th_breakpoint_change_run(change, NULL, NULL);
-    th_trace_points_drop(points);
+    if (!session->shared || !th_trace_session_is_clearing(session)) {
+        change = th_breakpoint_change_create();
+        th_breakpoint_change_end_session(change, &points->base);
+        th_breakpoint_change_run(change, NULL, NULL);
+    }
+    points->session = NULL;
+    th_breakpoint_shared_drop(&points->base.shared);
     atomic_store_explicit(&session->points, NULL, memory_order_relaxed);
 }
 
@@ -229,14 +226,20 @@ static bool queue_change(struct th_change *change)
 struct th_function_sites *th_trace_patterns_meet(struct th_tracing *tracing,
                                                  const struct th_mfa *name)
 {
+    struct th_functions *functions = &tracing->functions;
     struct th_function_sites *function;
     struct th_change *change = NULL;
     bool waits = false;
 
     th_trace_lock(tracing);
-    function = th_trace_functions_find(&tracing->functions, name);
+    function = th_trace_functions_find(functions, name);
     if (!function) {
-        function = th_trace_functions_add(&tracing->functions, name);
+        function = th_alloc_zero(sizeof *function);
+        function->name = *name;
+        function->site = th_breakpoint_site_create(&th_breakpoint_site_virtual, function, NULL);
+        th_hash_table_set(&functions->table, th_trace_function_key(name), function);
+        TH_ARRAY_GROW(functions->items, functions->count, functions->capacity);
+        functions->items[functions->count++] = function;
         change = th_breakpoint_change_create();
         th_trace_patterns_add(tracing, change, function, TH_NEWS_RECORDED);
         waits = queue_change(change);

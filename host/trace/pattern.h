@@ -73,13 +73,6 @@ uint64_t th_trace_function_key(const struct th_mfa *name);
 struct th_function_sites *th_trace_functions_find(const struct th_functions *functions,
                                                   const struct th_mfa *name);
 
-/* Adds one that is not there. */
-struct th_function_sites *th_trace_functions_add(struct th_functions *functions,
-                                                 const struct th_mfa *name);
-
-/* No site has a breakpoint any more. */
-void th_trace_functions_free(struct th_functions *functions);
-
 enum { TH_ANY_ARITY = -1 };
 
 /* As the kinds of a pattern: of both, which exclude each other, the one that a function can have.

@@ -11,11 +11,6 @@
 #include "host/self/self.h"
 #include "host/trace/live/live_hit.h"
 
-struct call_hit {
-    struct th_hit hit;
-    struct th_dispatch *dispatch;
-};
-
 /* --- the deliveries of calls ------------------------------------------------------------------ */
 
 static struct th_match_subject subject_of(struct th_delivery *delivery)
@@ -85,13 +80,14 @@ static void callbacks_about(struct th_hit *hit, uint32_t kinds)
 }
 
 /* Addressed to CALLED. */
-static struct th_delivery *delivery_of(struct call_hit *call, struct th_session *called,
+static struct th_delivery *delivery_of(struct th_hit *hit, struct th_session *called,
                                        struct th_shared *spec, uint32_t kind)
 {
-    struct th_delivery *delivery = &call->dispatch->delivery;
+    struct th_dispatch *dispatch = hit->context;
+    struct th_delivery *delivery = &dispatch->delivery;
 
-    callbacks_about(&call->hit, kind);
-    th_trace_dispatch_address(call->dispatch, th_trace_session_attachment(called), TH_FLAG_NONE);
+    callbacks_about(hit, kind);
+    th_trace_dispatch_address(dispatch, th_trace_session_attachment(called), TH_FLAG_NONE);
     delivery->spec = (struct th_shared_spec *)spec;
     delivery->kind = kind;
     delivery->argv[0] = TH_AM(call);
@@ -101,20 +97,20 @@ static struct th_delivery *delivery_of(struct call_hit *call, struct th_session 
 uint32_t th_trace_patterns_hit(struct th_hit *hit, struct th_bp_session *points,
                                struct th_shared *spec, uint32_t kind)
 {
-    struct call_hit *call = hit->context;
+    struct th_dispatch *dispatch = hit->context;
     struct th_session *session = session_of(points);
-    enum th_fact external = call->dispatch->event->external;
+    enum th_fact external = dispatch->event->external;
     bool traced;
 
     if (!session)
         return 0;
-    traced = th_trace_pattern_flags(call->dispatch, session) & TH_FLAG_CALL;
+    traced = th_trace_pattern_flags(dispatch, session) & TH_FLAG_CALL;
     if (traced && kind == TH_BP_GLOBAL) { /* it is about external calls */
         traced = external == TH_YES;
         if (external == TH_UNKNOWN)
             th_trace_session_count(session, TH_COUNTED_BY_PATTERNS(external_unknown));
     }
-    th_trace_deliver(delivery_of(call, session, spec, kind), &call_source, traced);
+    th_trace_deliver(delivery_of(hit, session, spec, kind), &call_source, traced);
     return 0;
 }
 
@@ -136,7 +132,7 @@ static void meta_removed(struct th_bp_session *points, struct th_shared *tracer)
 static uint32_t hit_meta(struct th_hit *hit, struct th_bp_session *points, struct th_shared *spec,
                          struct th_shared *tracer)
 {
-    struct call_hit *call = hit->context;
+    struct th_dispatch *dispatch = hit->context;
     struct th_session *session = session_of(points), *called;
     enum th_delivery_outcome outcome;
     struct th_delivery *delivery;
@@ -146,9 +142,9 @@ static uint32_t hit_meta(struct th_hit *hit, struct th_bp_session *points, struc
     called = meta_called(points, tracer);
     if (!th_trace_session_is_attached(called))
         return TH_HIT_REMOVE;
-    if (!call)
+    if (!dispatch)
         return th_live_hit_meta(hit, session, called, spec);
-    delivery = delivery_of(call, called, spec, TH_BP_META);
+    delivery = delivery_of(hit, called, spec, TH_BP_META);
     delivery->owner = session;
     outcome = th_trace_deliver(delivery, &meta_source, true);
     return outcome == TH_DELIVERY_REMOVED ? TH_HIT_REMOVE : 0;
@@ -157,36 +153,36 @@ static uint32_t hit_meta(struct th_hit *hit, struct th_bp_session *points, struc
 static struct th_account *hit_account(struct th_hit *hit, struct th_bp_session *points,
                                       struct th_account_reading *reading)
 {
-    struct call_hit *call = hit->context;
+    struct th_dispatch *dispatch = hit->context;
     struct th_session *session = session_of(points);
 
-    if (!call)
+    if (!dispatch)
         return th_live_hit_account(hit, points, reading);
-    if (!session || !call->dispatch->caller ||
-        !(th_trace_pattern_flags(call->dispatch, session) & TH_FLAG_CALL))
+    if (!session || !dispatch->caller ||
+        !(th_trace_pattern_flags(dispatch, session) & TH_FLAG_CALL))
         return NULL;
-    if (!th_trace_timing_read(call->dispatch->event, reading)) {
+    if (!th_trace_timing_read(dispatch->event, reading)) {
         th_trace_session_count(session, TH_COUNTED_BY_PATTERNS(untimed));
         return NULL;
     }
-    return th_trace_timing_account(&call->dispatch->caller->timing, session);
+    return th_trace_timing_account(&dispatch->caller->timing, session);
 }
 
 static void hit_entered(struct th_hit *hit, struct th_bp_session *points,
                         const struct th_account_frame *frame)
 {
-    struct call_hit *call = hit->context;
+    struct th_dispatch *dispatch = hit->context;
     uint32_t number;
 
-    if (!call) {
+    if (!dispatch) {
         th_live_hit_entered(hit, points, frame);
         return;
     }
-    call->dispatch->tracing->execution.returns_matter = true;
-    call->dispatch->caller->stack.sessions.timing |= (uint64_t)1 << session_of(points)->index;
-    number = th_trace_timing_enter(&call->dispatch->caller->timing, session_of(points), frame);
+    dispatch->tracing->execution.returns_matter = true;
+    dispatch->caller->stack.sessions.timing |= (uint64_t)1 << session_of(points)->index;
+    number = th_trace_timing_enter(&dispatch->caller->timing, session_of(points), frame);
     if (number != UINT32_MAX)
-        th_recorded_want(&call->dispatch->tracing->execution, &call->dispatch->caller->stack,
+        th_recorded_want(&dispatch->tracing->execution, &dispatch->caller->stack,
                          (uint64_t)number << TH_REQUEST_BITS | TH_REQUEST_TIME, 0);
 }
 
@@ -197,18 +193,6 @@ const struct th_bp_hooks th_trace_pattern_hooks = {
     .entered = hit_entered,
     .meta_removed = meta_removed,
 };
-
-/* CALLER, NULL if it is of another node, calls a function whose SITE is armed. */
-static void hit_site(struct th_dispatch *dispatch, struct th_recorded_tracee *caller,
-                     struct th_site *site)
-{
-    struct call_hit call = {.hit = {.kinds = TH_BP_ALL & ~TH_BP_MEMORY}, .dispatch = dispatch};
-
-    dispatch->caller = caller;
-    call.hit.context = &call;
-    th_breakpoint_hit(site, &call.hit);
-    callbacks_about(NULL, 0);
-}
 
 /* --- the deliveries of ends ------------------------------------------------------------------- */
 
@@ -265,26 +249,18 @@ static const struct th_delivery_source return_to_source = {
 
 /* --- ends ------------------------------------------------------------------------------------- */
 
-struct returning {
-    struct th_dispatch *dispatch; /* NULL: nobody gets it */
-    struct th_tracing *tracing;
-    struct th_event *event;
-    struct th_recorded_tracee *tracee;
-};
-
 /* A call has ended for which WORD was kept. */
 static uint64_t ended(void *context, enum th_ending ending, const struct th_mfa *function,
                       uint64_t word)
 {
-    struct returning *returning = context;
-    struct th_dispatch *dispatch = returning->dispatch;
+    struct th_dispatch *dispatch = context;
     struct th_account_reading reading;
 
     /* Without a time it goes with the next one that ends below it. */
-    if (word & TH_REQUEST_TIME && th_trace_timing_read(returning->event, &reading))
-        th_trace_timing_leave(&returning->tracee->timing, returning->tracing,
+    if (word & TH_REQUEST_TIME && th_trace_timing_read(dispatch->event, &reading))
+        th_trace_timing_leave(&dispatch->caller->timing, dispatch->tracing,
                               (uint32_t)(word >> TH_REQUEST_BITS), &reading);
-    if (word & TH_REQUEST_TIME || !dispatch)
+    if (word & TH_REQUEST_TIME || dispatch->aside)
         return 0;
     dispatch->function = function;
     dispatch->waiting = 0;
@@ -329,6 +305,7 @@ static void enter(struct th_tracing *tracing, struct th_recorded_tracee *tracee,
 
 void th_trace_patterns_call(struct th_dispatch *dispatch)
 {
+    struct th_hit hit = {.kinds = TH_BP_ALL & ~TH_BP_MEMORY, .context = dispatch};
     struct th_event *event = dispatch->event;
     struct th_function_sites *function;
     struct th_recorded_tracee *tracee;
@@ -345,30 +322,34 @@ void th_trace_patterns_call(struct th_dispatch *dispatch)
     function = th_trace_patterns_meet(dispatch->tracing, &name);
     if (!atomic_load_explicit(&function->called, memory_order_relaxed))
         atomic_store_explicit(&function->called, true, memory_order_relaxed);
-    if (th_breakpoint_site_is_armed(function->site))
-        hit_site(dispatch, tracee, function->site);
+    if (!th_breakpoint_site_is_armed(function->site))
+        return;
+    dispatch->caller = tracee;
+    th_breakpoint_hit(function->site, &hit);
+    callbacks_about(NULL, 0);
 }
 
 /* --- returns --- */
 
 void th_trace_patterns_return(struct th_dispatch *dispatch)
 {
-    struct returning returning = {dispatch, dispatch->tracing, dispatch->event,
-                                  tracee_of(dispatch->tracing, dispatch->event)};
+    struct th_recorded_tracee *tracee = tracee_of(dispatch->tracing, dispatch->event);
     struct th_execution_end end = {
-        .tag = dispatch->event->tag, .ended = ended, .context = &returning};
+        .tag = dispatch->event->tag, .ended = ended, .context = dispatch};
     struct th_execution_left left;
     const struct th_caller *to;
 
-    if (dispatch->status != TH_OK || !returning.tracee)
+    if (dispatch->status != TH_OK || !tracee)
         return;
     if (!th_recorded_end_function(dispatch->event, &end.function)) {
         dispatch->status = TH_MALFORMED;
         return;
     }
-    if (end.tag == TH_TAG_return_from && returning.tracee->returned_to.kind != TH_CALLER_UNKNOWN)
-        send_return_to(dispatch, returning.tracee, &returning.tracee->returned_to);
-    left = th_recorded_leave(&dispatch->tracing->execution, &returning.tracee->stack, &end);
+    dispatch->caller = tracee;
+    dispatch->aside = false;
+    if (end.tag == TH_TAG_return_from && tracee->returned_to.kind != TH_CALLER_UNKNOWN)
+        send_return_to(dispatch, tracee, &tracee->returned_to);
+    left = th_recorded_leave(&dispatch->tracing->execution, &tracee->stack, &end);
     for (size_t i = 0; left.doubtful; i++, left.doubtful >>= 1) {
         struct th_session *session = left.doubtful & 1 ? th_trace_at(dispatch->tracing, i) : NULL;
         if (session && th_trace_session_is_attached(session))
@@ -377,10 +358,10 @@ void th_trace_patterns_return(struct th_dispatch *dispatch)
 
     /* An exception may go on: who catches it is known with what comes next. */
     to = end.tag == TH_TAG_return_to ? &end.function : &left.to;
-    returning.tracee->returned_to = *to;
+    tracee->returned_to = *to;
     if (end.tag == TH_TAG_return_to ||
         (end.tag == TH_TAG_return_from && to->kind != TH_CALLER_UNKNOWN))
-        send_return_to(dispatch, returning.tracee, to);
+        send_return_to(dispatch, tracee, to);
 }
 
 /* --- what nobody gets, and what is no call --- */
@@ -399,8 +380,9 @@ void th_trace_patterns_aside(struct th_tracing *tracing, struct th_event *event)
     if (!tracee)
         return;
     if (event->tag != TH_TAG_call) {
-        struct returning returning = {NULL, tracing, event, tracee};
-        struct th_execution_end end = {.tag = event->tag, .ended = ended, .context = &returning};
+        struct th_dispatch dispatch = {
+            .tracing = tracing, .event = event, .caller = tracee, .aside = true};
+        struct th_execution_end end = {.tag = event->tag, .ended = ended, .context = &dispatch};
         if (th_recorded_end_function(event, &end.function))
             th_recorded_leave(&tracing->execution, &tracee->stack, &end);
         tracee->stack.sessions.due = 0;

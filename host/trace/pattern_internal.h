@@ -56,10 +56,8 @@ void th_trace_patterns_add(struct th_tracing *tracing, struct th_change *change,
 struct th_function_sites *th_trace_patterns_meet(struct th_tracing *tracing,
                                                  const struct th_mfa *name);
 
-/* The caller's share, after the breakpoints are gone. */
-void th_trace_points_drop(struct th_points *points);
-
-/* Ends all breakpoints of a session that is to be freed. Outside of callbacks. */
+/* Ends the breakpoints of a session that is to be freed; those of one that is clearing in a shared
+ * tracing were removed before. Outside of callbacks. */
 void th_trace_points_end(struct th_session *session);
 
 /*
@@ -156,14 +154,11 @@ enum th_status th_trace_meta_tracer_create(struct th_session *owner,
                                            const struct th_session_setup *setup,
                                            struct th_meta_tracer **result);
 
-/* The session of the one of this id, and whose breakpoints have it; NULL: it is gone, or wants no
- * more. In a section, if shared. */
+/* The session of the one of this id, which wants the end of a call, and whose breakpoints have it;
+ * NULL: it is gone, or wants no more: the session that had it counts that. In a section, if shared.
+ */
 struct th_session *th_trace_meta_tracer_find(struct th_tracing *tracing, th_session_id id,
                                              struct th_session **owner);
-
-/* An end that the one of this id, who is gone, had asked for: its session counts it, if that is
- * there. */
-void th_trace_meta_tracer_untold(struct th_tracing *tracing, th_session_id id);
 
 /* The process or port ID has ended: those whose state it is are asked for their trace_status. One
  * that answers `remove` is found to be gone by each breakpoint, when that is hit. In a section, if

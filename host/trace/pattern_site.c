@@ -368,27 +368,3 @@ struct th_function_sites *th_trace_functions_find(const struct th_functions *fun
 {
     return th_hash_table_get(&functions->table, th_trace_function_key(name));
 }
-
-struct th_function_sites *th_trace_functions_add(struct th_functions *functions,
-                                                 const struct th_mfa *name)
-{
-    struct th_function_sites *function = th_alloc_zero(sizeof *function);
-
-    function->name = *name;
-    function->site = th_breakpoint_site_create(&th_breakpoint_site_virtual, function, NULL);
-    th_hash_table_set(&functions->table, th_trace_function_key(name), function);
-    TH_ARRAY_GROW(functions->items, functions->count, functions->capacity);
-    functions->items[functions->count++] = function;
-    return function;
-}
-
-void th_trace_functions_free(struct th_functions *functions)
-{
-    for (size_t i = 0; i < functions->count; i++) {
-        th_breakpoint_site_drop(functions->items[i]->site);
-        th_free(functions->items[i]);
-    }
-    th_free(functions->items);
-    th_hash_table_free(&functions->table);
-    *functions = (struct th_functions){0};
-}

@@ -48,7 +48,6 @@ static void bury(struct th_later *later)
     struct th_session *session =
         (struct th_session *)((char *)later - offsetof(struct th_session, later));
     struct th_tracing *tracing = session->tracing;
-    struct th_points *points = th_trace_points_of(session);
     unsigned index = session->index;
 
     if (!session->shared) {
@@ -56,10 +55,6 @@ static void bury(struct th_later *later)
         tracing->ids[index] = 0;
         th_trace_session_free(session);
         return;
-    }
-    if (points) {
-        atomic_store_explicit(&session->points, NULL, memory_order_relaxed);
-        th_trace_points_drop(points);
     }
     th_trace_session_free(session);
     th_trace_lock(tracing);

@@ -66,38 +66,23 @@ static char *text_of(th_term value)
     return NULL;
 }
 
-static bool is_word(const struct th_tracer_setting *setting, const char *text, const char **nearest)
-{
-    struct th_names words = {0};
-    bool found = false;
-
-    th_trace_setting_words(setting, &words);
-    for (size_t i = 0; i < words.count; i++)
-        found |= strcmp(words.items[i], text) == 0;
-    *nearest = th_library_suggest_nearest(text, (const char *const *)words.items, words.count);
-    if (*nearest) /* in what stays */
-        *nearest = strstr(setting->words, *nearest);
-    th_library_names_free(&words);
-    return found;
-}
-
+/* TEXT is that of VALUE; NULL: it is no text. */
 static enum th_status refuse_value(const char *name, const struct th_tracer_setting *setting,
-                                   th_term value, const char *nearest)
+                                   th_term value, const char *text, const char *nearest)
 {
-    char *values = th_trace_setting_values(setting), *shown = text_of(value);
+    char *values = th_trace_setting_values(setting);
     struct th_buffer term = {0};
 
-    if (!shown)
+    if (!text)
         th_text_print(&term, value);
     if (nearest)
         th_error_raise(TH_USAGE, "did you mean '%.*s'?", (int)strcspn(nearest, " "), nearest);
     else
         th_error_raise(TH_USAGE, "it is %s", values);
     th_error_context("tracer '%s': the setting '%s' cannot be '%.200s'%s%s", name, setting->name,
-                     shown ? shown : th_buffer_text(&term), nearest ? ": it is " : "",
+                     text ? text : th_buffer_text(&term), nearest ? ": it is " : "",
                      nearest ? values : "");
     th_free(values);
-    th_free(shown);
     th_buffer_free(&term);
     return TH_USAGE;
 }
@@ -105,6 +90,7 @@ static enum th_status refuse_value(const char *name, const struct th_tracer_sett
 static enum th_status check_value(const char *name, const struct th_tracer_setting *setting,
                                   th_term value)
 {
+    struct th_names words = {0};
     const char *nearest = NULL;
     bool good = true;
     char *text = text_of(value);
@@ -114,13 +100,22 @@ static enum th_status check_value(const char *name, const struct th_tracer_setti
         good =
             th_is_small(value) && th_small_value(value) >= 0 && th_small_value(value) <= UINT32_MAX;
     else if (setting->type == TH_SETTING_WORD)
-        good = text && is_word(setting, text, &nearest);
+        good = false;
     else if (setting->type == TH_SETTING_OUTPUT)
         good = text && *text; /* never stdout for want of a name */
     else
         good = text;
+    if (text && setting->type == TH_SETTING_WORD) {
+        th_trace_setting_words(setting, &words);
+        for (size_t i = 0; i < words.count; i++)
+            good |= strcmp(words.items[i], text) == 0;
+        nearest = th_library_suggest_nearest(text, (const char *const *)words.items, words.count);
+        if (nearest) /* in what stays */
+            nearest = strstr(setting->words, nearest);
+        th_library_names_free(&words);
+    }
     if (!good)
-        status = refuse_value(name, setting, value, nearest);
+        status = refuse_value(name, setting, value, text, nearest);
     /* A file that the tracer will read, perhaps at its end, is there now. */
     if (good && setting->type == TH_SETTING_INPUT && access(text, R_OK) != 0) {
         th_error_raise(TH_USAGE, "cannot read %s: %s", text, strerror(errno));

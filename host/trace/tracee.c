@@ -83,13 +83,6 @@ const struct th_tracee_refs *th_trace_tracee_refs(const struct th_tracing *traci
     return tracee ? th_trace_traced_refs(&tracee->traced) : th_trace_found_refs(tracing, id);
 }
 
-/* REFS are TRACED's own. */
-static void note_own_flags(struct th_tracee *traced, const struct th_tracee_refs *refs)
-{
-    atomic_store_explicit(&traced->own_flags, th_trace_refs_union(refs), memory_order_relaxed);
-    atomic_store_explicit(&traced->flags, &traced->own_flags, memory_order_release);
-}
-
 void th_trace_traced_set_all(struct th_tracee *traced, struct th_tracee_refs *refs)
 {
     struct th_tracing *tracing = traced->tracing;
@@ -102,7 +95,8 @@ void th_trace_traced_set_all(struct th_tracee *traced, struct th_tracee_refs *re
     wanted = atomic_fetch_or_explicit(&tracing->wanted, flags, memory_order_relaxed);
     news = (wanted | flags) != wanted || !tracing->special;
     atomic_store_explicit(&traced->refs, refs, memory_order_release);
-    note_own_flags(traced, refs);
+    atomic_store_explicit(&traced->own_flags, flags, memory_order_relaxed);
+    atomic_store_explicit(&traced->flags, &traced->own_flags, memory_order_release);
     if (old)
         th_trace_retire(tracing, old);
     tracing->special = true;
@@ -141,31 +135,18 @@ bool th_trace_traced_change(struct th_tracee *traced, struct th_session *session
     return new != old;
 }
 
+/* The same of one that has refs of its own: the others follow session->found. */
+static void change_special(struct th_session *session, struct th_tracee *traced, uint32_t clear,
+                           uint32_t set)
+{
+    if (atomic_load_explicit(&traced->refs, memory_order_relaxed))
+        th_trace_traced_change(traced, session, clear, set);
+}
+
 void th_trace_traced_forget(struct th_tracee *traced, struct th_session *session)
 {
     th_trace_traced_set(traced, session, 0);
     th_trace_session_count(session, TH_COUNTED(removed));
-}
-
-static void leave(struct th_tracing *tracing, struct th_tracee_refs *_Atomic *refs,
-                  struct th_session *session)
-{
-    struct th_tracee_refs *old = atomic_load_explicit(refs, memory_order_relaxed);
-
-    if (!old || !th_trace_refs_flags(old, session))
-        return;
-    atomic_store_explicit(refs, th_trace_refs_with(old, session, 0), memory_order_release);
-    th_trace_retire(tracing, old);
-}
-
-static void leave_one(struct th_tracee *traced, struct th_session *session)
-{
-    const struct th_tracee_refs *left;
-
-    leave(traced->tracing, &traced->refs, session);
-    left = atomic_load_explicit(&traced->refs, memory_order_relaxed);
-    if (left)
-        note_own_flags(traced, left);
 }
 
 /* What only the replaying thread may touch forgets the sessions of the bits GONE. */
@@ -185,11 +166,17 @@ void th_trace_tracees_leave(struct th_session *session)
     size_t position = 0;
 
     for (struct th_recorded_tracee *tracee = tracing->tracees; tracee; tracee = tracee->next)
-        leave_one(&tracee->traced, session);
-    for (size_t i = 0; i < TH_DEPARTED; i++)
-        leave(tracing, &tracing->departed[i].refs, session);
+        change_special(session, &tracee->traced, UINT32_MAX, 0);
     while ((slot = th_hash_table_next(&tracing->live, &position)))
-        leave_one(&((struct th_live_tracee *)slot->value)->traced, session);
+        change_special(session, &((struct th_live_tracee *)slot->value)->traced, UINT32_MAX, 0);
+    for (size_t i = 0; i < TH_DEPARTED; i++) {
+        struct th_tracee_refs *_Atomic *refs = &tracing->departed[i].refs;
+        struct th_tracee_refs *old = atomic_load_explicit(refs, memory_order_relaxed);
+        if (!old || !th_trace_refs_flags(old, session))
+            continue;
+        atomic_store_explicit(refs, th_trace_refs_with(old, session, 0), memory_order_release);
+        th_trace_retire(tracing, old);
+    }
     if (!tracing->shared)
         forget_bits(tracing, (uint64_t)1 << session->index);
 }
@@ -224,14 +211,6 @@ static void note_flags(struct th_session *session, bool on, uint32_t flags)
         atomic_fetch_or_explicit(&session->flags, flags, memory_order_relaxed);
 }
 
-static void change_special(struct th_session *session, struct th_tracee *traced, enum th_kind kind,
-                           uint32_t clear, uint32_t set)
-{
-    if (atomic_load_explicit(&traced->refs, memory_order_relaxed) &&
-        th_trace_kind_of(traced->id) == kind)
-        th_trace_traced_change(traced, session, clear, set);
-}
-
 enum th_status th_trace_session_trace(struct th_session *session, enum th_tracees which, bool on,
                                       uint32_t flags)
 {
@@ -249,10 +228,12 @@ enum th_status th_trace_session_trace(struct th_session *session, enum th_tracee
     if (all || which == TH_PROCESSES_EXISTING || which == TH_PORTS_EXISTING) {
         struct th_recorded_tracee *tracee = tracing->tracees;
         for (; tracee; tracee = tracee->next)
-            change_special(session, &tracee->traced, kind, clear, set);
+            if (th_trace_kind_of(tracee->traced.id) == kind)
+                change_special(session, &tracee->traced, clear, set);
         while ((slot = th_hash_table_next(&tracing->live, &position)))
-            change_special(session, &((struct th_live_tracee *)slot->value)->traced, kind, clear,
-                           set);
+            if (th_trace_kind_of(slot->key) == kind)
+                change_special(session, &((struct th_live_tracee *)slot->value)->traced, clear,
+                               set);
         session->found[kind] = (session->found[kind] & ~clear) | set; /* all that are alike */
     }
     if (all || which == TH_PROCESSES_NEW || which == TH_PORTS_NEW)

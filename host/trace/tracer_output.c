@@ -98,19 +98,18 @@ static enum th_status check_standard(const char *path)
 static void check_writer(void *context, struct th_session *session)
 {
     struct check *check = context;
-
     const struct th_attachment *new = check->new, *writer = th_trace_session_attachment(session);
     /* It takes over the files of the tracer that it replaces in its own session. */
     bool takes_over =
         new->session == session &&
         (!writer->library || th_trace_session_upgrades(new->library, writer->library));
-    /* Breakpoints of one meta tracer have an attachment each. */
-    bool is_one_tracer =
-        (new->session->meta || session->meta) &&
-        new->library == writer->library &&th_compare_exact(new->state, writer->state) == 0;
+    bool is_meta = new->session->meta || session->meta;
 
     check->writer = writer;
-    if (check->status == TH_OK && !takes_over && !is_one_tracer)
+    if (check->status != TH_OK || takes_over)
+        return;
+    /* Breakpoints of one meta tracer have an attachment each. */
+    if (!is_meta || new->library != writer->library || th_compare_exact(new->state, writer->state))
         check->status =
             th_trace_settings_each_output(writer->library, writer->state, compare, check);
 }

@@ -259,7 +259,12 @@ void th_trace_free(struct th_tracing *tracing)
     if (tracing->live.count > 0 || tracing->live_functions)
         th_bug("a tracing is freed that has live processes or functions");
     th_hash_table_free(&tracing->live);
-    th_trace_functions_free(&tracing->functions);
+    for (size_t i = 0; i < tracing->functions.count; i++) { /* no site has a breakpoint any more */
+        th_breakpoint_site_drop(tracing->functions.items[i]->site);
+        th_free(tracing->functions.items[i]);
+    }
+    th_free(tracing->functions.items);
+    th_hash_table_free(&tracing->functions.table);
     th_trace_settle(tracing);
     th_env_release(&tracing->arena);
     for (enum th_kind kind = 0; kind < TH_KINDS; kind++)

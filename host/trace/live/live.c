@@ -113,26 +113,6 @@ void th_live_functions_begin(struct th_tracing *tracing,
     th_breakpoint_change_set_unreached(change);
 }
 
-/* Adds the breakpoints of a new site to CHANGE, and those that stand in for a lost one to
- * STAND_INS. */
-static void renew(struct th_tracing *tracing, struct th_change *change,
-                  struct th_change *const stand_ins[2], const struct th_live_renewal *renewal)
-{
-    struct th_function_sites *function = &renewal->function->function;
-    bool had = th_trace_function_local_site(function), has;
-
-    function->local = renewal->local;
-    function->no_local = renewal->no_local;
-    has = th_trace_function_local_site(function);
-    if (had == has)
-        return;
-    function->strays = true;
-    if (has)
-        th_trace_patterns_add(tracing, change, function, TH_NEWS_LOCAL);
-    for (int i = 0; i < 2 && !has && function->site; i++)
-        th_breakpoint_change_stand_in(stand_ins[i], function->site, function->local);
-}
-
 void th_live_functions_renew(struct th_tracing *tracing, const struct th_live_renewal renewals[],
                              size_t count)
 {
@@ -144,8 +124,20 @@ void th_live_functions_renew(struct th_tracing *tracing, const struct th_live_re
     for (int i = 0; i < 2; i++)
         stand_ins[i] = th_breakpoint_change_create();
     th_trace_lock(tracing);
-    for (size_t i = 0; i < count; i++)
-        renew(tracing, change, stand_ins, &renewals[i]);
+    for (size_t i = 0; i < count; i++) {
+        struct th_function_sites *function = &renewals[i].function->function;
+        bool had = th_trace_function_local_site(function), has;
+        function->local = renewals[i].local;
+        function->no_local = renewals[i].no_local;
+        has = th_trace_function_local_site(function);
+        if (had == has)
+            continue;
+        function->strays = true;
+        if (has) /* the breakpoints of a new site; else those that stand in for a lost one */
+            th_trace_patterns_add(tracing, change, function, TH_NEWS_LOCAL);
+        for (int k = 0; k < 2 && !has && function->site; k++)
+            th_breakpoint_change_stand_in(stand_ins[k], function->site, function->local);
+    }
     /* For what the changes set that wait for the permission now: behind them. */
     th_breakpoint_change_start(stand_ins[1], NULL, NULL);
     th_trace_unlock(tracing);

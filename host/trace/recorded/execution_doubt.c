@@ -94,35 +94,28 @@ void th_recorded_doubt_unreturned(struct th_recorded_stack *stack, uint32_t entr
     }
 }
 
-/* The entry at which the nearest call begins whose recorded caller is FUNCTION. */
-static uint32_t find_called(const struct th_frames *frames, th_frame_function function)
-{
-    uint32_t i = frames->count;
-
-    while (i > 0) {
-        i = th_recorded_frames_begin_of(frames, i - 1);
-        if (th_recorded_frames_recorded_caller(frames, i) == function)
-            return i;
-        if (th_recorded_frames_at(frames, i)->doubt == TH_FRAME_ALL_DOUBTED)
-            break;
-    }
-    return TH_FRAMES_NONE;
-}
-
 /* 3. and 4. */
 static uint32_t left_by_untraced(const struct th_execution *execution, struct th_frames *frames,
                                  th_frame_function function)
 {
     uint32_t latest = th_recorded_frames_begin(frames);
-    uint32_t left = find_called(frames, function);
+    uint32_t left = TH_FRAMES_NONE, i = frames->count;
 
+    /* The entry at which the nearest call begins whose recorded caller is FUNCTION. */
+    while (i > 0 && left == TH_FRAMES_NONE) {
+        i = th_recorded_frames_begin_of(frames, i - 1);
+        if (th_recorded_frames_recorded_caller(frames, i) == function)
+            left = i;
+        else if (th_recorded_frames_at(frames, i)->doubt == TH_FRAME_ALL_DOUBTED)
+            break;
+    }
     if (left == TH_FRAMES_NONE) {
         bool told = th_recorded_frames_recorded_caller(frames, latest) != TH_FRAME_UNKNOWN;
         bool raised = execution->returned && latest > 0;
         doubt_below(frames, told || raised ? frames->count : latest);
         return latest;
     }
-    for (uint32_t i = left; i > 0;) {
+    for (i = left; i > 0;) {
         struct th_frame *frame =
             th_recorded_frames_at(frames, i = th_recorded_frames_begin_of(frames, i - 1));
         if (th_recorded_frames_recorded_caller(frames, i) != function ||

@@ -110,32 +110,26 @@ static void end_recorded_call(const struct leaving *l, uint32_t entry)
 
 /* --- records --- */
 
-/* The frame whose call of FUNCTION, which is not the one that NAMED has, returns; it becomes the
- * topmost one. The entry of that call; TH_FRAMES_NONE if none is open. */
-static uint32_t find_returning(const struct leaving *l, th_frame_function function)
-{
-    uint32_t entry = TH_FRAMES_NONE;
-
-    if (l->stack->at == TH_STACK_AT_NAMED && l->stack->named == function)
-        return TH_FRAMES_NONE;
-    if (l->execution->each_returns)
-        entry = find_in_frame(&l->stack->frames, function);
-    if (entry != TH_FRAMES_NONE)
-        return entry;
-    entry = th_recorded_frames_find(&l->stack->frames, function);
-    if (entry != TH_FRAMES_NONE && l->stack->tails_untold && l->matters)
-        th_recorded_doubt_unreturned(l->stack, entry);
-    if (entry != TH_FRAMES_NONE)
-        end_above(l, entry);
-    return entry;
-}
-
 static void leave_from(struct leaving *l, th_frame_function function)
 {
     struct th_recorded_stack *stack = l->stack;
     struct th_frames *frames = &stack->frames;
-    uint32_t entry = find_returning(l, function), begin;
+    uint32_t entry = TH_FRAMES_NONE, begin;
     const struct th_frame *frame;
+
+    /* The frame whose call of FUNCTION, which is not the one that NAMED has, returns becomes the
+     * topmost one. */
+    if (stack->at != TH_STACK_AT_NAMED || stack->named != function) {
+        if (l->execution->each_returns)
+            entry = find_in_frame(frames, function);
+        if (entry == TH_FRAMES_NONE) {
+            entry = th_recorded_frames_find(frames, function);
+            if (entry != TH_FRAMES_NONE && stack->tails_untold && l->matters)
+                th_recorded_doubt_unreturned(stack, entry);
+            if (entry != TH_FRAMES_NONE)
+                end_above(l, entry);
+        }
+    }
 
     /* The call raises, perhaps one that is not known. */
     if (l->ending == TH_ENDED_RAISED && stack->tails_untold) {
