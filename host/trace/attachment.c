@@ -175,8 +175,7 @@ static enum th_status ask_and_publish(struct replacement *replacement)
 
 static void free_later(struct th_later *later)
 {
-    th_trace_attachment_free(
-        (struct th_attachment *)((char *)later - offsetof(struct th_attachment, later)));
+    th_trace_attachment_free((struct th_attachment *)later);
 }
 
 enum th_status th_trace_session_replace(struct th_session *session,

@@ -10,16 +10,15 @@
 
 /* What a session has set for messages. It never changes. */
 struct th_message_filter {
+    struct th_later later;      /* the first member: when it is replaced */
     struct th_match_spec *spec; /* NULL: nothing passes */
-    struct th_later later;      /* when it is replaced */
 };
 
 /* --- filters --- */
 
 static void free_filter(struct th_later *later)
 {
-    struct th_message_filter *filter =
-        (struct th_message_filter *)((char *)later - offsetof(struct th_message_filter, later));
+    struct th_message_filter *filter = (struct th_message_filter *)later;
 
     th_match_free(filter->spec);
     th_free(filter);

@@ -12,22 +12,17 @@ enum th_status (*th_tracer_state_evaluate)(th_env *env, const char *text, th_ter
 /* --- The console ------------------------------------------------------------------------------ */
 
 /* Words of a state, which is in the reader's own environment and may be changed there. */
-struct words {
-    th_term *next;
-    size_t count;
-};
-
 struct walk {
-    struct words *runs;
+    th_term **words;
     size_t count, capacity;
 };
 
 static void push(struct walk *walk, const th_term *words, size_t count)
 {
-    if (count == 0)
-        return;
-    TH_ARRAY_GROW(walk->runs, walk->count, walk->capacity);
-    walk->runs[walk->count++] = (struct words){(th_term *)words, count};
+    for (size_t i = 0; i < count; i++) {
+        TH_ARRAY_GROW(walk->words, walk->count, walk->capacity);
+        walk->words[walk->count++] = (th_term *)&words[i];
+    }
 }
 
 /* `console` stands for the host process of that name. Without recursion, as states may be deep. */
@@ -37,10 +32,7 @@ static void put_console(th_term *state)
 
     push(&walk, state, 1);
     while (walk.count > 0) {
-        struct words *run = &walk.runs[walk.count - 1];
-        th_term *word = run->next++;
-        if (--run->count == 0)
-            walk.count--;
+        th_term *word = walk.words[--walk.count];
         if (*word == TH_AM(console))
             *word = th_process_console_pid();
         else if (th_is_list(*word))
@@ -50,7 +42,7 @@ static void put_console(th_term *state)
         else if (th_term_is(*word, TH_MAP)) /* not in its keys */
             push(&walk, th_map_values(*word), th_map_size(*word));
     }
-    th_free(walk.runs);
+    th_free(walk.words);
 }
 
 /* --- States ----------------------------------------------------------------------------------- */

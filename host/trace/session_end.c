@@ -45,8 +45,7 @@ static void take_out(struct th_session *session)
 /* Step 3; while one thread does all, step 1 as well. */
 static void bury(struct th_later *later)
 {
-    struct th_session *session =
-        (struct th_session *)((char *)later - offsetof(struct th_session, later));
+    struct th_session *session = (struct th_session *)later;
     struct th_tracing *tracing = session->tracing;
     unsigned index = session->index;
 

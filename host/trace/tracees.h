@@ -83,7 +83,7 @@ size_t th_trace_sessions_of(struct th_tracing *tracing, th_term id, th_session_i
  */
 
 struct th_tracee_refs {
-    struct th_later later; /* when they were replaced */
+    struct th_later later; /* the first member: when they were replaced */
     uint32_t count;
     struct th_tracee_ref {
         struct th_session *session;

@@ -71,7 +71,7 @@ void th_trace_later(struct th_tracing *tracing, struct th_later *later,
 
 static void free_refs(struct th_later *later)
 {
-    th_free((char *)later - offsetof(struct th_tracee_refs, later));
+    th_free(later); /* the first member of refs */
 }
 
 void th_trace_retire(struct th_tracing *tracing, struct th_tracee_refs *refs)

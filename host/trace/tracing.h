@@ -43,6 +43,7 @@ enum {
  * this user then, and not before: so unload() comes after the last callback.
  */
 struct th_attachment {
+    struct th_later later;        /* the first member: when it was replaced */
     struct th_session *session;   /* whose it is, or was */
     struct th_library *library;   /* it is a user; NULL: there is no tracer */
     const struct th_slots *slots; /* the library's, or such as want nothing */
@@ -57,9 +58,8 @@ struct th_attachment {
     _Atomic uint64_t pending;
     /* Its tracer wants to be asked for its trace_status again then. Likewise. */
     atomic_bool asks_again;
-    bool asked_first;      /* the thread that attaches it is in its first trace_status */
-    char *failure;         /* what its tracer has reported in that: th_trace_callback_failed() */
-    struct th_later later; /* when it was replaced */
+    bool asked_first; /* the thread that attaches it is in its first trace_status */
+    char *failure;    /* what its tracer has reported in that: th_trace_callback_failed() */
 };
 
 enum th_message_side { TH_MESSAGE_SENT, TH_MESSAGE_RECEIVED, TH_MESSAGES };
@@ -69,6 +69,7 @@ enum th_message_side { TH_MESSAGE_SENT, TH_MESSAGE_RECEIVED, TH_MESSAGES };
  * is found by what is read with acquire (refs, th_tracing.sessions, breakpoints).
  */
 struct th_session {
+    struct th_later later; /* the first member: when it is buried */
     struct th_tracing *tracing;
     th_session_id id; /* ends in the index */
     bool shared;      /* the tracing is */
@@ -82,7 +83,6 @@ struct th_session {
     /* False once trace_status has answered `remove`, and when clearing. Both relaxed: whoever must
      * be sure that all have seen it waits for progress. Written under the lock. */
     atomic_bool attached, clearing;
-    struct th_later later;    /* when it is buried */
     uint32_t found[TH_KINDS]; /* flags of existing tracees that were not seen */
     uint32_t born[TH_KINDS];  /* of new ones */
     struct th_expected {      /* th_trace_session_expect() */
