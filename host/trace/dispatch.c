@@ -10,7 +10,7 @@
  *
  * Nothing is built and nothing allocated before a session wants the event (but for a process that
  * is seen for the first time, and once a session has discarded some calls and wanted others:
- * calls.h).
+ * discard_habit.c).
  */
 #include "dispatch.h"
 

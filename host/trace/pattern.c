@@ -24,6 +24,16 @@ th_term th_trace_pattern_spec_source(struct th_shared *spec)
 
 /* --- patterns for functions to come --- */
 
+/*
+ * Patterns that are kept for the functions to come.
+ *
+ * Of a recording, whose functions are met one by one, all wildcards are kept. Of this host's
+ * functions those are that are for code that is loaded later (on_load); and, where nothing is
+ * replayed, those that name a module and are for no function that is there: they wait.
+ *
+ * All under the tracing's lock.
+ */
+
 static bool names_one(const struct th_pattern *pattern)
 {
     return pattern->module != TH_NONE && pattern->function != TH_NONE &&

@@ -61,18 +61,6 @@ struct th_function_sites *th_trace_patterns_meet(struct th_tracing *tracing,
 void th_trace_points_end(struct th_session *session);
 
 /*
- * --- Patterns for functions to come: pattern.c ---
- *
- * Patterns that are kept for the functions to come.
- *
- * Of a recording, whose functions are met one by one, all wildcards are kept. Of this host's
- * functions those are that are for code that is loaded later (on_load); and, where nothing is
- * replayed, those that name a module and are for no function that is there: they wait.
- *
- * All under the tracing's lock.
- */
-
-/*
  * --- Sites: pattern_site.c ---
  *
  * What a pattern does at the sites of one function, and why it can do nothing there. Inner header
