@@ -31,7 +31,7 @@ static enum th_called call(void *context, th_term module, th_term function, size
     if (!session->process)
         session->process = th_runtime_run_start();
     return ends[th_runtime_run_call_export(session->process, entry, arguments, env, result,
-                                            &session->raised)];
+                                           &session->raised)];
 }
 
 static bool receive(void *context, int64_t nanoseconds, th_env *env, th_term *message)

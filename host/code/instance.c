@@ -66,11 +66,13 @@ static void find_starts(struct th_instance *instance)
 const struct th_callee *th_code_at(uintptr_t address)
 {
     const struct th_instance *instance = th_code_instance_at(address);
-    const struct th_code_start *starts = instance ? instance->starts : NULL;
-    size_t count = instance ? th_base_count_up_to(starts, instance->start_count, sizeof *starts,
-                                                  address)
-                            : 0;
+    const struct th_code_start *starts;
+    size_t count;
 
+    if (!instance)
+        return NULL;
+    starts = instance->starts;
+    count = th_base_count_up_to(starts, instance->start_count, sizeof *starts, address);
     return count > 0 && starts[count - 1].address == address ? starts[count - 1].callee : NULL;
 }
 
