@@ -75,13 +75,6 @@ sort_out() {
     fail "tracehost: status $?: $(cat tracehost/errors)"
 sort_out tracehost
 in_beam || fail "the BEAM: status $?"
-cmp -s beam/output tracehost/output || {
-    # Where a BEAM says something else the second time it is no oracle: once in hundreds of runs OTP 27.3.4 gives a term
-    # that was never there.
-    mv beam/output first
-    in_beam || fail "the BEAM: status $?"
-    cmp -s first beam/output || echo 'the BEAM gave two answers'
-}
 grep -Fxf beam/meant tracehost/meant && fail 'is meant to differ, and does not'
 diff beam/output tracehost/output >difference || {
     fail '< BEAM, > tracehost'

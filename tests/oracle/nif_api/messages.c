@@ -56,9 +56,12 @@ ERL_NIF_TERM sending(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     enif_self(env, &self);
     dead.pid = dead_pid(env);
     say_int("send", enif_send(env, &self, NULL, message));
-    for (int i = 0; i < 2; i++) /* the environment can be used again */
+    for (int i = 0; i < 2; i++) { /* the environment can be used again, once it is cleared */
         say_int("send", enif_send(env, &self, own, enif_make_copy(own, message)));
+        enif_clear_env(own);
+    }
     say_int("send", enif_send(env, &self, own, enif_make_atom(own, "an atom")));
+    enif_clear_env(own);
     say_int("send to nobody", enif_send(env, &dead, NULL, message));
     message = enif_make_copy(own, message);
     say_int("send to nobody", enif_send(env, &dead, own, message));

@@ -311,10 +311,12 @@ static void *send_three(void *context)
     struct order *order = context;
     ErlNifEnv *env = enif_alloc_env();
 
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         say_int("send", enif_send(NULL, &order->to, env,
                                   enif_make_tuple2(env, enif_make_atom(env, "from_thread"),
                                                    enif_make_int(env, i))));
+        enif_clear_env(env);
+    }
     say_int("send to nobody", enif_send(NULL, &order->dead, env, enif_make_atom(env, "unheard")));
     say_int("is_process_alive", enif_is_process_alive(NULL, &order->to));
     say_int("is_process_alive", enif_is_process_alive(NULL, &order->dead));

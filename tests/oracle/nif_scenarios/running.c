@@ -38,7 +38,7 @@ ERL_NIF_TERM message_add(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return enif_make_copy(env, kept_list);
 }
 
-/* message_send(To): sends the list, after which its environment is as new. */
+/* message_send(To): sends the list, and clears its environment. */
 ERL_NIF_TERM message_send(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     ErlNifPid pid;
@@ -47,8 +47,10 @@ ERL_NIF_TERM message_send(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     (void)argc;
     enif_get_local_pid(env, argv[0], &pid);
     result = enif_send(env, &pid, kept_env, kept_list);
-    if (result)
+    if (result) {
+        enif_clear_env(kept_env);
         kept_list = enif_make_list(kept_env, 0);
+    }
     return enif_make_int(env, result);
 }
 
