@@ -768,8 +768,9 @@ ERL_NAPI_EXPORT int enif_is_pid(ErlNifEnv *env, ERL_NIF_TERM term);
 /** Asks whether TERM is a port. */
 ERL_NAPI_EXPORT int enif_is_port(ErlNifEnv *env, ERL_NIF_TERM term);
 
-/** Sends MSG to a process. MSG lives in MSG_ENV, of enif_alloc_env(), which a success empties, so
- * that it can be used again; or, with MSG_ENV NULL, in ENV, and is copied.
+/** Sends MSG to a process. MSG lives in MSG_ENV, of enif_alloc_env(), or, with MSG_ENV NULL, in ENV,
+ * and is copied. A success ends all terms of MSG_ENV: call enif_free_env(), or enif_clear_env()
+ * before terms are made in it again, as a BEAM would write them into the message.
  * Thread: any; with ENV NULL on a thread of the library's own, where MSG_ENV is not NULL.
  * Errors: 0 if the receiver is not alive. */
 ERL_NAPI_EXPORT int enif_send(ErlNifEnv *env, const ErlNifPid *to_pid, ErlNifEnv *msg_env,

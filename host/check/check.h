@@ -12,6 +12,7 @@
  *   - a call that changes the bytes of its arguments, or returns while it holds a lock;
  *   - locks that are taken again by who has them, or given up by who has not;
  *   - terms of an environment that is gone, given to the functions that read terms or make them;
+ *   - terms made in the environment of a message that was sent, before it is cleared;
  *   - at the end, what was never given back.
  * Callbacks of tracers are looked at as calls are; that one sends to its tracee is a finding, too.
  * Each finding is one line on stderr with the function and its arguments,
@@ -203,9 +204,11 @@ static inline void th_check_parts(th_term *words, size_t count, size_t step, con
         th_check_note_parts(words, count, step, function);
 }
 
-/* An environment of the library's own loses its terms (enif_clear_env(), enif_send()), or goes
- * (enif_free_env()), by FUNCTION: done here, while the checker is on. */
-void th_check_clear_env(th_env *env, const char *function);
+/* An environment of the library's own loses its terms (enif_clear_env()), or goes
+ * (enif_free_env()), by FUNCTION: done here, while the checker is on. SENT: FUNCTION has taken its
+ * message. Until it is cleared, each term that is made in it is a finding, as a BEAM would write
+ * into the message. */
+void th_check_clear_env(th_env *env, bool sent, const char *function);
 void th_check_free_env(th_env *env, const char *function);
 
 #endif

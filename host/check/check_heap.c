@@ -97,10 +97,17 @@ static char *owner_of_retired(const th_env *env)
 
 static void note_used(const th_env *env)
 {
+    struct th_origin *sender = th_check_owner(TH_CHECK_ENVIRONMENT, env);
     char *owner = owner_of_retired(env);
 
-    th_check_found_now("retired", "makes a term in %s",
-                       owner ? owner : "an environment that is gone");
+    if (sender)
+        th_check_found_now("sent",
+                           "makes a term in the environment of a message that was sent, without "
+                           "enif_clear_env() before: a BEAM writes it into the message");
+    else
+        th_check_found_now("retired", "makes a term in %s",
+                           owner ? owner : "an environment that is gone");
+    th_check_origin_release(sender);
     th_free(owner);
 }
 
@@ -289,13 +296,14 @@ void th_check_retire(th_env *env)
         th_env_free(env); /* nothing ran with it */
 }
 
-void th_check_clear_env(th_env *env, const char *function)
+void th_check_clear_env(th_env *env, bool sent, const char *function)
 {
     if (!th_check_note_has(TH_CHECK_ENVIRONMENT, env, function))
         return;
     if (env->chunks)
         retire(th_env_move(env), "an environment as it was before it was cleared by",
                th_check_origin_now());
+    env->kind = sent ? TH_ENV_RETIRED : TH_ENV_MESSAGE;
     th_env_clear(env);
 }
 

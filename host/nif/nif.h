@@ -23,6 +23,9 @@
 /* For outputs, th_term * and ERL_NIF_TERM * are one type. */
 _Static_assert(_Generic((ERL_NIF_TERM *)0, th_term * : 1, default : 0), "terms are the same word");
 
+/* FUNCTION has taken a message of ENV, of enif_alloc_env(), whose terms end with that. */
+void th_nif_env_sent(ErlNifEnv *env, const char *function);
+
 /* Raises REASON in ENV; what the function that raises returns. */
 ERL_NIF_TERM th_nif_raise(ErlNifEnv *env, ERL_NIF_TERM reason);
 

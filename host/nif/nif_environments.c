@@ -40,9 +40,17 @@ void enif_free_env(ErlNifEnv *env)
 void enif_clear_env(ErlNifEnv *env)
 {
     if (th_check_on())
-        th_check_clear_env(env, "enif_clear_env");
+        th_check_clear_env(env, false, "enif_clear_env");
     else if (is_own(env))
         th_env_clear(env);
+}
+
+void th_nif_env_sent(ErlNifEnv *env, const char *function)
+{
+    if (th_check_on())
+        th_check_clear_env(env, true, function);
+    else
+        enif_clear_env(env);
 }
 
 ERL_NIF_TERM enif_make_copy(ErlNifEnv *dst_env, ERL_NIF_TERM src_term)

@@ -108,7 +108,7 @@ int enif_send(ErlNifEnv *env, const ErlNifPid *to_pid, ErlNifEnv *msg_env, ERL_N
     if (is_refused(to_pid->pid, "enif_send") || !th_runtime_process_send(env, to_pid->pid, msg))
         return 0;
     if (msg_env)
-        enif_clear_env(msg_env);
+        th_nif_env_sent(msg_env, "enif_send");
     return 1;
 }
 
@@ -122,7 +122,7 @@ int enif_port_command(ErlNifEnv *env, const ErlNifPort *to_port, ErlNifEnv *msg_
         !th_process_port_command(to_port->port_id, msg))
         return 0;
     if (msg_env)
-        enif_clear_env(msg_env);
+        th_nif_env_sent(msg_env, "enif_port_command");
     return 1;
 }
 

@@ -104,6 +104,6 @@ int enif_select_x(ErlNifEnv *env, ErlNifEvent e, enum ErlNifSelectFlags flags, v
     int result = th_poll_select(e, flags, obj, &to);
 
     if (result >= 0 && msg_env)
-        enif_clear_env(msg_env);
+        th_nif_env_sent(msg_env, "enif_select_x");
     return result;
 }

@@ -55,7 +55,7 @@ enum th_env_kind {
     TH_ENV_PLAIN,    /* holds terms for the host itself */
     TH_ENV_CALLBACK, /* given to a function of a library for one call */
     TH_ENV_MESSAGE,  /* made by enif_alloc_env */
-    TH_ENV_RETIRED   /* see th_env_retire() */
+    TH_ENV_RETIRED   /* no term may be made in it; see th_env_retire() */
 };
 
 typedef struct enif_environment_t th_env;

@@ -179,6 +179,17 @@ static void messages_are_of_their_environment(void **state)
                       "the environment that it was called with\n");
 }
 
+/* A BEAM makes the term of the second message in the memory of the first. */
+static void an_environment_is_cleared_after_its_message_was_sent(void **state)
+{
+    (void)state;
+    assert_string_equal(checked_call("send_twice", "[<0.1.0>,clears]"), "ok");
+    assert_string_equal(checked_call("send_twice", "[<0.1.0>,does_not]"), "ok");
+    checked_expect(1, "sins:send_twice(<0.1.0>,does_not): makes a term in the environment of a "
+                      "message that was sent, without enif_clear_env() before: a BEAM writes it "
+                      "into the message\n");
+}
+
 static void an_exception_counts(void **state)
 {
     (void)state;
@@ -308,6 +319,7 @@ int main(void)
         CHECKED(environments_of_earlier_calls_are_known),
         CHECKED(terms_of_own_environments_are_known),
         CHECKED(messages_are_of_their_environment),
+        CHECKED(an_environment_is_cleared_after_its_message_was_sent),
         CHECKED(an_exception_counts),
         CHECKED(arguments_stay_as_they_are),
         CHECKED(not_only_calls_sin),

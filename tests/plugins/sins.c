@@ -323,6 +323,23 @@ NIF(send_foreign)
     return ok(env);
 }
 
+/* send_twice(To, Clears): sends two messages of one environment, which `clears` clears in between. */
+NIF(send_twice)
+{
+    ErlNifEnv *mine = enif_alloc_env();
+    bool clears = enif_is_identical(argv[1], enif_make_atom(env, "clears"));
+    ErlNifPid to;
+
+    UNUSED;
+    enif_get_local_pid(env, argv[0], &to);
+    enif_send(env, &to, mine, enif_make_tuple1(mine, ok(mine)));
+    if (clears)
+        enif_clear_env(mine);
+    enif_send(env, &to, mine, enif_make_tuple1(mine, ok(mine)));
+    enif_free_env(mine);
+    return ok(env);
+}
+
 NIF(raise_and_return)
 {
     UNUSED;
@@ -753,6 +770,7 @@ static ErlNifFunc functions[] = {
     {"of_freed", 0, of_freed, 0},
     {"free_own", 0, free_own, 0},
     {"send_foreign", 2, send_foreign, 0},
+    {"send_twice", 2, send_twice, 0},
     {"raise_and_return", 0, raise_and_return, 0},
     {"change", 2, change, 0},
     {"free_twice", 0, free_twice, 0},
