@@ -61,7 +61,7 @@ samples_are_whole() {
     awk 'BEGIN { RS = "" }
         /[ \t](fib|frame_nif|th_native_thunk_nif)\n/ {
             seen++
-            if (/[ \t]th_runtime_step_run\n.*[ \t]run_thread\n/) whole++
+            if (/[ \t]th_runtime_step_take\n.*[ \t]run_thread\n/) whole++
             if (/[ \t]fib\n[^\n]*[ \t]frame_nif\n([^\n]*[ \t]before[^\n]*\n)?[^\n]*[ \t]fib\n[^\n]*[ \t]frame_nif\n/) nested++
         }
         END {
