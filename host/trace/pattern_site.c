@@ -282,12 +282,14 @@ void th_trace_pattern_refusal_print(struct th_buffer *out, const struct th_patte
 static uint32_t kinds_lost(const struct th_points *points, const struct th_function_sites *function)
 {
     struct th_bp_info info;
+    uint32_t kinds;
 
     if (!function->local || !function->no_local ||
         !th_breakpoint_info(function->local, &points->base, &info))
         return 0;
+    kinds = info.kinds;
     th_breakpoint_info_free(&info);
-    return info.kinds;
+    return kinds;
 }
 
 void th_trace_losses(struct th_tracing *tracing, th_term module,
