@@ -70,16 +70,18 @@ static void removed(struct th_change *change, void *session)
 static void destroy_shared(struct th_session *session)
 {
     struct th_tracing *tracing = session->tracing;
-    struct th_points *points = th_trace_points_of(session);
     bool waits = th_code_permission_may_wait(), first;
+    struct th_points *points = NULL;
     struct th_change *change = NULL;
     struct th_tracer_lock *lock;
 
     th_trace_lock(tracing);
     first = !th_trace_session_is_clearing(session);
-    if (first)
+    if (first) {
         take_out(session);
-    if (first && points) {
+        points = th_trace_points_of(session); /* another thread may have set the first pattern */
+    }
+    if (points) {
         change = th_breakpoint_change_create();
         th_breakpoint_change_end_session(change, &points->base);
         if (waits)

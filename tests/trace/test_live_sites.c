@@ -4,6 +4,8 @@
 #include "host/trace/tracing.h"
 #include "plugin_api/nif_module.h"
 
+#include <time.h>
+
 /* --- which site --- */
 
 static void each_kind_has_its_site(void **state)
@@ -260,6 +262,29 @@ static void a_tracer_disarms_the_site_that_was_met(void **state)
     assert_true(wait_for_armed(both, 0));
 }
 
+static void *destroy_session(void *unused)
+{
+    th_trace_session_destroy(session);
+    return unused;
+}
+
+/* The thread that destroys the session waits for the lock, under which the first pattern is set. */
+static void a_first_pattern_goes_with_a_session_that_is_about_to_end(void **state)
+{
+    const struct timespec moment = {.tv_nsec = 50000000};
+    pthread_t thread;
+
+    (void)state;
+    th_trace_lock(scene_tracing());
+    assert_int_equal(pthread_create(&thread, NULL, destroy_session, NULL), 0);
+    nanosleep(&moment, NULL);
+    set(session, "both", "true", TH_BP_GLOBAL);
+    assert_int_equal(sited_armed(both), TH_BP_GLOBAL);
+    th_trace_unlock(scene_tracing());
+    pthread_join(thread, NULL);
+    assert_int_equal(sited_armed(both), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,6 +301,7 @@ int main(void)
         TEST(a_meta_tracer_is_at_the_native_site),
         TEST(strangers_are_counted),
         TEST(a_tracer_disarms_the_site_that_was_met),
+        TEST(a_first_pattern_goes_with_a_session_that_is_about_to_end),
 #undef TEST
     };
 
