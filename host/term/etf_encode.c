@@ -252,7 +252,7 @@ static enum th_status no_term(th_term t)
     return th_error_raise(TH_FAILED, "the word %#llx is no term", (unsigned long long)t);
 }
 
-enum th_status write_boxed(struct encoder *e, th_term t)
+static enum th_status write_boxed(struct encoder *e, th_term t)
 {
     if (!th_is_boxed(t))
         return no_term(t);
@@ -281,7 +281,7 @@ enum th_status write_boxed(struct encoder *e, th_term t)
     }
 }
 
-enum th_status write_immediate(struct encoder *e, th_term t)
+static enum th_status write_immediate(struct encoder *e, th_term t)
 {
     if (th_is_small(t))
         write_small(e, t);
