@@ -22,6 +22,7 @@ ERL_NIF_TERM th_recordings(ErlNifEnv *env)
 
 int th_recordings_begun(ErlNifEnv *env)
 {
+    (void)env;
     return th_recorded_recordings_count();
 }
 
@@ -40,11 +41,13 @@ int th_file_unfinished(const char *path, int unfinished)
 
 int th_attach_pending(ErlNifEnv *env)
 {
+    (void)env;
     return th_trace_callback_is_pending();
 }
 
 int th_call_fact(ErlNifEnv *env, ThCallFact fact)
 {
+    (void)env;
     switch (fact) {
     case TH_CALL_EXTERNAL:
         return (int)th_trace_callback_external() - TH_NO;
@@ -65,6 +68,7 @@ int th_recorded_unique(ErlNifEnv *env, ErlNifSInt64 *unique)
     int64_t found;
     bool is_there = th_trace_callback_unique(&found);
 
+    (void)env;
     if (is_there)
         *unique = found;
     return is_there;

@@ -3,6 +3,7 @@
 
 int enif_is_atom(ErlNifEnv *env, ERL_NIF_TERM term)
 {
+    (void)env;
     return th_is_atom(term);
 }
 
@@ -30,6 +31,7 @@ static int found(th_term atom, ERL_NIF_TERM *result)
 int enif_make_new_atom_len(ErlNifEnv *env, const char *name, size_t len, ERL_NIF_TERM *atom,
                            ErlNifCharEncoding encoding)
 {
+    (void)env;
     if (encoding == ERL_NIF_LATIN1)
         return found(th_atom_latin1(name, len), atom);
     return encoding == ERL_NIF_UTF8 && found(th_atom_utf8(name, len), atom);
@@ -44,6 +46,7 @@ int enif_make_new_atom(ErlNifEnv *env, const char *name, ERL_NIF_TERM *atom,
 int enif_make_existing_atom_len(ErlNifEnv *env, const char *name, size_t len, ERL_NIF_TERM *atom,
                                 ErlNifCharEncoding encoding)
 {
+    (void)env;
     if (encoding == ERL_NIF_LATIN1)
         return found(th_atom_existing_latin1(name, len), atom);
     return encoding == ERL_NIF_UTF8 && found(th_atom_existing_utf8(name, len), atom);
@@ -74,6 +77,7 @@ int enif_get_atom_length(ErlNifEnv *env, ERL_NIF_TERM atom, unsigned *len,
     const struct th_atom_name *name = th_atom_name(atom);
     size_t length;
 
+    (void)env;
     if (!name || !encoded_length(name, encoding, &length))
         return 0;
     *len = (unsigned)length;
@@ -87,6 +91,7 @@ int enif_get_atom(ErlNifEnv *env, ERL_NIF_TERM atom, char *buf, unsigned len,
     const unsigned char *text;
     size_t length;
 
+    (void)env;
     if (!name || !encoded_length(name, encoding, &length) || length >= len)
         return 0;
     text = (const unsigned char *)name->text;
@@ -106,6 +111,7 @@ enum { CACHE_SLOTS = 2039 };
 
 int enif_get_atom_cache_index(ErlNifEnv *env, ERL_NIF_TERM atom, unsigned *index)
 {
+    (void)env;
     if (!th_is_atom(atom))
         return 0;
     *index = th_atom_index(atom) % CACHE_SLOTS;

@@ -63,6 +63,7 @@ int enif_is_binary(ErlNifEnv *env, ERL_NIF_TERM term)
     const unsigned char *data;
     size_t size;
 
+    (void)env;
     return th_get_bytes(term, &data, &size);
 }
 
@@ -71,6 +72,7 @@ int enif_inspect_binary(ErlNifEnv *env, ERL_NIF_TERM bin_term, ErlNifBinary *bin
     const unsigned char *data;
     size_t size;
 
+    (void)env;
     if (!th_is_boxed(bin_term))
         return 0;
     if (!th_get_bytes(bin_term, &data, &size))
@@ -204,6 +206,7 @@ int enif_term_to_binary(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifBinary *bin)
     struct th_buffer bytes = {0};
     int done;
 
+    (void)env;
     term = th_check_read(term, "enif_term_to_binary");
     done =
         th_etf_encode(&bytes, term, true, &options) == TH_OK && enif_alloc_binary(bytes.size, bin);

@@ -7,17 +7,20 @@
 
 int enif_is_list(ErlNifEnv *env, ERL_NIF_TERM term)
 {
+    (void)env;
     return th_is_list(term) || term == TH_NIL;
 }
 
 int enif_is_empty_list(ErlNifEnv *env, ERL_NIF_TERM term)
 {
+    (void)env;
     return term == TH_NIL;
 }
 
 /* Takes the arguments where enif_get_list_cell() has them, so that no register is moved for it. */
 static __attribute__((cold, noinline)) int misread_cell(ErlNifEnv *env, ERL_NIF_TERM term)
 {
+    (void)env;
     return th_check_misread(term, "enif_get_list_cell");
 }
 
@@ -36,6 +39,7 @@ int enif_get_list_length(ErlNifEnv *env, ERL_NIF_TERM term, unsigned *len)
 {
     size_t length;
 
+    (void)env;
     if (!th_get_list_length(term, &length))
         return th_check_misread(term, "enif_get_list_length");
     *len = (unsigned)length;
@@ -99,12 +103,14 @@ int enif_make_reverse_list(ErlNifEnv *env, ERL_NIF_TERM term, ERL_NIF_TERM *list
 
 int enif_is_tuple(ErlNifEnv *env, ERL_NIF_TERM term)
 {
+    (void)env;
     return th_is_tuple(term);
 }
 
 /* th_is_tuple() in two steps: so both branches are those that the compiler lays out as the rare. */
 int enif_get_tuple(ErlNifEnv *env, ERL_NIF_TERM tpl, int *arity, const ERL_NIF_TERM **array)
 {
+    (void)env;
     if (__builtin_expect(!th_is_boxed(tpl), 0))
         return 0;
     if (__builtin_expect(th_term_subtag(tpl) != TH_TUPLE, 0))

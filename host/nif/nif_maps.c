@@ -7,11 +7,13 @@
 
 int enif_is_map(ErlNifEnv *env, ERL_NIF_TERM term)
 {
+    (void)env;
     return th_is_map(term);
 }
 
 int enif_get_map_size(ErlNifEnv *env, ERL_NIF_TERM term, size_t *size)
 {
+    (void)env;
     if (!th_is_map(term))
         return th_check_misread_boxed(term, "enif_get_map_size");
     *size = th_map_size(term);
@@ -22,6 +24,7 @@ int enif_get_map_value(ErlNifEnv *env, ERL_NIF_TERM map, ERL_NIF_TERM key, ERL_N
 {
     const th_term *found;
 
+    (void)env;
     if (__builtin_expect(!th_is_map(map), 0))
         return th_check_misread_boxed(map, "enif_get_map_value");
     found = th_map_find(map, key);
@@ -99,6 +102,7 @@ int enif_make_map_from_arrays(ErlNifEnv *env, ERL_NIF_TERM keys[], ERL_NIF_TERM 
 int enif_map_iterator_create(ErlNifEnv *env, ERL_NIF_TERM map, ErlNifMapIterator *iter,
                              ErlNifMapIteratorEntry entry)
 {
+    (void)env;
     if (!th_is_map(map) ||
         (entry != ERL_NIF_MAP_ITERATOR_FIRST && entry != ERL_NIF_MAP_ITERATOR_LAST))
         return th_check_misread(map, "enif_map_iterator_create");
@@ -111,21 +115,25 @@ int enif_map_iterator_create(ErlNifEnv *env, ERL_NIF_TERM map, ErlNifMapIterator
 
 void enif_map_iterator_destroy(ErlNifEnv *env, ErlNifMapIterator *iter)
 {
+    (void)env;
     iter->map = TH_NONE;
 }
 
 int enif_map_iterator_is_head(ErlNifEnv *env, ErlNifMapIterator *iter)
 {
+    (void)env;
     return iter->size == 0 || iter->idx == 0;
 }
 
 int enif_map_iterator_is_tail(ErlNifEnv *env, ErlNifMapIterator *iter)
 {
+    (void)env;
     return iter->size == 0 || iter->idx > iter->size;
 }
 
 int enif_map_iterator_next(ErlNifEnv *env, ErlNifMapIterator *iter)
 {
+    (void)env;
     if (iter->idx <= iter->size)
         iter->idx++;
     return iter->idx <= iter->size;
@@ -133,6 +141,7 @@ int enif_map_iterator_next(ErlNifEnv *env, ErlNifMapIterator *iter)
 
 int enif_map_iterator_prev(ErlNifEnv *env, ErlNifMapIterator *iter)
 {
+    (void)env;
     if (iter->idx > 0)
         iter->idx--;
     return iter->idx > 0 && iter->size > 0;
@@ -141,6 +150,7 @@ int enif_map_iterator_prev(ErlNifEnv *env, ErlNifMapIterator *iter)
 int enif_map_iterator_get_pair(ErlNifEnv *env, ErlNifMapIterator *iter, ERL_NIF_TERM *key,
                                ERL_NIF_TERM *value)
 {
+    (void)env;
     if (iter->idx == 0 || iter->idx > iter->size)
         return 0;
     if (!th_is_map(iter->map))

@@ -10,6 +10,7 @@ int enif_get_int(ErlNifEnv *env, ERL_NIF_TERM term, int *ip)
 {
     int64_t value = th_small_value(term);
 
+    (void)env;
     if (!th_is_small(term) || value < INT_MIN || value > INT_MAX)
         return th_check_misread_boxed(term, "enif_get_int");
     *ip = (int)value;
@@ -20,6 +21,7 @@ int enif_get_uint(ErlNifEnv *env, ERL_NIF_TERM term, unsigned *ip)
 {
     int64_t value = th_small_value(term);
 
+    (void)env;
     if (!th_is_small(term) || value < 0 || value > UINT_MAX)
         return th_check_misread_boxed(term, "enif_get_uint");
     *ip = (unsigned)value;
@@ -30,6 +32,7 @@ int enif_get_long(ErlNifEnv *env, ERL_NIF_TERM term, long *ip)
 {
     int64_t value;
 
+    (void)env;
     if (!th_get_int64(term, &value))
         return th_check_misread_boxed(term, "enif_get_int64");
     *ip = value;
@@ -40,6 +43,7 @@ int enif_get_ulong(ErlNifEnv *env, ERL_NIF_TERM term, unsigned long *ip)
 {
     uint64_t value;
 
+    (void)env;
     if (!th_get_uint64(term, &value))
         return th_check_misread_boxed(term, "enif_get_uint64");
     *ip = value;
@@ -48,6 +52,7 @@ int enif_get_ulong(ErlNifEnv *env, ERL_NIF_TERM term, unsigned long *ip)
 
 int enif_get_double(ErlNifEnv *env, ERL_NIF_TERM term, double *dp)
 {
+    (void)env;
     if (!th_is_float(term))
         return th_check_misread_boxed(term, "enif_get_double");
     *dp = th_float_value(term);
@@ -56,11 +61,13 @@ int enif_get_double(ErlNifEnv *env, ERL_NIF_TERM term, double *dp)
 
 ERL_NIF_TERM enif_make_int(ErlNifEnv *env, int i)
 {
+    (void)env;
     return th_small(i);
 }
 
 ERL_NIF_TERM enif_make_uint(ErlNifEnv *env, unsigned i)
 {
+    (void)env;
     return th_small(i);
 }
 

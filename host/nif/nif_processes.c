@@ -12,16 +12,19 @@
 
 int enif_is_pid(ErlNifEnv *env, ERL_NIF_TERM term)
 {
+    (void)env;
     return th_is_pid(term);
 }
 
 int enif_is_port(ErlNifEnv *env, ERL_NIF_TERM term)
 {
+    (void)env;
     return th_is_port(term);
 }
 
 int enif_get_local_pid(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifPid *pid)
 {
+    (void)env;
     if (__builtin_expect(!th_is_local_pid(term), 0))
         return 0;
     pid->pid = term;
@@ -30,6 +33,7 @@ int enif_get_local_pid(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifPid *pid)
 
 int enif_get_local_port(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifPort *port_id)
 {
+    (void)env;
     if (!th_is_local_port(term))
         return 0;
     port_id->port_id = term;
@@ -56,6 +60,7 @@ ErlNifPid *enif_self(ErlNifEnv *caller_env, ErlNifPid *pid)
 
 int enif_is_process_alive(ErlNifEnv *env, ErlNifPid *pid)
 {
+    (void)env;
     return th_is_local_pid(pid->pid) && th_process_alive(pid->pid);
 }
 
@@ -66,6 +71,7 @@ int enif_is_current_process_alive(ErlNifEnv *env)
 
 int enif_is_port_alive(ErlNifEnv *env, ErlNifPort *port_id)
 {
+    (void)env;
     return th_is_local_port(port_id->port_id) && th_process_alive(port_id->port_id);
 }
 
@@ -81,11 +87,13 @@ static int whereis_kind(ERL_NIF_TERM name, bool (*is_kind)(th_term), th_term *id
 
 int enif_whereis_pid(ErlNifEnv *env, ERL_NIF_TERM name, ErlNifPid *pid)
 {
+    (void)env;
     return whereis_kind(name, th_is_local_pid, &pid->pid);
 }
 
 int enif_whereis_port(ErlNifEnv *env, ERL_NIF_TERM name, ErlNifPort *port)
 {
+    (void)env;
     return whereis_kind(name, th_is_local_port, &port->port_id);
 }
 
@@ -116,6 +124,7 @@ int enif_send(ErlNifEnv *env, const ErlNifPid *to_pid, ErlNifEnv *msg_env, ERL_N
 int enif_port_command(ErlNifEnv *env, const ErlNifPort *to_port, ErlNifEnv *msg_env,
                       ERL_NIF_TERM msg)
 {
+    (void)env;
     if (msg_env)
         msg = th_check_term(msg_env, msg, "enif_port_command");
     if (is_refused(to_port->port_id, "enif_port_command") ||
@@ -131,6 +140,7 @@ int enif_port_command(ErlNifEnv *env, const ErlNifPort *to_port, ErlNifEnv *msg_
 /* The lack of a callback is told before the lack of a process, as in a BEAM. */
 int enif_monitor_process(ErlNifEnv *env, void *obj, const ErlNifPid *pid, ErlNifMonitor *monitor)
 {
+    (void)env;
     if (!th_resource_has_down(obj))
         return -1;
     if (!th_is_local_pid(pid->pid) || !th_resource_monitor(obj, pid->pid, monitor))
@@ -140,6 +150,7 @@ int enif_monitor_process(ErlNifEnv *env, void *obj, const ErlNifPid *pid, ErlNif
 
 int enif_demonitor_process(ErlNifEnv *env, void *obj, const ErlNifMonitor *monitor)
 {
+    (void)env;
     return th_resource_demonitor(obj, monitor) ? 0 : 1;
 }
 

@@ -15,6 +15,7 @@ ErlNifResourceType *enif_open_resource_type(ErlNifEnv *env, const char *module_s
 {
     ErlNifResourceTypeInit init = {.dtor = dtor, .members = 1};
 
+    (void)module_str;
     return enif_init_resource_type(env, name_str, &init, flags, tried);
 }
 
@@ -76,6 +77,7 @@ ERL_NIF_TERM enif_make_resource_binary(ErlNifEnv *env, void *obj, const void *da
 
 int enif_get_resource(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifResourceType *type, void **objp)
 {
+    (void)env;
     return th_resource_get(term, type, objp) || th_check_misread(term, "enif_get_resource");
 }
 

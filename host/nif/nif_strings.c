@@ -37,6 +37,7 @@ int enif_get_string(ErlNifEnv *env, ERL_NIF_TERM list, char *buf, unsigned len,
     size_t used = 0;
     size_t size;
 
+    (void)env;
     if (len < 1 || !is_known(encoding))
         return 0;
     while (list != TH_NIL) {
@@ -63,6 +64,7 @@ int enif_get_string_length(ErlNifEnv *env, ERL_NIF_TERM list, unsigned *len,
     size_t used = 0;
     size_t size;
 
+    (void)env;
     if (!is_known(encoding))
         return 0;
     for (; list != TH_NIL; used += size) {

@@ -9,16 +9,19 @@
 
 int enif_is_ref(ErlNifEnv *env, ERL_NIF_TERM term)
 {
+    (void)env;
     return th_is_ref(term);
 }
 
 int enif_is_fun(ErlNifEnv *env, ERL_NIF_TERM term)
 {
+    (void)env;
     return th_is_fun(term);
 }
 
 int enif_is_number(ErlNifEnv *env, ERL_NIF_TERM term)
 {
+    (void)env;
     return th_is_integer(term) || th_is_float(term);
 }
 
@@ -58,6 +61,7 @@ ErlNifTermType enif_term_type(ErlNifEnv *env, ERL_NIF_TERM term)
         [TH_MAP >> 2] = ERL_NIF_TERM_TYPE_MAP,
     };
 
+    (void)env;
     if (th_is_boxed(term))
         return (ErlNifTermType)boxed[th_term_subtag(term) >> 2];
     if (th_is_list(term) || term == TH_NIL)
@@ -94,6 +98,7 @@ ERL_NIF_TERM enif_make_unique_integer(ErlNifEnv *env, ErlNifUniqueInteger proper
     static _Atomic int64_t count;
     int64_t next = 1 + atomic_fetch_add_explicit(&count, 1, memory_order_relaxed);
 
+    (void)env;
     return th_small(properties & ERL_NIF_UNIQUE_POSITIVE ? next : TH_SMALL_MIN + next);
 }
 

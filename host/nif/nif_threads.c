@@ -32,6 +32,7 @@ ErlNifThreadOpts *enif_thread_opts_create(char *name)
 {
     ErlNifThreadOpts *opts = malloc(sizeof *opts);
 
+    (void)name;
     if (opts)
         opts->suggested_stack_size = -1;
     th_check_got(TH_CHECK_OPTIONS, opts, 0, NULL, "enif_thread_opts_create");
@@ -285,6 +286,7 @@ int enif_tsd_key_create(char *name, ErlNifTSDKey *key)
     size_t number = 0;
     struct slot *slot;
 
+    (void)name;
     pthread_once(&once, make_own);
     pthread_mutex_lock(&lock);
     slot = new_slot(&number);

@@ -69,6 +69,7 @@ int th_recording_zero(ErlNifEnv *env, ErlNifTimeUnit unit, ErlNifTime *zero)
 {
     int64_t ns;
 
+    (void)env;
     if (!frequency(unit) || !th_clock_zero(&ns))
         return 0;
     *zero = from_nanoseconds(ns, unit);
