@@ -179,11 +179,17 @@ static __attribute__((cold, noinline)) void report_queued(const struct th_mailbo
                  (uint32_t)length_of_queue(slot), numbers.label, numbers.previous, numbers.serial);
 }
 
+/* PID runs, and its messages wait in a mailbox. */
+static bool has_mailbox(th_term pid)
+{
+    return th_process_host_life(pid) == TH_HOST_RUNNING &&
+           atomic_load_explicit(&th_process_slot_of(pid)->has_mailbox, memory_order_relaxed);
+}
+
 bool th_process_enqueue(th_term pid, struct th_message *message)
 {
     struct th_mailbox *slot = th_process_slot_of(pid);
-    bool here = th_process_host_life(pid) == TH_HOST_RUNNING &&
-                atomic_load_explicit(&slot->has_mailbox, memory_order_relaxed);
+    bool here = has_mailbox(pid);
 
     if (here) {
         pthread_mutex_lock(&slot->lock);
@@ -242,6 +248,17 @@ bool th_process_send_from(th_term pid, th_term message, th_term token, th_term f
 bool th_process_send(th_term pid, th_term message)
 {
     return th_process_send_from(pid, message, TH_NONE, TH_NONE);
+}
+
+bool th_process_send_message(th_term pid, struct th_message *message)
+{
+    bool sent;
+
+    if (has_mailbox(pid))
+        return th_process_enqueue(pid, message);
+    sent = th_process_send(pid, message->term);
+    th_process_message_free(message);
+    return sent;
 }
 
 uint64_t th_process_mail_dropped(void)

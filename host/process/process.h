@@ -266,6 +266,9 @@ bool th_process_send(th_term pid, th_term message);
 
 /* The same; the message comes FROM a process, with its TOKEN (TH_NONE: none). */
 bool th_process_send_from(th_term pid, th_term message, th_term token, th_term from);
+
+/* The same of MESSAGE, which this takes over, linked with no other: no copy is made for a mailbox. */
+bool th_process_send_message(th_term pid, struct th_message *message);
 uint64_t th_process_mail_dropped(void);
 
 /*

@@ -112,6 +112,21 @@ static void a_message_outlives_what_it_was_made_from(void **state)
     th_process_exit(process, TH_AM(normal));
 }
 
+static void a_message_that_is_made_is_sent_as_it_is(void **state)
+{
+    struct th_mailbox *process = start();
+    struct th_message *made = th_process_message_create(TH_AM(ok));
+    th_term pid = th_process_pid(process);
+
+    (void)state;
+    assert_true(th_process_send_message(pid, made));
+    assert_ptr_equal(th_process_take(process), made);
+    assert_null(made->next);
+    assert_true(th_process_send_message(th_process_console_pid(), made));
+    th_process_exit(process, TH_AM(normal));
+    assert_false(th_process_send_message(pid, th_process_message_create(TH_AM(ok))));
+}
+
 static void *object_kept, *object_released;
 
 static void keep(void *object)
@@ -277,6 +292,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(messages_wait_in_order, begin, end),
         cmocka_unit_test_setup_teardown(arriving_is_told_when_the_mailbox_was_empty, begin, end),
         cmocka_unit_test_setup_teardown(a_message_outlives_what_it_was_made_from, begin, end),
+        cmocka_unit_test_setup_teardown(a_message_that_is_made_is_sent_as_it_is, begin, end),
         cmocka_unit_test_setup_teardown(what_is_shared_is_let_go_with_the_message, begin, end),
         cmocka_unit_test_setup_teardown(a_message_is_one_allocation, begin, end),
         cmocka_unit_test_setup_teardown(the_dead_leave_no_mail, begin, end),

@@ -254,9 +254,12 @@ static bool run_round(const struct epoll_event reports[], int count)
     ending = poller.ending;
     pthread_mutex_unlock(&th_poll_lock);
 
-    for (const struct th_message *mail = round.first; mail; mail = mail->next)
-        th_process_send(mail->number, mail->term);
-    th_process_messages_free(round.first);
+    while (round.first) {
+        struct th_message *mail = round.first;
+        round.first = mail->next;
+        mail->next = NULL;
+        th_process_send_message(mail->number, mail);
+    }
     while (round.stop) {
         event = round.stop;
         round.stop = event->next_gone;
