@@ -51,7 +51,7 @@ static void begin(struct th_tracing *tracing, struct th_event *event,
     th_self.subject = subject;
 }
 
-static void end(struct th_tracing *tracing)
+static inline void end(struct th_tracing *tracing)
 {
     th_self.clock = NULL;
     th_self.subject = NULL;
@@ -183,8 +183,7 @@ static void offer(struct th_dispatch *dispatch, const struct th_tracee_ref *ref,
 
     _Static_assert(TH_GROUP_receive - TH_GROUP_send == TH_MESSAGE_RECEIVED, "as the groups");
 
-    if (delivery->group == TH_GROUP_call &&
-        th_trace_session_patterned(session)) /* see pattern_hit.c */
+    if (delivery->group == TH_GROUP_call && th_trace_points_of(session)) /* see pattern_hit.c */
         return;
     th_trace_dispatch_address(dispatch, attachment, ref->flags);
     if (is_end) {
@@ -332,19 +331,17 @@ static void take_recorded(struct th_dispatch *dispatch)
         offer_return(dispatch);
     else
         offer_other(dispatch);
-    if (!atomic_load_explicit(&tracing->patterned, memory_order_relaxed)) {
-        end(tracing);
-        return;
-    }
     /* The sessions that have patterns come after those that have none. */
-    if (dispatch->event->tag == TH_TAG_call)
-        th_trace_patterns_call(dispatch);
-    else if (is_return(dispatch->event))
-        th_trace_patterns_return(dispatch);
-    else if (dispatch->event->tag == TH_TAG_spawned)
-        th_trace_patterns_spawned(tracing, dispatch->event->tracee);
-    else
-        th_trace_patterns_run(tracing, dispatch->event);
+    if (atomic_load_explicit(&tracing->patterned, memory_order_relaxed)) {
+        if (dispatch->event->tag == TH_TAG_call)
+            th_trace_patterns_call(dispatch);
+        else if (is_return(dispatch->event))
+            th_trace_patterns_return(dispatch);
+        else if (dispatch->event->tag == TH_TAG_spawned)
+            th_trace_patterns_spawned(tracing, dispatch->event->tracee);
+        else
+            th_trace_patterns_run(tracing, dispatch->event);
+    }
     end(tracing);
 }
 
