@@ -179,13 +179,26 @@ static struct argp_option *make_options(bool *in_order)
     return options;
 }
 
+/* The parts of help that are made when they are shown. argp frees them. */
+static char *make_help(int key, const char *text, void *input)
+{
+    (void)input;
+    switch (key) {
+    case ARGP_KEY_HELP_ARGS_DOC:
+        return th_options_usage_words(parsing.usage);
+    case ARGP_KEY_HELP_POST_DOC:
+        return th_options_usage_after(parsing.usage, "\n");
+    default:
+        return (char *)text;
+    }
+}
+
 /* With argp, which ends the program if anything is wrong, or help is asked for. */
 void th_cli_command_parse(const struct th_usage *usage, int argc, char **argv, void *input)
 {
     char *name = th_printf("tracehost %s", argv[0]), *command = argv[0];
-    char *words, *after, *doc;
     struct argp_option *options;
-    struct argp argp = {.parser = parse_key};
+    struct argp argp = {.parser = parse_key, .doc = usage->before, .help_filter = make_help};
     bool in_order = false;
     error_t error;
 
@@ -202,9 +215,6 @@ void th_cli_command_parse(const struct th_usage *usage, int argc, char **argv, v
     parsing.words = argv;
     argv[0] = name;
     argp.options = options = make_options(&in_order);
-    argp.args_doc = words = th_options_usage_words(usage);
-    after = th_options_usage_after(usage, "\n");
-    argp.doc = doc = th_printf("%s\v%s", usage->before, after);
 
     argp_err_exit_status = TH_USAGE;
     argp_program_version = th_cli_version; /* libc's own variable: ours would be hidden from it */
@@ -220,9 +230,6 @@ void th_cli_command_parse(const struct th_usage *usage, int argc, char **argv, v
     mallopt(M_PERTURB, 0);
     argv[0] = command;
     parsing.command = NULL;
-    th_free(doc);
-    th_free(after);
-    th_free(words);
     th_free(options);
     th_free(parsing.rows.items);
     th_warn_as(name); /* to the end: nobody frees it */
