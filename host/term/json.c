@@ -268,8 +268,7 @@ json_t *th_json_from_term(th_term t, const struct th_etf_node *here)
     struct th_buffer bytes = {0}, text = {0};
     json_t *value = NULL;
 
-    if (th_text_can_carry(t)) {
-        th_text_print(&text, t);
+    if (th_text_print_exact(&text, t)) {
         value = json_stringn((const char *)text.data, text.size);
     } else if (th_etf_encode(&bytes, t, true, &options) == TH_OK) {
         th_json_base64_encode(&text, bytes.data, bytes.size);

@@ -22,6 +22,11 @@ void th_text_print(struct th_buffer *out, th_term t);
  * than that takes: a list is a string if its first LIMIT elements are characters. */
 void th_text_print_limited(struct th_buffer *out, th_term t, size_t limit);
 
+/* Likewise th_text_print(), if th_text_parse() reads back a term identical to T: no funs but exports
+ * with names in ASCII, no identifiers of other nodes, nothing magic, nothing beyond the parser's
+ * bounds. False: it does not, and nothing was appended. */
+bool th_text_print_exact(struct th_buffer *out, th_term t);
+
 /* T as a string in TEXT, which has SIZE bytes, cut off between two characters where it has no more
  * room. Returns TEXT. */
 const char *th_text_fit(char *text, size_t size, th_term t);
@@ -42,10 +47,6 @@ void th_text_show_atom(struct th_buffer *out, th_term atom);
 
 /* Chooses it; TH_TEXT_LATIN1 at first. Before other threads show terms. */
 void th_text_show_in(enum th_text_encoding encoding);
-
-/* True if th_text_parse() reads back a term identical to T: no funs but exports with names in
- * ASCII, no identifiers of other nodes, nothing magic, nothing beyond the parser's bounds. */
-bool th_text_can_carry(th_term t);
 
 /*
  * Reads one term from LENGTH bytes of UTF-8; a full stop and white space may follow, %-comments are

@@ -1,5 +1,4 @@
-/* The printer of terms as people read them, and which terms come back from their text as they were.
- */
+/* The printer of terms as people read them. */
 #include "text.h"
 
 #include "atom.h"
@@ -13,12 +12,58 @@ struct printer {
     struct th_buffer *out;
     size_t end; /* the size of *out at which no more is wanted; SIZE_MAX: never */
     bool cut;   /* something was left out */
+    bool exact; /* what the parser does not read back is left out */
     enum th_text_encoding encoding;
     struct th_text_walk walk;
 };
 
+/* The printer shows other characters of an export's names in a way that cannot be read back. */
+static bool is_ascii(th_term atom)
+{
+    const struct th_atom_name *name = th_atom_name(atom);
+
+    return name->bytes == name->characters;
+}
+
+/* True of a bracket, whose content is looked at later, and of a leaf that the parser reads back. */
+static bool carries(th_term t)
+{
+    th_term module, function;
+    struct th_ref_parts ref;
+    struct th_pid_parts pid;
+    struct th_port_parts port;
+    uint32_t arity;
+
+    switch (th_term_subtag(t)) {
+    case TH_TUPLE:
+    case TH_MAP:
+        return true;
+    case TH_POS_BIG:
+    case TH_NEG_BIG:
+        return th_header_words(*th_term_box(t)) <= TH_TEXT_DIGITS / 20; /* of a limb, at most */
+    case TH_FLOAT:
+        return isfinite(th_float_value(t));
+    case TH_REF:
+        return th_get_ref(t, &ref) && ref.node == TH_NONE && ref.creation == 0 && ref.count >= 3 &&
+               !ref.magic;
+    case TH_EXTERNAL_PID:
+        return th_get_pid(t, &pid) && pid.node == TH_NONE && pid.creation == 0;
+    case TH_EXTERNAL_PORT:
+        return th_get_port(t, &port) && port.node == TH_NONE && port.creation == 0;
+    case TH_EXPORT:
+        return th_get_export(t, &module, &function, &arity) && is_ascii(module) &&
+               is_ascii(function) && arity <= 255;
+    default:
+        return th_is_bitstring(t);
+    }
+}
+
 static void begin_boxed(struct printer *p, th_term t, size_t room)
 {
+    if (p->exact && !carries(t)) {
+        p->cut = true;
+        return;
+    }
     switch (th_term_subtag(t)) {
     case TH_TUPLE:
     case TH_MAP:
@@ -72,8 +117,9 @@ static void begin(struct printer *p, th_term t)
     }
 }
 
-/* At most LIMIT bytes, or some more. */
-static void print(struct th_buffer *out, th_term t, size_t limit, enum th_text_encoding encoding)
+/* At most LIMIT bytes, or some more. False: something was left out. */
+static bool print(struct th_buffer *out, th_term t, size_t limit, enum th_text_encoding encoding,
+                  bool exact)
 {
     size_t end = limit < SIZE_MAX - out->size ? out->size + limit : SIZE_MAX;
     struct printer p; /* not cleared: most of it is frames */
@@ -81,11 +127,12 @@ static void print(struct th_buffer *out, th_term t, size_t limit, enum th_text_e
     p.out = out;
     p.end = end;
     p.cut = false;
+    p.exact = exact;
     p.encoding = encoding;
     th_text_walk_begin(&p.walk, out, " => ");
     begin(&p, t);
     while (p.walk.stack.depth > 0 && !p.cut) {
-        if (out->size >= end)
+        if (out->size >= end || (exact && p.walk.stack.depth > TH_TEXT_DEPTH))
             p.cut = true;
         else if (th_text_walk_step(&p.walk, &t))
             begin(&p, t);
@@ -93,16 +140,27 @@ static void print(struct th_buffer *out, th_term t, size_t limit, enum th_text_e
     if (p.cut)
         th_buffer_add(out, "...", 3);
     th_stack_end(&p.walk.stack);
+    return !p.cut;
 }
 
 void th_text_print(struct th_buffer *out, th_term t)
 {
-    print(out, t, SIZE_MAX, TH_TEXT_LATIN1);
+    print(out, t, SIZE_MAX, TH_TEXT_LATIN1, false);
 }
 
 void th_text_print_limited(struct th_buffer *out, th_term t, size_t limit)
 {
-    print(out, t, limit, TH_TEXT_LATIN1);
+    print(out, t, limit, TH_TEXT_LATIN1, false);
+}
+
+bool th_text_print_exact(struct th_buffer *out, th_term t)
+{
+    size_t before = out->size;
+    bool exact = print(out, t, SIZE_MAX, TH_TEXT_LATIN1, true);
+
+    if (!exact)
+        out->size = before;
+    return exact;
 }
 
 void th_text_print_atom(struct th_buffer *out, th_term atom)
@@ -119,12 +177,12 @@ void th_text_show_in(enum th_text_encoding encoding)
 
 void th_text_show(struct th_buffer *out, th_term t)
 {
-    print(out, t, SIZE_MAX, shown_in);
+    print(out, t, SIZE_MAX, shown_in, false);
 }
 
 void th_text_show_limited(struct th_buffer *out, th_term t, size_t limit)
 {
-    print(out, t, limit, shown_in);
+    print(out, t, limit, shown_in, false);
 }
 
 void th_text_show_atom(struct th_buffer *out, th_term atom)
@@ -146,73 +204,4 @@ const char *th_text_fit(char *text, size_t size, th_term t)
     text[length] = 0;
     th_buffer_free(&whole);
     return text;
-}
-
-/* --- What text carries ------------------------------------------------------------------------ */
-
-/* The printer shows other characters of an export's names in a way that cannot be read back. */
-static bool is_ascii(th_term atom)
-{
-    const struct th_atom_name *name = th_atom_name(atom);
-
-    return name->bytes == name->characters;
-}
-
-static bool carries_leaf(th_term t)
-{
-    th_term module, function;
-    struct th_ref_parts ref;
-    struct th_pid_parts pid;
-    struct th_port_parts port;
-    uint32_t arity;
-
-    switch (th_term_subtag(t)) {
-    case TH_POS_BIG:
-    case TH_NEG_BIG:
-        return th_header_words(*th_term_box(t)) <= TH_TEXT_DIGITS / 20; /* of a limb, at most */
-    case TH_FLOAT:
-        return isfinite(th_float_value(t));
-    case TH_REF:
-        return th_get_ref(t, &ref) && ref.node == TH_NONE && ref.creation == 0 && ref.count >= 3 &&
-               !ref.magic;
-    case TH_EXTERNAL_PID:
-        return th_get_pid(t, &pid) && pid.node == TH_NONE && pid.creation == 0;
-    case TH_EXTERNAL_PORT:
-        return th_get_port(t, &port) && port.node == TH_NONE && port.creation == 0;
-    case TH_EXPORT:
-        return th_get_export(t, &module, &function, &arity) && is_ascii(module) &&
-               is_ascii(function) && arity <= 255;
-    default:
-        return th_is_bitstring(t);
-    }
-}
-
-/* False for a leaf that text does not carry, or a bracket too many. */
-static bool visit(struct th_text_walk *walk, th_term t)
-{
-    bool open = th_is_list(t) || th_is_tuple(t) || th_is_map(t);
-
-    walk->out->size = 0; /* the brackets themselves are of no use */
-    if (!open)
-        return !th_is_boxed(t) || carries_leaf(t);
-    if (walk->stack.depth == TH_TEXT_DEPTH)
-        return false;
-    th_text_walk_open(walk, t);
-    return true;
-}
-
-bool th_text_can_carry(th_term t)
-{
-    struct th_buffer brackets = {0};
-    struct th_text_walk walk; /* not cleared: most of it is frames */
-    bool good;
-
-    th_text_walk_begin(&walk, &brackets, "");
-    good = visit(&walk, t);
-    while (good && walk.stack.depth > 0)
-        if (th_text_walk_step(&walk, &t))
-            good = visit(&walk, t);
-    th_stack_end(&walk.stack);
-    th_buffer_free(&brackets);
-    return good;
 }

@@ -30,18 +30,20 @@ static void print_limited(th_term t, const struct th_buffer *whole)
 static void print_and_read(th_env *env, th_term t)
 {
     struct th_buffer text = {0};
+    struct th_buffer exact = {0};
     struct th_buffer second = {0};
     th_term again;
 
     th_text_print(&text, t);
     print_limited(t, &text);
-    if (th_text_can_carry(t)) {
+    if (th_text_print_exact(&exact, t)) {
         check(th_text_parse(env, (char *)text.data, text.size, &again) == TH_OK);
         check(th_identical(t, again));
         th_text_print(&second, again);
         check(second.size == text.size && memcmp(second.data, text.data, text.size) == 0);
     }
     th_buffer_free(&text);
+    th_buffer_free(&exact);
     th_buffer_free(&second);
 }
 

@@ -84,10 +84,13 @@ static void compare(th_term t, const struct th_buffer *text)
 static void prints_alike(th_env *env, const struct pair *pair)
 {
     th_term t = decode(env, &pair->term);
+    struct th_buffer exact = {0};
+    bool carried = th_text_print_exact(&exact, t);
     th_term again;
 
     compare(t, &pair->text);
-    if (!th_text_can_carry(t))
+    th_buffer_free(&exact);
+    if (!carried)
         return;
     if (th_text_parse(env, (char *)pair->text.data, pair->text.size, &again) != TH_OK)
         fail_msg("%s in %.*s", th_error_link(0), (int)pair->text.size, pair->text.data);
