@@ -35,7 +35,7 @@ static enum th_status field_is_wrong(enum th_json_field field, const char *why)
 static enum th_status take_fields(struct th_json_event *json)
 {
     void *at = json_object_iter(json->root);
-    int field = 0;
+    int field = TH_JSON_FIELD_COUNT - 1;
 
     memset(json->fields, 0, sizeof json->fields);
     for (; at; at = json_object_iter_next(json->root, at)) {
@@ -43,8 +43,9 @@ static enum th_status take_fields(struct th_json_event *json)
         int left = TH_JSON_FIELD_COUNT;
 
         /* From the last one on round the table: lines have their fields in its order as a rule. */
-        for (; left > 0 && strcmp(fields[field].name, name) != 0; left--)
+        do
             field = (field + 1) % TH_JSON_FIELD_COUNT;
+        while (strcmp(fields[field].name, name) != 0 && --left > 0);
         if (left == 0)
             return th_error_raise(TH_MALFORMED, "unknown field \"%s\"", name);
         json->fields[field] = json_object_iter_value(at);
