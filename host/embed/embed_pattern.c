@@ -177,7 +177,7 @@ enum tracehost_status tracehost_session_visit_functions(
 {
     const struct visitor visitor = {visit, context};
     struct functions functions = {0};
-    struct th_mfa named = {TH_NONE};
+    struct th_mfa named = {.module = TH_NONE};
     struct th_session *found;
     enum th_status status = th_embed_session(host, session, &found)
                                 ?: th_embed_enter()
