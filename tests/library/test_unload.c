@@ -2,6 +2,7 @@
 #include "copied.h"
 
 #include "host/library/library_internal.h"
+#include "tests/support/loaded.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -370,6 +371,24 @@ static void it_is_said_once_when_it_is_replaced(void **state)
     }
 }
 
+static void *open_and_close(void *unused)
+{
+    th_library_release(loaded_open("lib/tracehost/tracers/text.so"));
+    return unused;
+}
+
+/* The thread sanitizer looks: what is opened next lies where it lay, with locks that nobody has. */
+static void a_tracer_has_no_lock_when_it_is_closed(void **state)
+{
+    pthread_t thread;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(pthread_create(&thread, NULL, open_and_close, NULL), 0);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -387,6 +406,7 @@ int main(void)
         cmocka_unit_test(thread_local_objects_are_destroyed),
         cmocka_unit_test(values_of_keys_are_destroyed),
         cmocka_unit_test(it_is_said_once_when_it_is_replaced),
+        cmocka_unit_test(a_tracer_has_no_lock_when_it_is_closed),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

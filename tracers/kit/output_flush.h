@@ -11,13 +11,14 @@
 #include <pthread.h>
 #include <time.h>
 
-/* Written under the lock; `runs` by unload, too, when nobody traces any more. */
+/* Written under the lock, by unload, too, when nobody traces any more. */
 static struct {
     pthread_mutex_t *lock;
     struct output_file *const *files; /* the first, under the lock */
     ErlNifTid thread;
     pthread_cond_t changed; /* `ending` is set */
-    bool runs, ending;      /* the thread is there; it is to end */
+    bool runs, ending;      /* the thread is there, also under `output_flushing`; it is to end */
+    bool barred;            /* under `output_flushing`: none begins any more */
 } flusher;
 
 enum { OUTPUT_FLUSH_NS = 50 * 1000 * 1000 };
@@ -26,14 +27,20 @@ enum { OUTPUT_FLUSH_NS = 50 * 1000 * 1000 };
  * without their locks. */
 static pthread_mutex_t output_flushing = PTHREAD_MUTEX_INITIALIZER;
 
-/* A reader that lets the thread wait does not keep the program from ending. */
+/* A reader that lets the thread wait does not keep the program from ending. Where there is no thread
+ * the tracer may be closed, not the program end: then its memory goes with no lock in it that
+ * somebody has. */
 __attribute__((destructor)) static void output_flush_no_more(void)
 {
     struct timespec until;
 
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec++;
-    pthread_mutex_timedlock(&output_flushing, &until);
+    if (pthread_mutex_timedlock(&output_flushing, &until) != 0)
+        return;
+    flusher.barred = true;
+    if (!flusher.runs)
+        pthread_mutex_unlock(&output_flushing);
 }
 
 /* Whether what is flushed to DESCRIPTOR need not wait for its reader, and meets one: a tracer's
@@ -92,8 +99,11 @@ static inline void output_start_flushing(pthread_mutex_t *lock, struct output_fi
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&flusher.changed, &attributes);
     pthread_condattr_destroy(&attributes);
+    pthread_mutex_lock(&output_flushing);
     flusher.runs =
+        !flusher.barred &&
         enif_thread_create(name, &flusher.thread, output_flush_again_and_again, NULL, NULL) == 0;
+    pthread_mutex_unlock(&output_flushing);
 }
 
 /* For unload. */
@@ -107,7 +117,9 @@ static inline void output_stop_flushing(void)
     pthread_mutex_unlock(flusher.lock);
     enif_thread_join(flusher.thread, NULL);
     pthread_cond_destroy(&flusher.changed);
+    pthread_mutex_lock(&output_flushing);
     flusher.runs = flusher.ending = false;
+    pthread_mutex_unlock(&output_flushing);
 }
 
 #endif
