@@ -1,20 +1,28 @@
 """Whether processes have anything to do, whatever the machine does beside them."""
 
 import glob
+import re
 
 
-def states_of(process):
-    for path in glob.glob('/proc/%d/task/*/stat' % process):
-        try:
-            with open(path) as stat:
-                yield stat.read().rpartition(')')[2].split()[0]
-        except OSError:
-            pass
+def look_at(processes):
+    """The state of each of their threads, and how often it has left a processor."""
+    found = {}
+    for process in processes:
+        for path in glob.glob('/proc/%d/task/*/status' % process):
+            try:
+                with open(path) as status:
+                    text = status.read()
+            except OSError:
+                continue
+            found[path] = re.search(r'^State:\s*(\S)', text, re.M)[1], re.findall(r'ctxt_switches:\s*(\d+)', text)
+    return found
 
 
-def is_busy(process):
-    """Whether one of its threads runs, or could."""
-    return bool(set(states_of(process)) & {'R', 'D'})
+def is_busy(*processes):
+    """Whether one of their threads runs, or could. One may have woken another between the looks at the two: so all are
+    looked at twice, and none may have run meanwhile."""
+    before = look_at(processes)
+    return any(state in 'RD' for state, _ in before.values()) or look_at(processes) != before
 
 
 def family(process):

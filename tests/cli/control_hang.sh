@@ -64,7 +64,7 @@ mkdir "$work/next"
 "$CC" -fPIC -shared -Iplugin_api -DUPGRADE_HANGS -o "$work/next/GOOD.so" "$work/bad.c"
 hangs() {
     begin timeout --foreground -s KILL "${PATIENCE:-60}" "$tracehost" run --control="$socket" --grace=300ms -t "$work/GOOD.so" bank \
-        'bank:start().' 'timer:sleep(600000).'
+        'bank:start().' 'timer:sleep(3600000).'
     ctl attach "$work/HANGS.so" >/dev/null 2>&1 &
     client=$!
     until_so grep loading "$work/host.out"
@@ -84,7 +84,7 @@ EOF
 # Other clients are answered while a load(), an upgrade() and an unload() hang.
 others() {
     begin timeout --foreground -s KILL "${PATIENCE:-60}" "$tracehost" run --control="$socket" --grace=300ms -t "$work/GOOD.so" bank \
-        'bank:start().' 'timer:sleep(600000).'
+        'bank:start().' 'timer:sleep(3600000).'
     ctl attach "$work/UNLOAD_HANGS.so" --session=hanging >/dev/null
     ctl attach "$work/HANGS.so" >/dev/null 2>&1 &
     clients=$!
@@ -119,7 +119,7 @@ EOF
 # asked COMMAND WORD...: asks a tracer for its trace_status, which hangs. So does then what waits for all that are in callbacks.
 asked() {
     begin timeout --foreground -s KILL "${PATIENCE:-60}" "$tracehost" run --control="$socket" --grace=300ms -t "$work/GOOD.so" bank \
-        'bank:start().' 'timer:sleep(600000).'
+        'bank:start().' 'timer:sleep(3600000).'
     ctl "$@" >/dev/null 2>&1 &
     clients=$!
     until_so grep asked "$work/host.out"
@@ -150,7 +150,7 @@ EOF
 done
 # The same where the tracer is of a meta breakpoint, and its session ends.
 unloaded() {
-    begin "$tracehost" run --control="$socket" -t "$work/GOOD.so" bank 'bank:start().' 'timer:sleep(600000).'
+    begin "$tracehost" run --control="$socket" -t "$work/GOOD.so" bank 'bank:start().' 'timer:sleep(3600000).'
     ctl attach "$work/GOOD.so" --session=hanging -p bank:start/0 --kind=meta --meta-tracer="$work/UNLOAD_HANGS.so" >/dev/null
     ctl detach hanging >/dev/null 2>&1 &
     client=$!
@@ -169,7 +169,7 @@ detached
 EOF
 # crashes COMMAND WORD...: what the host says of it, without addresses.
 crashes() {
-    begin "$tracehost" run --control="$socket" -t "$work/GOOD.so" bank 'bank:start().' 'timer:sleep(60000).'
+    begin "$tracehost" run --control="$socket" -t "$work/GOOD.so" bank 'bank:start().' 'timer:sleep(3600000).'
     ctl "$@" >/dev/null 2>&1
     ended >"$work/ended"
     sed '/^stderr:   at .*+0x/d; /^stderr:   lines: addr2line/d' "$work/ended"

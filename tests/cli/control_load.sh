@@ -10,7 +10,7 @@ rounds=${STRESS_CHANGES:-100}
 # under_load: four processes that call party:loop/1, without end.
 under_load() {
     begin "$tracehost" run --control="$socket" --schedulers=2 -L "$tracers" "$party" \
-        'party:spawns(4, party, loop, [4000000000000]).' 'timer:sleep(600000).'
+        'party:spawns(4, party, loop, [4000000000000]).' 'timer:sleep(3600000).'
 }
 
 # changes: a script, in which one session stays as others come and go, with breakpoints of all kinds at the function that

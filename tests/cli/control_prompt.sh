@@ -165,12 +165,15 @@ EOF
 expect 'the terminal hangs up while a completion waits' host STOP 'detach m\!\t' <<'EOF'
 run> detach m
 EOF
-# end_by SIGNAL: how $asking ends by one.
+# end_by SIGNAL: how $asking, which waits for something, ends by one.
 has_ended() {
     ! grep -qs '^State:.[^Z]' "/proc/$asking/status"
 }
+asks() {
+    find "/proc/$asking/fd" -lname 'socket:*' | grep -q . && grep -q '^State:.S' "/proc/$asking/status"
+}
 end_by() {
-    sleep 0.5
+    until_so asks
     kill "-$1" "$asking"
     until_so has_ended
     kill -KILL "$asking" 2>/dev/null

@@ -53,8 +53,9 @@ status 129
 the socket is gone
 EOF
 interrupted() {
-    tests/cli/signalled INT "$recording" 100000 "$tracehost" replay --control="$socket" -
+    tests/cli/signalled INT "$recording" 100000 "$tracehost" replay --control="$socket" - 2>"$work/all"
     echo "status $?"
+    without_patience "$work/all" >&2
     test ! -e "$socket" && echo 'the socket is gone'
 }
 expect 'and SIGINT' interrupted <<'EOF'
@@ -85,9 +86,11 @@ EOF
 
 # A tracer that is attached, and crashes: the host ends at once, as ever.
 crashed() {
-    begin "$tracehost" run --control="$socket" bank 'bank:start(), bank:open(alice, 1).' 'timer:sleep(1500).' \
+    begin "$tracehost" run --control="$socket" bank 'bank:start(), bank:open(alice, 1).' \
+        'Loaded = fun Loaded() -> try party:echo(ok) catch error:undef -> timer:sleep(10), Loaded() end end, Loaded().' \
         'bank:balance(alice).'
     ctl attach "$samples/crash_tracer.so,how=abort" -p bank:balance/1
+    ctl load "$BUILD_DIR/tests/plugins/party.so" >/dev/null 2>&1 # its answer may come too late
     wait "$host"
     echo "status $?"
     grep 'crashed' "$work/host.err"
@@ -131,6 +134,7 @@ gone() {
         echo sessions
     } | ctl >"$work/first"
     status=$?
+    wait "$host" # what it says at last is not for the next one's file
     cat "$work/first"
     return $status
 }

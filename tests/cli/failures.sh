@@ -96,7 +96,7 @@ tracehost replay: tracer 'text': breakpoints whose meta tracer is gone, as it an
 LINES
 
 controlled() {
-    begin "$tracehost" run --control="$socket" -L "$tracers" --schedulers=2 spec_example 'timer:sleep(120000).'
+    begin "$tracehost" run --control="$socket" -L "$tracers" --schedulers=2 spec_example 'timer:sleep(3600000).'
     ctl attach failing=attach
     ctl attach text --flags=ports
     ctl replace text failing=attach

@@ -7,7 +7,7 @@
 begun() {
     begin "$tracehost" run --control="$socket" --schedulers=2 "$@" bank 'bank:start().' \
         "New = fun(New) -> case catch counter:new() of {'EXIT', _} -> timer:sleep(10), New(New); _ -> done end end, New(New)." \
-        'timer:sleep(120000).'
+        'timer:sleep(3600000).'
 }
 
 # traced COUNT: the only session was told of that many calls and returns.
