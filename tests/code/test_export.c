@@ -335,8 +335,6 @@ static th_term some_atom(size_t i)
     return (th_term)(TH_ATOM_CONSTANTS + i) << 6 | TH_TAG_ATOM;
 }
 
-/* What a plugin can ask for without an end does not take longer and longer: names that differ in
- * one part only, or in two, are spread over the table as others are. */
 /* Of how many entries the longest row without a free place is, which a search may have to go along. */
 static size_t longest_search(void)
 {
@@ -351,6 +349,8 @@ static size_t longest_search(void)
     return longest;
 }
 
+/* What a plugin can ask for without an end does not take longer and longer: names that differ in
+ * one part only, or in two, are spread over the table as others are. */
 static void entries_are_found_at_once(void **state)
 {
     (void)state;
