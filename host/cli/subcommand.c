@@ -6,7 +6,6 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -204,9 +203,6 @@ void th_cli_command_parse(const struct th_usage *usage, int argc, char **argv, v
 
     if (asked)
         exit(asked(usage));
-    /* glibc's argp looks at a byte behind what it has to print, and drops what follows a blank: memory
-     * that was not written yet must not look like one. */
-    mallopt(M_PERTURB, 0xFF);
     parsing.command = command;
     parsing.usage = usage;
     parsing.input = input;
@@ -227,7 +223,6 @@ void th_cli_command_parse(const struct th_usage *usage, int argc, char **argv, v
         th_give_up("cannot read the arguments: %s", strerror(error));
     program_invocation_name = program_invocation_short_name = "tracehost";
 
-    mallopt(M_PERTURB, 0);
     argv[0] = command;
     parsing.command = NULL;
     th_free(options);

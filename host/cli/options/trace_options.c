@@ -31,7 +31,7 @@ static enum th_status take_color(const struct th_argument *argument, const char 
 const struct th_argument th_options_trace_arguments[] = {
     TH_OPTION(
         NULL, "DIR", FOLDER, 1,
-        "Look for tracers in DIR first, then in $TRACEHOST_PATH, then where tracehost is installed",
+        "Look for tracers in DIR, then in $TRACEHOST_PATH, then where tracehost is installed",
         .letter = 'L', .how = TH_ARGUMENT_REPEATS, TH_INTO(struct th_trace_options, folders),
         .live_help = "Look for libraries and tracers in DIR first, then in $TRACEHOST_PATH, then "
                      "where tracehost is installed"),
