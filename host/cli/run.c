@@ -357,6 +357,7 @@ static enum th_status run_traced(void *context, const struct th_program programs
         status = th_cli_run_limit_begin(&limit);
     }
     if (status != TH_OK) {
+        th_top_end(); /* what is wrong is told where it is seen */
         th_cli_command_fail("run");
         th_control_host_end(&run->control);
         th_control_sessions_rest(run->tracing); /* nothing has begun: its exit is nobody's event */

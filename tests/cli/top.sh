@@ -305,4 +305,37 @@ check 'a tracer that crashes in a run' crashes "run -L '$samples'" segv \
 check 'in a replay' crashes "replay -L '$samples'" abort "$pingpong" "'crash_tracer' crashed: SIGABRT"
 check 'that ends the program' crashes "replay -L '$samples'" exit "$pingpong" "'crash_tracer' ended the program"
 
+# --- no thread is to be had ---
+
+cat >"$work/no_thread.c" <<'EOF'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *), void *context)
+{
+    static int number;
+    int (*usual)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = dlsym(RTLD_NEXT, "pthread_create");
+
+    return number++ == atoi(getenv("NO_THREAD")) ? EAGAIN : usual(thread, how, run, context);
+}
+EOF
+# without_one: each thread in turn that a run begins with is not to be had.
+without_one() {
+    $CC -shared -fPIC -o "$work/no_thread.so" "$work/no_thread.c" -ldl || return
+    for number in $(seq 0 20); do
+        opens "env NO_THREAD=$number LD_PRELOAD=$work/no_thread.so tracehost run --top --schedulers=1 bank 'bank:start().'"
+        sees '^status' || return
+        screen | grep -q '^status 0$' && return
+        left 1 && sees 'cannot start' || return
+    done
+    return 1
+}
+case $BUILD_DIR in
+*/asan | */tsan) skip 'without a thread the reason is seen' 'the sanitizer starts threads itself' ;;
+*) check 'without a thread the reason is seen' without_one ;;
+esac
+
 finish
