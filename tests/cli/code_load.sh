@@ -114,6 +114,11 @@ tracehost ctl: none of the 3 libraries was loaded
 -- status 5
 END
 check 'leaves all as they were' as_before
+expect 'what load() is given is no term' three '{9' <<'END'
+-- stderr
+tracehost ctl: --load-info is no Erlang term: line 1, column 3: expected ',' or '}', found the end of the text
+-- status 2
+END
 expect 'an upgrade() that refuses in the second of three' three '{9,[{version_000b,upgrade}]}' <<'END'
 -- stderr
 tracehost ctl: none of the 3 libraries was loaded

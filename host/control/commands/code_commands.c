@@ -94,8 +94,6 @@ static enum th_status carry_out_load(void *context, int count, char **words, jso
             *result = loaded(host, &list);
         th_control_module_list_free(&list);
         th_library_search_free(&search);
-        if (status != TH_OK && list.count > 1)
-            th_error_context("none of the %zu libraries was loaded", list.count);
     }
     th_free(asked.names.items);
     if (status == TH_OK) { /* there are other files to watch; the lock is held by who begins to */

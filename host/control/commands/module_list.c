@@ -59,13 +59,15 @@ enum th_status th_control_module_list_load(struct th_control_module_list *list, 
 {
     struct th_finish finish = {.count = list->count, .purge = list->purge};
     enum th_status status;
+    bool readable; /* INFO */
     th_env env;
 
     list->made = th_alloc_zero((list->count + 1) * sizeof *list->made);
     list->finished = finish.finished = th_alloc_zero((list->count + 1) * sizeof *list->finished);
     th_env_init(&env, TH_ENV_PLAIN);
     status = th_control_load_info_read(info, &env, &finish.info);
-    if (status == TH_OK)
+    readable = status == TH_OK;
+    if (readable)
         status = prepare(list);
     if (status == TH_OK) {
         struct th_instance **prepared = th_alloc((list->count + 1) * sizeof(struct th_instance *));
@@ -78,6 +80,8 @@ enum th_status th_control_module_list_load(struct th_control_module_list *list, 
             list->made[i].prepared = NULL;
         th_free(prepared);
     }
+    if (readable && status != TH_OK && list->count > 1)
+        th_error_context("none of the %zu libraries was loaded", list->count);
     th_env_release(&env);
     return status;
 }
