@@ -29,12 +29,12 @@ static enum th_status take_color(const struct th_argument *argument, const char 
 }
 
 const struct th_argument th_options_trace_arguments[] = {
-    TH_OPTION(
-        NULL, "DIR", FOLDER, 1,
-        "Look for tracers in DIR, then in $TRACEHOST_PATH, then where tracehost is installed",
-        .letter = 'L', .how = TH_ARGUMENT_REPEATS, TH_INTO(struct th_trace_options, folders),
-        .live_help = "Look for libraries and tracers in DIR first, then in $TRACEHOST_PATH, then "
-                     "where tracehost is installed"),
+    TH_OPTION(NULL, "DIR", FOLDER, 1,
+              "Look for tracers in DIR, then in $TRACEHOST_PATH, then where tracehost is installed",
+              .letter = 'L', .how = TH_ARGUMENT_REPEATS, TH_INTO(struct th_trace_options, folders),
+              .live_help =
+                  "Look for libraries and tracers in DIR first, then in $TRACEHOST_PATH, then "
+                  "where tracehost is installed"),
     TH_OPTION("watch", NULL, FLAG, 1,
               "When the file of a tracer of -t is compiled anew, or another is moved there, go on "
               "with that one, with all that is set; one that is refused leaves the old one at work",
