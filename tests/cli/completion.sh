@@ -488,6 +488,17 @@ tracehost dump --output=READ => ( filenames )
     --output=README.md
 EOF
 
+# What follows the first = of a setting is its value, whatever else there is in that.
+mkdir "$work/signs"
+touch "$work/signs/on=fine.trace"
+signs() {
+    (cd "$work/signs" && BREAKS=' ' "$completed" 'tracehost replay -t msg,output=on=f')
+}
+expect 'a path with a sign in it' signs <<'EOF'
+tracehost replay -t msg,output=on=f => ( filenames )
+    msg,output=on=fine.trace
+EOF
+
 PROGRAM=$work/nothing expect 'a program that is not there' completions 'tracehost ' <<'EOF'
 tracehost  =>
 EOF
