@@ -67,13 +67,6 @@ static inline uint32_t th_breakpoint_kinds(const struct th_bp_data *data)
     return data->flags & TH_BP_ALL;
 }
 
-/* The kinds that breakpoints of KINDS, of a native site, have at the site of the export entry that
- * stands in for the native one. */
-static inline uint32_t th_breakpoint_stand_in(uint32_t kinds)
-{
-    return kinds & TH_BP_LOCAL ? (kinds & ~(uint32_t)TH_BP_LOCAL) | TH_BP_GLOBAL : kinds;
-}
-
 /* What hits obey now. */
 static inline unsigned th_breakpoint_generation(void)
 {
@@ -84,31 +77,5 @@ static inline unsigned th_breakpoint_generation(void)
 struct th_generic_bp *th_breakpoint_find(struct th_site *site, const struct th_bp_session *session);
 
 /* --- With the code modification permission ---------------------------------------------------- */
-
-/* A breakpoint that does nothing in either generation, of its session; and the last of its site,
- * once it is linked there. */
-struct th_generic_bp *th_breakpoint_create(struct th_site *site, struct th_bp_session *session);
-void th_breakpoint_link(struct th_generic_bp *bp);
-
-/* Takes it from its site and session; it still leads on to the site's next. Forget: one that was
- * never linked from its session alone. */
-void th_breakpoint_unlink(struct th_generic_bp *bp);
-void th_breakpoint_forget(struct th_generic_bp *bp);
-
-/* After thread progress. */
-void th_breakpoint_free(struct th_generic_bp *bp);
-
-/* Makes the staging generation what the active one is. No hit may be in the former. */
-void th_breakpoint_consolidate(struct th_generic_bp *bp);
-
-/* The other way round: what is staged is what the active generation does, too. No hit may have
- * found it. */
-void th_breakpoint_complete(struct th_generic_bp *bp);
-
-/* Stages SETTING: what it says is done to the data of the staging generation. What it activates has
- * that SERIAL. */
-struct th_bp_setting;
-void th_breakpoint_stage(struct th_generic_bp *bp, const struct th_bp_setting *setting,
-                         uint64_t serial);
 
 #endif

@@ -20,6 +20,7 @@
 #define TH_CODE_H
 
 #include "export.h"
+#include "instance.h"
 #include "loading.h"
 #include "permission.h"
 

@@ -2,6 +2,9 @@
 #ifndef TH_CODE_INTERNAL_H
 #define TH_CODE_INTERNAL_H
 
+#include "permission.h"
+#include "instance.h"
+#include "export.h"
 #include "loading.h"
 
 /* --- Old code: that of instances that were replaced or deleted (instance.c) --------------------- */
@@ -67,5 +70,28 @@ void th_code_stage_range(struct th_instance *instance, bool removes);
 
 /* It is the active one. */
 void th_code_stage_commit(void);
+
+/* --- Of export.h --------------------------------------------------------------------------------- */
+
+/* What a name is called in reports, "module:function/arity"; it stays for ever, as atoms do. Any
+ * thread. */
+const char *th_code_export_name(th_term module, th_term function, unsigned arity);
+
+/* --- Of instance.h ------------------------------------------------------------------------------- */
+
+/* All, the latest first. Release: it is complete; acquire. */
+extern struct th_module *_Atomic th_code_modules;
+
+/* Of LIBRARY, which is open, with the export entries of its functions; nothing finds it yet.
+ * Any thread. */
+struct th_instance *th_code_instance_create(struct th_library *library);
+void th_code_instance_free(struct th_instance *instance);
+
+/* --- Of permission.h ----------------------------------------------------------------------------- */
+
+/* The calling thread does what others wait for, until th_code_permission_end(): it may not wait.
+ * They nest. */
+void th_code_permission_begin(void);
+void th_code_permission_end(void);
 
 #endif

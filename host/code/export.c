@@ -4,6 +4,7 @@
  */
 #include "export.h"
 
+#include "code_internal.h"
 #include "host/base/base.h"
 
 #include <pthread.h>

@@ -70,10 +70,6 @@ static inline struct th_export *th_code_export_find(th_term module, th_term func
  * a lock only to make one. An entry takes some 70 bytes, for ever. */
 struct th_export *th_code_export_get(th_term module, th_term function, unsigned arity);
 
-/* What a name is called in reports, "module:function/arity"; it stays for ever, as atoms do. Any
- * thread. */
-const char *th_code_export_name(th_term module, th_term function, unsigned arity);
-
 /* The atom of the name of a C function, which is UTF-8 or Latin-1; TH_NONE: it is too long. */
 th_term th_code_name_atom(const char *name);
 

@@ -34,9 +34,6 @@ struct th_module {
 struct th_module *th_code_module_get(th_term name);
 struct th_module *th_code_module_known(th_term name); /* NULL: there never was one */
 
-/* All, the latest first. Release: it is complete; acquire. */
-extern struct th_module *_Atomic th_code_modules;
-
 /* In a read section, with the index that was read in it; or with the permission. */
 static inline struct th_instance *th_code_module_current(const struct th_module *module,
                                                          unsigned index)
@@ -74,11 +71,6 @@ struct th_instance {
         _Atomic uint64_t left;
     } by_slot[];
 };
-
-/* Of LIBRARY, which is open, with the export entries of its functions; nothing finds it yet.
- * Any thread. */
-struct th_instance *th_code_instance_create(struct th_library *library);
-void th_code_instance_free(struct th_instance *instance);
 
 /* The serial of CALLEE's instance; 0: it is of none. */
 static inline uint64_t th_code_callee_serial(const struct th_callee *callee)

@@ -59,11 +59,6 @@ void th_code_permission_wait(void);
  */
 bool th_code_permission_may_wait(void);
 
-/* The calling thread does what others wait for, until th_code_permission_end(): it may not wait.
- * They nest. */
-void th_code_permission_begin(void);
-void th_code_permission_end(void);
-
 /* --- Modifications in steps -------------------------------------------------------------------- */
 
 /*

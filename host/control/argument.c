@@ -1,5 +1,6 @@
 #include "argument.h"
 
+#include "control_internal.h"
 #include "host/library/library.h"
 
 #include <errno.h>

@@ -107,9 +107,6 @@ static inline bool th_control_argument_is_last(const struct th_argument *argumen
     return !th_control_argument_is_option(argument) && !argument->value;
 }
 
-/* "--name", "-l" or "VALUE", for messages. Valid until the thread's next call. */
-const char *th_control_argument_title(const struct th_argument *argument);
-
 /* Reads VALUE as ARGUMENT's type, and puts it where INPUT's struct has it. NULL is the value of a
  * flag, and of an option that stands without its value. TH_USAGE, with one link, if it is wrong. */
 enum th_status th_control_argument_store(const struct th_argument *argument, const char *value,

@@ -32,8 +32,11 @@
 #ifndef TH_CONTROL_H
 #define TH_CONTROL_H
 
+#include "argument.h"
 #include "server.h"
 #include "host/control/commands/commands.h"
+#include "host/control/commands/session_options.h"
+#include "host/control/commands/watch.h"
 
 /* --- The client's end ------------------------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
 #ifndef TH_CONTROL_INTERNAL_H
 #define TH_CONTROL_INTERNAL_H
 
+#include "argument.h"
 #include "server.h"
 
 #include <sys/stat.h>
@@ -46,5 +47,19 @@ enum th_status th_control_socket_connect(const char *path, int *fd);
 
 /* True if the process at the other end is of this user, or of root. */
 bool th_control_socket_is_ours(int fd, pid_t *pid);
+
+/* --- Of argument.h ------------------------------------------------------------------------------- */
+
+/* "--name", "-l" or "VALUE", for messages. Valid until the thread's next call. */
+const char *th_control_argument_title(const struct th_argument *argument);
+
+/* --- Of server.h --------------------------------------------------------------------------------- */
+
+/* Stores COMMAND's arguments in INPUT. TH_USAGE: WORDS are others. */
+enum th_status th_control_take(const struct th_control_command *command, int count,
+                               char *const words[], void *input);
+
+/* TH_USAGE: SETUP has no command NAME. */
+enum th_status th_control_unknown(const struct th_control_setup *setup, const char *name);
 
 #endif

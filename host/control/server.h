@@ -57,13 +57,6 @@ const char *th_control_nearest(const struct th_control_command *const commands[]
 /* The answer of `help` for COMMAND. Owner: the caller, with json_decref(). */
 json_t *th_control_help(const struct th_control_command *command);
 
-/* Stores COMMAND's arguments in INPUT. TH_USAGE: WORDS are others. */
-enum th_status th_control_take(const struct th_control_command *command, int count,
-                               char *const words[], void *input);
-
-/* TH_USAGE: SETUP has no command NAME. */
-enum th_status th_control_unknown(const struct th_control_setup *setup, const char *name);
-
 /*
  * Makes the socket, mode 0600, and begins to serve it, in a thread that takes no signals. SETUP and
  * what it refers to stay until th_control_end(). TH_USAGE, with a chain that tells what to do:

@@ -66,11 +66,4 @@ unsigned th_library_slot_arity(enum th_tracer_slot slot);
 /* True if the library has a callback of its own for SLOT. */
 bool th_library_slots_has_own(const struct th_slots *slots, enum th_tracer_slot slot);
 
-/* Fills the slots from ENTRY's functions. Missing generic callbacks leave slots empty. */
-void th_library_slots_fill(struct th_slots *slots, const struct th_entry *entry);
-
-/* Appends a sentence for each function that looks like a callback but will never be called: an
- * unknown name, or a known one with another arity. */
-void th_library_slots_remarks(const struct th_entry *entry, struct th_names *remarks);
-
 #endif

@@ -5,6 +5,7 @@
 #include "host/library/elf/elf_file.h"
 #include "name_list.h"
 
+#include "library_internal.h"
 #include "plugin_api/nif_module.h"
 
 #include <stdlib.h>

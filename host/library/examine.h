@@ -102,14 +102,6 @@ struct th_examination {
 enum th_status th_library_examine(const char *path, struct th_examination *result);
 void th_library_examination_free(struct th_examination *e);
 
-/* Likewise, of COPY, a private copy of the file PATH when it was as ORIGINAL says; both may be NULL:
- * of what is at PATH. Messages name PATH. */
-enum th_status th_library_examine_copy(const char *path, const char *copy,
-                                       const struct stat *original, struct th_examination *result);
-
-/* True if FILE, of fstat(), is what was examined, and was not written to since. */
-bool th_library_examination_is_of(const struct th_examination *e, const struct stat *file);
-
 /* False if another file lies at the path now, or that one was written to. */
 bool th_library_examination_is_current(const struct th_examination *e);
 

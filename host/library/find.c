@@ -2,6 +2,8 @@
 
 #include "name_list.h"
 
+#include "library_internal.h"
+
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>

@@ -45,9 +45,6 @@ void th_library_search_free(struct th_search *search);
  */
 char *th_library_search_built_in_folder(enum th_search_kind kind);
 
-/* How they are called: "tracers", "plugins". */
-const char *th_library_search_kind_text(enum th_search_kind kind);
-
 /* How the folders of ORIGIN are told: "-L", "$TRACEHOST_PATH" or "built in". */
 const char *th_library_search_origin_text(enum th_search_origin origin);
 

@@ -2,6 +2,9 @@
 #ifndef TH_LIBRARY_INTERNAL_H
 #define TH_LIBRARY_INTERNAL_H
 
+#include "find.h"
+#include "examine.h"
+#include "entry.h"
 #include "code_map.h"
 #include "host/library/debuginfo/line.h"
 #include "load.h"
@@ -140,5 +143,56 @@ bool th_library_is_loading(const struct th_library *library);
 
 /* An environment for one call of LIBRARY's code. */
 void th_library_init_env(th_env *env, struct th_library *library);
+
+/* --- Of code_map.h ------------------------------------------------------------------------------- */
+
+/* Of the library that the loader knows by HANDLE, or nothing if it does not say. */
+void th_library_memory_of(struct th_memory *memory, void *handle);
+
+/* The part that ADDRESS is in, NULL: none. */
+const struct th_memory_part *th_library_memory_part_at(const struct th_memory *memory,
+                                                       uintptr_t address);
+
+/*
+ * TH_REFUSED unless the SIZE bytes at ADDRESS, or those of TEXT up to its end, can be read in
+ * MEMORY, that of the process: NAME says in the error what of a library would be there. TEXT may be
+ * NULL. All can be, if the kernel does not list the memory.
+ */
+enum th_status th_library_memory_check(const struct th_memory *memory, const char *name,
+                                       const void *address, size_t size);
+enum th_status th_library_memory_check_text(const struct th_memory *memory, const char *name,
+                                            const char *text);
+
+/* --- Of entry.h ---------------------------------------------------------------------------------- */
+
+/* Fills the slots from ENTRY's functions. Missing generic callbacks leave slots empty. */
+void th_library_slots_fill(struct th_slots *slots, const struct th_entry *entry);
+
+/* Appends a sentence for each function that looks like a callback but will never be called: an
+ * unknown name, or a known one with another arity. */
+void th_library_slots_remarks(const struct th_entry *entry, struct th_names *remarks);
+
+/* --- Of examine.h -------------------------------------------------------------------------------- */
+
+/* Likewise, of COPY, a private copy of the file PATH when it was as ORIGINAL says; both may be NULL:
+ * of what is at PATH. Messages name PATH. */
+enum th_status th_library_examine_copy(const char *path, const char *copy,
+                                       const struct stat *original, struct th_examination *result);
+
+/* True if FILE, of fstat(), is what was examined, and was not written to since. */
+bool th_library_examination_is_of(const struct th_examination *e, const struct stat *file);
+
+/* --- Of find.h ----------------------------------------------------------------------------------- */
+
+/* How they are called: "tracers", "plugins". */
+const char *th_library_search_kind_text(enum th_search_kind kind);
+
+/* --- Of load.h ----------------------------------------------------------------------------------- */
+
+static inline void th_library_begin(struct th_library_frame *call, const char *library,
+                                    const char *function)
+{
+    th_library_begin_telling(call, library, function, NULL);
+}
 
 #endif

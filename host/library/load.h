@@ -205,12 +205,6 @@ th_library_begin_telling(struct th_library_frame *call, const char *library, con
     th_self.library_frame = call;
 }
 
-static inline void th_library_begin(struct th_library_frame *call, const char *library,
-                                    const char *function)
-{
-    th_library_begin_telling(call, library, function, NULL);
-}
-
 static inline void th_library_end(const struct th_library_frame *call)
 {
     th_self.library_frame = call->outer;

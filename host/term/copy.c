@@ -11,6 +11,7 @@
 #include "stack.h"
 
 #include "host/base/base.h"
+#include "term_internal.h"
 
 enum { FIRST_RUNS = 32, FUN_TERMS = 5 /* a fun's words from here on are terms */ };
 

@@ -1,6 +1,7 @@
 #include "env.h"
 
 #include "host/base/base.h"
+#include "term_internal.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

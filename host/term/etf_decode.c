@@ -18,6 +18,8 @@
 #include "map_internal.h"
 #include "stack.h"
 
+#include "term_internal.h"
+
 #include <stdarg.h>
 
 /* What is to be done when the last part of a container is there. */

@@ -4,6 +4,7 @@
 
 #include "make.h"
 #include "host/base/base.h"
+#include "term_internal.h"
 #include "utf8.h"
 
 #include <locale.h>

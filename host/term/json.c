@@ -9,6 +9,8 @@
 #include "map_internal.h"
 #include "text.h"
 
+#include "term_internal.h"
+
 #include <string.h>
 
 enum { DEEPEST = 2048, SHORT_WORDS = 8 /* the most of a number or an empty value */ };

@@ -1,6 +1,8 @@
 /* Making terms, but for maps, pids, ports and references. */
 #include "make.h"
 
+#include "term_internal.h"
+
 /* --- Integers: small ones as immediates, the others as limbs in the heap ---------------------- */
 
 static inline th_term make_big(th_env *env, bool negative, const uint64_t *limbs, size_t count)

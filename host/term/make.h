@@ -104,12 +104,6 @@ th_term th_make_tuple(th_env *env, const th_term *elements, size_t count);
  */
 th_term th_make_heap_binary(th_env *env, size_t bits, unsigned char **data);
 
-/* The words that it takes. */
-static inline size_t th_term_heap_binary_words(size_t bits)
-{
-    return 2 + bits / 64 + (bits % 64 != 0);
-}
-
 th_term th_make_binary(th_env *env, const void *data, size_t bytes);
 
 /* BITS bits at DATA, inside BINARY, of which the term takes a share of its own. */

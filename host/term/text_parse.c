@@ -14,6 +14,8 @@
 #include "text_internal.h"
 #include "text_segment.h"
 
+#include "term_internal.h"
+
 #include <string.h>
 
 enum { SHORT_WORDS = 32 /* the most that a term of one token takes, but for long ones */ };

@@ -12,6 +12,8 @@
 #include "text_internal.h"
 #include "utf8.h"
 
+#include "term_internal.h"
+
 #include <string.h>
 
 /* --- Characters behind a backslash ------------------------------------------------------------ */

@@ -5,6 +5,8 @@
 #include "make.h"
 #include "utf8.h"
 
+#include "term_internal.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

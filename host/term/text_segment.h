@@ -50,11 +50,4 @@ struct th_segments {
 /* Adds a segment with VALUE. Returns what was expected instead where that cannot be, else NULL. */
 const char *th_text_segment_put(struct th_segments *b, const struct th_spec *spec, th_term value);
 
-/*
- * Adds a segment whose value was just read, at PLACE: VALUE, or the scanner's characters if it is
- * TH_NONE. Reads what may follow the value, ":Size" and "/Types", and the token behind it.
- */
-enum th_status th_text_segment_add(struct th_segments *b, struct th_scanner *s, const char *place,
-                                   th_term value);
-
 #endif

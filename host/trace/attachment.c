@@ -14,6 +14,7 @@
 
 #include "host/code/code.h"
 #include "host/self/self.h"
+#include "trace_internal.h"
 
 #include <stdatomic.h>
 

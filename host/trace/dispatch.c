@@ -19,7 +19,9 @@
 #include "host/trace/live/live_hit.h"
 #include "delivery.h"
 #include "pattern_internal.h"
+#include "host/trace/recorded/recorded_internal.h"
 #include "host/trace/recorded/recordings.h"
+#include "trace_internal.h"
 #include "trace_thread.h"
 
 static bool fill_clock(struct th_clock *clock)

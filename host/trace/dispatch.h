@@ -4,6 +4,8 @@
 
 #include "delivery.h"
 
+#include "trace_internal.h"
+
 struct th_dispatch {
     struct th_delivery delivery; /* to the session at hand; the first member */
     struct th_tracing *tracing;

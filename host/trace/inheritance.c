@@ -21,6 +21,8 @@
  */
 #include "tracing.h"
 
+#include "trace_internal.h"
+
 /* --- what a child gets --- */
 
 /* Who gives flags on: one of this host, or of a recording. */

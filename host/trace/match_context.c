@@ -11,6 +11,7 @@
 
 #include "host/self/self.h"
 #include "host/trace/live/live_hit.h"
+#include "trace_internal.h"
 #include "pattern_internal.h"
 
 static const struct th_match_context *of(void *context)

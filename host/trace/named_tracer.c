@@ -3,6 +3,7 @@
 #include "tracing.h"
 
 #include "host/process/process.h"
+#include "trace_internal.h"
 
 #include <string.h>
 #include <unistd.h>

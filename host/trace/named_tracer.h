@@ -58,9 +58,6 @@ void th_trace_tracer_lock_drop(struct th_tracer_lock *lock);
 void th_trace_tracer_lock_leave(struct th_tracer_lock *lock);
 void th_trace_tracer_lock_return(struct th_tracer_lock *lock);
 
-/* Leaves the lock that the calling thread has; NULL: none. For th_trace_tracer_lock_return(). */
-struct th_tracer_lock *th_trace_tracer_lock_pause(void);
-
 /* Finds, opens, checks and loads the tracer NAME. The caller is a user of the library. Its remarks
  * are warnings. */
 enum th_status th_trace_tracer_load(const struct th_search *search, const char *name,
@@ -88,21 +85,6 @@ enum th_status th_trace_tracer_renew(struct th_session *session, struct th_trace
 /*
  * Settings that tracers declare (th_tracer_settings of erl_tracer.h), and what is given for them.
  */
-
-/*
- * TH_USAGE if STATE, which a tracer of that NAME is to get, is no map (and not []), or has a key
- * that LIBRARY does not declare, or a value that is none of the key's: of TH_SETTING_INPUT, that of
- * a file that cannot be read. A library that declares nothing takes any state.
- */
-enum th_status th_trace_settings_check(const struct th_library *library, const char *name,
-                                       th_term state);
-
-/* Calls VISIT with the path of each file that STATE has LIBRARY write, until it returns another
- * status than TH_OK; the last status. */
-enum th_status th_trace_settings_each_output(const struct th_library *library, th_term state,
-                                             enum th_status (*visit)(void *context,
-                                                                     const char *path),
-                                             void *context);
 
 /* A word for what a value may be: "a number", "table, json or csv". To be freed by th_free(). */
 char *th_trace_setting_values(const struct th_tracer_setting *setting);

@@ -6,6 +6,7 @@
 #include "pattern_internal.h"
 #include "tracing.h"
 #include "host/code/code.h"
+#include "trace_internal.h"
 
 /* --- match specifications that are shared --- */
 

@@ -53,12 +53,6 @@ struct th_function_sites {
     atomic_bool called; /* in a recording; by whoever plays it, relaxed: nothing hangs on it */
 };
 
-/* The site where local calls are met now. */
-static inline struct th_site *th_trace_function_local_site(const struct th_function_sites *function)
-{
-    return function->no_local ? NULL : function->local;
-}
-
 /* Start it as {0}. */
 struct th_functions {
     struct th_table table;
@@ -198,9 +192,6 @@ struct th_pattern_loss {
 void th_trace_losses(struct th_tracing *tracing, th_term module,
                      void (*visit)(void *context, const struct th_pattern_loss *loss),
                      void *context);
-
-/* "m:f/1 and 3 more: local,count: calls from within the module are not met any more: why". */
-void th_trace_pattern_loss_print(struct th_buffer *out, const struct th_pattern_loss *loss);
 
 /* Warns of each. */
 void th_trace_warn_of_losses(struct th_tracing *tracing, th_term module);

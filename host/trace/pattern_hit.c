@@ -10,6 +10,8 @@
 
 #include "host/self/self.h"
 #include "host/trace/live/live_hit.h"
+#include "host/trace/recorded/recorded_internal.h"
+#include "trace_internal.h"
 
 /* --- the deliveries of calls ------------------------------------------------------------------ */
 

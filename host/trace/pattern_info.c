@@ -3,6 +3,7 @@
 #include "pattern.h"
 
 #include "host/trace/live/live.h"
+#include "trace_internal.h"
 #include "pattern_internal.h"
 #include "tracing.h"
 

@@ -1,6 +1,7 @@
 #include "pattern_internal.h"
 
 #include "host/trace/live/live.h"
+#include "trace_internal.h"
 #include "tracing.h"
 
 #include <string.h>

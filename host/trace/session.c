@@ -5,6 +5,7 @@
 #include "trace_thread.h"
 
 #include "host/self/self.h"
+#include "trace_internal.h"
 
 #include <stdatomic.h>
 

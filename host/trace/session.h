@@ -152,12 +152,6 @@ void th_trace_session_destroy(struct th_session *session);
 enum th_status th_trace_session_replace(struct th_session *session,
                                         const struct th_session_setup *setup);
 
-/* Its first step alone, with no session: loads LIBRARY, by upgrade() if OLD is of the same module
- * and there is one, else by load(). Then th_trace_session_replace() of a session with OLD calls
- * neither.
- */
-enum th_status th_trace_session_load_successor(struct th_library *library, struct th_library *old);
-
 /* Names a session weakly: the id of one that is dead never names a later one. */
 typedef uint64_t th_session_id;
 enum th_session_state { TH_SESSION_ALIVE, TH_SESSION_CLEARING, TH_SESSION_DEAD };

@@ -17,6 +17,7 @@
 #include "pattern_internal.h"
 
 #include "host/code/code.h"
+#include "trace_internal.h"
 
 void th_trace_session_detach(struct th_session *session)
 {

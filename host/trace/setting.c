@@ -1,5 +1,7 @@
 #include "named_tracer.h"
 
+#include "trace_internal.h"
+
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

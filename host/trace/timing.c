@@ -3,6 +3,8 @@
 #include "pattern_internal.h"
 #include "tracing.h"
 
+#include "trace_internal.h"
+
 bool th_trace_timing_read(struct th_event *event, struct th_account_reading *reading)
 {
     bool timed = th_trace_event_time(event) == TH_OK && event->time.kind != TH_TIME_NONE;

@@ -2,6 +2,8 @@
 #include "tracing.h"
 #include "host/self/self.h"
 #include "host/trace/live/live.h"
+#include "host/trace/recorded/recorded_internal.h"
+#include "trace_internal.h"
 
 /* --- a tracee's own struct --- */
 

@@ -106,30 +106,4 @@ struct th_tracee {
     _Atomic uint32_t own_flags;
 };
 
-/* Room for COUNT; the first place is there in any case, and nobody's while there is none. */
-struct th_tracee_refs *th_trace_refs_create(size_t count);
-
-/* Adds one whose index is above all that are there; nothing if FLAGS are 0. */
-void th_trace_refs_add(struct th_tracee_refs *refs, struct th_session *session, uint32_t flags);
-
-/* OLD, with FLAGS for the session; 0: without it. */
-struct th_tracee_refs *th_trace_refs_with(const struct th_tracee_refs *old,
-                                          struct th_session *session, uint32_t flags);
-
-/* In place, for who counts instructions: most have one session. */
-static inline uint32_t th_trace_refs_flags(const struct th_tracee_refs *refs,
-                                           const struct th_session *session)
-{
-    if (__builtin_expect(refs->refs[0].session == session, 1))
-        return refs->refs[0].flags;
-    for (uint32_t i = 1; i < refs->count; i++)
-        if (refs->refs[i].session == session)
-            return refs->refs[i].flags;
-    return 0;
-}
-
-/* All flags in it. */
-uint32_t th_trace_refs_union(const struct th_tracee_refs *refs);
-bool th_trace_refs_equal(const struct th_tracee_refs *a, const struct th_tracee_refs *b);
-
 #endif

@@ -8,6 +8,8 @@
 #include "named_tracer.h"
 #include "tracing.h"
 
+#include "trace_internal.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>

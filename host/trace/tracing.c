@@ -1,7 +1,9 @@
 #include "pattern_internal.h"
 
 #include "host/self/self.h"
+#include "host/trace/recorded/recorded_internal.h"
 #include "host/trace/recorded/recordings.h"
+#include "trace_internal.h"
 #include "trace_thread.h"
 
 /* --- who traces a tracee --- */

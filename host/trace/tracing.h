@@ -10,6 +10,7 @@
 #include "host/process/process.h"
 #include "host/progress/progress.h"
 #include "host/self/self.h"
+#include "host/trace/recorded/recorded_internal.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

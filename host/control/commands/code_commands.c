@@ -2,6 +2,10 @@
  * libraries' code, for processes that are to end, and for each other. */
 #include "commands.h"
 
+#include "commands_internal.h"
+
+#include "host/control/control_internal.h"
+
 #include <string.h>
 
 /* The values that a command's words give. */

@@ -1,5 +1,6 @@
 #include "commands.h"
 
+#include "commands_internal.h"
 #include "host/crash/crash.h"
 #include "host/term/term.h"
 

@@ -46,13 +46,6 @@ struct th_control_main_thread {
 
 void th_control_main_thread_begin(struct th_control_main_thread *thread);
 
-/* Has the main thread call TASK(ARGUMENT), and waits for its end: what it returns, with its chain.
- * TH_FAILED if the main thread does not look for TH_CONTROL_MAIN_THREAD_PATIENCE seconds, or has
- * ended: then TASK is not called. One thread at a time. */
-enum { TH_CONTROL_MAIN_THREAD_PATIENCE = 5 };
-enum th_status th_control_main_thread_ask(struct th_control_main_thread *thread,
-                                          enum th_status (*task)(void *argument), void *argument);
-
 void th_control_main_thread_do(struct th_control_main_thread *thread);
 static inline void th_control_main_thread_look(struct th_control_main_thread *thread)
 {
@@ -132,78 +125,15 @@ void th_control_host_unlock(struct th_control_host *host);
 
 /* --- Libraries that are loaded ----------------------------------------------------------------- */
 
-/*
- * Libraries that are loaded into a host that runs, several at once: found, prepared side by side,
- * and finished as one.
- *
- *   list = {.names = names, .count = count, .search = &search};
- *   th_control_module_list_load(&list, info);
- *   ... list.finished, list.rounds ...
- *   th_control_module_list_free(&list);
- *
- * By a thread that th_crash_thread_begin() was called in, that may wait, and holds no lock:
- * constructors, load() and upgrade() of the libraries run meanwhile, and a hard purge takes as long
- * as those who are in old code. Such lists may be loaded by several threads at once.
- */
-struct th_control_module_list {
-    const char *const *names; /* of libraries, as th_library_search_find() takes them */
-    size_t count;
-    const struct th_search *search;
-    enum th_purge purge;
-
-    /* Results, in the order of the names. */
-    struct th_control_module_made {
-        char *path;                     /* what was found */
-        struct th_instance *prepared;   /* NULL: it was refused, or is finished */
-        struct th_error_chain *refusal; /* why; NULL: it was not */
-    } * made;
-    struct th_finished *finished;
-    unsigned rounds;     /* of thread progress that were waited for */
-    _Atomic size_t next; /* its own. Relaxed: each thread takes another number */
-};
-
-/* Prepares all, and makes all visible at one instant, or none: th_code_finish(). INFO is Erlang
- * text, for load() and upgrade(); NULL: 0. Else the status and the chain of the first one that was
- * refused; th_control_module_list_free() in any case. */
-enum th_status th_control_module_list_load(struct th_control_module_list *list, const char *info);
-
-/* Drops what was prepared and not finished. */
-void th_control_module_list_free(struct th_control_module_list *list);
-
 /* Reads TEXT, the term that load() is given, into ENV; NULL: 0. TH_USAGE if it is no term. */
 enum th_status th_control_load_info_read(const char *text, th_env *env, th_term *info);
 
 /* --- What commands share ---------------------------------------------------------------------- */
 
-/* Has TASK(ARGUMENT) called by a thread that may name processes, and waits for its end. */
-enum th_status th_control_at_tracees(const struct th_control_host *host,
-                                     enum th_status (*task)(void *argument), void *argument);
-
 /* TERM as Erlang text; the name of ATOM as it is; "m:f/a". */
 json_t *th_control_term(th_term term);
 json_t *th_control_atom(th_term atom);
 json_t *th_control_function(const struct th_mfa *function);
-
-/* The names of what is set, an array. "as_recorded": time stamps, arity and scheduler are. */
-json_t *th_control_flags(uint32_t flags);
-json_t *th_control_kinds(uint32_t kinds);
-
-/* The session that WHICH names: its number, its title, or its tracer, if that has one alone. NULL:
- * the only one that there is. TH_USAGE. */
-enum th_status th_control_session(const struct th_control_host *host, const char *which,
-                                  struct th_session **session);
-
-/* Counts up from 1 by the order in which they began; none is ever given twice. */
-json_int_t th_control_session_number(const struct th_session *session);
-
-/* {"number": .., "tracer": .., "title": ..}, by which other objects refer to it. */
-json_t *th_control_session_name(const struct th_session *session);
-
-/* The object that `sessions` answers for SESSION. */
-json_t *th_control_session_json(const struct th_session *session);
-
-/* The functions that SESSION has counted, as an array, most calls first. */
-json_t *th_control_counted(const struct th_session *session);
 
 /* --- The commands ----------------------------------------------------------------------------- */
 

@@ -1,6 +1,10 @@
 /* Commands about functions: functions, info. */
 #include "commands.h"
 
+#include "commands_internal.h"
+
+#include "host/control/control_internal.h"
+
 #include <stdlib.h>
 #include <string.h>
 

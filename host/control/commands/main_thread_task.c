@@ -1,5 +1,7 @@
 #include "commands.h"
 
+#include "commands_internal.h"
+
 #include <time.h>
 
 struct th_main_thread_task {

@@ -1,6 +1,10 @@
 /* Patterns: set for sessions, and the command `pattern`. */
 #include "commands.h"
 
+#include "commands_internal.h"
+
+#include "host/control/control_internal.h"
+
 #include <string.h>
 
 enum th_status th_control_match_read(th_env *env, const char *text, th_term *spec)

@@ -1,6 +1,8 @@
 /* The arguments that say which tracers trace whom and what, from their texts to options. */
 #include "session_options.h"
 
+#include "commands_internal.h"
+
 #include <string.h>
 
 /* The events of this host, but for turns of processes and memory: users ask for these. */

@@ -1,6 +1,10 @@
 /* Commands about sessions: attach, detach, replace, sessions. */
 #include "commands.h"
 
+#include "commands_internal.h"
+
+#include "host/control/control_internal.h"
+
 #include <string.h>
 
 /* --- What is told of a session ---------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 
 #include "commands.h"
 
+#include "commands_internal.h"
 #include "host/process/process.h"
 
 bool th_control_session_options_are_empty(const struct th_control_session_options *options)

@@ -75,38 +75,11 @@ enum th_status th_control_take_tracees(const struct th_argument *argument, const
 enum th_status th_control_take_pattern(const struct th_argument *argument, const char *value,
                                        void *input); /* begins a -p */
 
-/* Processes or ports in LIST; likewise. */
-enum th_status th_control_session_options_tracees(struct th_control_session_options *options,
-                                                  bool ports, const char *list);
-
 /* After the last option. TH_USAGE likewise. */
 enum th_status th_control_session_options_check(struct th_control_session_options *options);
 
 /* Nothing was said of what to trace. */
 bool th_control_session_options_are_empty(const struct th_control_session_options *options);
-
-/* Whether they name processes or ports, which only some threads may: see tracees.h. */
-bool th_control_session_options_name_tracees(const struct th_control_session_options *options);
-
-/* Has SESSION trace them with FLAGS, or no more. RUNNING as above: who is named has to be there. */
-enum th_status th_control_chosen_trace(const struct th_control_chosen *chosen,
-                                       struct th_session *session, bool on, uint32_t flags,
-                                       bool running);
-
-/* Libraries that are loaded before they are needed, so that it can be done without a lock. */
-struct th_control_preloaded {
-    struct th_library **items;
-    size_t count, capacity;
-};
-
-/* Loads the tracers, meta tracers too, for th_control_session_options_attach() that follows. Both
- * let go of HOST's lock, which the caller holds, meanwhile: as the users of libraries go, unload()
- * may be called. */
-enum th_status th_control_session_options_preload(const struct th_control_session_options *options,
-                                                  struct th_control_host *host,
-                                                  struct th_control_preloaded *loaded);
-void th_control_preloaded_release(struct th_control_preloaded *loaded,
-                                  struct th_control_host *host);
 
 /* Loads the tracers, creates the sessions and has them trace. */
 enum th_status th_control_session_options_attach(const struct th_control_session_options *options,
@@ -131,40 +104,8 @@ void th_control_sessions_rest(struct th_tracing *tracing);
 
 /* --- Patterns --------------------------------------------------------------------------------- */
 
-/* True if OPTION asks for more than calls, without a --match-spec. */
-static inline bool th_control_pattern_option_asks(const struct th_control_pattern_option *option)
-{
-    return option->returns || option->exceptions || option->callers || option->lines;
-}
-
 /* Reads TEXT, Erlang text or a name that dbg knows, as a match specification in ENV. */
 enum th_status th_control_match_read(th_env *env, const char *text, th_term *spec);
-
-/* True if OPTION clears breakpoints; such a pattern need not match any function. */
-bool th_control_pattern_option_clears(const struct th_control_pattern_option *option);
-
-/* Sets OPTION; meta tracers are looked for by SEARCH. TELLS: warns of functions that are not there,
- * and of those that cannot have such breakpoints. *MATCHED: how many functions are concerned; see
- * th_trace_session_function(). */
-enum th_status th_control_pattern_option_set(const struct th_control_pattern_option *option,
-                                             const struct th_search *search,
-                                             struct th_session *session, bool tells,
-                                             size_t *matched);
-
-/* "; did you mean 'lists:map/2'?" if TRACING has functions whose names are like PATTERN's, else "".
- * Owner: the caller, who frees the text with th_free(). */
-char *th_control_pattern_question(const struct th_pattern *pattern,
-                                  const struct th_tracing *tracing);
-
-/* Warns of functions that may be meant. TEXT is what the user gave for PATTERN, which no function
- * matches. */
-void th_control_pattern_warn_of_spelling(const struct th_pattern *pattern, const char *text,
-                                         const struct th_tracing *tracing);
-
-/* Warns of functions of this host that OPTION, which was set for SESSION, leaves out. SETS: it does
- * not clear. */
-void th_control_pattern_option_tell_left_out(const struct th_control_pattern_option *option,
-                                             const struct th_session *session, bool sets);
 
 /* --- Their arguments -------------------------------------------------------------------------- */
 
@@ -190,21 +131,5 @@ enum th_control_session_argument {
 
 /* By enum th_control_session_argument; the last one is {0}. */
 extern const struct th_argument th_control_session_arguments[TH_SESSION_ARGUMENTS + 1];
-
-/* The options of a -p, in a table of arguments. */
-#define TH_SESSION_PATTERN_OPTIONS                             \
-    &th_control_session_arguments[TH_SESSION_SPEC],            \
-        &th_control_session_arguments[TH_SESSION_RETURN],      \
-        &th_control_session_arguments[TH_SESSION_EXCEPTION],   \
-        &th_control_session_arguments[TH_SESSION_CALLER],      \
-        &th_control_session_arguments[TH_SESSION_CALLER_LINE], \
-        &th_control_session_arguments[TH_SESSION_KIND],        \
-        &th_control_session_arguments[TH_SESSION_META_TRACER]
-
-/* Groups of tracees: all, existing, new, as enum th_tracees has them; NULL behind them. */
-extern const char *const th_control_group_words[];
-
-/* The names of trace flags, and "all"; NULL behind them. */
-extern const char *const th_control_flag_words[];
 
 #endif

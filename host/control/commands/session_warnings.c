@@ -2,6 +2,8 @@
  * sessions and tracees of which nothing was seen. */
 #include "session_options.h"
 
+#include "commands_internal.h"
+
 #include <string.h>
 
 /* --- Patterns --------------------------------------------------------------------------------- */

@@ -1,6 +1,10 @@
 /* Commands about the host itself: status, tracers, processes, stop, help. */
 #include "commands.h"
 
+#include "commands_internal.h"
+
+#include "host/control/control_internal.h"
+
 #include <string.h>
 #include <unistd.h>
 

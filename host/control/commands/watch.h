@@ -56,15 +56,6 @@ struct th_control_watch {
     int64_t latest; /* but then at last */
 };
 
-/* The file PATH is to be looked at: it is finished, or what happened to it is not known. By the
- * watch's own thread. */
-bool th_control_watch_is_finished(struct th_control_watch *watch, const char *path);
-
-/* Report to the host what was done; the thread's chain. By the watch's own thread. */
-void th_control_watch_report(const struct th_control_watch *watch, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-void th_control_watch_report_failure(const struct th_control_watch *watch);
-
 /*
  * The part of --watch that is about plugins: of one whose file has changed the new code is loaded,
  * with a soft purge. If old code of the module is still in use, it is tried again until that is
@@ -72,31 +63,6 @@ void th_control_watch_report_failure(const struct th_control_watch *watch);
  * was called in, without locks.
  */
 
-/* Looks which modules there are: others are forgotten. Waits for the permission. */
-void th_control_watch_modules_update(struct th_control_watch *watch);
-void th_control_watch_modules_free(struct th_control_watch *watch);
-
-/* Loads WATCH's modules whose files are finished and new, and reports what came of it.
- * True: it is to be called again in a while. */
-bool th_control_watch_modules_renew(struct th_control_watch *watch);
-
-/* Both are the same file, which was not written to in between. */
-bool th_control_watch_is_same(const struct stat *a, const struct stat *b);
-
-/* The file PATH is still FILE. If it is not, what was tried of it counts for nothing: somebody is
- * writing to it, and it will be finished again. */
-bool th_control_watch_is_still(const char *path, const struct stat *file);
-
 /* --- Its life --------------------------------------------------------------------------------- */
-
-/* TH_FAILED if there is no inotify or no thread for it. With the lock or without. */
-enum th_status th_control_watch_begin(struct th_control_watch *watch);
-
-/* There are other sessions than there were, or other tracers: looks where their files are. Nothing,
- * if it has not begun. Any thread, neither while it begins nor while it ends. */
-void th_control_watch_look(const struct th_control_watch *watch);
-
-/* Waits for what is being done, without the lock. Nothing, if it has not begun. */
-void th_control_watch_end(struct th_control_watch *watch);
 
 #endif

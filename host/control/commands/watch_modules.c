@@ -1,5 +1,7 @@
 #include "commands.h"
 
+#include "commands_internal.h"
+
 #include <string.h>
 
 bool th_control_watch_is_same(const struct stat *a, const struct stat *b)

@@ -1,6 +1,7 @@
 #include "resource_internal.h"
 
 #include "host/base/base.h"
+#include "host/library/library_internal.h"
 #include "host/self/self.h"
 
 #include <pthread.h>

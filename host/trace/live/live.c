@@ -2,6 +2,7 @@
  * all sources of live events have. */
 #include "live.h"
 
+#include "host/trace/trace_internal.h"
 #include "host/trace/tracing.h"
 #include "live_hit.h"
 #include "host/trace/pattern_internal.h"

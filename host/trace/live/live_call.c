@@ -12,6 +12,7 @@
 #include "host/self/self.h"
 #include "host/trace/delivery.h"
 #include "host/trace/dispatch.h"
+#include "host/trace/trace_internal.h"
 
 /* What hooks get. */
 struct live_hit {

@@ -3,6 +3,7 @@
 
 #include "host/self/self.h"
 #include "host/trace/delivery.h"
+#include "host/trace/trace_internal.h"
 
 /* --- the deliveries of ends --- */
 

@@ -1,5 +1,7 @@
 #include "execution.h"
 
+#include "recorded_internal.h"
+
 bool th_recorded_habit_holds(struct th_discard_habit *habit, uint64_t offered, uint64_t discarded)
 {
     if (habit->broken)

@@ -1,6 +1,7 @@
 #include "execution_internal.h"
 
 #include "host/base/base.h"
+#include "recorded_internal.h"
 
 /* --- functions as the stack has them: atoms' numbers and the arity, behind a bit that keeps them
  * apart from TH_FRAME_UNKNOWN and TH_FRAME_NOBODY --- */

@@ -214,28 +214,12 @@ void th_recorded_gap(struct th_execution *execution);
 /* The process has ended, or nobody is interested in it any more; leaves {0} but for `sessions`. */
 void th_recorded_forget(struct th_execution *execution, struct th_recorded_stack *stack);
 
-/* The sessions GONE have ended, and their bits are free for others. */
-void th_recorded_forget_sessions(struct th_recorded_stack *stack, uint64_t gone);
-
 /* --- The callers that the records of calls and of their ends tell --------------------------------- */
 
 /* The caller that the result of a match specification is, where it is one of `{message, {caller}}`:
  * {M, F, Arity} or undefined; or of `{message, {caller_line}}`, with {File, Line} or undefined at
  * its end. Else, or for TH_NONE, it is unknown. */
 struct th_caller th_recorded_caller_of_result(th_term result);
-
-/* EVENT, an end, has no function: it may be the return_to as the process ends, to nobody. Else
- * false, and the error stays. */
-bool th_recorded_ends_process(const struct th_event *event, struct th_caller *function);
-
-/* The function of EVENT, an end: undefined for a return_to to no function, as the process ends.
- * False, and an error, if it is damaged. */
-static inline bool th_recorded_end_function(struct th_event *event, struct th_caller *function)
-{
-    function->kind = TH_CALLER_FUNCTION;
-    return event->source->function(event, &function->function) == TH_OK ||
-           th_recorded_ends_process(event, function);
-}
 
 /* Whether CALLERS are as th_event.callers says; if so, who is the first: unknown if it is told of
  * none. */
@@ -260,40 +244,5 @@ struct th_caller th_recorded_first_caller(th_term callers);
  * A stack holds at most TH_DISCARD_HABIT_CALLS calls, equal ones in a row as one; of more, the
  * oldest ones are forgotten and counted.
  */
-
-enum { TH_DISCARD_HABIT_CALLS = 65536 };
-
-/* Sets of sessions are bits, by index. */
-struct th_discard_habit {
-    uint64_t seen;       /* sessions that were ever offered a call */
-    uint64_t discarding; /* of them, those that discarded every one while the habit held */
-    bool broken;
-    struct th_execution execution; /* of all tracees, once it is broken */
-};
-
-/* A call was offered to the sessions OFFERED, and discarded by DISCARDED of them. False: it must be
- * entered. */
-bool th_recorded_habit_holds(struct th_discard_habit *habit, uint64_t offered, uint64_t discarded);
-
-/* Enters such a call. */
-void th_recorded_habit_enter(struct th_recorded_stack *stack, struct th_discard_habit *habit,
-                             const struct th_recorded_call *call, uint64_t offered,
-                             uint64_t discarded);
-
-/* The sessions that do not see this return_from, exception_from or return_to: END has its tag and
- * function. *DOUBTFUL: the sessions, whether among these or not, of which the recording does not
- * tell whether they may see the return_to. */
-uint64_t th_recorded_habit_leave(struct th_recorded_stack *stack, struct th_discard_habit *habit,
-                                 struct th_execution_end end, uint64_t *doubtful);
-
-/* Calls that stacks had no room for. */
-static inline uint64_t th_recorded_habit_forgotten(const struct th_discard_habit *habit)
-{
-    return habit->execution.bounds.forgotten;
-}
-
-/* The sessions GONE are no more, and their bits free for others: they have discarded nothing. */
-void th_recorded_habit_forget_in(struct th_recorded_stack *stack, uint64_t gone);
-void th_recorded_habit_forget(struct th_discard_habit *habit, uint64_t gone);
 
 #endif

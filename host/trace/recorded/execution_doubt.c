@@ -34,6 +34,8 @@
  */
 #include "execution_internal.h"
 
+#include "recorded_internal.h"
+
 /* How many calls are looked at, one by one, when another one tells its caller. */
 enum { LOOKED_AT = 64 };
 

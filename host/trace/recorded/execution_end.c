@@ -4,6 +4,8 @@
  */
 #include "execution_internal.h"
 
+#include "recorded_internal.h"
+
 struct leaving {
     struct th_execution *execution;
     struct th_recorded_stack *stack;

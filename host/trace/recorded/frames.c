@@ -11,6 +11,7 @@
 #include "frames.h"
 
 #include "host/base/base.h"
+#include "recorded_internal.h"
 
 #include <string.h>
 

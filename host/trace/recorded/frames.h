@@ -49,14 +49,6 @@ enum th_frame_link {
 enum { TH_FRAME_BEGIN_MAX = (1 << 30) - 1 };
 enum { TH_FRAME_TIMES_MAX = (1 << 12) - 1 };
 
-/* Whether a call may have ended before: whoever pops frames says so. */
-enum th_frame_doubt {
-    TH_FRAME_CERTAIN,
-    TH_FRAME_LIKELY, /* taken for open, as recursion leaves it */
-    TH_FRAME_DOUBTED,
-    TH_FRAME_ALL_DOUBTED /* this call, and all below it */
-};
-
 struct th_frame {
     uint64_t function : 49;
     uint64_t link : 2;
@@ -103,35 +95,12 @@ static inline struct th_frame *th_recorded_frames_top(const struct th_frames *fr
     return frames->count ? th_recorded_frames_at(frames, frames->count - 1) : NULL;
 }
 
-/* The caller that the call of the entry at OFFSET was recorded with. */
-static inline th_frame_function th_recorded_frames_recorded_caller(const struct th_frames *frames,
-                                                                   uint32_t offset)
-{
-    return frames->recorded ? frames->recorded[(frames->bottom + offset) & (frames->capacity - 1)]
-                            : TH_FRAME_UNKNOWN;
-}
-
 /* Pushes a call that was recorded with the caller RECORDED, or TH_FRAME_UNKNOWN. On an empty stack
  * it returns to `below`, which whoever begins a physical frame there has set; TAIL and SAME go on
  * with one of which all else is forgotten or taken out. */
 void th_recorded_frames_push(struct th_frames *frames, struct th_frames_bounds *bounds,
                              th_frame_function function, enum th_frame_link link, uint64_t word,
                              th_frame_function recorded);
-
-/* The topmost call, of those that the newest entry stands for, gets WORD. It was the last to be
- * pushed, with 0. */
-void th_recorded_frames_want_call(struct th_frames *frames, struct th_frames_bounds *bounds,
-                                  uint64_t word);
-
-/* The topmost call, of those that the newest entry stands for, gets an entry of its own, if each is
- * a physical frame. There is one. */
-void th_recorded_frames_part(struct th_frames *frames, struct th_frames_bounds *bounds);
-static inline void th_recorded_frames_part_top(struct th_frames *frames,
-                                               struct th_frames_bounds *bounds)
-{
-    if (th_recorded_frames_top(frames)->times > 1)
-        th_recorded_frames_part(frames, bounds);
-}
 
 /* Takes the topmost call out, of those that the newest entry stands for; or that entry, whatever
  * it stands for. A call on which another one of its frame stood is not found again: it is taken

@@ -1,5 +1,7 @@
 #include "recordings.h"
 
+#include "recorded_internal.h"
+
 #include <pthread.h>
 #include <string.h>
 

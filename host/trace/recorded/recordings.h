@@ -66,6 +66,4 @@ int64_t th_recorded_streams_zero(const struct th_event_time *time);
 /* Another node's events follow: all clocks but system time begin anew. */
 void th_recorded_streams_forget_clocks(void);
 
-void th_recorded_streams_forget(void);
-
 #endif
