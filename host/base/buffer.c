@@ -1,7 +1,5 @@
 #include "buffer.h"
 
-#include "memory.h"
-
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>

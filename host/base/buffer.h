@@ -6,6 +6,8 @@
 #ifndef TH_BUFFER_H
 #define TH_BUFFER_H
 
+#include "memory.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,6 @@
 #include "log.h"
 
 #include "buffer.h"
-#include "memory.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>

@@ -1,7 +1,5 @@
 #include "memory.h"
 
-#include "error.h"
-
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>

@@ -9,11 +9,11 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-#include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 /* --- Files that are not there yet, which a program that ends early leaves to nobody ----------- */
 

@@ -3,12 +3,15 @@
  * processes to what was found; others read it while it is written. So its fields are atomic, and it
  * is replaced by a larger one when it is full. Processes are never taken out.
  */
-#include "breakpoint_internal.h"
-
 #include "account.h"
-#include "generic_bp.h"
 
-#include "host/base/base.h"
+#include "breakpoint_internal.h"
+#include "generic_bp.h"
+#include "hit.h"
+#include "site.h"
+
+#include "host/base/buffer.h"
+#include "host/base/hash.h"
 
 enum { FIRST_ROWS = 8 };
 

@@ -17,8 +17,11 @@
 #ifndef TH_ACCOUNT_H
 #define TH_ACCOUNT_H
 
-#include "breakpoint_session.h"
-#include "site.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct th_bp_session;
 
 /* Start it as {0}. */
 struct th_account {

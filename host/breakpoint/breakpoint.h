@@ -13,11 +13,12 @@
 #define TH_BREAKPOINT_H
 
 #include "account.h"
-#include "change.h"
-#include "hit.h"
 #include "breakpoint_session.h"
-#include "host/breakpoint/native/native.h"
+#include "change.h"
 #include "fast_hit.h"
+#include "hit.h"
 #include "site.h"
+
+#include "host/breakpoint/native/native.h"
 
 #endif

@@ -2,15 +2,15 @@
 #ifndef TH_BREAKPOINT_INTERNAL_H
 #define TH_BREAKPOINT_INTERNAL_H
 
-#include "account.h"
+#include "breakpoint_session.h"
 #include "change.h"
-#include "generic_bp.h"
-#include "hit.h"
 
-#include "host/code/code.h"
+#include "host/code/permission.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
+
+struct th_bp_data;
 
 /* --- Changes (change.c) ----------------------------------------------------------------------- */
 

@@ -34,9 +34,14 @@
  * unlinks nothing does not wait in 10. So adding waits three times, updating once, removing twice,
  * and what does both four times. Breakpoints that the change is not about are not visited.
  */
-#include "breakpoint_internal.h"
+#include "change.h"
 
-#include "host/base/base.h"
+#include "breakpoint_internal.h"
+#include "generic_bp.h"
+#include "site.h"
+
+#include "host/base/buffer.h"
+#include "host/base/hash.h"
 
 /* With the permission. */
 static uint64_t latest_serial;

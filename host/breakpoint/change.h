@@ -13,8 +13,9 @@
 #ifndef TH_CHANGE_H
 #define TH_CHANGE_H
 
-#include "breakpoint_session.h"
-#include "site.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct th_change;
 

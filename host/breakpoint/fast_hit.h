@@ -8,6 +8,7 @@
 #define TH_FAST_HIT_H
 
 #include "generic_bp.h"
+#include "site.h"
 
 struct th_fast_hit {
     uint32_t kinds; /* of the breakpoint that the call meets; 0: nothing is met */

@@ -1,9 +1,9 @@
 #include "generic_bp.h"
 
 #include "breakpoint_internal.h"
-#include "change.h"
+#include "site.h"
 
-#include "host/base/base.h"
+#include "host/base/memory.h"
 
 _Alignas(64) _Atomic uint32_t th_breakpoint_active_index;
 

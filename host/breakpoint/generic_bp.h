@@ -9,7 +9,8 @@
 #define TH_GENERIC_BP_H
 
 #include "breakpoint_session.h"
-#include "site.h"
+
+#include "host/progress/progress.h"
 
 /*
  * 0 or 1. Written by the commit of a change (change.c, step 7) with release: all that was staged

@@ -3,6 +3,7 @@
 #include "breakpoint_internal.h"
 #include "fast_hit.h"
 #include "generic_bp.h"
+#include "site.h"
 
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 

@@ -11,8 +11,7 @@
 #ifndef TH_HIT_H
 #define TH_HIT_H
 
-#include "breakpoint_session.h"
-#include "site.h"
+#include <stdint.h>
 
 struct th_bp_data;
 

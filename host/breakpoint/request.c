@@ -10,11 +10,10 @@
  *   4. A request whose breakpoint was set or restarted after the hit, or is gone, is left out.
  */
 #include "breakpoint_internal.h"
-
-#include "change.h"
 #include "generic_bp.h"
+#include "hit.h"
 
-#include "host/base/base.h"
+#include "host/base/memory.h"
 
 struct request {
     struct request *next;

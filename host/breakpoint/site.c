@@ -2,8 +2,8 @@
 
 #include "breakpoint_session.h"
 
-#include "host/base/base.h"
-#include "host/code/code.h"
+#include "host/base/memory.h"
+#include "host/code/export.h"
 
 #include <pthread.h>
 

@@ -1,7 +1,6 @@
 #include "breakpoint_internal.h"
 
-#include "host/base/base.h"
-#include "host/progress/progress.h"
+#include "host/base/buffer.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -23,7 +23,7 @@
 #ifndef TH_CHECK_H
 #define TH_CHECK_H
 
-#include "host/term/term.h"
+#include "host/term/env.h"
 
 #include <stdatomic.h>
 #include <stdint.h>

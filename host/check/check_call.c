@@ -4,7 +4,12 @@
  */
 #include "check_internal.h"
 
-#include "host/self/self.h"
+#include "host/base/buffer.h"
+#include "host/base/hash.h"
+#include "host/code/export.h"
+#include "host/library/load.h"
+#include "host/term/text.h"
+#include "host/trace/callback.h"
 
 #include <pthread.h>
 #include <stdarg.h>

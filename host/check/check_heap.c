@@ -6,11 +6,15 @@
  */
 #include "check_internal.h"
 
+#include "host/base/hash.h"
+#include "host/base/memory.h"
 #include "host/self/self.h"
+#include "host/term/atom.h"
 
 #include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     KEPT_BYTES = 16 << 20, /* of environments, and as much of memory */

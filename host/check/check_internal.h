@@ -9,9 +9,7 @@
 
 #include "check.h"
 
-#include "host/base/base.h"
-#include "host/code/code.h"
-#include "host/trace/trace.h"
+#include "host/term/env.h"
 
 /* --- Who does it (check_call.c) -------------------------------------------------------------- */
 

@@ -3,7 +3,10 @@
  */
 #include "check_internal.h"
 
-#include "host/self/self.h"
+#include "host/base/buffer.h"
+#include "host/base/hash.h"
+#include "host/base/thread.h"
+#include "host/library/load.h"
 
 #include <pthread.h>
 

@@ -6,6 +6,10 @@
  */
 #include "check_internal.h"
 
+#include "host/base/buffer.h"
+#include "host/term/atom.h"
+#include "host/term/map.h"
+
 enum { WORDS = 1 << 22, FUN_TERMS = 5, REF_LEAST = 5, SHARED_WORDS = 5, SUB_WORDS = 3 };
 
 enum fault {

@@ -1,11 +1,13 @@
 /* tracehost call: evaluates calls of any NIF library. */
 #include "call_arguments.h"
 #include "call_session.h"
-#include "subcommand.h"
-#include "host/crash/crash.h"
-#include "host/trace/trace.h"
 #include "interrupt.h"
 #include "line_editor.h"
+#include "subcommand.h"
+
+#include "host/cli/options/usage.h"
+#include "host/crash/crash.h"
+#include "host/library/load.h"
 
 #include <inttypes.h>
 #include <signal.h>

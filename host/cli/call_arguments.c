@@ -1,9 +1,16 @@
 #include "call_arguments.h"
 
 #include "interrupt.h"
+#include "subcommand.h"
 
-#include "host/control/control.h"
+#include "host/check/check.h"
+#include "host/code/loading.h"
+#include "host/control/commands/commands.h"
 #include "host/crash/crash.h"
+#include "host/library/examine.h"
+#include "host/library/load.h"
+#include "host/process/process.h"
+#include "host/term/atom.h"
 
 #include <errno.h>
 #include <string.h>

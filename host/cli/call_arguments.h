@@ -5,8 +5,7 @@
 #ifndef TH_CALL_ARGUMENTS_H
 #define TH_CALL_ARGUMENTS_H
 
-#include "subcommand.h"
-
+#include "host/control/argument.h"
 #include "host/runtime/runtime.h"
 #include "host/shell/shell.h"
 

@@ -2,6 +2,9 @@
 #include "call_session.h"
 
 #include "host/process/process.h"
+#include "host/term/atom.h"
+#include "host/term/make.h"
+#include "host/term/utf8.h"
 
 #include <string.h>
 

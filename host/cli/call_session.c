@@ -1,9 +1,15 @@
 #include "call_session.h"
 
-#include "subcommand.h"
 #include "interrupt.h"
+#include "subcommand.h"
 
-#include "host/trace/trace.h"
+#include "host/code/export.h"
+#include "host/process/process.h"
+#include "host/progress/progress.h"
+#include "host/runtime/runtime.h"
+#include "host/term/clock.h"
+#include "host/term/text.h"
+#include "host/trace/named_tracer.h"
 
 #include <inttypes.h>
 #include <string.h>

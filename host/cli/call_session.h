@@ -3,8 +3,10 @@
 #ifndef TH_CALL_SESSION_H
 #define TH_CALL_SESSION_H
 
+#include "host/base/error.h"
 #include "host/runtime/runtime.h"
 #include "host/shell/shell.h"
+#include "host/term/word.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -14,6 +14,4 @@
 
 #include "call_session.h"
 
-#include "host/control/control.h"
-
 #endif

@@ -1,6 +1,15 @@
 /* tracehost convert, tracehost dump: a stream written anew, in the same format or another, or as text. */
 #include "interrupt.h"
 #include "stream.h"
+#include "subcommand.h"
+
+#include "host/base/buffer.h"
+#include "host/base/output.h"
+#include "host/cli/options/usage.h"
+#include "host/replay/reader.h"
+#include "host/replay/writer.h"
+#include "host/term/text.h"
+#include "host/trace/event.h"
 
 #include <string.h>
 

@@ -1,6 +1,15 @@
 /* tracehost info: what is in a stream. */
 #include "interrupt.h"
 #include "stream.h"
+#include "subcommand.h"
+
+#include "host/base/buffer.h"
+#include "host/base/hash.h"
+#include "host/cli/options/usage.h"
+#include "host/replay/reader.h"
+#include "host/term/compare.h"
+#include "host/term/text.h"
+#include "host/trace/event.h"
 
 #include <jansson.h>
 #include <stdlib.h>

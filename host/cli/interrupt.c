@@ -1,6 +1,7 @@
 #include "interrupt.h"
 
-#include "host/base/base.h"
+#include "host/base/output.h"
+#include "host/base/thread.h"
 
 #include <semaphore.h>
 #include <signal.h>

@@ -1,10 +1,19 @@
 /* tracehost tracers, tracehost plugins: which libraries are found, and what is in one. */
 #include "subcommand.h"
 
+#include "host/base/buffer.h"
+#include "host/breakpoint/native/native.h"
+#include "host/cli/options/usage.h"
 #include "host/crash/crash.h"
-#include "host/trace/trace.h"
-#include "host/library/library.h"
-#include "host/breakpoint/breakpoint.h"
+#include "host/library/code_map.h"
+#include "host/library/debuginfo/line.h"
+#include "host/library/entry.h"
+#include "host/library/examine.h"
+#include "host/library/find.h"
+#include "host/library/load.h"
+#include "host/term/atom.h"
+#include "host/term/text.h"
+#include "host/trace/named_tracer.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -2,6 +2,8 @@
 
 #include "interrupt.h"
 
+#include "host/base/buffer.h"
+
 #include <errno.h>
 #include <histedit.h>
 #include <locale.h>

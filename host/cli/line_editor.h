@@ -12,7 +12,7 @@
 #ifndef TH_LINE_EDITOR_H
 #define TH_LINE_EDITOR_H
 
-#include "host/library/library.h"
+#include "host/library/name_list.h"
 
 #include <stdio.h>
 

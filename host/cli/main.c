@@ -1,9 +1,9 @@
 /* The program: finds the subcommand and runs it. */
 #include "subcommand.h"
-#include "host/control/control.h"
 
-#include "host/library/library.h"
-#include "host/term/term.h"
+#include "host/control/commands/commands.h"
+#include "host/library/name_list.h"
+#include "host/term/text.h"
 
 #include <fcntl.h>
 #include <langinfo.h>

@@ -1,6 +1,12 @@
 /* tracehost match: tries a match specification on arguments or a message. */
 #include "subcommand.h"
-#include "host/trace/trace.h"
+
+#include "host/base/buffer.h"
+#include "host/cli/options/usage.h"
+#include "host/match/match.h"
+#include "host/term/atom.h"
+#include "host/term/make.h"
+#include "host/term/text.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 #include "probe_lines.h"
 
-#include "host/file/file.h"
+#include "host/base/buffer.h"
+#include "host/file/operations.h"
+#include "host/probe/probe.h"
 
 #include <string.h>
 

@@ -6,8 +6,12 @@
 #ifndef TH_PROBE_LINES_H
 #define TH_PROBE_LINES_H
 
-#include "host/base/base.h"
 #include "host/probe/probe.h"
+
+#include <stddef.h>
+
+struct th_probe;
+struct th_buffer;
 
 /* The probes whose names match PATTERN are to be printed; how many. Their semaphores are raised
  * until th_cli_probe_lines_end(); what is hit before th_cli_probe_lines_begin() is not printed. */

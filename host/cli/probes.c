@@ -1,7 +1,11 @@
 /* tracehost probes: the USDT probes of the program, or of any ELF file. */
 #include "subcommand.h"
 
-#include "host/library/library.h"
+#include "host/base/log.h"
+#include "host/base/memory.h"
+#include "host/cli/options/usage.h"
+#include "host/library/debuginfo/probe_notes.h"
+#include "host/library/find.h"
 #include "host/probe/probe.h"
 
 #include <jansson.h>

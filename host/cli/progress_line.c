@@ -1,7 +1,12 @@
 #include "progress_line.h"
 
+#include "host/base/buffer.h"
+#include "host/replay/reader.h"
+#include "host/term/clock.h"
+
 #include <signal.h>
 #include <stdio_ext.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>

@@ -14,7 +14,11 @@
 #ifndef TH_PROGRESS_SHOWN_H
 #define TH_PROGRESS_SHOWN_H
 
-#include "host/replay/replay.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct th_reader_info;
+struct th_buffer;
 
 enum th_progress_when { TH_PROGRESS_AUTO, TH_PROGRESS_ALWAYS, TH_PROGRESS_NEVER };
 

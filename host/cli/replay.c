@@ -1,5 +1,9 @@
 /* tracehost replay: recorded streams into tracers. */
 #include "replaying.h"
+#include "subcommand.h"
+
+#include "host/base/memory.h"
+#include "host/cli/options/usage.h"
 
 #include <string.h>
 

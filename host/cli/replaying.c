@@ -2,13 +2,23 @@
 #include "replaying.h"
 
 #include "interrupt.h"
-#include "host/cli/top/top.h"
+#include "subcommand.h"
 #include "trace_summary.h"
 
+#include "host/base/buffer.h"
+#include "host/base/log.h"
+#include "host/check/check.h"
+#include "host/cli/top/top.h"
 #include "host/crash/crash.h"
+#include "host/library/load.h"
 #include "host/process/process.h"
-#include "host/runtime/runtime.h"
+#include "host/replay/player.h"
+#include "host/replay/reader.h"
+#include "host/runtime/poll/select.h"
+#include "host/term/clock.h"
+#include "host/trace/recorded/recordings.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -10,11 +10,10 @@
 #ifndef TH_REPLAYING_H
 #define TH_REPLAYING_H
 
-#include "host/control/control.h"
 #include "stream.h"
-#include "host/cli/options/trace_options.h"
 
-#include "host/replay/replay.h"
+#include "host/cli/options/trace_options.h"
+#include "host/control/commands/commands.h"
 
 enum { TH_REPLAYING_SHOWN = 16 }; /* counts, which replaying.c names */
 

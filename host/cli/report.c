@@ -1,6 +1,12 @@
 /* tracehost report: a page about recorded streams. */
 #include "interrupt.h"
 #include "replaying.h"
+#include "subcommand.h"
+
+#include "host/base/buffer.h"
+#include "host/base/output.h"
+#include "host/cli/options/usage.h"
+#include "host/trace/callback.h"
 
 #include <string.h>
 #include <sys/stat.h>

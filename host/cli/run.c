@@ -17,9 +17,22 @@
 #include "call_session.h"
 #include "interrupt.h"
 #include "probe_lines.h"
+#include "subcommand.h"
 #include "trace_summary.h"
+
 #include "host/cli/options/trace_options.h"
+#include "host/cli/options/usage.h"
 #include "host/cli/top/top.h"
+#include "host/control/commands/commands.h"
+#include "host/library/load.h"
+#include "host/library/name_list.h"
+#include "host/library/resource/resource.h"
+#include "host/probe/probe.h"
+#include "host/term/clock.h"
+#include "host/term/make.h"
+#include "host/trace/live/live.h"
+
+#include <jansson.h>
 
 #define NOT_KEPT "calls whose return is not told, as too many were open"
 #define LEFT "calls whose return is not told, as longjmp() left them"

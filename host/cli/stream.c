@@ -1,6 +1,12 @@
 #include "stream.h"
 
 #include "interrupt.h"
+#include "progress_line.h"
+#include "subcommand.h"
+
+#include "host/base/buffer.h"
+#include "host/replay/reader.h"
+#include "host/trace/event.h"
 
 #include <stdarg.h>
 #include <string.h>

@@ -3,8 +3,14 @@
 #ifndef TH_STREAM_H
 #define TH_STREAM_H
 
-#include "subcommand.h"
 #include "progress_line.h"
+
+#include "host/control/argument.h"
+#include "host/replay/player.h"
+#include "host/term/env.h"
+
+struct th_mfa;
+struct th_event;
 
 /* For a command's help. */
 #define TH_STREAM_HELP                                                                           \

@@ -1,11 +1,15 @@
 #include "subcommand.h"
 
-#include "host/library/library.h"
-#include "host/trace/trace.h"
-#include "host/term/term.h"
+#include "host/base/log.h"
+#include "host/base/memory.h"
+#include "host/cli/options/usage.h"
+#include "host/library/name_list.h"
+#include "host/term/text.h"
+#include "host/trace/callback.h"
 
 #include <argp.h>
 #include <errno.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -2,12 +2,14 @@
 #ifndef TH_COMMAND_H
 #define TH_COMMAND_H
 
-#include "host/cli/options/usage.h"
+#include "host/control/argument.h"
 
 #include <jansson.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+struct th_usage;
 
 /* A subcommand. RUN gets what follows the program's name, argv[0] being the command; it returns the
  * exit status. */

@@ -2,8 +2,13 @@
 
 #include "subcommand.h"
 
+#include "host/base/buffer.h"
 #include "host/process/process.h"
+#include "host/term/text.h"
+#include "host/trace/live/live.h"
+#include "host/trace/pattern.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,10 @@
 #ifndef TH_TRACE_SUMMARY_H
 #define TH_TRACE_SUMMARY_H
 
-#include "host/trace/trace.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct th_tracing;
 
 /* Shows what patterns have counted, on stdout: a table for each session, or a line of JSON. */
 void th_cli_trace_results(const struct th_tracing *tracing, bool json);

@@ -2,10 +2,15 @@
 #ifndef TH_CODE_INTERNAL_H
 #define TH_CODE_INTERNAL_H
 
-#include "permission.h"
-#include "instance.h"
-#include "export.h"
-#include "loading.h"
+#include "host/base/error.h"
+#include "host/term/word.h"
+
+#include <stdatomic.h>
+
+struct th_module;
+struct th_library;
+struct th_instance;
+struct th_code_word;
 
 /* --- Old code: that of instances that were replaced or deleted (instance.c) --------------------- */
 

@@ -5,7 +5,9 @@
 #include "export.h"
 
 #include "code_internal.h"
-#include "host/base/base.h"
+
+#include "host/base/hash.h"
+#include "host/base/memory.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -15,7 +15,7 @@
 
 #include "index.h"
 
-#include "host/library/library.h"
+#include "host/term/atom.h"
 #include "plugin_api/erl_nif.h"
 
 #include <stdatomic.h>

@@ -1,7 +1,14 @@
+#include "instance.h"
+
 #include "code_internal.h"
+#include "export.h"
+#include "loading.h"
 #include "permission.h"
 
-#include "host/base/base.h"
+#include "host/base/buffer.h"
+#include "host/library/code_map.h"
+#include "host/library/entry.h"
+#include "host/library/load.h"
 
 #include <stdlib.h>
 #include <string.h>

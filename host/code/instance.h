@@ -11,11 +11,13 @@
 #define TH_INSTANCE_H
 
 #include "export.h"
-
-#include "host/progress/progress.h"
 #include "index.h"
+
+#include "host/library/debuginfo/line.h"
+#include "host/progress/progress.h"
 #include "host/self/self.h"
-#include "host/term/term.h"
+#include "host/term/word.h"
+#include "plugin_api/erl_nif.h"
 
 /* --- Modules ----------------------------------------------------------------------------------- */
 

@@ -1,8 +1,13 @@
 /* Finishing, deleting and purging: what is done with the permission. */
+#include "loading.h"
+
 #include "code_internal.h"
+#include "export.h"
+#include "instance.h"
 #include "permission.h"
 
-#include "host/base/base.h"
+#include "host/base/memory.h"
+#include "host/library/load.h"
 
 struct th_instance *th_code_prepare(struct th_library *library)
 {

@@ -22,9 +22,11 @@
 #ifndef TH_LOADING_H
 #define TH_LOADING_H
 
-#include "instance.h"
+#include "host/base/error.h"
+#include "host/term/word.h"
 
-#include "host/base/base.h"
+struct th_library;
+struct th_buffer;
 
 /* --- Loading ---------------------------------------------------------------------------------- */
 

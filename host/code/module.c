@@ -1,8 +1,16 @@
 /* The table of modules, and the watcher that hears of each change. */
 #include "code_internal.h"
+#include "instance.h"
+#include "loading.h"
 #include "permission.h"
 
-#include "host/base/base.h"
+#include "host/base/buffer.h"
+#include "host/base/hash.h"
+#include "host/library/code_map.h"
+#include "host/library/entry.h"
+#include "host/library/examine.h"
+#include "host/library/load.h"
+#include "host/term/atom.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 #include "permission.h"
 
 #include "code_internal.h"
-#include "host/base/base.h"
 
 #include <pthread.h>
 #include <stddef.h>

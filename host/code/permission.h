@@ -17,9 +17,10 @@
 #ifndef TH_PERMISSION_H
 #define TH_PERMISSION_H
 
+#include "host/progress/progress.h"
+
 #include <semaphore.h>
 #include <stdbool.h>
-#include "host/progress/progress.h"
 
 /* Somebody who waits for the permission; part of what is to be done with it. */
 struct th_permission_request {

@@ -6,8 +6,9 @@
  * two binary searches, in the ranges and in the instance's own starts.
  */
 #include "code_internal.h"
+#include "instance.h"
 
-#include "host/base/base.h"
+#include "host/base/buffer.h"
 
 #include <string.h>
 

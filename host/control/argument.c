@@ -1,7 +1,9 @@
 #include "argument.h"
 
 #include "control_internal.h"
-#include "host/library/library.h"
+
+#include "host/base/buffer.h"
+#include "host/library/name_list.h"
 
 #include <errno.h>
 #include <math.h>

@@ -13,11 +13,13 @@
 #ifndef TH_CONTROL_ARGUMENT_H
 #define TH_CONTROL_ARGUMENT_H
 
-#include "host/base/base.h"
+#include "host/base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct th_buffer;
 
 /* The type of a value: how it is read, and what completes it. */
 enum th_argument_type {

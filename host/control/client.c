@@ -1,9 +1,12 @@
 /* The client's end: a request, and the wait for its answer. */
 #include "control.h"
-
 #include "control_internal.h"
+#include "server.h"
+
+#include "host/base/buffer.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>

@@ -34,9 +34,12 @@
 
 #include "argument.h"
 #include "server.h"
+
 #include "host/control/commands/commands.h"
 #include "host/control/commands/session_options.h"
 #include "host/control/commands/watch.h"
+
+#include <jansson.h>
 
 /* --- The client's end ------------------------------------------------------------------------- */
 

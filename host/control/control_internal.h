@@ -2,10 +2,14 @@
 #ifndef TH_CONTROL_INTERNAL_H
 #define TH_CONTROL_INTERNAL_H
 
-#include "argument.h"
-#include "server.h"
+#include "host/base/error.h"
 
+#include <jansson.h>
 #include <sys/stat.h>
+
+struct th_control_setup;
+struct th_buffer;
+struct th_argument;
 
 /* --- The wire --------------------------------------------------------------------------------- */
 

@@ -9,7 +9,12 @@
  * If there is no place for a new client, or no descriptor, the one is let go that has been idle for
  * longest. If that gives no descriptor, nobody is listened to for a second, or until a client goes.
  */
+#include "server.h"
+
 #include "control_internal.h"
+
+#include "host/base/buffer.h"
+#include "host/base/thread.h"
 
 #include <errno.h>
 #include <poll.h>

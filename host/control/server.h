@@ -2,11 +2,10 @@
 #ifndef TH_CONTROL_SERVER_H
 #define TH_CONTROL_SERVER_H
 
-#include "argument.h"
-
-#include "host/base/base.h"
+#include "host/base/error.h"
 
 #include <jansson.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 enum {

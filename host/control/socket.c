@@ -1,5 +1,7 @@
 #include "control_internal.h"
 
+#include "host/base/memory.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>

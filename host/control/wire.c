@@ -1,8 +1,13 @@
+#include "argument.h"
 #include "control_internal.h"
+#include "server.h"
 
-#include "host/library/library.h"
-#include "host/trace/trace.h"
+#include "host/base/buffer.h"
+#include "host/base/log.h"
+#include "host/library/name_list.h"
+#include "host/trace/named_tracer.h"
 
+#include <jansson.h>
 #include <string.h>
 #include <unistd.h>
 

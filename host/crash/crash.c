@@ -1,8 +1,15 @@
 
+#include "crash.h"
+
 #include "crash_internal.h"
 
-#include "host/self/self.h"
-#include "host/trace/trace.h"
+#include "host/base/buffer.h"
+#include "host/base/output.h"
+#include "host/base/thread.h"
+#include "host/library/load.h"
+#include "host/term/clock.h"
+#include "host/term/text.h"
+#include "host/trace/callback.h"
 
 #include <errno.h>
 #include <stdatomic.h>

@@ -19,7 +19,7 @@
 #ifndef TH_CRASH_H
 #define TH_CRASH_H
 
-#include "host/base/base.h"
+#include "host/base/error.h"
 
 #include <stdint.h>
 

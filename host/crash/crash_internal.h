@@ -5,10 +5,6 @@
 #ifndef TH_CRASH_INTERNAL_H
 #define TH_CRASH_INTERNAL_H
 
-#include "crash.h"
-
-#include "host/self/self.h"
-
 #include <pthread.h>
 #include <signal.h>
 #include <sys/types.h>

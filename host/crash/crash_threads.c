@@ -1,9 +1,12 @@
+#include "crash.h"
 #include "crash_internal.h"
 
-#include "host/code/code.h"
-#include "host/progress/progress.h"
-#include "host/self/self.h"
-#include "host/trace/trace.h"
+#include "host/base/memory.h"
+#include "host/base/output.h"
+#include "host/code/export.h"
+#include "host/code/instance.h"
+#include "host/library/examine.h"
+#include "host/term/clock.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>

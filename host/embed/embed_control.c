@@ -1,6 +1,11 @@
 /* A control socket, and files that are watched, in a program that is the host itself. */
 #include "embed_host.h"
 
+#include "host/control/commands/commands.h"
+#include "host/trace/session.h"
+
+#include <jansson.h>
+
 /* The setup of the program, beside the host that commands are for. */
 struct control {
     struct th_control_host host; /* the first member */

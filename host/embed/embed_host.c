@@ -1,10 +1,15 @@
 /* Starting, stopping, and what is the host's own. */
 #include "embed_host.h"
 
+#include "host/base/buffer.h"
 #include "host/crash/crash.h"
+#include "host/library/find.h"
+#include "host/library/load.h"
 #include "host/process/process.h"
-#include "host/runtime/runtime.h"
-#include "host/self/self.h"
+#include "host/progress/progress.h"
+#include "host/runtime/poll/select.h"
+#include "host/trace/callback.h"
+#include "host/trace/pattern.h"
 
 #include <dlfcn.h>
 

@@ -2,15 +2,17 @@
 #ifndef TH_EMBED_HOST_H
 #define TH_EMBED_HOST_H
 
-#include "embed.h"
+#include "host/base/memory.h"
+#include "host/control/argument.h"
+#include "host/trace/event.h"
+#include "plugin_api/tracehost.h"
 
-#include "host/base/base.h"
-#include "host/control/control.h"
-#include "host/replay/replay.h"
-#include "host/trace/trace.h"
-
+#include <jansson.h>
 #include <pthread.h>
 #include <stdatomic.h>
+
+struct th_session;
+struct th_search;
 
 /* --- Structures of tracehost.h ---------------------------------------------------------------- */
 

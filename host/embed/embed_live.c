@@ -1,8 +1,11 @@
 /* What the program itself does, traced while it does it. */
 #include "embed_host.h"
 
-#include "host/code/code.h"
+#include "host/code/permission.h"
+#include "host/control/commands/commands.h"
+#include "host/trace/live/live.h"
 
+#include <jansson.h>
 #include <string.h>
 
 struct tracehost_live_process {

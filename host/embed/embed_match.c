@@ -1,6 +1,11 @@
 /* Match specifications alone. */
 #include "embed_host.h"
 
+#include "host/base/buffer.h"
+#include "host/control/commands/session_options.h"
+#include "host/match/match.h"
+#include "host/term/make.h"
+
 #include <string.h>
 
 struct tracehost_match {

@@ -1,7 +1,9 @@
 /* Which calls and messages a session traces. */
 #include "embed_host.h"
 
-#include "host/self/self.h"
+#include "host/base/buffer.h"
+#include "host/breakpoint/account.h"
+#include "host/control/commands/session_options.h"
 
 #include <string.h>
 

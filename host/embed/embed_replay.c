@@ -1,7 +1,10 @@
 /* Streams on their way to the sessions. */
 #include "embed_host.h"
 
+#include "host/base/buffer.h"
 #include "host/crash/crash.h"
+#include "host/replay/player.h"
+#include "host/replay/reader.h"
 #include "host/self/self.h"
 
 #include <string.h>

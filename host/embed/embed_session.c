@@ -1,6 +1,13 @@
 /* Sessions: a tracer with its state, by its name; and whom they trace. */
 #include "embed_host.h"
 
+#include "host/library/find.h"
+#include "host/term/map.h"
+#include "host/trace/callback.h"
+#include "host/trace/named_tracer.h"
+#include "host/trace/pattern.h"
+#include "host/trace/tracees.h"
+
 /* --- flags --- */
 
 #define TRACEHOST_FLAG_GC TRACEHOST_FLAG_GARBAGE_COLLECTION

@@ -1,8 +1,6 @@
 /* Structures that have a size; memory; errors. */
 #include "embed_host.h"
 
-#include "host/term/term.h"
-
 #include <stdio.h>
 #include <string.h>
 

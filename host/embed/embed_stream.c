@@ -1,6 +1,8 @@
 /* Recorded streams. */
 #include "embed_host.h"
 
+#include "host/replay/reader.h"
+
 #include <unistd.h>
 
 /* --- opening and closing --- */

@@ -1,8 +1,9 @@
 /* Terms as text, and the reverse; processes of the program, and the console. */
 #include "embed_host.h"
 
+#include "host/base/buffer.h"
 #include "host/process/process.h"
-#include "host/term/term.h"
+#include "host/term/text.h"
 
 #include <string.h>
 

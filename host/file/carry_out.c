@@ -1,6 +1,10 @@
 /* What all operations have in common, and those that need a path. */
 #include "file_internal.h"
 
+#include "host/term/atom.h"
+#include "host/term/make.h"
+#include "host/term/map.h"
+
 #include <dirent.h>
 #include <limits.h>
 #include <string.h>

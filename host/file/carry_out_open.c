@@ -1,6 +1,10 @@
 /* Operations on open files. */
 #include "file_internal.h"
 
+#include "host/term/atom.h"
+#include "host/term/etf_tags.h"
+#include "host/term/make.h"
+
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>

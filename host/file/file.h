@@ -38,8 +38,9 @@
 #ifndef TH_FILE_H
 #define TH_FILE_H
 
-#include "host/process/process.h"
 #include "operations.h"
+
+#include "host/term/env.h"
 
 /* How a file is opened: what the flags of the probes are. */
 enum {

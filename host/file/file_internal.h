@@ -6,7 +6,8 @@
 
 #include "file.h"
 
-#include "host/base/base.h"
+#include "host/base/buffer.h"
+#include "host/term/env.h"
 
 #include <errno.h>
 #include <stdatomic.h>

@@ -1,7 +1,13 @@
 /* Operations: made, asked for, settled. */
 #include "file_internal.h"
 
+#include "host/base/hash.h"
 #include "host/probe/probe.h"
+#include "host/process/process.h"
+#include "host/term/atom.h"
+#include "host/term/make.h"
+#include "host/term/text.h"
+#include "host/term/utf8.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -6,7 +6,9 @@
  */
 #include "file_internal.h"
 
+#include "host/base/thread.h"
 #include "host/probe/probe.h"
+#include "host/term/text.h"
 
 #include <pthread.h>
 #include <string.h>

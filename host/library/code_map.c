@@ -6,8 +6,9 @@
 
 #include "library_internal.h"
 
-#include "host/base/base.h"
-#include "host/term/term.h"
+#include "host/base/buffer.h"
+#include "host/term/atom.h"
+#include "host/term/utf8.h"
 #include "plugin_api/nif_module.h"
 
 #include <dlfcn.h>

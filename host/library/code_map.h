@@ -15,10 +15,6 @@
 #ifndef TH_LIBRARY_CODE_MAP_H
 #define TH_LIBRARY_CODE_MAP_H
 
-#include "host/base/base.h"
-
-#include "host/base/base.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 #include "entry.h"
 
 #include "library_internal.h"
-#include "code_map.h"
 
-#include "host/term/term.h"
+#include "host/base/memory.h"
+#include "host/term/atom.h"
 
 #include <string.h>
 

@@ -9,10 +9,7 @@
 #ifndef TH_LIBRARY_ENTRY_H
 #define TH_LIBRARY_ENTRY_H
 
-#include "entry.h"
-#include "name_list.h"
-
-#include "host/base/base.h"
+#include "host/base/error.h"
 #include "plugin_api/erl_nif.h"
 #include "plugin_api/erl_tracer.h"
 

@@ -1,11 +1,9 @@
 #include "examine.h"
 
-#include "code_map.h"
-#include "entry.h"
-#include "host/library/elf/elf_file.h"
-#include "name_list.h"
-
 #include "library_internal.h"
+
+#include "host/base/memory.h"
+#include "host/library/elf/elf_file.h"
 #include "plugin_api/nif_module.h"
 
 #include <stdlib.h>

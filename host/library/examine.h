@@ -10,7 +10,7 @@
 
 #include "name_list.h"
 
-#include "host/base/base.h"
+#include "host/base/error.h"
 #include "plugin_api/erl_nif.h"
 #include "plugin_api/erl_tracer.h"
 

@@ -1,8 +1,8 @@
 #include "find.h"
 
-#include "name_list.h"
-
 #include "library_internal.h"
+
+#include "host/base/buffer.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

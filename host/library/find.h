@@ -9,7 +9,7 @@
 #ifndef TH_LIBRARY_FIND_H
 #define TH_LIBRARY_FIND_H
 
-#include "host/base/base.h"
+#include "host/base/error.h"
 
 /* What is looked for. */
 enum th_search_kind { TH_SEARCH_TRACERS, TH_SEARCH_PLUGINS };

@@ -11,9 +11,10 @@
 #include "entry.h"
 #include "examine.h"
 #include "find.h"
-#include "host/library/debuginfo/line.h"
 #include "load.h"
 #include "name_list.h"
+
+#include "host/library/debuginfo/line.h"
 #include "host/library/debuginfo/probe_notes.h"
 #include "host/library/resource/resource.h"
 

@@ -2,11 +2,10 @@
 #ifndef TH_LIBRARY_INTERNAL_H
 #define TH_LIBRARY_INTERNAL_H
 
-#include "find.h"
-#include "examine.h"
-#include "entry.h"
 #include "code_map.h"
-#include "host/library/debuginfo/line.h"
+#include "entry.h"
+#include "examine.h"
+#include "find.h"
 #include "load.h"
 
 #include <stdatomic.h>

@@ -4,13 +4,14 @@
  * What load() or upgrade() opens is the library's own only when they have succeeded; private data
  * is handed over then. So a refusal has nothing to undo.
  */
-#include "library_internal.h"
+
+#include "load.h"
 
 #include "private_copy.h"
 
-#include "host/base/base.h"
-#include "host/library/elf/elf_file.h"
+#include "host/base/memory.h"
 #include "host/library/resource/resource_internal.h"
+#include "host/term/atom.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

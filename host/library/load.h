@@ -31,17 +31,14 @@
 #ifndef TH_LIBRARY_LOAD_H
 #define TH_LIBRARY_LOAD_H
 
-#include "entry.h"
-#include "examine.h"
-#include "find.h"
-#include "load.h"
-
+#include "host/base/error.h"
 #include "host/self/self.h"
-#include "host/term/term.h"
+#include "host/term/env.h"
 #include "plugin_api/erl_nif.h"
 
 #include <stdatomic.h>
 
+struct th_search;
 struct th_library;
 
 /*

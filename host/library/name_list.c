@@ -1,6 +1,6 @@
 #include "name_list.h"
 
-#include "host/base/base.h"
+#include "host/base/buffer.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,9 +1,9 @@
 #include "library_internal.h"
-
-#include "host/library/elf/elf_file.h"
-#include "host/self/self.h"
-
 #include "private_copy.h"
+
+#include "host/base/memory.h"
+#include "host/library/elf/elf_file.h"
+#include "host/term/atom.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,6 +1,7 @@
-#include "load.h"
 
 #include "library_internal.h"
+
+#include "host/base/memory.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,4 +1,7 @@
+#include "examine.h"
 #include "private_copy.h"
+
+#include "host/base/buffer.h"
 
 #include <dlfcn.h>
 #include <elf.h>

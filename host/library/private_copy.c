@@ -2,7 +2,7 @@
 
 #include "library_internal.h"
 
-#include "name_list.h"
+#include "host/base/memory.h"
 #include "host/library/elf/elf_file.h"
 
 #include <dirent.h>

@@ -16,11 +16,11 @@
 #ifndef TH_PRIVATE_COPY_H
 #define TH_PRIVATE_COPY_H
 
-#include "examine.h"
-
-#include "host/base/base.h"
+#include "host/base/error.h"
 
 #include <sys/stat.h>
+
+struct th_examination;
 
 /*
  * Copies the file PATH; *COPY is the copy's path, which the caller frees, and ORIGINAL what was

@@ -1,5 +1,9 @@
 #include "library_internal.h"
 
+#include "host/base/buffer.h"
+#include "host/base/log.h"
+#include "host/library/debuginfo/line.h"
+
 #include <pthread.h>
 #include <string.h>
 

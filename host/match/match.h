@@ -25,8 +25,8 @@
 #ifndef TH_MATCH_H
 #define TH_MATCH_H
 
-#include "host/base/base.h"
-#include "host/term/term.h"
+#include "host/base/buffer.h"
+#include "host/term/env.h"
 
 enum { TH_MATCH_SLOTS = 8192, TH_MATCH_DEPTH = 255, TH_MATCH_FAULTS = 100 };
 

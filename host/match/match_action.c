@@ -1,6 +1,8 @@
 /* What asks the surroundings, and what acts on them or on the trace message. */
 #include "match_internal.h"
 
+#include "host/term/make.h"
+
 static bool not_known(const struct th_match_run *run, th_term value)
 {
     return !th_match_value_known(value) || th_match_is_partial(run, value);

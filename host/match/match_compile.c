@@ -1,6 +1,8 @@
 /* Compiles match specifications: the list of clauses, their three parts, what a run will need. */
 #include "match_internal.h"
 
+#include "host/term/text.h"
+
 #include <string.h>
 
 /* --- Code ------------------------------------------------------------------------------------- */

@@ -1,6 +1,9 @@
 /* Parts and sizes of terms, arithmetic. Each gives TH_VALUE_RAISED where the BIF of that name raises. */
 #include "match_internal.h"
 
+#include "host/term/make.h"
+#include "host/term/map.h"
+
 th_term th_match_element(struct th_match_run *run)
 {
     th_term n = TH_OPERAND(run, 0), tuple = TH_OPERAND(run, 1);

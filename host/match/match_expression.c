@@ -1,6 +1,9 @@
 /* Compiles guards and bodies. */
 #include "match_internal.h"
 
+#include "host/term/make.h"
+#include "host/term/map.h"
+
 #include <string.h>
 
 static void push_constant(struct th_match_compiler *c, th_term t)

@@ -1,6 +1,8 @@
 /* Faults of match specifications, and places in them. */
 #include "match_internal.h"
 
+#include "host/term/text.h"
+
 enum { SHOWN = 200 /* bytes of a term, or soon after */, FAULT_TEXT = 4096 };
 
 const char *th_match_shown(struct th_match_compiler *c, th_term t)

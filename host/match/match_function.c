@@ -1,6 +1,8 @@
 /* The table of functions: names, numbers of operands, where each is allowed. */
 #include "match_internal.h"
 
+#include "host/term/make.h"
+
 #include <string.h>
 
 /* Traits that go together. */

@@ -1,6 +1,8 @@
 /* Compiles heads: patterns that take the arguments apart. */
 #include "match_internal.h"
 
+#include "host/term/map.h"
+
 static bool is_anything(th_term t)
 {
     return t == TH_AM(anything);

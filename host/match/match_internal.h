@@ -24,6 +24,10 @@
 
 #include "match.h"
 
+#include "host/base/buffer.h"
+#include "host/term/atom.h"
+#include "host/term/number.h"
+
 enum th_match_code {
     /* The number of arguments is OPERAND; is at least OPERAND. */
     TH_CODE_ARITY,

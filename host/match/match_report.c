@@ -1,6 +1,9 @@
 /* How a match specification came out, as text. */
 #include "match.h"
 
+#include "host/base/buffer.h"
+#include "host/term/text.h"
+
 enum { SHOWN = 200 /* bytes of a term */ };
 
 static void report_term(struct th_buffer *out, th_term t)

@@ -6,6 +6,10 @@
  */
 #include "match_internal.h"
 
+#include "host/term/compare.h"
+#include "host/term/make.h"
+#include "host/term/map.h"
+
 static const struct th_match_operations no_operations;
 
 enum verdict { GOES_ON, FAILED };

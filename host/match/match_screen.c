@@ -9,6 +9,8 @@
  */
 #include "match_internal.h"
 
+#include <string.h>
+
 enum { NOWHERE = UINT32_MAX };
 
 /* --- Tests ------------------------------------------------------------------------------------ */

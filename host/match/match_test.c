@@ -1,6 +1,9 @@
 /* Tests of types, truth values, comparisons. */
 #include "match_internal.h"
 
+#include "host/term/compare.h"
+#include "host/term/make.h"
+
 th_term th_match_is_type(struct th_match_run *run)
 {
     return th_match_value_truth(run->function->test(*run->top));

@@ -2,6 +2,11 @@
  * tokens, a trace control word of 0. */
 #include "match.h"
 
+#include "host/base/buffer.h"
+#include "host/term/atom.h"
+#include "host/term/make.h"
+#include "host/term/text.h"
+
 static th_term trial_self(void *context)
 {
     return ((struct th_match_trial *)context)->self;

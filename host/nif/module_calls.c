@@ -1,6 +1,7 @@
 /* Calls of functions from functions, loading of code, and waiting. */
-#include "nif.h"
 
+#include "host/code/export.h"
+#include "host/code/loading.h"
 #include "host/runtime/runtime.h"
 #include "plugin_api/nif_module.h"
 

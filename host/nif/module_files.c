@@ -1,7 +1,11 @@
 /* What functions that run may ask of the host: operations on files. */
 #include "nif.h"
 
+#include "host/check/check.h"
+#include "host/file/file.h"
+#include "host/file/operations.h"
 #include "host/runtime/runtime.h"
+#include "host/term/atom.h"
 #include "plugin_api/nif_module.h"
 
 /* What is asked for is complete, and good or not. */

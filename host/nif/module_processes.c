@@ -1,7 +1,10 @@
 /* Processes, sequential trace tokens and user tags, for nif_module.h. */
 #include "nif.h"
 
+#include "host/check/check.h"
+#include "host/process/process.h"
 #include "host/runtime/runtime.h"
+#include "host/term/atom.h"
 #include "plugin_api/nif_module.h"
 
 /* --- What functions that run may ask of the host ---------------------------------------------- */

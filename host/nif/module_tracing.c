@@ -1,9 +1,11 @@
 /* Tracing and probes, for nif_module.h. */
-#include "nif.h"
 
+#include "host/base/buffer.h"
+#include "host/base/output.h"
 #include "host/probe/probe.h"
-#include "host/runtime/runtime.h"
-#include "host/trace/trace.h"
+#include "host/term/text.h"
+#include "host/trace/callback.h"
+#include "host/trace/recorded/recordings.h"
 #include "plugin_api/nif_module.h"
 
 #include <string.h>

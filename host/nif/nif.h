@@ -13,7 +13,7 @@
 #ifndef TH_NIF_H
 #define TH_NIF_H
 
-#include "host/term/term.h"
+#include "host/term/word.h"
 #include "plugin_api/erl_nif.h"
 
 #include <pthread.h>

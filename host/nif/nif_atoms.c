@@ -1,5 +1,6 @@
 /* Atoms. */
-#include "nif.h"
+#include "host/term/atom.h"
+#include "plugin_api/erl_nif.h"
 
 int enif_is_atom(ErlNifEnv *env, ERL_NIF_TERM term)
 {

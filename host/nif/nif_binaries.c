@@ -1,9 +1,13 @@
 /* Binaries, I/O lists, and the external term format. */
 #include "nif.h"
 
-#include "host/library/library.h"
+#include "host/base/buffer.h"
+#include "host/check/check.h"
+#include "host/library/resource/resource.h"
 #include "host/process/process.h"
-#include "host/runtime/runtime.h"
+#include "host/term/atom.h"
+#include "host/term/etf.h"
+#include "host/term/make.h"
 
 #include <stddef.h>
 

@@ -1,10 +1,10 @@
 /* Environments, the exceptions that they hold, scheduling, and options of a library. */
 #include "nif.h"
 
-#include "host/library/library.h"
+#include "host/check/check.h"
+#include "host/library/load.h"
 #include "host/runtime/runtime.h"
-#include "host/self/self.h"
-#include "host/trace/trace.h"
+#include "host/term/atom.h"
 
 #include <errno.h>
 

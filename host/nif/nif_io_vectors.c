@@ -1,7 +1,9 @@
 /* Vectors of I/O lists, and queues of them. */
 #include "nif.h"
 
-#include "host/runtime/runtime.h"
+#include "host/check/check.h"
+#include "host/term/make.h"
+#include "plugin_api/erl_nif.h"
 
 /*
  * ref_bins[i] is the struct th_binary that iov[i] lies in, or NULL for bytes of a term's own. What

@@ -1,7 +1,7 @@
 /* Lists and tuples. */
-#include "nif.h"
-
-#include "host/runtime/runtime.h"
+#include "host/check/check.h"
+#include "host/term/make.h"
+#include "plugin_api/erl_nif.h"
 
 /* --- Lists ------------------------------------------------------------------------------------ */
 

@@ -1,7 +1,8 @@
 /* Locks: mutexes, read-write locks and condition variables. */
 #include "nif.h"
 
-#include "host/runtime/runtime.h"
+#include "host/check/check.h"
+#include "plugin_api/erl_nif.h"
 
 #include <errno.h>
 

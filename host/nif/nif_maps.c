@@ -1,7 +1,7 @@
 /* Maps and their iterators. */
-#include "nif.h"
-
-#include "host/runtime/runtime.h"
+#include "host/check/check.h"
+#include "host/term/map.h"
+#include "plugin_api/erl_nif.h"
 
 /* --- Maps ------------------------------------------------------------------------------------- */
 

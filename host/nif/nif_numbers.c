@@ -1,7 +1,8 @@
 /* Numbers. */
-#include "nif.h"
 
-#include "host/runtime/runtime.h"
+#include "host/check/check.h"
+#include "host/term/make.h"
+#include "plugin_api/erl_nif.h"
 
 #include <limits.h>
 #include <math.h>

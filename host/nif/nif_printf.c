@@ -5,9 +5,9 @@
  * C library with that argument alone, %T is the term as a BEAM's %T prints it, and %#T as Erlang
  * text. A precision cuts a term's text; a width fills it up with blanks, as a BEAM does (pad()).
  */
-#include "host/base/base.h"
-#include "host/runtime/runtime.h"
-#include "host/term/term.h"
+#include "host/base/buffer.h"
+#include "host/check/check.h"
+#include "host/term/text.h"
 #include "plugin_api/erl_nif.h"
 
 #include <limits.h>

@@ -1,10 +1,11 @@
 /* Processes, ports, names and monitors. */
 #include "nif.h"
 
-#include "host/library/library.h"
+#include "host/check/check.h"
+#include "host/library/resource/resource.h"
 #include "host/process/process.h"
 #include "host/runtime/runtime.h"
-#include "host/trace/trace.h"
+#include "host/trace/callback.h"
 
 #include <string.h>
 

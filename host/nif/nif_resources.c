@@ -1,8 +1,9 @@
 /* Resources, and file descriptors that the poll thread watches. */
 #include "nif.h"
 
-#include "host/library/library.h"
-#include "host/runtime/runtime.h"
+#include "host/check/check.h"
+#include "host/library/resource/resource.h"
+#include "host/runtime/poll/select.h"
 
 /* --- Resources -------------------------------------------------------------------------------- */
 

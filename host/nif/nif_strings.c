@@ -1,7 +1,8 @@
 /* Strings: lists of characters. */
-#include "nif.h"
-
-#include "host/runtime/runtime.h"
+#include "host/check/check.h"
+#include "host/term/make.h"
+#include "host/term/utf8.h"
+#include "plugin_api/erl_nif.h"
 
 /* Takes the next character as bytes of ENCODING; their number, 0 if LIST goes on with none that has
  * such bytes. */

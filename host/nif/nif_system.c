@@ -1,8 +1,8 @@
 /* Memory, shared objects, variables of the environment, and the system. */
-#include "nif.h"
 
-#include "host/base/base.h"
-#include "host/library/library.h"
+#include "host/base/memory.h"
+#include "host/check/check.h"
+#include "host/library/resource/resource.h"
 #include "host/runtime/runtime.h"
 #include "plugin_api/nif_module.h"
 

@@ -1,7 +1,9 @@
 /* Types of terms, their order and hashes; references and unique integers. */
-#include "nif.h"
 
-#include "host/runtime/runtime.h"
+#include "host/check/check.h"
+#include "host/term/compare.h"
+#include "host/term/make.h"
+#include "plugin_api/erl_nif.h"
 
 #include <stdatomic.h>
 

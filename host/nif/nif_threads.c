@@ -1,8 +1,9 @@
 /* Threads of libraries and their data. */
 #include "nif.h"
 
-#include "host/base/base.h"
-#include "host/runtime/runtime.h"
+#include "host/base/memory.h"
+#include "host/check/check.h"
+#include "host/library/load.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -2,8 +2,9 @@
  * Time. All clocks are the thread's (term/clock.h): in a callback for a replayed event the
  * record's, elsewhere the real ones, also on threads that a library has made.
  */
-#include "nif.h"
 
+#include "host/term/clock.h"
+#include "host/term/make.h"
 #include "plugin_api/nif_module.h"
 
 #include <stdatomic.h>

@@ -3,7 +3,6 @@
  * where the two are and where the arguments are then (<sys/sdt.h>). Who watches puts a breakpoint
  * on the NOP, and counts the semaphore up.
  */
-#include "probe.h"
 #include "watcher.h"
 
 #define _SDT_HAS_SEMAPHORES 1

@@ -23,6 +23,7 @@
 #define TH_PROBE_H
 
 #include "plugin_api/probe_table.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,5 @@
 #include "watcher.h"
+
 #include <fnmatch.h>
 #include <string.h>
 

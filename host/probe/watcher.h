@@ -3,6 +3,7 @@
 #define TH_PROBE_WATCHER_H
 
 #include "probe.h"
+
 #include <stdatomic.h>
 
 /* Written by th_probe_watch(), read by any thread. */

@@ -6,7 +6,10 @@
  */
 #include "process_internal.h"
 
+#include "host/base/memory.h"
 #include "host/probe/probe.h"
+#include "host/term/make.h"
+#include "host/term/text.h"
 
 #include <limits.h>
 

@@ -9,6 +9,9 @@
  */
 #include "process_internal.h"
 
+#include "host/base/hash.h"
+#include "host/base/memory.h"
+
 enum { FEWEST = 64 };
 
 /* Guards what follows and the links of all monitors that are in a list; nothing else is locked

@@ -4,6 +4,12 @@
  */
 #include "process_internal.h"
 
+#include "host/base/buffer.h"
+#include "host/base/output.h"
+#include "host/term/atom.h"
+#include "host/term/make.h"
+#include "host/term/text.h"
+
 enum { KEEP = 1 << 16 /* the most bytes of a command that stay allocated */ };
 
 struct port {

@@ -15,7 +15,7 @@
 #ifndef TH_PROCESS_H
 #define TH_PROCESS_H
 
-#include "host/term/term.h"
+#include "host/term/etf.h"
 
 /* The host's own processes have this serial and above, its ports this id and above, which no
  * recorded node reaches. */

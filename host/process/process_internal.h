@@ -6,8 +6,7 @@
 
 #include "process.h"
 
-#include "host/base/base.h"
-#include "host/term/term.h"
+#include "host/term/word.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -7,7 +7,10 @@
  */
 #include "process_internal.h"
 
+#include "host/base/hash.h"
+#include "host/base/memory.h"
 #include "host/progress/progress.h"
+#include "host/term/atom.h"
 
 /* --- Tables: open addressing, in places that a reader finds through one pointer ---------------- */
 

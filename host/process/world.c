@@ -12,6 +12,11 @@
  */
 #include "process_internal.h"
 
+#include "host/base/hash.h"
+#include "host/base/memory.h"
+#include "host/term/atom.h"
+#include "host/term/compare.h"
+
 #include <string.h>
 
 /* --- Who was ever seen, and who has ended: pages of bits ---------------------------------------- */

@@ -16,7 +16,8 @@
  */
 #include "progress.h"
 
-#include "host/base/base.h"
+#include "host/base/memory.h"
+#include "host/base/thread.h"
 
 #include <pthread.h>
 #include <semaphore.h>

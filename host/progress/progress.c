@@ -1,6 +1,6 @@
 #include "progress.h"
 
-#include "host/base/base.h"
+#include "host/base/memory.h"
 #include "host/self/self.h"
 
 #include <pthread.h>

@@ -29,6 +29,12 @@
  */
 #include "replay_internal.h"
 
+#include "host/base/buffer.h"
+#include "host/base/error.h"
+#include "host/term/clock.h"
+#include "host/term/etf_tags.h"
+#include "host/trace/event.h"
+
 enum { FIRST_PAUSE_MS = 100, LONGEST_PAUSE_MS = 5000 };
 
 static const int64_t MS = 1000000;

@@ -17,6 +17,9 @@
 #include "replay_internal.h"
 
 #include "host/probe/probe.h"
+#include "host/term/make.h"
+#include "host/term/text.h"
+#include "host/trace/event.h"
 
 struct text {
     char bytes[TH_PROBE_TEXT];

@@ -1,8 +1,10 @@
 #include "json_lines.h"
 
-#include "host/base/base.h"
+#include "host/term/json.h"
+#include "host/trace/recorded/execution.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 

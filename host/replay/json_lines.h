@@ -5,7 +5,12 @@
 #ifndef TH_JSON_LINES_H
 #define TH_JSON_LINES_H
 
-#include "host/trace/trace.h"
+#include "host/term/etf.h"
+
+#include <jansson.h>
+
+struct th_event;
+struct th_buffer;
 
 /* --- Fields ---------------------------------------------------------------------------------- */
 

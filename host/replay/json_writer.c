@@ -1,5 +1,11 @@
 #include "json_lines.h"
 
+#include "host/base/buffer.h"
+#include "host/term/json.h"
+#include "host/trace/event.h"
+
+#include <jansson.h>
+
 static int append_json(const char *text, size_t size, void *out)
 {
     th_buffer_add(out, text, size);

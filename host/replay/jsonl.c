@@ -7,6 +7,15 @@
 #include "json_lines.h"
 #include "replay_internal.h"
 
+#include "host/base/error.h"
+#include "host/base/memory.h"
+#include "host/term/atom.h"
+#include "host/term/json.h"
+#include "host/trace/event.h"
+#include "host/trace/recorded/recordings.h"
+
+#include <jansson.h>
+
 enum {
     LONG = 1 << 13, /* bytes of a line that count as memory it takes */
     EXAMINED = 16,  /* lines that are looked at to see whether a file is of this format */

@@ -1,9 +1,16 @@
 #include "player.h"
 
+#include "reader.h"
 #include "replay_internal.h"
 
+#include "host/base/memory.h"
 #include "host/process/process.h"
 #include "host/self/self.h"
+#include "host/trace/event.h"
+#include "host/trace/recorded/recordings.h"
+#include "host/trace/session.h"
+
+#include <stdint.h>
 
 enum { PROGRESS_RECORDS = 16 };
 

@@ -5,7 +5,13 @@
 #ifndef TH_PLAYER_H
 #define TH_PLAYER_H
 
-#include "reader.h"
+#include "host/base/error.h"
+
+#include <stdint.h>
+
+struct th_tracing;
+struct th_reader;
+struct th_event;
 
 struct th_limit {
     bool set; /* else there is none */

@@ -1,4 +1,9 @@
+#include "reader.h"
+
 #include "replay_internal.h"
+
+#include "host/base/memory.h"
+#include "host/trace/event.h"
 
 #include <errno.h>
 #include <sys/stat.h>

@@ -9,8 +9,9 @@
 #ifndef TH_READER_H
 #define TH_READER_H
 
-#include "host/trace/trace.h"
+#include "host/term/etf.h"
 
+struct th_event;
 struct th_reader;
 
 enum {

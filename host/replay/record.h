@@ -10,7 +10,9 @@
 #ifndef TH_RECORD_H
 #define TH_RECORD_H
 
-#include "host/trace/trace.h"
+#include "host/term/etf.h"
+#include "host/term/etf_tags.h"
+#include "host/trace/event.h"
 
 #include <string.h>
 

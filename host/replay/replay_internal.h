@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+struct th_event;
+
 /* --- Bytes of a file, pipe or socket, in order (input.c) -------------------------------------- */
 
 /* Readable bytes behind the last one of the buffer: what is read of them means nothing, but whole

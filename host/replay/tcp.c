@@ -1,6 +1,8 @@
 #include "replay_internal.h"
 
-#include "host/term/term.h"
+#include "host/base/buffer.h"
+#include "host/base/thread.h"
+#include "host/term/clock.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -9,15 +11,15 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <strings.h>
-#include <sys/eventfd.h>
 
 static const char scheme[] = "tcp://";
 

@@ -10,8 +10,11 @@
  *
  * Long because: a record is found, and its kind, tag and tracee are read, in one walk.
  */
-#include "replay_internal.h"
 #include "record.h"
+#include "replay_internal.h"
+
+#include "host/base/error.h"
+#include "host/base/memory.h"
 
 #include <string.h>
 

@@ -17,7 +17,9 @@
  * and were not taken for it, too. Nothing is put together or left out in silence.
  */
 #include "replay_internal.h"
-#include "host/term/term.h"
+
+#include "host/base/buffer.h"
+#include "host/term/etf_tags.h"
 
 #include <ctype.h>
 #include <dirent.h>

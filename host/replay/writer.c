@@ -3,6 +3,12 @@
 #include "json_lines.h"
 #include "replay_internal.h"
 
+#include "host/base/buffer.h"
+#include "host/base/output.h"
+#include "host/term/etf.h"
+#include "host/term/etf_tags.h"
+#include "host/trace/event.h"
+
 #include <string.h>
 
 enum { FLUSH_AT = 256 * 1024 };

@@ -4,7 +4,9 @@
 #ifndef TH_WRITER_H
 #define TH_WRITER_H
 
-#include "host/trace/trace.h"
+#include "host/term/etf.h"
+
+struct th_event;
 
 enum th_format { TH_FORMAT_TRACE_PORT, TH_FORMAT_JSONL };
 

@@ -11,11 +11,17 @@
  */
 #include "call_steps.h"
 
-#include "host/runtime/traced/tracepoint.h"
 #include "queue.h"
 #include "thread_stack.h"
+
+#include "host/base/output.h"
+#include "host/check/check.h"
+#include "host/code/export.h"
+#include "host/code/instance.h"
+#include "host/library/load.h"
 #include "host/runtime/traced/traced_call.h"
-#include "host/self/self.h"
+#include "host/runtime/traced/tracepoint.h"
+#include "host/term/text.h"
 
 #include <string.h>
 #include <unistd.h>

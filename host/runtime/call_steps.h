@@ -2,7 +2,12 @@
 #ifndef TH_CALL_STEPS_H
 #define TH_CALL_STEPS_H
 
-#include "runtime_internal.h"
+#include "runtime.h"
+
+#include "host/trace/event.h"
+
+struct th_entered;
+struct th_continuation;
 
 /* Copies in ENV; TH_NONE stays. */
 th_term *th_runtime_terms_copy(th_env *env, int count, const th_term terms[]);

@@ -21,11 +21,12 @@
 #include "mailbox.h"
 #include "queue.h"
 
+#include "host/code/export.h"
+#include "host/code/loading.h"
 #include "host/crash/crash.h"
+#include "host/library/load.h"
 #include "host/runtime/traced/tracepoint.h"
-
-#include "host/base/base.h"
-#include "host/file/file.h"
+#include "host/term/make.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* What a function asks for that is done when it has returned. */
-#include "runtime_internal.h"
 #include "call_steps.h"
 #include "mailbox.h"
 
-#include "host/base/base.h"
-#include "host/file/file.h"
+#include "host/base/memory.h"
+#include "host/check/check.h"
+#include "host/term/make.h"
 
 #include <string.h>
 

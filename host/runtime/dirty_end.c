@@ -26,6 +26,8 @@
 #include "mailbox.h"
 #include "queue.h"
 
+#include "host/process/process.h"
+
 static enum th_dirty state_of(const struct th_process *process)
 {
     return atomic_load_explicit(&process->dirty, memory_order_relaxed);

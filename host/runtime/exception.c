@@ -13,6 +13,17 @@
  * code begins.
  */
 #include "call_steps.h"
+#include "runtime_internal.h"
+
+#include "host/base/buffer.h"
+#include "host/base/log.h"
+#include "host/code/export.h"
+#include "host/library/code_map.h"
+#include "host/library/debuginfo/line.h"
+#include "host/library/load.h"
+#include "host/term/make.h"
+#include "host/term/text.h"
+#include "host/term/utf8.h"
 
 #include <string.h>
 

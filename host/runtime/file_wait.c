@@ -11,8 +11,9 @@
  */
 #include "mailbox.h"
 
-#include "host/base/base.h"
-#include "host/self/self.h"
+#include "host/base/buffer.h"
+#include "host/process/process.h"
+#include "host/term/make.h"
 
 struct th_file_last th_runtime_call_last_file(const struct th_call *call)
 {

@@ -16,12 +16,13 @@
  *
  * While the checker is on, each function has an environment of its own (check.h).
  */
-#include "process_life.h"
-
 #include "call_steps.h"
+#include "process_life.h"
+#include "runtime_internal.h"
 
+#include "host/check/check.h"
 #include "host/runtime/traced/tracepoint.h"
-#include "host/self/self.h"
+#include "host/term/make.h"
 
 enum { LEAST = 16 * 1024 /* bytes: less is not worth collecting */ };
 

@@ -10,8 +10,9 @@
 
 #include "process_life.h"
 #include "queue.h"
+
+#include "host/check/check.h"
 #include "host/runtime/traced/tracepoint.h"
-#include "host/self/self.h"
 
 /* --- Arriving -------------------------------------------------------------------------------- */
 

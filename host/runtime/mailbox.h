@@ -6,6 +6,9 @@
 
 #include <time.h>
 
+struct th_host_remains;
+struct th_buffer;
+
 /* Puts MESSAGE at the end of the inbox; takes the one at PLACE out of it, and frees it. */
 void th_runtime_inbox_add(struct th_process *process, struct th_message *message);
 void th_runtime_inbox_drop(struct th_process *process, struct th_message **place);

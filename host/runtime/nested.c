@@ -2,9 +2,16 @@
  * Nested calls: external calls that run to their end on the thread, and on its stack, of whoever
  * makes them.
  */
-#include "thread_stack.h"
 #include "call_steps.h"
+#include "runtime.h"
+#include "thread_stack.h"
+
+#include "host/check/check.h"
+#include "host/code/export.h"
+#include "host/code/instance.h"
 #include "host/runtime/traced/traced_call.h"
+
+#include <stdint.h>
 
 /*
  * How far the calling thread's stack may go down; until that is known, and while the checker is on,

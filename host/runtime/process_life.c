@@ -4,9 +4,14 @@
 #include "call_steps.h"
 #include "mailbox.h"
 #include "queue.h"
+#include "runtime_internal.h"
+
+#include "host/code/instance.h"
+#include "host/library/resource/resource.h"
 #include "host/runtime/traced/traced_call.h"
 #include "host/runtime/traced/tracepoint.h"
-#include "host/self/self.h"
+#include "host/term/make.h"
+#include "host/term/text.h"
 
 #include <time.h>
 

@@ -2,7 +2,11 @@
 #ifndef TH_PROCESS_LIFE_H
 #define TH_PROCESS_LIFE_H
 
-#include "runtime_internal.h"
+#include "runtime.h"
+
+#include "host/term/word.h"
+
+struct th_request;
 
 /* TOLD: a driven process (runtime.h), which waits. Otherwise the caller sets it up and queues it.
  * PARENT, which may be NULL, spawns it, with a link if LINKED. */

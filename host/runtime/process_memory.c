@@ -12,9 +12,10 @@
  * has ended is to be found.
  */
 #include "process_life.h"
+#include "runtime_internal.h"
 
-#include "host/base/base.h"
-#include "host/self/self.h"
+#include "host/base/memory.h"
+#include "host/check/check.h"
 
 #include <string.h>
 

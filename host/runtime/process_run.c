@@ -6,8 +6,13 @@
  */
 
 #include "call_steps.h"
-#include "process_life.h"
 #include "mailbox.h"
+#include "process_life.h"
+#include "runtime.h"
+
+#include "host/code/export.h"
+#include "host/library/load.h"
+#include "host/library/resource/resource.h"
 #include "host/runtime/traced/tracepoint.h"
 
 struct th_process *th_runtime_run_start(void)

@@ -2,9 +2,12 @@
 #ifndef TH_QUEUE_H
 #define TH_QUEUE_H
 
-#include "runtime_internal.h"
+#include "runtime.h"
 
 #include "host/self/self.h"
+#include "plugin_api/erl_nif.h"
+
+#include <stdatomic.h>
 
 struct th_scheduler_thread {
     struct th_scheduler self;

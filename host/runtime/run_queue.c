@@ -18,7 +18,7 @@
 #include "mailbox.h"
 #include "queue.h"
 
-#include "host/self/self.h"
+#include "host/base/memory.h"
 
 enum {
     ROUNDS = 32,     /* of looking for work before sleeping: some 20 microseconds */

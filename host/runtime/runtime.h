@@ -22,17 +22,15 @@
 #ifndef TH_RUNTIME_H
 #define TH_RUNTIME_H
 
-#include "host/code/code.h"
-#include "host/file/file.h"
-#include "host/library/library.h"
-#include "host/process/process.h"
+#include "host/code/loading.h"
+#include "host/file/operations.h"
+#include "host/runtime/poll/select.h"
 #include "host/self/self.h"
-#include "host/trace/trace.h"
+#include "host/term/env.h"
 #include "plugin_api/erl_nif.h"
 
-#include "host/check/check.h"
-#include "host/runtime/poll/select.h"
-#include "host/term/term.h"
+struct th_export;
+struct th_callee;
 
 struct th_runtime_setup {
     unsigned schedulers; /* 0: as many as processors */

@@ -14,10 +14,14 @@
 
 #include "runtime.h"
 
+#include "host/file/file.h"
+#include "host/trace/live/live.h"
+
 #include <pthread.h>
 #include <semaphore.h>
-#include "host/code/code.h"
 #include <stdatomic.h>
+
+struct th_buffer;
 
 enum {
     TH_MOST_ARGUMENTS = 255, /* of a function */

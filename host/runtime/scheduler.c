@@ -11,13 +11,16 @@
 #include "mailbox.h"
 #include "process_life.h"
 #include "queue.h"
+
+#include "host/base/log.h"
+#include "host/base/thread.h"
+#include "host/code/instance.h"
 #include "host/crash/crash.h"
+#include "host/library/load.h"
+#include "host/library/resource/resource.h"
 #include "host/runtime/traced/native_call.h"
 #include "host/runtime/traced/traced_call.h"
 #include "host/runtime/traced/tracepoint.h"
-
-#include "host/self/self.h"
-#include "host/trace/trace.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 #include "mailbox.h"
 
 #include "host/runtime/traced/tracepoint.h"
-#include "host/self/self.h"
+#include "host/term/make.h"
 
 static inline void trace_send(struct th_process *process, th_term to, th_term message)
 {

@@ -17,10 +17,11 @@
  * With a message travels {Tag, Token}, where Token, the sequential one, is [] if there is none.
  */
 
-#include "host/base/base.h"
-
 #include "mailbox.h"
+
 #include "host/runtime/traced/tracepoint.h"
+#include "host/term/compare.h"
+#include "host/term/make.h"
 
 /* The bits of Flags, as in a BEAM. */
 static const struct {

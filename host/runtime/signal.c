@@ -22,8 +22,11 @@
 #include "call_steps.h"
 #include "mailbox.h"
 #include "process_life.h"
+
+#include "host/code/instance.h"
 #include "host/runtime/traced/tracepoint.h"
-#include "host/self/self.h"
+#include "host/term/compare.h"
+#include "host/term/make.h"
 
 /* The values of `links`: TH_LINKED, or the number of the unlink that was not answered yet. */
 static bool is_active(const void *link)

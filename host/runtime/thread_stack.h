@@ -4,6 +4,8 @@
 
 #include "host/self/self.h"
 
+#include <stdint.h>
+
 /* What is left of the stack for a callee: for its own frames, and what it calls of the C library
  * and of the host. */
 enum { TH_STACK_RESERVE = 256 * 1024 };

@@ -6,6 +6,9 @@
 #include "mailbox.h"
 #include "queue.h"
 
+#include "host/base/memory.h"
+#include "host/process/process.h"
+
 #include <string.h>
 #include <time.h>
 

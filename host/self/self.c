@@ -1,6 +1,6 @@
 #include "self.h"
 
-#include "host/base/base.h"
+#include "host/base/memory.h"
 
 #include <errno.h>
 #include <pthread.h>

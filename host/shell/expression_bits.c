@@ -1,6 +1,10 @@
 /* Bit strings in expressions: their segments are read, and bit strings built of them. */
 #include "shell_internal.h"
 
+#include "host/term/make.h"
+#include "host/term/text.h"
+#include "host/term/text_segment.h"
+
 /* --- Reading ---------------------------------------------------------------------------------- */
 
 /* A segment; or a value before "||". A constant size goes into its specification. */

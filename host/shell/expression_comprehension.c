@@ -6,6 +6,10 @@
  */
 #include "shell_internal.h"
 
+#include "host/term/make.h"
+#include "host/term/map.h"
+#include "host/term/text_segment.h"
+
 /* --- Reading ---------------------------------------------------------------------------------- */
 
 /* A generator or a filter. */

@@ -2,6 +2,9 @@
  * funs, which end at the thread's stack. */
 #include "shell_internal.h"
 
+#include "host/term/make.h"
+#include "host/term/map.h"
+
 #include <string.h>
 
 /* --- Constructors ----------------------------------------------------------------------------- */

@@ -4,6 +4,9 @@
  */
 #include "shell_internal.h"
 
+#include "host/term/make.h"
+#include "host/term/text.h"
+
 #include <string.h>
 
 const char *const th_shell_classes[] = {

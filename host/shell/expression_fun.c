@@ -11,6 +11,8 @@
  */
 #include "shell_internal.h"
 
+#include "host/term/make.h"
+
 #include <string.h>
 
 enum { MOST_ARGUMENTS = 255 };

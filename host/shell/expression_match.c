@@ -1,6 +1,12 @@
 /* Patterns and guards; bit strings taken apart. */
 #include "shell_internal.h"
 
+#include "host/term/compare.h"
+#include "host/term/make.h"
+#include "host/term/map.h"
+#include "host/term/text_segment.h"
+#include "host/term/utf8.h"
+
 #include <math.h>
 #include <string.h>
 

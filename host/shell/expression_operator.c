@@ -1,6 +1,10 @@
 /* Operators: comparisons, truth values, lists, integers of any size and floats. */
 #include "shell_internal.h"
 
+#include "host/term/compare.h"
+#include "host/term/make.h"
+#include "host/term/number.h"
+
 #include <stdlib.h>
 
 /* --- Numbers ---------------------------------------------------------------------------------- */

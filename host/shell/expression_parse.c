@@ -6,6 +6,8 @@
  */
 #include "shell_internal.h"
 
+#include "host/term/number.h"
+
 #include <stdatomic.h>
 #include <string.h>
 

@@ -1,6 +1,9 @@
 /* Waiting: for messages, and for time to pass. */
 #include "shell_internal.h"
 
+#include "host/term/clock.h"
+#include "host/term/make.h"
+
 #include <time.h>
 
 enum {

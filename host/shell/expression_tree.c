@@ -1,6 +1,8 @@
 /* Trees: their memory, and whether all in them may stand where it does. */
 #include "shell_internal.h"
 
+#include "host/term/text_segment.h"
+
 #include <stdatomic.h>
 #include <string.h>
 

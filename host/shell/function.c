@@ -5,6 +5,12 @@
  */
 #include "shell_internal.h"
 
+#include "host/term/compare.h"
+#include "host/term/make.h"
+#include "host/term/map.h"
+#include "host/term/number.h"
+#include "host/term/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 

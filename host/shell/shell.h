@@ -20,7 +20,7 @@
 #ifndef TH_SHELL_H
 #define TH_SHELL_H
 
-#include "host/term/term.h"
+#include "host/term/text_token.h"
 
 #include <stdio.h>
 

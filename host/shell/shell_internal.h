@@ -7,6 +7,9 @@
 
 #include "shell.h"
 
+#include "host/term/atom.h"
+#include "host/term/text_token.h"
+
 enum { TH_EXPRESSION_DEPTH = 1000 };
 
 /* Kinds of nodes, and their parts. A part that may be missing is NULL. */

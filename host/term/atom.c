@@ -14,7 +14,9 @@
 #include "atom.h"
 
 #include "utf8.h"
-#include "host/base/base.h"
+
+#include "host/base/hash.h"
+#include "host/base/memory.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

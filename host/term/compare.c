@@ -11,6 +11,7 @@
 #include "atom.h"
 #include "integer_internal.h"
 #include "make.h"
+#include "map.h"
 #include "map_internal.h"
 #include "stack.h"
 

@@ -4,13 +4,11 @@
  * words that still have to be looked at; a run leaves it with its last word, so long lists take no
  * room. The walk that counts looks at the words of the term itself.
  */
-#include "env.h"
 
 #include "make.h"
+#include "map.h"
 #include "map_internal.h"
 #include "stack.h"
-
-#include "host/base/base.h"
 #include "term_internal.h"
 
 enum { FIRST_RUNS = 32, FUN_TERMS = 5 /* a fun's words from here on are terms */ };

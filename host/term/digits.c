@@ -3,8 +3,9 @@
  * integers in blocks (positions.c).
  */
 #include "integer_internal.h"
-
 #include "make.h"
+
+#include "host/base/buffer.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,8 @@
 #include "env.h"
 
-#include "host/base/base.h"
 #include "term_internal.h"
+
+#include "host/base/memory.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -17,7 +17,10 @@
 #define TH_ETF_H
 
 #include "env.h"
-#include "host/base/base.h"
+
+#include "host/base/error.h"
+
+struct th_buffer;
 
 enum { TH_ETF_DEPTH = 1 << 20 };
 

@@ -12,13 +12,15 @@
  * each container against the bytes behind it would not do: in a chain of tuples each may promise as
  * many parts as there are bytes left, and room for the square of that.)
  */
+#include "atom.h"
 #include "etf_decoder.h"
-
 #include "make.h"
+#include "map.h"
 #include "map_internal.h"
 #include "stack.h"
-
 #include "term_internal.h"
+
+#include "host/base/memory.h"
 
 #include <stdarg.h>
 

@@ -9,7 +9,6 @@
 #ifndef TH_ETF_DECODER_H
 #define TH_ETF_DECODER_H
 
-#include "atom.h"
 #include "etf.h"
 #include "etf_tags.h"
 

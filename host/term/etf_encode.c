@@ -4,14 +4,15 @@
  *
  * Without recursion: a frame says which part comes next, a stack keeps the frames around it.
  */
-#include "etf.h"
-
 #include "atom.h"
+#include "etf.h"
 #include "etf_tags.h"
 #include "make.h"
 #include "map.h"
 #include "stack.h"
 #include "utf8.h"
+
+#include "host/base/buffer.h"
 
 enum { STRING_MAX = 0xFFFF, NEAR_FRAMES = 32 };
 

@@ -1,6 +1,8 @@
 /* Compressed external terms. */
 #include "etf_decoder.h"
 
+#include "host/base/memory.h"
+
 #include <zlib.h>
 
 /* The most that deflate makes of a byte: 258 bytes, the longest match, of two bits. */

@@ -1,11 +1,12 @@
 /* External terms that have no parts but the atom of a node: atoms, through the cache that
  * etf_decoder.h describes, numbers, bit strings, identifiers. */
+#include "atom.h"
 #include "etf_decoder.h"
-
 #include "make.h"
-#include "host/base/base.h"
 #include "term_internal.h"
 #include "utf8.h"
+
+#include "host/base/thread.h"
 
 #include <locale.h>
 #include <math.h>

@@ -7,7 +7,6 @@
  * least: a counter above the bytes left means that the term is cut off, and can never overflow.
  */
 #include "etf.h"
-
 #include "etf_tags.h"
 
 const struct th_etf_shape th_etf_shapes[256] = {

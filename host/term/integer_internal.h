@@ -5,7 +5,9 @@
 
 #include "env.h"
 #include "make.h"
-#include "host/base/base.h"
+
+struct th_limbs;
+struct th_buffer;
 
 /*
  * The steps of arithmetic on magnitudes.

@@ -4,11 +4,12 @@
  * the sign of 0.0, who made a fun.
  */
 #include "compare.h"
-
 #include "make.h"
+#include "map.h"
 #include "map_internal.h"
 #include "stack.h"
-#include "host/base/base.h"
+
+#include "host/base/hash.h"
 
 enum { FIRST_RUNS = 16, MOST_TERMS = 1024 /* of a key that is plain */ };
 

@@ -1,9 +1,6 @@
 /* A list is walked with a stack of the tails that wait: depth costs memory only. */
 #include "make.h"
-
 #include "stack.h"
-
-#include "host/base/base.h"
 
 enum { FIRST_TAILS = 32 };
 

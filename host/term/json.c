@@ -5,12 +5,16 @@
 #include "json.h"
 
 #include "atom.h"
+#include "etf.h"
 #include "make.h"
+#include "map.h"
 #include "map_internal.h"
+#include "term_internal.h"
 #include "text.h"
 
-#include "term_internal.h"
+#include "host/base/buffer.h"
 
+#include <jansson.h>
 #include <string.h>
 
 enum { DEEPEST = 2048, SHORT_WORDS = 8 /* the most of a number or an empty value */ };

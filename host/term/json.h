@@ -18,9 +18,13 @@
 #define TH_JSON_H
 
 #include "env.h"
-#include "etf.h"
+
+#include "host/base/error.h"
 
 #include <jansson.h>
+
+struct th_etf_node;
+struct th_buffer;
 
 /* As json_loadb(), from the budget of base/memory.h; NULL with TH_MALFORMED raised. */
 json_t *th_json_read(const char *text, size_t size, size_t flags);

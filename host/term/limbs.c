@@ -1,5 +1,6 @@
 /* Magnitudes of integers: order, adding, multiplying, dividing, shifting. */
 #include "integer_internal.h"
+#include "make.h"
 
 #include <math.h>
 

@@ -9,7 +9,6 @@
 #define TH_MAKE_H
 
 #include "env.h"
-#include "word.h"
 
 #include <string.h>
 

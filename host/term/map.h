@@ -10,7 +10,6 @@
 #define TH_MAP_H
 
 #include "env.h"
-#include "word.h"
 
 /*
  * A map of COUNT pairs, at most UINT32_MAX. Where a key comes twice: with LAST_WINS the later value

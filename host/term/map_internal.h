@@ -2,8 +2,10 @@
 #ifndef TH_MAP_INTERNAL_H
 #define TH_MAP_INTERNAL_H
 
+#include "env.h"
 #include "map.h"
-#include "word.h"
+
+struct th_map_table;
 
 /*
  * Tables: the pairs of large maps, and how a key is found among them.

@@ -1,8 +1,9 @@
 /* The tables of large maps, and keys in ascending order (map_internal.h). */
+#include "compare.h"
+#include "map.h"
 #include "map_internal.h"
 
-#include "compare.h"
-#include "host/base/base.h"
+#include "host/base/memory.h"
 
 #include <string.h>
 #include <sys/random.h>

@@ -2,6 +2,7 @@
 #include "number.h"
 
 #include "integer_internal.h"
+#include "make.h"
 
 #include <math.h>
 

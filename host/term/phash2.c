@@ -5,9 +5,8 @@
  * tell the types apart. A map is hashed pair by pair, each from zero, and the pairs' hashes are
  * combined without regard to order.
  */
-#include "compare.h"
-
 #include "atom.h"
+#include "compare.h"
 #include "make.h"
 #include "map.h"
 #include "stack.h"

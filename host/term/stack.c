@@ -1,6 +1,6 @@
 #include "stack.h"
 
-#include "host/base/base.h"
+#include "host/base/memory.h"
 
 #include <string.h>
 

@@ -4,9 +4,12 @@
 #ifndef TH_TERM_INTERNAL_H
 #define TH_TERM_INTERNAL_H
 
-#include "text_segment.h"
-#include "make.h"
 #include "env.h"
+
+#include "host/base/error.h"
+
+struct th_segments;
+struct th_scanner;
 
 /* --- Of env.h ------------------------------------------------------------------------------------ */
 

@@ -13,7 +13,10 @@
 #define TH_TEXT_H
 
 #include "env.h"
-#include "host/base/base.h"
+
+#include "host/base/error.h"
+
+struct th_buffer;
 
 /* Appends T as Erlang text. Iterative. */
 void th_text_print(struct th_buffer *out, th_term t);

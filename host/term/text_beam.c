@@ -5,9 +5,10 @@
  * of what is left. Where nothing is left the text ends, whatever is open, with "... "; so it does
  * behind a text that took all of it.
  */
-#include "text.h"
 
 #include "atom.h"
+#include "make.h"
+#include "text.h"
 #include "text_internal.h"
 #include "text_walk.h"
 

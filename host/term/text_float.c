@@ -13,8 +13,6 @@
  */
 #include "text_internal.h"
 
-#include "host/base/base.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

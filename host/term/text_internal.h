@@ -2,13 +2,13 @@
 #ifndef TH_TEXT_INTERNAL_H
 #define TH_TEXT_INTERNAL_H
 
-#include "env.h"
 #include "text.h"
-#include "host/base/base.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct th_buffer;
 
 /*
  * The text of terms that hold no other terms: what the printer writes between its brackets.

@@ -1,11 +1,11 @@
 /* Terms without parts as text. */
-#include "text_internal.h"
-
 #include "atom.h"
 #include "integer_internal.h"
 #include "make.h"
-#include "text.h"
+#include "text_internal.h"
 #include "utf8.h"
+
+#include "host/base/buffer.h"
 
 #include <stdio.h>
 #include <string.h>

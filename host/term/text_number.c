@@ -1,9 +1,9 @@
 /* Numbers, characters as numbers, and the pids, ports and references that the printer writes. */
-#include "text_parse_internal.h"
-
 #include "integer_internal.h"
 #include "make.h"
 #include "text_internal.h"
+#include "text_parse_internal.h"
+#include "text_token.h"
 
 #include <string.h>
 

@@ -5,16 +5,15 @@
  * innermost bracket, and the token behind it says how that goes on; when the bracket closes, what
  * it makes is the next complete term. No token behind the whole term is looked at.
  */
-#include "text.h"
 
 #include "make.h"
+#include "map.h"
 #include "map_internal.h"
 #include "stack.h"
-#include "text_parse_internal.h"
+#include "term_internal.h"
 #include "text_internal.h"
 #include "text_segment.h"
-
-#include "term_internal.h"
+#include "text_token.h"
 
 #include <string.h>
 

@@ -2,7 +2,11 @@
 #ifndef TH_TEXT_PARSE_INTERNAL_H
 #define TH_TEXT_PARSE_INTERNAL_H
 
-#include "text_token.h"
+#include "host/base/error.h"
+
+#include <stdint.h>
+
+struct th_scanner;
 
 /* White space and comments. */
 void th_text_scan_blank(struct th_scanner *s);

@@ -1,7 +1,8 @@
 /* The printer of terms as people read them. */
-#include "text.h"
 
 #include "atom.h"
+#include "make.h"
+#include "text.h"
 #include "text_internal.h"
 #include "text_walk.h"
 

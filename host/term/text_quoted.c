@@ -4,15 +4,14 @@
  * The characters of what has no escapes are taken where they stand; others are put together in the
  * scanner's buffers.
  */
-#include "text_parse_internal.h"
-
 #include "atom.h"
 #include "integer_internal.h"
 #include "make.h"
-#include "text_internal.h"
-#include "utf8.h"
-
 #include "term_internal.h"
+#include "text_internal.h"
+#include "text_parse_internal.h"
+#include "text_token.h"
+#include "utf8.h"
 
 #include <string.h>
 

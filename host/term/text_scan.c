@@ -1,9 +1,9 @@
 /* Tokens, and the bare words among them. Quoted text is text_quoted.c's, numbers and identifiers
  * are text_number.c's. */
-#include "text_parse_internal.h"
-
 #include "atom.h"
 #include "text_internal.h"
+#include "text_parse_internal.h"
+#include "text_token.h"
 #include "utf8.h"
 
 #include <string.h>

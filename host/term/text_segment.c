@@ -3,9 +3,9 @@
 #include "atom.h"
 #include "integer_internal.h"
 #include "make.h"
-#include "utf8.h"
-
 #include "term_internal.h"
+#include "text_token.h"
+#include "utf8.h"
 
 #include <inttypes.h>
 #include <math.h>

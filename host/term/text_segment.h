@@ -7,7 +7,11 @@
 #ifndef TH_TEXT_SEGMENT_H
 #define TH_TEXT_SEGMENT_H
 
-#include "text_token.h"
+#include "word.h"
+
+#include "host/base/buffer.h"
+
+struct th_scanner;
 
 /* The text behind the value of a segment: ":Size/Type-Order-Sign-unit:N", any of it or nothing. */
 enum {

@@ -13,7 +13,8 @@
 #define TH_TEXT_TOKEN_H
 
 #include "env.h"
-#include "host/base/base.h"
+
+#include "host/base/buffer.h"
 
 /* A token of one character is that character. */
 enum th_token {

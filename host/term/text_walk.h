@@ -14,9 +14,10 @@
 #ifndef TH_TEXT_WALK_H
 #define TH_TEXT_WALK_H
 
-#include "make.h"
 #include "map.h"
 #include "stack.h"
+
+#include "host/base/buffer.h"
 
 /* What is to come behind an open bracket. */
 struct th_text_frame {

@@ -10,11 +10,12 @@
  * What fails before step 3 changes nothing.
  */
 #include "named_tracer.h"
-#include "trace_thread.h"
-
-#include "host/code/code.h"
-#include "host/self/self.h"
 #include "trace_internal.h"
+#include "tracing.h"
+
+#include "host/base/memory.h"
+#include "host/code/permission.h"
+#include "host/library/load.h"
 
 #include <stdatomic.h>
 

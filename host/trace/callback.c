@@ -1,9 +1,13 @@
 #include "callback.h"
 
-#include "host/self/self.h"
-#include "host/trace/live/live_hit.h"
 #include "trace_thread.h"
-#include "host/breakpoint/breakpoint.h"
+
+#include "host/base/log.h"
+#include "host/base/memory.h"
+#include "host/breakpoint/hit.h"
+#include "host/library/load.h"
+#include "host/match/match.h"
+#include "host/trace/live/live_hit.h"
 
 #include <ctype.h>
 #include <pthread.h>

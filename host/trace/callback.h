@@ -10,7 +10,8 @@
 #define TH_CALLBACK_H
 
 #include "event.h"
-#include "host/library/library.h"
+
+#include "host/library/entry.h"
 #include "host/self/self.h"
 
 struct th_attachment;

@@ -1,7 +1,5 @@
 #include "delivery.h"
 
-#include "host/self/self.h"
-
 const struct th_match_result th_trace_delivery_matched = {.end = TH_MATCH_YES,
                                                           .message = TH_AM(true)};
 

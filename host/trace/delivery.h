@@ -31,7 +31,6 @@
 #include "trace_thread.h"
 
 #include "host/match/match.h"
-#include "host/self/self.h"
 
 /* --- Return requests: what is wanted of a call's end. A word for each session that wants anything is
  * kept with the call's frame: of a live call see live.h, of a recorded one execution.h. --- */

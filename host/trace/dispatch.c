@@ -14,15 +14,9 @@
  */
 #include "dispatch.h"
 
-#include "tracing.h"
-#include "host/self/self.h"
+#include "host/process/process.h"
 #include "host/trace/live/live_hit.h"
-#include "delivery.h"
-#include "pattern_internal.h"
-#include "host/trace/recorded/recorded_internal.h"
 #include "host/trace/recorded/recordings.h"
-#include "trace_internal.h"
-#include "trace_thread.h"
 
 static bool fill_clock(struct th_clock *clock)
 {

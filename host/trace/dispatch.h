@@ -3,7 +3,6 @@
 #define TH_DISPATCH_H
 
 #include "delivery.h"
-
 #include "trace_internal.h"
 
 struct th_dispatch {

@@ -1,6 +1,8 @@
 #include "event.h"
 
-#include "host/base/base.h"
+#include "host/base/buffer.h"
+#include "host/term/make.h"
+#include "host/term/text.h"
 
 enum { NS_PER_US = 1000, US_PER_S = 1000000, S_PER_MEGA = 1000000 };
 

@@ -13,7 +13,10 @@
 #define TH_EVENT_H
 
 #include "tags.h"
-#include "host/term/term.h"
+
+#include "host/term/env.h"
+
+struct th_buffer;
 
 enum th_event_kind {
     TH_EVENT_TRACE,

@@ -19,9 +19,10 @@
  * Only recorded events that can make a difference are looked at (tracing->heeded): none as long as
  * all processes have the same flags and give them all on.
  */
+#include "trace_internal.h"
 #include "tracing.h"
 
-#include "trace_internal.h"
+#include "host/base/memory.h"
 
 /* --- what a child gets --- */
 

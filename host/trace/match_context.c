@@ -8,11 +8,10 @@
  * `receive` flag in theirs, leave no record.
  */
 #include "delivery.h"
-
-#include "host/self/self.h"
-#include "host/trace/live/live_hit.h"
 #include "trace_internal.h"
-#include "pattern_internal.h"
+
+#include "host/process/process.h"
+#include "host/trace/live/live_hit.h"
 
 static const struct th_match_context *of(void *context)
 {

@@ -6,8 +6,6 @@
  */
 #include "dispatch.h"
 
-#include "host/trace/live/live_hit.h"
-
 /* What a session has set for messages. It never changes. */
 struct th_message_filter {
     struct th_later later;      /* the first member: when it is replaced */

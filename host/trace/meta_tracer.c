@@ -1,8 +1,7 @@
 #include "pattern_internal.h"
+#include "tracing.h"
 
-#include "trace_thread.h"
-
-#include "host/self/self.h"
+#include "host/base/memory.h"
 
 static struct th_meta_tracer *first(const struct th_tracing *tracing)
 {

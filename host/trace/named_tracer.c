@@ -1,9 +1,19 @@
 #include "named_tracer.h"
 
+#include "session.h"
+#include "trace_internal.h"
 #include "tracing.h"
 
+#include "host/base/buffer.h"
+#include "host/base/log.h"
+#include "host/library/examine.h"
+#include "host/library/find.h"
+#include "host/library/load.h"
 #include "host/process/process.h"
-#include "trace_internal.h"
+#include "host/term/atom.h"
+#include "host/term/make.h"
+#include "host/term/map.h"
+#include "host/term/text.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -4,12 +4,17 @@
 #ifndef TH_NAMED_TRACER_H
 #define TH_NAMED_TRACER_H
 
-#include "session.h"
-#include "host/library/library.h"
-#include "host/term/term.h"
+#include "host/base/error.h"
+#include "host/term/env.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+
+struct th_tracer_setting;
+struct th_session;
+struct th_search;
+struct th_names;
+struct th_library;
 
 struct th_named_tracer {
     char *name;

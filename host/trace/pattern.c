@@ -1,12 +1,17 @@
 /* Setting patterns. */
 #include "pattern.h"
 
-#include "host/trace/live/live.h"
 #include "named_tracer.h"
 #include "pattern_internal.h"
-#include "tracing.h"
-#include "host/code/code.h"
 #include "trace_internal.h"
+#include "tracing.h"
+
+#include "host/base/buffer.h"
+#include "host/breakpoint/site.h"
+#include "host/code/permission.h"
+#include "host/library/load.h"
+#include "host/match/match.h"
+#include "host/trace/live/live.h"
 
 /* --- match specifications that are shared --- */
 

@@ -21,10 +21,14 @@
 #ifndef TH_PATTERN_H
 #define TH_PATTERN_H
 
-#include "host/trace/recorded/execution.h"
 #include "session.h"
-#include "host/breakpoint/breakpoint.h"
-#include "host/match/match.h"
+
+#include "host/base/hash.h"
+#include "host/breakpoint/breakpoint_session.h"
+#include "host/trace/recorded/execution.h"
+
+struct th_buffer;
+struct th_bp_info;
 
 /*
  * The functions of recordings: each has a site, which patterns put breakpoints on.

@@ -8,10 +8,8 @@
  */
 #include "dispatch.h"
 
-#include "host/self/self.h"
+#include "host/breakpoint/hit.h"
 #include "host/trace/live/live_hit.h"
-#include "host/trace/recorded/recorded_internal.h"
-#include "trace_internal.h"
 
 /* --- the deliveries of calls ------------------------------------------------------------------ */
 

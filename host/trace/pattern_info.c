@@ -1,11 +1,14 @@
 /* The patterns that a session has set, and their results; patterns as people write them: M:F/A, with _
  * for any. */
-#include "pattern.h"
 
-#include "host/trace/live/live.h"
-#include "trace_internal.h"
+#include "pattern.h"
 #include "pattern_internal.h"
+#include "trace_internal.h"
 #include "tracing.h"
+
+#include "host/base/buffer.h"
+#include "host/term/text.h"
+#include "host/trace/live/live.h"
 
 #include <string.h>
 

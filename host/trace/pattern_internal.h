@@ -9,7 +9,8 @@
 #include "pattern.h"
 #include "tracing.h"
 
-#include "host/match/match.h"
+#include "host/breakpoint/change.h"
+#include "host/progress/progress.h"
 
 /* A pattern that is kept for the functions to come (pattern.c). */
 struct th_pattern_default {

@@ -1,8 +1,13 @@
+#include "event.h"
+#include "pattern.h"
 #include "pattern_internal.h"
-
-#include "host/trace/live/live.h"
 #include "trace_internal.h"
 #include "tracing.h"
+
+#include "host/base/buffer.h"
+#include "host/base/log.h"
+#include "host/breakpoint/site.h"
+#include "host/trace/live/live.h"
 
 #include <string.h>
 

@@ -1,11 +1,12 @@
 /* Sessions: how they begin, what they are called with, what they have counted. */
-#include "tracing.h"
+#include "session.h"
+
 #include "named_tracer.h"
 #include "pattern_internal.h"
+#include "trace_internal.h"
 #include "trace_thread.h"
 
-#include "host/self/self.h"
-#include "trace_internal.h"
+#include "host/base/memory.h"
 
 #include <stdatomic.h>
 

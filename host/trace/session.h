@@ -27,9 +27,10 @@
 #ifndef TH_SESSION_H
 #define TH_SESSION_H
 
-#include "event.h"
-#include "host/library/library.h"
+#include "host/base/error.h"
+#include "host/term/word.h"
 
+struct th_event;
 struct th_tracing;
 struct th_session;
 

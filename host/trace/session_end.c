@@ -12,12 +12,12 @@
  *   3. it is freed, and its index may be another's.
  * Where the thread may wait it does all of it; else th_progress_later() does.
  */
-#include "tracing.h"
 #include "named_tracer.h"
 #include "pattern_internal.h"
-
-#include "host/code/code.h"
 #include "trace_internal.h"
+#include "tracing.h"
+
+#include "host/code/permission.h"
 
 void th_trace_session_detach(struct th_session *session)
 {

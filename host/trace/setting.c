@@ -1,6 +1,13 @@
 #include "named_tracer.h"
-
 #include "trace_internal.h"
+
+#include "host/base/buffer.h"
+#include "host/library/load.h"
+#include "host/library/name_list.h"
+#include "host/term/atom.h"
+#include "host/term/make.h"
+#include "host/term/map.h"
+#include "host/term/text.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 #include "tags.h"
 
-#include "host/library/library.h"
+#include "host/base/buffer.h"
+#include "host/library/name_list.h"
 
 #include <string.h>
 

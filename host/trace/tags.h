@@ -4,9 +4,10 @@
 #ifndef TH_TAGS_H
 #define TH_TAGS_H
 
+#include "host/base/error.h"
+#include "host/term/atom.h"
 #include "plugin_api/erl_nif.h"
 #include "plugin_api/erl_tracer.h"
-#include "host/term/term.h"
 
 /* The tags that events have: those of erl_tracer.h but trace_status, the last, which is a question.
  * They stand in the order of their atoms in term/atom.h, so that tag and atom are one subtraction

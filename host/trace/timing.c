@@ -1,9 +1,12 @@
 #include "timing.h"
 
+#include "event.h"
 #include "pattern_internal.h"
+#include "trace_internal.h"
 #include "tracing.h"
 
-#include "trace_internal.h"
+#include "host/base/buffer.h"
+#include "host/base/long_array.h"
 
 bool th_trace_timing_read(struct th_event *event, struct th_account_reading *reading)
 {

@@ -9,7 +9,8 @@
 #define TH_TIMING_H
 
 #include "session.h"
-#include "host/breakpoint/breakpoint.h"
+
+#include "host/breakpoint/account.h"
 
 /* Start it as {0}. */
 struct th_timing {

@@ -28,13 +28,12 @@
 
 #include "callback.h"
 #include "event.h"
-#include "pattern.h"
 #include "named_tracer.h"
+#include "pattern.h"
 #include "session.h"
 #include "tags.h"
 #include "tracees.h"
 
-#include "host/match/match.h"
 #include "host/trace/live/live.h"
 #include "host/trace/recorded/execution.h"
 #include "host/trace/recorded/recordings.h"

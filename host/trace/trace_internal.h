@@ -4,11 +4,22 @@
 #ifndef TH_TRACE_INTERNAL_H
 #define TH_TRACE_INTERNAL_H
 
-#include "tracees.h"
-#include "timing.h"
-#include "session.h"
 #include "pattern.h"
-#include "named_tracer.h"
+#include "tracees.h"
+
+#include "host/base/error.h"
+#include "host/term/word.h"
+
+struct th_tracing;
+struct th_timing;
+struct th_session;
+struct th_pattern_loss;
+struct th_library;
+struct th_function_sites;
+struct th_event;
+struct th_buffer;
+struct th_account_reading;
+struct th_account_frame;
 
 /* --- Of named_tracer.h --------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 #include "trace_thread.h"
 
-#include "host/self/self.h"
+#include "host/base/memory.h"
 
 /* Release: what it leads to is complete; acquire. Written under the lock, which guards `taken` as
  * well; no other lock is taken under it. */

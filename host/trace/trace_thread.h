@@ -12,9 +12,10 @@
 #ifndef TH_THREAD_H
 #define TH_THREAD_H
 
-#include "host/self/self.h"
-#include "host/trace/live/live.h"
 #include "tracing.h"
+
+#include "host/library/resource/resource.h"
+#include "host/trace/live/live.h"
 
 /* What a thread has counted for the session that has, or had, an index, or for a meta tracer. */
 struct th_thread_counts {

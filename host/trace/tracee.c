@@ -1,9 +1,10 @@
 /* Flags of tracees: see tracees.h. */
-#include "tracing.h"
-#include "host/self/self.h"
-#include "host/trace/live/live.h"
-#include "host/trace/recorded/recorded_internal.h"
 #include "trace_internal.h"
+#include "tracing.h"
+
+#include "host/base/buffer.h"
+#include "host/process/process.h"
+#include "host/trace/live/live.h"
 
 /* --- a tracee's own struct --- */
 

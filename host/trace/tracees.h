@@ -22,6 +22,7 @@
 #define TH_TRACEES_H
 
 #include "session.h"
+
 #include "host/progress/progress.h"
 
 #include <stdatomic.h>

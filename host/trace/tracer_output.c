@@ -5,10 +5,12 @@
  * behind all links. Devices, FIFOs and stdout may be written by many.
  */
 #include "pattern_internal.h"
-#include "named_tracer.h"
+#include "trace_internal.h"
 #include "tracing.h"
 
-#include "trace_internal.h"
+#include "host/base/buffer.h"
+#include "host/base/output.h"
+#include "host/term/compare.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,10 +1,11 @@
-#include "pattern_internal.h"
+#include "tracing.h"
 
-#include "host/self/self.h"
-#include "host/trace/recorded/recorded_internal.h"
-#include "host/trace/recorded/recordings.h"
+#include "pattern_internal.h"
 #include "trace_internal.h"
 #include "trace_thread.h"
+
+#include "host/base/memory.h"
+#include "host/process/process.h"
 
 /* --- who traces a tracee --- */
 

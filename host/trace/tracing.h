@@ -3,17 +3,17 @@
 #define TH_TRACING_H
 
 #include "callback.h"
-#include "host/trace/recorded/execution.h"
 #include "pattern.h"
-#include "tracees.h"
 #include "timing.h"
-#include "host/process/process.h"
-#include "host/progress/progress.h"
-#include "host/self/self.h"
+#include "tracees.h"
+
+#include "host/term/clock.h"
 #include "host/trace/recorded/recorded_internal.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+
+struct th_recorded_process;
 
 /* The defaults of a session, or of all: [of ports]. */
 enum th_kind { TH_KIND_PROCESS, TH_KIND_PORT, TH_KINDS };

@@ -1,4 +1,6 @@
 /* The checker: calls, and the terms that they return. */
+#include "host/base/base.h"
+#include "host/check/check.h"
 #include "tests/support/checked.h"
 
 #include <pthread.h>

@@ -1,4 +1,5 @@
 /* The checker: what is given back, and what is not. */
+#include "host/base/base.h"
 #include "tests/support/checked.h"
 #include "tests/support/skipping.h"
 

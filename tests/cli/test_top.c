@@ -1,6 +1,9 @@
 /* What --top shows: rows from counts, lines of a given width, keys. */
+#include "host/base/base.h"
 #include "host/cli/top/top_terminal.h"
 #include "host/cli/top/top_view.h"
+#include "host/term/term.h"
+#include "host/trace/trace.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,7 @@
 /* Exports: entries that stay, what they hold, and readers while the table grows. */
+#include "host/base/base.h"
 #include "host/code/code.h"
+#include "host/library/library.h"
 
 #include <pthread.h>
 #include <setjmp.h>

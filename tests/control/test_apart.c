@@ -1,6 +1,8 @@
 /* The server of the control socket: commands that take long are carried out beside others. */
 #include "served.h"
 
+#include "host/base/base.h"
+
 #include <semaphore.h>
 #include <stdatomic.h>
 

@@ -2,6 +2,8 @@
  * is. */
 #include "served.h"
 
+#include "host/base/base.h"
+
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

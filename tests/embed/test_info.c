@@ -4,6 +4,7 @@
  */
 /* Long because: it takes the steps, and asks both interfaces for each item. */
 #include "host/cli/cli.h"
+#include "host/control/control.h"
 #include "host/embed/embed_host.h"
 #include "embedding.h"
 

@@ -4,6 +4,8 @@
 #define CARRIED_OUT_H
 
 #include "host/file/file_internal.h"
+#include "host/process/process.h"
+#include "host/term/term.h"
 
 #include <errno.h>
 #include <fcntl.h>

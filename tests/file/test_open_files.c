@@ -2,6 +2,7 @@
  */
 #include "carried_out.h"
 
+#include "host/process/process.h"
 #include "tests/support/skipping.h"
 
 #include <sys/mount.h>

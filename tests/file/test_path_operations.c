@@ -2,6 +2,8 @@
  * folders that begin alike, and both are to answer the same and leave the same behind. */
 #include "carried_out.h"
 
+#include "host/term/term.h"
+
 #include <dirent.h>
 #include <sys/stat.h>
 

@@ -3,6 +3,7 @@
 #include "carried_out.h"
 
 #include "host/probe/probe.h"
+#include "host/process/process.h"
 
 #include <pthread.h>
 #include <sys/stat.h>

@@ -3,6 +3,7 @@
 
 #include "host/library/library.h"
 #include "host/self/self.h"
+#include "host/term/term.h"
 #include "tests/tracers/journal.h"
 
 #include <dlfcn.h>

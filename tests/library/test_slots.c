@@ -2,6 +2,7 @@
 #include "files.h"
 
 #include "host/library/library.h"
+#include "host/term/term.h"
 
 static struct th_library *open_library(const char *path)
 {

@@ -1,13 +1,15 @@
 """The order of the rooms: which header may be included from where.
 
-A room of the host includes the faces (host/NAME/NAME.h) of rooms below it, its own headers by their
-plain names, and plugin_api. A folder in a room's folder is a part of that room: from one to the other
+A room of the host includes headers of the interfaces (faces.py) of rooms below it, its own headers by
+their plain names, and plugin_api. A folder in a room's folder is a part of that room: from one to the other
 a header goes by its whole path. Shared objects and plugin_api see nothing of the host. The tests of a
-room may open that room's inner headers, otherwise they include faces like everyone.
+room may open that room's inner headers, otherwise they include faces.
 """
 
 import os
 import re
+
+import faces
 
 # From the ground up; rooms on one line do not see each other.
 ORDER = [
@@ -34,11 +36,7 @@ SHARED_OBJECTS = ('plugins', 'tracers')  # folders of tests/ that see no more th
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 
 
-def is_face(parts):
-    return len(parts) == 3 and parts[2] == parts[1] + '.h'
-
-
-def fault_in_host(folder, header):
+def fault_in_host(folder, header, interface):
     """What is wrong with a file of host/FOLDER including HEADER, which is in the host."""
     room = folder.split('/')[0] or None
     parts = header.split('/')
@@ -50,25 +48,26 @@ def fault_in_host(folder, header):
     if other == room:
         return None if os.path.dirname(header) != 'host/' + folder else \
             'a header of the own folder is included by its plain name'
-    if not is_face(parts):
-        return 'an inner header of %s: other rooms include host/%s/%s.h' % (other, other, other)
+    if header not in interface and not faces.is_face(header):
+        return 'an inner header of %s: host/%s/%s.h has what other rooms include' % (other, other, other)
     if room is None or LEVEL[other] >= LEVEL[room]:
         return '%s is not below %s' % (other, room or 'this file')
     return None
 
 
-def fault(path, header, siblings):
-    """What is wrong with PATH including "HEADER"; SIBLINGS are the files in PATH's folder."""
+def fault(path, header, siblings, interface):
+    """What is wrong with PATH including "HEADER"; SIBLINGS are the files in PATH's folder, INTERFACE
+    the headers that other rooms may include."""
     place = path.split('/')
     parts = header.split('/')
     if '..' in parts and place[0] in ('host', 'plugin_api', 'tests') and place[1] not in SHARED_OBJECTS:
         return 'an include goes by the top of the tree, not by ".."'
     if parts[0] == 'host':
         if place[0] == 'host':
-            return fault_in_host('/'.join(place[1:-1]), header)
+            return fault_in_host('/'.join(place[1:-1]), header, interface)
         if place[0] == 'tests' and place[1] not in SHARED_OBJECTS:
             # A fuzzer tests one room, as the tests in that room's folder do.
-            return None if is_face(parts) or place[1] in (parts[1], 'fuzz') or header == FREE_FOR_ALL else \
+            return None if faces.is_face(header) or place[1] in (parts[1], 'fuzz') or header == FREE_FOR_ALL else \
                 'an inner header of %s: only tests/%s may open it' % (parts[1], parts[1])
         return 'nothing of the host is seen from here'
     if len(parts) == 1 and place[0] == 'host' and header not in siblings:
@@ -78,6 +77,7 @@ def fault(path, header, siblings):
 
 def check(tree):
     folders = {}
+    interface = faces.interface(faces.Headers(tree))
     for path in tree.files:
         folders.setdefault(os.path.dirname(path), set()).add(os.path.basename(path))
     for path in tree.c_files():
@@ -90,7 +90,7 @@ def check(tree):
             if not found:
                 continue
             quote, header = found.groups()
-            wrong = fault(path, header, folders[os.path.dirname(path)]) if quote == '"' else \
+            wrong = fault(path, header, folders[os.path.dirname(path)], interface) if quote == '"' else \
                 'a header of this project goes in quotes' if header.startswith('host/') else None
             if wrong:
                 yield path, number, '%s: %s' % (header, wrong)

@@ -10,6 +10,7 @@ sys.dont_write_bytecode = True
 
 import clang_format
 import exports
+import faces
 import function_table
 import host_map
 import names
@@ -53,6 +54,7 @@ class Checks(unittest.TestCase):
                    '#include "host/base/base.h"\n')
         self.write('host/term/text/print.h', '')
         self.write('host/term/term.h', '#include "host/term/text/print.h"\n')
+        self.write('host/process/process.c', '#include "host/term/text/print.h"\n')
         self.write('plugin_api/erl_nif.h', '#include "erl_drv_nif.h"\n')
         self.assertEqual(self.found(rooms), [])
 
@@ -76,6 +78,27 @@ class Checks(unittest.TestCase):
             'host/progress/inner.c:1', 'host/replay/beside.c:1',
             'host/term/own.c:1', 'host/term/own.c:2', 'host/term/own.c:3', 'host/term/own.c:4',
             'plugin_api/erl_nif.h:1', 'tests/cli/test_x.c:1', 'tracers/text/text.c:1'])
+
+    def test_faces(self):
+        speaks = '/*\n * A room.\n */\n'
+        self.write('host/base/base.h', speaks + '#include "error.h"\n')
+        self.write('host/base/error.h', 'void th_error_clear(void);\n')
+        self.write('host/base/base_internal.h', 'void th_base_begin(void);\n')
+        self.write('host/term/term.h', speaks + '#include "atom.h"\nint th_term(void);\n')
+        self.write('host/term/atom.h', '#include "host/base/error.h"\n')
+        self.write('host/cli/main.c', '#include "host/term/term.h"\n')
+        self.assertEqual(self.found(faces), [])
+
+    def test_faces_that_are_wrong(self):
+        for number in range(61):
+            self.write('host/base/h%d.h' % number, '')
+        self.write('host/base/many.c', ''.join('#include "h%d.h"\n' % number for number in range(61)))
+        self.write('host/base/base.h', '/* Short. */\n#include "base_internal.h"\n#include "unused.h"\n')
+        self.write('host/base/base_internal.h', '')
+        self.write('host/base/unused.h', '')
+        self.write('host/term/list.c', '#include "host/base/base.h"\n')
+        self.assertEqual(sorted(self.found(faces)), ['host/base/base.h:1'] * 3 + [
+            'host/base/many.c:1', 'host/term/list.c:1'])
 
     def test_names(self):
         for path in ('host/x86_64.S', 'tests/term/test_utf8.c', 'host/commonly.c'):

@@ -1,6 +1,7 @@
 /* Atoms: one word each, both encodings, the limits. */
 #include "host/base/base.h"
 #include "host/nif/nif.h"
+#include "host/term/term.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,9 @@
 /* Binaries, I/O lists and the external term format. */
+#include "host/check/check.h"
 #include "host/nif/nif.h"
 #include "host/process/process.h"
 #include "host/runtime/runtime.h"
+#include "host/term/term.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* Vectors of binaries, and queues of them. What vectors are made of was measured from a BEAM. */
 #include "host/base/base.h"
 #include "host/nif/nif.h"
+#include "host/term/term.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

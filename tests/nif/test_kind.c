@@ -1,5 +1,6 @@
 /* What terms are, how they compare, their hashes; unique integers and references. */
 #include "host/nif/nif.h"
+#include "host/term/term.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

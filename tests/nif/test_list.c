@@ -1,5 +1,7 @@
 /* Lists and strings. */
 #include "host/nif/nif.h"
+#include "host/term/term.h"
+#include "plugin_api/erl_nif.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

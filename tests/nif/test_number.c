@@ -1,5 +1,6 @@
 /* Numbers: every range, small and big; what fails leaves the output alone. */
 #include "host/nif/nif.h"
+#include "host/term/term.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,6 +1,7 @@
 /* Processes, ports and sending, outside of callbacks and from other threads. */
 #include "host/nif/nif.h"
 #include "host/process/process.h"
+#include "host/term/term.h"
 
 #include <pthread.h>
 #include <setjmp.h>

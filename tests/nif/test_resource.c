@@ -1,4 +1,5 @@
 /* Resources and private data, with types that the library `keeper` opens. */
+#include "host/base/base.h"
 #include "host/library/library.h"
 #include "host/nif/nif.h"
 #include "tests/tracers/keeper.h"

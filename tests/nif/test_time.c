@@ -2,6 +2,7 @@
  */
 #include "host/nif/nif.h"
 #include "host/self/self.h"
+#include "host/term/term.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

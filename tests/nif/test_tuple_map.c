@@ -1,5 +1,6 @@
 /* Tuples and maps. */
 #include "host/nif/nif.h"
+#include "host/term/term.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

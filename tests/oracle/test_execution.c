@@ -2,6 +2,7 @@
  * Random programs, run by a real BEAM under trace: callers, returns, exceptions and returns to
  * functions are the same here, computed from what the same program did (execution.escript).
  */
+#include "host/trace/trace.h"
 #include "tests/support/retraced.h"
 
 #include "host/base/base.h"

@@ -1,6 +1,7 @@
 /* Match specifications against a real BEAM: what erlang:match_spec_test/3 and
  * erlang:trace_pattern/3 say, by tests/oracle/match.escript. */
 #include "host/base/base.h"
+#include "host/match/match.h"
 #include "host/term/term.h"
 #include "host/trace/trace.h"
 #include "tests/support/beam.h"

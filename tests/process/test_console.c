@@ -1,5 +1,6 @@
 /* The console prints each message on a line of its own. */
 #include "host/process/process.h"
+#include "host/term/term.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,6 +8,7 @@
 #include <stdlib.h>
 
 #include <cmocka.h>
+#include <string.h>
 
 /* What the console has printed since it was given *FILE; free it. */
 static char *printed(FILE *file, char **text)

@@ -1,5 +1,6 @@
 /* The host's own processes, and mail to them and to recorded ones, from several threads. */
 #include "host/process/process.h"
+#include "host/term/term.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,5 +1,7 @@
 /* Processes of the host with a mailbox: what is sent is kept, in order, until it is taken. */
+#include "host/base/base.h"
 #include "host/process/process.h"
+#include "host/term/term.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /* Monitors: who watches is told of the end, once, or is not told any more. */
 #include "host/process/process.h"
+#include "host/term/term.h"
 
 #include <pthread.h>
 #include <sched.h>

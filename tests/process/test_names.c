@@ -2,6 +2,7 @@
 #include "host/process/process_internal.h"
 #include "host/process/process.h"
 #include "host/progress/progress.h"
+#include "host/term/term.h"
 
 #include <pthread.h>
 #include <setjmp.h>

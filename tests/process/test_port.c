@@ -2,6 +2,7 @@
 #include "host/process/process.h"
 
 #include "host/base/base.h"
+#include "host/term/term.h"
 
 #include <pthread.h>
 #include <setjmp.h>

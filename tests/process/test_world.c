@@ -1,5 +1,7 @@
 /* The world: who is seen, who ended, who has which name, and what is forgotten. */
+#include "host/base/base.h"
 #include "host/process/process.h"
+#include "host/term/term.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,6 +2,8 @@
  * Streams of connections: as they come, in whatever pieces; where they begin or go on within a
  * record; how they end, and are taken up again. Long because: all of it plays the same server.
  */
+#include "host/term/term.h"
+#include "host/trace/trace.h"
 #include "tests/support/server.h"
 #include "tests/support/stream.h"
 

@@ -2,8 +2,11 @@
  * What discarding costs: over whole recordings, a tracer that wants nothing is asked about each
  * gated event, has nothing decoded, and nothing is allocated.
  */
+#include "host/base/base.h"
 #include "host/process/process.h"
 #include "host/replay/replay.h"
+#include "host/term/term.h"
+#include "host/trace/trace.h"
 #include "tests/support/loaded.h"
 #include "tests/support/skipping.h"
 

@@ -1,4 +1,5 @@
 /* Which probes recorded events hit, with which arguments. */
+#include "host/base/base.h"
 #include "host/probe/probe.h"
 #include "tests/support/scene.h"
 #include "tests/support/stream.h"
@@ -8,6 +9,7 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <string.h>
 
 static struct th_buffer hits;
 

@@ -1,4 +1,5 @@
 /* Recordings as executions: the example of tail calls, and what a BEAM recorded, traced again. */
+#include "host/trace/trace.h"
 #include "tests/support/retraced.h"
 
 #include "host/base/base.h"

@@ -1,4 +1,7 @@
 /* JSON lines as events: what each line means, and what is said about those that are wrong. */
+#include "host/base/base.h"
+#include "host/term/term.h"
+#include "host/trace/trace.h"
 #include "tests/support/stream.h"
 
 #include <setjmp.h>

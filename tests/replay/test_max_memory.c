@@ -1,10 +1,13 @@
 /* An event that takes more memory than it may is passed over, whatever it takes the memory for. */
+#include "host/base/base.h"
+#include "host/trace/trace.h"
 #include "tests/support/stream.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <zlib.h>
 
 #include <cmocka.h>

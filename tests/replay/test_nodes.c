@@ -4,6 +4,7 @@
  * ends.
  */
 #include "host/process/process.h"
+#include "host/term/term.h"
 #include "tests/support/scene.h"
 #include "tests/support/server.h"
 #include "tests/support/stream.h"

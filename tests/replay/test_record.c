@@ -2,12 +2,16 @@
  * Records in every encoding: what is read in place, compared with learned beginnings or decoded the
  * long way comes out the same. Whose pids are local is learned from the stream.
  */
+#include "host/base/base.h"
+#include "host/term/term.h"
+#include "host/trace/trace.h"
 #include "tests/support/stream.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
 #include <zlib.h>
 
 #include <cmocka.h>

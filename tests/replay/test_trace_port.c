@@ -2,6 +2,9 @@
  * Trace-port files: what is told of a record without decoding it is what is in it, for all that
  * real nodes wrote; damage is told with its place, and what is sound around it is read.
  */
+#include "host/base/base.h"
+#include "host/term/term.h"
+#include "host/trace/trace.h"
 #include "tests/support/stream.h"
 
 #include <setjmp.h>

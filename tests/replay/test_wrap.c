@@ -1,5 +1,7 @@
 /* Which files are taken for a wrap set, and in which order; what is told where that is a guess. */
+#include "host/base/base.h"
 #include "host/replay/replay_internal.h"
+#include "host/trace/trace.h"
 #include "tests/support/stream.h"
 
 #include <setjmp.h>

@@ -1,5 +1,7 @@
 /* Streams written anew: the same to the byte after they were the other format, whole or not there.
  */
+#include "host/base/base.h"
+#include "host/trace/trace.h"
 #include "tests/support/skipping.h"
 #include "tests/support/stream.h"
 

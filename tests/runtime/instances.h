@@ -3,10 +3,12 @@
 #ifndef INSTANCES_H
 #define INSTANCES_H
 
+#include "host/base/base.h"
+#include "host/code/code.h"
+#include "host/runtime/traced/native_call.h"
+#include "plugin_api/erl_nif.h"
 #include "tests/runtime/traced.h"
 #include "tests/support/compiled.h"
-
-#include "host/runtime/traced/native_call.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -2,6 +2,7 @@
 #ifndef LOCALS_H
 #define LOCALS_H
 
+#include "host/base/base.h"
 #include "tests/runtime/traced.h"
 
 static struct th_library *locals;

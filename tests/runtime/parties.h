@@ -3,6 +3,10 @@
 #ifndef PARTIES_H
 #define PARTIES_H
 
+#include "host/base/base.h"
+#include "host/code/code.h"
+#include "host/process/process.h"
+#include "host/term/term.h"
 #include "tests/support/lines.h"
 #include "tests/support/loaded.h"
 

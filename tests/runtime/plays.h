@@ -3,6 +3,8 @@
 #ifndef PLAYS_H
 #define PLAYS_H
 
+#include "host/code/code.h"
+#include "host/term/term.h"
 #include "tests/support/loaded.h"
 #include "tests/support/scene.h"
 

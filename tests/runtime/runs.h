@@ -2,7 +2,10 @@
 #ifndef RUNS_H
 #define RUNS_H
 
+#include "host/base/base.h"
+#include "host/code/code.h"
 #include "host/runtime/queue.h"
+#include "host/term/term.h"
 #include "tests/plugins/runner.h"
 #include "tests/support/loaded.h"
 

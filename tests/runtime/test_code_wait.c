@@ -1,6 +1,8 @@
 /* Processes that have code loaded, purged and deleted: they wait without a thread. */
 #include "parties.h"
 
+#include "host/base/base.h"
+#include "host/process/process.h"
 #include "tests/support/versions.h"
 
 #include "host/runtime/mailbox.h"

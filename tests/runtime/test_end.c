@@ -3,6 +3,7 @@
 #include "runs.h"
 
 #include "host/self/self.h"
+#include "host/term/term.h"
 #include "tests/tracers/options.h"
 
 #include <pthread.h>

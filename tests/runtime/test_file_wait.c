@@ -2,6 +2,7 @@
  * An I/O thread, the only one, is held up by opening a pipe that nobody writes to. */
 #include "parties.h"
 
+#include "host/base/base.h"
 #include "host/probe/probe.h"
 
 #include <errno.h>

@@ -1,5 +1,7 @@
 /* A process that does as it is told, killed by who tells it. */
 #include "parties.h"
+#include "host/base/base.h"
+#include "host/code/code.h"
 #include "host/runtime/mailbox.h"
 
 #include <pthread.h>

@@ -1,4 +1,7 @@
 /* Modules that are loaded, replaced and removed while processes call them. */
+#include "host/base/base.h"
+#include "host/process/process.h"
+#include "host/term/term.h"
 #include "tests/support/lines.h"
 #include "tests/support/versions.h"
 

@@ -7,6 +7,9 @@
  * A million trials of the first kind, 100,000 each of the others; a twentieth where a sanitizer
  * watches.
  */
+#include "host/base/base.h"
+#include "host/process/process.h"
+#include "host/term/term.h"
 #include "tests/support/loaded.h"
 #include "tests/support/versions.h"
 

@@ -10,6 +10,8 @@
  * 10,000,000 calls and 500 commits at least; STRESS_COMMITS for more. A twentieth of it where a
  * sanitizer watches.
  */
+#include "host/base/base.h"
+#include "host/term/term.h"
 #include "tests/support/scene.h"
 #include "tests/support/versions.h"
 

@@ -1,5 +1,6 @@
 /* The example of OTP's document on tracing, plugins/spec_example, under local breakpoints: as in a
  * BEAM, whatever compiler has made it. */
+#include "host/base/base.h"
 #include "tests/runtime/locals.h"
 
 #include <unistd.h>

@@ -1,6 +1,9 @@
 /* Calls that functions make: nested ones, tail calls, calls with a continuation; exceptions. */
 #include "parties.h"
+#include "host/process/process.h"
 #include "host/runtime/process_life.h"
+#include "host/runtime/runtime.h"
+#include "host/term/term.h"
 
 static struct th_process *process;
 

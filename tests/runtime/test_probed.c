@@ -1,9 +1,14 @@
 /* Which probes a script hits, with which arguments, as the host's own watcher sees them. */
 #include "parties.h"
 
+#include "host/base/base.h"
+#include "host/code/code.h"
 #include "host/probe/probe.h"
+#include "host/process/process.h"
+#include "host/term/term.h"
 
 #include <pthread.h>
+#include <string.h>
 #include <unistd.h>
 
 static struct th_process *process;

@@ -1,6 +1,10 @@
 /* What a process keeps: its heap in long chains, resources and their destructors, messages. */
 #include "runs.h"
+#include "host/process/process.h"
 #include "host/runtime/process_life.h"
+#include "host/runtime/runtime.h"
+#include "host/runtime/runtime_internal.h"
+#include "host/term/term.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,6 +1,8 @@
 /* Processes as those see them who ask from outside, while they run, wait, come and go. */
 #include "parties.h"
 
+#include "host/base/base.h"
+
 #include <pthread.h>
 #include <unistd.h>
 

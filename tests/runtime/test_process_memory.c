@@ -1,8 +1,12 @@
 /* Memory of processes that have ended: the next ones have it, and nothing of what was in it. */
+#include "host/check/check.h"
 #include "host/runtime/process_life.h"
 
 #include "host/base/base.h"
+#include "host/runtime/runtime.h"
+#include "host/runtime/runtime_internal.h"
 #include "host/self/self.h"
+#include "host/term/term.h"
 
 #include <pthread.h>
 #include <setjmp.h>

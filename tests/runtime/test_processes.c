@@ -1,6 +1,8 @@
 /* Processes: what they send, links, monitors, names, exits; many of them. Threads and order as in a
  * BEAM, where all of it was measured (OTP 25). */
 #include "parties.h"
+#include "host/base/base.h"
+#include "host/process/process.h"
 #include "host/runtime/mailbox.h"
 
 #include <time.h>

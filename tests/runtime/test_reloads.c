@@ -4,6 +4,7 @@
  *
  * 2,000 times; STRESS_RELOADS for more.
  */
+#include "host/base/base.h"
 #include "tests/support/scene.h"
 #include "tests/support/uncached.h"
 #include "tests/support/versions.h"

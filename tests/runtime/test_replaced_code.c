@@ -1,5 +1,6 @@
 /* Code takes the place of other code: breakpoints, their counters and what waits for code to come
  * are the functions', not the code's. */
+#include "host/code/code.h"
 #include "tests/runtime/replaced.h"
 
 #include "host/runtime/traced/native_call.h"

@@ -5,6 +5,7 @@
 
 #include "host/nif/nif.h"
 #include "host/self/self.h"
+#include "host/term/term.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,6 +1,8 @@
 /* Sequential tokens: the answers are those of OTP 25. */
 #include "parties.h"
 
+#include "host/base/base.h"
+
 static struct th_process *process;
 
 #define call(...) call_in(process, __VA_ARGS__)

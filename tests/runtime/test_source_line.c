@@ -2,6 +2,7 @@
  * for. */
 #include "traced.h"
 
+#include "host/base/base.h"
 #include "tests/support/compiled.h"
 
 #include <unistd.h>

@@ -1,6 +1,7 @@
 /* The stack in process_dump: who waits, and which handlers there are, by their addresses. */
 #include "traced.h"
 
+#include "host/base/base.h"
 #include "tests/support/compiled.h"
 #include "tests/support/versions.h"
 

@@ -1,4 +1,5 @@
 /* Calls of library functions meet breakpoints in export entries; and their ends are told. */
+#include "host/code/code.h"
 #include "tests/runtime/traced.h"
 
 /* --- Which calls, and who makes them --------------------------------------------------------- */

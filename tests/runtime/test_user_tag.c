@@ -1,6 +1,7 @@
 /* User tags: put, told, spread with messages, restored. The rules are those of OTP's emulator. */
 #include "parties.h"
 
+#include "host/base/base.h"
 #include "host/probe/probe.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* Expressions: comprehensions and funs. */
+#include "host/term/term.h"
 #include "tests/support/evaluating.h"
 
 #include "host/shell/shell_internal.h"

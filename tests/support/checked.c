@@ -2,6 +2,11 @@
 
 #include "loaded.h"
 
+#include "host/base/base.h"
+#include "host/check/check.h"
+#include "host/code/code.h"
+#include "host/term/term.h"
+
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 #include "evaluating.h"
 
+#include "host/process/process.h"
+#include "host/term/term.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 #include "loaded.h"
 
+#include "host/base/base.h"
+
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,6 +3,8 @@
 #include "stream.h"
 
 #include "host/base/base.h"
+#include "host/term/term.h"
+#include "host/trace/trace.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

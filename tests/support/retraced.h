@@ -11,6 +11,9 @@
 #define RETRACED_H
 
 #include "host/replay/replay.h"
+#include "host/trace/trace.h"
+
+struct th_execution_counts;
 
 struct retracing {
     const char *module;    /* calls of this one; NULL: of all */

@@ -2,8 +2,10 @@
 
 #include "loaded.h"
 
+#include "host/base/base.h"
 #include "host/code/code.h"
 #include "host/process/process.h"
+#include "host/term/term.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

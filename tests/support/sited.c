@@ -1,6 +1,7 @@
 #include "sited.h"
 
 #include "host/base/base.h"
+#include "host/breakpoint/breakpoint.h"
 
 struct sited sited_functions[SITED_FUNCTIONS];
 

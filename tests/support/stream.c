@@ -1,5 +1,9 @@
 #include "stream.h"
 
+#include "host/base/base.h"
+#include "host/term/term.h"
+#include "host/trace/trace.h"
+
 #include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,7 @@
 #include "succession.h"
 
+#include "host/base/base.h"
+
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>

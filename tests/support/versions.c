@@ -1,6 +1,8 @@
 #include "versions.h"
 
 #include "host/base/base.h"
+#include "host/library/library.h"
+#include "host/term/term.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #ifndef TH_TESTS_LIVE_H
 #define TH_TESTS_LIVE_H
 
+#include "host/term/term.h"
 #include "tests/support/alive.h"
 
 #include "host/process/process.h"

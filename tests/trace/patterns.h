@@ -2,6 +2,7 @@
 #ifndef TH_TESTS_PATTERNS_H
 #define TH_TESTS_PATTERNS_H
 
+#include "host/term/term.h"
 #include "tests/support/scene.h"
 
 #include "host/process/process.h"

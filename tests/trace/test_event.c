@@ -1,5 +1,7 @@
 /* Events from trace tuples and back: every shape that a recorder writes, and those that none does.
  */
+#include "host/base/base.h"
+#include "host/term/term.h"
 #include "host/trace/event.h"
 
 #include <setjmp.h>

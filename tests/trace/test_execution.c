@@ -1,4 +1,5 @@
 /* The stack of a replayed process: what a recording tells, and what it does not. See executed.h. */
+#include "host/term/term.h"
 #include "tests/support/executed.h"
 
 #include <setjmp.h>

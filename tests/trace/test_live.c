@@ -1,4 +1,6 @@
 /* What happens in this host takes the way of all events: calls. */
+#include "host/match/match.h"
+#include "host/term/term.h"
 #include "tests/trace/live.h"
 
 #include "host/code/code.h"

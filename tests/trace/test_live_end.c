@@ -1,4 +1,5 @@
 /* Live calls: how they end, and what is counted of them. */
+#include "host/term/term.h"
 #include "tests/trace/live.h"
 
 /* --- ends --- */

@@ -1,5 +1,6 @@
 /* What happens in this host and is no call; who inherits; functions that come and go; recorded and
  * live events in one tracing; control calls of other threads. */
+#include "host/term/term.h"
 #include "tests/support/alive.h"
 
 #include "host/base/base.h"

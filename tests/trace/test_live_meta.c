@@ -1,6 +1,7 @@
 /* Meta tracers that are not their session's own, where threads call this host's functions.
  *
  * Long because: how one is told, how it goes and when it is unloaded share all their steps. */
+#include "host/base/base.h"
 #include "tests/trace/live.h"
 
 #include "host/library/library.h"

@@ -11,6 +11,7 @@
  *
  * Runs for a second, or for STRESS_SECONDS.
  */
+#include "host/term/term.h"
 #include "tests/support/alive.h"
 #include "tests/support/loaded.h"
 

@@ -1,4 +1,5 @@
 /* Patterns for functions with two sites, and with one: what each gets, and what is refused. */
+#include "host/base/base.h"
 #include "tests/trace/sites.h"
 
 /* --- what each gets --- */

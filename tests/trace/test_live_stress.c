@@ -13,6 +13,7 @@
  *
  * Runs for a second, or for STRESS_SECONDS; on a slow machine until there was something to see.
  */
+#include "host/term/term.h"
 #include "tests/support/loaded.h"
 #include "tests/support/sited.h"
 

@@ -1,4 +1,6 @@
 /* Patterns for messages: which sends and receives they let pass, and what a tracer gets of them. */
+#include "host/base/base.h"
+#include "host/term/term.h"
 #include "tests/trace/patterns.h"
 
 #include "host/progress/progress.h"

@@ -1,4 +1,6 @@
 /* Meta tracers that are not their session's own. */
+#include "host/base/base.h"
+#include "host/library/library.h"
 #include "host/self/self.h"
 #include "tests/trace/patterns.h"
 

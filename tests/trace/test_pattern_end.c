@@ -1,4 +1,5 @@
 /* Function patterns: how calls end, who called, and the example of the specification. */
+#include "host/base/base.h"
 #include "tests/trace/patterns.h"
 
 /* --- ends --- */

@@ -1,4 +1,5 @@
 /* The tracer of a session is replaced: between events, in callbacks, with and without upgrade(). */
+#include "host/base/base.h"
 #include "tests/support/succession.h"
 #include "tests/trace/live.h"
 

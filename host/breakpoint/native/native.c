@@ -1,11 +1,11 @@
 #include "native.h"
 
-#include "host/breakpoint/breakpoint_session.h"
 #include "native_internal.h"
 #include "native_thunk.h"
 
-#include "host/base/base.h"
-#include "host/library/library.h"
+#include "host/base/buffer.h"
+#include "host/base/hash.h"
+#include "host/library/code_map.h"
 
 #include <errno.h>
 #include <pthread.h>

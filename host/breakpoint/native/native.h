@@ -31,6 +31,7 @@
 #ifndef TH_NATIVE_H
 #define TH_NATIVE_H
 
+#include "host/base/error.h"
 #include "host/breakpoint/generic_bp.h"
 #include "host/breakpoint/site.h"
 

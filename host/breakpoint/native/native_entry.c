@@ -1,7 +1,7 @@
 #include "native_internal.h"
 
-#include "host/base/base.h"
-#include "host/library/library.h"
+#include "host/base/memory.h"
+#include "host/library/code_map.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -8,11 +8,11 @@
 #ifndef TH_NATIVE_INTERNAL_H
 #define TH_NATIVE_INTERNAL_H
 
-#include "native.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct th_library;
 
 /* Asks the kernel for what th_native_text_write() needs. False: it has no such thing. */
 bool th_native_text_begin(void);

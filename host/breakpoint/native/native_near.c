@@ -1,9 +1,8 @@
 #include "native_internal.h"
-
 #include "native_thunk.h"
 
-#include "host/base/base.h"
-#include "host/library/library.h"
+#include "host/base/memory.h"
+#include "host/library/code_map.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "native_internal.h"
 
-#include "host/base/base.h"
+#include "host/base/error.h"
 
 #include <errno.h>
 #include <linux/membarrier.h>

@@ -12,7 +12,6 @@
 
 #ifndef __ASSEMBLER__
 
-#include "host/breakpoint/generic_bp.h"
 #include "native.h"
 
 _Static_assert(offsetof(struct th_native, active) == TH_NATIVE_ACTIVE, "as native_thunk.S has it");

@@ -1,12 +1,17 @@
 /* tracehost ctl: tells a host that runs what to do. */
 #include "ctl.h"
 
-#include "host/cli/subcommand.h"
+#include "host/base/buffer.h"
+#include "host/base/log.h"
 #include "host/cli/interrupt.h"
 #include "host/cli/line_editor.h"
+#include "host/cli/options/usage.h"
+#include "host/cli/subcommand.h"
+#include "host/control/commands/commands.h"
 #include "host/control/control.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,12 @@
 #ifndef TH_CTL_H
 #define TH_CTL_H
 
-#include "host/control/control.h"
-#include "host/library/library.h"
+#include "host/base/error.h"
 
+#include <jansson.h>
 #include <stdio.h>
+
+struct th_names;
 
 struct th_ctl {
     struct th_control_client *client;

@@ -2,12 +2,14 @@
  * asked for its sessions, functions, tracers and modules. */
 #include "ctl.h"
 
-#include "host/control/control.h"
+#include "host/base/memory.h"
 #include "host/cli/line_editor.h"
 #include "host/cli/options/complete.h"
+#include "host/control/commands/commands.h"
+#include "host/control/commands/session_options.h"
+#include "host/control/control.h"
 
-#include "host/trace/trace.h"
-
+#include <jansson.h>
 #include <string.h>
 
 /* A line, taken apart. */

@@ -1,8 +1,9 @@
 /* The answers of the host's commands, as people read them: an entry in a table for each. */
 #include "ctl.h"
 
-#include "host/cli/subcommand.h"
+#include "host/base/buffer.h"
 
+#include <jansson.h>
 #include <string.h>
 
 static const char *text_of(const json_t *object, const char *key)

@@ -4,10 +4,12 @@
  */
 #include "ctl.h"
 
-#include "host/cli/subcommand.h"
+#include "host/base/memory.h"
 #include "host/cli/interrupt.h"
 #include "host/cli/line_editor.h"
+#include "host/control/control.h"
 
+#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,12 @@
 /* What people see of values in the answers of a host. */
 #include "ctl.h"
 
-#include "host/base/base.h"
-#include "host/trace/trace.h"
+#include "host/base/buffer.h"
+#include "host/term/make.h"
+#include "host/term/text.h"
+#include "host/trace/event.h"
 
+#include <jansson.h>
 #include <string.h>
 
 enum { MOST_COLUMNS = 16, GAP = 2 };

@@ -1,5 +1,6 @@
 #include "complete.h"
 
+#include "host/base/buffer.h"
 #include "host/cli/subcommand.h"
 
 #include <ctype.h>

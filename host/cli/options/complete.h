@@ -18,7 +18,8 @@
 
 #include "usage.h"
 
-#include "host/library/library.h"
+#include "host/control/argument.h"
+#include "host/library/name_list.h"
 
 /* A word that is being typed, at a prompt or in a shell. */
 struct th_typed_word {

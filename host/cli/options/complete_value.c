@@ -1,12 +1,16 @@
 /* What may be put in as the value of an option, or as an argument. */
 #include "complete.h"
 
+#include "host/base/buffer.h"
 #include "host/cli/ctl/ctl.h"
 #include "host/cli/line_editor.h"
-
-#include "host/library/library.h"
+#include "host/control/control.h"
+#include "host/library/code_map.h"
+#include "host/library/entry.h"
+#include "host/library/find.h"
+#include "host/library/load.h"
 #include "host/probe/probe.h"
-#include "host/trace/trace.h"
+#include "host/trace/named_tracer.h"
 
 #include <string.h>
 

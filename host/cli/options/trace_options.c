@@ -1,10 +1,14 @@
 #include "trace_options.h"
 
+#include "host/base/output.h"
 #include "host/cli/call_session.h"
 #include "host/cli/interrupt.h"
+#include "host/cli/subcommand.h"
 #include "host/cli/top/top.h"
-
+#include "host/control/commands/commands.h"
+#include "host/control/commands/session_options.h"
 #include "host/crash/crash.h"
+#include "host/term/text.h"
 
 #include <stdlib.h>
 #include <string.h>

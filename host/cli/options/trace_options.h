@@ -10,8 +10,7 @@
 #ifndef TH_TRACE_OPTIONS_H
 #define TH_TRACE_OPTIONS_H
 
-#include "host/cli/subcommand.h"
-#include "host/control/control.h"
+#include "host/control/commands/session_options.h"
 
 struct th_trace_options {
     bool live; /* what happens in this host is traced, not a recording */

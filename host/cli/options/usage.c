@@ -1,7 +1,9 @@
 #include "usage.h"
 
-#include "host/trace/trace.h"
+#include "host/base/buffer.h"
 #include "host/cli/subcommand.h"
+#include "host/control/server.h"
+#include "host/trace/tags.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef TH_USAGE_H
 #define TH_USAGE_H
 
-#include "host/control/control.h"
+#include "host/base/error.h"
 
 /* Arguments whose members are in one struct. */
 struct th_argument_set {

@@ -6,13 +6,22 @@
  */
 #include "top.h"
 
-#include "host/cli/interrupt.h"
-#include "host/cli/progress_line.h"
 #include "top_terminal.h"
 #include "top_view.h"
 
+#include "host/base/buffer.h"
+#include "host/cli/interrupt.h"
+#include "host/cli/options/trace_options.h"
+#include "host/cli/progress_line.h"
+#include "host/cli/subcommand.h"
+#include "host/control/commands/commands.h"
+#include "host/control/commands/session_options.h"
 #include "host/crash/crash.h"
+#include "host/replay/reader.h"
 #include "host/runtime/runtime.h"
+#include "host/term/clock.h"
+#include "host/trace/live/live.h"
+#include "host/trace/pattern.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -17,9 +17,10 @@
 #ifndef TH_TOP_H
 #define TH_TOP_H
 
-#include "host/cli/options/trace_options.h"
+#include "host/base/error.h"
 
-#include "host/replay/replay.h"
+struct th_trace_options;
+struct th_control_host;
 
 /* After the last option. TH_USAGE, with the reason, if there can be no view, or options say what
  * only a tracer can do, and there is none. */

@@ -1,7 +1,7 @@
 #include "top_terminal.h"
 
 #include "host/cli/interrupt.h"
-#include "host/term/term.h"
+#include "host/term/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -19,7 +19,7 @@
 #ifndef TH_TOP_TERMINAL_H
 #define TH_TOP_TERMINAL_H
 
-#include "host/base/base.h"
+#include "host/base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 #include "top_view.h"
 
+#include "host/base/buffer.h"
+#include "host/trace/pattern.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,12 @@
 #ifndef TH_TOP_VIEW_H
 #define TH_TOP_VIEW_H
 
-#include "host/trace/trace.h"
+#include "host/base/hash.h"
+
+#include <stdbool.h>
+
+struct th_mfa;
+struct th_buffer;
 
 /*
  * What `--top` shows, as numbers: a row for each function, from readings of its counts. A rate is

@@ -1,11 +1,14 @@
 /* Commands about code: load, purge, delete, modules. They are carried out apart: they may wait for
  * libraries' code, for processes that are to end, and for each other. */
 #include "commands.h"
-
 #include "commands_internal.h"
 
+#include "host/base/memory.h"
+#include "host/code/instance.h"
 #include "host/control/control_internal.h"
+#include "host/library/name_list.h"
 
+#include <jansson.h>
 #include <string.h>
 
 /* The values that a command's words give. */

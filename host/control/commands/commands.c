@@ -1,9 +1,15 @@
 #include "commands.h"
 
 #include "commands_internal.h"
-#include "host/crash/crash.h"
-#include "host/term/term.h"
 
+#include "host/base/buffer.h"
+#include "host/crash/crash.h"
+#include "host/library/name_list.h"
+#include "host/term/clock.h"
+#include "host/term/text.h"
+#include "host/trace/event.h"
+
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -15,11 +15,13 @@
 #ifndef TH_CONTROL_COMMANDS_H
 #define TH_CONTROL_COMMANDS_H
 
-#include "session_options.h"
 #include "watch.h"
 
 #include "host/control/server.h"
+#include "host/library/find.h"
+#include "host/trace/named_tracer.h"
 
+#include <jansson.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -34,6 +36,7 @@
  *                                                                         then
  *   th_control_main_thread_end(&main_thread);                             it looks no more
  */
+struct th_mfa;
 struct th_main_thread_task;
 
 struct th_control_main_thread {

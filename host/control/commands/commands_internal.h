@@ -4,9 +4,15 @@
 #ifndef TH_COMMANDS_INTERNAL_H
 #define TH_COMMANDS_INTERNAL_H
 
-#include "watch.h"
 #include "session_options.h"
-#include "commands.h"
+
+#include "host/code/loading.h"
+
+#include <jansson.h>
+
+struct th_control_watch;
+struct th_control_main_thread;
+struct stat;
 
 /* --- Of commands.h ------------------------------------------------------------------------------- */
 

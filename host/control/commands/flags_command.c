@@ -1,10 +1,10 @@
 /* The command `flags`: trace flags of processes and ports. */
 #include "commands.h"
-
 #include "commands_internal.h"
 
 #include "host/control/control_internal.h"
 
+#include <jansson.h>
 #include <string.h>
 
 struct flagging {

@@ -1,10 +1,13 @@
 /* Commands about functions: functions, info. */
 #include "commands.h"
-
 #include "commands_internal.h"
 
+#include "host/base/buffer.h"
+#include "host/breakpoint/account.h"
 #include "host/control/control_internal.h"
+#include "host/trace/pattern.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 

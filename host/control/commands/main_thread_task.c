@@ -1,6 +1,7 @@
 #include "commands.h"
-
 #include "commands_internal.h"
+
+#include "host/base/log.h"
 
 #include <time.h>
 

@@ -1,7 +1,11 @@
 #include "commands.h"
-
 #include "commands_internal.h"
+
+#include "host/base/memory.h"
+#include "host/base/thread.h"
 #include "host/crash/crash.h"
+#include "host/library/load.h"
+#include "host/term/text.h"
 
 #include <stdatomic.h>
 #include <string.h>

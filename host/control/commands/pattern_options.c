@@ -1,10 +1,14 @@
 /* Patterns: set for sessions, and the command `pattern`. */
 #include "commands.h"
-
 #include "commands_internal.h"
 
+#include "host/base/memory.h"
 #include "host/control/control_internal.h"
+#include "host/match/match.h"
+#include "host/term/text.h"
+#include "host/trace/named_tracer.h"
 
+#include <jansson.h>
 #include <string.h>
 
 enum th_status th_control_match_read(th_env *env, const char *text, th_term *spec)

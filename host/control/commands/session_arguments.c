@@ -1,7 +1,9 @@
 /* The arguments that say which tracers trace whom and what, from their texts to options. */
-#include "session_options.h"
 
 #include "commands_internal.h"
+
+#include "host/base/buffer.h"
+#include "host/term/text.h"
 
 #include <string.h>
 

@@ -1,10 +1,16 @@
 /* Commands about sessions: attach, detach, replace, sessions. */
 #include "commands.h"
-
 #include "commands_internal.h"
 
+#include "host/base/buffer.h"
+#include "host/breakpoint/account.h"
 #include "host/control/control_internal.h"
+#include "host/library/load.h"
+#include "host/trace/callback.h"
+#include "host/trace/named_tracer.h"
+#include "host/trace/pattern.h"
 
+#include <jansson.h>
 #include <string.h>
 
 /* --- What is told of a session ---------------------------------------------------------------- */

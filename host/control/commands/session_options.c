@@ -2,8 +2,10 @@
 #include "session_options.h"
 
 #include "commands.h"
-
 #include "commands_internal.h"
+
+#include "host/base/buffer.h"
+#include "host/library/load.h"
 #include "host/process/process.h"
 
 bool th_control_session_options_are_empty(const struct th_control_session_options *options)

@@ -2,9 +2,11 @@
 #ifndef TH_TRACE_SESSION_H
 #define TH_TRACE_SESSION_H
 
-#include "host/control/server.h"
-#include "host/trace/trace.h"
+#include "host/control/argument.h"
+#include "host/trace/pattern.h"
+#include "host/trace/tracees.h"
 
+struct th_search;
 struct th_control_host;
 
 /* --- Options ---------------------------------------------------------------------------------- */

@@ -1,8 +1,13 @@
 /* Warnings: of patterns that are for no function, or for functions that cannot have them; of
  * sessions and tracees of which nothing was seen. */
-#include "session_options.h"
 
 #include "commands_internal.h"
+
+#include "host/base/buffer.h"
+#include "host/base/log.h"
+#include "host/library/name_list.h"
+#include "host/term/text.h"
+#include "host/trace/pattern.h"
 
 #include <string.h>
 

@@ -1,10 +1,13 @@
 /* Commands about the host itself: status, tracers, processes, stop, help. */
 #include "commands.h"
-
 #include "commands_internal.h"
 
 #include "host/control/control_internal.h"
+#include "host/process/process.h"
+#include "host/term/clock.h"
+#include "host/trace/live/live.h"
 
+#include <jansson.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -1,7 +1,13 @@
 #include "commands.h"
-
 #include "commands_internal.h"
+
+#include "host/base/buffer.h"
+#include "host/base/thread.h"
 #include "host/crash/crash.h"
+#include "host/library/load.h"
+#include "host/library/name_list.h"
+#include "host/term/clock.h"
+#include "host/trace/named_tracer.h"
 
 #include <errno.h>
 #include <fcntl.h>

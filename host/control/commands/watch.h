@@ -20,11 +20,10 @@
 #ifndef TH_WATCH_H
 #define TH_WATCH_H
 
-#include "host/crash/crash.h"
-#include "host/runtime/runtime.h"
-
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/stat.h>
 
 struct th_control_host;

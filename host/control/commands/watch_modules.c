@@ -1,6 +1,10 @@
-#include "commands.h"
 
+#include "commands.h"
 #include "commands_internal.h"
+#include "watch.h"
+
+#include "host/base/memory.h"
+#include "host/library/find.h"
 
 #include <string.h>
 

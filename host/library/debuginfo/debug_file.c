@@ -2,6 +2,7 @@
 
 #include "line.h"
 
+#include "host/base/buffer.h"
 #include "host/library/library_internal.h"
 
 #include <dwarf.h>

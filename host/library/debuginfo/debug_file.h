@@ -11,11 +11,11 @@
 #ifndef TH_DEBUG_FILE_H
 #define TH_DEBUG_FILE_H
 
-#include "host/library/examine.h"
-#include "line.h"
-
 #include <elfutils/libdw.h>
 #include <gelf.h>
+
+struct th_symbols;
+struct th_examination;
 
 struct th_debug_file {
     Elf *elf;     /* NULL: there is none */

@@ -6,7 +6,8 @@
 
 #include "debug_file.h"
 
-#include "host/base/base.h"
+#include "host/base/buffer.h"
+#include "host/base/hash.h"
 #include "host/library/library_internal.h"
 
 #include <dwarf.h>

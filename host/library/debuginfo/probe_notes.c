@@ -5,6 +5,8 @@
  */
 #include "probe_notes.h"
 
+#include "host/base/buffer.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>

@@ -7,7 +7,7 @@
 #ifndef TH_LIBRARY_PROBE_NOTES_H
 #define TH_LIBRARY_PROBE_NOTES_H
 
-#include "host/base/base.h"
+#include "host/base/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,7 @@
 #include "elf_file.h"
 
+#include "host/base/buffer.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -12,13 +12,15 @@
 #ifndef TH_LIBRARY_ELF_FILE_H
 #define TH_LIBRARY_ELF_FILE_H
 
-#include "host/base/base.h"
-#include "host/library/examine.h"
+#include "host/base/error.h"
 
 #include <gelf.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
+
+struct th_extents;
+struct th_examination;
 
 /* A part of the file that the loader maps. */
 struct th_elf_segment {

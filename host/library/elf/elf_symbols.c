@@ -5,6 +5,9 @@
  */
 #include "elf_file.h"
 
+#include "host/base/buffer.h"
+#include "host/library/examine.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <string.h>

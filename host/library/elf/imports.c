@@ -1,5 +1,7 @@
 #include "elf_file.h"
 
+#include "host/base/buffer.h"
+#include "host/library/examine.h"
 #include "plugin_api/nif_functions.h"
 
 #include <dlfcn.h>

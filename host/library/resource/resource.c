@@ -1,8 +1,10 @@
+#include "resource.h"
+
 #include "resource_internal.h"
 
-#include "host/base/base.h"
-#include "host/library/library_internal.h"
-#include "host/self/self.h"
+#include "host/base/hash.h"
+#include "host/term/atom.h"
+#include "host/term/make.h"
 
 #include <pthread.h>
 #include <stddef.h>

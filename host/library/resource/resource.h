@@ -14,12 +14,12 @@
 #ifndef TH_LIBRARY_RESOURCE_H
 #define TH_LIBRARY_RESOURCE_H
 
-#include "host/library/load.h"
-
-#include "host/term/term.h"
+#include "host/term/env.h"
 #include "plugin_api/erl_nif.h"
 
 #include <stdatomic.h>
+
+struct th_library;
 
 /*
  * Opens the resource type NAME (Latin-1) for LIBRARY, which must be in load() or upgrade(). FLAGS

@@ -18,7 +18,9 @@
  */
 #include "resource_internal.h"
 
+#include "host/base/memory.h"
 #include "host/process/process.h"
+#include "host/term/make.h"
 
 #include <string.h>
 

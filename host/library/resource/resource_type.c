@@ -1,4 +1,8 @@
+#include "resource.h"
 #include "resource_internal.h"
+
+#include "host/base/memory.h"
+#include "host/term/atom.h"
 
 #include <string.h>
 

@@ -5,11 +5,11 @@
 #ifndef TH_POLL_EVENT_H
 #define TH_POLL_EVENT_H
 
-#include "select.h"
-
-#include "host/process/process.h"
+#include "plugin_api/erl_nif.h"
 
 #include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 /* What can be waited for, each by itself. Order: that in which messages are sent. */
 enum th_poll_mode { TH_POLL_READ, TH_POLL_WRITE, TH_POLL_ERROR, TH_POLL_MODES };

@@ -11,12 +11,17 @@
  * wanted by nobody is dropped.
  */
 #include "poll_event.h"
+#include "select.h"
 
-#include "host/base/base.h"
+#include "host/base/log.h"
+#include "host/base/memory.h"
+#include "host/library/resource/resource.h"
+#include "host/process/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>

@@ -21,9 +21,15 @@
  * A BEAM crashes if a type without `stop` is to be stopped, or if nobody is to be told; here both
  * are ERL_NIF_SELECT_FAILED.
  */
+#include "select.h"
+
 #include "poll_event.h"
 
-#include "host/base/base.h"
+#include "host/base/log.h"
+#include "host/library/resource/resource.h"
+#include "host/process/process.h"
+#include "host/term/atom.h"
+#include "host/term/make.h"
 
 #include <limits.h>
 #include <sys/resource.h>

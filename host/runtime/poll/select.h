@@ -13,7 +13,7 @@
 #ifndef TH_SELECT_H
 #define TH_SELECT_H
 
-#include "host/library/library.h"
+#include "host/term/word.h"
 #include "plugin_api/erl_nif.h"
 
 /* What is sent when EVENT is ready: {select, Resource, REF, ready_input | ready_output |

@@ -1,9 +1,9 @@
 
+#include "traced_call.h"
+
+#include "host/code/export.h"
 #include "host/runtime/call_steps.h"
 #include "host/runtime/mailbox.h"
-#include "host/self/self.h"
-
-#include "traced_call.h"
 
 #include <unwind.h>
 

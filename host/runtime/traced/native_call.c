@@ -1,8 +1,9 @@
 #include "native_call.h"
 
-#include "host/runtime/thread_stack.h"
-#include "host/self/self.h"
 #include "traced_call.h"
+#include "tracepoint.h"
+
+#include "host/runtime/thread_stack.h"
 
 #include <pthread.h>
 

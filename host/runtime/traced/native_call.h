@@ -29,13 +29,12 @@
 #ifndef TH_NATIVE_CALL_H
 #define TH_NATIVE_CALL_H
 
-#include "tracepoint.h"
-#include "host/runtime/runtime_internal.h"
-#include "traced_call.h"
-
-#include "host/breakpoint/breakpoint.h"
+#include "host/breakpoint/native/native.h"
+#include "host/code/loading.h"
+#include "host/probe/probe.h"
 #include "host/runtime/runtime.h"
-#include "host/self/self.h"
+#include "host/runtime/runtime_internal.h"
+#include "host/trace/live/live.h"
 
 /* --- Functions of modules (traced_function.c) -------------------------------------------------- */
 

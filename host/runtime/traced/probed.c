@@ -2,6 +2,8 @@
 
 #include "host/runtime/call_steps.h"
 #include "host/runtime/mailbox.h"
+#include "host/term/text.h"
+
 #include <string.h>
 
 /* What is told of something: texts, good for the call. */

@@ -1,11 +1,14 @@
 /* What match specifications ask of a process that runs. */
-#include "host/runtime/call_steps.h"
-#include "host/runtime/mailbox.h"
 #include "traced_call.h"
 #include "tracepoint.h"
 
-#include "host/base/base.h"
-#include "host/self/self.h"
+#include "host/code/export.h"
+#include "host/code/instance.h"
+#include "host/library/load.h"
+#include "host/runtime/call_steps.h"
+#include "host/runtime/mailbox.h"
+#include "host/term/make.h"
+#include "host/term/text.h"
 
 static struct th_process *of(void *context)
 {

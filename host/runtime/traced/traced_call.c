@@ -3,7 +3,8 @@
 
 #include "native_call.h"
 
-#include "host/self/self.h"
+#include "host/base/long_array.h"
+#include "host/code/export.h"
 
 /* --- Open calls -------------------------------------------------------------------------------- */
 

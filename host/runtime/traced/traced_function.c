@@ -8,8 +8,13 @@
  * and nothing is left out, or told twice.
  */
 
-#include "host/runtime/call_steps.h"
 #include "native_call.h"
+
+#include "host/base/memory.h"
+#include "host/code/export.h"
+#include "host/code/instance.h"
+#include "host/library/load.h"
+#include "host/runtime/call_steps.h"
 
 #include <pthread.h>
 #include <string.h>

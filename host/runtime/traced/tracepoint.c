@@ -1,9 +1,9 @@
 #include "tracepoint.h"
 
 #include "host/runtime/call_steps.h"
-#include "host/runtime/process_life.h"
 #include "host/runtime/mailbox.h"
-#include "host/self/self.h"
+#include "host/runtime/process_life.h"
+#include "host/term/make.h"
 
 #include <string.h>
 

@@ -12,8 +12,16 @@
 #ifndef TH_TRACEPOINT_H
 #define TH_TRACEPOINT_H
 
-#include "host/runtime/runtime_internal.h"
+#include "host/match/match.h"
 #include "host/probe/probe.h"
+#include "host/process/process.h"
+#include "host/runtime/runtime_internal.h"
+#include "host/trace/live/live.h"
+
+struct th_seq;
+struct th_process;
+struct th_continuation;
+struct th_callee;
 
 /* --- USDT probes (probed.c) -------------------------------------------------------------------- */
 

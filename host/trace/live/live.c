@@ -2,10 +2,10 @@
  * all sources of live events have. */
 #include "live.h"
 
-#include "host/trace/trace_internal.h"
-#include "host/trace/tracing.h"
 #include "live_hit.h"
+
 #include "host/trace/pattern_internal.h"
+#include "host/trace/trace_internal.h"
 #include "host/trace/trace_thread.h"
 
 /* --- processes -------------------------------------------------------------------------------- */

@@ -31,13 +31,10 @@
 #ifndef TH_LIVE_H
 #define TH_LIVE_H
 
-#include "host/self/self.h"
-#include "host/trace/callback.h"
-#include "host/trace/event.h"
+#include "host/breakpoint/site.h"
 #include "host/trace/pattern.h"
-#include "host/match/match.h"
-#include "host/trace/tracees.h"
 #include "host/trace/timing.h"
+#include "host/trace/tracees.h"
 
 /* --- Processes and ports ---------------------------------------------------------------------- */
 

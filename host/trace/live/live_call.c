@@ -9,10 +9,9 @@
  */
 #include "live_hit.h"
 
-#include "host/self/self.h"
-#include "host/trace/delivery.h"
+#include "host/breakpoint/fast_hit.h"
+#include "host/breakpoint/hit.h"
 #include "host/trace/dispatch.h"
-#include "host/trace/trace_internal.h"
 
 /* What hooks get. */
 struct live_hit {

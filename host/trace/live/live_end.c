@@ -1,7 +1,6 @@
 /* How live calls end: who wants an end gets it, the latest request first. */
 #include "live_hit.h"
 
-#include "host/self/self.h"
 #include "host/trace/delivery.h"
 #include "host/trace/trace_internal.h"
 

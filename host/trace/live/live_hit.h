@@ -5,7 +5,19 @@
 #define TH_LIVE_HIT_H
 
 #include "live.h"
-#include "host/trace/trace_thread.h"
+
+#include "host/term/atom.h"
+#include "host/term/make.h"
+#include "host/trace/event.h"
+
+struct th_shared;
+struct th_session;
+struct th_hit;
+struct th_event;
+struct th_call_event;
+struct th_bp_session;
+struct th_account_reading;
+struct th_account_frame;
 
 uint32_t th_live_hit_call(struct th_hit *hit, struct th_bp_session *points, struct th_shared *spec,
                           uint32_t kind);

@@ -1,4 +1,3 @@
-#include "execution.h"
 
 #include "recorded_internal.h"
 

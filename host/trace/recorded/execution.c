@@ -1,6 +1,6 @@
-#include "execution_internal.h"
+#include "execution.h"
 
-#include "host/base/base.h"
+#include "execution_internal.h"
 #include "recorded_internal.h"
 
 /* --- functions as the stack has them: atoms' numbers and the arity, behind a bit that keeps them

@@ -42,8 +42,9 @@
 #ifndef TH_EXECUTION_H
 #define TH_EXECUTION_H
 
-#include "host/trace/event.h"
 #include "frames.h"
+
+#include "host/trace/event.h"
 
 /* The most that th_recorded_callers() tells: a BEAM's backtrace_depth if nobody sets it. */
 enum { TH_EXECUTION_CALLERS = 8 };

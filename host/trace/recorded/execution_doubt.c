@@ -33,7 +33,6 @@
  * and those that stay are `guessed`: taken for open, and likely so, once it matters.
  */
 #include "execution_internal.h"
-
 #include "recorded_internal.h"
 
 /* How many calls are looked at, one by one, when another one tells its caller. */

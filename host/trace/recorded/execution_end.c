@@ -3,7 +3,6 @@
  * calls, or untold.
  */
 #include "execution_internal.h"
-
 #include "recorded_internal.h"
 
 struct leaving {

@@ -3,6 +3,12 @@
 #define TH_EXECUTION_INTERNAL_H
 
 #include "execution.h"
+#include "frames.h"
+
+#include "host/trace/event.h"
+
+struct th_recorded_stack;
+struct th_execution;
 
 struct th_mfa th_recorded_unpack(th_frame_function function);
 th_frame_function th_recorded_pack_caller(const struct th_caller *caller);

@@ -10,8 +10,10 @@
  */
 #include "frames.h"
 
-#include "host/base/base.h"
 #include "recorded_internal.h"
+
+#include "host/base/hash.h"
+#include "host/base/memory.h"
 
 #include <string.h>
 

@@ -4,8 +4,6 @@
 #ifndef TH_RECORDED_INTERNAL_H
 #define TH_RECORDED_INTERNAL_H
 
-#include "recordings.h"
-#include "frames.h"
 #include "execution.h"
 
 /* --- Of execution.h ------------------------------------------------------------------------------ */

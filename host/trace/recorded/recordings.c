@@ -2,6 +2,10 @@
 
 #include "recorded_internal.h"
 
+#include "host/base/buffer.h"
+#include "host/term/make.h"
+#include "host/term/map.h"
+
 #include <pthread.h>
 #include <string.h>
 

@@ -8,10 +8,12 @@
 #ifndef TH_RECORDINGS_H
 #define TH_RECORDINGS_H
 
-#include "host/trace/event.h"
+#include "host/term/etf.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
+
+struct th_event_time;
 
 struct th_recording {
     struct th_recording *next;

@@ -13,8 +13,12 @@
 #include "measure.h"
 
 #include "host/base/base.h"
+#include "host/code/code.h"
+#include "host/library/library.h"
+#include "host/progress/progress.h"
 #include "host/runtime/runtime.h"
 #include "host/self/self.h"
+#include "host/term/term.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,9 @@
 #include "measure.h"
 
 #include "host/replay/replay.h"
+#include "host/trace/trace.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 
 static const char *stream;

@@ -8,7 +8,9 @@
 
 #include "host/base/base.h"
 #include "host/code/code.h"
+#include "host/library/library.h"
 #include "host/process/process.h"
+#include "host/term/term.h"
 #include "host/trace/trace.h"
 
 #include <pthread.h>

@@ -13,11 +13,16 @@
  *   loading LIBRARY      tests/plugins/party.so
  */
 #include "host/base/base.h"
+#include "host/code/code.h"
 #include "host/crash/crash.h"
+#include "host/library/library.h"
 #include "host/runtime/runtime.h"
+#include "host/term/term.h"
+#include "host/trace/trace.h"
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

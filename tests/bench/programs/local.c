@@ -9,8 +9,13 @@
 #include "measure.h"
 
 #include "host/base/base.h"
+#include "host/breakpoint/breakpoint.h"
+#include "host/code/code.h"
 #include "host/crash/crash.h"
+#include "host/library/library.h"
 #include "host/runtime/runtime.h"
+#include "host/term/term.h"
+#include "host/trace/trace.h"
 
 #include <pthread.h>
 #include <stdlib.h>

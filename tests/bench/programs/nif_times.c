@@ -4,7 +4,11 @@
  *
  *   nif_times LIBRARY
  */
+#include "host/code/code.h"
+#include "host/library/library.h"
+#include "host/process/process.h"
 #include "host/runtime/runtime.h"
+#include "host/term/term.h"
 
 #include <stdlib.h>
 

@@ -11,8 +11,13 @@
  * `prepare`: what was prepared is dropped; `nothing`.
  */
 #include "host/base/base.h"
+#include "host/breakpoint/breakpoint.h"
+#include "host/code/code.h"
 #include "host/crash/crash.h"
+#include "host/library/library.h"
 #include "host/runtime/runtime.h"
+#include "host/term/term.h"
+#include "host/trace/trace.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,10 +6,14 @@
  */
 #include "measure.h"
 
+#include "host/library/library.h"
 #include "host/replay/replay.h"
+#include "host/term/term.h"
+#include "host/trace/trace.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { BUFFER = 256 * 1024 };

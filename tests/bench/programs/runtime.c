@@ -4,7 +4,13 @@
  *
  *   runtime LIBRARY TRACER      tests/plugins/party.so, tests/bench/libraries/as_told.so
  */
+#include "host/breakpoint/breakpoint.h"
+#include "host/code/code.h"
+#include "host/library/library.h"
+#include "host/process/process.h"
 #include "host/runtime/runtime.h"
+#include "host/term/term.h"
+#include "host/trace/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
