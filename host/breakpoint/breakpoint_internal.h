@@ -112,7 +112,7 @@ void th_breakpoint_request_take(void (*take)(void *context, const struct th_bp_s
                                              uint64_t serial),
                                 void *context);
 
-/* --- Of generic_bp.h ----------------------------------------------------------------------------- */
+/* --- Of generic_bp.h -------------------------------------------------------------------------- */
 
 /* The kinds that breakpoints of KINDS, of a native site, have at the site of the export entry that
  * stands in for the native one. */

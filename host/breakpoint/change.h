@@ -26,8 +26,8 @@ struct th_change;
  * and that is no fault.
  */
 struct th_bp_setting {
-    /* Either may be NULL: then CLEAR is for all breakpoints that the session, or the site, has when it
-     * is the change's turn, and there is nothing else. */
+    /* Either may be NULL: then CLEAR is for all breakpoints that the session, or the site, has when
+     * it is the change's turn, and there is nothing else. */
     struct th_site *site;
     struct th_bp_session *session;
     uint32_t clear;

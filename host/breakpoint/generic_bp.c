@@ -121,9 +121,9 @@ void th_breakpoint_complete(struct th_generic_bp *bp)
 
 /* --- Staging ---------------------------------------------------------------------------------- */
 
-/* The tallies of KINDS begin anew, or there are none any more. One that the active generation counts
- * in is freed when it has become the staging one; one that was staged before in the same change
- * nobody has seen. */
+/* The tallies of KINDS begin anew, or there are none any more. One that the active generation
+ * counts in is freed when it has become the staging one; one that was staged before in the same
+ * change nobody has seen. */
 static void replace_tallies(struct th_generic_bp *bp, uint32_t kinds, bool counts)
 {
     const struct th_bp_data *active = &bp->data[th_breakpoint_generation()];

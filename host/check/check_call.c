@@ -213,7 +213,7 @@ void th_check_found_now(const char *kind, const char *format, ...)
     th_check_origin_release(origin);
 }
 
-void th_check_tell_leak(const char *message)
+void th_check_report_leak(const char *message)
 {
     print_finding("leak", message);
     pthread_mutex_lock(&lock);

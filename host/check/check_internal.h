@@ -52,7 +52,7 @@ void th_check_found_now(const char *kind, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));
 
 /* Tells and counts a leak: of several calls, perhaps. */
-void th_check_tell_leak(const char *message) __attribute__((cold));
+void th_check_report_leak(const char *message) __attribute__((cold));
 
 /* Says how often what was not told happened; how many findings there were; forgets them. */
 uint64_t th_check_findings_end(void);

@@ -253,7 +253,7 @@ static void tell_leaks(const struct leak *leaks, size_t count)
     th_buffer_printf(&line, " that %s got from %s()", origin->where, first->function);
     if (strcmp(origin->where, origin->text) != 0)
         th_buffer_printf(&line, "%s in %s", count > 1 ? ", first" : ",", origin->text);
-    th_check_tell_leak(th_buffer_text(&line));
+    th_check_report_leak(th_buffer_text(&line));
     th_buffer_free(&line);
 }
 

@@ -128,8 +128,8 @@ static enum th_status read_text(const struct th_call_text *text, struct th_progr
 
 /* --- Libraries -------------------------------------------------------------------------------- */
 
-/* Finds NAME, opens and loads it with INFO; COPY: opens a private copy. TH_USAGE if there is another
- * library of its module. th_code_end() unloads it. */
+/* Finds NAME, opens and loads it with INFO; COPY: opens a private copy. TH_USAGE if there is
+ * another library of its module. th_code_end() unloads it. */
 static enum th_status add_library(const struct th_search *search, const char *name, th_term info,
                                   bool copy)
 {

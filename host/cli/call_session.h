@@ -1,5 +1,5 @@
-/* What `tracehost call` and `run` share: a process that evaluates programs, one form after the other,
- * and what ends that. */
+/* What `tracehost call` and `run` share: a process that evaluates programs, one form after the
+ * other, and what ends that. */
 #ifndef TH_CALL_SESSION_H
 #define TH_CALL_SESSION_H
 

@@ -1,4 +1,5 @@
-/* tracehost convert, tracehost dump: a stream written anew, in the same format or another, or as text. */
+/* tracehost convert, tracehost dump: a stream written anew, in the same format or another, or as
+ * text. */
 #include "interrupt.h"
 #include "stream.h"
 #include "subcommand.h"
@@ -13,7 +14,7 @@
 
 #include <string.h>
 
-/* --- A stream written anew --------------------------------------------------------------------- */
+/* --- A stream written anew -------------------------------------------------------------------- */
 
 /* A recording is of one node: its identifiers are those that are written without the node. */
 static bool is_of(const struct th_etf_node *node, const struct th_stream *stream)
@@ -99,7 +100,7 @@ static int rewrite(const char *command, const char *name, const struct th_stream
     return status;
 }
 
-/* --- convert ----------------------------------------------------------------------------------- */
+/* --- convert ---------------------------------------------------------------------------------- */
 
 struct convert {
     struct th_stream_options stream;
@@ -172,7 +173,7 @@ int th_cli_command_convert(int argc, char **argv)
     return rewrite("convert", convert.in, &convert.stream, convert.out, formats[i].format);
 }
 
-/* --- dump -------------------------------------------------------------------------------------- */
+/* --- dump ------------------------------------------------------------------------------------- */
 
 struct dump {
     struct th_stream_options stream;

@@ -127,11 +127,11 @@ static bool is_row(const struct th_stream_stats_row *row, const struct th_stream
            row->tuple_size == wanted->tuple_size;
 }
 
-static void count_row(struct th_stream_stats *census, const struct th_event *event)
+static void count_row(struct th_stream_stats *stats, const struct th_event *event)
 {
     struct th_stream_stats_row wanted = {event->kind, th_trace_tag_atom(event->tag),
                                          event->tuple_size, 0};
-    size_t i = census->row_last;
+    size_t i = stats->row_last;
 
     /* Of seq_trace the kind of its info, {print | send | 'receive', ...}, is the tag. */
     if (event->kind == TH_EVENT_SEQ_TRACE)
@@ -139,48 +139,48 @@ static void count_row(struct th_stream_stats *census, const struct th_event *eve
                              th_is_atom(th_tuple_elements(event->term)[0])
                          ? th_tuple_elements(event->term)[0]
                          : TH_AM(undefined);
-    if (i >= census->row_count || !is_row(&census->rows[i], &wanted))
-        for (i = 0; i < census->row_count && !is_row(&census->rows[i], &wanted);)
+    if (i >= stats->row_count || !is_row(&stats->rows[i], &wanted))
+        for (i = 0; i < stats->row_count && !is_row(&stats->rows[i], &wanted);)
             i++;
-    if (i == census->row_count) {
-        TH_ARRAY_GROW(census->rows, census->row_count, census->row_capacity);
-        census->rows[census->row_count++] = wanted;
+    if (i == stats->row_count) {
+        TH_ARRAY_GROW(stats->rows, stats->row_count, stats->row_capacity);
+        stats->rows[stats->row_count++] = wanted;
     }
-    census->rows[i].count++;
-    census->row_last = i;
+    stats->rows[i].count++;
+    stats->row_last = i;
 }
 
 /* Counts one event. TH_MALFORMED if its content is damaged: then it is not counted. */
-static enum th_status add_event(struct th_stream_stats *census, struct th_event *event, th_env *env)
+static enum th_status add_event(struct th_stream_stats *stats, struct th_event *event, th_env *env)
 {
     struct th_mfa function = {0};
     enum th_status status = th_cli_stream_look_into(event, env, &function);
 
-    census->other += event->kind == TH_EVENT_OTHER;
+    stats->other += event->kind == TH_EVENT_OTHER;
     if (status != TH_OK)
         return status;
     if (event->kind == TH_EVENT_DROP) {
-        census->drops++;
-        census->lost += event->dropped;
+        stats->drops++;
+        stats->lost += event->dropped;
     } else {
-        struct th_span *span = &census->spans[event->time.kind];
+        struct th_span *span = &stats->spans[event->time.kind];
         bool has_tracee = event->kind != TH_EVENT_SEQ_TRACE;
-        count_row(census, event);
+        count_row(stats, event);
         if (has_tracee && event->tag == TH_TAG_call) {
-            census->calls++;
-            count_in(&census->functions,
+            stats->calls++;
+            count_in(&stats->functions,
                      ((uint64_t)th_atom_index(function.module) + 1) << (ATOM_BITS + ARITY_BITS) |
                          (uint64_t)th_atom_index(function.function) << ARITY_BITS |
                          (function.arity < ARITY_MASK ? function.arity : ARITY_MASK));
         }
         if (has_tracee && th_is_immediate(event->tracee))
-            count_in(&census->tracees, event->tracee);
+            count_in(&stats->tracees, event->tracee);
         if (!span->used)
             span->first = event->time.ns;
         span->used = event->time.kind != TH_TIME_NONE;
         span->last = event->time.ns;
     }
-    census->total++;
+    stats->total++;
     return TH_OK;
 }
 
@@ -275,7 +275,7 @@ static void print_list(const char *title, const struct th_stream_stats_list *lis
     th_buffer_free(&text);
 }
 
-static void print_text(const struct info *info, struct th_stream_stats *census,
+static void print_text(const struct info *info, struct th_stream_stats *stats,
                        const struct th_stream *stream)
 {
     const struct th_reader_info *reader = th_replay_reader_info(stream->reader);
@@ -286,10 +286,10 @@ static void print_text(const struct info *info, struct th_stream_stats *census,
     printf("stream      %s (%s)\n", th_cli_stream_title(info->name), reader->format);
     if (reader->node.node)
         printf("node        %s\n", node->text);
-    printf("records     %llu, %llu byte%s\n", (unsigned long long)census->total,
+    printf("records     %llu, %llu byte%s\n", (unsigned long long)stats->total,
            (unsigned long long)reader->bytes, th_log_plural(reader->bytes));
     for (int kind = TH_TIME_TIMESTAMP; kind <= TH_TIME_STRICT_MONOTONIC; kind++) {
-        const struct th_span *span = &census->spans[kind];
+        const struct th_span *span = &stats->spans[kind];
         long double length = ((long double)span->last - (long double)span->first) / 1e9L;
         time_t second = (time_t)(span->first / 1000000000);
         char date[64] = "";
@@ -302,53 +302,53 @@ static void print_text(const struct info *info, struct th_stream_stats *census,
     }
     if (!timed)
         printf("time        none recorded\n");
-    if (census->drops > reader->gaps)
-        printf("dropped     %llu event%s, in %llu place%s\n", (unsigned long long)census->lost,
-               th_log_plural(census->lost), (unsigned long long)(census->drops - reader->gaps),
-               th_log_plural(census->drops - reader->gaps));
+    if (stats->drops > reader->gaps)
+        printf("dropped     %llu event%s, in %llu place%s\n", (unsigned long long)stats->lost,
+               th_log_plural(stats->lost), (unsigned long long)(stats->drops - reader->gaps),
+               th_log_plural(stats->drops - reader->gaps));
     if (reader->gaps)
         printf("lost        in %llu place%s, nobody knows how many events\n",
                (unsigned long long)reader->gaps, th_log_plural(reader->gaps));
-    if (census->other)
+    if (stats->other)
         printf("other       %llu record%s of another kind than trace messages\n",
-               (unsigned long long)census->other, th_log_plural(census->other));
+               (unsigned long long)stats->other, th_log_plural(stats->other));
     if (stream->skipped)
         printf("damage      %llu record%s skipped\n", (unsigned long long)stream->skipped,
                th_log_plural(stream->skipped));
     if (stream->damages)
         printf("damage      cut off or damaged in %llu place%s\n",
                (unsigned long long)stream->damages, th_log_plural(stream->damages));
-    if (census->row_count)
+    if (stats->row_count)
         printf("\n   records  tag\n");
-    for (size_t i = 0; i < census->row_count; i++)
-        printf("%10llu  %s %s/%u\n", (unsigned long long)census->rows[i].count,
-               kinds[census->rows[i].kind], th_atom_name(census->rows[i].tag)->text,
-               census->rows[i].tuple_size);
-    snprintf(title, sizeof title, "   records  tracee (%zu)", census->tracee_list.count);
-    print_list(title, &census->tracee_list, th_text_show);
+    for (size_t i = 0; i < stats->row_count; i++)
+        printf("%10llu  %s %s/%u\n", (unsigned long long)stats->rows[i].count,
+               kinds[stats->rows[i].kind], th_atom_name(stats->rows[i].tag)->text,
+               stats->rows[i].tuple_size);
+    snprintf(title, sizeof title, "   records  tracee (%zu)", stats->tracee_list.count);
+    print_list(title, &stats->tracee_list, th_text_show);
     snprintf(title, sizeof title, "     calls  function (%llu call%s of %zu function%s)",
-             (unsigned long long)census->calls, th_log_plural(census->calls),
-             census->function_list.count, th_log_plural(census->function_list.count));
-    print_list(title, &census->function_list, show_function);
+             (unsigned long long)stats->calls, th_log_plural(stats->calls),
+             stats->function_list.count, th_log_plural(stats->function_list.count));
+    print_list(title, &stats->function_list, show_function);
 }
 
 /* --- json --- */
 
-static json_t *json_rows(const struct th_stream_stats *census)
+static json_t *json_rows(const struct th_stream_stats *stats)
 {
     json_t *tags = json_array();
 
-    for (size_t i = 0; i < census->row_count;) {
-        const struct th_stream_stats_row *first = &census->rows[i];
+    for (size_t i = 0; i < stats->row_count;) {
+        const struct th_stream_stats_row *first = &stats->rows[i];
         json_t *sizes = json_object();
         json_int_t count = 0;
         char size[16];
-        for (; i < census->row_count && census->rows[i].kind == first->kind &&
-               census->rows[i].tag == first->tag;
+        for (; i < stats->row_count && stats->rows[i].kind == first->kind &&
+               stats->rows[i].tag == first->tag;
              i++) {
-            snprintf(size, sizeof size, "%u", census->rows[i].tuple_size);
-            json_object_set_new(sizes, size, json_integer((json_int_t)census->rows[i].count));
-            count += (json_int_t)census->rows[i].count;
+            snprintf(size, sizeof size, "%u", stats->rows[i].tuple_size);
+            json_object_set_new(sizes, size, json_integer((json_int_t)stats->rows[i].count));
+            count += (json_int_t)stats->rows[i].count;
         }
         json_array_append_new(tags, json_pack("{s:s, s:s, s:o, s:I}", "kind", kinds[first->kind],
                                               "tag", th_atom_name(first->tag)->text, "tuple_sizes",
@@ -373,21 +373,21 @@ static json_t *json_list(const char *name, const struct th_stream_stats_list *li
     return array;
 }
 
-static void print_json(const struct th_stream_stats *census, const struct th_stream *stream)
+static void print_json(const struct th_stream_stats *stats, const struct th_stream *stream)
 {
     const struct th_reader_info *reader = th_replay_reader_info(stream->reader);
     const struct th_atom_name *node = th_atom_name(reader->node.node);
     json_t *times = json_array();
     json_t *all = json_pack("{s:s, s:s?, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "format",
                             reader->format, "node", reader->node.node ? node->text : NULL, "bytes",
-                            (json_int_t)reader->bytes, "total", (json_int_t)census->total, "drops",
-                            (json_int_t)census->drops, "lost", (json_int_t)census->lost, "gaps",
-                            (json_int_t)reader->gaps, "other", (json_int_t)census->other,
+                            (json_int_t)reader->bytes, "total", (json_int_t)stats->total, "drops",
+                            (json_int_t)stats->drops, "lost", (json_int_t)stats->lost, "gaps",
+                            (json_int_t)reader->gaps, "other", (json_int_t)stats->other,
                             "malformed", (json_int_t)stream->skipped, "damages",
                             (json_int_t)stream->damages, "partial", stream->status != TH_OK);
 
     for (int kind = TH_TIME_TIMESTAMP; kind <= TH_TIME_STRICT_MONOTONIC; kind++) {
-        const struct th_span *span = &census->spans[kind];
+        const struct th_span *span = &stats->spans[kind];
         if (span->used)
             json_array_append_new(times, json_pack("{s:s, s:I, s:I}", "kind", time_kinds[kind],
                                                    "first", (json_int_t)span->first, "last",
@@ -395,18 +395,18 @@ static void print_json(const struct th_stream_stats *census, const struct th_str
     }
     json_object_update_new(
         all, json_pack("{s:o, s:o, s:I, s:I, s:o, s:I, s:o}", "times", times, "tags",
-                       json_rows(census), "calls_total", (json_int_t)census->calls,
-                       "calls_distinct", (json_int_t)census->function_list.count, "calls",
-                       json_list("mfa", &census->function_list, print_function), "tracees_distinct",
-                       (json_int_t)census->tracee_list.count, "tracees",
-                       json_list("id", &census->tracee_list, th_text_print)));
+                       json_rows(stats), "calls_total", (json_int_t)stats->calls, "calls_distinct",
+                       (json_int_t)stats->function_list.count, "calls",
+                       json_list("mfa", &stats->function_list, print_function), "tracees_distinct",
+                       (json_int_t)stats->tracee_list.count, "tracees",
+                       json_list("id", &stats->tracee_list, th_text_print)));
     th_cli_command_print_json(all, JSON_INDENT(2));
 }
 
 int th_cli_command_info(int argc, char **argv)
 {
     struct info info = {.top = UINT64_MAX};
-    struct th_stream_stats census = {0};
+    struct th_stream_stats stats = {0};
     struct th_stream stream = {.command = "info", .options = &info.stream};
     struct th_event event = {0};
     th_env env;
@@ -420,24 +420,24 @@ int th_cli_command_info(int argc, char **argv)
         return status;
     th_env_init(&env, TH_ENV_PLAIN);
     while (th_cli_stream_next(&stream, &event)) {
-        if (add_event(&census, &event, &env) != TH_OK)
+        if (add_event(&stats, &event, &env) != TH_OK)
             th_cli_stream_malformed(&stream, &event);
         th_env_clear(&env);
     }
     th_env_release(&env);
-    if (census.row_count)
-        qsort(census.rows, census.row_count, sizeof *census.rows, by_kind_and_tag);
-    census.function_list = list_of(&census.functions, info.top, by_count_and_function);
-    census.tracee_list = list_of(&census.tracees, info.top, by_count_and_id);
+    if (stats.row_count)
+        qsort(stats.rows, stats.row_count, sizeof *stats.rows, by_kind_and_tag);
+    stats.function_list = list_of(&stats.functions, info.top, by_count_and_function);
+    stats.tracee_list = list_of(&stats.tracees, info.top, by_count_and_id);
     if (info.json)
-        print_json(&census, &stream);
+        print_json(&stats, &stream);
     else
-        print_text(&info, &census, &stream);
+        print_text(&info, &stats, &stream);
     status = th_cli_stream_close(&stream);
-    th_free(census.function_list.items);
-    th_free(census.tracee_list.items);
-    th_free(census.rows);
-    th_hash_table_free(&census.functions);
-    th_hash_table_free(&census.tracees);
+    th_free(stats.function_list.items);
+    th_free(stats.tracee_list.items);
+    th_free(stats.rows);
+    th_hash_table_free(&stats.functions);
+    th_hash_table_free(&stats.tracees);
     return th_cli_command_finish("info", status);
 }

@@ -108,7 +108,7 @@ void th_cli_interrupt_wake(void)
         function();
 }
 
-void th_cli_interrupt_tell(void (*function)(void))
+void th_cli_interrupt_report(void (*function)(void))
 {
     __atomic_store_n(&tell, function, __ATOMIC_RELEASE);
 }

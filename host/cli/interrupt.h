@@ -44,7 +44,7 @@ void th_cli_interrupt_wake(void);
 
 /* Has FUNCTION called, too, at each of these, in a signal handler perhaps. NULL: nothing. Any
  * thread. */
-void th_cli_interrupt_tell(void (*function)(void));
+void th_cli_interrupt_report(void (*function)(void));
 
 /* Asks the work to end as a signal does, though none came. Any thread. */
 void th_cli_interrupt_stop(void);

@@ -22,8 +22,8 @@ struct th_completions {
     struct th_names words; /* those that begin with what stands there; let go of by the editor */
 };
 
-/* Adds to COMPLETIONS what LINE, up to the cursor, may go on with. Ends the line, as Ctrl-C does, if
- * it leaves SIGINT pending. */
+/* Adds to COMPLETIONS what LINE, up to the cursor, may go on with. Ends the line, as Ctrl-C does,
+ * if it leaves SIGINT pending. */
 typedef void th_completer(void *context, const char *line, struct th_completions *completions);
 
 /* Adds WORD, copied, if it begins with PREFIX and is not there yet. */
@@ -40,7 +40,8 @@ enum th_line_end {
 /* True: stdin and stdout are a terminal whose cursor can be moved. */
 bool th_cli_line_terminal(void);
 
-/* Lines are shown on OUT. COMPLETE is called with CONTEXT; it may be NULL. NULL: the memory for it is not there. */
+/* Lines are shown on OUT. COMPLETE is called with CONTEXT; it may be NULL. NULL: the memory for it
+ * is not there. */
 struct th_line_editor;
 struct th_line_editor *th_cli_line_editor_create(FILE *out, th_completer *complete, void *context);
 void th_cli_line_editor_free(struct th_line_editor *editor);

@@ -136,7 +136,7 @@ static enum th_status read_options(struct match *match)
     return TH_OK;
 }
 
-/* --- How it came out, as text ------------------------------------------------------------------- */
+/* --- How it came out, as text ----------------------------------------------------------------- */
 
 static void report_faults_text(const struct th_match_faults *faults)
 {
@@ -164,7 +164,7 @@ static void report_faults_text(const struct th_match_faults *faults)
     th_buffer_free(&out);
 }
 
-/* --- How it came out, as JSON: terms are strings of Erlang text --------------------------------- */
+/* --- How it came out, as JSON: terms are strings of Erlang text ------------------------------- */
 
 static json_t *json_term(th_term t)
 {

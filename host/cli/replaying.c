@@ -309,10 +309,10 @@ static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
     th_cli_trace_results(tracing, replay->trace.json);
     th_cli_command_flush();
     tell_unplayed(replay, &played);
-    th_control_session_options_tell_uncalled(&replay->trace.sessions, tracing);
-    th_control_sessions_tell_unmet(tracing);
+    th_control_session_options_report_uncalled(&replay->trace.sessions, tracing);
+    th_control_sessions_report_unmet(tracing);
     if (played.played)
-        th_control_session_options_tell_unmatched(&replay->trace.sessions, tracing);
+        th_control_session_options_report_unmatched(&replay->trace.sessions, tracing);
     if (replay->trace.stats)
         show_stats(tracing, &played, seconds);
     else

@@ -114,9 +114,9 @@ static bool is_complete(const struct th_output *out)
            memcmp(end, ENDING, sizeof end) == 0;
 }
 
-/* STATUS is the replay's; NAMES_ITSELF: --output was not given. Where no stream could be opened, which was told, what is there stays. So
- * it does if files were not read to their ends: they can be read again. A page of what does not
- * come again is written, and says that it is not of all. */
+/* STATUS is the replay's; NAMES_ITSELF: --output was not given. Where no stream could be opened,
+ * which was told, what is there stays. So it does if files were not read to their ends: they can be
+ * read again. A page of what does not come again is written, and says that it is not of all. */
 static int finish(const struct page *page, bool names_itself, struct th_output *out, int status)
 {
     bool interrupted = page->replay.interrupted && out->name;
@@ -155,7 +155,8 @@ int th_cli_command_report(int argc, char **argv)
         page.output = name = name_page(page.replay.streams.items[0]);
     th_cli_interrupt_install();
 
-    /* Streams are read to their ends before the page takes its place; but then they would be gone. */
+    /* Streams are read to their ends before the page takes its place; but then they would be gone.
+     */
     lost = th_cli_replaying_stream_at(&page.replay, page.output);
     if (lost)
         th_error_raise(TH_USAGE, "the page would take the place of the stream %s",

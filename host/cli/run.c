@@ -323,7 +323,7 @@ static void tell(const struct run *run, double seconds)
     tell_stop(run);
     th_cli_trace_waiting("run", run->tracing);
     if (!run->probes) /* else they are looked at */
-        th_control_session_options_tell_unmatched(&run->trace.sessions, run->tracing);
+        th_control_session_options_report_unmatched(&run->trace.sessions, run->tracing);
     if (stats)
         fprintf(stderr, "ran for %.3f s on %u scheduler%s\n", seconds, schedulers,
                 th_log_plural(schedulers));
@@ -333,7 +333,7 @@ static void tell(const struct run *run, double seconds)
         if (stats)
             th_cli_trace_stats_row(losses[i].count, losses[i].what);
         else
-            th_cli_trace_tell("run", losses[i].what, losses[i].count);
+            th_cli_trace_report("run", losses[i].what, losses[i].count);
     if (stats)
         th_cli_trace_summary(NULL, run->tracing);
 }

@@ -22,7 +22,7 @@ struct row {
     uint64_t count;
 };
 
-void th_cli_trace_tell(const char *command, const char *what, uint64_t count)
+void th_cli_trace_report(const char *command, const char *what, uint64_t count)
 {
     if (count)
         fprintf(stderr, "tracehost %s: %s: %llu\n", command, what, (unsigned long long)count);
@@ -203,7 +203,7 @@ void th_cli_trace_summary(const char *command, const struct th_tracing *tracing)
             tell_session(command, th_trace_session(tracing, i));
     for (size_t i = 0; command && i < count; i++)
         if (rows[i].remarked)
-            th_cli_trace_tell(command, rows[i].what, rows[i].count);
+            th_cli_trace_report(command, rows[i].what, rows[i].count);
 }
 
 /* --- Patterns that wait ----------------------------------------------------------------------- */
@@ -240,7 +240,7 @@ void th_cli_trace_waiting(const char *command, const struct th_tracing *tracing)
     th_buffer_free(&waiting.told);
 }
 
-/* --- What patterns have counted ---------------------------------------------------------------- */
+/* --- What patterns have counted --------------------------------------------------------------- */
 
 enum { FEW = 4 /* functions that were not called, and are shown one by one */ };
 

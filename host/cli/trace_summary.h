@@ -17,7 +17,7 @@ void th_cli_trace_summary(const char *command, const struct th_tracing *tracing)
 void th_cli_trace_stats_row(uint64_t count, const char *what);
 
 /* Tells on stderr, for COMMAND, that there are COUNT of WHAT, unless there are none. */
-void th_cli_trace_tell(const char *command, const char *what, uint64_t count);
+void th_cli_trace_report(const char *command, const char *what, uint64_t count);
 
 /* Tells on stderr, for COMMAND, which patterns have waited in vain for functions to come. */
 void th_cli_trace_waiting(const char *command, const struct th_tracing *tracing);

@@ -8,7 +8,8 @@
  *                    function that a call reaches now
  *   instance.h       struct th_instance: the code of a module from one load, and who is in it
  *   index.h          the three code indices, of which external calls read one
- *   permission.h     the code modification permission; struct th_modification: a change in steps, with
+ *   permission.h     the code modification permission; struct th_modification: a change in steps,
+ *   with
  *                    grace periods between them
  *
  * Thread: any thread prepares, calls, and asks for the permission. Finishing, deleting and purging

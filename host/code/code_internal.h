@@ -12,7 +12,7 @@ struct th_library;
 struct th_instance;
 struct th_code_word;
 
-/* --- Old code: that of instances that were replaced or deleted (instance.c) --------------------- */
+/* --- Old code: that of instances that were replaced or deleted (instance.c) ------------------- */
 
 /* All with the code modification permission, but for th_code_old_free(). */
 
@@ -27,8 +27,8 @@ enum th_status th_code_old_check(const struct th_module *module, unsigned *round
  * What they did comes before this returns. */
 void th_code_old_await(struct th_instance *instance);
 
-/* What is staged does not have MODULE's old code, in which nobody is. Returns the old code, which is
- * to be freed after the commit; NULL: there is none. */
+/* What is staged does not have MODULE's old code, in which nobody is. Returns the old code, which
+ * is to be freed after the commit; NULL: there is none. */
 struct th_instance *th_code_old_stage_end(struct th_module *module);
 
 /* Releases the library, whose code runs in this thread, and frees INSTANCE (NULL: nothing), which
@@ -47,7 +47,7 @@ static inline const struct th_module_watcher *th_code_module_watcher(void)
     return atomic_load_explicit(&th_code_module_watching, memory_order_acquire);
 }
 
-/* --- The staging index (stage.c) --------------------------------------------------------------- */
+/* --- The staging index (stage.c) -------------------------------------------------------------- */
 
 /*
  * The copies that a load writes (index.h). All with the code modification permission.
@@ -76,13 +76,13 @@ void th_code_stage_range(struct th_instance *instance, bool removes);
 /* It is the active one. */
 void th_code_stage_commit(void);
 
-/* --- Of export.h --------------------------------------------------------------------------------- */
+/* --- Of export.h ------------------------------------------------------------------------------ */
 
 /* What a name is called in reports, "module:function/arity"; it stays for ever, as atoms do. Any
  * thread. */
 const char *th_code_export_name(th_term module, th_term function, unsigned arity);
 
-/* --- Of instance.h ------------------------------------------------------------------------------- */
+/* --- Of instance.h ---------------------------------------------------------------------------- */
 
 /* All, the latest first. Release: it is complete; acquire. */
 extern struct th_module *_Atomic th_code_modules;
@@ -92,7 +92,7 @@ extern struct th_module *_Atomic th_code_modules;
 struct th_instance *th_code_instance_create(struct th_library *library);
 void th_code_instance_free(struct th_instance *instance);
 
-/* --- Of permission.h ----------------------------------------------------------------------------- */
+/* --- Of permission.h -------------------------------------------------------------------------- */
 
 /* The calling thread does what others wait for, until th_code_permission_end(): it may not wait.
  * They nest. */

@@ -60,7 +60,7 @@ void th_code_permission_wait(void);
  */
 bool th_code_permission_may_wait(void);
 
-/* --- Modifications in steps -------------------------------------------------------------------- */
+/* --- Modifications in steps ------------------------------------------------------------------- */
 
 /*
  * Modifications of code that go on step by step, with thread progress in between: changes of

@@ -1,8 +1,8 @@
 /*
  * The face of control/: a Unix socket by which others tell a host what to do while it runs, and ask
- * it how it fares. server.h is its one end, the client's stands below; argument.h has the types of words, of
- * commands as well as of the command line; commands/ is what a host does at each command, and as
- * files change.
+ * it how it fares. server.h is its one end, the client's stands below; argument.h has the types of
+ * words, of commands as well as of the command line; commands/ is what a host does at each command,
+ * and as files change.
  *
  * The wire. Lines of JSON, in UTF-8, at most TH_CONTROL_LINE bytes each with their newline. The
  * server begins with a greeting; then each line of a client is a request, each answered by a line,

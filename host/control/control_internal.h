@@ -52,12 +52,12 @@ enum th_status th_control_socket_connect(const char *path, int *fd);
 /* True if the process at the other end is of this user, or of root. */
 bool th_control_socket_is_ours(int fd, pid_t *pid);
 
-/* --- Of argument.h ------------------------------------------------------------------------------- */
+/* --- Of argument.h ---------------------------------------------------------------------------- */
 
 /* "--name", "-l" or "VALUE", for messages. Valid until the thread's next call. */
 const char *th_control_argument_title(const struct th_argument *argument);
 
-/* --- Of server.h --------------------------------------------------------------------------------- */
+/* --- Of server.h ------------------------------------------------------------------------------ */
 
 /* Stores COMMAND's arguments in INPUT. TH_USAGE: WORDS are others. */
 enum th_status th_control_take(const struct th_control_command *command, int count,

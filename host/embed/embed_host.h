@@ -16,8 +16,8 @@ struct th_search;
 
 /* --- Structures of tracehost.h ---------------------------------------------------------------- */
 
-/* Whoever makes one gives it a size: programs may have been compiled with an older header than ours,
- * or with a newer one. */
+/* Whoever makes one gives it a size: programs may have been compiled with an older header than
+ * ours, or with a newer one. */
 
 /*
  * Copies what was GIVEN, a struct NAME, into KNOWN, of which SIZE bytes are known; what is missing

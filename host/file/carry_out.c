@@ -25,8 +25,8 @@ int th_file_gives_eof(struct th_file_operation *operation)
     return 0;
 }
 
-/* Operations that write before all else what was given to be written; and of these, those that go by
- * the descriptor's own position, or tell of the file. */
+/* Operations that write before all else what was given to be written; and of these, those that go
+ * by the descriptor's own position, or tell of the file. */
 enum {
     SETTLES = 1 << TH_FILE_LSEEK | 1 << TH_FILE_TRUNCATE | 1 << TH_FILE_PWRITEV,
     FLUSHES = SETTLES | 1 << TH_FILE_FSTAT | 1 << TH_FILE_FSYNC | 1 << TH_FILE_FDATASYNC |

@@ -14,8 +14,7 @@
 
 struct stat;
 
-/* --- Open files, and the ports of operations (operation.c) -------------------------------------
- */
+/* --- Open files, and the ports of operations (operation.c) ------------------------------------ */
 
 struct th_file {
     th_term port;            /* constant */
@@ -46,8 +45,7 @@ struct th_file {
 struct th_file *th_file_find(th_term port, bool closes);
 void th_file_drop(struct th_file *file);
 
-/* --- The pool (pool.c) -------------------------------------------------------------------------
- */
+/* --- The pool (pool.c) ------------------------------------------------------------------------ */
 
 /* A member that has the least to do. */
 unsigned th_file_pool_choose(void);
@@ -60,8 +58,7 @@ void th_file_pool_add(struct th_file_operation *operation);
  * there. TH_FILE_DONE: it was carried out. */
 enum th_file_state th_file_pool_abandon(struct th_file_operation *operation);
 
-/* --- Carrying out, by a thread of the pool (carry_out*.c) --------------------------------------
- */
+/* --- Carrying out, by a thread of the pool (carry_out*.c) ------------------------------------- */
 
 /* What a system call that returned RESULT answers: 0 or an errno. */
 static inline int th_file_outcome(int result)
@@ -70,8 +67,8 @@ static inline int th_file_outcome(int result)
 }
 
 /* Each function th_file_carry_out_*() returns 0, and has set `result`, or an errno. A result that
- * is not set is `ok`. th_file_carry_out() has written what was given to be written before, where the
- * operation needs that. */
+ * is not set is `ok`. th_file_carry_out() has written what was given to be written before, where
+ * the operation needs that. */
 #define TH_FILE_CARRY_OUT(number, NAME, name, ...) \
     int th_file_carry_out_##name(struct th_file_operation *operation);
 TH_FILE_OPERATIONS(TH_FILE_CARRY_OUT)

@@ -48,7 +48,8 @@ unsigned th_file_pool_choose(void)
 
 /* --- The threads ------------------------------------------------------------------------------ */
 
-/* OPERATION was added to the queue of its member, or taken out of it: LENGTH operations are there. */
+/* OPERATION was added to the queue of its member, or taken out of it: LENGTH operations are there.
+ */
 static void probe_queue(const struct th_file_operation *operation, bool added, int length)
 {
     struct th_buffer port = {0};
@@ -133,8 +134,8 @@ void th_file_pool_add(struct th_file_operation *operation)
     probe_queue(operation, true, member->length);
     if (!member->started)
         error = th_thread_start(&member->thread, NULL, run_member, member);
-    /* Without its thread a member does nothing, and who waits for it would wait for ever: so that is
-     * the program's end, as it is for schedulers. */
+    /* Without its thread a member does nothing, and who waits for it would wait for ever: so that
+     * is the program's end, as it is for schedulers. */
     if (error)
         th_give_up("cannot start a thread: %s", strerror(error));
     member->started = true;

@@ -100,8 +100,8 @@ void th_library_lines_free(struct th_library_lines *lines);
 
 /*
  * Checks the table SETTINGS of SIZE bytes that a library declares as a tracer. TH_REFUSED if a
- * pointer in it leads to no memory, if no row of it is the end, or if a row has no name that an atom
- * can be, an unknown type, or the type TH_SETTING_WORD and no words.
+ * pointer in it leads to no memory, if no row of it is the end, or if a row has no name that an
+ * atom can be, an unknown type, or the type TH_SETTING_WORD and no words.
  */
 enum th_status th_library_declared_check(const struct th_tracer_setting *settings, size_t size);
 
@@ -143,7 +143,7 @@ bool th_library_is_loading(const struct th_library *library);
 /* An environment for one call of LIBRARY's code. */
 void th_library_init_env(th_env *env, struct th_library *library);
 
-/* --- Of code_map.h ------------------------------------------------------------------------------- */
+/* --- Of code_map.h ---------------------------------------------------------------------------- */
 
 /* Of the library that the loader knows by HANDLE, or nothing if it does not say. */
 void th_library_memory_of(struct th_memory *memory, void *handle);
@@ -162,7 +162,7 @@ enum th_status th_library_memory_check(const struct th_memory *memory, const cha
 enum th_status th_library_memory_check_text(const struct th_memory *memory, const char *name,
                                             const char *text);
 
-/* --- Of entry.h ---------------------------------------------------------------------------------- */
+/* --- Of entry.h ------------------------------------------------------------------------------- */
 
 /* Fills the slots from ENTRY's functions. Missing generic callbacks leave slots empty. */
 void th_library_slots_fill(struct th_slots *slots, const struct th_entry *entry);
@@ -171,27 +171,27 @@ void th_library_slots_fill(struct th_slots *slots, const struct th_entry *entry)
  * unknown name, or a known one with another arity. */
 void th_library_slots_remarks(const struct th_entry *entry, struct th_names *remarks);
 
-/* --- Of examine.h -------------------------------------------------------------------------------- */
+/* --- Of examine.h ----------------------------------------------------------------------------- */
 
-/* Likewise, of COPY, a private copy of the file PATH when it was as ORIGINAL says; both may be NULL:
- * of what is at PATH. Messages name PATH. */
+/* Likewise, of COPY, a private copy of the file PATH when it was as ORIGINAL says; both may be
+ * NULL: of what is at PATH. Messages name PATH. */
 enum th_status th_library_examine_copy(const char *path, const char *copy,
                                        const struct stat *original, struct th_examination *result);
 
 /* True if FILE, of fstat(), is what was examined, and was not written to since. */
 bool th_library_examination_is_of(const struct th_examination *e, const struct stat *file);
 
-/* --- Of find.h ----------------------------------------------------------------------------------- */
+/* --- Of find.h -------------------------------------------------------------------------------- */
 
 /* How they are called: "tracers", "plugins". */
 const char *th_library_search_kind_text(enum th_search_kind kind);
 
-/* --- Of load.h ----------------------------------------------------------------------------------- */
+/* --- Of load.h -------------------------------------------------------------------------------- */
 
 static inline void th_library_begin(struct th_library_frame *call, const char *library,
                                     const char *function)
 {
-    th_library_begin_telling(call, library, function, NULL);
+    th_library_begin_reporting(call, library, function, NULL);
 }
 
 #endif

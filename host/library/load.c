@@ -311,8 +311,8 @@ void *th_library_private_data(const struct th_library *library)
  * its code, and no resource with a destructor is left. unload() is called in any case. Then the
  * library is closed, unless code of it could run all the same: a thread, a handler of a signal, a
  * destructor of thread-local data. A library that has asked for one of these is never closed: it
- * is pinned. Which functions a library imports tells that (elf/imports.c). Threads that it has made by
- * enif_thread_create() are known one by one, so they pin it only if they have not ended.
+ * is pinned. Which functions a library imports tells that (elf/imports.c). Threads that it has made
+ * by enif_thread_create() are known one by one, so they pin it only if they have not ended.
  *
  * A library is pinned for good, with its instance and the file of its copy, where debuggers find
  * it. A warning says so when another library of that module takes its place, once for each path.

@@ -173,8 +173,9 @@ const struct th_names *th_library_remarks(const struct th_library *library);
 void *th_library_private_data(const struct th_library *library);
 
 /*
- * Code of a library that a thread runs (th_self.library_frame), for reports of crashes: the thread's
- * signal handler may read it. trace/ calls the callbacks of tracers, which are not seen here.
+ * Code of a library that a thread runs (th_self.library_frame), for reports of crashes: the
+ * thread's signal handler may read it. trace/ calls the callbacks of tracers, which are not seen
+ * here.
  */
 struct th_library_frame {
     const char *library;                  /* its path */
@@ -188,8 +189,8 @@ struct th_library_frame {
 /* Says that the thread runs FUNCTION of LIBRARY, a path, until th_library_end() is given CALL. The
  * texts must stay. TELL may be NULL. */
 static inline void
-th_library_begin_telling(struct th_library_frame *call, const char *library, const char *function,
-                         void (*tell)(int output, const struct th_library_frame *self))
+th_library_begin_reporting(struct th_library_frame *call, const char *library, const char *function,
+                           void (*tell)(int output, const struct th_library_frame *self))
 {
     uint64_t calls = atomic_load_explicit(&th_self.library_calls, memory_order_relaxed);
 

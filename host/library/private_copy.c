@@ -302,7 +302,8 @@ static enum th_status copy_content(int from, off_t size, int to, const char *cop
     return status;
 }
 
-/* Creates COPY and writes SIZE bytes there: those of the file FROM or, if that is below 0, BYTES. */
+/* Creates COPY and writes SIZE bytes there: those of the file FROM or, if that is below 0, BYTES.
+ */
 static enum th_status write_copy(const char *copy, int from, const void *bytes, size_t size)
 {
     enum th_status status;

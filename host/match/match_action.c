@@ -22,8 +22,8 @@ static th_term truth_of(const struct th_match_run *run, th_term (*ask)(void *con
     return answer == TH_NONE ? TH_VALUE_MAYBE : answer;
 }
 
-/* True if an action is not taken and counts as unsure: the surroundings lack what it is POSSIBLE by,
- * it may not be due, or an operand is unknown. */
+/* True if an action is not taken and counts as unsure: the surroundings lack what it is POSSIBLE
+ * by, it may not be due, or an operand is unknown. */
 static bool is_left_out(struct th_match_run *run, bool possible)
 {
     bool unsure = run->depth > 0 || !possible;

@@ -1,4 +1,5 @@
-/* Parts and sizes of terms, arithmetic. Each gives TH_VALUE_RAISED where the BIF of that name raises. */
+/* Parts and sizes of terms, arithmetic. Each gives TH_VALUE_RAISED where the BIF of that name
+ * raises. */
 #include "match_internal.h"
 
 #include "host/term/make.h"

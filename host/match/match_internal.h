@@ -96,8 +96,8 @@ struct th_match_clause {
     size_t marks; /* index of the first of its marks */
 };
 
-/* An argument that has one of the ACCEPTED relations to CONSTANT, as words, which is what terms with
- * immediate tags have; or fails. */
+/* An argument that has one of the ACCEPTED relations to CONSTANT, as words, which is what terms
+ * with immediate tags have; or fails. */
 struct th_match_screen_test {
     th_term constant;  /* immediate */
     uint32_t argument; /* one that there is, if there are as many as the screen says */
@@ -280,7 +280,7 @@ const struct th_match_function *th_match_function_find(th_term name, size_t coun
 th_term th_match_function_call(const struct th_match_function *function, struct th_match_run *run);
 
 /* The implementations. Tests of types, truth values, comparisons, the larger or smaller of two that
- * differ, else the first: match_test.c */
+ * differ, else the first: match_guard.c */
 th_match_implementation th_match_is_type, th_match_is_function_of, th_match_is_record, th_match_and,
     th_match_or, th_match_not, th_match_xor, th_match_compare, th_match_either;
 /* Parts and sizes of terms, arithmetic: match_data.c */

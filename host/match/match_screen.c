@@ -128,7 +128,8 @@ static bool read_guard(struct reader *r)
 
 /* --- Bodies ----------------------------------------------------------------------------------- */
 
-/* Pushes a constant, drops a value, or calls what gives the same whenever its operand is the same. */
+/* Pushes a constant, drops a value, or calls what gives the same whenever its operand is the same.
+ */
 static bool is_constant(const struct th_match_instruction *i)
 {
     th_match_implementation *called =

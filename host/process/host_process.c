@@ -13,7 +13,7 @@
 
 #include <limits.h>
 
-/* --- Messages: a term and all that it refers to, in one piece of memory ------------------------ */
+/* --- Messages: a term and all that it refers to, in one piece of memory ----------------------- */
 
 static size_t message_words(th_term term)
 {
@@ -91,7 +91,7 @@ struct th_message_numbers th_process_message_numbers(th_term term, th_term token
     return numbers;
 }
 
-/* --- Slots ------------------------------------------------------------------------------------- */
+/* --- Slots ------------------------------------------------------------------------------------ */
 
 _Static_assert((TH_HOST_SERIAL & (TH_HOST_SERIAL - 1)) == 0, "some bits tell later serials");
 
@@ -146,7 +146,7 @@ static struct th_mailbox *slot_at(uint32_t index)
     return &page[index % TH_HOST_PAGE];
 }
 
-/* --- Mailboxes --------------------------------------------------------------------------------- */
+/* --- Mailboxes -------------------------------------------------------------------------------- */
 
 static bool is_here(struct th_mailbox *slot, th_term id)
 {
@@ -319,7 +319,7 @@ static struct th_mailbox *start_in_slot(enum th_host_kind kind,
     slot->arrived = arrived;
     slot->context = context;
     slot->kept = kept;
-    slot->attended = false;
+    slot->observed = false;
     take_mailbox(slot);
     atomic_store_explicit(&slot->has_mailbox, arrived != NULL, memory_order_relaxed);
     atomic_store_explicit(&slot->id, id, memory_order_release);
@@ -349,7 +349,7 @@ th_term th_process_pid(const struct th_mailbox *process)
     return atomic_load_explicit(&process->id, memory_order_relaxed);
 }
 
-bool th_process_attend(th_term id)
+bool th_process_observe(th_term id)
 {
     enum th_host_life life = th_process_host_life(id);
     struct th_mailbox *slot;
@@ -361,7 +361,7 @@ bool th_process_attend(th_term id)
     pthread_mutex_lock(&slot->lock);
     here = is_here(slot, id);
     if (here)
-        slot->attended = true;
+        slot->observed = true;
     pthread_mutex_unlock(&slot->lock);
     return here;
 }
@@ -420,9 +420,9 @@ th_term th_process_die(struct th_mailbox *process, struct th_host_remains *remai
     id = atomic_load_explicit(&process->id, memory_order_relaxed);
     atomic_store_explicit(&process->id, TH_NONE, memory_order_release);
     remains->mail = take_mailbox(process);
-    remains->attended = process->attended;
+    remains->observed = process->observed;
     pthread_mutex_unlock(&process->lock);
-    remains->name = remains->attended ? th_process_names_end(id) : TH_NONE;
+    remains->name = remains->observed ? th_process_names_end(id) : TH_NONE;
     if (atomic_load_explicit(&process->serial, memory_order_relaxed) < UINT32_MAX) {
         pthread_mutex_lock(&slots_lock); /* else it stays unused: no identifier is given twice */
         process->next_free = free_slots;
@@ -436,7 +436,7 @@ void th_process_leave(struct th_mailbox *process, th_term reason, struct th_host
 {
     th_term id = th_process_die(process, remains);
 
-    if (remains->attended)
+    if (remains->observed)
         th_process_monitors_fire(id, reason);
 }
 

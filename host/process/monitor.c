@@ -3,7 +3,7 @@
  *
  * Starting a monitor takes the lock, then checks whether the process is alive. Ending a process
  * publishes its death, then takes the lock. So one of the two always sees the other. (The end of a
- * process that was never attended, th_process_attend(), takes no lock: a monitor that starts
+ * process that was never observed, th_process_observe(), takes no lock: a monitor that starts
  * later finds the process dead.) Monitors that fire are moved to a list of the firing thread, under
  * the lock, and taken off that one by one: those that are left in it can still be stopped.
  */
@@ -63,7 +63,7 @@ static void grow_monitors(void)
 
 bool th_process_monitor_start(struct th_monitor *monitor, th_term id)
 {
-    bool alive = th_process_attend(id);
+    bool alive = th_process_observe(id);
 
     pthread_mutex_lock(&lock);
     monitor->watched = id;

@@ -150,7 +150,7 @@ th_term th_process_port_console(void)
     return th_process_pid(atomic_load_explicit(&console_port, memory_order_acquire));
 }
 
-/* --- Commands and ends ------------------------------------------------------------------------- */
+/* --- Commands and ends ------------------------------------------------------------------------ */
 
 bool th_process_port_command(th_term id, th_term iodata)
 {

@@ -128,7 +128,8 @@ struct th_message {
 struct th_message *th_process_message_create(th_term term);
 struct th_message *th_process_message_create_with(th_term term, th_term token);
 
-/* What probes report of a message: the words of its term, and its token: 0, 0, 0 if there is none. */
+/* What probes report of a message: the words of its term, and its token: 0, 0, 0 if there is none.
+ */
 struct th_message_numbers {
     uint32_t words;
     int label, previous, serial; /* the label where that is a small integer, else 0 */
@@ -200,7 +201,7 @@ void th_process_exit(struct th_mailbox *process, th_term reason);
 struct th_host_remains {
     struct th_message *mail; /* what the mailbox held */
     th_term name;            /* that it had; TH_NONE: none */
-    bool attended;           /* it had a name, or was watched, or may have been */
+    bool observed;           /* it had a name, or was watched, or may have been */
 };
 void th_process_leave(struct th_mailbox *process, th_term reason, struct th_host_remains *remains);
 
@@ -267,7 +268,8 @@ bool th_process_send(th_term pid, th_term message);
 /* The same; the message comes FROM a process, with its TOKEN (TH_NONE: none). */
 bool th_process_send_from(th_term pid, th_term message, th_term token, th_term from);
 
-/* The same of MESSAGE, which this takes over, linked with no other: no copy is made for a mailbox. */
+/* The same of MESSAGE, which this takes over, linked with no other: no copy is made for a mailbox.
+ */
 bool th_process_send_message(th_term pid, struct th_message *message);
 uint64_t th_process_mail_dropped(void);
 

@@ -1,5 +1,6 @@
 /*
- * What the files of process/ share: slots, the host's own processes, lives, names, monitors. Inner header of process/.
+ * What the files of process/ share: slots, the host's own processes, lives, names, monitors. Inner
+ * header of process/.
  */
 #ifndef TH_PROCESS_INTERNAL_H
 #define TH_PROCESS_INTERNAL_H
@@ -46,7 +47,7 @@ struct th_mailbox {
     struct th_message *first, **last; /* the mailbox; `last` is where the next message goes */
     uint64_t mail_count;              /* messages in it */
     const _Atomic uint64_t *kept;     /* see th_process_start_mailbox(); NULL: none */
-    bool attended;                    /* see th_process_attend() */
+    bool observed;                    /* see th_process_observe() */
     uint32_t index;                   /* constant */
     struct th_mailbox *next_free;     /* under the lock of the free slots */
 };
@@ -113,7 +114,7 @@ bool th_process_host_port_takes(th_term id);
  * came before; and most processes have neither. What is not the host's is left alone. Any thread,
  * with no lock held that is taken while a process receives.
  */
-bool th_process_attend(th_term id);
+bool th_process_observe(th_term id);
 
 /* The first half of th_process_exit(): all but telling those who watch it. The identifier that
  * it had; REMAINS is what it leaves behind. */

@@ -2,8 +2,8 @@
  * Who has which name: two tables, one for the recording, one for the host's own.
  *
  * A process of the host dies first and loses its name then, under the lock under which names are
- * given to the living: so no name is left with the dead. (If it was attended before:
- * th_process_attend().)
+ * given to the living: so no name is left with the dead. (If it was observed before:
+ * th_process_observe().)
  */
 #include "process_internal.h"
 
@@ -12,7 +12,7 @@
 #include "host/progress/progress.h"
 #include "host/term/atom.h"
 
-/* --- Tables: open addressing, in places that a reader finds through one pointer ---------------- */
+/* --- Tables: open addressing, in places that a reader finds through one pointer --------------- */
 
 /*
  * A place gets its name once, and keeps it; who has the name is a word of its own, which may change
@@ -169,7 +169,7 @@ bool th_process_name_register(th_term name, th_term id)
 {
     bool good;
 
-    if (!th_is_atom(name) || name == TH_AM(undefined) || !th_process_attend(id))
+    if (!th_is_atom(name) || name == TH_AM(undefined) || !th_process_observe(id))
         return false;
     pthread_mutex_lock(&lock);
     good = th_process_name_table_get(&names, name) == TH_NONE &&

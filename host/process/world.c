@@ -19,7 +19,7 @@
 
 #include <string.h>
 
-/* --- Who was ever seen, and who has ended: pages of bits ---------------------------------------- */
+/* --- Who was ever seen, and who has ended: pages of bits -------------------------------------- */
 
 /*
  * Pages and the array that finds them by hash are only ever added, published with a release store

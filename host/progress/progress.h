@@ -101,9 +101,9 @@ bool th_progress_settle_soon(void);
 
 /*
  * th_self.progress_word is liburcu's word of the calling thread: how many sections it is in (in the
- * lower half), and in which phase the outermost began. NULL where the quick way is none: the thread is
- * not registered, or the kernel has no membarrier, or the thread sanitizer is to see calls. So one
- * look tells all of that. It belongs to the inline functions below.
+ * lower half), and in which phase the outermost began. NULL where the quick way is none: the thread
+ * is not registered, or the kernel has no membarrier, or the thread sanitizer is to see calls. So
+ * one look tells all of that. It belongs to the inline functions below.
  */
 
 void th_progress_must_be_outside(const char *what); /* or it is a bug of ours */

@@ -70,7 +70,8 @@ enum { TH_JSON_LINE_LIMIT = 256 * 1024 * 1024 };
 
 /* --- Reading: events from JSON objects (json_event.c) ---------------------------------------- */
 
-/* One line each. Its terms are made when somebody wants them. Begins as zeros, with SCRATCH made. */
+/* One line each. Its terms are made when somebody wants them. Begins as zeros, with SCRATCH made.
+ */
 struct th_json_event {
     struct th_etf_node here; /* of the stream; see th_etf_options */
     json_t *root;            /* the line; NULL before the first */

@@ -193,7 +193,7 @@ static enum th_status play_other(struct th_player *player, struct th_event *even
     player->counts->gaps += event->dropped == 0;
     th_recorded_streams_count(&player->recording->lost, event->dropped);
     th_recorded_streams_count(&player->recording->gaps, event->dropped == 0);
-    th_trace_aside(player->tracing, event);
+    th_trace_skip(player->tracing, event);
     if (th_replay_reader_info(player->reader)->nodes != player->nodes)
         return change_node(player);
     return TH_OK;
@@ -211,7 +211,7 @@ static inline enum th_status offer_event(struct th_player *player, struct th_eve
     if (status == TH_OK)
         status = th_trace(player->tracing, event);
     if (status == TH_END && player->options->stays)
-        th_trace_aside(player->tracing, event);
+        th_trace_skip(player->tracing, event);
     player->counts->played += status == TH_OK;
     return status;
 }
@@ -239,7 +239,7 @@ static enum th_status play_event(struct th_player *player, struct th_event *even
     if (inside && status == TH_OK) {
         status = offer_event(player, event);
     } else if (status == TH_OK) {
-        th_trace_aside(player->tracing, event);
+        th_trace_skip(player->tracing, event);
         player->counts->skipped++;
     }
     if (__builtin_expect(world, 0))

@@ -217,7 +217,7 @@ call_code(ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL_NIF_TERM[]), struct t
     call->env->library = library;
     th_self.call = call;
     th_library_enter(library);
-    th_library_begin_telling(&running, th_library_path(library), callee->name, tell_call);
+    th_library_begin_reporting(&running, th_library_path(library), callee->name, tell_call);
     if (checked) {
         watched = (struct th_check_call){callee, call->function, call->argc, call->argv, call->env};
         th_check_begin(&watched);

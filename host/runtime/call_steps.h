@@ -12,7 +12,8 @@ struct th_continuation;
 /* Copies in ENV; TH_NONE stays. */
 th_term *th_runtime_terms_copy(th_env *env, int count, const th_term terms[]);
 
-/* An array in ENV of FIRST places and then COUNT terms, as the checker lets them pass in FUNCTION. */
+/* An array in ENV of FIRST places and then COUNT terms, as the checker lets them pass in FUNCTION.
+ */
 th_term *th_runtime_terms_keep(th_env *env, int first, int count, const th_term terms[],
                                const char *function);
 
@@ -41,7 +42,7 @@ bool th_runtime_steps_are_in(const struct th_process *process, uint64_t instance
  * over. Its result, or TH_NONE: an exception was passed to OUTER. BASE is the `base` of OUTER. */
 th_term th_runtime_nested_end(struct th_call *outer, size_t base);
 
-/* --- Exceptions, and how processes end with them (exception.c) --------------------------------- */
+/* --- Exceptions, and how processes end with them (exception.c) -------------------------------- */
 
 /* What the function of CALL has raised, with the stack. */
 void th_runtime_exception_of_call(struct th_process *process, const struct th_call *call,
@@ -51,8 +52,8 @@ void th_runtime_exception_of_call(struct th_process *process, const struct th_ca
 void th_runtime_exception_of_callee(struct th_process *process, struct th_call *outer,
                                     th_term error, const struct th_continuation *callee);
 
-/* The name of CALLEE; of its code that NAME with ARGC arguments runs or waits as, unless that goes on
- * in the function's place. */
+/* The name of CALLEE; of its code that NAME with ARGC arguments runs or waits as, unless that goes
+ * on in the function's place. */
 struct th_mfa th_runtime_callee_name(const struct th_callee *callee);
 struct th_mfa th_runtime_code_name(const struct th_callee *callee, const char *name, bool goes_on,
                                    int argc);
@@ -61,7 +62,7 @@ struct th_mfa th_runtime_code_name(const struct th_callee *callee, const char *n
 th_term th_runtime_exception_exit_reason(th_env *env, const struct th_exception_raised *exception);
 void th_runtime_exception_report(const struct th_process *process, th_term reason);
 
-/* --- Where functions are in their source (exception.c) ----------------------------------------- */
+/* --- Where functions are in their source (exception.c) ---------------------------------------- */
 
 /*
  * Where functions are in their source (library's line.h), as terms.

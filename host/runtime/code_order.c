@@ -14,9 +14,9 @@
  * carried out to the end, and nobody gets the answer.
  *
  * The loader is the thread that changes code: it takes one order after the other, waits for the
- * code modification permission, for libraries' load() and for thread progress, and sends the answer.
- * So one thread waits, whatever the number of processes, and no scheduler does. The first order
- * starts the thread. Functions in which it calls libraries' code are those of code/loading.h.
+ * code modification permission, for libraries' load() and for thread progress, and sends the
+ * answer. So one thread waits, whatever the number of processes, and no scheduler does. The first
+ * order starts the thread. Functions in which it calls libraries' code are those of code/loading.h.
  */
 #include "mailbox.h"
 #include "queue.h"

@@ -177,8 +177,8 @@ th_term th_runtime_source_location(th_env *env, struct th_library *library, uint
     return th_make_list(env, both, 2);
 }
 
-/* A stack trace of which the lines are due: where an entry's location is to be, it has the address, a
- * small integer, which costs nothing. The list is made anew in ENV; its entries' libraries may be
+/* A stack trace of which the lines are due: where an entry's location is to be, it has the address,
+ * a small integer, which costs nothing. The list is made anew in ENV; its entries' libraries may be
  * gone. */
 static th_term locate_all(th_env *env, th_term stack)
 {

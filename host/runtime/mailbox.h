@@ -38,7 +38,7 @@ bool th_runtime_mailbox_await(struct th_process *process,
 void th_runtime_mailbox_wake(void *context, const struct th_message *message);
 void th_runtime_mailbox_timed_out(void *context);
 
-/* --- Signals (signal.c) ------------------------------------------------------------------------ */
+/* --- Signals (signal.c) ----------------------------------------------------------------------- */
 
 enum th_signal {
     TH_SIGNAL_MESSAGE,
@@ -79,7 +79,7 @@ bool th_runtime_signal_ends(const struct th_process *process, const struct th_me
 void th_runtime_signals_end(struct th_process *process, const struct th_host_remains *remains,
                             th_term reason);
 
-/* --- Processes whose functions run on dirty threads (dirty_end.c) ------------------------------ */
+/* --- Processes whose functions run on dirty threads (dirty_end.c) ----------------------------- */
 
 /* The process of a function that runs on a dirty thread is ended, or was, by a normal scheduler. */
 static inline bool th_runtime_dirty_is_over(const struct th_process *process)
@@ -119,7 +119,7 @@ bool th_runtime_dirty_goes_on(struct th_process *process);
 /* SIGNAL has come into the mailbox. Under its lock. */
 void th_runtime_dirty_arrived(struct th_process *process, const struct th_message *signal);
 
-/* --- Timers that wake processes (timer.c) ------------------------------------------------------ */
+/* --- Timers that wake processes (timer.c) ----------------------------------------------------- */
 
 /* PROCESS is to be woken at DUE, on the monotonic clock; stop before it runs on. */
 void th_runtime_timer_start(struct th_process *process, int64_t due);
@@ -129,7 +129,7 @@ int64_t th_runtime_timer_now(void);
 struct timespec th_runtime_moment(clockid_t clock, long nanoseconds); /* from now */
 int64_t th_runtime_timer_in(int64_t nanoseconds); /* -1: later than the clock can tell */
 
-/* --- Steps that wait for an answer ------------------------------------------------------------- */
+/* --- Steps that wait for an answer ------------------------------------------------------------ */
 
 /* An operation on a file (file_wait.c): submits the operation that is next, waits for it, and goes
  * on with its result. False: see th_runtime_mailbox_offer(). */
@@ -152,7 +152,7 @@ size_t th_runtime_loader_orders(void);
 /* Ends the loader, having carried out what there is. */
 void th_runtime_loader_end(void);
 
-/* --- Sequential tokens and user tags (seq_token.c) --------------------------------------------- */
+/* --- Sequential tokens and user tags (seq_token.c) -------------------------------------------- */
 
 /* The token for MESSAGE, which the process sends now, in ENV; TH_NONE: it has none. */
 th_term th_runtime_seq_send(struct th_process *process, th_env *env, th_term to, th_term message);

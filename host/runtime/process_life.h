@@ -26,7 +26,7 @@ void th_runtime_process_begin_turn(struct th_process *process);
 /* Updates what others see of PROCESS, before they may have it. */
 void th_runtime_process_show(struct th_process *process);
 
-/* --- Processes that are driven from outside (process_run.c) ------------------------------------ */
+/* --- Processes that are driven from outside (process_run.c) ----------------------------------- */
 
 /* Begins what a signal asks for. */
 void th_runtime_request_begin(struct th_process *process, struct th_request *request);
@@ -37,7 +37,7 @@ void th_runtime_request_finish(struct th_process *process, enum th_call_end end,
 /* The process has ended with REASON: so has what was asked of it. */
 void th_runtime_request_end(struct th_request *request, th_term reason);
 
-/* --- Memory for processes (process_memory.c) --------------------------------------------------- */
+/* --- Memory for processes (process_memory.c) -------------------------------------------------- */
 
 /* A process, all zeros but for an `env` that is empty. Any thread. */
 struct th_process *th_runtime_process_memory_take(void);
@@ -50,7 +50,7 @@ void th_runtime_process_memory_give(struct th_process *process);
 void th_runtime_process_memory_leave(void);
 void th_runtime_process_memory_end(void);
 
-/* --- Heaps (heap.c) ---------------------------------------------------------------------------- */
+/* --- Heaps (heap.c) --------------------------------------------------------------------------- */
 
 /* When a process begins anew; between two functions; when it needs none of its terms any more. */
 void th_runtime_heap_start(struct th_process *process);

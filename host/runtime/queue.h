@@ -64,7 +64,7 @@ void th_runtime_queue_poke_schedulers(void);
  * returned. Any thread; no lock may be held. */
 void th_runtime_errand(void (*function)(void *argument), void *argument);
 
-/* --- The run queues of the normal schedulers (run_queue.c) ------------------------------------- */
+/* --- The run queues of the normal schedulers (run_queue.c) ------------------------------------ */
 
 /*
  * The run queues of the normal schedulers, one each.

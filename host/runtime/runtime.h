@@ -330,7 +330,7 @@ struct th_heap_sizes {
 };
 struct th_heap_sizes th_runtime_heap_sizes(const struct th_process *process);
 
-/* --- Who there is ------------------------------------------------------------------------------ */
+/* --- Who there is ----------------------------------------------------------------------------- */
 
 /* What a process does. */
 enum th_process_doing {

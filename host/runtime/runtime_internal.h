@@ -123,7 +123,7 @@ enum th_dirty {
     TH_DIRTY_RETURNED, /* the dirty thread is done with the process, which ends */
 };
 
-/* --- What a process shows of itself ------------------------------------------------------------ */
+/* --- What a process shows of itself ----------------------------------------------------------- */
 
 struct th_process_shown {
     _Atomic uint32_t doing;       /* enum th_process_doing */

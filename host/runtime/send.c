@@ -7,7 +7,7 @@
 static inline void trace_send(struct th_process *process, th_term to, th_term message)
 {
     if (th_traced_tracepoint_is_wanted(process, TH_TAG_send))
-        th_traced_tracepoint_tell(
+        th_traced_tracepoint_report(
             process, th_process_alive(to) ? TH_TAG_send : TH_TAG_send_to_non_existing_process,
             message, to);
 }

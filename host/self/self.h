@@ -2,10 +2,10 @@
  * What a thread of the host is in: one variable for all rooms, so that a debugger shows it whole
  * (`print th_self`), and a nested callback saves and restores it by pointers.
  *
- * A member belongs to the room that its comment names: that room writes it, and its headers say what
- * the values mean. Rooms above may read it. Only the thread itself reads a member, but where another
- * thread is named. Its signal handlers read any of them, so what a pointer leads to is complete
- * before the pointer is stored.
+ * A member belongs to the room that its comment names: that room writes it, and its headers say
+ * what the values mean. Rooms above may read it. Only the thread itself reads a member, but where
+ * another thread is named. Its signal handlers read any of them, so what a pointer leads to is
+ * complete before the pointer is stored.
  */
 #ifndef TH_SELF_H
 #define TH_SELF_H

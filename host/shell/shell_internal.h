@@ -269,7 +269,8 @@ th_term th_shell_evaluate_part(struct th_evaluation *e, const struct th_node *no
 th_term th_shell_evaluate_block(struct th_evaluation *e, const struct th_node *block, bool tail);
 th_term th_shell_evaluate_receive(struct th_evaluation *e, const struct th_node *node, bool tail);
 
-/* The result of NODE's operator for the VALUES of its operands; fun Module:Function/Arity of PARTS. */
+/* The result of NODE's operator for the VALUES of its operands; fun Module:Function/Arity of PARTS.
+ */
 th_term th_shell_apply_operator(struct th_evaluation *e, const struct th_node *node,
                                 const th_term values[]);
 th_term th_shell_make_export(struct th_evaluation *e, const th_term parts[3]);

@@ -11,7 +11,7 @@
 struct th_segments;
 struct th_scanner;
 
-/* --- Of env.h ------------------------------------------------------------------------------------ */
+/* --- Of env.h --------------------------------------------------------------------------------- */
 
 /* th_env_take() for what is read, from the budget of base/memory.h: NULL, with an error raised, if
  * that is exceeded. */
@@ -28,7 +28,7 @@ static inline th_term *th_env_try(th_env *env, size_t words)
     return place;
 }
 
-/* --- Of make.h ----------------------------------------------------------------------------------- */
+/* --- Of make.h -------------------------------------------------------------------------------- */
 
 /* The words that it takes. */
 static inline size_t th_term_heap_binary_words(size_t bits)
@@ -36,7 +36,7 @@ static inline size_t th_term_heap_binary_words(size_t bits)
     return 2 + bits / 64 + (bits % 64 != 0);
 }
 
-/* --- Of text_segment.h --------------------------------------------------------------------------- */
+/* --- Of text_segment.h ------------------------------------------------------------------------ */
 
 /*
  * Adds a segment whose value was just read, at PLACE: VALUE, or the scanner's characters if it is

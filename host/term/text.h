@@ -25,9 +25,9 @@ void th_text_print(struct th_buffer *out, th_term t);
  * than that takes: a list is a string if its first LIMIT elements are characters. */
 void th_text_print_limited(struct th_buffer *out, th_term t, size_t limit);
 
-/* Likewise th_text_print(), if th_text_parse() reads back a term identical to T: no funs but exports
- * with names in ASCII, no identifiers of other nodes, nothing magic, nothing beyond the parser's
- * bounds. False: it does not, and nothing was appended. */
+/* Likewise th_text_print(), if th_text_parse() reads back a term identical to T: no funs but
+ * exports with names in ASCII, no identifiers of other nodes, nothing magic, nothing beyond the
+ * parser's bounds. False: it does not, and nothing was appended. */
 bool th_text_print_exact(struct th_buffer *out, th_term t);
 
 /* T as a string in TEXT, which has SIZE bytes, cut off between two characters where it has no more

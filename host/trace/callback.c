@@ -19,7 +19,7 @@ static const struct th_callback_subject *at_hand(void)
     return th_self.attachment ? th_self.subject : NULL;
 }
 
-/* --- Failures that tracers report --------------------------------------------------------------- */
+/* --- Failures that tracers report ------------------------------------------------------------- */
 
 static struct {
     pthread_mutex_t lock;

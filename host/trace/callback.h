@@ -61,8 +61,9 @@ bool th_trace_callback_refuses(th_term receiver);
 
 /*
  * For th_tracer_failed(): REASON is why the attachment of the thread's callback, if that is in its
- * first trace_status, is refused. Else it is reported (th_trace_failure_report()), and a session whose callback
- * reports it gets no events any more. ENV is that of the callback, load() or unload(), or NULL.
+ * first trace_status, is refused. Else it is reported (th_trace_failure_report()), and a session
+ * whose callback reports it gets no events any more. ENV is that of the callback, load() or
+ * unload(), or NULL.
  */
 void th_trace_callback_failed(const th_env *env, const char *reason);
 

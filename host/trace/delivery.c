@@ -97,8 +97,8 @@ enum th_delivery_outcome th_trace_delivery_decide(struct th_delivery *delivery,
     uint32_t flags;
 
     th_trace_delivery_count(delivery, source, TH_COUNTED(enabled));
-    /* Step 2. A meta breakpoint is not for one tracee: its hook ends the breakpoint. OTP 25 does not
-     * act on `remove` in receive and procs events, which come from outside of the tracee. */
+    /* Step 2. A meta breakpoint is not for one tracee: its hook ends the breakpoint. OTP 25 does
+     * not act on `remove` in receive and procs events, which come from outside of the tracee. */
     if (answer != TH_AM(trace)) {
         if (!source->meta && group != TH_GROUP_receive && group != TH_GROUP_procs &&
             group != TH_GROUP_generic)

@@ -32,8 +32,8 @@
 
 #include "host/match/match.h"
 
-/* --- Return requests: what is wanted of a call's end. A word for each session that wants anything is
- * kept with the call's frame: of a live call see live.h, of a recorded one execution.h. --- */
+/* --- Return requests: what is wanted of a call's end. A word for each session that wants anything
+ * is kept with the call's frame: of a live call see live.h, of a recorded one execution.h. --- */
 
 /* The low bits; the others are the session's id, for TH_REQUEST_TIME the number of a struct
  * th_timing_frame. */
@@ -244,8 +244,8 @@ TH_DELIVERY_INLINE void th_trace_delivery_send(struct th_delivery *delivery,
     source->fill(delivery, env, message, flags);
     th_trace_delivery_count(delivery, source, TH_COUNTED(traced));
     if (source->in_thread)
-        th_trace_thread_tell(attachment, delivery->argv,
-                             th_trace_delivery_self(group, delivery->argv[2]));
+        th_trace_thread_deliver(attachment, delivery->argv,
+                                th_trace_delivery_self(group, delivery->argv[2]));
     else
         th_trace_attachment_call(attachment, TH_SLOT_trace + 2 * group, delivery->argv,
                                  th_trace_delivery_self(group, delivery->argv[2]));

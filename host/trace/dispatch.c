@@ -10,7 +10,7 @@
  *
  * Nothing is built and nothing allocated before a session wants the event (but for a process that
  * is seen for the first time, and once a session has discarded some calls and wanted others:
- * discard_habit.c).
+ * discard_streak.c).
  */
 #include "dispatch.h"
 
@@ -77,11 +77,11 @@ bool th_trace_dispatch_decode(struct th_delivery *delivery)
 uint32_t th_trace_dispatch_flags(const struct th_delivery *delivery)
 {
     const struct th_dispatch *dispatch = th_trace_dispatch_of(delivery);
-    const struct th_tracee_refs *refs =
-        dispatch->event->live ? th_trace_traced_refs(dispatch->event->live)
-                              : th_trace_tracee_refs(dispatch->tracing, dispatch->tracee);
+    const struct th_tracee_flags *tracee_flags =
+        dispatch->event->live ? th_trace_traced_flags(dispatch->event->live)
+                              : th_trace_tracee_flags(dispatch->tracing, dispatch->tracee);
 
-    return th_trace_refs_flags(refs, delivery->attachment->session);
+    return th_trace_flags_of_session(tracee_flags, delivery->attachment->session);
 }
 
 void th_trace_dispatch_context(const struct th_delivery *delivery, struct th_match_context *context)
@@ -179,7 +179,8 @@ static void offer(struct th_dispatch *dispatch, const struct th_tracee_ref *ref,
 
     _Static_assert(TH_GROUP_receive - TH_GROUP_send == TH_MESSAGE_RECEIVED, "as the groups");
 
-    if (delivery->group == TH_GROUP_call && th_trace_points_of(session)) /* see pattern_hit.c */
+    if (delivery->group == TH_GROUP_call &&
+        th_trace_session_breakpoints(session)) /* see pattern_hit.c */
         return;
     th_trace_dispatch_address(dispatch, attachment, ref->flags);
     if (is_end) {
@@ -211,27 +212,28 @@ static bool may_run(struct th_dispatch *dispatch, struct th_attachment *attachme
     return false;
 }
 
-static inline const struct th_tracee_refs *refs_of(const struct th_tracing *tracing, th_term id)
+static inline const struct th_tracee_flags *flags_of_tracee(const struct th_tracing *tracing,
+                                                            th_term id)
 {
     const struct th_recorded_process *process =
         th_is_immediate(id) ? th_process_world_see(id) : NULL;
     const struct th_recorded_tracee *tracee = process ? process->tracing : NULL;
 
-    return tracee ? th_trace_traced_refs(&tracee->traced) : th_trace_found_refs(tracing, id);
+    return tracee ? th_trace_traced_flags(&tracee->traced) : th_trace_found_flags(tracing, id);
 }
 
-/* The refs that are there now serve the whole event: what replaces them counts from the next one
- * on. */
-static void offer_to_all(struct th_dispatch *dispatch, const struct th_tracee_refs *refs,
+/* The tracee flags that are there now serve the whole event: what replaces them counts from the
+ * next one on. */
+static void offer_to_all(struct th_dispatch *dispatch, const struct th_tracee_flags *tracee_flags,
                          bool is_end)
 {
-    for (uint32_t i = 0; i < refs->count; i++) {
+    for (uint32_t i = 0; i < tracee_flags->count; i++) {
         struct th_attachment *attachment;
-        if (!th_trace_session_is_attached(refs->refs[i].session))
+        if (!th_trace_session_is_attached(tracee_flags->tracee_flags[i].session))
             continue;
-        attachment = th_trace_session_attachment(refs->refs[i].session);
+        attachment = th_trace_session_attachment(tracee_flags->tracee_flags[i].session);
         if (may_run(dispatch, attachment))
-            offer(dispatch, &refs->refs[i], attachment, is_end);
+            offer(dispatch, &tracee_flags->tracee_flags[i], attachment, is_end);
     }
 }
 
@@ -243,16 +245,16 @@ static void offer_call(struct th_dispatch *dispatch)
     struct th_recorded_call call = {.tail = TH_UNKNOWN};
 
     dispatch->offered = dispatch->declined = 0;
-    offer_to_all(dispatch, refs_of(tracing, event->tracee), false);
-    if (th_recorded_habit_holds(&tracing->habit, dispatch->offered, dispatch->declined) ||
+    offer_to_all(dispatch, flags_of_tracee(tracing, event->tracee), false);
+    if (th_recorded_streak_holds(&tracing->streak, dispatch->offered, dispatch->declined) ||
         dispatch->status != TH_OK)
         return;
     dispatch->status = event->source->function(event, &call.function);
     if (dispatch->status != TH_OK || !th_is_immediate(event->tracee))
         return;
     call.recorded = th_trace_recorded_caller(tracing, event);
-    th_recorded_habit_enter(&th_trace_tracee_own(tracing, event->tracee)->offered, &tracing->habit,
-                            &call, dispatch->offered, dispatch->declined);
+    th_recorded_streak_enter(&th_trace_tracee_own(tracing, event->tracee)->offered,
+                             &tracing->streak, &call, dispatch->offered, dispatch->declined);
 }
 
 /* return_from, exception_from, return_to: who discarded the call does not see how it ends. */
@@ -261,26 +263,26 @@ static void offer_return(struct th_dispatch *dispatch)
     struct th_tracing *tracing = dispatch->tracing;
     struct th_event *event = dispatch->event;
 
-    dispatch->withheld = tracing->habit.discarding;
+    dispatch->withheld = tracing->streak.discarding;
     dispatch->doubtful = dispatch->risked = 0;
-    if (tracing->habit.broken && th_is_immediate(event->tracee)) {
+    if (tracing->streak.broken && th_is_immediate(event->tracee)) {
         struct th_execution_end end = {.tag = event->tag};
         if (!th_recorded_end_function(event, &end.function)) {
             dispatch->status = TH_MALFORMED;
             return;
         }
         dispatch->withheld =
-            th_recorded_habit_leave(&th_trace_tracee_own(tracing, event->tracee)->offered,
-                                    &tracing->habit, end, &dispatch->doubtful);
+            th_recorded_streak_leave(&th_trace_tracee_own(tracing, event->tracee)->offered,
+                                     &tracing->streak, end, &dispatch->doubtful);
         dispatch->risked = dispatch->doubtful & ~dispatch->withheld;
         dispatch->withheld |= dispatch->doubtful;
     }
-    offer_to_all(dispatch, refs_of(tracing, event->tracee), true);
+    offer_to_all(dispatch, flags_of_tracee(tracing, event->tracee), true);
 }
 
-static bool is_heeded(const struct th_tracing *tracing, const struct th_event *event)
+static bool is_relevant(const struct th_tracing *tracing, const struct th_event *event)
 {
-    return atomic_load_explicit(&tracing->heeded, memory_order_relaxed) >> event->tag & 1;
+    return atomic_load_explicit(&tracing->relevant, memory_order_relaxed) >> event->tag & 1;
 }
 
 /* What is neither a call nor its end. */
@@ -288,24 +290,25 @@ static void offer_other(struct th_dispatch *dispatch)
 {
     struct th_tracing *tracing = dispatch->tracing;
     struct th_event *event = dispatch->event;
-    const struct th_tracee_refs *refs = NULL;
+    const struct th_tracee_flags *tracee_flags = NULL;
 
-    if (is_heeded(tracing, event))
-        th_trace_inheritance_heed(tracing, event);
+    if (is_relevant(tracing, event))
+        th_trace_inheritance_apply(tracing, event);
     if (event->kind == TH_EVENT_SEQ_TRACE)
-        refs = atomic_load_explicit(&tracing->everyone, memory_order_acquire);
+        tracee_flags = atomic_load_explicit(&tracing->everyone, memory_order_acquire);
     else if (((event->tag >= TH_TAG_in_exiting && event->tag <= TH_TAG_out_exited) ||
               event->tag == TH_TAG_unregister) &&
              tracing->departures > 0 && !th_process_alive(event->tracee)) {
         /* The last ones of a process that is exiting, whose exit was before. */
-        for (size_t i = 1; !refs && i <= TH_DEPARTED && i <= tracing->departures; i++) {
+        for (size_t i = 1; !tracee_flags && i <= TH_DEPARTED && i <= tracing->departures; i++) {
             const struct th_departed *departed =
                 &tracing->departed[(tracing->departures - i) % TH_DEPARTED];
             if (departed->id == event->tracee)
-                refs = atomic_load_explicit(&departed->refs, memory_order_acquire);
+                tracee_flags = atomic_load_explicit(&departed->tracee_flags, memory_order_acquire);
         }
     }
-    offer_to_all(dispatch, refs ? refs : refs_of(tracing, event->tracee), false);
+    offer_to_all(dispatch, tracee_flags ? tracee_flags : flags_of_tracee(tracing, event->tracee),
+                 false);
 }
 
 static bool is_return(const struct th_event *event)
@@ -358,7 +361,7 @@ static void take_shared(struct th_dispatch *dispatch)
         offer_to_all(dispatch,
                      event->kind == TH_EVENT_SEQ_TRACE
                          ? atomic_load_explicit(&tracing->everyone, memory_order_acquire)
-                         : th_trace_traced_refs(event->live),
+                         : th_trace_traced_flags(event->live),
                      false);
         th_self.subject = NULL;
         th_env_clear(&th_trace_thread_own()->arena);
@@ -400,7 +403,7 @@ enum th_status th_trace(struct th_tracing *tracing, struct th_event *event)
     /* Who traces a live process, with whatever flag, is asked when it is scheduled in. */
     question = event->live && event->tag == TH_TAG_in && group == TH_GROUP_running_procs;
     if (!(flag & atomic_load_explicit(&tracing->wanted, memory_order_relaxed)) &&
-        !is_heeded(tracing, event) && !question) { /* nobody wants such, and it changes nothing */
+        !is_relevant(tracing, event) && !question) { /* nobody wants such, and it changes nothing */
         if (!event->live) {
             tracing->seen |= flag;
             th_trace_thread_add(&tracing->unwanted);
@@ -427,7 +430,7 @@ enum th_status th_trace(struct th_tracing *tracing, struct th_event *event)
     return dispatch.status;
 }
 
-void th_trace_aside(struct th_tracing *tracing, struct th_event *event)
+void th_trace_skip(struct th_tracing *tracing, struct th_event *event)
 {
     struct th_callback_subject subject;
 
@@ -437,16 +440,16 @@ void th_trace_aside(struct th_tracing *tracing, struct th_event *event)
         th_trace_tag_group(event->tag, event->tracee) == TH_GROUP_none)
         return;
     if (!atomic_load_explicit(&tracing->patterned, memory_order_relaxed) &&
-        !is_heeded(tracing, event))
+        !is_relevant(tracing, event))
         return;
     th_trace_enter(tracing);
     if (tracing->shared)
         th_trace_catch_up(tracing);
     begin(tracing, event, &subject);
     if (atomic_load_explicit(&tracing->patterned, memory_order_relaxed))
-        th_trace_patterns_aside(tracing, event);
-    if (is_heeded(tracing, event))
-        th_trace_inheritance_heed(tracing, event);
+        th_trace_patterns_skip(tracing, event);
+    if (is_relevant(tracing, event))
+        th_trace_inheritance_apply(tracing, event);
     end(tracing);
     th_trace_leave(tracing);
 }

@@ -58,13 +58,13 @@ void th_trace_dispatch_forget(struct th_delivery *delivery, struct th_session *s
 void th_trace_dispatch_context(const struct th_delivery *delivery,
                                struct th_match_context *context);
 
-/* --- Recorded calls and their ends, for the sessions that have patterns -------------------------- */
+/* --- Recorded calls and their ends, for the sessions that have patterns ----------------------- */
 
 /* A call meets the breakpoints of its function. */
 void th_trace_patterns_call(struct th_dispatch *dispatch);
 
 /* The hook of breakpoints for that: hit->context is not NULL. */
-uint32_t th_trace_patterns_hit(struct th_hit *hit, struct th_bp_session *points,
+uint32_t th_trace_patterns_hit(struct th_hit *hit, struct th_bp_session *breakpoints,
                                struct th_shared *spec, uint32_t kind);
 
 /* A return_from, exception_from or return_to: those who asked for it are told. */
@@ -77,13 +77,14 @@ void th_trace_patterns_run(struct th_tracing *tracing, struct th_event *event);
 void th_trace_patterns_spawned(struct th_tracing *tracing, th_term id);
 
 /* The call or end of one happened, and nobody gets it. */
-void th_trace_patterns_aside(struct th_tracing *tracing, struct th_event *event);
+void th_trace_patterns_skip(struct th_tracing *tracing, struct th_event *event);
 
 /* What SESSION traces of the tracee now. */
 static inline uint32_t th_trace_pattern_flags(const struct th_dispatch *dispatch,
                                               const struct th_session *session)
 {
-    return th_trace_refs_flags(th_trace_tracee_refs(dispatch->tracing, dispatch->tracee), session);
+    return th_trace_flags_of_session(th_trace_tracee_flags(dispatch->tracing, dispatch->tracee),
+                                     session);
 }
 
 /* Meta trace has time stamps, whatever the tracee's flags; where the session takes a recording as

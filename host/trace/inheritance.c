@@ -16,8 +16,8 @@
  *
  * Live processes tell it themselves, before their first event: th_trace_inheritance_begin().
  *
- * Only recorded events that can make a difference are looked at (tracing->heeded): none as long as
- * all processes have the same flags and give them all on.
+ * Only recorded events that can make a difference are looked at (tracing->relevant): none as long
+ * as all processes have the same flags and give them all on.
  */
 #include "trace_internal.h"
 #include "tracing.h"
@@ -30,16 +30,18 @@
 struct parent {
     struct th_tracee *live; /* NULL: of a recording */
     th_term id;
-    const struct th_tracee_refs *refs; /* before anything is given; NULL: nobody traces it */
+    const struct th_tracee_flags
+        *tracee_flags; /* before anything is given; NULL: nobody traces it */
 };
 
-/* The flags of a child that has HAD, with what PARENT gives on of the session's flags. ALWAYS is the
- * flag that gives them on again and again; FIRST the one that does so once: then neither stays at
- * the parent, nor comes to the child, whoever gave it. */
+/* The flags of a child that has HAD, with what PARENT gives on of the session's flags. ALWAYS is
+ * the flag that gives them on again and again; FIRST the one that does so once: then neither stays
+ * at the parent, nor comes to the child, whoever gave it. */
 static uint32_t inherit(struct th_session *session, const struct parent *parent, uint32_t had,
                         uint32_t always, uint32_t first)
 {
-    uint32_t flags = parent->refs ? th_trace_refs_flags(parent->refs, session) : 0;
+    uint32_t flags =
+        parent->tracee_flags ? th_trace_flags_of_session(parent->tracee_flags, session) : 0;
 
     if (!(flags & first))
         return flags & always ? had | flags : had;
@@ -54,45 +56,45 @@ static uint32_t inherit(struct th_session *session, const struct parent *parent,
 
 /* What a new tracee has: what CHILD (NULL: nothing) was given by name, the defaults, and what a
  * process gets of PARENT; a port has none. What a session takes from the parent changes only that
- * session's flags there: for others the refs that the parent had before stay good. */
-static struct th_tracee_refs *child_refs(struct th_tracing *tracing, const struct parent *parent,
-                                         const struct th_recorded_tracee *child)
+ * session's flags there: for others the tracee flags that the parent had before stay good. */
+static struct th_tracee_flags *child_flags(struct th_tracing *tracing, const struct parent *parent,
+                                           const struct th_recorded_tracee *child)
 {
-    const struct th_tracee_refs *given =
-        child ? atomic_load_explicit(&child->traced.refs, memory_order_relaxed) : NULL;
-    struct th_tracee_refs *refs = th_trace_refs_create(TH_SESSIONS_LIMIT);
+    const struct th_tracee_flags *given =
+        child ? atomic_load_explicit(&child->traced.tracee_flags, memory_order_relaxed) : NULL;
+    struct th_tracee_flags *tracee_flags = th_trace_tracee_flags_create(TH_SESSIONS_LIMIT);
     struct th_session *session;
 
     for (size_t i = 0; (session = th_trace_next(tracing, &i));) {
         uint32_t flags = session->born[parent ? TH_KIND_PROCESS : TH_KIND_PORT];
         if (given)
-            flags |= th_trace_refs_flags(given, session);
+            flags |= th_trace_flags_of_session(given, session);
         if (parent)
             flags =
                 inherit(session, parent, flags, TH_FLAG_SET_ON_SPAWN, TH_FLAG_SET_ON_FIRST_SPAWN);
-        th_trace_refs_add(refs, session, flags);
+        th_trace_tracee_flags_add(tracee_flags, session, flags);
     }
-    return refs;
+    return tracee_flags;
 }
 
 /* A child that is like those that were there needs no struct, unless more is to become of it. */
 static void be_born(struct th_tracing *tracing, th_term parent, th_term id)
 {
-    struct parent of = {.id = parent, .refs = th_trace_tracee_refs(tracing, parent)};
-    uint32_t parents = th_trace_refs_union(of.refs);
+    struct parent of = {.id = parent, .tracee_flags = th_trace_tracee_flags(tracing, parent)};
+    uint32_t parents = th_trace_tracee_flags_union(of.tracee_flags);
     struct th_recorded_tracee *child = th_trace_tracee_find(id);
-    struct th_tracee_refs *refs;
+    struct th_tracee_flags *tracee_flags;
 
     if (!th_is_local_pid(parent) || !th_is_local_pid(id) || (child && child->born))
         return;
-    refs = child_refs(tracing, &of, child);
-    if (!child && th_trace_refs_equal(refs, th_trace_found_refs(tracing, id)) &&
+    tracee_flags = child_flags(tracing, &of, child);
+    if (!child && th_trace_tracee_flags_equal(tracee_flags, th_trace_found_flags(tracing, id)) &&
         !(parents & (TH_FLAG_SET_ON_FIRST_SPAWN | TH_FLAGS_ON_LINK))) {
-        th_free(refs);
+        th_free(tracee_flags);
         return;
     }
     child = th_trace_tracee_expect(tracing, id);
-    th_trace_traced_set_all(&child->traced, refs);
+    th_trace_traced_set_all(&child->traced, tracee_flags);
     child->born = true;
     child->newborn_of = parent;
 }
@@ -103,10 +105,11 @@ static void link_child(struct th_tracing *tracing, const struct parent *parent,
     struct th_session *session;
 
     for (size_t i = 0; (session = th_trace_next(tracing, &i));)
-        th_trace_traced_set(child, session,
-                            inherit(session, parent,
-                                    th_trace_refs_flags(th_trace_traced_refs(child), session),
-                                    TH_FLAG_SET_ON_LINK, TH_FLAG_SET_ON_FIRST_LINK));
+        th_trace_traced_set(
+            child, session,
+            inherit(session, parent,
+                    th_trace_flags_of_session(th_trace_traced_flags(child), session),
+                    TH_FLAG_SET_ON_LINK, TH_FLAG_SET_ON_FIRST_LINK));
 }
 
 static void link_newborn(struct th_tracing *tracing, th_term parent, th_term id)
@@ -117,20 +120,20 @@ static void link_newborn(struct th_tracing *tracing, th_term parent, th_term id)
     if (!child || child->newborn_of == TH_NONE || child->newborn_of != parent)
         return;
     child->newborn_of = TH_NONE;
-    of.refs = th_trace_tracee_refs(tracing, parent);
+    of.tracee_flags = th_trace_tracee_flags(tracing, parent);
     link_child(tracing, &of, &child->traced);
 }
 
 static void open(struct th_tracing *tracing, th_term id)
 {
     struct th_recorded_tracee *port = th_trace_tracee_find(id);
-    struct th_tracee_refs *refs;
+    struct th_tracee_flags *tracee_flags;
 
     if (!th_is_local_port(id) || (port && port->born))
         return;
-    refs = child_refs(tracing, NULL, port);
+    tracee_flags = child_flags(tracing, NULL, port);
     port = th_trace_tracee_own(tracing, id);
-    th_trace_traced_set_all(&port->traced, refs);
+    th_trace_traced_set_all(&port->traced, tracee_flags);
     port->born = true;
 }
 
@@ -146,7 +149,7 @@ static void meet(struct th_tracing *tracing, th_term id, th_term name)
             }
 }
 
-void th_trace_inheritance_heed(struct th_tracing *tracing, struct th_event *event)
+void th_trace_inheritance_apply(struct th_tracing *tracing, struct th_event *event)
 {
     struct th_recorded_tracee *child;
 
@@ -189,24 +192,24 @@ void th_trace_inheritance_begin(struct th_tracee *child, struct th_tracee *paren
 {
     struct parent of = {parent, parent ? parent->id : TH_NONE, NULL};
     struct th_tracing *tracing = child->tracing;
-    uint32_t heeded = atomic_load_explicit(&tracing->heeded, memory_order_relaxed);
+    uint32_t relevant = atomic_load_explicit(&tracing->relevant, memory_order_relaxed);
     bool is_port = th_is_local_port(child->id);
-    struct th_tracee_refs *refs;
+    struct th_tracee_flags *tracee_flags;
 
-    /* What would be heeded of a recorded event makes a difference here, too. */
-    if (!(heeded >> (is_port ? TH_TAG_open : TH_TAG_spawn) & 1) &&
-        !(parent && atomic_load_explicit(&parent->refs, memory_order_relaxed)))
+    /* What would be relevant of a recorded event makes a difference here, too. */
+    if (!(relevant >> (is_port ? TH_TAG_open : TH_TAG_spawn) & 1) &&
+        !(parent && atomic_load_explicit(&parent->tracee_flags, memory_order_relaxed)))
         return;
     if (parent)
-        of.refs = th_trace_traced_refs(parent);
-    refs = child_refs(tracing, is_port ? NULL : &of, NULL);
-    if (th_trace_refs_equal(refs, th_trace_found_refs(tracing, child->id)))
-        th_free(refs); /* nothing is kept for one that is like all others */
+        of.tracee_flags = th_trace_traced_flags(parent);
+    tracee_flags = child_flags(tracing, is_port ? NULL : &of, NULL);
+    if (th_trace_tracee_flags_equal(tracee_flags, th_trace_found_flags(tracing, child->id)))
+        th_free(tracee_flags); /* nothing is kept for one that is like all others */
     else
-        th_trace_traced_set_all(child, refs);
+        th_trace_traced_set_all(child, tracee_flags);
     if (!linked || !parent)
         return;
-    of.refs = th_trace_traced_refs(parent);
+    of.tracee_flags = th_trace_traced_flags(parent);
     link_child(tracing, &of, child);
 }
 
@@ -215,7 +218,7 @@ void th_trace_inheritance_begin(struct th_tracee *child, struct th_tracee *paren
 void th_trace_inheritance_update(struct th_tracing *tracing)
 {
     const uint32_t births = 1 << TH_TAG_spawn | 1 << TH_TAG_spawned;
-    uint32_t heeded = 1 << TH_TAG_in;
+    uint32_t relevant = 1 << TH_TAG_in;
     struct th_session *session;
 
     for (size_t i = 0; (session = th_trace_next(tracing, &i));) {
@@ -224,17 +227,17 @@ void th_trace_inheritance_update(struct th_tracing *tracing)
          * loses some. */
         if (found & (TH_FLAG_SET_ON_FIRST_SPAWN | TH_FLAG_SET_ON_FIRST_LINK) ||
             (found & TH_FLAG_SET_ON_SPAWN ? born | found : born) != found)
-            heeded |= births;
+            relevant |= births;
         if (session->found[TH_KIND_PORT] != session->born[TH_KIND_PORT])
-            heeded |= 1 << TH_TAG_open;
+            relevant |= 1 << TH_TAG_open;
         for (size_t j = 0; j < session->expected_count; j++)
             if (th_is_atom(session->expected[j].who))
-                heeded |= 1 << TH_TAG_register;
+                relevant |= 1 << TH_TAG_register;
     }
     if (tracing->special)
-        heeded |= births | 1 << TH_TAG_open;
-    if (heeded & births &&
+        relevant |= births | 1 << TH_TAG_open;
+    if (relevant & births &&
         atomic_load_explicit(&tracing->wanted, memory_order_relaxed) & TH_FLAGS_ON_LINK)
-        heeded |= 1 << TH_TAG_link | 1 << TH_TAG_getting_linked;
-    atomic_store_explicit(&tracing->heeded, heeded, memory_order_relaxed);
+        relevant |= 1 << TH_TAG_link | 1 << TH_TAG_getting_linked;
+    atomic_store_explicit(&tracing->relevant, relevant, memory_order_relaxed);
 }

@@ -327,11 +327,12 @@ static void silence(void *context, bool silent)
 static th_term is_silent(void *context)
 {
     const struct th_match_context *self = context;
-    const struct th_tracee_refs *refs = self->traced
-                                            ? th_trace_traced_refs(self->traced)
-                                            : th_trace_found_refs(self->session->tracing, self->id);
+    const struct th_tracee_flags *tracee_flags =
+        self->traced ? th_trace_traced_flags(self->traced)
+                     : th_trace_found_flags(self->session->tracing, self->id);
 
-    return th_trace_refs_flags(refs, self->session) & TH_FLAG_SILENT ? TH_AM(true) : TH_AM(false);
+    return th_trace_flags_of_session(tracee_flags, self->session) & TH_FLAG_SILENT ? TH_AM(true)
+                                                                                   : TH_AM(false);
 }
 
 /* --- both ------------------------------------------------------------------------------------- */

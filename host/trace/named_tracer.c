@@ -202,8 +202,8 @@ void th_trace_tracer_lock_return(struct th_tracer_lock *lock)
     atomic_fetch_sub_explicit(&lock->away, 1, memory_order_relaxed);
 }
 
-/* The library of PATH for NAME, loaded in place of OLD; a new instance, if it is of the file that OLD
- * is of: that is an upgrade, too. The result has this user, unless it is refused. */
+/* The library of PATH for NAME, loaded in place of OLD; a new instance, if it is of the file that
+ * OLD is of: that is an upgrade, too. The result has this user, unless it is refused. */
 static enum th_status load_other(struct th_library *old, const char *path, const char *name,
                                  struct th_library **library)
 {

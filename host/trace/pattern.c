@@ -88,10 +88,10 @@ static bool is_done_over(const struct th_pattern_default *old, const struct th_p
 
 /* True if a pattern that is not for on_load has to wait for functions of this host. What clears or
  * pauses waits behind those that it may be about. */
-static bool has_to_wait(const struct th_points *points, const struct th_pattern *pattern,
-                        const struct th_bp_setting *setting)
+static bool has_to_wait(const struct th_session_breakpoints *breakpoints,
+                        const struct th_pattern *pattern, const struct th_bp_setting *setting)
 {
-    const struct th_tracing *tracing = points->session->tracing;
+    const struct th_tracing *tracing = breakpoints->session->tracing;
 
     if (!tracing->replays_nothing || pattern->on_load)
         return false;
@@ -103,34 +103,34 @@ static bool has_to_wait(const struct th_points *points, const struct th_pattern 
             f = f->next;
         return !f;
     }
-    for (size_t i = 0; i < points->count; i++)
-        if (points->defaults[i].waits)
+    for (size_t i = 0; i < breakpoints->count; i++)
+        if (breakpoints->defaults[i].waits)
             return true;
     return false;
 }
 
 /* Keeps a pattern, if it is to be kept, and takes shares of what is in SETTING. Older ones that are
  * done over are forgotten, with what they hold on to. */
-static void keep_default(struct th_points *points, const struct th_pattern *pattern,
-                         const struct th_bp_setting *setting)
+static void keep_default(struct th_session_breakpoints *breakpoints,
+                         const struct th_pattern *pattern, const struct th_bp_setting *setting)
 {
     struct th_pattern_default *one;
     size_t kept = 0;
     bool waits;
 
-    for (size_t i = 0; i < points->count; i++) {
-        one = &points->defaults[i];
+    for (size_t i = 0; i < breakpoints->count; i++) {
+        one = &breakpoints->defaults[i];
         if (is_done_over(one, pattern, setting))
             drop_setting(&one->setting);
         else
-            points->defaults[kept++] = *one;
+            breakpoints->defaults[kept++] = *one;
     }
-    points->count = kept;
-    waits = has_to_wait(points, pattern, setting);
+    breakpoints->count = kept;
+    waits = has_to_wait(breakpoints, pattern, setting);
     if (!waits && names_one(pattern))
         return;
-    TH_ARRAY_GROW(points->defaults, points->count, points->capacity);
-    one = &points->defaults[points->count++];
+    TH_ARRAY_GROW(breakpoints->defaults, breakpoints->count, breakpoints->capacity);
+    one = &breakpoints->defaults[breakpoints->count++];
     *one = (struct th_pattern_default){*pattern, *setting, waits, false};
     th_breakpoint_shared_take(setting->spec);
     th_breakpoint_shared_take(setting->meta_spec);
@@ -145,9 +145,9 @@ void th_trace_patterns_add(struct th_tracing *tracing, struct th_change *change,
     struct th_session *session;
 
     for (size_t i = 0; (session = th_trace_next(tracing, &i));) {
-        struct th_points *points = th_trace_points_of(session);
-        for (size_t k = 0; points && k < points->count; k++) {
-            struct th_pattern_default *one = &points->defaults[k];
+        struct th_session_breakpoints *breakpoints = th_trace_session_breakpoints(session);
+        for (size_t k = 0; breakpoints && k < breakpoints->count; k++) {
+            struct th_pattern_default *one = &breakpoints->defaults[k];
             bool comes = news == TH_NEWS_RECORDED || one->pattern.on_load ||
                          (one->waits && news == TH_NEWS_LOADED);
             if (!comes || !th_trace_pattern_concerns(&one->pattern, &function->name))
@@ -165,12 +165,13 @@ void th_trace_session_waiting(const struct th_session *session,
                               void (*visit)(void *context, const struct th_pattern *pattern),
                               void *context)
 {
-    const struct th_points *points;
+    const struct th_session_breakpoints *breakpoints;
 
     th_trace_lock(session->tracing);
-    points = th_trace_points_of(session);
-    for (size_t i = 0; points && session->tracing->replays_nothing && i < points->count; i++) {
-        const struct th_pattern_default *one = &points->defaults[i];
+    breakpoints = th_trace_session_breakpoints(session);
+    for (size_t i = 0; breakpoints && session->tracing->replays_nothing && i < breakpoints->count;
+         i++) {
+        const struct th_pattern_default *one = &breakpoints->defaults[i];
         if ((one->waits || one->pattern.on_load) && one->setting.set && !one->came)
             visit(context, &one->pattern);
     }
@@ -179,49 +180,49 @@ void th_trace_session_waiting(const struct th_session *session,
 
 /* --- a session's breakpoints --- */
 
-static void end_points(struct th_shared *shared)
+static void end_breakpoints(struct th_shared *shared)
 {
-    struct th_points *points = (struct th_points *)shared;
+    struct th_session_breakpoints *breakpoints = (struct th_session_breakpoints *)shared;
 
-    for (size_t i = 0; i < points->count; i++)
-        drop_setting(&points->defaults[i].setting);
-    th_free(points->defaults);
-    th_free(points);
+    for (size_t i = 0; i < breakpoints->count; i++)
+        drop_setting(&breakpoints->defaults[i].setting);
+    th_free(breakpoints->defaults);
+    th_free(breakpoints);
 }
 
-static struct th_points *points_of(struct th_session *session)
+static struct th_session_breakpoints *breakpoints_of(struct th_session *session)
 {
     struct th_tracing *tracing = session->tracing;
-    struct th_points *points = th_trace_points_of(session);
+    struct th_session_breakpoints *breakpoints = th_trace_session_breakpoints(session);
 
-    if (points)
-        return points;
-    points = th_alloc_zero(sizeof *points);
-    th_breakpoint_session_init(&points->base, &th_trace_pattern_hooks, end_points);
-    points->session = session;
+    if (breakpoints)
+        return breakpoints;
+    breakpoints = th_alloc_zero(sizeof *breakpoints);
+    th_breakpoint_session_init(&breakpoints->base, &th_trace_pattern_hooks, end_breakpoints);
+    breakpoints->session = session;
     /* Stacks are followed from now on, from each process' first call, whoever has the flags. */
     atomic_store_explicit(&tracing->patterned, true, memory_order_relaxed);
     atomic_fetch_or_explicit(&tracing->wanted, TH_FLAG_CALL | TH_FLAG_RETURN_TO | TH_FLAG_PROCS,
                              memory_order_relaxed);
-    atomic_store_explicit(&session->points, points, memory_order_relaxed);
-    return points;
+    atomic_store_explicit(&session->breakpoints, breakpoints, memory_order_relaxed);
+    return breakpoints;
 }
 
-void th_trace_points_end(struct th_session *session)
+void th_trace_session_breakpoints_end(struct th_session *session)
 {
-    struct th_points *points = th_trace_points_of(session);
+    struct th_session_breakpoints *breakpoints = th_trace_session_breakpoints(session);
     struct th_change *change;
 
-    if (!points)
+    if (!breakpoints)
         return;
     if (!session->shared || !th_trace_session_is_clearing(session)) {
         change = th_breakpoint_change_create();
-        th_breakpoint_change_end_session(change, &points->base);
+        th_breakpoint_change_end_session(change, &breakpoints->base);
         th_breakpoint_change_run(change, NULL, NULL);
     }
-    points->session = NULL;
-    th_breakpoint_shared_drop(&points->base.shared);
-    atomic_store_explicit(&session->points, NULL, memory_order_relaxed);
+    breakpoints->session = NULL;
+    th_breakpoint_shared_drop(&breakpoints->base.shared);
+    atomic_store_explicit(&session->breakpoints, NULL, memory_order_relaxed);
 }
 
 /* --- functions that are met --- */
@@ -316,7 +317,7 @@ static enum th_status set_pattern(struct th_session *session, const struct th_pa
     if (names_one(pattern) && !tracing->replays_nothing)
         th_trace_patterns_meet(tracing, &name);
     th_trace_lock(tracing);
-    keep_default(points_of(session), pattern, setting);
+    keep_default(breakpoints_of(session), pattern, setting);
     for (size_t i = 0; i < functions->count && !pattern->on_load; i++)
         count += th_trace_pattern_concerns(pattern, &functions->items[i]->name) &&
                  th_trace_pattern_set_at(change, functions->items[i], setting, true);
@@ -347,7 +348,7 @@ static enum th_status trace_function(struct th_session *session, const struct th
     enum th_status status = check(session, pattern, match, kinds);
     struct th_match_spec *spec = NULL;
     struct th_meta_tracer *meta = NULL;
-    struct th_points *points = NULL;
+    struct th_session_breakpoints *breakpoints = NULL;
     struct th_bp_setting setting = {.session = NULL};
     uint32_t *changed = changed_by(&setting, match);
     struct th_shared_spec *shared;
@@ -365,17 +366,17 @@ static enum th_status trace_function(struct th_session *session, const struct th
         if (!tracer && !changed)
             status = th_trace_pattern_check_sites(session, pattern, kinds);
         if (status == TH_OK)
-            points = points_of(session);
+            breakpoints = breakpoints_of(session);
         th_trace_unlock(session->tracing);
     }
     if (status != TH_OK) {
         th_match_free(spec);
         return status;
     }
-    setting.session = &points->base;
+    setting.session = &breakpoints->base;
     *(changed ? changed : &setting.set) = kinds;
     if (!changed && kinds & TH_BP_META)
-        setting.meta_tracer = meta ? &meta->shared : &points->base.shared; /* its own */
+        setting.meta_tracer = meta ? &meta->shared : &breakpoints->base.shared; /* its own */
     if (spec) {
         shared = th_alloc_zero(sizeof *shared);
         shared->spec = spec;

@@ -64,9 +64,9 @@ static const struct th_delivery_source meta_source = {
 
 /* --- breakpoints that are hit ----------------------------------------------------------------- */
 
-static struct th_session *session_of(struct th_bp_session *points)
+static struct th_session *session_of(struct th_bp_session *breakpoints)
 {
-    struct th_session *session = ((struct th_points *)points)->session;
+    struct th_session *session = ((struct th_session_breakpoints *)breakpoints)->session;
 
     return session && th_trace_session_is_attached(session) ? session : NULL;
 }
@@ -94,11 +94,11 @@ static struct th_delivery *delivery_of(struct th_hit *hit, struct th_session *ca
     return delivery;
 }
 
-uint32_t th_trace_patterns_hit(struct th_hit *hit, struct th_bp_session *points,
+uint32_t th_trace_patterns_hit(struct th_hit *hit, struct th_bp_session *breakpoints,
                                struct th_shared *spec, uint32_t kind)
 {
     struct th_dispatch *dispatch = hit->context;
-    struct th_session *session = session_of(points);
+    struct th_session *session = session_of(breakpoints);
     enum th_fact external = dispatch->event->external;
     bool traced;
 
@@ -115,31 +115,31 @@ uint32_t th_trace_patterns_hit(struct th_hit *hit, struct th_bp_session *points,
 }
 
 /* Who is called for a meta breakpoint: the session itself, or a tracer of its own. */
-static struct th_session *meta_called(struct th_bp_session *points, struct th_shared *tracer)
+static struct th_session *meta_called(struct th_bp_session *breakpoints, struct th_shared *tracer)
 {
-    return tracer == &points->shared ? ((struct th_points *)points)->session
-                                     : ((struct th_meta_tracer *)tracer)->session;
+    return tracer == &breakpoints->shared ? ((struct th_session_breakpoints *)breakpoints)->session
+                                          : ((struct th_meta_tracer *)tracer)->session;
 }
 
-static void meta_removed(struct th_bp_session *points, struct th_shared *tracer)
+static void meta_removed(struct th_bp_session *breakpoints, struct th_shared *tracer)
 {
-    th_trace_session_count(((struct th_points *)points)->session,
+    th_trace_session_count(((struct th_session_breakpoints *)breakpoints)->session,
                            TH_COUNTED_BY_PATTERNS(meta_removed));
-    if (tracer != &points->shared)
-        th_trace_session_count(meta_called(points, tracer), TH_COUNTED(removed));
+    if (tracer != &breakpoints->shared)
+        th_trace_session_count(meta_called(breakpoints, tracer), TH_COUNTED(removed));
 }
 
-static uint32_t hit_meta(struct th_hit *hit, struct th_bp_session *points, struct th_shared *spec,
-                         struct th_shared *tracer)
+static uint32_t hit_meta(struct th_hit *hit, struct th_bp_session *breakpoints,
+                         struct th_shared *spec, struct th_shared *tracer)
 {
     struct th_dispatch *dispatch = hit->context;
-    struct th_session *session = session_of(points), *called;
+    struct th_session *session = session_of(breakpoints), *called;
     enum th_delivery_outcome outcome;
     struct th_delivery *delivery;
 
     if (!session)
         return 0;
-    called = meta_called(points, tracer);
+    called = meta_called(breakpoints, tracer);
     if (!th_trace_session_is_attached(called))
         return TH_HIT_REMOVE;
     if (!dispatch)
@@ -150,14 +150,14 @@ static uint32_t hit_meta(struct th_hit *hit, struct th_bp_session *points, struc
     return outcome == TH_DELIVERY_REMOVED ? TH_HIT_REMOVE : 0;
 }
 
-static struct th_account *hit_account(struct th_hit *hit, struct th_bp_session *points,
+static struct th_account *hit_account(struct th_hit *hit, struct th_bp_session *breakpoints,
                                       struct th_account_reading *reading)
 {
     struct th_dispatch *dispatch = hit->context;
-    struct th_session *session = session_of(points);
+    struct th_session *session = session_of(breakpoints);
 
     if (!dispatch)
-        return th_live_hit_account(hit, points, reading);
+        return th_live_hit_account(hit, breakpoints, reading);
     if (!session || !dispatch->caller ||
         !(th_trace_pattern_flags(dispatch, session) & TH_FLAG_CALL))
         return NULL;
@@ -168,19 +168,19 @@ static struct th_account *hit_account(struct th_hit *hit, struct th_bp_session *
     return th_trace_timing_account(&dispatch->caller->timing, session);
 }
 
-static void hit_entered(struct th_hit *hit, struct th_bp_session *points,
+static void hit_entered(struct th_hit *hit, struct th_bp_session *breakpoints,
                         const struct th_account_frame *frame)
 {
     struct th_dispatch *dispatch = hit->context;
     uint32_t number;
 
     if (!dispatch) {
-        th_live_hit_entered(hit, points, frame);
+        th_live_hit_entered(hit, breakpoints, frame);
         return;
     }
     dispatch->tracing->execution.returns_matter = true;
-    dispatch->caller->stack.sessions.timing |= (uint64_t)1 << session_of(points)->index;
-    number = th_trace_timing_enter(&dispatch->caller->timing, session_of(points), frame);
+    dispatch->caller->stack.sessions.timing |= (uint64_t)1 << session_of(breakpoints)->index;
+    number = th_trace_timing_enter(&dispatch->caller->timing, session_of(breakpoints), frame);
     if (number != UINT32_MAX)
         th_recorded_want(&dispatch->tracing->execution, &dispatch->caller->stack,
                          (uint64_t)number << TH_REQUEST_BITS | TH_REQUEST_TIME, 0);
@@ -366,7 +366,7 @@ void th_trace_patterns_return(struct th_dispatch *dispatch)
 
 /* --- what nobody gets, and what is no call --- */
 
-void th_trace_patterns_aside(struct th_tracing *tracing, struct th_event *event)
+void th_trace_patterns_skip(struct th_tracing *tracing, struct th_event *event)
 {
     struct th_recorded_tracee *tracee;
     struct th_mfa name;

@@ -1,5 +1,5 @@
-/* The patterns that a session has set, and their results; patterns as people write them: M:F/A, with _
- * for any. */
+/* The patterns that a session has set, and their results; patterns as people write them: M:F/A,
+ * with _ for any. */
 
 #include "pattern.h"
 #include "pattern_internal.h"
@@ -18,12 +18,12 @@ static bool info_of(const struct th_session *session, const struct th_function_s
                     struct th_bp_info *info)
 {
     const uint32_t both = TH_BP_LOCAL | TH_BP_GLOBAL;
-    struct th_points *points = th_trace_points_of(session);
+    struct th_session_breakpoints *breakpoints = th_trace_session_breakpoints(session);
     uint32_t less;
 
     *info = (struct th_bp_info){0};
-    if (!function || !points ||
-        !th_breakpoint_info_of_two(function->site, function->local, &points->base, info))
+    if (!function || !breakpoints ||
+        !th_breakpoint_info_of_two(function->site, function->local, &breakpoints->base, info))
         return false;
     less = (info->kinds & both) != both             ? 0
            : th_trace_function_local_site(function) ? TH_BP_GLOBAL
@@ -75,14 +75,15 @@ static void follow(struct th_bp_info *info, const struct th_bp_setting *setting)
 
 bool th_trace_session_on_load_info(const struct th_session *session, struct th_bp_info *info)
 {
-    const struct th_points *points;
+    const struct th_session_breakpoints *breakpoints;
 
     *info = (struct th_bp_info){0};
     th_trace_lock(session->tracing);
-    points = th_trace_points_of(session);
-    for (size_t i = 0; points && i < points->count; i++)
-        if (points->defaults[i].pattern.on_load && points->defaults[i].pattern.module == TH_NONE)
-            follow(info, &points->defaults[i].setting);
+    breakpoints = th_trace_session_breakpoints(session);
+    for (size_t i = 0; breakpoints && i < breakpoints->count; i++)
+        if (breakpoints->defaults[i].pattern.on_load &&
+            breakpoints->defaults[i].pattern.module == TH_NONE)
+            follow(info, &breakpoints->defaults[i].setting);
     th_trace_unlock(session->tracing);
     return info->kinds != 0;
 }
@@ -160,7 +161,7 @@ bool th_trace_pattern_meta_tracer(const struct th_session *session, const struct
 {
     const struct th_meta_tracer *tracer = (const struct th_meta_tracer *)info->meta_tracer;
 
-    if (!tracer || &tracer->shared == &session->points->base.shared)
+    if (!tracer || &tracer->shared == &session->breakpoints->base.shared)
         return false;
     *name = th_trace_session_name(tracer->session);
     *state = th_trace_session_state_term(tracer->session);
@@ -190,7 +191,7 @@ void th_trace_session_functions(const struct th_session *session,
 
 bool th_trace_session_patterned(const struct th_session *session)
 {
-    return th_trace_points_of(session) != NULL;
+    return th_trace_session_breakpoints(session) != NULL;
 }
 
 void th_trace_use_recorded_callers(struct th_tracing *tracing)

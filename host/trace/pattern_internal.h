@@ -21,7 +21,7 @@ struct th_pattern_default {
 };
 
 /* Lives on while a change names it, so it is not in the session itself. */
-struct th_points {
+struct th_session_breakpoints {
     struct th_bp_session base;
     struct th_session *session;          /* NULL once it is gone, which is after its breakpoints */
     struct th_pattern_default *defaults; /* under the tracing's lock */
@@ -35,9 +35,10 @@ struct th_shared_spec {
 };
 
 /* The breakpoints of SESSION; NULL: it was never given patterns. */
-static inline struct th_points *th_trace_points_of(const struct th_session *session)
+static inline struct th_session_breakpoints *
+th_trace_session_breakpoints(const struct th_session *session)
 {
-    return atomic_load_explicit(&session->points, memory_order_relaxed);
+    return atomic_load_explicit(&session->breakpoints, memory_order_relaxed);
 }
 
 extern const struct th_bp_hooks th_trace_pattern_hooks;
@@ -59,7 +60,7 @@ struct th_function_sites *th_trace_patterns_meet(struct th_tracing *tracing,
 
 /* Ends the breakpoints of a session that is to be freed; those of one that is clearing in a shared
  * tracing were removed before. Outside of callbacks. */
-void th_trace_points_end(struct th_session *session);
+void th_trace_session_breakpoints_end(struct th_session *session);
 
 /*
  * --- Sites: pattern_site.c ---

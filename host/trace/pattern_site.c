@@ -176,8 +176,8 @@ static const char *refusal(const struct th_function_sites *function, uint32_t ki
                               : "its only breakpoint is for calls from other modules";
 }
 
-/* Functions that have a reason in common: those that can have no breakpoint, whose `kinds` are 0 and
- * which have no `outside`; and those whose newer code has no room for it. */
+/* Functions that have a reason in common: those that can have no breakpoint, whose `kinds` are 0
+ * and which have no `outside`; and those whose newer code has no room for it. */
 struct reasons {
     struct th_pattern_loss *items;
     size_t count, capacity;
@@ -229,15 +229,15 @@ static bool collect(const struct th_tracing *tracing, const struct th_pattern *p
 enum th_status th_trace_pattern_check_sites(const struct th_session *session,
                                             const struct th_pattern *pattern, uint32_t kinds)
 {
-    const struct th_points *points = th_trace_points_of(session);
+    const struct th_session_breakpoints *breakpoints = th_trace_session_breakpoints(session);
     const struct th_traceable_function *f = session->tracing->live_functions;
     struct th_pattern_refusals refusals;
 
     if (pattern->on_load || collect(session->tracing, pattern, kinds, &refusals) || !refusals.count)
         return TH_OK;
-    for (; kinds == TH_BP_GLOBAL && points && f; f = f->next)
+    for (; kinds == TH_BP_GLOBAL && breakpoints && f; f = f->next)
         if (th_trace_pattern_concerns(pattern, &f->function.name) &&
-            without_there(TH_BP_ALL, f->function.local, &points->base) != TH_BP_ALL)
+            without_there(TH_BP_ALL, f->function.local, &breakpoints->base) != TH_BP_ALL)
             return TH_OK; /* others are cleared */
     th_error_clear();
     for (size_t i = refusals.count; i-- > 0;) {
@@ -284,14 +284,15 @@ void th_trace_pattern_refusal_print(struct th_buffer *out, const struct th_patte
 
 /* --- breakpoints that newer code of functions has no room for --- */
 
-/* The kinds of breakpoints that POINTS has in code of FUNCTION, but not of the newest. */
-static uint32_t kinds_lost(const struct th_points *points, const struct th_function_sites *function)
+/* The kinds of breakpoints that BREAKPOINTS has in code of FUNCTION, but not of the newest. */
+static uint32_t kinds_lost(const struct th_session_breakpoints *breakpoints,
+                           const struct th_function_sites *function)
 {
     struct th_bp_info info;
     uint32_t kinds;
 
     if (!function->local || !function->no_local ||
-        !th_breakpoint_info(function->local, &points->base, &info))
+        !th_breakpoint_info(function->local, &breakpoints->base, &info))
         return 0;
     kinds = info.kinds;
     th_breakpoint_info_free(&info);
@@ -307,15 +308,15 @@ void th_trace_losses(struct th_tracing *tracing, th_term module,
 
     th_trace_lock(tracing);
     for (size_t i = 0; (session = th_trace_next(tracing, &i));) {
-        const struct th_points *points = th_trace_points_of(session);
+        const struct th_session_breakpoints *breakpoints = th_trace_session_breakpoints(session);
         struct reasons losses = {0};
-        for (f = points ? tracing->live_functions : NULL; f; f = f->next) {
+        for (f = breakpoints ? tracing->live_functions : NULL; f; f = f->next) {
             struct th_pattern_loss loss = {.session = session,
                                            .outside = f->function.site,
                                            .why = f->function.no_local,
                                            .first = f->function.name};
             if (loss.first.module == module)
-                loss.kinds = kinds_lost(points, &f->function);
+                loss.kinds = kinds_lost(breakpoints, &f->function);
             if (loss.kinds)
                 note(&losses, &loss);
         }
@@ -355,7 +356,7 @@ void th_trace_warn_of_losses(struct th_tracing *tracing, th_term module)
     th_trace_losses(tracing, module, warn, NULL);
 }
 
-/* --- the functions of recordings ---------------------------------------------------------------- */
+/* --- the functions of recordings -------------------------------------------------------------- */
 
 enum { ATOM_BITS = 24, ARITY_BITS = 8 };
 

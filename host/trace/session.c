@@ -57,7 +57,7 @@ void th_trace_session_free(struct th_session *session)
 {
     if (session->shared && session->id)
         th_trace_thread_forget(session);
-    th_trace_points_end(session);
+    th_trace_session_breakpoints_end(session);
     th_trace_meta_tracers_orphan(session);
     th_trace_meta_tracers_forget(session);
     th_trace_message_filters_end(session);

@@ -171,7 +171,7 @@ struct th_session *th_trace_session_find(const struct th_tracing *tracing, th_se
 enum th_status th_trace(struct th_tracing *tracing, struct th_event *event);
 
 /* The event has happened, but nobody gets it: what follows from it for later ones. */
-void th_trace_aside(struct th_tracing *tracing, struct th_event *event);
+void th_trace_skip(struct th_tracing *tracing, struct th_event *event);
 
 /* ID has ended: sessions whose state it is are asked for their trace_status. Call it after
  * th_trace() of the exit. */
@@ -221,7 +221,7 @@ struct th_session *th_trace_session(const struct th_tracing *tracing, size_t i);
  * that replays. */
 uint32_t th_trace_seen(const struct th_tracing *tracing);
 
-/* Calls that were forgotten while open, as a process had too many of them: see discard_habit.c. */
+/* Calls that were forgotten while open, as a process had too many of them: see discard_streak.c. */
 uint64_t th_trace_calls_forgotten(const struct th_tracing *tracing);
 
 #endif

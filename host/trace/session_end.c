@@ -72,7 +72,7 @@ static void destroy_shared(struct th_session *session)
 {
     struct th_tracing *tracing = session->tracing;
     bool waits = th_code_permission_may_wait(), first;
-    struct th_points *points = NULL;
+    struct th_session_breakpoints *breakpoints = NULL;
     struct th_change *change = NULL;
     struct th_tracer_lock *lock;
 
@@ -80,11 +80,12 @@ static void destroy_shared(struct th_session *session)
     first = !th_trace_session_is_clearing(session);
     if (first) {
         take_out(session);
-        points = th_trace_points_of(session); /* another thread may have set the first pattern */
+        breakpoints = th_trace_session_breakpoints(
+            session); /* another thread may have set the first pattern */
     }
-    if (points) {
+    if (breakpoints) {
         change = th_breakpoint_change_create();
-        th_breakpoint_change_end_session(change, &points->base);
+        th_breakpoint_change_end_session(change, &breakpoints->base);
         if (waits)
             th_breakpoint_change_queue(change);
         else

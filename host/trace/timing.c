@@ -76,7 +76,7 @@ void th_trace_timing_leave(struct th_timing *timing, struct th_tracing *tracing,
     session = th_trace_session_find(tracing, left->session);
     if (session)
         th_breakpoint_account_return(th_trace_timing_account(timing, session),
-                                     &session->points->base, &left->frame, reading);
+                                     &session->breakpoints->base, &left->frame, reading);
     timing->frame_count = number;
 }
 
@@ -86,7 +86,7 @@ void th_trace_timing_pause(struct th_timing *timing, struct th_tracing *tracing,
     for (size_t i = 0; i < timing->account_count; i++) {
         struct th_session *session = th_trace_session_find(tracing, timing->accounts[i].session);
         if (session)
-            th_breakpoint_account_pause(&timing->accounts[i].account, &session->points->base,
+            th_breakpoint_account_pause(&timing->accounts[i].account, &session->breakpoints->base,
                                         reading);
     }
 }

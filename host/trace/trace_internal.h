@@ -21,7 +21,7 @@ struct th_buffer;
 struct th_account_reading;
 struct th_account_frame;
 
-/* --- Of named_tracer.h --------------------------------------------------------------------------- */
+/* --- Of named_tracer.h ------------------------------------------------------------------------ */
 
 /* Leaves the lock that the calling thread has; NULL: none. For th_trace_tracer_lock_return(). */
 struct th_tracer_lock *th_trace_tracer_lock_pause(void);
@@ -41,7 +41,7 @@ enum th_status th_trace_settings_each_output(const struct th_library *library, t
                                                                      const char *path),
                                              void *context);
 
-/* --- Of pattern.h -------------------------------------------------------------------------------- */
+/* --- Of pattern.h ----------------------------------------------------------------------------- */
 
 /* The site where local calls are met now. */
 static inline struct th_site *th_trace_function_local_site(const struct th_function_sites *function)
@@ -52,7 +52,7 @@ static inline struct th_site *th_trace_function_local_site(const struct th_funct
 /* "m:f/1 and 3 more: local,count: calls from within the module are not met any more: why". */
 void th_trace_pattern_loss_print(struct th_buffer *out, const struct th_pattern_loss *loss);
 
-/* --- Of session.h -------------------------------------------------------------------------------- */
+/* --- Of session.h ----------------------------------------------------------------------------- */
 
 /* Its first step alone, with no session: loads LIBRARY, by upgrade() if OLD is of the same module
  * and there is one, else by load(). Then th_trace_session_replace() of a session with OLD calls
@@ -60,7 +60,7 @@ void th_trace_pattern_loss_print(struct th_buffer *out, const struct th_pattern_
  */
 enum th_status th_trace_session_load_successor(struct th_library *library, struct th_library *old);
 
-/* --- Of timing.h --------------------------------------------------------------------------------- */
+/* --- Of timing.h ------------------------------------------------------------------------------ */
 
 /* More calls than this are not kept. */
 enum { TH_TIMING_FRAMES = 1000000 };
@@ -85,32 +85,33 @@ void th_trace_timing_resume(struct th_timing *timing, const struct th_account_re
 
 void th_trace_timing_free(struct th_timing *timing);
 
-/* --- Of tracees.h -------------------------------------------------------------------------------- */
+/* --- Of tracees.h ----------------------------------------------------------------------------- */
 
 /* Room for COUNT; the first place is there in any case, and nobody's while there is none. */
-struct th_tracee_refs *th_trace_refs_create(size_t count);
+struct th_tracee_flags *th_trace_tracee_flags_create(size_t count);
 
 /* Adds one whose index is above all that are there; nothing if FLAGS are 0. */
-void th_trace_refs_add(struct th_tracee_refs *refs, struct th_session *session, uint32_t flags);
+void th_trace_tracee_flags_add(struct th_tracee_flags *tracee_flags, struct th_session *session,
+                               uint32_t flags);
 
 /* OLD, with FLAGS for the session; 0: without it. */
-struct th_tracee_refs *th_trace_refs_with(const struct th_tracee_refs *old,
-                                          struct th_session *session, uint32_t flags);
+struct th_tracee_flags *th_trace_tracee_flags_with(const struct th_tracee_flags *old,
+                                                   struct th_session *session, uint32_t flags);
 
 /* In place, for who counts instructions: most have one session. */
-static inline uint32_t th_trace_refs_flags(const struct th_tracee_refs *refs,
-                                           const struct th_session *session)
+static inline uint32_t th_trace_flags_of_session(const struct th_tracee_flags *tracee_flags,
+                                                 const struct th_session *session)
 {
-    if (__builtin_expect(refs->refs[0].session == session, 1))
-        return refs->refs[0].flags;
-    for (uint32_t i = 1; i < refs->count; i++)
-        if (refs->refs[i].session == session)
-            return refs->refs[i].flags;
+    if (__builtin_expect(tracee_flags->tracee_flags[0].session == session, 1))
+        return tracee_flags->tracee_flags[0].flags;
+    for (uint32_t i = 1; i < tracee_flags->count; i++)
+        if (tracee_flags->tracee_flags[i].session == session)
+            return tracee_flags->tracee_flags[i].flags;
     return 0;
 }
 
 /* All flags in it. */
-uint32_t th_trace_refs_union(const struct th_tracee_refs *refs);
-bool th_trace_refs_equal(const struct th_tracee_refs *a, const struct th_tracee_refs *b);
+uint32_t th_trace_tracee_flags_union(const struct th_tracee_flags *tracee_flags);
+bool th_trace_tracee_flags_equal(const struct th_tracee_flags *a, const struct th_tracee_flags *b);
 
 #endif

@@ -110,8 +110,8 @@ static inline th_term th_trace_thread_ask(struct th_attachment *attachment, cons
 
 /* The same of trace_call, with terms that were made in the thread's environment; SELF is what
  * enif_self tells. */
-static inline void th_trace_thread_tell(struct th_attachment *attachment, const th_term argv[5],
-                                        th_term self)
+static inline void th_trace_thread_deliver(struct th_attachment *attachment, const th_term argv[5],
+                                           th_term self)
 {
     th_self.trace_thread->env.self = self;
     th_trace_thread_enter(attachment, TH_SLOT_trace_call, argv);

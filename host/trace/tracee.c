@@ -53,7 +53,7 @@ void th_trace_tracee_drop(struct th_recorded_process *process)
     struct th_recorded_tracee *tracee = process->tracing;
     struct th_tracing *tracing = tracee->traced.tracing;
     struct th_departed *departed;
-    struct th_tracee_refs *refs;
+    struct th_tracee_flags *tracee_flags;
     struct th_session *session;
 
     th_trace_lock(tracing);
@@ -63,15 +63,15 @@ void th_trace_tracee_drop(struct th_recorded_process *process)
     *tracee->place = tracee->next;
     if (tracee->next)
         tracee->next->place = tracee->place;
-    refs = atomic_load_explicit(&tracee->traced.refs, memory_order_relaxed);
-    if (refs) { /* kept where other threads' control calls find them; this is between events */
+    tracee_flags = atomic_load_explicit(&tracee->traced.tracee_flags, memory_order_relaxed);
+    if (tracee_flags) { /* kept where other threads' control calls find them; this is between events */
         departed = &tracing->departed[tracing->departures++ % TH_DEPARTED];
-        th_free(atomic_load_explicit(&departed->refs, memory_order_relaxed));
+        th_free(atomic_load_explicit(&departed->tracee_flags, memory_order_relaxed));
         departed->id = tracee->traced.id;
-        atomic_store_explicit(&departed->refs, refs, memory_order_release);
+        atomic_store_explicit(&departed->tracee_flags, tracee_flags, memory_order_release);
     }
     th_trace_unlock(tracing);
-    th_recorded_forget(&tracing->habit.execution, &tracee->offered);
+    th_recorded_forget(&tracing->streak.execution, &tracee->offered);
     th_trace_timing_free(&tracee->timing);
     th_recorded_forget(&tracing->execution, &tracee->stack);
     th_free(tracee);
@@ -79,25 +79,25 @@ void th_trace_tracee_drop(struct th_recorded_process *process)
 
 /* --- its flags --- */
 
-const struct th_tracee_refs *th_trace_tracee_refs(const struct th_tracing *tracing, th_term id)
+const struct th_tracee_flags *th_trace_tracee_flags(const struct th_tracing *tracing, th_term id)
 {
     const struct th_recorded_tracee *tracee = th_trace_tracee_find(id);
 
-    return tracee ? th_trace_traced_refs(&tracee->traced) : th_trace_found_refs(tracing, id);
+    return tracee ? th_trace_traced_flags(&tracee->traced) : th_trace_found_flags(tracing, id);
 }
 
-void th_trace_traced_set_all(struct th_tracee *traced, struct th_tracee_refs *refs)
+void th_trace_traced_set_all(struct th_tracee *traced, struct th_tracee_flags *tracee_flags)
 {
     struct th_tracing *tracing = traced->tracing;
-    struct th_tracee_refs *old;
-    uint32_t flags = th_trace_refs_union(refs), wanted;
+    struct th_tracee_flags *old;
+    uint32_t flags = th_trace_tracee_flags_union(tracee_flags), wanted;
     bool news;
 
     th_trace_lock(tracing);
-    old = atomic_load_explicit(&traced->refs, memory_order_relaxed);
+    old = atomic_load_explicit(&traced->tracee_flags, memory_order_relaxed);
     wanted = atomic_fetch_or_explicit(&tracing->wanted, flags, memory_order_relaxed);
     news = (wanted | flags) != wanted || !tracing->special;
-    atomic_store_explicit(&traced->refs, refs, memory_order_release);
+    atomic_store_explicit(&traced->tracee_flags, tracee_flags, memory_order_release);
     atomic_store_explicit(&traced->own_flags, flags, memory_order_relaxed);
     atomic_store_explicit(&traced->flags, &traced->own_flags, memory_order_release);
     if (old)
@@ -117,20 +117,20 @@ static uint32_t accepted(enum th_kind kind)
 /* One that is clearing gets nobody any more. */
 void th_trace_traced_set(struct th_tracee *traced, struct th_session *session, uint32_t flags)
 {
-    const struct th_tracee_refs *old;
+    const struct th_tracee_flags *old;
 
     th_trace_lock(traced->tracing);
-    old = th_trace_traced_refs(traced);
-    if (th_trace_refs_flags(old, session) != flags &&
+    old = th_trace_traced_flags(traced);
+    if (th_trace_flags_of_session(old, session) != flags &&
         (!flags || th_trace_session_is_attached(session)))
-        th_trace_traced_set_all(traced, th_trace_refs_with(old, session, flags));
+        th_trace_traced_set_all(traced, th_trace_tracee_flags_with(old, session, flags));
     th_trace_unlock(traced->tracing);
 }
 
 bool th_trace_traced_change(struct th_tracee *traced, struct th_session *session, uint32_t clear,
                             uint32_t set)
 {
-    uint32_t old = th_trace_refs_flags(th_trace_traced_refs(traced), session);
+    uint32_t old = th_trace_flags_of_session(th_trace_traced_flags(traced), session);
     uint32_t new = (old & ~clear) | (set & accepted(th_trace_kind_of(traced->id)));
 
     if (new != old)
@@ -138,11 +138,11 @@ bool th_trace_traced_change(struct th_tracee *traced, struct th_session *session
     return new != old;
 }
 
-/* The same of one that has refs of its own: the others follow session->found. */
+/* The same of one that has tracee flags of its own: the others follow session->found. */
 static void change_special(struct th_session *session, struct th_tracee *traced, uint32_t clear,
                            uint32_t set)
 {
-    if (atomic_load_explicit(&traced->refs, memory_order_relaxed))
+    if (atomic_load_explicit(&traced->tracee_flags, memory_order_relaxed))
         th_trace_traced_change(traced, session, clear, set);
 }
 
@@ -156,10 +156,10 @@ void th_trace_traced_forget(struct th_tracee *traced, struct th_session *session
 static void forget_bits(struct th_tracing *tracing, uint64_t gone)
 {
     for (struct th_recorded_tracee *tracee = tracing->tracees; tracee; tracee = tracee->next) {
-        th_recorded_habit_forget_in(&tracee->offered, gone);
+        th_recorded_streak_forget_in(&tracee->offered, gone);
         th_recorded_forget_sessions(&tracee->stack, gone);
     }
-    th_recorded_habit_forget(&tracing->habit, gone);
+    th_recorded_streak_forget(&tracing->streak, gone);
 }
 
 void th_trace_tracees_leave(struct th_session *session)
@@ -173,11 +173,12 @@ void th_trace_tracees_leave(struct th_session *session)
     while ((slot = th_hash_table_next(&tracing->live, &position)))
         change_special(session, &((struct th_live_tracee *)slot->value)->traced, UINT32_MAX, 0);
     for (size_t i = 0; i < TH_DEPARTED; i++) {
-        struct th_tracee_refs *_Atomic *refs = &tracing->departed[i].refs;
-        struct th_tracee_refs *old = atomic_load_explicit(refs, memory_order_relaxed);
-        if (!old || !th_trace_refs_flags(old, session))
+        struct th_tracee_flags *_Atomic *tracee_flags = &tracing->departed[i].tracee_flags;
+        struct th_tracee_flags *old = atomic_load_explicit(tracee_flags, memory_order_relaxed);
+        if (!old || !th_trace_flags_of_session(old, session))
             continue;
-        atomic_store_explicit(refs, th_trace_refs_with(old, session, 0), memory_order_release);
+        atomic_store_explicit(tracee_flags, th_trace_tracee_flags_with(old, session, 0),
+                              memory_order_release);
         th_trace_retire(tracing, old);
     }
     if (!tracing->shared)
@@ -351,10 +352,10 @@ static uint32_t flags_of(const struct th_session *session, th_term id)
     const struct th_tracee *live = th_is_immediate(id) ? th_trace_live(tracing, id) : NULL;
 
     if (live)
-        return th_trace_refs_flags(th_trace_traced_refs(live), session);
+        return th_trace_flags_of_session(th_trace_traced_flags(live), session);
     if (!th_trace_is_replayer(tracing))
         return 0;
-    return th_trace_refs_flags(th_trace_tracee_refs(tracing, id), session);
+    return th_trace_flags_of_session(th_trace_tracee_flags(tracing, id), session);
 }
 
 uint32_t th_trace_session_flags(struct th_session *session, th_term id)

@@ -66,8 +66,8 @@ uint32_t th_trace_session_default_flags(struct th_session *session, enum th_trac
 /* The latter without asking, as the tracer may take any time. */
 uint32_t th_trace_session_known_flags(const struct th_session *session, enum th_tracees which);
 
-/* The sessions that trace ID, a pid or port (TH_NONE: all that are alive). Returns how many ids were
- * put into IDS. */
+/* The sessions that trace ID, a pid or port (TH_NONE: all that are alive). Returns how many ids
+ * were put into IDS. */
 size_t th_trace_sessions_of(struct th_tracing *tracing, th_term id, th_session_id ids[]);
 
 /* --- Refs ------------------------------------------------------------------------------------- */
@@ -83,13 +83,13 @@ size_t th_trace_sessions_of(struct th_tracing *tracing, th_term id, th_session_i
  * for while a recording is replayed go on without being waited for.
  */
 
-struct th_tracee_refs {
+struct th_tracee_flags {
     struct th_later later; /* the first member: when they were replaced */
     uint32_t count;
     struct th_tracee_ref {
         struct th_session *session;
         uint32_t flags; /* not 0 */
-    } refs[];           /* by the sessions' indices */
+    } tracee_flags[];   /* by the sessions' indices */
 };
 
 /* Somebody who can be traced, of a recording or of this host. */
@@ -98,11 +98,12 @@ struct th_tracee {
     th_term id;
     /* NULL: those of all others (th_tracing.found). Written under the tracing's lock; release, as
      * what it leads to is complete; acquire, in an event. */
-    struct th_tracee_refs *_Atomic refs;
+    struct th_tracee_flags *_Atomic tracee_flags;
     /* Of one of this host: all flags that it has of anybody, for who is in no section, as a hint:
-     * perhaps too many. It points to own_flags, or, while refs is NULL, to those of all others.
-     * Written under the lock: the flags relaxed, as who has been given one is traced by it from its
-     * next event on; where they are with release, as own_flags are written before; acquire. */
+     * perhaps too many. It points to own_flags, or, while tracee flags is NULL, to those of all
+     * others. Written under the lock: the flags relaxed, as who has been given one is traced by it
+     * from its next event on; where they are with release, as own_flags are written before;
+     * acquire. */
     const _Atomic uint32_t *_Atomic flags;
     _Atomic uint32_t own_flags;
 };

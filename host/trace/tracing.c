@@ -9,52 +9,56 @@
 
 /* --- who traces a tracee --- */
 
-struct th_tracee_refs *th_trace_refs_create(size_t count)
+struct th_tracee_flags *th_trace_tracee_flags_create(size_t count)
 {
-    struct th_tracee_refs *refs =
-        th_alloc(sizeof *refs + (count > 0 ? count : 1) * sizeof refs->refs[0]);
+    struct th_tracee_flags *tracee_flags = th_alloc(
+        sizeof *tracee_flags + (count > 0 ? count : 1) * sizeof tracee_flags->tracee_flags[0]);
 
-    refs->count = 0;
-    refs->refs[0] = (struct th_tracee_ref){NULL, TH_FLAG_NONE};
-    return refs;
+    tracee_flags->count = 0;
+    tracee_flags->tracee_flags[0] = (struct th_tracee_ref){NULL, TH_FLAG_NONE};
+    return tracee_flags;
 }
 
-void th_trace_refs_add(struct th_tracee_refs *refs, struct th_session *session, uint32_t flags)
+void th_trace_tracee_flags_add(struct th_tracee_flags *tracee_flags, struct th_session *session,
+                               uint32_t flags)
 {
     if (flags)
-        refs->refs[refs->count++] = (struct th_tracee_ref){session, flags};
+        tracee_flags->tracee_flags[tracee_flags->count++] = (struct th_tracee_ref){session, flags};
 }
 
-struct th_tracee_refs *th_trace_refs_with(const struct th_tracee_refs *old,
-                                          struct th_session *session, uint32_t flags)
+struct th_tracee_flags *th_trace_tracee_flags_with(const struct th_tracee_flags *old,
+                                                   struct th_session *session, uint32_t flags)
 {
-    struct th_tracee_refs *refs = th_trace_refs_create(old->count + 1u);
+    struct th_tracee_flags *tracee_flags = th_trace_tracee_flags_create(old->count + 1u);
     uint32_t i = 0;
 
-    for (; i < old->count && old->refs[i].session->index < session->index; i++)
-        th_trace_refs_add(refs, old->refs[i].session, old->refs[i].flags);
-    th_trace_refs_add(refs, session, flags);
-    i += i < old->count && old->refs[i].session == session;
+    for (; i < old->count && old->tracee_flags[i].session->index < session->index; i++)
+        th_trace_tracee_flags_add(tracee_flags, old->tracee_flags[i].session,
+                                  old->tracee_flags[i].flags);
+    th_trace_tracee_flags_add(tracee_flags, session, flags);
+    i += i < old->count && old->tracee_flags[i].session == session;
     for (; i < old->count; i++)
-        th_trace_refs_add(refs, old->refs[i].session, old->refs[i].flags);
-    return refs;
+        th_trace_tracee_flags_add(tracee_flags, old->tracee_flags[i].session,
+                                  old->tracee_flags[i].flags);
+    return tracee_flags;
 }
 
-uint32_t th_trace_refs_union(const struct th_tracee_refs *refs)
+uint32_t th_trace_tracee_flags_union(const struct th_tracee_flags *tracee_flags)
 {
     uint32_t flags = 0;
 
-    for (uint32_t i = 0; i < refs->count; i++)
-        flags |= refs->refs[i].flags;
+    for (uint32_t i = 0; i < tracee_flags->count; i++)
+        flags |= tracee_flags->tracee_flags[i].flags;
     return flags;
 }
 
-bool th_trace_refs_equal(const struct th_tracee_refs *a, const struct th_tracee_refs *b)
+bool th_trace_tracee_flags_equal(const struct th_tracee_flags *a, const struct th_tracee_flags *b)
 {
     bool equal = a->count == b->count;
 
     for (uint32_t i = 0; equal && i < a->count; i++)
-        equal = a->refs[i].session == b->refs[i].session && a->refs[i].flags == b->refs[i].flags;
+        equal = a->tracee_flags[i].session == b->tracee_flags[i].session &&
+                a->tracee_flags[i].flags == b->tracee_flags[i].flags;
     return equal;
 }
 
@@ -72,14 +76,14 @@ void th_trace_later(struct th_tracing *tracing, struct th_later *later,
     tracing->waiting_end = &later->next;
 }
 
-static void free_refs(struct th_later *later)
+static void free_tracee_flags(struct th_later *later)
 {
-    th_free(later); /* the first member of refs */
+    th_free(later); /* the first member of tracee flags */
 }
 
-void th_trace_retire(struct th_tracing *tracing, struct th_tracee_refs *refs)
+void th_trace_retire(struct th_tracing *tracing, struct th_tracee_flags *tracee_flags)
 {
-    th_trace_later(tracing, &refs->later, free_refs);
+    th_trace_later(tracing, &tracee_flags->later, free_tracee_flags);
 }
 
 struct delivery_asked {
@@ -132,34 +136,34 @@ void th_trace_settle(struct th_tracing *tracing)
 
 /* --- defaults --- */
 
-static void replace(struct th_tracing *tracing, struct th_tracee_refs *_Atomic *place,
-                    struct th_tracee_refs *refs)
+static void replace(struct th_tracing *tracing, struct th_tracee_flags *_Atomic *place,
+                    struct th_tracee_flags *tracee_flags)
 {
-    struct th_tracee_refs *old = atomic_load_explicit(place, memory_order_relaxed);
+    struct th_tracee_flags *old = atomic_load_explicit(place, memory_order_relaxed);
 
-    atomic_store_explicit(place, refs, memory_order_release);
+    atomic_store_explicit(place, tracee_flags, memory_order_release);
     th_trace_retire(tracing, old);
 }
 
 void th_trace_update(struct th_tracing *tracing)
 {
-    struct th_tracee_refs *everyone = th_trace_refs_create(TH_SESSIONS_LIMIT);
+    struct th_tracee_flags *everyone = th_trace_tracee_flags_create(TH_SESSIONS_LIMIT);
     struct th_session *session;
     uint32_t flags;
 
     for (enum th_kind kind = 0; kind < TH_KINDS; kind++) {
-        struct th_tracee_refs *found = th_trace_refs_create(TH_SESSIONS_LIMIT);
+        struct th_tracee_flags *found = th_trace_tracee_flags_create(TH_SESSIONS_LIMIT);
         for (size_t i = 0; (session = th_trace_next(tracing, &i));)
-            th_trace_refs_add(found, session, session->found[kind]);
-        flags = th_trace_refs_union(found);
+            th_trace_tracee_flags_add(found, session, session->found[kind]);
+        flags = th_trace_tracee_flags_union(found);
         atomic_fetch_or_explicit(&tracing->wanted, flags, memory_order_relaxed);
         atomic_store_explicit(&tracing->found_flags[kind], flags, memory_order_relaxed);
         replace(tracing, &tracing->found[kind], found);
     }
     for (size_t i = 0; (session = th_trace_next(tracing, &i));)
-        th_trace_refs_add(everyone, session,
-                          atomic_load_explicit(&session->flags, memory_order_relaxed) |
-                              TH_FLAG_ALWAYS);
+        th_trace_tracee_flags_add(everyone, session,
+                                  atomic_load_explicit(&session->flags, memory_order_relaxed) |
+                                      TH_FLAG_ALWAYS);
     replace(tracing, &tracing->everyone, everyone);
     th_trace_inheritance_update(tracing);
 }
@@ -171,15 +175,15 @@ static void leave_world(struct th_tracing *tracing)
     th_process_world_reset(th_trace_tracee_drop);
     th_trace_lock(tracing);
     for (size_t i = 0; i < TH_DEPARTED; i++) {
-        struct th_tracee_refs *refs =
-            atomic_exchange_explicit(&tracing->departed[i].refs, NULL, memory_order_relaxed);
-        if (refs)
-            th_trace_retire(tracing, refs);
+        struct th_tracee_flags *tracee_flags = atomic_exchange_explicit(
+            &tracing->departed[i].tracee_flags, NULL, memory_order_relaxed);
+        if (tracee_flags)
+            th_trace_retire(tracing, tracee_flags);
         tracing->departed[i].id = TH_NONE;
     }
     tracing->departures = 0;
-    tracing->calls_forgotten += th_recorded_habit_forgotten(&tracing->habit);
-    tracing->habit = (struct th_discard_habit){0};
+    tracing->calls_forgotten += th_recorded_streak_forgotten(&tracing->streak);
+    tracing->streak = (struct th_discard_streak){0};
     tracing->special = false;
     th_trace_unlock(tracing);
     th_trace_settle(tracing);
@@ -241,8 +245,8 @@ struct th_tracing *th_trace_create(void)
     atomic_init(&tracing->wanted, TH_FLAG_ALWAYS);
     th_recorded_start(&tracing->execution, NULL);
     for (enum th_kind kind = 0; kind < TH_KINDS; kind++)
-        atomic_init(&tracing->found[kind], th_trace_refs_create(0));
-    atomic_init(&tracing->everyone, th_trace_refs_create(0));
+        atomic_init(&tracing->found[kind], th_trace_tracee_flags_create(0));
+    atomic_init(&tracing->everyone, th_trace_tracee_flags_create(0));
     th_trace_new_world(tracing);
     return tracing;
 }
@@ -309,7 +313,7 @@ uint32_t th_trace_seen(const struct th_tracing *tracing)
 
 uint64_t th_trace_calls_forgotten(const struct th_tracing *tracing)
 {
-    return tracing->calls_forgotten + th_recorded_habit_forgotten(&tracing->habit);
+    return tracing->calls_forgotten + th_recorded_streak_forgotten(&tracing->streak);
 }
 
 struct th_caller th_trace_decode_caller(struct th_tracing *tracing, struct th_event *event)

@@ -67,7 +67,7 @@ enum th_message_side { TH_MESSAGE_SENT, TH_MESSAGE_RECEIVED, TH_MESSAGES };
 
 /*
  * What events read of it without the lock is atomic; or never changes while events can find it: it
- * is found by what is read with acquire (refs, th_tracing.sessions, breakpoints).
+ * is found by what is read with acquire (tracee flags, th_tracing.sessions, breakpoints).
  */
 struct th_session {
     struct th_later later; /* the first member: when it is buried */
@@ -93,7 +93,7 @@ struct th_session {
     } * expected;
     size_t expected_count, expected_capacity;
     /* Its breakpoints; NULL: it was never given patterns. Set once, under the lock. */
-    struct th_points *_Atomic points;
+    struct th_session_breakpoints *_Atomic breakpoints;
     bool meta;                      /* of a meta tracer: pattern_internal.h */
     struct th_meta_past *meta_past; /* of its meta tracers */
     /* By enum th_message_side; NULL: everything passes. Exchanged by whoever sets another (release:
@@ -112,10 +112,10 @@ struct th_session {
 struct th_recorded_tracee {
     struct th_tracee traced;                  /* the first member */
     struct th_recorded_tracee *next, **place; /* in tracing->tracees */
-    bool born;                                /* what follows from its birth is in refs */
+    bool born;                                /* what follows from its birth is in tracee flags */
     th_term newborn_of; /* its parent, if a link between them is of a spawn_link; TH_NONE */
     struct th_recorded_stack
-        offered;                    /* for sessions without patterns, once they break their habit */
+        offered; /* for sessions without patterns, once they break their streak */
     struct th_recorded_stack stack; /* for sessions with patterns, while there are any */
     struct th_caller returned_to;   /* and to what it has returned, as far as that is known */
     struct th_timing timing;        /* of call_time */
@@ -126,7 +126,7 @@ enum { TH_DEPARTED = 64 };
 /*
  * Three sorts of members. What all threads' events look at is atomic, and changed under the lock.
  * What control calls use is under the lock, too. What belongs to recordings is the replaying
- * thread's own, and no other touches it: the world, the stacks and habits of calls, the arena and
+ * thread's own, and no other touches it: the world, the stacks and streaks of calls, the arena and
  * the clock. While the tracing is not shared there is one thread, which does all, without the lock.
  *
  * The lock is held for a few instructions, or for what is to be done for each tracee; never while
@@ -151,30 +151,30 @@ struct th_tracing {
     _Atomic uint64_t created, destroyed;
     _Atomic size_t attached; /* sessions that still are; relaxed */
     /* Of each tracee that has none of its own; all sessions, for what has no tracee. As
-     * th_traced.refs. */
-    struct th_tracee_refs *_Atomic found[TH_KINDS], *_Atomic everyone;
+     * th_traced.tracee flags. */
+    struct th_tracee_flags *_Atomic found[TH_KINDS], *_Atomic everyone;
     _Atomic uint32_t found_flags[TH_KINDS]; /* all of found; see th_traced.flags */
     /* Flags that anybody may have; tags, a bit each, to be looked at although no session wants the
      * event. Relaxed: who has just been given a flag is traced by it from its next event on, and
      * whoever gave it wrote this first. */
-    _Atomic uint32_t wanted, heeded;
+    _Atomic uint32_t wanted, relevant;
     /* Recorded events that no session has the flag for: they went no further. Relaxed, written by
      * the replaying thread. */
     _Atomic uint64_t unwanted;
     uint32_t seen;                      /* th_trace_seen(); the replaying thread's own */
-    bool special;                       /* a tracee of this world has refs of its own */
+    bool special;                       /* a tracee of this world has tracee flags of its own */
     struct th_recorded_tracee *tracees; /* of this world */
     struct th_table live;               /* processes of this host by id: struct th_live_tracee */
     struct th_traceable_function *live_functions;
     uint64_t suppressed_before, strangers_before; /* th_live_counts() */
     /* Refs of those that ended last, for what a BEAM traces after the exit; the oldest next. `id`
-     * is the replaying thread's own; refs are as th_traced.refs. */
+     * is the replaying thread's own; tracee flags are as th_traced.tracee flags. */
     struct th_departed {
         th_term id;
-        struct th_tracee_refs *_Atomic refs;
+        struct th_tracee_flags *_Atomic tracee_flags;
     } departed[TH_DEPARTED];
     size_t departures;
-    struct th_discard_habit habit;
+    struct th_discard_streak streak;
     uint64_t calls_forgotten;              /* of worlds that are past */
     uint64_t destroyed_seen;               /* of `destroyed`: their bits are forgotten ... */
     uint64_t ends_seen[TH_SESSIONS_LIMIT]; /* ... which are those of which `ends` was this */
@@ -329,32 +329,33 @@ struct th_recorded_tracee *th_trace_tracee_find(th_term id);
 void th_trace_tracee_drop(struct th_recorded_process *process);
 
 /* Who traces it: one of a recording, by the replaying thread. */
-const struct th_tracee_refs *th_trace_tracee_refs(const struct th_tracing *tracing, th_term id);
+const struct th_tracee_flags *th_trace_tracee_flags(const struct th_tracing *tracing, th_term id);
 
-/* Who traces all that have no refs of their own; and whom these are of. In an event, or under the
- * lock. */
-static inline const struct th_tracee_refs *th_trace_found_refs(const struct th_tracing *tracing,
-                                                               th_term id)
+/* Who traces all that have no tracee flags of their own; and whom these are of. In an event, or
+ * under the lock. */
+static inline const struct th_tracee_flags *th_trace_found_flags(const struct th_tracing *tracing,
+                                                                 th_term id)
 {
     return atomic_load_explicit(&tracing->found[th_trace_kind_of(id)], memory_order_acquire);
 }
 
-static inline const struct th_tracee_refs *th_trace_traced_refs(const struct th_tracee *traced)
+static inline const struct th_tracee_flags *th_trace_traced_flags(const struct th_tracee *traced)
 {
-    const struct th_tracee_refs *own = atomic_load_explicit(&traced->refs, memory_order_acquire);
+    const struct th_tracee_flags *own =
+        atomic_load_explicit(&traced->tracee_flags, memory_order_acquire);
 
-    return own ? own : th_trace_found_refs(traced->tracing, traced->id);
+    return own ? own : th_trace_found_flags(traced->tracing, traced->id);
 }
 
 /* Replaces one session's flags (0: it traces no more), or all at once. */
 void th_trace_traced_set(struct th_tracee *traced, struct th_session *session, uint32_t flags);
-void th_trace_traced_set_all(struct th_tracee *traced, struct th_tracee_refs *refs);
+void th_trace_traced_set_all(struct th_tracee *traced, struct th_tracee_flags *tracee_flags);
 
 /* One of this host; NULL: there is none of that id. Under the lock. */
 struct th_tracee *th_trace_live(const struct th_tracing *tracing, th_term id);
 
-/* Takes the flags CLEAR of the session away, and gives SET, of them what the tracee accepts. True if
- * that changes anything. Under the lock. */
+/* Takes the flags CLEAR of the session away, and gives SET, of them what the tracee accepts. True
+ * if that changes anything. Under the lock. */
 bool th_trace_traced_change(struct th_tracee *traced, struct th_session *session, uint32_t clear,
                             uint32_t set);
 
@@ -424,8 +425,8 @@ enum th_status th_trace_attachment_ask_first_status(struct th_attachment *attach
 void th_trace_later(struct th_tracing *tracing, struct th_later *later,
                     void (*run)(struct th_later *later));
 
-/* REFS are no more in use, but perhaps by the event at hand. */
-void th_trace_retire(struct th_tracing *tracing, struct th_tracee_refs *refs);
+/* FLAGS are no more in use, but perhaps by the event at hand. */
+void th_trace_retire(struct th_tracing *tracing, struct th_tracee_flags *tracee_flags);
 
 /* Does what had to wait for the end of the event at hand, unless one is. */
 void th_trace_settle(struct th_tracing *tracing);
@@ -440,10 +441,10 @@ static inline struct th_caller th_trace_recorded_caller(struct th_tracing *traci
     return (struct th_caller){.kind = TH_CALLER_UNKNOWN};
 }
 
-/* --- Inheritance: inheritance.c ----------------------------------------------------------------- */
+/* --- Inheritance: inheritance.c --------------------------------------------------------------- */
 
-/* What EVENT, whose tag is one of tracing->heeded, means for who is traced. */
-void th_trace_inheritance_heed(struct th_tracing *tracing, struct th_event *event);
+/* What EVENT, whose tag is one of tracing->relevant, means for who is traced. */
+void th_trace_inheritance_apply(struct th_tracing *tracing, struct th_event *event);
 
 /* CHILD, of this host, is there. PARENT (NULL: none) has spawned it, LINKED to itself. In a read
  * section and under the lock. */
@@ -453,7 +454,7 @@ void th_trace_inheritance_begin(struct th_tracee *child, struct th_tracee *paren
  * the lock. */
 void th_trace_inheritance_update(struct th_tracing *tracing);
 
-/* --- The files that tracers write: tracer_output.c ---------------------------------------------- */
+/* --- The files that tracers write: tracer_output.c -------------------------------------------- */
 
 /* FIFOs that are to be written. While one is open here, opening it again does not wait. */
 struct th_outputs {
@@ -477,7 +478,7 @@ struct th_outputs {
 enum th_status th_trace_outputs_check(struct th_attachment *attachment, struct th_outputs *outputs);
 void th_trace_outputs_close(struct th_outputs *outputs);
 
-/* --- Message patterns: message_pattern.c -------------------------------------------------------- */
+/* --- Message patterns: message_pattern.c ------------------------------------------------------ */
 
 /* Nobody looks at SESSION's any more. */
 void th_trace_message_filters_end(struct th_session *session);

@@ -337,7 +337,8 @@ static th_term some_atom(size_t i)
     return (th_term)(TH_ATOM_CONSTANTS + i) << 6 | TH_TAG_ATOM;
 }
 
-/* Of how many entries the longest row without a free place is, which a search may have to go along. */
+/* Of how many entries the longest row without a free place is, which a search may have to go along.
+ */
 static size_t longest_search(void)
 {
     const struct th_code_exports *in = atomic_load_explicit(&th_code_exports, memory_order_acquire);

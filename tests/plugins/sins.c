@@ -323,7 +323,8 @@ NIF(send_foreign)
     return ok(env);
 }
 
-/* send_twice(To, Clears): sends two messages of one environment, which `clears` clears in between. */
+/* send_twice(To, Clears): sends two messages of one environment, which `clears` clears in between.
+ */
 NIF(send_twice)
 {
     ErlNifEnv *mine = enif_alloc_env();

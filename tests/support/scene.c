@@ -254,11 +254,11 @@ enum th_status scene_trace_call(const char *tuple, enum th_fact external, enum t
     return status;
 }
 
-void scene_trace_aside(const char *tuple)
+void scene_trace_skip(const char *tuple)
 {
     struct th_event event = new_event(tuple);
 
-    th_trace_aside(tracing, &event);
+    th_trace_skip(tracing, &event);
     th_env_clear(&event_env);
 }
 

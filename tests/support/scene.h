@@ -50,7 +50,7 @@ enum th_status scene_trace(const char *tuple);
 enum th_status scene_trace_call(const char *tuple, enum th_fact external, enum th_fact tail);
 
 /* The event happens, and nobody gets it. */
-void scene_trace_aside(const char *tuple);
+void scene_trace_skip(const char *tuple);
 
 /*
  * The callbacks since the last call, a line each: "enabled_call(call,s,<0.1.0>)"; those of the

@@ -36,7 +36,7 @@ static void *call_all_along(void *process)
 static void *ask_all_along(void *unused)
 {
     const struct th_function_sites *function = &sited_functions[BOTH].live.function;
-    struct th_points *points = atomic_load(&session->points);
+    struct th_session_breakpoints *breakpoints = atomic_load(&session->breakpoints);
     uintptr_t turns = 0;
     uint32_t last = 0;
 
@@ -44,7 +44,7 @@ static void *ask_all_along(void *unused)
     while (!atomic_load_explicit(&over, memory_order_relaxed)) {
         struct th_bp_info info;
         uint32_t kinds;
-        th_breakpoint_info_of_two(function->site, function->local, &points->base, &info);
+        th_breakpoint_info_of_two(function->site, function->local, &breakpoints->base, &info);
         kinds = info.kinds & TH_PATTERN_EITHER;
         th_breakpoint_info_free(&info);
         if (kinds != TH_BP_LOCAL && kinds != TH_BP_GLOBAL)

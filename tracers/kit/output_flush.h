@@ -27,9 +27,9 @@ enum { OUTPUT_FLUSH_NS = 50 * 1000 * 1000 };
  * without their locks. */
 static pthread_mutex_t output_flushing = PTHREAD_MUTEX_INITIALIZER;
 
-/* A reader that lets the thread wait does not keep the program from ending. Where there is no thread
- * the tracer may be closed, not the program end: then its memory goes with no lock in it that
- * somebody has. */
+/* A reader that lets the thread wait does not keep the program from ending. Where there is no
+ * thread the tracer may be closed, not the program end: then its memory goes with no lock in it
+ * that somebody has. */
 __attribute__((destructor)) static void output_flush_no_more(void)
 {
     struct timespec until;

@@ -1,9 +1,10 @@
 /*
  * What the files of native sites share. Inner header of breakpoint/.
  *
- * Machine code of libraries is written while threads run it (native_text.c). It is mapped readable and executable. To be written it is, for a moment, writable too; threads
- * that run there notice nothing. The functions take turns, by a lock, so that none takes from
- * another what it has made writable.
+ * Machine code of libraries is written while threads run it (native_text.c). It is mapped readable
+ * and executable. To be written it is, for a moment, writable too; threads that run there notice
+ * nothing. The functions take turns, by a lock, so that none takes from another what it has made
+ * writable.
  */
 #ifndef TH_NATIVE_INTERNAL_H
 #define TH_NATIVE_INTERNAL_H
@@ -65,9 +66,10 @@ void th_native_entries_make_ready(const struct th_library *library);
 const char *th_native_entry_refusal(const struct th_library *library, const void *code);
 
 /*
- * Memory near libraries, for records of entries and their stubs (native_near.c), is made in blocks: a page of stubs, and the records that they hand over. Which stub has which
- * record never changes, so the page is written once, and executable only from then on. A block
- * serves all libraries that it reaches, and is never freed.
+ * Memory near libraries, for records of entries and their stubs (native_near.c), is made in blocks:
+ * a page of stubs, and the records that they hand over. Which stub has which record never changes,
+ * so the page is written once, and executable only from then on. A block serves all libraries that
+ * it reaches, and is never freed.
  *
  * A stub has no entry in an unwind table: libgcc takes a lock for tables that are registered at run
  * time, in each exception and in each walk from a signal handler. A walk that begins at one of the

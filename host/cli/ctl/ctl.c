@@ -52,7 +52,8 @@ static const struct th_usage usage = {
     .commands = th_control_commands,
 };
 
-/* --- The words of a line, as a shell parts them, without anything that a shell puts in their place --- */
+/* --- The words of a line, as a shell parts them, without anything that a shell puts in their place
+ * --- */
 
 enum th_status th_ctl_split(const char *line, struct th_names *words)
 {
@@ -84,7 +85,8 @@ enum th_status th_ctl_split(const char *line, struct th_names *words)
 
 /* --- Paths ------------------------------------------------------------------------------------ */
 
-/* Adds VALUE to the texts that are CONTEXT if a path of a tracer or another library begins there. */
+/* Adds VALUE to the texts that are CONTEXT if a path of a tracer or another library begins there.
+ */
 static enum th_status look_for_path(void *context, const struct th_argument *argument,
                                     const char *value)
 {
@@ -99,8 +101,8 @@ static enum th_status look_for_path(void *context, const struct th_argument *arg
     return TH_OK;
 }
 
-/* COUNT words, a command, to MADE: paths in them, for which the host would look from its own folder,
- * begin with this program's. */
+/* COUNT words, a command, to MADE: paths in them, for which the host would look from its own
+ * folder, begin with this program's. */
 static void make_absolute(int count, char *const words[], struct th_names *made)
 {
     const struct th_control_command *command = th_control_find(th_control_commands, words[0]);
@@ -179,7 +181,7 @@ static enum th_status do_words(struct th_ctl *ctl, int count, char *const words[
     return status;
 }
 
-/* --- Lines --------------------------------------------------------------------------------------- */
+/* --- Lines ------------------------------------------------------------------------------------ */
 
 enum th_status th_ctl_do_line(struct th_ctl *ctl, const char *line)
 {
@@ -192,7 +194,7 @@ enum th_status th_ctl_do_line(struct th_ctl *ctl, const char *line)
     return status;
 }
 
-enum th_status th_ctl_tell(enum th_status status)
+enum th_status th_ctl_report(enum th_status status)
 {
     th_cli_command_flush();
     if (status != TH_OK && status != TH_END && th_error_status() != TH_OK)
@@ -210,12 +212,12 @@ static enum th_status do_stdin(struct th_ctl *ctl)
     size_t room = 0;
 
     while (!ctl->gone && getline(&line, &room, stdin) >= 0) {
-        status = th_ctl_tell(th_ctl_do_line(ctl, line));
+        status = th_ctl_report(th_ctl_do_line(ctl, line));
         if (first == TH_OK)
             first = status;
     }
     if (!ctl->gone && !feof(stdin)) {
-        status = th_ctl_tell(th_error_raise(TH_FAILED, "cannot read stdin: %s", strerror(errno)));
+        status = th_ctl_report(th_error_raise(TH_FAILED, "cannot read stdin: %s", strerror(errno)));
         if (first == TH_OK)
             first = status;
     }
@@ -237,7 +239,7 @@ int th_cli_command_ctl(int argc, char **argv)
     status = th_control_connect(given.path, &ctl.client, &ctl.greeting);
     if (status == TH_OK) {
         if (given.words.count > 0)
-            work = th_ctl_tell(
+            work = th_ctl_report(
                 do_words(&ctl, (int)given.words.count, (char *const *)given.words.items));
         else
             work = th_cli_line_terminal() ? th_ctl_prompt(&ctl) : do_stdin(&ctl);

@@ -17,13 +17,13 @@ struct th_ctl {
     const volatile int *stop; /* not 0: an answer is not waited for any more; NULL: it always is */
 };
 
-/* Has the host do what the words in LINE say, and shows its answer on stdout. Else the status of the
- * answer, with its chain, but for --json, where it was shown; TH_FAILED, and ctl->gone; TH_END:
+/* Has the host do what the words in LINE say, and shows its answer on stdout. Else the status of
+ * the answer, with its chain, but for --json, where it was shown; TH_FAILED, and ctl->gone; TH_END:
  * *ctl->stop. */
 enum th_status th_ctl_do_line(struct th_ctl *ctl, const char *line);
 
 /* Tells on stderr why, unless STATUS is TH_OK or TH_END, from the chain; returns it. */
-enum th_status th_ctl_tell(enum th_status status);
+enum th_status th_ctl_report(enum th_status status);
 
 /* The terms in RESULT, an answer or a part of one, become text in the encoding that was chosen. */
 void th_ctl_show_terms(json_t *result);

@@ -29,7 +29,8 @@ static void on_interrupt(int unused)
     interrupt();
 }
 
-/* Signals come while something is waited for, and at no other time. The host is asked from here on, until end_asking(). */
+/* Signals come while something is waited for, and at no other time. The host is asked from here on,
+ * until end_asking(). */
 static void begin_asking(const sigset_t *open)
 {
     __atomic_store_n(&interrupted, 0, __ATOMIC_RELAXED);
@@ -84,7 +85,7 @@ static enum th_status read_and_do(struct prompt *prompt)
             if (is_word(line, "quit") || is_word(line, "exit"))
                 return TH_OK;
             begin_asking(&prompt->open);
-            status = th_ctl_tell(th_ctl_do_line(ctl, line));
+            status = th_ctl_report(th_ctl_do_line(ctl, line));
             end_asking();
             if (status == TH_OK && is_word(line, "help"))
                 puts("quit, exit, Ctrl-D\n    leave this prompt; the host goes on");
@@ -110,15 +111,15 @@ enum th_status th_ctl_prompt(struct th_ctl *ctl)
 
     prompt.editor = th_cli_line_editor_create(stdout, complete, &prompt);
     if (!prompt.editor)
-        return th_ctl_tell(th_error_raise(TH_FAILED, "there is no memory for a prompt"));
+        return th_ctl_report(th_error_raise(TH_FAILED, "there is no memory for a prompt"));
     prompt.text = th_printf("%s> ", json_string_value(json_object_get(ctl->greeting, "program")));
     th_cli_interrupt_install();
     sigaction(SIGINT, &action, NULL);
     th_cli_interrupt_hold(&prompt.open);
-    th_cli_interrupt_tell(interrupt);
+    th_cli_interrupt_report(interrupt);
     ctl->stop = &interrupted;
     status = read_and_do(&prompt);
-    th_ctl_tell(status);
+    th_ctl_report(status);
     pthread_sigmask(SIG_SETMASK, &prompt.open, NULL);
     th_cli_line_editor_free(prompt.editor);
     th_free(prompt.text);

@@ -158,8 +158,8 @@ static bool needs_value(const struct th_argument_row *row)
     return row->argument->value && !(row->argument->how & TH_ARGUMENT_OPTIONAL);
 }
 
-/* The option of a WORD that has a value, which *VALUE is; "" if it is the next word. Of letters it is
- * the last one's. NULL: none has a value. */
+/* The option of a WORD that has a value, which *VALUE is; "" if it is the next word. Of letters it
+ * is the last one's. NULL: none has a value. */
 static const struct th_argument_row *valued(const struct th_argument_rows *options,
                                             const char *word, const char **value)
 {

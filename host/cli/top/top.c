@@ -385,7 +385,7 @@ enum th_status th_top_begin(const struct th_control_host *host,
 
     /* From here on nothing may fail but the thread. */
     th_crash_set_restore(th_top_terminal_leave);
-    th_cli_interrupt_tell(th_top_terminal_wake);
+    th_cli_interrupt_report(th_top_terminal_wake);
     th_cli_progress_divert(note_place);
     status = th_cli_thread_start(&top.thread, watch, NULL);
     top.begun = status == TH_OK;
@@ -413,7 +413,7 @@ void th_top_end(void)
         th_top_terminal_wake();
         pthread_join(top.thread, NULL);
         th_crash_set_restore(NULL);
-        th_cli_interrupt_tell(NULL);
+        th_cli_interrupt_report(NULL);
         th_cli_progress_divert(NULL);
         th_top_model_free(&top.model);
         for (size_t i = 0; i < TH_TOP_ABOUT; i++)

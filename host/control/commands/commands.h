@@ -126,7 +126,7 @@ void th_control_host_lock(struct th_control_host *host);
 bool th_control_host_lock_soon(struct th_control_host *host);
 void th_control_host_unlock(struct th_control_host *host);
 
-/* --- Libraries that are loaded ----------------------------------------------------------------- */
+/* --- Libraries that are loaded ---------------------------------------------------------------- */
 
 /* Reads TEXT, the term that load() is given, into ENV; NULL: 0. TH_USAGE if it is no term. */
 enum th_status th_control_load_info_read(const char *text, th_env *env, th_term *info);

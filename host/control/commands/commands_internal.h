@@ -14,7 +14,7 @@ struct th_control_watch;
 struct th_control_main_thread;
 struct stat;
 
-/* --- Of commands.h ------------------------------------------------------------------------------- */
+/* --- Of commands.h ---------------------------------------------------------------------------- */
 
 /* Has the main thread call TASK(ARGUMENT), and waits for its end: what it returns, with its chain.
  * TH_FAILED if the main thread does not look for TH_CONTROL_MAIN_THREAD_PATIENCE seconds, or has
@@ -86,7 +86,7 @@ json_t *th_control_session_json(const struct th_session *session);
 /* The functions that SESSION has counted, as an array, most calls first. */
 json_t *th_control_counted(const struct th_session *session);
 
-/* --- Of session_options.h ------------------------------------------------------------------------ */
+/* --- Of session_options.h --------------------------------------------------------------------- */
 
 /* Processes or ports in LIST; likewise. */
 enum th_status th_control_session_options_tracees(struct th_control_session_options *options,
@@ -144,8 +144,8 @@ void th_control_pattern_warn_of_spelling(const struct th_pattern *pattern, const
 
 /* Warns of functions of this host that OPTION, which was set for SESSION, leaves out. SETS: it does
  * not clear. */
-void th_control_pattern_option_tell_left_out(const struct th_control_pattern_option *option,
-                                             const struct th_session *session, bool sets);
+void th_control_pattern_option_report_left_out(const struct th_control_pattern_option *option,
+                                               const struct th_session *session, bool sets);
 
 /* The options of a -p, in a table of arguments. */
 #define TH_SESSION_PATTERN_OPTIONS                             \
@@ -163,7 +163,7 @@ extern const char *const th_control_group_words[];
 /* The names of trace flags, and "all"; NULL behind them. */
 extern const char *const th_control_flag_words[];
 
-/* --- Of watch.h ---------------------------------------------------------------------------------- */
+/* --- Of watch.h ------------------------------------------------------------------------------- */
 
 /* The file PATH is to be looked at: it is finished, or what happened to it is not known. By the
  * watch's own thread. */

@@ -165,7 +165,8 @@ static void add_all(json_t *object, const struct th_session *session, const stru
                             usage_of(info->memory, info->memory_count, "words"));
 }
 
-/* Lists the sessions that have set something for FUNCTION (NULL: for on_load), each as an object. */
+/* Lists the sessions that have set something for FUNCTION (NULL: for on_load), each as an object.
+ */
 static json_t *set_by(const struct th_control_host *host, const struct th_mfa *function, bool all)
 {
     json_t *sessions = json_array();

@@ -35,7 +35,7 @@ static enum th_status set_spec(const struct th_control_pattern_option *option,
     if (kinds)
         status = th_trace_session_function(session, &option->pattern, spec, kinds, matched);
     if (status == TH_OK && tells)
-        th_control_pattern_option_tell_left_out(option, session, spec != TH_AM(false));
+        th_control_pattern_option_report_left_out(option, session, spec != TH_AM(false));
     if (status != TH_OK || !option->meta_tracer)
         return status;
     status = th_trace_named_tracer_parse(option->meta_tracer, &tracer);

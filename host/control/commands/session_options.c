@@ -1,4 +1,5 @@
-/* The sessions that options ask for: their tracers are loaded, and whom and what they trace is set. */
+/* The sessions that options ask for: their tracers are loaded, and whom and what they trace is set.
+ */
 #include "session_options.h"
 
 #include "commands.h"

@@ -89,16 +89,16 @@ enum th_status th_control_session_options_attach(const struct th_control_session
                                                  struct th_tracing *tracing);
 
 /* Warns of patterns of functions that no call in what was played was for. */
-void th_control_session_options_tell_uncalled(const struct th_control_session_options *options,
-                                              const struct th_tracing *tracing);
+void th_control_session_options_report_uncalled(const struct th_control_session_options *options,
+                                                const struct th_tracing *tracing);
 
 /* Warns of sessions that no event was for, if no other warning says why: what was asked for, and
  * what there is. Those that OPTIONS began last, when all has happened. */
-void th_control_session_options_tell_unmatched(const struct th_control_session_options *options,
-                                               const struct th_tracing *tracing);
+void th_control_session_options_report_unmatched(const struct th_control_session_options *options,
+                                                 const struct th_tracing *tracing);
 
 /* Warns of processes, ports and names that sessions were to trace, and that nothing was seen of. */
-void th_control_sessions_tell_unmet(struct th_tracing *tracing);
+void th_control_sessions_report_unmet(struct th_tracing *tracing);
 
 /* No session traces anybody any more: what it has counted stays. Any thread, where the tracing is
  * shared. */
@@ -112,8 +112,8 @@ enum th_status th_control_match_read(th_env *env, const char *text, th_term *spe
 /* --- Their arguments -------------------------------------------------------------------------- */
 
 /* Arguments of the command line (-t, --flags, -p and so on) and of the commands `attach`, `pattern`
- * and `flags` of the socket. Their place matters: each is for the session, or the -p, that was begun
- * last. Their struct is a struct th_control_session_options. */
+ * and `flags` of the socket. Their place matters: each is for the session, or the -p, that was
+ * begun last. Their struct is a struct th_control_session_options. */
 enum th_control_session_argument {
     TH_SESSION_TRACER,
     TH_SESSION_FLAGS,

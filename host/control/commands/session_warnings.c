@@ -83,8 +83,8 @@ static void warn_of_none(const struct th_control_pattern_option *option,
     th_free(question);
 }
 
-void th_control_pattern_option_tell_left_out(const struct th_control_pattern_option *option,
-                                             const struct th_session *session, bool sets)
+void th_control_pattern_option_report_left_out(const struct th_control_pattern_option *option,
+                                               const struct th_session *session, bool sets)
 {
     struct th_pattern_refusals refusals;
     size_t told = 0;
@@ -106,8 +106,8 @@ void th_control_pattern_option_tell_left_out(const struct th_control_pattern_opt
                 th_log_plural(refusals.functions - told));
 }
 
-void th_control_session_options_tell_uncalled(const struct th_control_session_options *options,
-                                              const struct th_tracing *tracing)
+void th_control_session_options_report_uncalled(const struct th_control_session_options *options,
+                                                const struct th_tracing *tracing)
 {
     for (size_t i = 0; i < options->count; i++)
         for (size_t k = 0; k < options->items[i].patterns.count; k++) {
@@ -132,7 +132,7 @@ static void add_unmet(void *names, th_term who)
     th_buffer_free(&text);
 }
 
-void th_control_sessions_tell_unmet(struct th_tracing *tracing)
+void th_control_sessions_report_unmet(struct th_tracing *tracing)
 {
     struct th_names unmet = {0};
     char *joined;
@@ -240,8 +240,8 @@ static bool is_told(const struct th_control_session_option *option,
     return told;
 }
 
-void th_control_session_options_tell_unmatched(const struct th_control_session_options *options,
-                                               const struct th_tracing *tracing)
+void th_control_session_options_report_unmatched(const struct th_control_session_options *options,
+                                                 const struct th_tracing *tracing)
 {
     for (size_t i = 0; i < options->count; i++) {
         const struct th_control_session_option *option = &options->items[i];

@@ -33,7 +33,8 @@ static enum th_status carry_out_status(void *context, int count, char **words, j
         discarded += events.discarded;
     }
     total = traced + discarded;
-    /* Since the `status` before, or the beginning. Sessions that are gone take their counts along. */
+    /* Since the `status` before, or the beginning. Sessions that are gone take their counts along.
+     */
     if (total > host->rate.events)
         more = (double)(total - host->rate.events);
     host->rate = (struct th_control_rate){now, total};

@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From addresses to lines, by DWARF. Addresses are the file's. What is in the file is a claim: libdw
- * bounds each step by the section that it is in; how many steps there are, and how deep, is bounded
- * here. */
+/* From addresses to lines, by DWARF. Addresses are the file's. What is in the file is a claim:
+ * libdw bounds each step by the section that it is in; how many steps there are, and how deep, is
+ * bounded here. */
 
 enum {
     MOST_UNITS = 1 << 20,   /* ranges of them */

@@ -79,8 +79,8 @@ const struct th_import *th_library_examination_newest(const struct th_examinatio
 
 /* --- What is missing ------------------------------------------------------------------------- */
 
-/* True if the library NEEDED is loaded, and lacks the function. Of one that is not loaded nothing is
- * known, nor is one looked for that is named with its path: that would be any file. */
+/* True if the library NEEDED is loaded, and lacks the function. Of one that is not loaded nothing
+ * is known, nor is one looked for that is named with its path: that would be any file. */
 static bool lacks(const char *needed, const char *function)
 {
     void *handle = strchr(needed, '/') ? NULL : dlopen(needed, RTLD_LAZY | RTLD_NOLOAD);

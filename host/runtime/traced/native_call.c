@@ -171,7 +171,7 @@ bool th_traced_native_met_slowly(const struct th_native *native, int argc, const
         th_self.in_trace_hook = at;
         th_traced_caught_by_caller(call->process, at);
     }
-    return th_traced_native_tell(call, code, argv, at);
+    return th_traced_native_deliver(call, code, argv, at);
 }
 
 /* --- Frames ---------------------------------------------------------------------------------- */

@@ -36,7 +36,7 @@
 #include "host/runtime/runtime_internal.h"
 #include "host/trace/live/live.h"
 
-/* --- Functions of modules (traced_function.c) -------------------------------------------------- */
+/* --- Functions of modules (traced_function.c) ------------------------------------------------- */
 
 /*
  * A function of one instance of its module, which owns the record of its entry. Its memory stays
@@ -138,9 +138,9 @@ bool th_traced_native_keep(const struct th_traceable_function *function,
 
 /* CODE's function is called. What is needed when that has been told is in memory, so that no
  * register is saved for it. */
-static inline bool th_traced_native_tell(const struct th_call *call,
-                                         const struct th_instance_function *code,
-                                         const th_term argv[], uintptr_t at)
+static inline bool th_traced_native_deliver(const struct th_call *call,
+                                            const struct th_instance_function *code,
+                                            const th_term argv[], uintptr_t at)
 {
     struct th_call_event met;
     struct th_live_wants wants;
@@ -171,7 +171,7 @@ static inline bool th_traced_native_met(const struct th_native *native, int argc
                              !th_traced_native_is_only(code, argc),
                          0))
         return th_traced_native_met_slowly(native, argc, argv, at);
-    return th_traced_native_tell(call, code, argv, at);
+    return th_traced_native_deliver(call, code, argv, at);
 }
 
 #endif

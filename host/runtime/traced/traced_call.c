@@ -6,7 +6,7 @@
 #include "host/base/long_array.h"
 #include "host/code/export.h"
 
-/* --- Open calls -------------------------------------------------------------------------------- */
+/* --- Open calls ------------------------------------------------------------------------------- */
 
 enum {
     FEWEST = 8,           /* room for open calls, which each process may have, */
@@ -158,7 +158,7 @@ void th_traced_open_drop_all(struct th_process *process)
         free_ring(open);
 }
 
-/* --- Calls and their ends ----------------------------------------------------------------------- */
+/* --- Calls and their ends --------------------------------------------------------------------- */
 
 void th_traced_calls_begin(const struct th_runtime_setup *setup)
 {

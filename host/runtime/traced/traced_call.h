@@ -10,8 +10,8 @@
 
 #include "host/runtime/runtime_internal.h"
 
-/* From now on calls are traced as SETUP says, and the functions of modules are known to the tracing.
- * By the thread that adds and removes modules, while there are no processes. */
+/* From now on calls are traced as SETUP says, and the functions of modules are known to the
+ * tracing. By the thread that adds and removes modules, while there are no processes. */
 void th_traced_calls_begin(const struct th_runtime_setup *setup);
 
 /* PROCESS makes a call, which reaches CALLEE by an entry that is armed, with ARGV; in a nested call
@@ -37,7 +37,7 @@ th_term th_traced_class_atom(enum th_raised class);
  * in machine code it is the stack pointer before that call. */
 enum { TH_BUSY = 1, TH_FORKED = 2 /* for ever: the process is a child that was forked */ };
 
-/* --- Open calls (traced_call.c) ---------------------------------------------------------------- */
+/* --- Open calls (traced_call.c) --------------------------------------------------------------- */
 
 /*
  * Open calls of this host: those whose end somebody wants to know, in a ring for each process.
@@ -134,7 +134,7 @@ void th_traced_open_drop_code(struct th_process *process, const struct th_call *
 /* Drops all, and gives the memory back: nothing is told of their ends. */
 void th_traced_open_drop_all(struct th_process *process);
 
-/* --- Callers (caller.c) ------------------------------------------------------------------------ */
+/* --- Callers (caller.c) ----------------------------------------------------------------------- */
 
 /*
  * Who called: the functions that wait on a process' stacks.
@@ -174,7 +174,8 @@ void th_traced_return_to_caller(struct th_process *process, uintptr_t from);
 void th_traced_raise_to_caller(struct th_process *process, uintptr_t from);
 
 /* An exception may have been caught: by who is found FROM there; by CALLEE, for sure. And where
- * that is known: if CAUGHT by the function that the exception came to, else by nobody who is known. */
+ * that is known: if CAUGHT by the function that the exception came to, else by nobody who is known.
+ */
 void th_traced_caught_by_caller(struct th_process *process, uintptr_t from);
 void th_traced_caught_by(struct th_process *process, const struct th_callee *callee);
 void th_traced_caught(struct th_process *process, bool caught);

@@ -29,8 +29,8 @@ static struct th_tracing *known_to;
  * modification permission. */
 static struct th_table locals;
 
-/* The functions of an instance of a module, whose `known` it is. Of two callees with one name the later is what calls
- * reach; the other has no part in it. */
+/* The functions of an instance of a module, whose `known` it is. Of two callees with one name the
+ * later is what calls reach; the other has no part in it. */
 struct instance {
     size_t count;
     bool begun;

@@ -71,14 +71,15 @@ static void raise_built(struct th_process *process, enum th_tracer_tag tag, th_t
     th_live_trace(&event);
 }
 
-void th_traced_tracepoint_tell(struct th_process *process, enum th_tracer_tag tag, th_term term,
-                               th_term extra)
+void th_traced_tracepoint_report(struct th_process *process, enum th_tracer_tag tag, th_term term,
+                                 th_term extra)
 {
     th_runtime_seq_taken(process);
     raise_event(&process->live, tag, term, extra);
 }
 
-void th_traced_tracepoint_tell_receive(struct th_process *process, th_term sender, th_term message)
+void th_traced_tracepoint_report_receive(struct th_process *process, th_term sender,
+                                         th_term message)
 {
     struct th_live_event event;
 
@@ -301,14 +302,14 @@ static void tell_place(struct th_process *process, enum th_tracer_tag tag)
         raise_built(process, tag, TH_NONE, build_place, &process->next);
 }
 
-void th_traced_tracepoint_tell_in(struct th_process *process)
+void th_traced_tracepoint_report_in(struct th_process *process)
 {
     process->live.scheduler = th_self.scheduler->number;
     th_live_resume(&process->live);
     tell_place(process, TH_TAG_in);
 }
 
-void th_traced_tracepoint_tell_out(struct th_process *process)
+void th_traced_tracepoint_report_out(struct th_process *process)
 {
     tell_place(process, TH_TAG_out);
     th_live_pause(&process->live);
@@ -335,10 +336,10 @@ void th_traced_tracepoint_spawn(struct th_process *parent, struct th_process *ch
     child->live.scheduler = parent->live.scheduler;
     raise_built(parent, TH_TAG_spawn, child->pid, build_call, child);
     if (linked)
-        th_traced_tracepoint_tell(parent, TH_TAG_link, child->pid, TH_NONE);
+        th_traced_tracepoint_report(parent, TH_TAG_link, child->pid, TH_NONE);
     raise_built(child, TH_TAG_spawned, parent->pid, build_call, child);
     if (linked)
-        th_traced_tracepoint_tell(child, TH_TAG_getting_linked, parent->pid, TH_NONE);
+        th_traced_tracepoint_report(child, TH_TAG_getting_linked, parent->pid, TH_NONE);
 }
 
 /* --- Collections ----------------------------------------------------------------------------- */

@@ -23,7 +23,7 @@ struct th_process;
 struct th_continuation;
 struct th_callee;
 
-/* --- USDT probes (probed.c) -------------------------------------------------------------------- */
+/* --- USDT probes (probed.c) ------------------------------------------------------------------- */
 
 /*
  * Where what happens to processes fires USDT probes.
@@ -153,7 +153,8 @@ extern const struct th_process_watcher th_traced_tracepoint_watcher;
 /* The runtime stops: ports that are still open are not known any more. */
 void th_traced_tracepoint_ports_end(void);
 
-/* The function that NEXT calls; what goes on in a function's place is that function. False: none. */
+/* The function that NEXT calls; what goes on in a function's place is that function. False: none.
+ */
 bool th_traced_next_name(const struct th_continuation *next, struct th_mfa *name);
 
 /* What match specifications ask of a process (struct th_live_tracee). */
@@ -162,43 +163,44 @@ extern const struct th_match_operations th_traced_process_asked;
 /* --- Events, by their tags ------------------------------------------------------------------- */
 
 /* TAG with TERM (and EXTRA, TH_NONE: none), which exist. */
-void th_traced_tracepoint_tell(struct th_process *process, enum th_tracer_tag tag, th_term term,
-                               th_term extra);
+void th_traced_tracepoint_report(struct th_process *process, enum th_tracer_tag tag, th_term term,
+                                 th_term extra);
 
 /* The tags whose term is an identifier, a name or a reason. */
 static inline void th_traced_tracepoint_about(struct th_process *process, enum th_tracer_tag tag,
                                               th_term term)
 {
     if (th_traced_tracepoint_is_wanted(process, tag))
-        th_traced_tracepoint_tell(process, tag, term, TH_NONE);
+        th_traced_tracepoint_report(process, tag, term, TH_NONE);
 }
 
 /* SENDER: see struct th_live_event. */
-void th_traced_tracepoint_tell_receive(struct th_process *process, th_term sender, th_term message);
+void th_traced_tracepoint_report_receive(struct th_process *process, th_term sender,
+                                         th_term message);
 static inline void th_traced_tracepoint_receive(struct th_process *process, th_term sender,
                                                 th_term message)
 {
     if (th_traced_tracepoint_is_wanted(process, TH_TAG_receive))
-        th_traced_tracepoint_tell_receive(process, sender, message);
+        th_traced_tracepoint_report_receive(process, sender, message);
 }
 
 /* spawn and spawned, with link and getting_linked. CHILD makes its first call next. */
 void th_traced_tracepoint_spawn(struct th_process *parent, struct th_process *child, bool linked);
 
 /* in and out, with what the process does next. */
-void th_traced_tracepoint_tell_in(struct th_process *process);
-void th_traced_tracepoint_tell_out(struct th_process *process);
+void th_traced_tracepoint_report_in(struct th_process *process);
+void th_traced_tracepoint_report_out(struct th_process *process);
 static inline void th_traced_tracepoint_in(struct th_process *process)
 {
     th_traced_probed_in(process);
     if (th_traced_tracepoint_is_there(process))
-        th_traced_tracepoint_tell_in(process);
+        th_traced_tracepoint_report_in(process);
 }
 static inline void th_traced_tracepoint_out(struct th_process *process)
 {
     th_traced_probed_out(process);
     if (th_traced_tracepoint_is_there(process))
-        th_traced_tracepoint_tell_out(process);
+        th_traced_tracepoint_report_out(process);
 }
 
 /* gc_major_start, gc_major_end. WORDS: needed, or reclaimed. */

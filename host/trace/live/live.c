@@ -18,7 +18,7 @@ void th_live_process_begin(struct th_live_tracee *process, struct th_tracing *tr
     process->traced.tracing = tracing;
     process->traced.id = process->id;
     atomic_init(&process->traced.flags, &tracing->found_flags[th_trace_kind_of(process->id)]);
-    th_progress_enter(); /* refs of the parent that are replaced meanwhile stay */
+    th_progress_enter(); /* tracee flags of the parent that are replaced meanwhile stay */
     th_trace_lock(tracing);
     th_trace_inheritance_begin(&process->traced, parent ? &parent->traced : NULL, linked);
     th_hash_table_set(&tracing->live, process->id, process);
@@ -32,21 +32,21 @@ void th_live_process_leave(struct th_live_tracee *process)
 
     th_trace_lock(tracing);
     th_hash_table_remove(&tracing->live, process->id);
-    th_trace_traced_set_all(&process->traced, th_trace_refs_create(0));
+    th_trace_traced_set_all(&process->traced, th_trace_tracee_flags_create(0));
     th_trace_unlock(tracing);
 }
 
 void th_live_process_end(struct th_live_tracee *process)
 {
     struct th_tracing *tracing = process->traced.tracing;
-    struct th_tracee_refs *refs;
+    struct th_tracee_flags *tracee_flags;
 
     th_trace_lock(tracing);
     th_hash_table_remove(&tracing->live, process->id);
-    refs = atomic_load_explicit(&process->traced.refs, memory_order_relaxed);
-    if (refs)
-        th_trace_retire(tracing, refs);
-    atomic_store_explicit(&process->traced.refs, NULL, memory_order_relaxed);
+    tracee_flags = atomic_load_explicit(&process->traced.tracee_flags, memory_order_relaxed);
+    if (tracee_flags)
+        th_trace_retire(tracing, tracee_flags);
+    atomic_store_explicit(&process->traced.tracee_flags, NULL, memory_order_relaxed);
     th_trace_unlock(tracing);
     th_trace_timing_free(&process->timing);
 }

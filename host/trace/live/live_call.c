@@ -81,7 +81,7 @@ static void make_context(const struct th_delivery *delivery, struct th_match_con
 
 static inline uint32_t flags_in(const struct th_call_event *call, const struct th_session *session)
 {
-    return th_trace_refs_flags(th_trace_traced_refs(&call->process->traced), session);
+    return th_trace_flags_of_session(th_trace_traced_flags(&call->process->traced), session);
 }
 
 static inline uint32_t flags_of(const struct th_delivery *delivery)
@@ -192,20 +192,20 @@ offer(const struct th_call_event *call, struct th_live_wants *wants, struct th_s
 
 /* --- hooks --- */
 
-static inline struct th_session *session_of(struct th_bp_session *points)
+static inline struct th_session *session_of(struct th_bp_session *breakpoints)
 {
-    return ((struct th_points *)points)->session;
+    return ((struct th_session_breakpoints *)breakpoints)->session;
 }
 
-uint32_t th_live_hit_call(struct th_hit *hit, struct th_bp_session *points, struct th_shared *spec,
-                          uint32_t kind)
+uint32_t th_live_hit_call(struct th_hit *hit, struct th_bp_session *breakpoints,
+                          struct th_shared *spec, uint32_t kind)
 {
     struct live_hit *live = (struct live_hit *)hit;
 
     if (hit->context)
-        return th_trace_patterns_hit(hit, points, spec, kind);
+        return th_trace_patterns_hit(hit, breakpoints, spec, kind);
     th_trace_thread_own();
-    offer(live->call, live->wants, session_of(points), hit->breakpoint, hit->data, kind);
+    offer(live->call, live->wants, session_of(breakpoints), hit->breakpoint, hit->data, kind);
     return 0;
 }
 
@@ -228,11 +228,11 @@ uint32_t th_live_hit_meta(struct th_hit *hit, struct th_session *session, struct
     return outcome == TH_DELIVERY_REMOVED ? TH_HIT_REMOVE : 0;
 }
 
-struct th_account *th_live_hit_account(struct th_hit *hit, struct th_bp_session *points,
+struct th_account *th_live_hit_account(struct th_hit *hit, struct th_bp_session *breakpoints,
                                        struct th_account_reading *reading)
 {
     const struct th_call_event *call = ((struct live_hit *)hit)->call;
-    struct th_session *session = session_of(points);
+    struct th_session *session = session_of(breakpoints);
 
     if (!th_trace_session_is_attached(session) || !(flags_in(call, session) & TH_FLAG_CALL))
         return NULL;
@@ -240,12 +240,12 @@ struct th_account *th_live_hit_account(struct th_hit *hit, struct th_bp_session 
     return th_trace_timing_account(&call->process->timing, session);
 }
 
-void th_live_hit_entered(struct th_hit *hit, struct th_bp_session *points,
+void th_live_hit_entered(struct th_hit *hit, struct th_bp_session *breakpoints,
                          const struct th_account_frame *frame)
 {
     struct live_hit *live = (struct live_hit *)hit;
     uint32_t number =
-        th_trace_timing_enter(&live->call->process->timing, session_of(points), frame);
+        th_trace_timing_enter(&live->call->process->timing, session_of(breakpoints), frame);
 
     if (number != UINT32_MAX)
         want(live->wants, (uint64_t)number << TH_REQUEST_BITS | TH_REQUEST_TIME);

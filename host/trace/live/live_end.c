@@ -35,8 +35,8 @@ static inline void finish(void)
 
 static inline uint32_t flags_of(const struct th_delivery *delivery)
 {
-    return th_trace_refs_flags(th_trace_traced_refs(&end_of(delivery)->process->traced),
-                               delivery->attachment->session);
+    return th_trace_flags_of_session(th_trace_traced_flags(&end_of(delivery)->process->traced),
+                                     delivery->attachment->session);
 }
 
 static inline uint32_t meta_flags(const struct th_session *owner)

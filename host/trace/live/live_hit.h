@@ -19,13 +19,13 @@ struct th_bp_session;
 struct th_account_reading;
 struct th_account_frame;
 
-uint32_t th_live_hit_call(struct th_hit *hit, struct th_bp_session *points, struct th_shared *spec,
-                          uint32_t kind);
+uint32_t th_live_hit_call(struct th_hit *hit, struct th_bp_session *breakpoints,
+                          struct th_shared *spec, uint32_t kind);
 uint32_t th_live_hit_meta(struct th_hit *hit, struct th_session *session, struct th_session *called,
                           struct th_shared *spec);
-struct th_account *th_live_hit_account(struct th_hit *hit, struct th_bp_session *points,
+struct th_account *th_live_hit_account(struct th_hit *hit, struct th_bp_session *breakpoints,
                                        struct th_account_reading *reading);
-void th_live_hit_entered(struct th_hit *hit, struct th_bp_session *points,
+void th_live_hit_entered(struct th_hit *hit, struct th_bp_session *breakpoints,
                          const struct th_account_frame *frame);
 
 /* The end of a call, or a return to a function. */

@@ -215,7 +215,8 @@ void th_recorded_gap(struct th_execution *execution);
 /* The process has ended, or nobody is interested in it any more; leaves {0} but for `sessions`. */
 void th_recorded_forget(struct th_execution *execution, struct th_recorded_stack *stack);
 
-/* --- The callers that the records of calls and of their ends tell --------------------------------- */
+/* --- The callers that the records of calls and of their ends tell
+ * --------------------------------- */
 
 /* The caller that the result of a match specification is, where it is one of `{message, {caller}}`:
  * {M, F, Arity} or undefined; or of `{message, {caller_line}}`, with {File, Line} or undefined at
@@ -235,14 +236,14 @@ struct th_caller th_recorded_first_caller(th_term callers);
  * want some calls and discard others; so it must be known to which call a return belongs.
  *
  * As long as a session has discarded all calls, or none, one bit tells what becomes of all returns,
- * and nothing is kept (struct th_discard_habit). With the first call that breaks the habit each
+ * and nothing is kept (struct th_discard_streak). With the first call that breaks the streak each
  * tracee gets a stack (execution.h) with a bit for each session that wanted a call. All calls are
  * on it as a BEAM records them: `tail` is not looked at. The end of a call that is not on the stack
- * is of one before it began: the habit decides. If it is not known which calls a return_to ends, a
+ * is of one before it began: the streak decides. If it is not known which calls a return_to ends, a
  * session that may have discarded all of them, or not, is sent the return_to as th_stack_sessions
  * says, and counts it as doubtful.
  *
- * A stack holds at most TH_DISCARD_HABIT_CALLS calls, equal ones in a row as one; of more, the
+ * A stack holds at most TH_DISCARD_STREAK_CALLS calls, equal ones in a row as one; of more, the
  * oldest ones are forgotten and counted.
  */
 

@@ -260,7 +260,8 @@ struct th_execution_left th_recorded_leave(struct th_execution *execution,
     uint32_t entry = TH_FRAMES_NONE;
 
     if (for_sessions) {
-        /* The sessions that were due before; none is from now on, unless calls end that it wanted. */
+        /* The sessions that were due before; none is from now on, unless calls end that it wanted.
+         */
         former = sessions->due;
         sessions->due = 0;
         /* A session wants some of the calls that were made since the stack was empty, and others

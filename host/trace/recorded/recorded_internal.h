@@ -6,7 +6,7 @@
 
 #include "execution.h"
 
-/* --- Of execution.h ------------------------------------------------------------------------------ */
+/* --- Of execution.h --------------------------------------------------------------------------- */
 
 /* The sessions GONE have ended, and their bits are free for others. */
 void th_recorded_forget_sessions(struct th_recorded_stack *stack, uint64_t gone);
@@ -24,42 +24,43 @@ static inline bool th_recorded_end_function(struct th_event *event, struct th_ca
            th_recorded_ends_process(event, function);
 }
 
-enum { TH_DISCARD_HABIT_CALLS = 65536 };
+enum { TH_DISCARD_STREAK_CALLS = 65536 };
 
 /* Sets of sessions are bits, by index. */
-struct th_discard_habit {
+struct th_discard_streak {
     uint64_t seen;       /* sessions that were ever offered a call */
-    uint64_t discarding; /* of them, those that discarded every one while the habit held */
+    uint64_t discarding; /* of them, those that discarded every one while the streak held */
     bool broken;
     struct th_execution execution; /* of all tracees, once it is broken */
 };
 
 /* A call was offered to the sessions OFFERED, and discarded by DISCARDED of them. False: it must be
  * entered. */
-bool th_recorded_habit_holds(struct th_discard_habit *habit, uint64_t offered, uint64_t discarded);
+bool th_recorded_streak_holds(struct th_discard_streak *streak, uint64_t offered,
+                              uint64_t discarded);
 
 /* Enters such a call. */
-void th_recorded_habit_enter(struct th_recorded_stack *stack, struct th_discard_habit *habit,
-                             const struct th_recorded_call *call, uint64_t offered,
-                             uint64_t discarded);
+void th_recorded_streak_enter(struct th_recorded_stack *stack, struct th_discard_streak *streak,
+                              const struct th_recorded_call *call, uint64_t offered,
+                              uint64_t discarded);
 
 /* The sessions that do not see this return_from, exception_from or return_to: END has its tag and
  * function. *DOUBTFUL: the sessions, whether among these or not, of which the recording does not
  * tell whether they may see the return_to. */
-uint64_t th_recorded_habit_leave(struct th_recorded_stack *stack, struct th_discard_habit *habit,
-                                 struct th_execution_end end, uint64_t *doubtful);
+uint64_t th_recorded_streak_leave(struct th_recorded_stack *stack, struct th_discard_streak *streak,
+                                  struct th_execution_end end, uint64_t *doubtful);
 
 /* Calls that stacks had no room for. */
-static inline uint64_t th_recorded_habit_forgotten(const struct th_discard_habit *habit)
+static inline uint64_t th_recorded_streak_forgotten(const struct th_discard_streak *streak)
 {
-    return habit->execution.bounds.forgotten;
+    return streak->execution.bounds.forgotten;
 }
 
 /* The sessions GONE are no more, and their bits free for others: they have discarded nothing. */
-void th_recorded_habit_forget_in(struct th_recorded_stack *stack, uint64_t gone);
-void th_recorded_habit_forget(struct th_discard_habit *habit, uint64_t gone);
+void th_recorded_streak_forget_in(struct th_recorded_stack *stack, uint64_t gone);
+void th_recorded_streak_forget(struct th_discard_streak *streak, uint64_t gone);
 
-/* --- Of frames.h --------------------------------------------------------------------------------- */
+/* --- Of frames.h ------------------------------------------------------------------------------ */
 
 /* Whether a call may have ended before: whoever pops frames says so. */
 enum th_frame_doubt {
@@ -92,7 +93,7 @@ static inline void th_recorded_frames_part_top(struct th_frames *frames,
         th_recorded_frames_part(frames, bounds);
 }
 
-/* --- Of recordings.h ----------------------------------------------------------------------------- */
+/* --- Of recordings.h -------------------------------------------------------------------------- */
 
 void th_recorded_streams_forget(void);
 
