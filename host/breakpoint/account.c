@@ -31,7 +31,7 @@ struct table {
 /* --- A thread's table ------------------------------------------------------------------------- */
 
 /* The row of PROCESS, or the free one where it would be. */
-static struct row *find(struct table *table, uint64_t process)
+static struct row *account_find(struct table *table, uint64_t process)
 {
     size_t i = th_hash_mix(process);
 
@@ -48,7 +48,7 @@ static void free_table(struct th_later *later)
     th_free(later);
 }
 
-static struct table *grow(_Atomic uint64_t *word, struct table *old)
+static struct table *account_grow(_Atomic uint64_t *word, struct table *old)
 {
     size_t capacity = old ? 2 * old->capacity : FIRST_ROWS;
     struct table *new = th_alloc_zero(sizeof *new + capacity * sizeof new->rows[0]);
@@ -59,7 +59,7 @@ static struct table *grow(_Atomic uint64_t *word, struct table *old)
         uint64_t process = atomic_load_explicit(&from->process, memory_order_relaxed);
         if (!process)
             continue;
-        row = find(new, process);
+        row = account_find(new, process);
         atomic_init(&row->process, process);
         atomic_init(&row->calls, atomic_load_explicit(&from->calls, memory_order_relaxed));
         atomic_init(&row->amount, atomic_load_explicit(&from->amount, memory_order_relaxed));
@@ -71,15 +71,15 @@ static struct table *grow(_Atomic uint64_t *word, struct table *old)
     return new;
 }
 
-static void add(uint32_t tally, uint64_t process, uint64_t calls, int64_t amount)
+static void account_add(uint32_t tally, uint64_t process, uint64_t calls, int64_t amount)
 {
     _Atomic uint64_t *word = th_breakpoint_tally_word(tally);
     struct table *table = (struct table *)atomic_load_explicit(word, memory_order_relaxed);
     struct row *row;
 
     if (!table || 4 * table->count >= 3 * table->capacity)
-        table = grow(word, table);
-    row = find(table, process);
+        table = account_grow(word, table);
+    row = account_find(table, process);
     if (atomic_load_explicit(&row->process, memory_order_relaxed) == 0) {
         atomic_store_explicit(&row->process, process, memory_order_release);
         table->count++;
@@ -103,7 +103,7 @@ struct collection {
     size_t count, capacity;
 };
 
-static void collect(_Atomic uint64_t *word, void *context)
+static void account_collect(_Atomic uint64_t *word, void *context)
 {
     struct table *table = (struct table *)atomic_load_explicit(word, memory_order_acquire);
     struct collection *all = context;
@@ -132,9 +132,9 @@ static struct th_bp_usage *collect_both(uint32_t one, uint32_t other, size_t *co
     struct collection all = {0};
 
     if (one)
-        th_breakpoint_tally_each(one, collect, &all);
+        th_breakpoint_tally_each(one, account_collect, &all);
     if (other)
-        th_breakpoint_tally_each(other, collect, &all);
+        th_breakpoint_tally_each(other, account_collect, &all);
     th_hash_table_free(&all.places);
     *count = all.count;
     return all.items;
@@ -151,7 +151,7 @@ static void charge(struct th_site *site, const struct th_bp_session *session, en
     const struct th_bp_data *data = bp ? &bp->data[generation] : NULL;
 
     if (data && th_breakpoint_active(data) & kind)
-        add(kind == TH_BP_TIME ? data->time : data->memory, process, 0, amount);
+        account_add(kind == TH_BP_TIME ? data->time : data->memory, process, 0, amount);
 }
 
 void th_breakpoint_account_resume(struct th_account *account,
@@ -186,11 +186,11 @@ bool th_breakpoint_account_call(struct th_hit *hit, const struct th_generic_bp *
     frame = (struct th_account_frame){kinds, account->time, account->memory};
     if (kinds & TH_BP_TIME) {
         account->time = hit->site;
-        add(data->time, reading.process, 1, 0);
+        account_add(data->time, reading.process, 1, 0);
     }
     if (kinds & TH_BP_MEMORY) {
         account->memory = hit->site;
-        add(data->memory, reading.process, 1, 0);
+        account_add(data->memory, reading.process, 1, 0);
     }
     session->hooks->entered(hit, session, &frame);
     return true;

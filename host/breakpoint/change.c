@@ -352,7 +352,7 @@ static bool (*const steps[])(struct th_change *change) = {
     [10] = wait_for_walkers, [11] = consolidate, [12] = deallocate,
 };
 
-static bool go_on(struct th_modification *self)
+static bool change_go_on(struct th_modification *self)
 {
     struct th_change *change = (struct th_change *)self;
 
@@ -362,7 +362,7 @@ static bool go_on(struct th_modification *self)
     return false;
 }
 
-static void finish(struct th_modification *self)
+static void change_finish(struct th_modification *self)
 {
     struct th_change *change = (struct th_change *)self;
 
@@ -382,11 +382,11 @@ static void finish(struct th_modification *self)
     th_free(change);
 }
 
-static void prepare(struct th_change *change, void (*done)(struct th_change *change, void *context),
-                    void *context)
+static void change_prepare(struct th_change *change,
+                           void (*done)(struct th_change *change, void *context), void *context)
 {
-    change->modification.step = go_on;
-    change->modification.done = finish;
+    change->modification.step = change_go_on;
+    change->modification.done = change_finish;
     change->done = done;
     change->context = context;
     change->step = 2;
@@ -400,7 +400,7 @@ void th_breakpoint_change_queue(struct th_change *change)
 bool th_breakpoint_change_run(struct th_change *change,
                               void (*done)(struct th_change *change, void *context), void *context)
 {
-    prepare(change, done, context);
+    change_prepare(change, done, context);
     return th_code_modification_run(&change->modification);
 }
 
@@ -408,7 +408,7 @@ bool th_breakpoint_change_start(struct th_change *change,
                                 void (*done)(struct th_change *change, void *context),
                                 void *context)
 {
-    prepare(change, done, context);
+    change_prepare(change, done, context);
     return th_code_modification_start(&change->modification);
 }
 
@@ -421,7 +421,7 @@ struct th_change_counts th_breakpoint_change_run_held(struct th_change *change)
 {
     struct th_change_counts counts;
 
-    prepare(change, keep_counts, &counts);
+    change_prepare(change, keep_counts, &counts);
     th_code_modification_run_held(&change->modification);
     return counts;
 }
@@ -499,6 +499,6 @@ struct th_change_counts th_breakpoint_change_set_unreached(struct th_change *cha
     for (size_t i = 0; i < change->sites.count; i++)
         change->sites.items[i]->listed = false;
     counts = th_breakpoint_change_counts(change);
-    finish(&change->modification);
+    change_finish(&change->modification);
     return counts;
 }

@@ -73,7 +73,7 @@ static struct th_shared *shared_of(struct th_bp_meta *meta)
 }
 
 /* Gives back what DATA has and KEPT, the other generation, has not. */
-static void release(const struct th_bp_data *data, const struct th_bp_data *kept)
+static void generic_bp_release(const struct th_bp_data *data, const struct th_bp_data *kept)
 {
     if (data->count != kept->count)
         th_breakpoint_tally_free(data->count, NULL);
@@ -90,15 +90,15 @@ void th_breakpoint_free(struct th_generic_bp *bp)
 {
     static const struct th_bp_data nothing;
 
-    release(&bp->data[0], &bp->data[1]);
-    release(&bp->data[1], &nothing);
+    generic_bp_release(&bp->data[0], &bp->data[1]);
+    generic_bp_release(&bp->data[1], &nothing);
     th_breakpoint_shared_drop(&bp->session->shared);
     th_free(bp);
 }
 
-static void copy(struct th_bp_data *to, const struct th_bp_data *from)
+static void generic_bp_copy(struct th_bp_data *to, const struct th_bp_data *from)
 {
-    release(to, from);
+    generic_bp_release(to, from);
     *to = *from;
     th_breakpoint_shared_take(to->spec);
     th_breakpoint_shared_take(to->meta_spec);
@@ -109,14 +109,14 @@ void th_breakpoint_consolidate(struct th_generic_bp *bp)
 {
     unsigned active = th_breakpoint_generation();
 
-    copy(&bp->data[!active], &bp->data[active]);
+    generic_bp_copy(&bp->data[!active], &bp->data[active]);
 }
 
 void th_breakpoint_complete(struct th_generic_bp *bp)
 {
     unsigned active = th_breakpoint_generation();
 
-    copy(&bp->data[active], &bp->data[!active]);
+    generic_bp_copy(&bp->data[active], &bp->data[!active]);
 }
 
 /* --- Staging ---------------------------------------------------------------------------------- */
@@ -145,7 +145,7 @@ static void replace_tallies(struct th_generic_bp *bp, uint32_t kinds, bool count
     }
 }
 
-static void clear(struct th_generic_bp *bp, uint32_t kinds)
+static void generic_bp_clear(struct th_generic_bp *bp, uint32_t kinds)
 {
     struct th_bp_data *data = &bp->data[!th_breakpoint_generation()];
 
@@ -177,10 +177,10 @@ void th_breakpoint_stage(struct th_generic_bp *bp, const struct th_bp_setting *s
 {
     struct th_bp_data *data = &bp->data[!th_breakpoint_generation()];
 
-    clear(bp, setting->clear);
+    generic_bp_clear(bp, setting->clear);
     if (setting->set && !bp->session->ended) {
         if (setting->set & (TH_BP_LOCAL | TH_BP_GLOBAL)) {
-            clear(bp, TH_BP_LOCAL | TH_BP_GLOBAL);
+            generic_bp_clear(bp, TH_BP_LOCAL | TH_BP_GLOBAL);
             data->spec = th_breakpoint_shared_take(setting->spec);
         }
         if (setting->set & TH_BP_META) {

@@ -8,7 +8,7 @@
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 
 /* One more. Relaxed, a load and a store: the word is this thread's; who sums reads it any time. */
-static void count(uint32_t tally)
+static void hit_count(uint32_t tally)
 {
     _Atomic uint64_t *word = th_breakpoint_tally_word(tally);
 
@@ -16,7 +16,7 @@ static void count(uint32_t tally)
                           memory_order_relaxed);
 }
 
-static uint32_t offer(struct th_hit *hit, uint32_t kind)
+static uint32_t hit_offer(struct th_hit *hit, uint32_t kind)
 {
     struct th_bp_session *session = hit->breakpoint->session;
 
@@ -30,11 +30,11 @@ static __attribute__((noinline)) uint32_t obey_all(struct th_hit *hit, uint32_t 
     uint32_t asked = 0;
 
     if (kinds & (TH_BP_LOCAL | TH_BP_GLOBAL))
-        asked |= offer(hit, kinds & (TH_BP_LOCAL | TH_BP_GLOBAL));
+        asked |= hit_offer(hit, kinds & (TH_BP_LOCAL | TH_BP_GLOBAL));
     if (kinds & TH_BP_META)
         asked |= th_breakpoint_meta_hit(hit, bp->session);
     if (kinds & TH_BP_COUNT)
-        count(hit->data->count);
+        hit_count(hit->data->count);
     if (kinds & (TH_BP_TIME | TH_BP_MEMORY) &&
         th_breakpoint_account_call(hit, bp, hit->data, kinds))
         asked |= TH_HIT_ACCOUNTED;
@@ -42,8 +42,8 @@ static __attribute__((noinline)) uint32_t obey_all(struct th_hit *hit, uint32_t 
 }
 
 /* BP says DATA, of which the call meets KINDS. */
-static inline uint32_t obey(struct th_generic_bp *bp, const struct th_bp_data *data, uint32_t kinds,
-                            struct th_hit *hit)
+static inline uint32_t hit_obey(struct th_generic_bp *bp, const struct th_bp_data *data,
+                                uint32_t kinds, struct th_hit *hit)
 {
     if (!LIKELY(kinds))
         return 0;
@@ -51,7 +51,7 @@ static inline uint32_t obey(struct th_generic_bp *bp, const struct th_bp_data *d
     hit->data = data;
     if (!LIKELY(kinds <= (TH_BP_LOCAL | TH_BP_GLOBAL)))
         return obey_all(hit, kinds);
-    return offer(hit, kinds);
+    return hit_offer(hit, kinds);
 }
 
 static struct th_generic_bp *next_of(struct th_generic_bp *bp)
@@ -63,7 +63,7 @@ static uint32_t obey_one(struct th_generic_bp *bp, struct th_hit *hit, size_t ge
 {
     const struct th_bp_data *data = &bp->data[generation];
 
-    return obey(bp, data, th_breakpoint_active(data) & hit->kinds, hit);
+    return hit_obey(bp, data, th_breakpoint_active(data) & hit->kinds, hit);
 }
 
 static __attribute__((noinline)) uint32_t obey_each(struct th_site *site, struct th_hit *hit)
@@ -78,14 +78,14 @@ static __attribute__((noinline)) uint32_t obey_each(struct th_site *site, struct
 }
 
 /* In a read section. */
-static inline uint32_t meet(struct th_site *site, struct th_hit *hit)
+static inline uint32_t hit_meet(struct th_site *site, struct th_hit *hit)
 {
     struct th_fast_hit single;
 
     hit->site = site;
     if (!LIKELY(th_breakpoint_find_single(site, hit->kinds, &single)))
         return obey_each(site, hit);
-    return obey(single.breakpoint, single.data, single.kinds, hit);
+    return hit_obey(single.breakpoint, single.data, single.kinds, hit);
 }
 
 /* A thread's first hit; and each where there is no quick way. */
@@ -94,7 +94,7 @@ static __attribute__((noinline)) uint32_t enter_and_meet(struct th_site *site, s
     uint32_t asked;
 
     th_progress_enter();
-    asked = meet(site, hit);
+    asked = hit_meet(site, hit);
     th_progress_leave();
     return asked;
 }
@@ -108,7 +108,7 @@ uint32_t th_breakpoint_hit(struct th_site *site, struct th_hit *hit)
 
     if (!word)
         return enter_and_meet(site, hit);
-    asked = meet(site, hit);
+    asked = hit_meet(site, hit);
     th_progress_leave_quickly(word);
     return asked;
 }

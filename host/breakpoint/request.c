@@ -29,7 +29,7 @@ static struct request *_Atomic stack;
  * has begun. */
 static struct th_later starting;
 
-static void start(struct th_later *later)
+static void request_start(struct th_later *later)
 {
     struct th_change *change = th_breakpoint_change_create();
 
@@ -38,7 +38,7 @@ static void start(struct th_later *later)
     th_breakpoint_change_start(change, NULL, NULL);
 }
 
-static void ask(struct th_hit *hit, uint32_t pause, uint32_t clear)
+static void request_ask(struct th_hit *hit, uint32_t pause, uint32_t clear)
 {
     struct th_generic_bp *bp = hit->breakpoint;
     uint64_t of_this = hit->data->serial << TH_BP_ACTIVE_SHIFT;
@@ -61,17 +61,17 @@ static void ask(struct th_hit *hit, uint32_t pause, uint32_t clear)
     } while (!atomic_compare_exchange_weak_explicit(&stack, &first, request, memory_order_acq_rel,
                                                     memory_order_relaxed));
     if (!first)
-        th_progress_later(&starting, start);
+        th_progress_later(&starting, request_start);
 }
 
 void th_breakpoint_disarm(struct th_hit *hit, uint32_t kinds)
 {
-    ask(hit, kinds & th_breakpoint_active(hit->data), 0);
+    request_ask(hit, kinds & th_breakpoint_active(hit->data), 0);
 }
 
 void th_breakpoint_request_clear(struct th_hit *hit, uint32_t kinds)
 {
-    ask(hit, 0, kinds);
+    request_ask(hit, 0, kinds);
 }
 
 void th_breakpoint_request_take(void (*take)(void *context, const struct th_bp_setting *setting,
@@ -89,7 +89,7 @@ void th_breakpoint_request_take(void (*take)(void *context, const struct th_bp_s
     }
 }
 
-static void end(struct th_shared *shared)
+static void request_end(struct th_shared *shared)
 {
     struct th_bp_meta *meta = (struct th_bp_meta *)shared;
 
@@ -101,7 +101,7 @@ struct th_bp_meta *th_breakpoint_meta_create(struct th_shared *tracer)
 {
     struct th_bp_meta *meta = th_alloc_zero(sizeof *meta);
 
-    th_breakpoint_shared_init(&meta->shared, end);
+    th_breakpoint_shared_init(&meta->shared, request_end);
     atomic_init(&meta->tracer, th_breakpoint_shared_take(tracer));
     return meta;
 }

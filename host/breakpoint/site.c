@@ -60,7 +60,7 @@ void th_breakpoint_site_end(struct th_site *site)
     site->ends++;
 }
 
-static void drop(struct th_later *later)
+static void site_drop(struct th_later *later)
 {
     struct th_site *site = (struct th_site *)((char *)later - offsetof(struct th_site, later));
 
@@ -73,7 +73,7 @@ void th_breakpoint_site_drop(struct th_site *site)
 {
     if (atomic_load_explicit(&site->first, memory_order_relaxed))
         th_bug("a %s site is dropped that has breakpoints", site->operations->kind);
-    th_progress_later(&site->later, drop);
+    th_progress_later(&site->later, site_drop);
 }
 
 /* --- Arming ----------------------------------------------------------------------------------- */

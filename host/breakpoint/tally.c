@@ -37,7 +37,7 @@ static _Thread_local struct counter *own;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t at_thread_end;
 
-static void leave(void *counter)
+static void tally_leave(void *counter)
 {
     pthread_mutex_lock(&lock);
     ((struct counter *)counter)->taken = false;
@@ -45,17 +45,17 @@ static void leave(void *counter)
     own = NULL; /* destructors that run after this one may count, too */
 }
 
-static void make_key(void)
+static void tally_make_key(void)
 {
-    if (pthread_key_create(&at_thread_end, leave) != 0)
+    if (pthread_key_create(&at_thread_end, tally_leave) != 0)
         th_give_up("no thread-specific key is left");
 }
 
-static struct counter *begin(void)
+static struct counter *tally_begin(void)
 {
     struct counter *first, *counter;
 
-    pthread_once(&once, make_key);
+    pthread_once(&once, tally_make_key);
     pthread_mutex_lock(&lock);
     counter = first = atomic_load_explicit(&counters, memory_order_relaxed);
     while (counter && counter->taken)
@@ -79,7 +79,7 @@ static void free_directory(struct th_later *later)
     th_free(later);
 }
 
-static struct directory *grow(struct counter *counter, size_t page)
+static struct directory *tally_grow(struct counter *counter, size_t page)
 {
     struct directory *old = atomic_load_explicit(&counter->directory, memory_order_relaxed);
     size_t had = old ? old->count : 0, count = had ? had : 16;
@@ -100,13 +100,13 @@ static struct directory *grow(struct counter *counter, size_t page)
 _Atomic uint64_t *th_breakpoint_tally_word(uint32_t tally)
 {
     size_t i = tally / PAGE;
-    struct counter *counter = own ? own : begin();
+    struct counter *counter = own ? own : tally_begin();
     /* Relaxed: both are this thread's own, or its predecessor's, whom the lock comes after. */
     struct directory *directory = atomic_load_explicit(&counter->directory, memory_order_relaxed);
     struct page *page;
 
     if (!directory || i >= directory->count)
-        directory = grow(counter, i);
+        directory = tally_grow(counter, i);
     page = atomic_load_explicit(&directory->pages[i], memory_order_relaxed);
     if (!page) {
         page = th_alloc_zero(sizeof *page);
@@ -135,7 +135,7 @@ void th_breakpoint_tally_each(uint32_t tally, void (*visit)(_Atomic uint64_t *wo
 }
 
 /* Relaxed: a count leads to nothing. */
-static void add(_Atomic uint64_t *word, void *sum)
+static void tally_add(_Atomic uint64_t *word, void *sum)
 {
     *(uint64_t *)sum += atomic_load_explicit(word, memory_order_relaxed);
 }
@@ -144,7 +144,7 @@ uint64_t th_breakpoint_tally_sum(uint32_t tally)
 {
     uint64_t sum = 0;
 
-    th_breakpoint_tally_each(tally, add, &sum);
+    th_breakpoint_tally_each(tally, tally_add, &sum);
     return sum;
 }
 
@@ -167,7 +167,7 @@ uint32_t th_breakpoint_tally_create(void)
 
 /* Relaxed: all who counted there are done, and the next who do are told of the tally by a commit.
  */
-static void clear(_Atomic uint64_t *word, void *context)
+static void tally_clear(_Atomic uint64_t *word, void *context)
 {
     void (*dispose)(uint64_t word) = *(void (**)(uint64_t))context;
     uint64_t value = atomic_load_explicit(word, memory_order_relaxed);
@@ -181,7 +181,7 @@ void th_breakpoint_tally_free(uint32_t tally, void (*dispose)(uint64_t word))
 {
     if (tally == 0)
         return;
-    th_breakpoint_tally_each(tally, clear, &dispose);
+    th_breakpoint_tally_each(tally, tally_clear, &dispose);
     TH_ARRAY_GROW(unused.items, unused.count, unused.capacity);
     unused.items[unused.count++] = tally;
 }

@@ -57,7 +57,7 @@ static void put_function(struct th_buffer *out, const struct th_check_call *call
     th_text_show_atom(out, th_atom(call->function));
 }
 
-static char *take_text(struct th_buffer *buffer)
+static char *check_call_take_text(struct th_buffer *buffer)
 {
     char *text = th_strdup(th_buffer_text(buffer));
 
@@ -115,16 +115,16 @@ struct th_origin *th_check_origin_of_call(const struct th_check_call *call)
         th_text_show_atom(&text, call->argv[0]);
         if (event && !event->live)
             th_buffer_printf(&text, " of record %llu", (unsigned long long)event->number);
-        return new_origin(where, take_text(&text));
+        return new_origin(where, check_call_take_text(&text));
     }
     put_function(&text, call);
     put_arguments(&text, call);
     if (is_itself(call))
-        return new_origin(th_strdup(call->callee->name), take_text(&text));
+        return new_origin(th_strdup(call->callee->name), check_call_take_text(&text));
     th_buffer_printf(&text, ", scheduled by %s", call->callee->name);
     put_function(&other, call);
     th_buffer_printf(&other, "/%d", call->argc);
-    return new_origin(take_text(&other), take_text(&text));
+    return new_origin(check_call_take_text(&other), check_call_take_text(&text));
 }
 
 /* Relaxed: whoever keeps a share knows of one. */

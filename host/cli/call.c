@@ -21,7 +21,7 @@ struct call {
     struct th_run_limit ending;
 };
 
-static enum th_status check(void *input)
+static enum th_status call_check(void *input)
 {
     struct call *call = input;
 
@@ -48,7 +48,7 @@ static const struct th_argument arguments[] = {
 };
 
 static const struct th_argument_set sets[] = {
-    {.items = arguments, .check = check},
+    {.items = arguments, .check = call_check},
     {.items = th_cli_call_argument_table, .offset = offsetof(struct call, arguments)},
     {.items = th_cli_encoding_arguments},
     {0},
@@ -130,7 +130,7 @@ static enum th_status read_prompt(struct th_call_session *session)
 
 /* --- The work --------------------------------------------------------------------------------- */
 
-static enum th_status evaluate(void *context, const struct th_program programs[], size_t count)
+static enum th_status call_evaluate(void *context, const struct th_program programs[], size_t count)
 {
     struct call *call = context;
     struct th_call_work work = {.programs = programs,
@@ -178,7 +178,7 @@ int th_cli_command_call(int argc, char **argv)
     struct th_call_host host = {.command = "call",
                                 .arguments = &call.arguments,
                                 .folders = &call.folders,
-                                .evaluate = evaluate,
+                                .evaluate = call_evaluate,
                                 .context = &call};
     enum th_status status;
 

@@ -42,7 +42,8 @@ void th_cli_call_arguments_add(struct th_call_arguments *arguments, const char *
     arguments->texts[arguments->text_count++] = (struct th_call_text){name, expression};
 }
 
-static enum th_status take_word(const struct th_argument *argument, const char *value, void *input)
+static enum th_status call_arguments_take_word(const struct th_argument *argument,
+                                               const char *value, void *input)
 {
     struct th_call_arguments *arguments = input;
 
@@ -59,7 +60,8 @@ static enum th_status take_word(const struct th_argument *argument, const char *
     return TH_OK;
 }
 
-static enum th_status take_file(const struct th_argument *argument, const char *value, void *input)
+static enum th_status call_arguments_take_file(const struct th_argument *argument,
+                                               const char *value, void *input)
 {
     (void)argument;
     th_cli_call_arguments_add(input, value, NULL);
@@ -67,10 +69,10 @@ static enum th_status take_file(const struct th_argument *argument, const char *
 }
 
 const struct th_argument th_cli_call_argument_table[] = {
-    TH_WORD("LIBRARY", LIBRARY, TH_ARGUMENT_REPEATS, .take = take_word),
+    TH_WORD("LIBRARY", LIBRARY, TH_ARGUMENT_REPEATS, .take = call_arguments_take_word),
     TH_OPTION(NULL, "FILE", FILE, 0,
               "Evaluate what is in FILE, or - for stdin, before the EXPRESSIONs", .letter = 'f',
-              .take = take_file),
+              .take = call_arguments_take_file),
     TH_OPTION("load-info", "TERM", TEXT, 0,
               "What the libraries' load() is given, as by erlang:load_nif/2 (default: 0)",
               TH_INTO(struct th_call_arguments, info)),

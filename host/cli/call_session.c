@@ -17,8 +17,9 @@
 
 /* --- What an evaluation needs ----------------------------------------------------------------- */
 
-static enum th_called call(void *context, th_term module, th_term function, size_t count,
-                           const th_term arguments[], th_env *env, th_term *result)
+static enum th_called call_session_call(void *context, th_term module, th_term function,
+                                        size_t count, const th_term arguments[], th_env *env,
+                                        th_term *result)
 {
     static const enum th_called ends[] = {
         [TH_CALL_RETURNED] = TH_CALLED_RETURNED, [TH_CALL_RAISED] = TH_CALLED_RAISED,
@@ -40,7 +41,7 @@ static enum th_called call(void *context, th_term module, th_term function, size
                                            &session->raised)];
 }
 
-static bool receive(void *context, int64_t nanoseconds, th_env *env, th_term *message)
+static bool call_session_receive(void *context, int64_t nanoseconds, th_env *env, th_term *message)
 {
     struct th_process *process = ((struct th_call_session *)context)->process;
     struct th_message *received = process ? th_runtime_run_receive(process, nanoseconds) : NULL;
@@ -60,7 +61,7 @@ static bool interrupted(void *context)
            (work && atomic_load_explicit(&work->stopped, memory_order_relaxed));
 }
 
-static th_term self(void *context)
+static th_term call_session_self(void *context)
 {
     return th_runtime_run_pid(((struct th_call_session *)context)->process);
 }
@@ -77,7 +78,8 @@ static th_term located(th_env *env, th_term stack)
 }
 
 static const struct th_shell_host host = {
-    call, receive, interrupted, self, stack, located, th_cli_call_functions,
+    call_session_call, call_session_receive,  interrupted, call_session_self, stack,
+    located,           th_cli_call_functions,
 };
 
 void th_cli_call_session_start(struct th_call_session *session, struct th_call_work *work,
@@ -202,7 +204,7 @@ enum th_status th_cli_call_work_run(struct th_call_work *work)
 
 static const int64_t patience = 1000000000; /* nanoseconds, before a word on what is waited for */
 
-static bool has_ended(const struct th_run_limit *limit)
+static bool call_session_has_ended(const struct th_run_limit *limit)
 {
     return atomic_load_explicit(&limit->ended, memory_order_relaxed);
 }
@@ -220,9 +222,9 @@ static bool has_passed(struct th_run_limit *limit)
 /* True: all has ended before DEADLINE. */
 static bool ends_before(const struct th_run_limit *limit, int64_t deadline)
 {
-    while (!has_ended(limit) && th_clock_real_monotonic() < deadline)
+    while (!call_session_has_ended(limit) && th_clock_real_monotonic() < deadline)
         th_cli_interrupt_wait(deadline);
-    return has_ended(limit);
+    return call_session_has_ended(limit);
 }
 
 static void show_hanging(void *context, const char *function)
@@ -234,7 +236,7 @@ static void show_hanging(void *context, const char *function)
 }
 
 /* A function that runs is not interrupted. Nothing is ended that may be in use. */
-static void *watch(void *context)
+static void *call_session_watch(void *context)
 {
     struct th_run_limit *limit = context;
     int64_t deadline =
@@ -276,7 +278,7 @@ enum th_status th_cli_run_limit_begin(struct th_run_limit *limit)
     enum th_status status;
 
     pthread_mutex_init(&limit->lock, NULL);
-    status = th_cli_thread_start(&limit->thread, watch, limit);
+    status = th_cli_thread_start(&limit->thread, call_session_watch, limit);
     if (status != TH_OK)
         pthread_mutex_destroy(&limit->lock);
     return status;
@@ -340,7 +342,8 @@ static enum th_status refuse_state(const struct th_evaluation *e)
 static enum th_status read_state(th_env *env, const char *text, th_term *state)
 {
     static const struct th_shell_host host_of_state = {
-        call, receive, interrupted, self_of_state, NULL, NULL, th_cli_call_functions,
+        call_session_call,     call_session_receive, interrupted, self_of_state, NULL, NULL,
+        th_cli_call_functions,
     };
     struct th_call_session session = {0};
     struct th_program program;

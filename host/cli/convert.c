@@ -26,8 +26,8 @@ static bool is_of(const struct th_etf_node *node, const struct th_stream *stream
 }
 
 /* Adds EVENT and all that follow, of NODE. False if writing failed: the chain says why. */
-static bool add_all(struct th_stream *stream, struct th_writer *writer, struct th_event *event,
-                    const struct th_etf_node *node)
+static bool convert_add_all(struct th_stream *stream, struct th_writer *writer,
+                            struct th_event *event, const struct th_etf_node *node)
 {
     enum th_status status = TH_OK;
     th_env env;
@@ -81,7 +81,7 @@ static int rewrite(const char *command, const char *name, const struct th_stream
     }
     stream.idle = to_file ? NULL : pass_on;
     stream.idle_context = writer;
-    written = !some || add_all(&stream, writer, &event, &how.here);
+    written = !some || convert_add_all(&stream, writer, &event, &how.here);
     status = th_cli_stream_close(&stream);
     if (written && !(th_cli_interrupt_came() && to_file && !stream.live)) {
         plain = th_replay_writer_plain(writer);

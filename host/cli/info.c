@@ -105,7 +105,7 @@ static th_term atom_of(uint64_t index)
     return (index & ((1 << ATOM_BITS) - 1)) << 6 | TH_TAG_ATOM;
 }
 
-static struct th_mfa function_of(uint64_t key)
+static struct th_mfa info_function_of(uint64_t key)
 {
     return (struct th_mfa){
         .module = atom_of((key >> (ATOM_BITS + ARITY_BITS)) - 1),
@@ -200,7 +200,7 @@ static int by_kind_and_tag(const void *a, const void *b)
 static int by_count_and_function(const void *a, const void *b)
 {
     const struct th_stream_stats_item *x = a, *y = b;
-    struct th_mfa f = function_of(x->key), g = function_of(y->key);
+    struct th_mfa f = info_function_of(x->key), g = info_function_of(y->key);
     int order = th_atom_compare(f.module, g.module);
 
     if (x->count != y->count)
@@ -238,16 +238,16 @@ static const char *const kinds[] = {"trace", "trace_ts", "seq_trace", "drop", "o
 
 /* --- Showing --- */
 
-static void show_function(struct th_buffer *text, uint64_t key)
+static void info_show_function(struct th_buffer *text, uint64_t key)
 {
-    struct th_mfa function = function_of(key);
+    struct th_mfa function = info_function_of(key);
 
     th_trace_function_show(text, &function);
 }
 
-static void print_function(struct th_buffer *text, uint64_t key)
+static void info_print_function(struct th_buffer *text, uint64_t key)
 {
-    struct th_mfa function = function_of(key);
+    struct th_mfa function = info_function_of(key);
 
     th_trace_function_print(text, &function);
 }
@@ -329,7 +329,7 @@ static void print_text(const struct info *info, struct th_stream_stats *stats,
     snprintf(title, sizeof title, "     calls  function (%llu call%s of %zu function%s)",
              (unsigned long long)stats->calls, th_log_plural(stats->calls),
              stats->function_list.count, th_log_plural(stats->function_list.count));
-    print_list(title, &stats->function_list, show_function);
+    print_list(title, &stats->function_list, info_show_function);
 }
 
 /* --- json --- */
@@ -397,8 +397,8 @@ static void print_json(const struct th_stream_stats *stats, const struct th_stre
         all, json_pack("{s:o, s:o, s:I, s:I, s:o, s:I, s:o}", "times", times, "tags",
                        json_rows(stats), "calls_total", (json_int_t)stats->calls, "calls_distinct",
                        (json_int_t)stats->function_list.count, "calls",
-                       json_list("mfa", &stats->function_list, print_function), "tracees_distinct",
-                       (json_int_t)stats->tracee_list.count, "tracees",
+                       json_list("mfa", &stats->function_list, info_print_function),
+                       "tracees_distinct", (json_int_t)stats->tracee_list.count, "tracees",
                        json_list("id", &stats->tracee_list, th_text_print)));
     th_cli_command_print_json(all, JSON_INDENT(2));
 }

@@ -30,7 +30,7 @@ static void on_signal(int number)
 }
 
 /* A child that a library has forked does not go on with its parent's work. */
-static void in_child(void)
+static void interrupt_in_child(void)
 {
     th_cli_interrupted = TH_INTERRUPT_STOP;
 }
@@ -41,7 +41,7 @@ void th_cli_interrupt_install(void)
     struct sigaction old;
 
     if (!told_of_forks)
-        told_of_forks = pthread_atfork(NULL, NULL, in_child) == 0;
+        told_of_forks = pthread_atfork(NULL, NULL, interrupt_in_child) == 0;
     th_output_stop = &th_cli_interrupted;
     sem_init(&news, 0, 0);
     for (size_t i = 0; i < TH_INTERRUPT_SIGNALS; i++)

@@ -106,7 +106,7 @@ static void print_tracer(const struct th_library *library)
 /* --- Plugins ---------------------------------------------------------------------------------- */
 
 /* The function NAME of LIBRARY, as the atom that it becomes. */
-static char *name_of(const struct th_library *library, const char *name, unsigned arity)
+static char *libraries_name_of(const struct th_library *library, const char *name, unsigned arity)
 {
     struct th_buffer text = {0};
     th_term atom = th_atom_utf8(name, strlen(name));
@@ -138,11 +138,11 @@ struct refusals {
 /* --- The functions ---------------------------------------------------------------------------- */
 
 /* One with CODE. FLAGS are those of its entry; NULL: there is none, as others cannot call it. */
-static void print_function(const struct th_library *library, struct refusals *refusals,
-                           const char *plain, unsigned arity, const void *code,
-                           const unsigned *flags)
+static void libraries_print_function(const struct th_library *library, struct refusals *refusals,
+                                     const char *plain, unsigned arity, const void *code,
+                                     const unsigned *flags)
 {
-    char *name = name_of(library, plain, arity);
+    char *name = libraries_name_of(library, plain, arity);
     const char *why = th_native_refusal(library, code);
     const char *kinds = flags ? (why ? "global" : "local, global") : why ? "none" : "local";
     size_t i = 0;
@@ -171,7 +171,7 @@ static void print_function(const struct th_library *library, struct refusals *re
     th_free(name);
 }
 
-static void print_functions(const struct th_library *library)
+static void libraries_print_functions(const struct th_library *library)
 {
     const struct th_entry *entry = th_library_entry(library);
     const struct th_code_map *map = th_library_code_map(library);
@@ -183,14 +183,14 @@ static void print_functions(const struct th_library *library)
     printf("\nfunctions: %zu\n", entry->function_count);
     for (size_t i = 0; i < entry->function_count; i++) {
         const ErlNifFunc *function = &entry->functions[i];
-        print_function(library, &refusals, function->name, function->arity,
-                       (const void *)(uintptr_t)function->fptr, &function->flags);
+        libraries_print_function(library, &refusals, function->name, function->arity,
+                                 (const void *)(uintptr_t)function->fptr, &function->flags);
     }
     if (map->local_count > 0)
         printf("\nlocal functions: %zu\n", map->local_count);
     for (size_t i = 0; i < map->local_count; i++) {
         const struct th_local *local = &map->locals[i];
-        print_function(library, &refusals, local->name, local->arity, local->code, NULL);
+        libraries_print_function(library, &refusals, local->name, local->arity, local->code, NULL);
     }
     for (size_t i = 0; i < refusals.count; i++) {
         struct refusal *refusal = &refusals.items[i];
@@ -230,7 +230,7 @@ static int print_library(const char *command, const struct th_search *search, co
     if (search->kind == TH_SEARCH_TRACERS)
         print_tracer(library);
     else
-        print_functions(library);
+        libraries_print_functions(library);
     print_imports(e);
     remarks = th_library_remarks(library);
     for (size_t i = 0; i < remarks->count; i++)
@@ -241,8 +241,8 @@ static int print_library(const char *command, const struct th_search *search, co
     return status;
 }
 
-static int run(enum th_search_kind kind, const char *before, const char *after, int argc,
-               char **argv)
+static int libraries_run(enum th_search_kind kind, const char *before, const char *after, int argc,
+                         char **argv)
 {
     bool tracers = kind == TH_SEARCH_TRACERS;
     const struct th_argument rows[] = {
@@ -300,17 +300,17 @@ static int run(enum th_search_kind kind, const char *before, const char *after, 
 
 int th_cli_command_tracers(int argc, char **argv)
 {
-    return run(TH_SEARCH_TRACERS,
-               "Lists the libraries in the tracer path; or shows what is in one: its "
-               "callbacks and what fills each slot, its settings, its NIF version, "
-               "the functions it imports and the version that has them all.",
-               "A library that is shown is opened: its constructors and its nif_init "
-               "run, its load does not.\n\n"
-               "Examples:\n"
-               "  tracehost tracers\n"
-               "  tracehost tracers count\n"
-               "  tracehost tracers ./my_tracer.so",
-               argc, argv);
+    return libraries_run(TH_SEARCH_TRACERS,
+                         "Lists the libraries in the tracer path; or shows what is in one: its "
+                         "callbacks and what fills each slot, its settings, its NIF version, "
+                         "the functions it imports and the version that has them all.",
+                         "A library that is shown is opened: its constructors and its nif_init "
+                         "run, its load does not.\n\n"
+                         "Examples:\n"
+                         "  tracehost tracers\n"
+                         "  tracehost tracers count\n"
+                         "  tracehost tracers ./my_tracer.so",
+                         argc, argv);
 }
 
 int th_cli_command_plugins(int argc, char **argv)
@@ -318,7 +318,7 @@ int th_cli_command_plugins(int argc, char **argv)
     /* Where there are no local breakpoints that is told of each function. */
     if (th_native_begin() != TH_OK)
         th_error_clear();
-    return run(
+    return libraries_run(
         TH_SEARCH_PLUGINS,
         "Lists the libraries in the plugin path; or shows what is in one: its functions, what "
         "breakpoints they can have, which of them are for dirty schedulers, where they are in "

@@ -186,7 +186,7 @@ static bool wait_for_keys(struct th_line_editor *editor)
 
 /* Takes the first character of what was read; bytes that are none are passed over. False: it is not
  * there as a whole. */
-static bool take_character(struct th_line_editor *editor, wchar_t *key)
+static bool line_editor_take_character(struct th_line_editor *editor, wchar_t *key)
 {
     struct th_buffer *read = &editor->read;
     size_t used = (size_t)-1, taken = 0;
@@ -215,7 +215,7 @@ static int read_key(EditLine *edit, wchar_t *key)
     el_get(edit, EL_CLIENTDATA, &editor);
     had_tab = editor->tab;
     *key = 0;
-    while (!editor->leaving && !take_character(editor, key)) {
+    while (!editor->leaving && !line_editor_take_character(editor, key)) {
         ssize_t got;
         if (!wait_for_keys(editor)) {
             editor->leaving = true;

@@ -31,7 +31,7 @@ static const struct th_command commands[] = {
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
-static void print_help(FILE *out)
+static void main_print_help(FILE *out)
 {
     enum { WIDTH = 75 };
     int column;
@@ -56,7 +56,7 @@ static void print_help(FILE *out)
     fputs(".\n", out);
 }
 
-static const struct th_command *find(const char *name)
+static const struct th_command *main_find(const char *name)
 {
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(commands[i].name, name) == 0)
@@ -90,7 +90,7 @@ static int unknown(const char *name)
 static int help(int argc, char **argv)
 {
     bool json = argc > 2 && strcmp(argv[2], "--json") == 0;
-    const struct th_command *command = argc > 2 + json ? find(argv[2 + json]) : NULL;
+    const struct th_command *command = argc > 2 + json ? main_find(argv[2 + json]) : NULL;
     char *words[] = {argv[2], "--help", NULL};
 
     if (argc > 2 + json && !command)
@@ -99,14 +99,14 @@ static int help(int argc, char **argv)
         return th_cli_help_json(commands, COMMANDS, argv[3]);
     if (command)
         return command->run(2, words);
-    print_help(stdout);
+    main_print_help(stdout);
     return th_cli_command_finish("help", TH_OK);
 }
 
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : NULL;
-    const struct th_command *command = name ? find(name) : NULL;
+    const struct th_command *command = name ? main_find(name) : NULL;
     int fd;
 
     /* If stdin, stdout or stderr are closed, no file that is opened may take their place: reading
@@ -122,7 +122,7 @@ int main(int argc, char **argv)
     th_text_show_in(strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? TH_TEXT_UNICODE : TH_TEXT_LATIN1);
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of `ulimit -f` fails, which is reported */
     if (!name) {
-        print_help(stderr);
+        main_print_help(stderr);
         return TH_USAGE;
     }
     if (command)

@@ -23,7 +23,8 @@ struct match {
 
 enum { ARITY_MOST = 255 };
 
-static enum th_status take_arity(const struct th_argument *argument, const char *value, void *input)
+static enum th_status match_take_arity(const struct th_argument *argument, const char *value,
+                                       void *input)
 {
     struct match *match = input;
     enum th_status status = th_control_argument_number(argument, value, &match->arity);
@@ -33,7 +34,7 @@ static enum th_status take_arity(const struct th_argument *argument, const char 
     return status;
 }
 
-static enum th_status check(void *input)
+static enum th_status match_check(void *input)
 {
     const struct match *match = input;
 
@@ -49,7 +50,8 @@ static const struct th_argument arguments[] = {
     TH_OPTION("kind", "KIND", CHOICE, 0, "What it is for: call (the default), send or receive",
               .words = TH_WORDS("call", "send", "receive"), TH_INTO(struct match, kind)),
     TH_OPTION("arity", "N", NUMBER, 0,
-              "Instead of TERM: N arguments of which nothing else is known", .take = take_arity),
+              "Instead of TERM: N arguments of which nothing else is known",
+              .take = match_take_arity),
     TH_OPTION("self", "PID", TEXT, 0, "The tracee; without it, it is not known",
               TH_INTO(struct match, self)),
     TH_OPTION("caller", "TERM", TEXT, 0,
@@ -61,7 +63,7 @@ static const struct th_argument arguments[] = {
 };
 
 static const struct th_argument_set sets[] = {
-    {.items = arguments, .check = check},
+    {.items = arguments, .check = match_check},
     {.items = th_cli_encoding_arguments},
     {0},
 };
@@ -85,7 +87,8 @@ static const struct th_usage usage = {
 
 /* --- Reading ---------------------------------------------------------------------------------- */
 
-static enum th_status read_term(struct match *match, const char *what, const char *text, th_term *t)
+static enum th_status match_read_term(struct match *match, const char *what, const char *text,
+                                      th_term *t)
 {
     if (th_text_parse(&match->env, text, strlen(text), t) == TH_OK)
         return TH_OK;
@@ -99,7 +102,7 @@ static enum th_status read_target(struct match *match, struct th_match_subject *
 
     subject->count = length;
     if (match->target) {
-        if (read_term(match, "the term", match->target, &subject->target) != TH_OK)
+        if (match_read_term(match, "the term", match->target, &subject->target) != TH_OK)
             return TH_MALFORMED;
         if (!th_get_list_length(subject->target, &length))
             return th_error_raise(TH_MALFORMED, "the term is no proper list");
@@ -117,13 +120,13 @@ static enum th_status read_options(struct match *match)
 
     trial->for_people = !match->json;
     if (match->self) {
-        if (read_term(match, "--self", match->self, &trial->self) != TH_OK)
+        if (match_read_term(match, "--self", match->self, &trial->self) != TH_OK)
             return TH_MALFORMED;
         if (!th_is_pid(trial->self))
             return th_error_raise(TH_USAGE, "--self is no pid: %s", match->self);
     }
     if (match->caller) {
-        if (read_term(match, "--caller", match->caller, &trial->caller) != TH_OK)
+        if (match_read_term(match, "--caller", match->caller, &trial->caller) != TH_OK)
             return TH_MALFORMED;
         parts = th_is_tuple(trial->caller) && th_tuple_arity(trial->caller) == 3
                     ? th_tuple_elements(trial->caller)
@@ -262,7 +265,7 @@ int th_cli_command_match(int argc, char **argv)
     spec = th_match_short(&match.env, match.spec);
     if (read_options(&match) != TH_OK ||
         (spec == TH_NONE &&
-         read_term(&match, "the match specification", match.spec, &spec) != TH_OK) ||
+         match_read_term(&match, "the match specification", match.spec, &spec) != TH_OK) ||
         read_target(&match, &subject) != TH_OK) {
         status = th_cli_command_fail("match");
     } else {

@@ -25,7 +25,7 @@ static void add_command(struct th_buffer *out, int64_t command)
     th_buffer_printf(out, "| %s (%lld) | ", name ? name : "?", (long long)command);
 }
 
-static const char *text_of(union th_probe_value value)
+static const char *probe_lines_text_of(union th_probe_value value)
 {
     return value.string ? value.string : "";
 }
@@ -36,14 +36,15 @@ void th_cli_probe_line(struct th_buffer *out, const struct th_probe *probe,
     switch ((enum th_probe_id)(probe - th_probe_probes)) {
     case TH_PROBE_efile_drv__entry:
         add_tag(out, "efile_drv enter", values);
-        th_buffer_printf(out, "user tag %s ", text_of(values[2]));
+        th_buffer_printf(out, "user tag %s ", probe_lines_text_of(values[2]));
         add_command(out, values[3].integer);
-        th_buffer_printf(out, "args: %s %s , %lld %lld", text_of(values[4]), text_of(values[5]),
-                         (long long)values[6].integer, (long long)values[7].integer);
+        th_buffer_printf(out, "args: %s %s , %lld %lld", probe_lines_text_of(values[4]),
+                         probe_lines_text_of(values[5]), (long long)values[6].integer,
+                         (long long)values[7].integer);
         if (values[8].integer || values[9].integer)
             th_buffer_printf(out, " %lld %lld", (long long)values[8].integer,
                              (long long)values[9].integer);
-        th_buffer_printf(out, " (port %s)", text_of(values[10]));
+        th_buffer_printf(out, " (port %s)", probe_lines_text_of(values[10]));
         break;
     case TH_PROBE_efile_drv__int_entry:
     case TH_PROBE_efile_drv__int_return:
@@ -55,7 +56,7 @@ void th_cli_probe_line(struct th_buffer *out, const struct th_probe *probe,
         break;
     case TH_PROBE_efile_drv__return:
         add_tag(out, "efile_drv return", values);
-        th_buffer_printf(out, "user tag %s ", text_of(values[2]));
+        th_buffer_printf(out, "user tag %s ", probe_lines_text_of(values[2]));
         add_command(out, values[3].integer);
         if (values[4].integer)
             th_buffer_add_text(out, "success");
@@ -67,7 +68,7 @@ void th_cli_probe_line(struct th_buffer *out, const struct th_probe *probe,
         for (unsigned i = 0; i < probe->count; i++) {
             th_buffer_printf(out, " %s=", probe->arguments[i].name);
             if (probe->arguments[i].type == TH_PROBE_string)
-                th_buffer_add_text(out, text_of(values[i]));
+                th_buffer_add_text(out, probe_lines_text_of(values[i]));
             else
                 th_buffer_printf(out, "%lld", (long long)values[i].integer);
         }
@@ -78,7 +79,7 @@ void th_cli_probe_line(struct th_buffer *out, const struct th_probe *probe,
 
 /* One write of the stream's, which locks itself: lines stay whole. Only what was asked for: others
  * may watch other probes, from outside. */
-static void print(const struct th_probe *probe, const union th_probe_value *values)
+static void probe_lines_print(const struct th_probe *probe, const union th_probe_value *values)
 {
     struct th_buffer line = {0};
 
@@ -105,7 +106,7 @@ size_t th_cli_probe_lines_add(const char *pattern)
 
 void th_cli_probe_lines_begin(void)
 {
-    th_probe_watch(print);
+    th_probe_watch(probe_lines_print);
 }
 
 void th_cli_probe_lines_end(void)

@@ -107,7 +107,7 @@ static void print_probe(const struct th_probe_note *note, size_t count)
 
 /* --- JSON --- */
 
-static json_t *address(uint64_t value)
+static json_t *probes_address(uint64_t value)
 {
     char text[24];
 
@@ -134,9 +134,9 @@ static json_t *json_of(const struct th_probe_note *notes, size_t count)
             json_array_append_new(operands, json_stringn(where, length));
         json_array_append_new(
             places,
-            json_pack("{s:o, s:o, s:o}", "location", address(notes[i].location), "semaphore",
-                      notes[i].semaphore ? address(notes[i].semaphore) : json_null(), "arguments",
-                      operands));
+            json_pack("{s:o, s:o, s:o}", "location", probes_address(notes[i].location), "semaphore",
+                      notes[i].semaphore ? probes_address(notes[i].semaphore) : json_null(),
+                      "arguments", operands));
     }
     return json_pack("{s:s, s:s, s:o, s:o}", "provider", notes->provider, "name", notes->name,
                      "arguments", arguments, "places", places);
@@ -144,7 +144,7 @@ static json_t *json_of(const struct th_probe_note *notes, size_t count)
 
 /* --- All --- */
 
-static void show(const struct probes *probes, const struct th_probe_notes *notes)
+static void probes_show(const struct probes *probes, const struct th_probe_notes *notes)
 {
     json_t *list = json_array();
     size_t count;
@@ -165,7 +165,7 @@ static void show(const struct probes *probes, const struct th_probe_notes *notes
 }
 
 /* The path of what is asked for, the caller's to free. */
-static enum th_status find(const struct probes *probes, char **path)
+static enum th_status probes_find(const struct probes *probes, char **path)
 {
     static const enum th_search_kind kinds[] = {TH_SEARCH_TRACERS, TH_SEARCH_PLUGINS};
     enum th_status status = TH_FAILED;
@@ -192,7 +192,7 @@ int th_cli_command_probes(int argc, char **argv)
     enum th_status status;
 
     th_cli_command_parse(&usage, argc, argv, &probes);
-    status = find(&probes, &path);
+    status = probes_find(&probes, &path);
     if (status == TH_OK) {
         status = th_debuginfo_probe_notes_read(&notes, path);
         if (status != TH_OK)
@@ -201,7 +201,7 @@ int th_cli_command_probes(int argc, char **argv)
     if (status == TH_OK && notes.count == 0 && !probes.json && !notes.damaged)
         th_warn("%s has no probes", probes.name);
     if (status == TH_OK)
-        show(&probes, &notes);
+        probes_show(&probes, &notes);
     else
         th_cli_command_fail("probes");
     if (notes.damaged) {

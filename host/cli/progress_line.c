@@ -84,7 +84,7 @@ void th_cli_progress_print_place(struct th_buffer *out, uint64_t bytes, uint64_t
 }
 
 /* Appends PART to LINE if that still has no more than WIDTH columns, and empties it. */
-static void take_part(struct th_buffer *line, struct th_buffer *part, size_t width)
+static void progress_line_take_part(struct th_buffer *line, struct th_buffer *part, size_t width)
 {
     if (line->size + part->size <= width)
         th_buffer_add(line, part->data, part->size);
@@ -93,8 +93,8 @@ static void take_part(struct th_buffer *line, struct th_buffer *part, size_t wid
 
 /* On a terminal the line ends where it begins, so that whoever writes next without knowing writes
  * over it. The last column stays free: some terminals go to the next line when it is written. */
-static void show(struct th_progress *progress, const char *title, const struct th_reader_info *info,
-                 int64_t now)
+static void progress_line_show(struct th_progress *progress, const char *title,
+                               const struct th_reader_info *info, int64_t now)
 {
     struct th_buffer line = {0}, part = {0};
     double seconds = (double)(now - progress->since) / 1e9; /* since the last time */
@@ -108,22 +108,22 @@ static void show(struct th_progress *progress, const char *title, const struct t
     if (!progress->lasting && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
         width = size.ws_col - 1;
     th_cli_progress_print_place(&part, info->bytes, info->size);
-    take_part(&line, &part, (size_t)width);
+    progress_line_take_part(&line, &part, (size_t)width);
     if (info->drops)
         th_buffer_printf(&part, ", %llu dropped", (unsigned long long)info->drops);
     if (damaged)
         th_buffer_printf(&part, ", %llu damaged", (unsigned long long)damaged);
-    take_part(&line, &part, (size_t)width);
+    progress_line_take_part(&line, &part, (size_t)width);
     th_buffer_printf(&part, ", %llu record%s", (unsigned long long)info->records,
                      th_log_plural(info->records));
-    take_part(&line, &part, (size_t)width);
+    progress_line_take_part(&line, &part, (size_t)width);
     if (rate < 10e3)
         th_buffer_printf(&part, ", %.0f/s", rate);
     else if (rate < 10e6)
         th_buffer_printf(&part, ", %.0f k/s", rate / 1e3);
     else
         th_buffer_printf(&part, ", %.0f M/s", rate / 1e6);
-    take_part(&line, &part, (size_t)width);
+    progress_line_take_part(&line, &part, (size_t)width);
 
     /* The end of a long name tells more than its beginning. Nothing where there is no room. */
     left = width - (int)line.size - (int)strlen(": ");
@@ -168,7 +168,7 @@ void th_cli_progress_look(struct th_progress *progress, const char *title,
         if (!progress->shown)
             handle_broken_pipe(SIG_DFL, on_broken_pipe);
     }
-    show(progress, title, info, now);
+    progress_line_show(progress, title, info, now);
     progress->shown = !progress->lasting;
 }
 

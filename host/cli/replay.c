@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-static enum th_status take_frames(const struct th_argument *argument, const char *value,
-                                  void *input)
+static enum th_status replay_take_frames(const struct th_argument *argument, const char *value,
+                                         void *input)
 {
     enum { ALL = TH_EXECUTION_ALL_FRAMES / TH_EXECUTION_FRAMES, MOST = 1000000000 };
     struct th_replaying *replay = input;
@@ -45,7 +45,7 @@ static const struct th_argument arguments[] = {
     TH_OPTION("max-frames", "N", NUMBER, 3,
               "For all -p: remember at most N calls of a process that have not returned, and 16 N "
               "of all together (default: 1000000)",
-              .take = take_frames),
+              .take = replay_take_frames),
     TH_OPTION("probes", NULL, FLAG, 2, "Events hit the USDT probes that they would hit in a host",
               TH_INTO(struct th_replaying, play.probes)),
     TH_OPTION("verify", NULL, FLAG, 4, "Decode every term of every record, wanted or not",

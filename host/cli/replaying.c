@@ -158,7 +158,7 @@ static void show_position(const struct playing *playing)
 }
 
 /* Between two records; before a wait for bytes, and twice a second during it. */
-static void look_up(void *context)
+static void replaying_look_up(void *context)
 {
     struct playing *playing = context;
 
@@ -171,7 +171,7 @@ static void progress(void *context)
     struct playing *playing = context;
 
     if (playing->replay->trace.control)
-        look_up(playing);
+        replaying_look_up(playing);
     th_cli_stream_step(&playing->stream);
 }
 
@@ -256,7 +256,7 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
     int status;
 
     if (replay->trace.control) {
-        stream->idle = look_up;
+        stream->idle = replaying_look_up;
         stream->idle_context = &playing;
     }
     atomic_store_explicit(&replay->shown_stream, name, memory_order_relaxed);
@@ -346,7 +346,7 @@ static enum th_status check_output(void *replay, const char *path)
 
 /* --- under control --- */
 
-static void tell_status(void *context, json_t *status)
+static void replaying_tell_status(void *context, json_t *status)
 {
     const struct th_replaying *replay = context;
     const char *stream = atomic_load_explicit(&replay->shown_stream, memory_order_relaxed);
@@ -369,7 +369,7 @@ static void add_process(void *context, const struct th_recorded_process *process
                       process->name == TH_NONE ? json_null() : th_control_term(process->name)));
 }
 
-static json_t *list_processes(void *context)
+static json_t *replaying_list_processes(void *context)
 {
     json_t *list = json_array();
 
@@ -405,9 +405,9 @@ int th_cli_replaying_run(struct th_replaying *replay)
     replay->control = (struct th_control_host){
         .program = replay->command,
         .tracing = tracing,
-        .tell = tell_status,
+        .tell = replaying_tell_status,
         .main_thread = &replay->main_thread,
-        .processes = list_processes,
+        .processes = replaying_list_processes,
         .context = replay,
     };
     status = th_options_trace_options_begin(&replay->trace, &replay->control);

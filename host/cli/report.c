@@ -117,7 +117,8 @@ static bool is_complete(const struct th_output *out)
 /* STATUS is the replay's; NAMES_ITSELF: --output was not given. Where no stream could be opened,
  * which was told, what is there stays. So it does if files were not read to their ends: they can be
  * read again. A page of what does not come again is written, and says that it is not of all. */
-static int finish(const struct page *page, bool names_itself, struct th_output *out, int status)
+static int report_finish(const struct page *page, bool names_itself, struct th_output *out,
+                         int status)
 {
     bool interrupted = page->replay.interrupted && out->name;
 
@@ -178,7 +179,7 @@ int th_cli_command_report(int argc, char **argv)
         th_trace_failures_name(NULL, NULL);
         th_buffer_free(&tracer);
         th_free(path);
-        status = finish(&page, name != NULL, &out, status);
+        status = report_finish(&page, name != NULL, &out, status);
     }
     th_options_trace_options_free(&page.replay.trace);
     th_free(page.replay.streams.items);

@@ -78,8 +78,8 @@ static enum th_status take_probe(const struct th_argument *argument, const char 
     return TH_USAGE;
 }
 
-static enum th_status take_frames(const struct th_argument *argument, const char *value,
-                                  void *input)
+static enum th_status run_take_frames(const struct th_argument *argument, const char *value,
+                                      void *input)
 {
     struct run *run = input;
     int64_t frames;
@@ -92,7 +92,7 @@ static enum th_status take_frames(const struct th_argument *argument, const char
     return status;
 }
 
-static enum th_status check(void *input)
+static enum th_status run_check(void *input)
 {
     const struct run *run = input;
 
@@ -121,12 +121,12 @@ static const struct th_argument arguments[] = {
     TH_OPTION("max-frames", "N", NUMBER, 3,
               "For all -p: remember at most N calls of a process that have not returned (default: "
               "1000000)",
-              .take = take_frames),
+              .take = run_take_frames),
     {0},
 };
 
 static const struct th_argument_set sets[] = {
-    {.items = arguments, .check = check},
+    {.items = arguments, .check = run_check},
     {.items = th_cli_call_argument_table, .offset = offsetof(struct run, arguments)},
     {.items = th_options_trace_arguments,
      .offset = offsetof(struct run, trace),
@@ -189,14 +189,14 @@ static ssize_t add_to_buffer(void *buffer, const char *data, size_t size)
     return (ssize_t)size;
 }
 
-static void evaluate(struct run *run, const struct th_program programs[], size_t count)
+static void run_evaluate(struct run *run, const struct th_program programs[], size_t count)
 {
     FILE *out = fopencookie(&run->values, "w", (cookie_io_functions_t){.write = add_to_buffer});
     bool goes_on = true;
 
     if (!out)
         th_give_up("out of memory");
-    setvbuf(out, NULL, _IONBF, 0); /* give_up() shows what there is */
+    setvbuf(out, NULL, _IONBF, 0); /* run_give_up() shows what there is */
     run->session.evaluation.out = out;
     for (size_t k = 0; goes_on && k < count; k++)
         for (size_t i = 0; goes_on && i < programs[k].count; i++)
@@ -220,7 +220,7 @@ static th_term end_reason(struct run *run)
 }
 
 /* By the limit's thread. */
-static void stop(void *context)
+static void run_stop(void *context)
 {
     struct run *run = context;
     bool mine;
@@ -245,7 +245,7 @@ static void tell_stop(const struct run *run)
 
 /* By the limit's thread: a function hangs, and who waits for it, the main thread perhaps. All is
  * said that can be; tracers write what they have when their sessions end. */
-static void give_up(void *context)
+static void run_give_up(void *context)
 {
     struct run *run = context;
     bool mine = th_control_host_lock_soon(&run->control) && th_progress_settle_soon();
@@ -267,7 +267,7 @@ static void give_up(void *context)
 
 /* --- Under control ---------------------------------------------------------------------------- */
 
-static void tell_status(void *context, json_t *status)
+static void run_tell_status(void *context, json_t *status)
 {
     struct th_runtime_setup threads = th_runtime_threads();
 
@@ -281,7 +281,7 @@ static void tell_status(void *context, json_t *status)
                                      (json_int_t)th_runtime_no_calls()));
 }
 
-static json_t *list_processes(void *context)
+static json_t *run_list_processes(void *context)
 {
     static const char *const doing[] = {[TH_PROCESS_QUEUED] = "queued",
                                         [TH_PROCESS_RUNNING] = "running",
@@ -307,7 +307,7 @@ static json_t *list_processes(void *context)
 
 /* --- The run ---------------------------------------------------------------------------------- */
 
-static void tell(const struct run *run, double seconds)
+static void run_tell(const struct run *run, double seconds)
 {
     const struct {
         uint64_t count;
@@ -344,9 +344,9 @@ static enum th_status run_traced(void *context, const struct th_program programs
     struct th_run_limit limit = {
         .command = "run",
         .duration = run->duration,
-        .stop = stop,
+        .stop = run_stop,
         .grace = run->arguments.grace,
-        .give_up = give_up,
+        .give_up = run_give_up,
         .context = run,
     };
     struct th_live_counts counts;
@@ -360,8 +360,8 @@ static enum th_status run_traced(void *context, const struct th_program programs
         .program = "run",
         .tracing = run->tracing,
         .load_info = run->arguments.info,
-        .tell = tell_status,
-        .processes = list_processes,
+        .tell = run_tell_status,
+        .processes = run_list_processes,
         .context = run,
     };
     status = th_options_trace_options_begin(&run->trace, &run->control);
@@ -380,7 +380,7 @@ static enum th_status run_traced(void *context, const struct th_program programs
 
     /* The first process, from its first call to its end. */
     began = th_clock_real_monotonic();
-    evaluate(run, programs, count);
+    run_evaluate(run, programs, count);
     if (!th_cli_run_limit_pass(&limit))
         run->raised = false;
     th_control_host_end(&run->control);
@@ -390,14 +390,14 @@ static enum th_status run_traced(void *context, const struct th_program programs
     th_runtime_run_exit(run->session.process, end_reason(run));
 
     /* All others. */
-    th_control_host_lock(&run->control); /* give_up() may follow: it ends the sessions */
+    th_control_host_lock(&run->control); /* run_give_up() may follow: it ends the sessions */
     th_control_sessions_rest(run->tracing);
     th_control_host_unlock(&run->control);
     th_library_halt(); /* functions that run may wait for it */
     th_runtime_kill_all();
     th_cli_run_limit_end(&limit);
 
-    tell(run, (double)(th_clock_real_monotonic() - began) / 1e9);
+    run_tell(run, (double)(th_clock_real_monotonic() - began) / 1e9);
     th_shell_end(&run->session.evaluation);
     counts = th_live_counts(run->tracing);
     if (run->raised)
@@ -409,7 +409,7 @@ static enum th_status run_traced(void *context, const struct th_program programs
                : TH_OK;
 }
 
-static void end(void *context)
+static void run_end(void *context)
 {
     struct run *run = context;
 
@@ -426,7 +426,7 @@ int th_cli_command_run(int argc, char **argv)
                                 .arguments = &run.arguments,
                                 .folders = &run.trace.folders,
                                 .evaluate = run_traced,
-                                .end = end,
+                                .end = run_end,
                                 .context = &run};
     enum th_status status;
 

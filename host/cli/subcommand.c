@@ -79,21 +79,22 @@ static void check_help(void)
 enum { ROW_KEY = 0x1000 }; /* argp's key of an option without a letter: this and its row */
 
 /* Ends the program with argp_error() if STATUS is not TH_OK. */
-static error_t check(enum th_status status, struct argp_state *state)
+static error_t subcommand_check(enum th_status status, struct argp_state *state)
 {
     if (status != TH_OK)
         argp_error(state, "%s", th_error_link(0));
     return 0;
 }
 
-static error_t take(const struct th_argument_row *row, const char *value, struct argp_state *state)
+static error_t subcommand_take(const struct th_argument_row *row, const char *value,
+                               struct argp_state *state)
 {
-    return check(
+    return subcommand_check(
         th_control_argument_store(row->argument, value, (char *)parsing.input + row->offset),
         state);
 }
 
-static error_t take_word(const char *value, struct argp_state *state)
+static error_t subcommand_take_word(const char *value, struct argp_state *state)
 {
     const struct th_argument_row *row =
         th_options_usage_positional(&parsing.rows, parsing.positional++);
@@ -108,15 +109,15 @@ static error_t take_word(const char *value, struct argp_state *state)
                    words + strcspn(words, " ") + 1);
         th_free(words);
     } else {
-        take(row, value, state);
+        subcommand_take(row, value, state);
         while (row->argument->type == TH_ARGUMENT_REST && state->next < state->argc)
-            take(row, state->argv[state->next++], state);
+            subcommand_take(row, state->argv[state->next++], state);
     }
     return 0;
 }
 
 /* The words that are missing; all that is checked after the last one. */
-static error_t end(struct argp_state *state)
+static error_t subcommand_end(struct argp_state *state)
 {
     const struct th_argument_row *row =
         th_options_usage_positional(&parsing.rows, parsing.positional);
@@ -132,7 +133,7 @@ static error_t end(struct argp_state *state)
     }
     for (const struct th_argument_set *set = parsing.usage->sets; set->items; set++)
         if (set->check)
-            check(set->check((char *)parsing.input + set->offset), state);
+            subcommand_check(set->check((char *)parsing.input + set->offset), state);
     return 0;
 }
 
@@ -145,14 +146,14 @@ static error_t parse_key(int key, char *value, struct argp_state *state)
         argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
         return 0;
     case ARGP_KEY_ARG:
-        return take_word(value, state);
+        return subcommand_take_word(value, state);
     case ARGP_KEY_END:
-        return end(state);
+        return subcommand_end(state);
     default:
         row = key >= ROW_KEY && (size_t)(key - ROW_KEY) < parsing.rows.count
                   ? &parsing.rows.items[key - ROW_KEY]
                   : th_options_usage_lettered(&parsing.rows, key > 32 && key < 127 ? (char)key : 0);
-        return row ? take(row, value, state) : ARGP_ERR_UNKNOWN;
+        return row ? subcommand_take(row, value, state) : ARGP_ERR_UNKNOWN;
     }
 }
 

@@ -262,7 +262,7 @@ struct counts {
     uint32_t kinds; /* of all of them */
 };
 
-static struct usage copy(const struct th_bp_usage *items, size_t count)
+static struct usage trace_summary_copy(const struct th_bp_usage *items, size_t count)
 {
     struct usage usage = {.count = count};
 
@@ -277,7 +277,8 @@ static struct usage copy(const struct th_bp_usage *items, size_t count)
     return usage;
 }
 
-static void collect(void *context, const struct th_mfa *name, const struct th_bp_info *info)
+static void trace_summary_collect(void *context, const struct th_mfa *name,
+                                  const struct th_bp_info *info)
 {
     struct counts *counts = context;
 
@@ -285,8 +286,8 @@ static void collect(void *context, const struct th_mfa *name, const struct th_bp
 
     if (!one.kinds)
         return;
-    one.time = copy(info->time, info->time_count);
-    one.memory = copy(info->memory, info->memory_count);
+    one.time = trace_summary_copy(info->time, info->time_count);
+    one.memory = trace_summary_copy(info->memory, info->memory_count);
     if (!(one.kinds & TH_BP_COUNT))
         one.calls = one.kinds & TH_BP_TIME ? one.time.calls : one.memory.calls;
     counts->kinds |= one.kinds;
@@ -295,7 +296,7 @@ static void collect(void *context, const struct th_mfa *name, const struct th_bp
 }
 
 /* Most calls first, then by name. */
-static int compare(const void *a, const void *b)
+static int trace_summary_compare(const void *a, const void *b)
 {
     const struct counted *one = a, *other = b;
     int order =
@@ -312,7 +313,8 @@ static int compare(const void *a, const void *b)
 
 /* Those that nobody has called are the last ones, and a number if they are many. SEVERAL: there are
  * other sessions. */
-static void show(const struct th_session *session, const struct counts *counts, bool several)
+static void trace_summary_show(const struct th_session *session, const struct counts *counts,
+                               bool several)
 {
     struct th_buffer out = {0};
     size_t shown = 0;
@@ -399,13 +401,13 @@ void th_cli_trace_results(const struct th_tracing *tracing, bool json)
         const struct th_session *session = th_trace_session(tracing, i);
         struct counts counts = {0};
 
-        th_trace_session_functions(session, collect, &counts);
+        th_trace_session_functions(session, trace_summary_collect, &counts);
         if (counts.count)
-            qsort(counts.items, counts.count, sizeof *counts.items, compare);
+            qsort(counts.items, counts.count, sizeof *counts.items, trace_summary_compare);
         if (counts.count && json)
             show_json(session, &counts);
         else if (counts.count)
-            show(session, &counts, sessions > 1);
+            trace_summary_show(session, &counts, sessions > 1);
         for (size_t k = 0; k < counts.count; k++) {
             th_free(counts.items[k].time.items);
             th_free(counts.items[k].memory.items);

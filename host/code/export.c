@@ -26,11 +26,11 @@ struct th_code_exports *_Atomic th_code_exports = &none;
 static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 static size_t export_count;
 
-/* Names by what number_of() tells; under the same lock. */
+/* Names by what export_number_of() tells; under the same lock. */
 static struct th_table names;
 
 /* Puts ENTRY into a free place. Nobody else adds. */
-static void put(struct th_code_exports *in, struct th_export *entry)
+static void export_put(struct th_code_exports *in, struct th_export *entry)
 {
     size_t i = th_code_export_place(in, entry->module, entry->function, entry->arity);
 
@@ -39,7 +39,7 @@ static void put(struct th_code_exports *in, struct th_export *entry)
     atomic_store_explicit(&in->entries[i], entry, memory_order_release);
 }
 
-static struct th_code_exports *grow(struct th_code_exports *old)
+static struct th_code_exports *export_grow(struct th_code_exports *old)
 {
     unsigned bits = old == &none ? FEWEST_BITS : TH_EXPORT_WORD_BITS - old->shift + 1;
     size_t capacity = (size_t)1 << bits;
@@ -52,7 +52,7 @@ static struct th_code_exports *grow(struct th_code_exports *old)
     for (size_t i = 0; i <= old->mask; i++) {
         struct th_export *entry = atomic_load_explicit(&old->entries[i], memory_order_relaxed);
         if (entry)
-            put(larger, entry);
+            export_put(larger, entry);
     }
     atomic_store_explicit(&th_code_exports, larger, memory_order_release);
     return larger;
@@ -75,8 +75,8 @@ struct th_export *th_code_export_get(th_term module, th_term function, unsigned 
         entry->arity = arity;
         now = atomic_load_explicit(&th_code_exports, memory_order_relaxed);
         if (2 * (export_count + 1) > now->mask)
-            now = grow(now);
-        put(now, entry);
+            now = export_grow(now);
+        export_put(now, entry);
         export_count++;
     }
     pthread_mutex_unlock(&adding);
@@ -86,7 +86,7 @@ struct th_export *th_code_export_get(th_term module, th_term function, unsigned 
 /* --- Names ----------------------------------------------------------------------------------- */
 
 /* Of two atoms, numbered above a tag, and an arity. */
-static uint64_t number_of(th_term module, th_term function, unsigned arity)
+static uint64_t export_number_of(th_term module, th_term function, unsigned arity)
 {
     enum { TAG_BITS = 6, ATOM_BITS = 20, ARITY_BITS = 9 };
 
@@ -98,7 +98,7 @@ static uint64_t number_of(th_term module, th_term function, unsigned arity)
 
 const char *th_code_export_name(th_term module, th_term function, unsigned arity)
 {
-    uint64_t number = number_of(module, function, arity);
+    uint64_t number = export_number_of(module, function, arity);
     char *name;
 
     pthread_mutex_lock(&adding);

@@ -25,8 +25,8 @@ void th_code_slots(unsigned count)
 /* --- Its functions ---------------------------------------------------------------------------- */
 
 /* A function whose name is too long to be an atom cannot be called. */
-static void add_function(struct th_instance *instance, const ErlNifFunc *function, void *code,
-                         bool exported)
+static void instance_add_function(struct th_instance *instance, const ErlNifFunc *function,
+                                  void *code, bool exported)
 {
     th_term module = instance->module->name, called = th_code_name_atom(function->name);
 
@@ -45,7 +45,7 @@ static void add_function(struct th_instance *instance, const ErlNifFunc *functio
 /* --- Where they begin ------------------------------------------------------------------------- */
 
 /* Of one address, in the order of the callees. */
-static int by_address(const void *left, const void *right)
+static int instance_by_address(const void *left, const void *right)
 {
     const struct th_code_start *a = left, *b = right;
 
@@ -63,7 +63,7 @@ static void find_starts(struct th_instance *instance)
         if (instance->callees[i].code)
             instance->starts[count++] =
                 (struct th_code_start){(uintptr_t)instance->callees[i].code, &instance->callees[i]};
-    qsort(instance->starts, count, sizeof *instance->starts, by_address);
+    qsort(instance->starts, count, sizeof *instance->starts, instance_by_address);
     for (size_t i = 0; i < count; i++)
         if (kept == 0 || instance->starts[kept - 1].address != instance->starts[i].address)
             instance->starts[kept++] = instance->starts[i];
@@ -100,12 +100,13 @@ struct th_instance *th_code_instance_create(struct th_library *library)
     instance->callees =
         th_alloc((entry->function_count + map->local_count + 1) * sizeof *instance->callees);
     for (size_t i = 0; i < entry->function_count; i++)
-        add_function(instance, &entry->functions[i], (void *)entry->functions[i].fptr, true);
+        instance_add_function(instance, &entry->functions[i], (void *)entry->functions[i].fptr,
+                              true);
     instance->locals = th_alloc_zero((map->local_count + 1) * sizeof *instance->locals);
     for (size_t i = 0; i < map->local_count; i++) {
         instance->locals[i].name = map->locals[i].name;
         instance->locals[i].arity = map->locals[i].arity;
-        add_function(instance, &instance->locals[i], map->locals[i].code, false);
+        instance_add_function(instance, &instance->locals[i], map->locals[i].code, false);
     }
     find_starts(instance);
     th_library_code_range(library, &instance->low, &instance->high);
@@ -149,7 +150,7 @@ static struct th_instance *instance_of(struct th_later *later)
 }
 
 /* Whoever had found it by the index before is counted, or gone. */
-static void settle(struct th_later *later)
+static void instance_settle(struct th_later *later)
 {
     atomic_store_explicit(&instance_of(later)->settled, true, memory_order_release);
 }
@@ -157,7 +158,7 @@ static void settle(struct th_later *later)
 void th_code_old_begin(struct th_instance *instance)
 {
     instance->module->old = instance;
-    th_progress_later(&instance->later, settle);
+    th_progress_later(&instance->later, instance_settle);
 }
 
 static uint64_t users(struct th_instance *old, unsigned *rounds)
@@ -198,7 +199,7 @@ struct th_instance *th_code_old_stage_end(struct th_module *module)
     return old;
 }
 
-static void free_instance(struct th_later *later)
+static void instance_free_instance(struct th_later *later)
 {
     th_code_instance_free(instance_of(later));
 }
@@ -208,7 +209,7 @@ void th_code_old_free(struct th_instance *instance)
     if (!instance)
         return;
     th_library_release(instance->library);
-    th_progress_later(&instance->later, free_instance);
+    th_progress_later(&instance->later, instance_free_instance);
 }
 
 enum { LOOKS = 5000, LOOK_NS = 1000000 };
@@ -221,7 +222,7 @@ void th_code_old_await(struct th_instance *instance)
 }
 
 /* Has those that are in it killed, if KILLS; true if somebody is in it. */
-static bool look(const struct th_module *module, bool kills)
+static bool instance_look(const struct th_module *module, bool kills)
 {
     unsigned rounds = 0;
     bool used;
@@ -239,8 +240,8 @@ void th_code_old_kill(struct th_module *const modules[], size_t count)
     int looks = 0;
 
     for (size_t i = 0; i < count; i++)
-        look(modules[i], true);
+        instance_look(modules[i], true);
     for (size_t i = 0; i < count; i++)
-        while (look(modules[i], false) && looks++ < LOOKS)
+        while (instance_look(modules[i], false) && looks++ < LOOKS)
             nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
 }

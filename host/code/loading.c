@@ -175,7 +175,7 @@ static void make(struct changes *changes)
 
 /* --- Changes ---------------------------------------------------------------------------------- */
 
-static void look_up(struct changes *changes)
+static void loading_look_up(struct changes *changes)
 {
     for (size_t i = 0; i < changes->count; i++) {
         struct change *change = &changes->items[i];
@@ -199,7 +199,7 @@ static void kill_users(struct changes *changes)
     size_t count = 0;
 
     th_code_permission_wait();
-    look_up(changes);
+    loading_look_up(changes);
     th_code_permission_release();
     for (size_t i = 0; i < changes->count; i++)
         if (changes->items[i].now)
@@ -233,13 +233,13 @@ static void delete_failed(struct changes *changes)
 }
 
 /* Steps 1 to 6 of th_code_finish(). */
-static enum th_status finish(struct changes *changes, struct th_finish *f)
+static enum th_status loading_finish(struct changes *changes, struct th_finish *f)
 {
     enum th_status status = TH_OK;
 
     f->refusal = TH_CODE_NOT_PURGED;
     th_code_permission_wait();
-    look_up(changes);
+    loading_look_up(changes);
     for (size_t i = 0; status == TH_OK && i < changes->count; i++)
         if (changes->items[i].now &&
             th_code_old_check(changes->items[i].module, changes->rounds) != TH_OK)
@@ -288,7 +288,7 @@ enum th_status th_code_finish(struct th_finish *f)
     if (status == TH_OK && f->purge == TH_PURGE_HARD)
         kill_users(&changes);
     if (status == TH_OK)
-        status = finish(&changes, f);
+        status = loading_finish(&changes, f);
     th_free(changes.items);
     return status;
 }
@@ -306,7 +306,7 @@ enum th_status th_code_delete(th_term name, enum th_purge purge)
         kill_users(&changes);
     th_code_permission_wait();
     if (change.module)
-        look_up(&changes);
+        loading_look_up(&changes);
     if (!change.now)
         status = th_error_raise(TH_USAGE, "no module %s is loaded", th_atom_name(name)->text);
     else if (th_code_old_check(change.module, &rounds) != TH_OK)

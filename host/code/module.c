@@ -111,7 +111,7 @@ struct list {
     size_t count, capacity;
 };
 
-static void add(struct list *list, const struct th_instance *instance, bool old)
+static void module_add(struct list *list, const struct th_instance *instance, bool old)
 {
     const struct th_examination *facts;
 
@@ -132,7 +132,7 @@ static void add(struct list *list, const struct th_instance *instance, bool old)
     };
 }
 
-static int by_name(const void *left, const void *right)
+static int module_by_name(const void *left, const void *right)
 {
     const struct th_module_code *a = left, *b = right;
     int order = strcmp(th_atom_name(a->name)->text, th_atom_name(b->name)->text);
@@ -146,12 +146,12 @@ size_t th_code_list(struct th_module_code **items)
 
     th_code_permission_wait();
     for (struct th_module *m = first_module(); m; m = m->next) {
-        add(&list, current_of(m), false);
-        add(&list, m->old, true);
+        module_add(&list, current_of(m), false);
+        module_add(&list, m->old, true);
     }
     th_code_permission_release();
     if (list.count > 0)
-        qsort(list.items, list.count, sizeof *list.items, by_name);
+        qsort(list.items, list.count, sizeof *list.items, module_by_name);
     *items = list.items;
     return list.count;
 }

@@ -93,7 +93,7 @@ void th_code_permission_release(void)
 
 /* --- A thread that waits ---------------------------------------------------------------------- */
 
-static void wake(struct th_permission_request *request)
+static void permission_wake(struct th_permission_request *request)
 {
     sem_post(&((struct th_permission_turn *)request)->granted);
 }
@@ -110,7 +110,7 @@ static void queue_turn(struct th_permission_turn *turn)
 {
     must_wait(); /* who has a turn keeps all others waiting */
     sem_init(&turn->granted, 0, 0);
-    th_code_permission_seize(&turn->request, wake);
+    th_code_permission_seize(&turn->request, permission_wake);
 }
 
 /* With the same TURN: waits until it is granted. */
@@ -135,7 +135,7 @@ void th_code_permission_wait(void)
 #define OF(pointer, member) \
     ((struct th_modification *)((char *)(pointer)-offsetof(struct th_modification, member)))
 
-static bool step(struct th_modification *self)
+static bool permission_step(struct th_modification *self)
 {
     bool more;
 
@@ -145,53 +145,54 @@ static bool step(struct th_modification *self)
     return more;
 }
 
-static void is_done(struct th_modification *self)
+static void permission_is_done(struct th_modification *self)
 {
     th_code_permission_begin();
     self->done(self);
     th_code_permission_end();
 }
 
-static void end(struct th_modification *self)
+static void permission_end(struct th_modification *self)
 {
     th_code_permission_release();
-    is_done(self);
+    permission_is_done(self);
 }
 
 /* --- Going on by itself ----------------------------------------------------------------------- */
 
-static bool go_on(struct th_modification *self);
+static bool permission_go_on(struct th_modification *self);
 
 static void go_on_later(struct th_later *later)
 {
-    go_on(OF(later, later));
+    permission_go_on(OF(later, later));
 }
 
 /* True if it is done. The step may have been the last that anybody may look at SELF. */
-static bool go_on(struct th_modification *self)
+static bool permission_go_on(struct th_modification *self)
 {
-    if (step(self)) {
+    if (permission_step(self)) {
         self->rounds++;
         th_progress_later(&self->later, go_on_later);
         return false;
     }
-    end(self);
+    permission_end(self);
     return true;
 }
 
-/* What the thread's latest begin() came to: others' are over when the one that was asked for is. */
+/* What the thread's latest permission_begin() came to: others' are over when the one that was asked
+ * for is. */
 static _Thread_local bool done_at_once;
 
-static void begin(struct th_permission_request *request)
+static void permission_begin(struct th_permission_request *request)
 {
-    bool done = go_on(OF(request, turn.request));
+    bool done = permission_go_on(OF(request, turn.request));
 
     done_at_once = done;
 }
 
 bool th_code_modification_start(struct th_modification *self)
 {
-    return th_code_permission_seize(&self->turn.request, begin) && done_at_once;
+    return th_code_permission_seize(&self->turn.request, permission_begin) && done_at_once;
 }
 
 /* --- Being waited for ------------------------------------------------------------------------- */
@@ -204,7 +205,7 @@ void th_code_modification_queue(struct th_modification *self)
 
 static void take_all_steps(struct th_modification *self)
 {
-    while (step(self)) {
+    while (permission_step(self)) {
         self->rounds++;
         th_progress_wait();
     }
@@ -218,7 +219,7 @@ bool th_code_modification_run(struct th_modification *self)
         th_code_modification_queue(self);
     await_turn(&self->turn);
     take_all_steps(self);
-    end(self);
+    permission_end(self);
     return true;
 }
 
@@ -227,5 +228,5 @@ void th_code_modification_run_held(struct th_modification *self)
     if (!th_code_permission_may_wait())
         th_bug("a modification is to be waited for in a read section or a continuation");
     take_all_steps(self);
-    is_done(self);
+    permission_is_done(self);
 }

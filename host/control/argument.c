@@ -25,8 +25,8 @@ const char *th_control_argument_title(const struct th_argument *argument)
 
 /* --- Values ----------------------------------------------------------------------------------- */
 
-static enum th_status refuse(const struct th_argument *argument, const char *wanted,
-                             const char *value)
+static enum th_status argument_refuse(const struct th_argument *argument, const char *wanted,
+                                      const char *value)
 {
     return th_error_raise(TH_USAGE, "%s wants %s, not '%s'", th_control_argument_title(argument),
                           wanted, value);
@@ -50,7 +50,8 @@ static enum th_status read_count(const struct th_argument *argument, const char 
         end += end[1] == 'i' && end[2] == 'B' ? 3 : 1;
     }
     if (errno || end == text || *end || *text == '-' || count > (uint64_t)INT64_MAX >> shift)
-        return refuse(argument, bytes ? "a size such as 1048576, 64KiB or 2GiB" : "a number", text);
+        return argument_refuse(argument,
+                               bytes ? "a size such as 1048576, 64KiB or 2GiB" : "a number", text);
     *number = (int64_t)(count << shift);
     return TH_OK;
 }
@@ -71,7 +72,7 @@ static enum th_status read_time(const struct th_argument *argument, const char *
             *number = llroundl(value * units[i].ns);
             return TH_OK;
         }
-    return refuse(argument, "a time such as 1.5, 250ms, 10us or 2min", text);
+    return argument_refuse(argument, "a time such as 1.5, 250ms, 10us or 2min", text);
 }
 
 /* "text or json", "always, never or auto" */
@@ -111,12 +112,12 @@ enum th_status th_control_argument_number(const struct th_argument *argument, co
         (*number >= argument->least && *number <= argument->most))
         return status;
     if (argument->wanted)
-        return refuse(argument, argument->wanted, text);
+        return argument_refuse(argument, argument->wanted, text);
     if (argument->type == TH_ARGUMENT_TIME)
-        return refuse(argument, "a time that is not below 0", text);
+        return argument_refuse(argument, "a time that is not below 0", text);
     snprintf(wanted, sizeof wanted, "a number from %lld to %lld", (long long)argument->least,
              (long long)argument->most);
-    return refuse(argument, wanted, text);
+    return argument_refuse(argument, wanted, text);
 }
 
 enum th_status th_control_argument_store(const struct th_argument *argument, const char *value,
@@ -237,7 +238,8 @@ struct taking {
     const struct th_argument *latest; /* word that is no option */
 };
 
-static enum th_status take(void *context, const struct th_argument *argument, const char *value)
+static enum th_status argument_take(void *context, const struct th_argument *argument,
+                                    const char *value)
 {
     struct taking *taking = context;
 
@@ -252,7 +254,8 @@ enum th_status th_control_arguments_take(const struct th_argument *const argumen
 {
     struct taking taking = {.input = input};
     const struct th_argument *needed = NULL; /* the last one */
-    enum th_status status = th_control_arguments_visit(arguments, count, words, take, &taking);
+    enum th_status status =
+        th_control_arguments_visit(arguments, count, words, argument_take, &taking);
 
     if (status != TH_OK)
         return status;

@@ -28,8 +28,8 @@ static enum th_status gone(void)
 }
 
 /* Waits for the next line; it is parsed. TH_END: *STOP is not 0. */
-static enum th_status read_line(struct th_control_client *client, const volatile int *stop,
-                                json_t **line)
+static enum th_status client_read_line(struct th_control_client *client, const volatile int *stop,
+                                       json_t **line)
 {
     struct th_buffer *come = &client->line;
     struct pollfd wait = {.fd = client->fd, .events = POLLIN};
@@ -99,7 +99,7 @@ enum th_status th_control_connect(const char *path, struct th_control_client **c
         return status;
     *client = th_alloc_zero(sizeof **client);
     (*client)->fd = fd;
-    status = read_line(*client, NULL, &(*client)->greeting);
+    status = client_read_line(*client, NULL, &(*client)->greeting);
     if (status == TH_OK)
         status = check_greeting(path, (*client)->greeting);
     *greeting = (*client)->greeting;
@@ -152,7 +152,7 @@ enum th_status th_control_ask(struct th_control_client *client, const char *comm
     enum th_status status = send_request(client, command, count, arguments);
 
     while (status == TH_OK) { /* answers that were not waited for are passed over */
-        status = read_line(client, stop, answer);
+        status = client_read_line(client, stop, answer);
         if (status != TH_OK || json_integer_value(json_object_get(*answer, "id")) == client->asked)
             break;
         json_decref(*answer);

@@ -67,7 +67,7 @@ struct th_control {
     _Atomic uint64_t accepted, requests, refused, malformed, dropped;
 };
 
-static void count(_Atomic uint64_t *counted)
+static void server_count(_Atomic uint64_t *counted)
 {
     atomic_fetch_add_explicit(counted, 1, memory_order_relaxed);
 }
@@ -117,7 +117,7 @@ static bool send_answers(struct client *client)
 /* --- Commands that take long ------------------------------------------------------------------ */
 
 /* A counter that is full is readable, too. */
-static void wake(const struct th_control *control)
+static void server_wake(const struct th_control *control)
 {
     uint64_t one = 1;
 
@@ -136,7 +136,7 @@ static void *run_task(void *context)
     if (control->setup->end)
         control->setup->end();
     atomic_store_explicit(&task->done, true, memory_order_release);
-    wake(control);
+    server_wake(control);
     return NULL;
 }
 
@@ -168,7 +168,7 @@ static struct task *start_task(struct th_control *control,
     return NULL;
 }
 
-static bool is_done(const struct task *task)
+static bool server_is_done(const struct task *task)
 {
     return atomic_load_explicit(&task->done, memory_order_acquire);
 }
@@ -190,17 +190,17 @@ static void end_task(struct th_control *control, struct task *task, struct th_bu
 
 /* --- Requests -------------------------------------------------------------------------------- */
 
-static void carry_out(struct th_control *control, struct client *client, size_t size)
+static void server_carry_out(struct th_control *control, struct client *client, size_t size)
 {
     const char *line = (const char *)client->come.data;
     struct th_buffer *answer = answer_of(client);
     struct th_control_wire_request request;
 
     if (!th_control_wire_read(control->setup, line, size, &request, answer)) {
-        count(&control->malformed);
+        server_count(&control->malformed);
         return;
     }
-    count(&control->requests);
+    server_count(&control->requests);
     if (!request.command || !request.command->takes_long) {
         th_control_wire_carry_out(control->setup, &request, answer);
         return;
@@ -229,13 +229,13 @@ static void take_line(struct th_control *control, struct client *client)
     if (size >= 0) {
         client->turn = ++control->turn;
         if (!client->skips && size > 0)
-            carry_out(control, client, (size_t)size);
+            server_carry_out(control, client, (size_t)size);
         client->skips = false;
         come->size -= (size_t)size + 1;
         memmove(come->data, come->data + size + 1, come->size);
     } else if (come->size >= TH_CONTROL_LINE) {
         if (!client->skips) {
-            count(&control->malformed);
+            server_count(&control->malformed);
             th_control_wire_complain("a line is too long", answer_of(client));
         }
         client->skips = true;
@@ -246,7 +246,7 @@ static void take_line(struct th_control *control, struct client *client)
 
 /* --- Clients --------------------------------------------------------------------------------- */
 
-static void let_go(struct th_control *control, size_t i)
+static void server_let_go(struct th_control *control, size_t i)
 {
     struct client *client = &control->clients[i];
 
@@ -261,7 +261,7 @@ static void let_go(struct th_control *control, size_t i)
 
 /* Lets go of the client that has been idle for longest: it awaits no answer, and all that it has
  * sent was read. False: none is. */
-static bool make_room(struct th_control *control)
+static bool server_make_room(struct th_control *control)
 {
     size_t longest = control->client_count;
 
@@ -276,8 +276,8 @@ static bool make_room(struct th_control *control)
     }
     if (longest == control->client_count)
         return false;
-    count(&control->dropped);
-    let_go(control, longest);
+    server_count(&control->dropped);
+    server_let_go(control, longest);
     return true;
 }
 
@@ -290,12 +290,12 @@ static void accept_client(struct th_control *control)
     if (fd >= 0) {
         control->made_room = false;
         if (!th_control_socket_is_ours(fd, NULL)) {
-            count(&control->refused);
+            server_count(&control->refused);
             close(fd);
             return;
         }
-        stays = control->client_count < TH_CONTROL_CLIENTS || make_room(control);
-        count(stays ? &control->accepted : &control->refused);
+        stays = control->client_count < TH_CONTROL_CLIENTS || server_make_room(control);
+        server_count(stays ? &control->accepted : &control->refused);
         client = &control->clients[control->client_count++];
         *client = (struct client){.fd = fd, .turn = ++control->turn};
         if (stays)
@@ -304,10 +304,10 @@ static void accept_client(struct th_control *control)
             th_control_wire_complain("there are too many clients; try again later",
                                      answer_of(client));
         if (!send_answers(client) || !stays)
-            let_go(control, control->client_count - 1);
+            server_let_go(control, control->client_count - 1);
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
         /* Other threads of the process may take the descriptor that is made free here. */
-        control->made_room = !control->made_room && make_room(control);
+        control->made_room = !control->made_room && server_make_room(control);
         if (!control->made_room)
             control->deaf_till = seconds() + 1;
     }
@@ -319,7 +319,7 @@ static bool serve(struct th_control *control, struct client *client, int events)
 {
     if (events & (POLLHUP | POLLERR) && !(events & POLLIN))
         return false;
-    if (client->task && !is_done(client->task))
+    if (client->task && !server_is_done(client->task))
         return true;
     if (client->task)
         end_task(control, client->task, answer_of(client));
@@ -338,7 +338,7 @@ static bool serve(struct th_control *control, struct client *client, int events)
         return false;
     if (client->answer.size == 0 || seconds() - client->since <= TH_CONTROL_PATIENCE)
         return true;
-    count(&control->dropped);
+    server_count(&control->dropped);
     return false;
 }
 
@@ -349,7 +349,7 @@ enum { WAKE, LISTENING, FIRST_CLIENT };
 /* Whom to wait for. Returns for how long, in milliseconds, as poll() has it: not at all if somebody
  * has asked already; as seconds pass while somebody's patience, or when to listen again, is to be
  * looked after. */
-static int fill_in(const struct th_control *control, struct pollfd *waits)
+static int server_fill_in(const struct th_control *control, struct pollfd *waits)
 {
     bool deaf = seconds() < control->deaf_till;
     int time = deaf ? 1000 : -1;
@@ -371,7 +371,7 @@ static int fill_in(const struct th_control *control, struct pollfd *waits)
     return time;
 }
 
-static void *run(void *context)
+static void *server_run(void *context)
 {
     struct th_control *control = context;
     const struct th_control_setup *setup = control->setup;
@@ -381,7 +381,7 @@ static void *run(void *context)
     if (setup->begin)
         setup->begin();
     while (!atomic_load_explicit(&control->ended, memory_order_relaxed)) {
-        int time = fill_in(control, waits);
+        int time = server_fill_in(control, waits);
         size_t clients = control->client_count;
         if (poll(waits, FIRST_CLIENT + clients, time) < 0)
             continue;
@@ -392,9 +392,9 @@ static void *run(void *context)
             break;
         for (size_t i = clients; i-- > 0;) /* whoever is let go leaves the place to the last */
             if (!serve(control, &control->clients[i], waits[FIRST_CLIENT + i].revents))
-                let_go(control, i);
+                server_let_go(control, i);
         for (size_t i = control->task_count; i-- > 0;) /* likewise */
-            if (control->tasks[i]->abandoned && is_done(control->tasks[i]))
+            if (control->tasks[i]->abandoned && server_is_done(control->tasks[i]))
                 end_task(control, control->tasks[i], NULL);
         if (waits[LISTENING].revents)
             accept_client(control);
@@ -418,7 +418,8 @@ enum th_status th_control_begin(const struct th_control_setup *setup, struct th_
         return status;
     }
     control->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    error = control->wake < 0 ? errno : th_thread_start(&control->thread, NULL, run, control);
+    error =
+        control->wake < 0 ? errno : th_thread_start(&control->thread, NULL, server_run, control);
     if (error == 0) {
         *result = control;
         return TH_OK;
@@ -436,7 +437,7 @@ void th_control_end(struct th_control *control)
     if (!control)
         return;
     atomic_store_explicit(&control->ended, true, memory_order_relaxed);
-    wake(control);
+    server_wake(control);
     pthread_join(control->thread, NULL);
     th_control_socket_remove(control->setup->path, &control->identity);
     while (control->client_count > 0) {
@@ -445,7 +446,7 @@ void th_control_end(struct th_control *control)
             end_task(control, client->task, answer_of(client));
         client->task = NULL;
         send_answers(client);
-        let_go(control, 0);
+        server_let_go(control, 0);
     }
     while (control->task_count > 0)
         end_task(control, control->tasks[0], NULL);

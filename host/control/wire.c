@@ -71,7 +71,7 @@ enum th_status th_control_unknown(const struct th_control_setup *setup, const ch
 
 /* --- Lines ------------------------------------------------------------------------------------ */
 
-static int add(const char *text, size_t size, void *out)
+static int wire_add(const char *text, size_t size, void *out)
 {
     th_buffer_add(out, text, size);
     return 0;
@@ -80,7 +80,7 @@ static int add(const char *text, size_t size, void *out)
 /* LINE, which is let go of, and a newline. */
 static void add_line(json_t *line, struct th_buffer *out)
 {
-    json_dump_callback(line, add, out, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    json_dump_callback(line, wire_add, out, JSON_COMPACT | JSON_REAL_PRECISION(9));
     th_buffer_add_byte(out, '\n');
     json_decref(line);
 }

@@ -14,21 +14,21 @@ struct control {
     struct tracehost_control_setup setup;
 };
 
-static void stop(void *context)
+static void embed_control_stop(void *context)
 {
     const struct control *control = context;
 
     control->setup.stop(control->setup.context);
 }
 
-static json_t *list_processes(void *context)
+static json_t *embed_control_list_processes(void *context)
 {
     const struct control *control = context;
 
     return th_embed_processes(control->of);
 }
 
-static void report(const struct th_control_host *host, const char *text)
+static void embed_control_report(const struct th_control_host *host, const char *text)
 {
     const struct control *control = (const struct control *)host;
 
@@ -78,9 +78,9 @@ enum tracehost_status tracehost_control_open(tracehost_host *host,
         .folders_lock = &host->loading,
         .path = control->path,
         .watches = setup.watch,
-        .stop = setup.stop ? stop : NULL,
-        .report = report,
-        .processes = list_processes,
+        .stop = setup.stop ? embed_control_stop : NULL,
+        .report = embed_control_report,
+        .processes = embed_control_list_processes,
         .context = control,
     };
     status = th_control_host_begin(&control->host);

@@ -129,8 +129,8 @@ static struct tracehost_usage *copy_usage(const struct th_bp_usage *from, size_t
     return usage;
 }
 
-static void show_function(const struct visitor *visitor, const struct th_mfa *name,
-                          const struct th_bp_info *info)
+static void embed_pattern_show_function(const struct visitor *visitor, const struct th_mfa *name,
+                                        const struct th_bp_info *info)
 {
     struct tracehost_usage *times, *words;
     struct tracehost_function function = {
@@ -168,7 +168,7 @@ static void visit_function(const struct th_session *session, const struct th_mfa
     th_self.embed_depth++;
     if (function ? th_trace_session_function_info(session, function, &info)
                  : th_trace_session_on_load_info(session, &info))
-        show_function(visitor, function ? function : &any, &info);
+        embed_pattern_show_function(visitor, function ? function : &any, &info);
     th_breakpoint_info_free(&info);
     th_self.embed_depth--;
 }

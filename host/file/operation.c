@@ -96,7 +96,7 @@ static void list_file(struct th_file *file, struct th_file_owner *owner)
 
 /* Any of OWNER's, which is closed for all from now on; the share that it was listed with. NULL: it
  * has none. */
-static struct th_file *take_file(struct th_file_owner *owner)
+static struct th_file *operation_take_file(struct th_file_owner *owner)
 {
     struct th_file *file;
 
@@ -357,7 +357,7 @@ void th_file_owner_end(struct th_file_owner *owner, unsigned thread)
     const struct th_file_submission by = {.thread = thread, .user_tag = ""};
     struct th_file *file;
 
-    while ((file = take_file(owner))) {
+    while ((file = operation_take_file(owner))) {
         struct th_file_operation *operation = th_file_operation_create(TH_FILE_CLOSE);
         operation->file = file;
         operation->port = file->port;

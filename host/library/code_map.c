@@ -34,7 +34,7 @@ static const void *content_of(const struct th_memory *memory, const struct th_ex
                : NULL;
 }
 
-static bool is_code(const struct th_memory *memory, uintptr_t address)
+static bool code_map_is_code(const struct th_memory *memory, uintptr_t address)
 {
     return th_library_memory_after(memory, address, TH_MEMORY_EXECUTABLE) > 0;
 }
@@ -61,7 +61,7 @@ static void read_patchable(struct th_code_map *map, const struct th_memory *memo
         for (size_t k = 0; k < count; k++) {
             if (addresses[k] == 0)
                 continue;
-            if (!is_code(memory, addresses[k])) {
+            if (!code_map_is_code(memory, addresses[k])) {
                 wrong++;
                 continue;
             }
@@ -110,7 +110,7 @@ static void add_locals(struct th_code_map *map, const struct th_memory *memory,
             fault = "has no name that an atom can be";
         else if (locals[i].arity > MOST_PARAMETERS)
             fault = "has more than five parameters";
-        else if (!is_code(memory, (uintptr_t)locals[i].code))
+        else if (!code_map_is_code(memory, (uintptr_t)locals[i].code))
             fault = "has no code in the library";
         if (fault) {
             first = wrong++ ? first : fault;
@@ -128,7 +128,7 @@ static void add_locals(struct th_code_map *map, const struct th_memory *memory,
 }
 
 /* 0 if both have one name and arity. */
-static int compare_names(const struct th_local *first, const struct th_local *second)
+static int code_map_compare_names(const struct th_local *first, const struct th_local *second)
 {
     int order = strcmp(first->name, second->name);
 
@@ -140,7 +140,7 @@ static int compare_locals(const void *a, const void *b)
 {
     const struct th_local *first = *(const struct th_local *const *)a;
     const struct th_local *second = *(const struct th_local *const *)b;
-    int order = compare_names(first, second);
+    int order = code_map_compare_names(first, second);
 
     return order ? order : (first > second) - (first < second);
 }
@@ -169,7 +169,7 @@ static void drop_twins(struct th_code_map *map, struct th_names *remarks)
         sorted[i] = &map->locals[i];
     qsort(sorted, count, sizeof(*sorted), compare_locals);
     for (size_t i = 1; i < count; i++) {
-        if (compare_names(sorted[i - 1], sorted[i]) != 0)
+        if (code_map_compare_names(sorted[i - 1], sorted[i]) != 0)
             continue;
         first = twins++ ? first : sorted[i];
         sorted[i]->code = NULL;

@@ -181,7 +181,7 @@ static enum th_status read_functions(const struct reading *reading)
     return status ? status : check_twins(entry);
 }
 
-static enum th_status read_entry(const struct reading *reading)
+static enum th_status entry_read_entry(const struct reading *reading)
 {
     const ErlNifEntry *from = reading->from;
     struct th_entry *entry = reading->entry;
@@ -217,7 +217,7 @@ enum th_status th_library_entry_read(const ErlNifEntry *from, struct th_entry *e
 
     *entry = (struct th_entry){0};
     th_library_memory_of_process(&reading.memory);
-    status = read_entry(&reading);
+    status = entry_read_entry(&reading);
     th_library_memory_free(&reading.memory);
     if (status)
         th_library_entry_free(entry);

@@ -21,7 +21,7 @@ static bool is_exported(const GElf_Sym *symbol)
            (visibility == STV_DEFAULT || visibility == STV_PROTECTED);
 }
 
-static bool begins_with(const char *name, const char *start)
+static bool examine_begins_with(const char *name, const char *start)
 {
     return strncmp(name, start, strlen(start)) == 0;
 }
@@ -33,9 +33,9 @@ static bool is_doubtful(const char *name)
 #define NAME(tag, process, port, calls, term, extra) #tag,
     static const char *const tags[] = {TH_TRACER_TAGS(NAME)};
 #undef NAME
-    const char *rest = begins_with(name, "trace_")     ? name + 6
-                       : begins_with(name, "enabled_") ? name + 8
-                                                       : NULL;
+    const char *rest = examine_begins_with(name, "trace_")     ? name + 6
+                       : examine_begins_with(name, "enabled_") ? name + 8
+                                                               : NULL;
 
     for (size_t i = 0; rest && i < sizeof tags / sizeof tags[0]; i++)
         if (strcmp(rest, tags[i]) == 0)

@@ -119,7 +119,7 @@ static enum th_status open_handle(struct th_library *library, bool *busy)
 
 /* --- The entry ------------------------------------------------------------------------------- */
 
-static enum th_status read_entry(struct th_library *library)
+static enum th_status open_read_entry(struct th_library *library)
 {
     ErlNifEntry *(*init)(void) =
         (ErlNifEntry * (*)(void))(uintptr_t)dlsym(library->handle, library->facts.init);
@@ -168,7 +168,7 @@ static void make_entry(struct th_library *library)
 
 /* --- The instance ---------------------------------------------------------------------------- */
 
-static enum th_status fill_in(struct th_library *library)
+static enum th_status open_fill_in(struct th_library *library)
 {
     const struct th_import *newest = th_library_examination_newest(&library->facts);
     const char *name;
@@ -177,7 +177,7 @@ static enum th_status fill_in(struct th_library *library)
 
     if (library->facts.form == TH_LIBRARY_PLAIN)
         make_entry(library);
-    else if (read_entry(library))
+    else if (open_read_entry(library))
         return th_error_status();
     if (library->facts.settings &&
         th_library_declared_check(th_library_settings(library), library->facts.settings))
@@ -221,7 +221,7 @@ static enum th_status begin_use(struct th_library *library, bool busy)
         library->pinned = th_strdup("the loader never closes it");
     else
         library->pinned = facts->leaves ? th_strdup(facts->leaves) : th_elf_imports_brought(facts);
-    status = fill_in(library);
+    status = open_fill_in(library);
     if (!status)
         th_library_registry_add(library);
     return status;

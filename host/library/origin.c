@@ -69,13 +69,13 @@ struct dynamic {
     size_t count, capacity;
 };
 
-static void add_entry(struct dynamic *dynamic, Elf64_Sxword tag, uint64_t value)
+static void origin_add_entry(struct dynamic *dynamic, Elf64_Sxword tag, uint64_t value)
 {
     TH_ARRAY_GROW(dynamic->items, dynamic->count, dynamic->capacity);
     dynamic->items[dynamic->count++] = (Elf64_Dyn){.d_tag = tag, .d_un.d_val = value};
 }
 
-static uint64_t add_string(struct th_buffer *strings, const char *text)
+static uint64_t origin_add_string(struct th_buffer *strings, const char *text)
 {
     uint64_t offset = strings->size;
 
@@ -92,20 +92,20 @@ static void make_carrier(const struct th_examination *facts, const char *places,
     struct dynamic dynamic = {0};
     struct th_buffer strings = {0};
 
-    add_string(&strings, "");
-    add_entry(&dynamic, facts->inherited_places ? DT_RPATH : DT_RUNPATH,
-              add_string(&strings, places));
+    origin_add_string(&strings, "");
+    origin_add_entry(&dynamic, facts->inherited_places ? DT_RPATH : DT_RUNPATH,
+                     origin_add_string(&strings, places));
     for (size_t i = 0; i < facts->needed.count; i++)
-        add_entry(&dynamic, DT_NEEDED, add_string(&strings, facts->needed.items[i]));
-    add_entry(&dynamic, DT_SYMTAB, offsetof(struct carrier, symbols));
-    add_entry(&dynamic, DT_SYMENT, sizeof(Elf64_Sym));
-    add_entry(&dynamic, DT_HASH, offsetof(struct carrier, hash));
-    add_entry(&dynamic, DT_STRSZ, strings.size);
+        origin_add_entry(&dynamic, DT_NEEDED, origin_add_string(&strings, facts->needed.items[i]));
+    origin_add_entry(&dynamic, DT_SYMTAB, offsetof(struct carrier, symbols));
+    origin_add_entry(&dynamic, DT_SYMENT, sizeof(Elf64_Sym));
+    origin_add_entry(&dynamic, DT_HASH, offsetof(struct carrier, hash));
+    origin_add_entry(&dynamic, DT_STRSZ, strings.size);
     length = (dynamic.count + 2) * sizeof(Elf64_Dyn);
     start = sizeof carrier + length;
     size = start + strings.size;
-    add_entry(&dynamic, DT_STRTAB, start);
-    add_entry(&dynamic, DT_NULL, 0);
+    origin_add_entry(&dynamic, DT_STRTAB, start);
+    origin_add_entry(&dynamic, DT_NULL, 0);
 
     carrier.header.e_type = ET_DYN;
     carrier.header.e_entry = carrier.header.e_shoff = 0;

@@ -156,7 +156,7 @@ static char *settle_in(const char *place)
     return wrong ? th_printf("%s (%s)", place, wrong) : NULL;
 }
 
-static enum th_status settle(void)
+static enum th_status private_copy_settle(void)
 {
     const char *const places[] = {getenv("TMPDIR"), "/tmp", getenv("XDG_RUNTIME_DIR")};
     struct th_names refused = {0};
@@ -213,7 +213,7 @@ static enum th_status find_folder(char **path)
     if (folder.path && (folder.owner != getpid() || !is_at(folder.path, folder.fd)))
         forget_folder();
     if (!folder.path)
-        status = settle();
+        status = private_copy_settle();
     if (!status && !registered)
         registered = atexit(remove_folder) == 0;
     if (!status)

@@ -34,7 +34,7 @@ static void put_in(struct th_library *library)
     all = library;
 }
 
-static bool take_out(struct th_library *library)
+static bool registry_take_out(struct th_library *library)
 {
     struct th_library **place = &all;
 
@@ -56,7 +56,7 @@ void th_library_registry_add(struct th_library *library)
 void th_library_registry_remove(struct th_library *library)
 {
     pthread_mutex_lock(&lock);
-    take_out(library);
+    registry_take_out(library);
     pthread_mutex_unlock(&lock);
 }
 
@@ -65,7 +65,7 @@ void th_library_registry_pin(struct th_library *library)
     char *warning;
 
     pthread_mutex_lock(&lock);
-    take_out(library); /* if it was not refused before it was put in */
+    registry_take_out(library); /* if it was not refused before it was put in */
     library->users = 0;
     library->retired = true;
     put_in(library);

@@ -22,7 +22,7 @@ static bool is_list(th_term t)
     return th_is_list(t) || t == TH_NIL;
 }
 
-static bool is_binary(th_term t)
+static bool match_function_is_binary(th_term t)
 {
     const unsigned char *data;
     size_t bytes;
@@ -50,7 +50,7 @@ const struct th_match_function th_match_functions[] = {
     {"is_reference", 1, 1, TYPE_TEST, .call = th_match_is_type, .test = th_is_ref},
     {"is_tuple", 1, 1, TYPE_TEST, .call = th_match_is_type, .test = th_is_tuple},
     {"is_map", 1, 1, TYPE_TEST, .call = th_match_is_type, .test = th_is_map},
-    {"is_binary", 1, 1, TYPE_TEST, .call = th_match_is_type, .test = is_binary},
+    {"is_binary", 1, 1, TYPE_TEST, .call = th_match_is_type, .test = match_function_is_binary},
     {"is_bitstring", 1, 1, TYPE_TEST, .call = th_match_is_type, .test = th_is_bitstring},
     {"is_function", 1, 1, TYPE_TEST, .call = th_match_is_type, .test = th_is_fun},
     {"is_function", 2, 2, LAZY, .call = th_match_is_function_of},

@@ -142,7 +142,8 @@ static bool check_keys(struct th_match_compiler *c, struct unseen *unseen, th_te
     return true;
 }
 
-static bool check_part(struct th_match_compiler *c, struct unseen *unseen, struct unseen_part part)
+static bool match_head_check_part(struct th_match_compiler *c, struct unseen *unseen,
+                                  struct unseen_part part)
 {
     th_term t = part.term;
 
@@ -171,7 +172,7 @@ static void check_maps(struct th_match_compiler *c, th_term head)
     for (size_t i = 1; th_is_list(head); head = th_cell(head)[1], i++)
         see_later(&unseen, th_cell(head)[0], i);
     while (good && unseen.count > 0)
-        good = check_part(c, &unseen, unseen.items[--unseen.count]);
+        good = match_head_check_part(c, &unseen, unseen.items[--unseen.count]);
     th_free(unseen.items);
 }
 

@@ -12,7 +12,7 @@
 /* What functions that run may ask of the host: processes. */
 
 /* The call of ENV; badarg is raised if there is none. */
-static struct th_call *call_of(ErlNifEnv *env)
+static struct th_call *module_processes_call_of(ErlNifEnv *env)
 {
     struct th_call *call = th_runtime_call_of(env);
 
@@ -52,14 +52,14 @@ int th_spawn(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int arg
 
 int th_link(ErlNifEnv *env, const ErlNifPid *pid)
 {
-    struct th_call *call = call_of(env);
+    struct th_call *call = module_processes_call_of(env);
 
     return call && th_runtime_process_link(call, pid->pid);
 }
 
 int th_unlink(ErlNifEnv *env, const ErlNifPid *pid)
 {
-    struct th_call *call = call_of(env);
+    struct th_call *call = module_processes_call_of(env);
 
     if (!call)
         return 0;
@@ -69,21 +69,21 @@ int th_unlink(ErlNifEnv *env, const ErlNifPid *pid)
 
 ERL_NIF_TERM th_monitor(ErlNifEnv *env, const ErlNifPid *pid)
 {
-    struct th_call *call = call_of(env);
+    struct th_call *call = module_processes_call_of(env);
 
     return call ? th_runtime_process_monitor(call, pid->pid) : TH_NONE;
 }
 
 int th_demonitor(ErlNifEnv *env, ERL_NIF_TERM monitor, ThDemonitorFlags flags)
 {
-    struct th_call *call = call_of(env);
+    struct th_call *call = module_processes_call_of(env);
 
     return call && th_runtime_process_demonitor(call, monitor, flags & TH_DEMONITOR_FLUSH);
 }
 
 int th_exit_signal(ErlNifEnv *env, const ErlNifPid *to, ERL_NIF_TERM reason)
 {
-    struct th_call *call = call_of(env);
+    struct th_call *call = module_processes_call_of(env);
 
     if (!call)
         return 0;
@@ -93,19 +93,20 @@ int th_exit_signal(ErlNifEnv *env, const ErlNifPid *to, ERL_NIF_TERM reason)
 
 int th_trap_exit(ErlNifEnv *env, int on)
 {
-    struct th_call *call = call_of(env);
+    struct th_call *call = module_processes_call_of(env);
 
     return call && th_runtime_process_trap_exit(call, on);
 }
 
 int th_register(ErlNifEnv *env, ERL_NIF_TERM name, const ErlNifPid *pid)
 {
-    return call_of(env) && th_is_local_pid(pid->pid) && th_process_name_register(name, pid->pid);
+    return module_processes_call_of(env) && th_is_local_pid(pid->pid) &&
+           th_process_name_register(name, pid->pid);
 }
 
 int th_unregister(ErlNifEnv *env, ERL_NIF_TERM name)
 {
-    return call_of(env) && th_is_atom(name) && th_process_name_unregister(name);
+    return module_processes_call_of(env) && th_is_atom(name) && th_process_name_unregister(name);
 }
 
 /* --- What functions that run may ask of the host ---------------------------------------------- */
@@ -136,7 +137,7 @@ ERL_NIF_TERM th_seq_get_token(ErlNifEnv *env, ERL_NIF_TERM component)
 
 int th_seq_reset_token(ErlNifEnv *env)
 {
-    struct th_call *call = call_of(env);
+    struct th_call *call = module_processes_call_of(env);
 
     if (call)
         th_runtime_seq_reset(call);
@@ -145,7 +146,7 @@ int th_seq_reset_token(ErlNifEnv *env)
 
 int th_seq_print(ErlNifEnv *env, ERL_NIF_TERM label, ERL_NIF_TERM info)
 {
-    struct th_call *call = call_of(env);
+    struct th_call *call = module_processes_call_of(env);
 
     return call && th_runtime_seq_print_label(call, label, info);
 }

@@ -74,7 +74,7 @@ static void end_thread(void *made)
     th_library_thread_ends(((struct ErlDrvTid_ *)made)->library);
 }
 
-static void *run_thread(void *argument)
+static void *nif_threads_run_thread(void *argument)
 {
     char shown[16]; /* all that the system remembers of a name */
     void *result;
@@ -104,7 +104,7 @@ static int start_thread(struct ErlDrvTid_ *tid, const ErlNifThreadOpts *opts)
         for (size_t i = 0; i < sizeof synchronous / sizeof synchronous[0]; i++)
             sigdelset(&blocked, synchronous[i]);
         pthread_sigmask(SIG_BLOCK, &blocked, &old);
-        error = pthread_create(&tid->thread, &attributes, run_thread, tid);
+        error = pthread_create(&tid->thread, &attributes, nif_threads_run_thread, tid);
         pthread_sigmask(SIG_SETMASK, &old, NULL);
     }
     pthread_attr_destroy(&attributes);
@@ -238,7 +238,7 @@ static void make_own(void)
 }
 
 /* The place of the slot NUMBER in its page. */
-static size_t place_of(size_t number, unsigned *page)
+static size_t nif_threads_place_of(size_t number, unsigned *page)
 {
     size_t in_units = number / FIRST_PAGE + 1;
 
@@ -247,10 +247,10 @@ static size_t place_of(size_t number, unsigned *page)
 }
 
 /* The slot of a number; NULL if no key has had it. */
-static struct slot *slot_at(size_t number)
+static struct slot *nif_threads_slot_at(size_t number)
 {
     unsigned page;
-    size_t place = place_of(number, &page);
+    size_t place = nif_threads_place_of(number, &page);
     struct slot *slots;
 
     if (page >= PAGES)
@@ -267,19 +267,19 @@ static struct slot *new_slot(size_t *number)
 
     if (first_free != SIZE_MAX) {
         *number = first_free;
-        first_free = slot_at(first_free)->next_free;
-        return slot_at(*number);
+        first_free = nif_threads_slot_at(first_free)->next_free;
+        return nif_threads_slot_at(*number);
     }
     if (made == INT_MAX)
         return NULL;
-    if (place_of(made, &page) == 0) {
+    if (nif_threads_place_of(made, &page) == 0) {
         slots = calloc((size_t)FIRST_PAGE << page, sizeof *slots);
         if (!slots)
             return NULL;
         atomic_store_explicit(&pages[page], slots, memory_order_release);
     }
     *number = made++;
-    return slot_at(*number);
+    return nif_threads_slot_at(*number);
 }
 
 int enif_tsd_key_create(char *name, ErlNifTSDKey *key)
@@ -301,9 +301,9 @@ int enif_tsd_key_create(char *name, ErlNifTSDKey *key)
 }
 
 /* The slot of KEY and its generation; NULL if there is no such key. */
-static struct slot *slot_of(ErlNifTSDKey key, uint64_t *generation)
+static struct slot *nif_threads_slot_of(ErlNifTSDKey key, uint64_t *generation)
 {
-    struct slot *slot = key > 0 ? slot_at((size_t)key - 1) : NULL;
+    struct slot *slot = key > 0 ? nif_threads_slot_at((size_t)key - 1) : NULL;
 
     if (!slot)
         return NULL;
@@ -317,7 +317,7 @@ void enif_tsd_key_destroy(ErlNifTSDKey key)
     struct slot *slot;
 
     pthread_mutex_lock(&lock);
-    slot = slot_of(key, &generation);
+    slot = nif_threads_slot_of(key, &generation);
     if (slot) {
         atomic_store_explicit(&slot->generation, generation + 1, memory_order_relaxed);
         slot->next_free = first_free;
@@ -334,7 +334,7 @@ void enif_tsd_set(ErlNifTSDKey key, void *data)
     uint64_t generation;
     size_t before, count = (size_t)key;
 
-    if (!slot_of(key, &generation))
+    if (!nif_threads_slot_of(key, &generation))
         return;
     values = pthread_getspecific(own);
     before = values ? values->count : 0;
@@ -351,7 +351,8 @@ void enif_tsd_set(ErlNifTSDKey key, void *data)
 void *enif_tsd_get(ErlNifTSDKey key)
 {
     uint64_t generation;
-    const struct values *values = slot_of(key, &generation) ? pthread_getspecific(own) : NULL;
+    const struct values *values =
+        nif_threads_slot_of(key, &generation) ? pthread_getspecific(own) : NULL;
 
     if (!values || (size_t)key > values->count || values->all[key - 1].generation != generation)
         return NULL;

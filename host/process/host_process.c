@@ -132,7 +132,7 @@ static struct th_mailbox *take_slot(void)
 }
 
 /* NULL from the first index on that was never taken. */
-static struct th_mailbox *slot_at(uint32_t index)
+static struct th_mailbox *host_process_slot_at(uint32_t index)
 {
     struct th_mailbox *page;
     bool there;
@@ -404,7 +404,7 @@ void th_process_each(th_host_arrived *arrived, void (*seen)(void *context, void 
 {
     struct th_mailbox *slot;
 
-    for (uint32_t index = 0; (slot = slot_at(index)); index++) {
+    for (uint32_t index = 0; (slot = host_process_slot_at(index)); index++) {
         pthread_mutex_lock(&slot->lock);
         if (!is_here(slot, TH_NONE) && slot->arrived == arrived)
             seen(context, slot->context, th_process_pid(slot));

@@ -179,8 +179,8 @@ static int ask_resolver(const struct th_tcp_address *address, const struct addri
  * soon as *STOP is not 0. An answer that comes later than that is taken by a thread of its own,
  * which forgets it.
  */
-static enum th_status look_up(const struct th_tcp_address *address, const volatile int *stop,
-                              int64_t deadline, struct addrinfo **found)
+static enum th_status tcp_look_up(const struct th_tcp_address *address, const volatile int *stop,
+                                  int64_t deadline, struct addrinfo **found)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
                              .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
@@ -308,7 +308,7 @@ enum th_status th_replay_tcp_connect(const struct th_tcp_address *address, const
 {
     int64_t deadline = th_clock_real_monotonic() + (int64_t)milliseconds * MS;
     struct addrinfo *found = NULL;
-    enum th_status status = look_up(address, stop, deadline, &found);
+    enum th_status status = tcp_look_up(address, stop, deadline, &found);
 
     *fd = -1;
     if (status != TH_OK)

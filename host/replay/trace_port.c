@@ -198,7 +198,7 @@ static inline bool skim_quickly(struct th_record *record, struct th_event *event
 /* The long way. */
 
 /* A term that is no trace message. */
-static enum th_status no_message(const struct th_record *record, struct th_event *event)
+static enum th_status trace_port_no_message(const struct th_record *record, struct th_event *event)
 {
     size_t size = (size_t)(record->end - record->data) - 1;
     size_t used = th_etf_skip(record->data + 1, size);
@@ -269,7 +269,7 @@ static enum th_status skim_trace(struct th_record *record, struct th_event *even
         (!th_is_pid(event->tracee) && !th_is_port(event->tracee)) ||
         !skim_tag(record, event, p + used, arity)) {
         th_error_clear();
-        return no_message(record, event);
+        return trace_port_no_message(record, event);
     }
     learn_prefix(record, event, p);
     return TH_OK;
@@ -317,7 +317,7 @@ static enum th_status skim_slowly(struct th_record *record, struct th_event *eve
     }
     p = th_replay_raw_tuple(p + 1, record->end, &arity);
     if (!p || !(p = th_replay_raw_atom(p, record->end, &kind)))
-        return no_message(record, event);
+        return trace_port_no_message(record, event);
     if (!record->begun)
         record->etf.utf8_atoms = kind.utf8;
     record->begun = true;
@@ -328,7 +328,7 @@ static enum th_status skim_slowly(struct th_record *record, struct th_event *eve
     else if (th_replay_raw_is(&kind, "seq_trace") && (arity == 3 || arity == 4))
         return skim_seq_trace(record, event, p, arity);
     else
-        return no_message(record, event);
+        return trace_port_no_message(record, event);
     return skim_trace(record, event, p, arity);
 }
 

@@ -77,8 +77,8 @@ th_term *th_runtime_terms_copy(th_env *env, int count, const th_term terms[])
 
 /* What the function left in an environment of its own goes to where it is kept: ANSWER, the
  * exception, its next step. */
-static void leave(struct surroundings *s, struct th_process *process, struct th_call *call,
-                  th_term *answer)
+static void call_steps_leave(struct surroundings *s, struct th_process *process,
+                             struct th_call *call, th_term *answer)
 {
     th_env *env = call->env;
 
@@ -108,7 +108,7 @@ static void clear_next(struct th_process *process, enum th_step step)
     process->next.argc = 0;
 }
 
-static void conclude(struct th_process *process, th_term outcome)
+static void call_steps_conclude(struct th_process *process, th_term outcome)
 {
     process->outcome = outcome;
     clear_next(process, TH_STEP_CONCLUDE);
@@ -154,7 +154,7 @@ static void resolve(struct th_process *process, struct th_call *outer)
     th_progress_leave();
     if (!callee) {
         th_runtime_exception_of_callee(process, outer, TH_AM(undef), &now);
-        conclude(process, TH_NONE);
+        call_steps_conclude(process, TH_NONE);
         return;
     }
 
@@ -172,7 +172,7 @@ static void resolve(struct th_process *process, struct th_call *outer)
     };
     if (outer && where != ERL_NIF_THR_NORMAL_SCHEDULER && where != th_self.scheduler->type) {
         th_runtime_exception_of_callee(process, outer, th_atom("nested_dirty"), &now);
-        conclude(process, TH_NONE);
+        call_steps_conclude(process, TH_NONE);
         th_code_instance_leave(callee->instance);
         return;
     }
@@ -271,13 +271,13 @@ static __attribute__((noinline)) void interpret(struct surroundings *s, struct t
     }
     if (class != TH_RAISED_NOTHING) {
         th_runtime_exception_of_call(process, &left, class, reason);
-        conclude(process, TH_NONE);
+        call_steps_conclude(process, TH_NONE);
     } else if (answer != TH_NONE) {
         th_traced_probed_return(&left);
-        conclude(process, answer);
+        call_steps_conclude(process, answer);
     } else if (process->next.step == TH_STEP_NONE) {
         process->raised = left.passed;
-        conclude(process, TH_NONE);
+        call_steps_conclude(process, TH_NONE);
     } else if (process->then_is_set) {
         TH_ARRAY_GROW(process->frames, process->frame_count, process->frame_capacity);
         process->frames[process->frame_count++] = process->then;
@@ -325,12 +325,12 @@ static void run_step(struct th_process *process, struct th_call *outer,
     if (!outer)
         th_runtime_thread_runs(NULL);
     if (s.own)
-        leave(&s, process, &call, &answer);
+        call_steps_leave(&s, process, &call, &answer);
     if (just_returns(call.env, answer)) {
         give_back(&s);
         process->then_is_set = false;
         th_traced_probed_return(&call);
-        conclude(process, answer);
+        call_steps_conclude(process, answer);
         th_code_instance_leave(now->callee->instance);
     } else {
         interpret(&s, &call, now->argv, answer);

@@ -97,7 +97,7 @@ static void fail_order(struct th_code_order *order, enum th_code_refusal refusal
 
 /* --- Carrying out ----------------------------------------------------------------------------- */
 
-static void finish(struct th_code_order *order)
+static void code_order_finish(struct th_code_order *order)
 {
     struct th_finished *finished = th_alloc((order->count + 1) * sizeof *finished);
     struct th_finish f = {.prepared = order->prepared,
@@ -125,14 +125,14 @@ static void finish(struct th_code_order *order)
     th_free(finished);
 }
 
-static void carry_out(struct th_code_order *order)
+static void code_order_carry_out(struct th_code_order *order)
 {
     enum th_status status;
     bool had;
 
     switch (order->command) {
     case TH_CODE_LOAD:
-        finish(order);
+        code_order_finish(order);
         break;
     case TH_CODE_PURGE:
         status = th_code_purge(order->module, order->purge, &had);
@@ -161,7 +161,7 @@ static void send_answer(struct th_code_order *order)
 
 /* --- The thread ------------------------------------------------------------------------------- */
 
-static void *run(void *unused)
+static void *code_order_run(void *unused)
 {
     pthread_setname_np(pthread_self(), "loader");
     th_crash_thread_begin();
@@ -179,7 +179,7 @@ static void *run(void *unused)
         pthread_mutex_unlock(&loader.lock);
         if (th_process_alive(order->process)) {
             if (order->answer == TH_NONE)
-                carry_out(order);
+                code_order_carry_out(order);
             send_answer(order);
         }
         free_order(order);
@@ -197,7 +197,7 @@ static void submit_order(struct th_code_order *order)
     int error;
 
     pthread_mutex_lock(&loader.lock);
-    error = loader.running ? 0 : th_runtime_thread_create(&loader.thread, run, NULL);
+    error = loader.running ? 0 : th_runtime_thread_create(&loader.thread, code_order_run, NULL);
     if (!error) {
         loader.running = true;
         *loader.end = order;
@@ -218,7 +218,7 @@ static void submit_order(struct th_code_order *order)
 /* --- Processes that wait ---------------------------------------------------------------------- */
 
 /* Prepares what is to be loaded. */
-static void prepare(struct th_code_order *order, th_term paths, th_term info)
+static void code_order_prepare(struct th_code_order *order, th_term paths, th_term info)
 {
     enum th_status status = TH_OK;
     struct th_library *library;
@@ -239,7 +239,7 @@ static void prepare(struct th_code_order *order, th_term paths, th_term info)
     th_error_clear();
 }
 
-static void go_on(struct th_process *process, const struct th_message *answer)
+static void code_order_go_on(struct th_process *process, const struct th_message *answer)
 {
     (void)answer;
     process->code_ordered = false;
@@ -253,7 +253,7 @@ bool th_runtime_code_step(struct th_process *process)
     const th_term *request;
 
     if (process->code_ordered)
-        return th_runtime_mailbox_await(process, go_on);
+        return th_runtime_mailbox_await(process, code_order_go_on);
     request = th_tuple_elements(process->next.argv[0]);
     order = th_alloc_zero(sizeof *order);
     order->command = (enum th_code_command)th_small_value(request[0]);
@@ -263,7 +263,7 @@ bool th_runtime_code_step(struct th_process *process)
     th_env_init(&order->env, TH_ENV_PLAIN);
     th_runtime_thread_runs(process->next.callee->name); /* the function that has asked */
     if (order->command == TH_CODE_LOAD)
-        prepare(order, request[1], request[2]);
+        code_order_prepare(order, request[1], request[2]);
     else
         order->module = request[1];
     process->next.argv[0] = TH_NONE;

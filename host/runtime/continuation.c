@@ -24,7 +24,7 @@ th_term th_runtime_call_raise(th_env *env, enum th_raised class, th_term reason)
     return TH_NONE;
 }
 
-static th_term refuse(th_env *env)
+static th_term continuation_refuse(th_env *env)
 {
     return th_runtime_call_raise(env, TH_RAISED_ERROR, TH_AM(badarg));
 }
@@ -79,7 +79,7 @@ th_term th_runtime_call_pass(th_env *env, const struct th_exception_raised *exce
 
     if (!call || exception->class == TH_RAISED_NOTHING ||
         !th_get_list_length(exception->stack, &length))
-        return refuse(env);
+        return continuation_refuse(env);
     set_next(call, &(struct th_continuation){.step = TH_STEP_NONE});
     call->passed = (struct th_exception_raised){
         .class = exception->class,
@@ -112,7 +112,7 @@ th_term th_runtime_call_schedule(th_env *env, const char *function, int flags,
     if (call && where && argc >= 0 && argc <= TH_MOST_ARGUMENTS)
         name = th_atom_latin1(function, strlen(function));
     if (name == TH_NONE)
-        return refuse(env);
+        return continuation_refuse(env);
     if (call->outer && where != ERL_NIF_THR_NORMAL_SCHEDULER && where != env->thread)
         return th_runtime_call_raise(env, TH_RAISED_ERROR, th_atom("nested_dirty"));
     set_next(call, &(struct th_continuation){
@@ -150,13 +150,13 @@ th_term th_runtime_call_tail(th_env *env, th_term module, th_term function, int 
                              const th_term argv[])
 {
     if (!call_next(th_runtime_call_of(env), module, function, argc, argv, "th_tail_call"))
-        return refuse(env);
+        return continuation_refuse(env);
     return TH_NONE;
 }
 
 /* The function of CALL, going on with THEN. */
-static struct th_continuation place_of(struct th_call *call, const struct th_call_then *then,
-                                       const char *by)
+static struct th_continuation continuation_place_of(struct th_call *call,
+                                                    const struct th_call_then *then, const char *by)
 {
     th_term *argv = th_runtime_terms_keep(call->env, 1, then->kept, then->terms, by);
 
@@ -185,9 +185,9 @@ th_term th_runtime_call_and_then(th_env *env, th_term module, th_term function, 
     struct th_call *call = th_runtime_call_of(env);
 
     if (!can_keep(then) || !call_next(call, module, function, argc, argv, "th_call_then"))
-        return refuse(env);
+        return continuation_refuse(env);
     call->process->then =
-        (struct th_frame_kept){place_of(call, then, "th_call_then"), then->catches};
+        (struct th_frame_kept){continuation_place_of(call, then, "th_call_then"), then->catches};
     call->process->then_is_set = true;
     return TH_NONE;
 }
@@ -200,7 +200,7 @@ static bool can_wait(th_env *env, const struct th_call *call, const struct th_ca
     if (call && can_keep(then))
         th_runtime_call_raise(env, TH_RAISED_ERROR, th_atom("nested_await"));
     else
-        refuse(env);
+        continuation_refuse(env);
     return false;
 }
 
@@ -232,14 +232,14 @@ th_term th_runtime_call_code(th_env *env, const struct th_code_request *request,
     struct th_continuation next;
 
     if (!call || !can_keep(then))
-        return refuse(env);
+        return continuation_refuse(env);
     asked.what = th_check_term(env, request->what, "th_load_code");
     asked.info = th_check_term(env, request->info, "th_load_code");
     if (!can_be_asked(&asked))
-        return refuse(env);
+        return continuation_refuse(env);
     if (call->outer)
         return th_runtime_call_raise(env, TH_RAISED_ERROR, th_atom("nested_await"));
-    next = place_of(call, then, "th_load_code");
+    next = continuation_place_of(call, then, "th_load_code");
     next.step = TH_STEP_CODE;
     if (asked.command == TH_CODE_LOAD)
         next.where = ERL_NIF_THR_DIRTY_IO_SCHEDULER;
@@ -258,7 +258,7 @@ th_term th_runtime_call_await(th_env *env, const struct th_call_then *then, int6
 
     if (!can_wait(env, call, then))
         return TH_NONE;
-    next = place_of(call, then, "th_await");
+    next = continuation_place_of(call, then, "th_await");
     next.step = TH_STEP_AWAIT;
     next.deadline = milliseconds; /* below 0: none; 0: at once */
     if (milliseconds > 0)
@@ -273,7 +273,7 @@ th_term th_runtime_call_skip(th_env *env)
     struct th_call *call = th_runtime_call_of(env);
 
     if (!call || call->outer || !call->process->offered)
-        return refuse(env);
+        return continuation_refuse(env);
     set_next(call, &(struct th_continuation){.step = TH_STEP_SKIP,
                                              .where = ERL_NIF_THR_NORMAL_SCHEDULER});
     return TH_NONE;
@@ -307,7 +307,7 @@ th_term th_runtime_call_file(th_env *env, struct th_file_operation *operation,
     }
     kept = th_make_magic(env, operation, keep_operation, release_operation, (uint32_t[3]){0});
     operation->process = call->process->pid;
-    next = place_of(call, then, "th_file");
+    next = continuation_place_of(call, then, "th_file");
     next.step = TH_STEP_FILE;
     next.argv[0] = kept;
     set_next(call, &next);

@@ -43,7 +43,7 @@ void th_runtime_dirty_arrived(struct th_process *process, const struct th_messag
     }
 }
 
-static void let_go(void *context)
+static void dirty_end_let_go(void *context)
 {
     struct th_process *process = context;
 
@@ -57,7 +57,7 @@ static void let_go(void *context)
 
 void th_runtime_dirty_let_go_at_last(struct th_process *process)
 {
-    th_process_with(process->mailbox, let_go, process);
+    th_process_with(process->mailbox, dirty_end_let_go, process);
 }
 
 static void take_back(void *context)

@@ -52,8 +52,8 @@ struct trace {
 };
 
 /* AT: its code, of which the line is due. */
-static void add(struct trace *trace, th_term module, th_term function, th_term arguments,
-                uintptr_t at)
+static void exception_add(struct trace *trace, th_term module, th_term function, th_term arguments,
+                          uintptr_t at)
 {
     if (trace->count < DEPTH)
         trace->entries[trace->count++] = th_make_tuple_of(trace->env, module, function, arguments,
@@ -61,14 +61,14 @@ static void add(struct trace *trace, th_term module, th_term function, th_term a
 }
 
 /* A function that waits, as it was called. */
-static void add_waiting(struct trace *trace, struct th_mfa name, uintptr_t at)
+static void exception_add_waiting(struct trace *trace, struct th_mfa name, uintptr_t at)
 {
-    add(trace, name.module, name.function, th_small((int)name.arity), at);
+    exception_add(trace, name.module, name.function, th_small((int)name.arity), at);
 }
 
 /* Before the return address RETURNS, if that is in the library of CALL: not if its code has ended
  * with a jump to the host, as optimised code does. Else where what runs begins. */
-static uintptr_t place_in(const struct th_call *call, uintptr_t returns)
+static uintptr_t exception_place_in(const struct th_call *call, uintptr_t returns)
 {
     return returns && th_library_executes(call->callee->library, returns - 1, 1)
                ? returns - 1
@@ -85,15 +85,15 @@ static void add_outer(struct trace *trace, const struct th_process *process, siz
     for (;;) {
         for (; i > from && trace->count < DEPTH; i--) {
             const struct th_continuation *then = &process->frames[i - 1].then;
-            add_waiting(trace,
-                        th_runtime_code_name(then->callee, then->name, then->goes_on, then->argc),
-                        (uintptr_t)then->code);
+            exception_add_waiting(
+                trace, th_runtime_code_name(then->callee, then->name, then->goes_on, then->argc),
+                (uintptr_t)then->code);
         }
         if (!call || trace->count == DEPTH)
             return;
-        add_waiting(trace,
-                    th_runtime_code_name(call->callee, call->function, call->goes_on, call->argc),
-                    place_in(call, call->calls_at));
+        exception_add_waiting(
+            trace, th_runtime_code_name(call->callee, call->function, call->goes_on, call->argc),
+            exception_place_in(call, call->calls_at));
         from = call->frames;
         call = call->outer;
     }
@@ -108,13 +108,14 @@ void th_runtime_exception_of_call(struct th_process *process, const struct th_ca
                                   enum th_raised class, th_term reason)
 {
     struct trace trace = {.env = call->env};
-    uintptr_t at = place_in(call, call->raised_at);
+    uintptr_t at = exception_place_in(call, call->raised_at);
 
     if (call->goes_on)
-        add_waiting(&trace, th_runtime_callee_name(call->callee), at);
+        exception_add_waiting(&trace, th_runtime_callee_name(call->callee), at);
     else
-        add(&trace, th_library_name(call->callee->library), th_code_name_atom(call->function),
-            th_make_list(call->env, call->argv, (size_t)call->argc), at);
+        exception_add(&trace, th_library_name(call->callee->library),
+                      th_code_name_atom(call->function),
+                      th_make_list(call->env, call->argv, (size_t)call->argc), at);
     add_outer(&trace, process, call->frames, call->outer);
     process->raised = (struct th_exception_raised){class, true, reason, stack_of(&trace)};
 }
@@ -125,8 +126,8 @@ void th_runtime_exception_of_callee(struct th_process *process, struct th_call *
     th_env *env = outer ? outer->env : process->env;
     struct trace trace = {.env = env};
 
-    add(&trace, callee->module, callee->function,
-        th_make_list(env, callee->argv, (size_t)callee->argc), 0);
+    exception_add(&trace, callee->module, callee->function,
+                  th_make_list(env, callee->argv, (size_t)callee->argc), 0);
     add_outer(&trace, process, process->base, outer);
     process->raised = (struct th_exception_raised){TH_RAISED_ERROR, true, error, stack_of(&trace)};
 }
@@ -151,7 +152,7 @@ static th_term string_of(th_env *env, const char *text)
     return th_make_list(env, characters, count);
 }
 
-static bool find_line(struct th_library *library, uintptr_t address, struct th_line *line)
+static bool exception_find_line(struct th_library *library, uintptr_t address, struct th_line *line)
 {
     return address && th_library_line(library, address, line) && line->file;
 }
@@ -160,7 +161,7 @@ th_term th_runtime_source_place(th_env *env, struct th_library *library, uintptr
 {
     struct th_line line;
 
-    if (!find_line(library, address, &line))
+    if (!exception_find_line(library, address, &line))
         return TH_AM(undefined);
     return th_make_tuple_of(env, string_of(env, line.file), th_small((int64_t)line.line));
 }
@@ -170,7 +171,7 @@ th_term th_runtime_source_location(th_env *env, struct th_library *library, uint
     struct th_line line;
     th_term both[2];
 
-    if (!find_line(library, address, &line))
+    if (!exception_find_line(library, address, &line))
         return TH_NIL;
     both[0] = th_make_tuple_of(env, th_atom("file"), string_of(env, line.file));
     both[1] = th_make_tuple_of(env, th_atom("line"), th_small((int64_t)line.line));

@@ -44,7 +44,7 @@ static void report_over(struct th_file_operation *operation)
     th_file_operation_drop(operation);
 }
 
-static void go_on(struct th_process *process, const struct th_message *answer)
+static void file_wait_go_on(struct th_process *process, const struct th_message *answer)
 {
     struct th_file_operation *operation = operation_of(answer);
 
@@ -73,7 +73,7 @@ bool th_runtime_file_step(struct th_process *process)
                                                                .user_tag = th_buffer_text(&tag)});
         th_buffer_free(&tag);
     }
-    return th_runtime_mailbox_await(process, go_on);
+    return th_runtime_mailbox_await(process, file_wait_go_on);
 }
 
 void th_runtime_file_end(struct th_process *process)

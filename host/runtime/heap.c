@@ -73,7 +73,7 @@ struct sum {
     size_t words, most;
 };
 
-static void add_words(void *context, th_term **terms, int count)
+static void heap_add_words(void *context, th_term **terms, int count)
 {
     struct sum *sum = context;
 
@@ -104,7 +104,7 @@ void th_runtime_heap_collect(struct th_process *process)
 
     if (size <= before)
         return;
-    each_root(process, add_words, &sum);
+    each_root(process, heap_add_words, &sum);
     if (sum.words > sum.most) {
         collect_later(process, size, before);
         return;

@@ -17,7 +17,7 @@
 /* --- Arriving -------------------------------------------------------------------------------- */
 
 /* Under the mailbox's lock. A process waits for a normal scheduler only. */
-static void wake(struct th_process *process)
+static void mailbox_wake(struct th_process *process)
 {
     if (process->waiting) {
         process->waiting = false;
@@ -37,7 +37,7 @@ void th_runtime_mailbox_wake(void *context, const struct th_message *message)
     if (__builtin_expect(
             atomic_load_explicit(&process->dirty, memory_order_relaxed) == TH_DIRTY_LET_GO, 0))
         th_runtime_dirty_arrived(process, message);
-    wake(process);
+    mailbox_wake(process);
 }
 
 /* Under the mailbox's lock. */
@@ -46,7 +46,7 @@ void th_runtime_mailbox_timed_out(void *context)
     struct th_process *process = context;
 
     process->timed_out = true;
-    wake(process);
+    mailbox_wake(process);
 }
 
 void th_runtime_inbox_add(struct th_process *process, struct th_message *message)
@@ -99,7 +99,7 @@ bool th_runtime_call_process_alive(const th_env *env)
 }
 
 /* Takes the message at PLACE out of the inbox. */
-static struct th_message *take_out(struct th_process *process, struct th_message **place)
+static struct th_message *mailbox_take_out(struct th_process *process, struct th_message **place)
 {
     struct th_message *message = *place;
 
@@ -115,7 +115,7 @@ void th_runtime_inbox_drop(struct th_process *process, struct th_message **place
 {
     if (process->offer == &(*place)->next)
         process->offer = place;
-    th_process_message_free(take_out(process, place));
+    th_process_message_free(mailbox_take_out(process, place));
 }
 
 /* --- Waiting --------------------------------------------------------------------------------- */
@@ -177,9 +177,9 @@ bool th_runtime_mailbox_await(struct th_process *process,
 /* --- Offering -------------------------------------------------------------------------------- */
 
 /* The message that is offered is taken. */
-static struct th_message *receive(struct th_process *process)
+static struct th_message *mailbox_receive(struct th_process *process)
 {
-    struct th_message *message = take_out(process, process->offer);
+    struct th_message *message = mailbox_take_out(process, process->offer);
 
     if (TH_PROBE_ENABLED(message__receive))
         th_traced_probe_receive(process, message);
@@ -188,7 +188,7 @@ static struct th_message *receive(struct th_process *process)
 }
 
 /* Goes on with the next message, or with none. */
-static void offer(struct th_process *process)
+static void mailbox_offer(struct th_process *process)
 {
     struct th_continuation *next = &process->next;
 
@@ -198,7 +198,7 @@ static void offer(struct th_process *process)
         process->offer = &process->inbox;
     if (next->step == TH_STEP_RECEIVE) {
         if (process->offered)
-            process->request->message = receive(process);
+            process->request->message = mailbox_receive(process);
         process->offered = NULL;
         th_runtime_request_finish(process, TH_CALL_RETURNED, TH_NONE);
         return;
@@ -237,7 +237,7 @@ bool th_runtime_mailbox_offer(struct th_process *process)
             th_runtime_timer_start(process, deadline);
         return th_runtime_mailbox_wait(process);
     }
-    offer(process);
+    mailbox_offer(process);
     return true;
 }
 
@@ -262,6 +262,6 @@ void th_runtime_mailbox_offered(struct th_process *process)
         process->offer = &message->next;
         return;
     }
-    th_runtime_heap_attach(process, receive(process));
+    th_runtime_heap_attach(process, mailbox_receive(process));
     process->offer = &process->inbox;
 }

@@ -92,7 +92,7 @@ th_term th_runtime_process_spawn(struct th_call *call, th_term module, th_term f
 /* --- A turn ---------------------------------------------------------------------------------- */
 
 /* What was asked of it is done. True: it goes on. */
-static bool conclude(struct th_process *process)
+static bool process_life_conclude(struct th_process *process)
 {
     static const enum th_call_end ends[] = {
         [TH_RAISED_ERROR] = TH_CALL_RAISED,
@@ -131,7 +131,7 @@ static bool is_back(struct th_process *process)
 
 /* Runs code, on any thread. A dirty one has let go of the process, unless that is told: false, the
  * process has ended meanwhile, and is not this thread's any more. */
-static bool run(struct th_process *process)
+static bool process_life_run(struct th_process *process)
 {
     bool dirty = th_self.scheduler->type != ERL_NIF_THR_NORMAL_SCHEDULER;
 
@@ -151,12 +151,12 @@ static bool run(struct th_process *process)
 }
 
 /* One step. False: the process has ended, or waits; it is not this thread's any more. */
-static bool step(struct th_process *process)
+static bool process_life_step(struct th_process *process)
 {
     switch (process->next.step) {
     case TH_STEP_RUN:
     case TH_STEP_CALL:
-        return run(process);
+        return process_life_run(process);
     case TH_STEP_AWAIT:
     case TH_STEP_RECEIVE:
         return th_runtime_mailbox_offer(process);
@@ -165,7 +165,7 @@ static bool step(struct th_process *process)
     case TH_STEP_CODE:
         return th_runtime_code_step(process);
     case TH_STEP_CONCLUDE:
-        return conclude(process);
+        return process_life_conclude(process);
     default:
         return th_runtime_mailbox_wait(process);
     }
@@ -241,7 +241,7 @@ void th_runtime_process_turn(struct th_process *process)
             th_runtime_queue_add(process);
             return;
         }
-    } while (step(process));
+    } while (process_life_step(process));
 }
 
 /* --- The end --------------------------------------------------------------------------------- */
@@ -252,7 +252,7 @@ static pthread_cond_t ends = PTHREAD_COND_INITIALIZER;
 static _Atomic bool ends_awaited; /* relaxed: who waits looks again every now and then */
 
 /* The end as others see it. Dead first, then told: who is told finds it dead. */
-static void leave(struct th_process *process, th_term reason)
+static void process_life_leave(struct th_process *process, th_term reason)
 {
     struct th_host_remains remains;
 
@@ -268,7 +268,7 @@ static void leave(struct th_process *process, th_term reason)
 }
 
 /* Ends the part of the process that others do not see. No code runs for the process any more. */
-static void finish(struct th_process *process)
+static void process_life_finish(struct th_process *process)
 {
     th_traced_open_drop_all(process);
     th_traced_probed_out(process);
@@ -304,10 +304,10 @@ void th_runtime_process_end(struct th_process *process, th_term reason)
 {
     struct th_request *request = process->request;
 
-    leave(process, reason);
+    process_life_leave(process, reason);
     if (request)
         th_runtime_request_end(request, reason);
-    finish(process);
+    process_life_finish(process);
 }
 
 /* By a normal scheduler: ends a process that was let go of (dirty_end.c), and then what the dirty
@@ -316,13 +316,13 @@ static void end_meanwhile(struct th_process *process)
 {
     if (!process->ending) {
         th_runtime_mailbox_look(process);
-        leave(process, process->ending->term);
+        process_life_leave(process, process->ending->term);
         th_traced_tracepoint_leave(process);
         th_resource_reap();
         if (th_runtime_dirty_goes_on(process))
             return;
     }
-    finish(process);
+    process_life_finish(process);
 }
 
 /* --- Who there is ---------------------------------------------------------------------------- */
@@ -360,7 +360,7 @@ static void see_one(void *context, void *what, th_term pid)
     };
 }
 
-static size_t see_all(struct th_process_seen **processes)
+static size_t process_life_see_all(struct th_process_seen **processes)
 {
     struct seen_list list = {0};
 
@@ -371,7 +371,7 @@ static size_t see_all(struct th_process_seen **processes)
 
 size_t th_runtime_list(struct th_process_seen **processes)
 {
-    size_t count = see_all(processes);
+    size_t count = process_life_see_all(processes);
 
     for (size_t i = 0; i < count; i++)
         (*processes)[i].name = th_process_name_of((*processes)[i].pid);
@@ -384,7 +384,7 @@ size_t th_runtime_list(struct th_process_seen **processes)
 void th_runtime_processes_purge(const struct th_instance *instance)
 {
     struct th_process_seen *processes;
-    size_t count = see_all(&processes);
+    size_t count = process_life_see_all(&processes);
 
     for (size_t i = 0; i < count; i++)
         th_runtime_signal_send(processes[i].pid, TH_SIGNAL_PURGE, TH_NONE, instance->serial,
@@ -431,7 +431,7 @@ void th_runtime_kill_all(void)
     atomic_store_explicit(&ends_awaited, true, memory_order_relaxed);
     while (waits) {
         struct th_process_seen *seen;
-        size_t count = see_all(&seen), driven = 0;
+        size_t count = process_life_see_all(&seen), driven = 0;
         struct timespec until;
 
         for (size_t i = 0; i < count; i++) {

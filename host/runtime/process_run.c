@@ -38,7 +38,7 @@ static void wait_for(sem_t *semaphore)
 }
 
 /* False: the process has ended before it began. */
-static bool ask(struct th_process *process, struct th_request *request)
+static bool process_run_ask(struct th_process *process, struct th_request *request)
 {
     bool asked;
 
@@ -55,7 +55,7 @@ static enum th_call_end ask_call(struct th_process *process, struct th_request *
                                  th_term *result)
 {
     request->what = TH_REQUEST_CALL;
-    if (!ask(process, request)) {
+    if (!process_run_ask(process, request)) {
         *result = th_copy(request->env, process->end_message->term);
         return TH_CALL_ENDED;
     }
@@ -90,7 +90,7 @@ struct th_message *th_runtime_run_receive(struct th_process *process, int64_t na
 
     if (nanoseconds > 0)
         request.deadline = th_runtime_timer_in(nanoseconds);
-    ask(process, &request);
+    process_run_ask(process, &request);
     return request.message;
 }
 

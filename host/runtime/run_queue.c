@@ -173,7 +173,7 @@ static bool begin_to_watch(const struct run_queue *own)
 }
 
 /* As sleep_in(), but for a moment. The caller looks for work next. */
-static void watch(struct run_queue *own)
+static void run_queue_watch(struct run_queue *own)
 {
     struct timespec until = th_runtime_moment(CLOCK_MONOTONIC, WATCH);
 
@@ -201,8 +201,8 @@ bool th_runtime_run_queue_poked(unsigned own)
 /* --- The lists ------------------------------------------------------------------------------- */
 
 /* COUNT processes from FIRST to *END. How many there were before. */
-static unsigned append(struct run_queue *queue, struct th_process *first, struct th_process **end,
-                       unsigned count)
+static unsigned run_queue_append(struct run_queue *queue, struct th_process *first,
+                                 struct th_process **end, unsigned count)
 {
     unsigned before;
 
@@ -222,7 +222,7 @@ void th_runtime_run_queue_add(struct th_process *process)
     unsigned before;
 
     process->behind = NULL;
-    before = append(&queues[at], process, &process->behind, 1);
+    before = run_queue_append(&queues[at], process, &process->behind, 1);
     if (atomic_load(&asleep) > 0 && atomic_load(&looking) == 0 &&
         !(own && before == 0 && atomic_load(&watching) > 0))
         wake_one(at);
@@ -230,8 +230,9 @@ void th_runtime_run_queue_add(struct th_process *process)
 
 /* Takes half of what is in QUEUE, at least one and at most MOST, the oldest first; *REST is what
  * comes behind the first, *END its end, *COUNT how many there are behind it. */
-static struct th_process *take(struct run_queue *queue, unsigned most, struct th_process **rest,
-                               struct th_process ***end, unsigned *count)
+static struct th_process *run_queue_take(struct run_queue *queue, unsigned most,
+                                         struct th_process **rest, struct th_process ***end,
+                                         unsigned *count)
 {
     struct th_process *first, *last;
     unsigned length, taken;
@@ -266,7 +267,7 @@ static struct th_process *take_one(struct run_queue *queue)
 
     if (atomic_load(&queue->length) == 0)
         return NULL;
-    return take(queue, 1, &rest, &end, &count);
+    return run_queue_take(queue, 1, &rest, &end, &count);
 }
 
 /* Moves half of OTHER's processes to OWN, but for one, which is returned. */
@@ -274,10 +275,10 @@ static struct th_process *steal(struct run_queue *own, struct run_queue *other)
 {
     struct th_process *rest, **end;
     unsigned count;
-    struct th_process *process = take(other, MOST_TAKEN, &rest, &end, &count);
+    struct th_process *process = run_queue_take(other, MOST_TAKEN, &rest, &end, &count);
 
     if (process && count > 0)
-        append(own, rest, end, count);
+        run_queue_append(own, rest, end, count);
     return process;
 }
 
@@ -323,7 +324,7 @@ static void pause_a_round(void)
 }
 
 /* WATCHED: it is the one that watches, and no more. */
-static struct th_process *look(struct run_queue *own, bool watched)
+static struct th_process *run_queue_look(struct run_queue *own, bool watched)
 {
     struct th_process *process = NULL;
 
@@ -371,10 +372,10 @@ struct th_process *th_runtime_run_queue_next(unsigned number)
         process = take_one(own);
     if (!process) {
         atomic_store_explicit(&own->idle, true, memory_order_relaxed);
-        process = look(own, false);
+        process = run_queue_look(own, false);
         while (!process && !atomic_load(&own->poked) && begin_to_watch(own)) {
-            watch(own);
-            process = look(own, true);
+            run_queue_watch(own);
+            process = run_queue_look(own, true);
         }
         if (!process && !atomic_load(&own->poked))
             sleep_in(own); /* then it is asked again */

@@ -74,7 +74,7 @@ static struct errand {
 
 /* True if the calling thread, which may be none of the runtime, has not yet done its part; then it
  * must. */
-static bool take_part(void)
+static bool scheduler_take_part(void)
 {
     struct th_scheduler_thread *thread = th_runtime_thread_current();
     struct th_queue *queue;
@@ -107,7 +107,7 @@ static void do_part(void)
 /* Does what th_runtime_errand() of another thread asks of this one. */
 static void do_errand(void)
 {
-    if (take_part())
+    if (scheduler_take_part())
         do_part();
 }
 
@@ -115,7 +115,7 @@ void th_runtime_errand(void (*function)(void *argument), void *argument)
 {
     pthread_mutex_lock(&errand_lock);
     while (errand_now.function) {
-        if (take_part()) {
+        if (scheduler_take_part()) {
             pthread_mutex_unlock(&errand_lock);
             do_part();
             pthread_mutex_lock(&errand_lock);
@@ -212,7 +212,7 @@ static void run_normal(struct th_queue *queue, const struct th_scheduler_thread 
     }
 }
 
-static void *run_thread(void *context)
+static void *scheduler_run_thread(void *context)
 {
     struct th_scheduler_thread *thread = context;
     struct th_queue *queue = &th_runtime_queues[thread->self.type];
@@ -259,7 +259,7 @@ static void add_thread(struct th_queue *queue)
     int error;
 
     thread->errands = queue->errands;
-    error = th_runtime_thread_create(&thread->id, run_thread, thread);
+    error = th_runtime_thread_create(&thread->id, scheduler_run_thread, thread);
     if (!error) {
         queue->count++;
         queue->running++;

@@ -49,7 +49,7 @@ static th_term label_of(const struct th_seq *seq)
     return seq->label ? seq->label->term : th_small(0);
 }
 
-static void drop(struct th_message **held)
+static void seq_token_drop(struct th_message **held)
 {
     if (*held)
         th_process_message_free(*held);
@@ -58,13 +58,13 @@ static void drop(struct th_message **held)
 
 void th_runtime_seq_end(struct th_seq *seq)
 {
-    drop(&seq->label);
+    seq_token_drop(&seq->label);
     seq->set = false;
 }
 
 static void end_tag(struct th_seq *seq)
 {
-    drop(&seq->tag);
+    seq_token_drop(&seq->tag);
     seq->tag_stays = seq->tag_spreads = false;
 }
 
@@ -86,7 +86,7 @@ enum th_time_kind th_runtime_seq_time(const struct th_seq *seq)
 }
 
 /* ACTION, which is a flag of the token as well, is to be told. */
-static bool is_told(const struct th_process *process, th_term action)
+static bool seq_token_is_told(const struct th_process *process, th_term action)
 {
     return th_traced_tracepoint_is_wanted(process, TH_TAG_seq_trace) &&
            process->seq.flags & flag_of(action);
@@ -97,7 +97,7 @@ void th_runtime_seq_taken(struct th_process *process)
     if (!process->seq_untold)
         return;
     process->seq_untold = false;
-    if (is_told(process, TH_AM(receive)))
+    if (seq_token_is_told(process, TH_AM(receive)))
         th_traced_tracepoint_seq(process, &process->seq, TH_AM(receive), process->seq.from,
                                  process->pid, process->offered->term);
 }
@@ -109,7 +109,7 @@ static void hold(struct th_message **held, th_term term)
 {
     struct th_message *copy = th_process_message_create(term);
 
-    drop(held);
+    seq_token_drop(held);
     *held = copy;
 }
 
@@ -172,7 +172,7 @@ th_term th_runtime_seq_send(struct th_process *process, th_env *env, th_term to,
     if (!process->seq.set)
         return send_tag(&process->seq, env, TH_NONE);
     count_up(process);
-    if (is_told(process, TH_AM(send)))
+    if (seq_token_is_told(process, TH_AM(send)))
         th_traced_tracepoint_seq(process, &process->seq, TH_AM(send), process->pid, to, message);
     return send_tag(&process->seq, env, th_runtime_seq_token(process, env));
 }
@@ -216,7 +216,7 @@ void th_runtime_seq_spawn(struct th_process *parent, struct th_process *child)
 /* --- For functions that run ------------------------------------------------------------------ */
 
 /* The value of COMPONENT, TH_NONE: there is no such. */
-static th_term value_of(const struct th_seq *seq, th_env *env, th_term component)
+static th_term seq_token_value_of(const struct th_seq *seq, th_env *env, th_term component)
 {
     unsigned flag = flag_of(component);
 
@@ -275,7 +275,7 @@ th_term th_runtime_seq_set(struct th_process *process, th_env *env, th_term comp
         seq->from = process->pid;
     }
     before = was_set || component != TH_AM(serial)
-                 ? value_of(seq, env, component)
+                 ? seq_token_value_of(seq, env, component)
                  : th_make_tuple_of(env, th_small(0), th_small(0));
     good = set_value(seq, component, value);
     if (!good && !was_set)
@@ -291,7 +291,7 @@ th_term th_runtime_seq_get(struct th_call *call, th_term component)
 
     if (!th_runtime_dirty_take(call->process))
         return TH_NONE;
-    value = value_of(seq, call->env, component);
+    value = seq_token_value_of(seq, call->env, component);
     if (value != TH_NONE)
         value = seq->set ? th_make_tuple_of(call->env, component, value) : TH_NIL;
     th_runtime_dirty_let_go(call->process);
@@ -317,7 +317,7 @@ bool th_runtime_seq_print_label(struct th_call *call, th_term label, th_term inf
     prints = seq->set && th_identical(label_of(seq), label);
     if (prints) {
         count_up(call->process);
-        if (is_told(call->process, TH_AM(print)))
+        if (seq_token_is_told(call->process, TH_AM(print)))
             th_traced_tracepoint_seq(call->process, seq, TH_AM(print), call->process->pid, TH_NIL,
                                      info);
     }
@@ -343,7 +343,7 @@ th_term th_runtime_tag_get(struct th_call *call)
     return call->process->seq.tag_stays ? th_runtime_tag_get_data(call) : TH_AM(undefined);
 }
 
-static bool is_binary(th_term term)
+static bool seq_token_is_binary(th_term term)
 {
     const unsigned char *bytes;
     size_t size;
@@ -356,7 +356,8 @@ th_term th_runtime_tag_put(struct th_call *call, th_term item)
     struct th_seq *seq = &call->process->seq;
     th_term before = th_runtime_tag_get_data(call);
 
-    if ((item != TH_AM(undefined) && !is_binary(item)) || !th_runtime_dirty_take(call->process))
+    if ((item != TH_AM(undefined) && !seq_token_is_binary(item)) ||
+        !th_runtime_dirty_take(call->process))
         return TH_NONE;
     if (item == TH_AM(undefined)) {
         end_tag(seq);
@@ -394,7 +395,7 @@ bool th_runtime_tag_restore(struct th_call *call, th_term state)
         return false;
     parts = th_tuple_elements(state);
     if (!th_get_int64(parts[0], &flags) || flags < 0 || flags > (STAYS | SPREADS) ||
-        (parts[1] == TH_NIL ? flags != 0 : !is_binary(parts[1])) ||
+        (parts[1] == TH_NIL ? flags != 0 : !seq_token_is_binary(parts[1])) ||
         !th_runtime_dirty_take(call->process))
         return false;
     if (parts[1] == TH_NIL)

@@ -98,7 +98,8 @@ static void on_unlink(struct th_process *self, const struct th_message *signal)
 /* --- Exits ----------------------------------------------------------------------------------- */
 
 /* MESSAGE has come into the process' own hands: it is received, as tracing understands it. */
-static inline void receive(struct th_process *self, th_term sender, struct th_message *message)
+static inline void signal_receive(struct th_process *self, th_term sender,
+                                  struct th_message *message)
 {
     th_traced_tracepoint_receive(self, sender == TH_NONE ? TH_AM(undefined) : sender,
                                  message->term);
@@ -111,9 +112,10 @@ static void trap(struct th_process *self, th_term sender, const struct th_messag
     th_env env;
 
     th_env_init(&env, TH_ENV_PLAIN);
-    receive(self, sender,
-            th_process_message_create_with(
-                th_make_tuple_of(&env, TH_AM(EXIT), signal->from, signal->term), signal->token));
+    signal_receive(
+        self, sender,
+        th_process_message_create_with(
+            th_make_tuple_of(&env, TH_AM(EXIT), signal->from, signal->term), signal->token));
     th_env_release(&env);
 }
 
@@ -187,7 +189,7 @@ th_term th_runtime_process_monitor(struct th_call *call, th_term pid)
 }
 
 /* The 'DOWN' message of MONITOR, that is in the inbox or the mailbox. */
-static void flush(struct th_process *self, th_term monitor)
+static void signal_flush(struct th_process *self, th_term monitor)
 {
     struct th_message **place = &self->inbox;
 
@@ -218,7 +220,7 @@ bool th_runtime_process_demonitor(struct th_call *call, th_term monitor, bool fl
     if (pid != TH_NONE)
         th_runtime_signal_send(pid, TH_SIGNAL_DEMONITOR, self->pid, number, TH_NIL);
     else if (flushes)
-        flush(self, monitor);
+        signal_flush(self, monitor);
     th_runtime_dirty_let_go(self);
     return pid != TH_NONE;
 }
@@ -257,10 +259,10 @@ static bool act(struct th_process *self, struct th_message *signal)
     case TH_SIGNAL_DOWN:
         if (th_hash_table_remove(&self->monitors, signal->number)) { /* else it was stopped */
             th_env_init(&env, TH_ENV_PLAIN);
-            receive(self, signal->from,
-                    th_process_message_create(th_make_tuple_of(
-                        &env, TH_AM(DOWN), th_make_numbered_reference(&env, signal->number),
-                        TH_AM(process), signal->from, signal->term)));
+            signal_receive(self, signal->from,
+                           th_process_message_create(th_make_tuple_of(
+                               &env, TH_AM(DOWN), th_make_numbered_reference(&env, signal->number),
+                               TH_AM(process), signal->from, signal->term)));
             th_env_release(&env);
         }
         return false;
@@ -325,7 +327,7 @@ void th_runtime_signals_take(struct th_process *process, struct th_message *mail
         if (process->ending)
             th_runtime_inbox_add(process, mail);
         else if (mail->kind == TH_SIGNAL_MESSAGE)
-            receive(process, mail->from, mail);
+            signal_receive(process, mail->from, mail);
         else if (mail->kind == TH_SIGNAL_FILE || mail->kind == TH_SIGNAL_CODE)
             process->answer = mail;
         else if (act(process, mail))

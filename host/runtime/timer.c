@@ -52,7 +52,7 @@ struct timespec th_runtime_moment(clockid_t clock, long nanoseconds)
 
 /* --- The heap -------------------------------------------------------------------------------- */
 
-static void put(size_t place, struct th_process *process)
+static void timer_put(size_t place, struct th_process *process)
 {
     timers.heap[place] = process;
     process->timer_place = place;
@@ -62,10 +62,10 @@ static void put(size_t place, struct th_process *process)
 static void rise(size_t place, struct th_process *process)
 {
     while (place > 1 && timers.heap[place / 2]->timer_due > process->timer_due) {
-        put(place, timers.heap[place / 2]);
+        timer_put(place, timers.heap[place / 2]);
         place /= 2;
     }
-    put(place, process);
+    timer_put(place, process);
 }
 
 /* PROCESS belongs at PLACE, or below. */
@@ -79,13 +79,13 @@ static void sink(size_t place, struct th_process *process)
             child++;
         if (timers.heap[child]->timer_due >= process->timer_due)
             break;
-        put(place, timers.heap[child]);
+        timer_put(place, timers.heap[child]);
         place = child;
     }
-    put(place, process);
+    timer_put(place, process);
 }
 
-static void take_out(struct th_process *process)
+static void timer_take_out(struct th_process *process)
 {
     size_t place = process->timer_place;
     struct th_process *last = timers.heap[timers.count--];
@@ -101,7 +101,7 @@ static void take_out(struct th_process *process)
 
 /* --- The thread ------------------------------------------------------------------------------ */
 
-static void *run(void *unused)
+static void *timer_run(void *unused)
 {
     (void)unused;
     pthread_setname_np(pthread_self(), "timers");
@@ -115,7 +115,7 @@ static void *run(void *unused)
                                    .tv_nsec = first->timer_due % BILLION};
             pthread_cond_timedwait(&timers.changed, &timers.lock, &due);
         } else {
-            take_out(first);
+            timer_take_out(first);
             th_process_with(first->mailbox, th_runtime_mailbox_timed_out, first);
         }
     }
@@ -134,7 +134,7 @@ void th_runtime_timer_start(struct th_process *process, int64_t due)
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
         pthread_cond_init(&timers.changed, &attributes);
         pthread_condattr_destroy(&attributes);
-        error = th_runtime_thread_create(&timers.thread, run, NULL);
+        error = th_runtime_thread_create(&timers.thread, timer_run, NULL);
         if (error)
             th_give_up("cannot start a thread: %s", strerror(error));
         timers.started = true;
@@ -159,7 +159,7 @@ void th_runtime_timer_stop(struct th_process *process)
     process->has_timer = false;
     pthread_mutex_lock(&timers.lock);
     if (process->timer_place)
-        take_out(process);
+        timer_take_out(process);
     pthread_mutex_unlock(&timers.lock);
 }
 

@@ -76,8 +76,9 @@ static const char *const type_names[] = {
 
 /* Adds SEGMENT, the I-th, with VALUE, which is a string's characters or one value. False, with an
  * exception: it is another than what was expected. */
-static bool add_segment(struct th_evaluation *e, struct th_segments *built,
-                        const struct th_node *segment, size_t i, th_term value, th_term size)
+static bool expression_bits_add_segment(struct th_evaluation *e, struct th_segments *built,
+                                        const struct th_node *segment, size_t i, th_term value,
+                                        th_term size)
 {
     const char *wrong = NULL;
     struct th_buffer note = {0};
@@ -126,8 +127,8 @@ th_term th_shell_evaluate_bits(struct th_evaluation *e, const struct th_node *bi
     for (size_t i = 0; good && i < bits->count; i++) {
         const struct th_node *segment = bits->parts[i];
         th_term value = e->stack[at++];
-        good =
-            add_segment(e, &built, segment, i, value, segment->parts[1] ? e->stack[at++] : TH_NONE);
+        good = expression_bits_add_segment(e, &built, segment, i, value,
+                                           segment->parts[1] ? e->stack[at++] : TH_NONE);
     }
     if (good)
         result = th_shell_make_bits(&e->heap, built.bytes.data, built.bits);

@@ -96,7 +96,8 @@ static bool add_made(struct th_evaluation *e, struct comprehension *c)
     return false;
 }
 
-static bool go_on(struct th_evaluation *e, struct comprehension *c, size_t i);
+static bool expression_comprehension_go_on(struct th_evaluation *e, struct comprehension *c,
+                                           size_t i);
 
 /* Takes the next element from the term on the stack at PLACE: matches the generator's pattern with
  * it. TH_TAKEN_NOT: nothing is left, or the term is none that it goes through. */
@@ -148,7 +149,7 @@ static bool generate(struct th_evaluation *e, struct comprehension *c, size_t i)
         e->fresh = e->count;
         taken = take_next(e, generator, place, &at);
         e->fresh = e->scope;
-        good = taken != TH_TAKEN_MATCHED || go_on(e, c, i + 1);
+        good = taken != TH_TAKEN_MATCHED || expression_comprehension_go_on(e, c, i + 1);
         if (e->count > bound)
             e->count = bound;
         e->stacked = place + 1;
@@ -162,7 +163,8 @@ static bool generate(struct th_evaluation *e, struct comprehension *c, size_t i)
 }
 
 /* With the part I, and those behind it, for the variables that are bound. */
-static bool go_on(struct th_evaluation *e, struct comprehension *c, size_t i)
+static bool expression_comprehension_go_on(struct th_evaluation *e, struct comprehension *c,
+                                           size_t i)
 {
     for (; i < c->node->count; i++) {
         const struct th_node *part = c->node->parts[i];
@@ -193,7 +195,7 @@ th_term th_shell_evaluate_comprehension(struct th_evaluation *e, const struct th
     th_shell_push(e, node->kind == TH_NODE_COMPREHENSION_MAP
                          ? th_make_map(&e->heap, NULL, NULL, 0, true)
                          : TH_NIL);
-    if (go_on(e, &c, 1)) {
+    if (expression_comprehension_go_on(e, &c, 1)) {
         t = e->stack[c.made];
         if (node->kind == TH_NODE_COMPREHENSION) {
             th_term made = t; /* in reverse */

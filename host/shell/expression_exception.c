@@ -70,13 +70,13 @@ th_term th_shell_stack(struct th_evaluation *e)
 
 /* --- Printing --------------------------------------------------------------------------------- */
 
-static void add_term(struct th_buffer *out, th_term t)
+static void expression_exception_add_term(struct th_buffer *out, th_term t)
 {
     th_text_show_limited(out, t, TH_EXCEPTION_TEXT);
 }
 
 /* Functions of erlang that need no module are written without it. */
-static void add_function(const struct th_exception *x, struct th_buffer *out)
+static void expression_exception_add_function(const struct th_exception *x, struct th_buffer *out)
 {
     if (x->module && (x->module != TH_AM(erlang) || x->function == TH_AM(send) ||
                       x->function == th_atom("make_fun"))) {
@@ -102,7 +102,7 @@ static void add_arguments(const struct th_exception *x, struct th_buffer *out)
 
     for (th_term list = x->arguments; th_is_list(list); list = th_cell(list)[1]) {
         th_buffer_add_text(out, before);
-        add_term(out, th_cell(list)[0]);
+        expression_exception_add_term(out, th_cell(list)[0]);
         before = ",";
     }
     th_buffer_add_text(out, *before == '(' ? "()" : ")");
@@ -163,7 +163,8 @@ static bool add_arity(th_term reason, struct th_buffer *out)
         return false;
     parts = th_tuple_elements(parts[1]);
     if (th_get_export(parts[0], &module, &function, &arity)) {
-        add_function(&(struct th_exception){.module = module, .function = function}, out);
+        expression_exception_add_function(
+            &(struct th_exception){.module = module, .function = function}, out);
         th_buffer_printf(out, "/%u called with ", arity);
     } else if (th_get_fun(parts[0], &fun)) {
         th_buffer_printf(out, "interpreted function with arity %u called with ", fun.arity);
@@ -189,17 +190,17 @@ static void add_reason(th_term reason, struct th_buffer *out)
             continue;
         th_buffer_add_text(out, reasons[i].text);
         if (pair)
-            add_term(out, th_tuple_elements(reason)[1]);
+            expression_exception_add_term(out, th_tuple_elements(reason)[1]);
         return;
     }
     if (th_is_tuple(reason) && th_tuple_arity(reason) == 4 &&
         th_tuple_elements(reason)[0] == th_atom("shell_undef")) { /* and name, arity, arguments */
         th_buffer_add_text(out, "undefined shell command ");
-        add_term(out, th_tuple_elements(reason)[1]);
+        expression_exception_add_term(out, th_tuple_elements(reason)[1]);
         th_buffer_add_byte(out, '/');
-        add_term(out, th_tuple_elements(reason)[2]);
+        expression_exception_add_term(out, th_tuple_elements(reason)[2]);
     } else if (!add_unbound(reason, out) && !add_arity(reason, out)) {
-        add_term(out, reason);
+        expression_exception_add_term(out, reason);
     }
 }
 
@@ -210,13 +211,13 @@ static bool add_of_function(const struct th_exception *x, struct th_buffer *out)
         return false;
     if (x->reason == th_atom("undef")) {
         th_buffer_add_text(out, "undefined function ");
-        add_function(x, out);
+        expression_exception_add_function(x, out);
         th_buffer_printf(out, "/%zu", argument_count(x));
         return true;
     }
     if (x->reason == th_atom("function_clause")) {
         th_buffer_add_text(out, "no function clause matching ");
-        add_function(x, out);
+        expression_exception_add_function(x, out);
         add_arguments(x, out);
         th_buffer_add_byte(out, ' '); /* a file and a line would stand behind it */
         return true;
@@ -232,20 +233,20 @@ static void add_origin(const struct th_exception *x, struct th_buffer *out)
 
     if (x->module) {
         th_buffer_add_text(out, "     in function  ");
-        add_function(x, out);
+        expression_exception_add_function(x, out);
         th_buffer_printf(out, "/%zu\n        called as ", argument_count(x));
-        add_function(x, out);
+        expression_exception_add_function(x, out);
         add_arguments(x, out);
     } else {
         th_buffer_printf(out, "     in operator  %s/%zu\n        called as ",
                          strcmp(name, "/") == 0 ? "'/'" : name, argument_count(x));
         if (argument_count(x) == 2) {
-            add_term(out, first);
+            expression_exception_add_term(out, first);
             th_buffer_printf(out, " %s ", name);
-            add_term(out, th_cell(th_cell(x->arguments)[1])[0]);
+            expression_exception_add_term(out, th_cell(th_cell(x->arguments)[1])[0]);
         } else {
             th_buffer_printf(out, "%s ", name);
-            add_term(out, first);
+            expression_exception_add_term(out, first);
         }
     }
     th_buffer_add_byte(out, '\n');
@@ -269,7 +270,7 @@ void th_shell_print_exception(const struct th_evaluation *e, struct th_buffer *o
     if (!told && x->class == TH_CLASS_ERROR)
         add_reason(x->reason, out);
     else if (!told)
-        add_term(out, x->reason);
+        expression_exception_add_term(out, x->reason);
     th_buffer_add_byte(out, '\n');
     if (!told && x->function)
         add_origin(x, out);

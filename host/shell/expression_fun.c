@@ -21,7 +21,8 @@ enum { MOST_ARGUMENTS = 255 };
 
 /* At '(': a clause from its arguments on, all of which are to be as many as *ARITY unless that is
  * negative. */
-static struct th_node *parse_clause(struct th_expression_parser *p, const char *at, int *arity)
+static struct th_node *expression_fun_parse_clause(struct th_expression_parser *p, const char *at,
+                                                   int *arity)
 {
     size_t first = p->count;
     struct th_node *arguments;
@@ -48,7 +49,7 @@ static struct th_node *parse_clauses(struct th_expression_parser *p, const char 
     int arity = -1;
 
     th_shell_push_part(p, name);
-    th_shell_push_part(p, parse_clause(p, clause_at, &arity));
+    th_shell_push_part(p, expression_fun_parse_clause(p, clause_at, &arity));
     while (th_shell_skip(p, ";")) {
         clause_at = p->scanner.start;
         if (name && p->scanner.token != TH_TOKEN_VARIABLE)
@@ -56,7 +57,7 @@ static struct th_node *parse_clauses(struct th_expression_parser *p, const char 
         else if (name && th_shell_parse_variable(p)->value != name->value)
             th_shell_fail(p, clause_at, "expected the fun's name, as in front of the first clause");
         clause_at = p->scanner.start;
-        th_shell_push_part(p, parse_clause(p, clause_at, &arity));
+        th_shell_push_part(p, expression_fun_parse_clause(p, clause_at, &arity));
     }
     th_shell_parse_end(p);
     fun = th_shell_make_node(p, TH_NODE_FUN, at, first);

@@ -107,7 +107,7 @@ static th_term take_float(struct th_evaluation *e, struct source *s, const struc
 }
 
 /* The character that stands here in UTF-8, -16 or -32; TH_NONE if there is none. */
-static th_term take_character(struct source *s, const struct th_spec *spec)
+static th_term expression_match_take_character(struct source *s, const struct th_spec *spec)
 {
     size_t left = s->bits - s->at, used = 0;
     uint64_t c = 0, low = 0;
@@ -143,7 +143,7 @@ static th_term take_value(struct th_evaluation *e, struct source *s, const struc
     th_term t;
 
     if (spec->type >= TH_SEGMENT_UTF8)
-        return take_character(s, spec);
+        return expression_match_take_character(s, spec);
     if (!spec->sized && spec->type >= TH_SEGMENT_BINARY)
         bits = left % spec->unit ? SIZE_MAX : left;
     if (bits > left)

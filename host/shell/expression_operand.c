@@ -129,7 +129,7 @@ struct th_node *th_shell_parse_clause_rest(struct th_expression_parser *p, struc
     return parse_body(p, pattern->at, pattern, th_shell_skip(p, "when") ? parse_guard(p) : NULL);
 }
 
-static struct th_node *parse_clause(struct th_expression_parser *p)
+static struct th_node *expression_operand_parse_clause(struct th_expression_parser *p)
 {
     return th_shell_parse_clause_rest(p, th_shell_parse_expression(p));
 }
@@ -179,7 +179,7 @@ static struct th_node *parse_receive(struct th_expression_parser *p, const char 
     th_shell_push_part(p, NULL);
     th_shell_push_part(p, NULL);
     if (!th_shell_at(p, "after"))
-        th_shell_parse_several(p, parse_clause, ";");
+        th_shell_parse_several(p, expression_operand_parse_clause, ";");
     if (th_shell_skip(p, "after")) {
         struct th_node *time = th_shell_parse_expression(p), *block;
         th_shell_expect(p, "->");
@@ -196,7 +196,7 @@ static struct th_node *parse_try(struct th_expression_parser *p, const char *at)
     static const struct {
         const char *word;
         th_shell_parsed *clause;
-    } sets[] = {{"of", parse_clause}, {"catch", parse_catch_clause}};
+    } sets[] = {{"of", expression_operand_parse_clause}, {"catch", parse_catch_clause}};
     struct th_node *parts[4] = {th_shell_parse_block(p)};
 
     for (size_t i = 0; i < 2; i++) {
@@ -226,7 +226,7 @@ static struct th_node *parse_word(struct th_expression_parser *p)
     } else if (th_shell_skip(p, "case")) {
         th_shell_push_part(p, th_shell_parse_expression(p));
         th_shell_expect(p, "of");
-        th_shell_parse_several(p, parse_clause, ";");
+        th_shell_parse_several(p, expression_operand_parse_clause, ";");
         node = th_shell_make_node(p, TH_NODE_CASE, at, first);
     } else if (th_shell_skip(p, "if")) {
         th_shell_parse_several(p, parse_if_clause, ";");

@@ -43,7 +43,7 @@ static th_term *take_elements(th_term list, size_t *count)
 }
 
 /* LIST ++ TAIL; TH_NONE if LIST is no proper list. */
-static th_term append(th_env *env, th_term list, th_term tail)
+static th_term expression_operator_append(th_env *env, th_term list, th_term tail)
 {
     size_t count;
     th_term *elements = take_elements(list, &count);
@@ -68,7 +68,7 @@ static int compare_removals(const void *a, const void *b)
 }
 
 /* LIST without the first occurrence of each of TAKEN; TH_NONE if one is no proper list. */
-static th_term subtract(th_env *env, th_term list, th_term taken)
+static th_term expression_operator_subtract(th_env *env, th_term list, th_term taken)
 {
     size_t count, taken_count, kept = 0, sorted = 0;
     th_term *elements = take_elements(list, &count);
@@ -105,7 +105,7 @@ static th_term subtract(th_env *env, th_term list, th_term taken)
 
 /* --- Operators -------------------------------------------------------------------------------- */
 
-static bool compare(enum th_operator op, th_term a, th_term b)
+static bool expression_operator_compare(enum th_operator op, th_term a, th_term b)
 {
     bool exact = op == TH_OPERATOR_IDENTICAL || op == TH_OPERATOR_DIFFERENT;
     int order = exact ? !th_identical(a, b) : th_compare(a, b);
@@ -136,10 +136,10 @@ static th_term apply_binary(struct th_evaluation *e, enum th_operator op, const 
 
     switch (op) {
     case TH_OPERATOR_APPEND:
-        t = append(&e->heap, v[0], v[1]);
+        t = expression_operator_append(&e->heap, v[0], v[1]);
         break;
     case TH_OPERATOR_LESS_ALL:
-        t = subtract(&e->heap, v[0], v[1]);
+        t = expression_operator_subtract(&e->heap, v[0], v[1]);
         break;
     case TH_OPERATOR_AND:
     case TH_OPERATOR_OR:
@@ -151,7 +151,7 @@ static th_term apply_binary(struct th_evaluation *e, enum th_operator op, const 
         break;
     default:
         if (!computing[op])
-            return th_shell_boolean(compare(op, v[0], v[1]));
+            return th_shell_boolean(expression_operator_compare(op, v[0], v[1]));
         t = computing[op](&e->heap, v[0], v[1]);
         reason = "badarith";
         /* A shift of integers that is refused goes further than any system can. */

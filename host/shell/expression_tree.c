@@ -133,14 +133,15 @@ typedef void check_node(struct check *c, const struct th_node *node);
 
 static check_node check_expression, check_pattern, check_guard_test;
 
-static void refuse(struct check *c, const struct th_node *node, const char *wanted)
+static void expression_tree_refuse(struct check *c, const struct th_node *node, const char *wanted)
 {
     c->wrong = node;
     c->wanted = wanted;
 }
 
 /* Parts that are missing may be. */
-static void check_part(struct check *c, const struct th_node *part, check_node *check)
+static void expression_tree_check_part(struct check *c, const struct th_node *part,
+                                       check_node *check)
 {
     if (part && !c->wrong)
         check(c, part);
@@ -150,15 +151,15 @@ static void check_parts(struct check *c, const struct th_node *node, size_t firs
                         check_node *check)
 {
     for (size_t i = first; i < node->count; i++)
-        check_part(c, node->parts[i], check);
+        expression_tree_check_part(c, node->parts[i], check);
 }
 
 static void check_map_pair(struct check *c, const struct th_node *pair)
 {
     if (!pair->exact)
-        refuse(c, pair, "':=' between key and value, as this is a pattern");
-    check_part(c, pair->parts[0], check_guard_test);
-    check_part(c, pair->parts[1], check_pattern);
+        expression_tree_refuse(c, pair, "':=' between key and value, as this is a pattern");
+    expression_tree_check_part(c, pair->parts[0], check_guard_test);
+    expression_tree_check_part(c, pair->parts[1], check_pattern);
 }
 
 static void check_pattern(struct check *c, const struct th_node *node)
@@ -175,7 +176,7 @@ static void check_pattern(struct check *c, const struct th_node *node)
         break;
     case TH_NODE_MAP:
         if (node->parts[0])
-            refuse(c, node, "a pattern, which no map with an update is");
+            expression_tree_refuse(c, node, "a pattern, which no map with an update is");
         check_parts(c, node, 1, check_map_pair);
         break;
     case TH_NODE_BITS:
@@ -183,18 +184,20 @@ static void check_pattern(struct check *c, const struct th_node *node)
             const struct th_node *segment = node->parts[i];
             unsigned kind = segment->parts[0]->kind;
             if (kind != TH_NODE_CONSTANT && kind != TH_NODE_VARIABLE && kind != TH_NODE_ANY)
-                refuse(c, segment, "a variable or a constant, as this is a pattern");
+                expression_tree_refuse(c, segment,
+                                       "a variable or a constant, as this is a pattern");
             else if (i + 1 < node->count && !segment->parts[1] && !segment->spec->sized &&
                      (segment->spec->type == TH_SEGMENT_BINARY ||
                       segment->spec->type == TH_SEGMENT_BITSTRING))
-                refuse(c, segment, "a size, as only the last segment takes all that is left");
-            check_part(c, segment->parts[1], check_guard_test);
+                expression_tree_refuse(c, segment,
+                                       "a size, as only the last segment takes all that is left");
+            expression_tree_check_part(c, segment->parts[1], check_guard_test);
         }
         break;
     default:
-        refuse(c, node,
-               "a pattern: variables, _, constants, and lists, tuples, maps and "
-               "bit strings of these");
+        expression_tree_refuse(c, node,
+                               "a pattern: variables, _, constants, and lists, tuples, maps and "
+                               "bit strings of these");
     }
 }
 
@@ -208,7 +211,8 @@ static void check_guard_test(struct check *c, const struct th_node *node)
         if ((module && (module->kind != TH_NODE_CONSTANT || module->value != TH_AM(erlang))) ||
             function->kind != TH_NODE_CONSTANT || !th_is_atom(function->value) ||
             !th_shell_in_guards(th_atom_name(function->value)->text, node->count - 2))
-            refuse(c, node, "a guard, which may call is_atom/1 and the like, but not this");
+            expression_tree_refuse(c, node,
+                                   "a guard, which may call is_atom/1 and the like, but not this");
         check_parts(c, node, 2, check_guard_test);
         break;
     case TH_NODE_MATCH:
@@ -224,7 +228,7 @@ static void check_guard_test(struct check *c, const struct th_node *node)
     case TH_NODE_COMPREHENSION:
     case TH_NODE_COMPREHENSION_BITS:
     case TH_NODE_COMPREHENSION_MAP:
-        refuse(c, node, "a guard: tests without effects");
+        expression_tree_refuse(c, node, "a guard: tests without effects");
         break;
     case TH_NODE_MAP:
     case TH_NODE_ANY:
@@ -233,7 +237,7 @@ static void check_guard_test(struct check *c, const struct th_node *node)
         break;
     default:
         if (node->op == TH_OPERATOR_APPEND || node->op == TH_OPERATOR_LESS_ALL)
-            refuse(c, node, "a guard, which has no ++ and --");
+            expression_tree_refuse(c, node, "a guard, which has no ++ and --");
         check_parts(c, node, 0, check_guard_test);
     }
 }
@@ -253,28 +257,29 @@ static void check_expression(struct check *c, const struct th_node *node)
 {
     switch ((enum th_node_kind)node->kind) {
     case TH_NODE_MATCH:
-        check_part(c, node->parts[0], check_pattern);
-        check_part(c, node->parts[1], check_expression);
+        expression_tree_check_part(c, node->parts[0], check_pattern);
+        expression_tree_check_part(c, node->parts[1], check_expression);
         break;
     case TH_NODE_CLAUSE:
-        check_part(c, node->parts[0], check_pattern);
-        check_part(c, node->parts[1], check_guard);
-        check_part(c, node->parts[2], check_expression);
+        expression_tree_check_part(c, node->parts[0], check_pattern);
+        expression_tree_check_part(c, node->parts[1], check_guard);
+        expression_tree_check_part(c, node->parts[2], check_expression);
         break;
     case TH_NODE_GENERATOR:
         if (node->parts[0]->kind == TH_NODE_PAIR)
             check_parts(c, node->parts[0], 0, check_pattern);
         else
-            check_part(c, node->parts[0], check_pattern);
-        check_part(c, node->parts[1], check_expression);
+            expression_tree_check_part(c, node->parts[0], check_pattern);
+        expression_tree_check_part(c, node->parts[1], check_expression);
         break;
     case TH_NODE_ANY:
-        refuse(c, node, "an expression; '_' has no value");
+        expression_tree_refuse(c, node, "an expression; '_' has no value");
         break;
     case TH_NODE_MAP:
         for (size_t i = 1; !node->parts[0] && !c->wrong && i < node->count; i++)
             if (node->parts[i]->exact)
-                refuse(c, node->parts[i], "'=>' between key and value of a new map");
+                expression_tree_refuse(c, node->parts[i],
+                                       "'=>' between key and value of a new map");
         check_parts(c, node, 0, check_expression);
         break;
     default:

@@ -25,7 +25,7 @@ typedef const struct th_shell_call call;
         return th_shell_boolean(test); \
     }
 
-static bool is_binary(th_term t)
+static bool function_is_binary(th_term t)
 {
     const unsigned char *data;
     size_t bytes;
@@ -34,7 +34,7 @@ static bool is_binary(th_term t)
 }
 
 TEST(test_atom, th_is_atom(t))
-TEST(test_binary, is_binary(t))
+TEST(test_binary, function_is_binary(t))
 TEST(test_bitstring, th_is_bitstring(t))
 TEST(test_boolean, th_shell_is_boolean(t))
 TEST(test_float, th_is_float(t))
@@ -196,7 +196,7 @@ static th_term raise_class(call *c)
     return th_shell_raise(c->e, class, c->arguments[0]);
 }
 
-static th_term self(call *c)
+static th_term function_self(call *c)
 {
     return c->e->host->self(c->e->context);
 }
@@ -233,7 +233,7 @@ static const struct th_shell_function functions_of_erlang[] = {
     {"map_size", 1, true, false, map_size},
     {"phash2", 1, false, true, phash2},
     {"round", 1, true, false, round_nearest},
-    {"self", 0, true, false, self},
+    {"self", 0, true, false, function_self},
     {"throw", 1, false, false, raise_class},
     {"tl", 1, true, false, tail},
     {"trunc", 1, true, false, truncate_number},
@@ -268,7 +268,7 @@ static th_term sequence(call *c)
 }
 
 /* lists:duplicate(Count, Term) */
-static th_term duplicate(call *c)
+static th_term function_duplicate(call *c)
 {
     th_term t = TH_NIL;
     uint64_t count;
@@ -283,7 +283,7 @@ static th_term duplicate(call *c)
 }
 
 static const struct th_shell_function functions_of_lists[] = {
-    {"duplicate", 2, false, true, duplicate},
+    {"duplicate", 2, false, true, function_duplicate},
     {"seq", 2, false, true, sequence},
     {0},
 };
@@ -394,7 +394,7 @@ enum th_called th_shell_call_own(struct th_evaluation *e, th_term module, th_ter
 
 /* --- Commands of the shell -------------------------------------------------------------------- */
 
-static int compare_names(const void *a, const void *b)
+static int function_compare_names(const void *a, const void *b)
 {
     return th_atom_compare(((const struct th_binding *)a)->name,
                            ((const struct th_binding *)b)->name);
@@ -420,7 +420,7 @@ static th_term show_bindings(struct th_evaluation *e)
     for (size_t i = e->scope; i < e->count; i++)
         if (th_shell_find_binding(e, e->bindings[i].name) == &e->bindings[i])
             sorted[count++] = e->bindings[i];
-    qsort(sorted, count, sizeof *sorted, compare_names);
+    qsort(sorted, count, sizeof *sorted, function_compare_names);
     for (size_t i = 0; i < count; i++) {
         char *before = th_printf("%s = ", th_atom_name(sorted[i].name)->text);
         show_line(e, before, sorted[i].value);
@@ -430,7 +430,7 @@ static th_term show_bindings(struct th_evaluation *e)
     return TH_AM(ok);
 }
 
-static th_term flush(struct th_evaluation *e)
+static th_term function_flush(struct th_evaluation *e)
 {
     while (th_shell_wait(e, 0))
         continue;
@@ -450,7 +450,7 @@ static th_term quit(struct th_evaluation *e)
 static const struct {
     const char *name;
     th_term (*run)(struct th_evaluation *e);
-} commands[] = {{"b", show_bindings}, {"flush", flush}, {"q", quit}, {"halt", quit}};
+} commands[] = {{"b", show_bindings}, {"flush", function_flush}, {"q", quit}, {"halt", quit}};
 
 th_term th_shell_evaluate_command(struct th_evaluation *e, const struct th_node *call)
 {

@@ -45,8 +45,8 @@ static const struct th_atom_name *name_at(uint32_t index)
 }
 
 /* The cell that holds the name, or the free one where the search ended. */
-static _Atomic uint32_t *find_cell(struct places *table, const char *text, size_t bytes,
-                                   uint64_t hash, uint32_t *index_plus_1)
+static _Atomic uint32_t *atom_find_cell(struct places *table, const char *text, size_t bytes,
+                                        uint64_t hash, uint32_t *index_plus_1)
 {
     for (size_t i = hash & table->mask;; i = (i + 1) & table->mask) {
         uint32_t cell = atomic_load_explicit(&table->cells[i], memory_order_acquire);
@@ -59,12 +59,12 @@ static _Atomic uint32_t *find_cell(struct places *table, const char *text, size_
     }
 }
 
-static th_term look_up(const char *text, size_t bytes, uint64_t hash)
+static th_term atom_look_up(const char *text, size_t bytes, uint64_t hash)
 {
     struct places *table = atomic_load_explicit(&places, memory_order_acquire);
     uint32_t index_plus_1;
 
-    find_cell(table, text, bytes, hash, &index_plus_1);
+    atom_find_cell(table, text, bytes, hash, &index_plus_1);
     return index_plus_1 ? (th_term)(index_plus_1 - 1) << 6 | TH_TAG_ATOM : TH_NONE;
 }
 
@@ -110,7 +110,7 @@ static uint32_t hash_weinberger(const char *text, size_t bytes)
 }
 
 /* Adds a name that is not there. The lock is held. */
-static th_term add(const char *text, size_t bytes, size_t characters, uint64_t hash)
+static th_term atom_add(const char *text, size_t bytes, size_t characters, uint64_t hash)
 {
     uint32_t index = atomic_load_explicit(&count, memory_order_relaxed);
     struct th_atom_name *name;
@@ -137,7 +137,7 @@ static th_term add(const char *text, size_t bytes, size_t characters, uint64_t h
     memcpy(name->text, text, bytes);
     name->text[bytes] = 0;
     atomic_store_explicit(&page[index % PAGE_ATOMS], name, memory_order_release);
-    atomic_store_explicit(find_cell(places, text, bytes, hash, &free_cell), index + 1,
+    atomic_store_explicit(atom_find_cell(places, text, bytes, hash, &free_cell), index + 1,
                           memory_order_release);
     atomic_store_explicit(&count, index + 1, memory_order_relaxed);
     if (4 * (size_t)(index + 1) > 3 * (places->mask + 1)) {
@@ -155,7 +155,7 @@ static th_term add(const char *text, size_t bytes, size_t characters, uint64_t h
 }
 
 /* A word made of all of up to 8 bytes, without a loop: some may be in it twice. */
-static inline uint64_t word_of(const char *text, size_t bytes)
+static inline uint64_t atom_word_of(const char *text, size_t bytes)
 {
     uint32_t first, last;
 
@@ -181,22 +181,22 @@ static uint64_t hash_name(const char *text, size_t bytes)
     uint64_t hash = bytes * 0x9E3779B97F4A7C15u;
 
     for (; bytes > 8; bytes -= 8, text += 8)
-        hash = mix_in(hash, word_of(text, 8));
-    return mix_in(hash, word_of(text, bytes));
+        hash = mix_in(hash, atom_word_of(text, 8));
+    return mix_in(hash, atom_word_of(text, bytes));
 }
 
 /* TEXT is known to be valid. */
 static th_term intern(const char *text, size_t bytes, size_t characters)
 {
     uint64_t hash = hash_name(text, bytes);
-    th_term atom = look_up(text, bytes, hash);
+    th_term atom = atom_look_up(text, bytes, hash);
 
     if (__builtin_expect(atom != TH_NONE, 1))
         return atom;
     pthread_mutex_lock(&lock);
-    atom = look_up(text, bytes, hash);
+    atom = atom_look_up(text, bytes, hash);
     if (atom == TH_NONE)
-        atom = add(text, bytes, characters, hash);
+        atom = atom_add(text, bytes, characters, hash);
     pthread_mutex_unlock(&lock);
     return atom;
 }
@@ -225,20 +225,20 @@ static size_t widen(const char *text, size_t bytes, char *buffer)
     return used;
 }
 
-static bool is_ascii(const char *text, size_t bytes)
+static bool atom_is_ascii(const char *text, size_t bytes)
 {
     uint64_t all = 0;
 
     for (; bytes > 8; bytes -= 8, text += 8)
-        all |= word_of(text, 8);
-    return ((all | word_of(text, bytes)) & 0x8080808080808080u) == 0;
+        all |= atom_word_of(text, 8);
+    return ((all | atom_word_of(text, bytes)) & 0x8080808080808080u) == 0;
 }
 
 static bool check_utf8(const char *text, size_t bytes, size_t *characters)
 {
     *characters = bytes;
     if (bytes > TH_ATOM_BYTES ||
-        (!is_ascii(text, bytes) && !th_utf8_count(text, bytes, characters)))
+        (!atom_is_ascii(text, bytes) && !th_utf8_count(text, bytes, characters)))
         return false;
     return *characters <= TH_ATOM_CHARACTERS;
 }
@@ -256,7 +256,7 @@ th_term th_atom_latin1(const char *text, size_t bytes)
 
     if (bytes > TH_ATOM_CHARACTERS)
         return TH_NONE;
-    if (is_ascii(text, bytes))
+    if (atom_is_ascii(text, bytes))
         return intern(text, bytes, bytes);
     return intern(wide, widen(text, bytes, wide), bytes);
 }
@@ -270,7 +270,7 @@ th_term th_atom_existing_utf8(const char *text, size_t bytes)
 {
     size_t characters;
 
-    return check_utf8(text, bytes, &characters) ? look_up(text, bytes, hash_name(text, bytes))
+    return check_utf8(text, bytes, &characters) ? atom_look_up(text, bytes, hash_name(text, bytes))
                                                 : TH_NONE;
 }
 
@@ -282,7 +282,7 @@ th_term th_atom_existing_latin1(const char *text, size_t bytes)
     if (bytes > TH_ATOM_CHARACTERS)
         return TH_NONE;
     used = widen(text, bytes, wide);
-    return look_up(wide, used, hash_name(wide, used));
+    return atom_look_up(wide, used, hash_name(wide, used));
 }
 
 const struct th_atom_name *th_atom_name(th_term atom)

@@ -31,7 +31,7 @@ int64_t th_clock_real_monotonic(void)
 }
 
 /* The recorded clock, if there is one that knows the time. */
-static const struct th_clock *recorded(void)
+static const struct th_clock *clock_recorded(void)
 {
     struct th_clock *clock = th_self.clock;
 
@@ -42,28 +42,28 @@ static const struct th_clock *recorded(void)
 
 int64_t th_clock_monotonic(void)
 {
-    const struct th_clock *clock = recorded();
+    const struct th_clock *clock = clock_recorded();
 
     return clock ? clock->monotonic : th_clock_real_monotonic();
 }
 
 int64_t th_clock_offset(void)
 {
-    const struct th_clock *clock = recorded();
+    const struct th_clock *clock = clock_recorded();
 
     return clock ? clock->offset : real_offset;
 }
 
 int64_t th_clock_cpu(void)
 {
-    const struct th_clock *clock = recorded();
+    const struct th_clock *clock = clock_recorded();
 
     return clock ? clock->cpu : read_real(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 bool th_clock_zero(int64_t *zero)
 {
-    const struct th_clock *clock = recorded();
+    const struct th_clock *clock = clock_recorded();
 
     if (clock)
         *zero = clock->zero;

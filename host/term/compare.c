@@ -107,7 +107,7 @@ static int order_of(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-static void push(struct walk *walk, struct run run)
+static void compare_push(struct walk *walk, struct run run)
 {
     if (run.count == 0)
         return;
@@ -223,7 +223,7 @@ static int compare_funs(struct walk *walk, th_term a, th_term b, bool exact)
     if (order == 0)
         order = memcmp(x.unique, y.unique, sizeof x.unique);
     if (order == 0)
-        push(walk, (struct run){x.free, y.free, NULL, NULL, 0, x.free_count, exact});
+        compare_push(walk, (struct run){x.free, y.free, NULL, NULL, 0, x.free_count, exact});
     return order;
 }
 
@@ -257,11 +257,11 @@ static int compare_maps(struct walk *walk, th_term a, th_term b, bool exact)
     run.b_order = th_map_order(b, &walk->sorted);
     run.a = th_map_values(a);
     run.b = th_map_values(b);
-    push(walk, run);
+    compare_push(walk, run);
     run.a = th_map_keys(a);
     run.b = th_map_keys(b);
     run.exact = true;
-    push(walk, run);
+    compare_push(walk, run);
     return 0;
 }
 
@@ -291,16 +291,17 @@ static int compare_shallow(struct walk *walk, th_term a, th_term b, bool exact)
     case TUPLE:
         count = th_tuple_arity(a);
         if (count == th_tuple_arity(b))
-            push(walk, (struct run){.a = th_tuple_elements(a),
-                                    .b = th_tuple_elements(b),
-                                    .count = count,
-                                    .exact = exact});
+            compare_push(walk, (struct run){.a = th_tuple_elements(a),
+                                            .b = th_tuple_elements(b),
+                                            .count = count,
+                                            .exact = exact});
         return order_of(count, th_tuple_arity(b));
     case MAP:
         return compare_maps(walk, a, b, exact);
     case LIST:
         rest = rest_of_lists(a, b);
-        push(walk, (struct run){.a = rest.a, .b = rest.b, .count = rest.count, .exact = exact});
+        compare_push(walk,
+                     (struct run){.a = rest.a, .b = rest.b, .count = rest.count, .exact = exact});
         return 0;
     case BITS:
         return compare_bits(a, b);

@@ -24,7 +24,7 @@ struct walk {
     struct run first[FIRST_RUNS];
 };
 
-static void push(struct walk *walk, th_term *words, const th_term *end)
+static void copy_push(struct walk *walk, th_term *words, const th_term *end)
 {
     while (words < end && th_is_immediate(*words))
         words++;
@@ -35,7 +35,7 @@ static void push(struct walk *walk, th_term *words, const th_term *end)
 }
 
 /* The next word to be looked at, NULL if none is left. */
-static inline th_term *take(struct walk *walk)
+static inline th_term *copy_take(struct walk *walk)
 {
     struct run *run;
     th_term *place;
@@ -62,7 +62,7 @@ static th_term copy_list(struct walk *walk, th_term t)
         link = cell + 1;
         t = cell[1];
     } while (th_is_immediate(cell[0]) && th_is_list(t));
-    push(walk, cell, cell + 2);
+    copy_push(walk, cell, cell + 2);
     return first;
 }
 
@@ -97,15 +97,15 @@ static th_term copy_boxed(struct walk *walk, th_term t)
     words = memcpy(th_env_take(walk->env, count), th_term_box(t), count * sizeof(th_term));
     end = words + count;
     if (subtag == TH_TUPLE) {
-        push(walk, words + 1, end);
+        copy_push(walk, words + 1, end);
     } else if (subtag == TH_FUN) {
-        push(walk, words + FUN_TERMS, end);
+        copy_push(walk, words + FUN_TERMS, end);
     } else if (subtag == TH_MAP && words[1] <= TH_MAP_SMALL) {
-        push(walk, words + 2, end);
+        copy_push(walk, words + 2, end);
     } else if (subtag == TH_MAP) {
         struct th_map_table *table = th_map_table_copy(walk->env, th_map_table(t), words[1]);
 
-        push(walk, table->words, table->words + 2 * words[1]);
+        copy_push(walk, table->words, table->words + 2 * words[1]);
         words[2] = (th_term)(uintptr_t)table;
     }
     return th_boxed(words);
@@ -117,7 +117,7 @@ th_term th_copy(th_env *env, th_term t)
 
     walk.env = env;
     th_stack_begin(&walk.stack, walk.first, FIRST_RUNS);
-    for (th_term *place = &t; place; place = take(&walk)) {
+    for (th_term *place = &t; place; place = copy_take(&walk)) {
         if (th_is_list(*place))
             *place = copy_list(&walk, *place);
         else if (th_is_boxed(*place))
@@ -154,7 +154,7 @@ static void count_list(struct walk *walk, th_term t)
         walk->words += 2;
         t = cell[1];
     } while (th_is_immediate(cell[0]) && th_is_list(t));
-    push(walk, cell, cell + 2);
+    copy_push(walk, cell, cell + 2);
 }
 
 static void count_boxed(struct walk *walk, th_term t)
@@ -169,18 +169,18 @@ static void count_boxed(struct walk *walk, th_term t)
     }
     walk->words += (size_t)(end - words);
     if (subtag == TH_TUPLE) {
-        push(walk, words + 1, end);
+        copy_push(walk, words + 1, end);
     } else if (subtag == TH_FUN) {
-        push(walk, words + FUN_TERMS, end);
+        copy_push(walk, words + FUN_TERMS, end);
     } else if (subtag == TH_MAP && words[1] <= TH_MAP_SMALL) {
-        push(walk, words + 2, end);
+        copy_push(walk, words + 2, end);
     } else if (subtag == TH_MAP) {
         struct th_map_table *table = th_map_table(t);
         th_term *values = th_map_table_values(table);
 
         walk->words += th_map_table_copy_words(table, words[1]);
-        push(walk, table->words, table->words + words[1]);
-        push(walk, values, values + words[1]);
+        copy_push(walk, table->words, table->words + words[1]);
+        copy_push(walk, values, values + words[1]);
     }
 }
 
@@ -190,7 +190,7 @@ size_t th_term_words_up_to(th_term t, size_t most)
 
     walk.words = 0;
     th_stack_begin(&walk.stack, walk.first, FIRST_RUNS);
-    for (th_term *place = &t; place && walk.words <= most; place = take(&walk)) {
+    for (th_term *place = &t; place && walk.words <= most; place = copy_take(&walk)) {
         if (th_is_list(*place))
             count_list(&walk, *place);
         else if (th_is_boxed(*place))

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* The largest power of ten in a limb. Its highest bit is set, as divide() needs it. */
+/* The largest power of ten in a limb. Its highest bit is set, as digits_divide() needs it. */
 #define CHUNK 10000000000000000000u
 enum { CHUNK_DIGITS = 19, LIMB_DIGITS = 20 };
 
@@ -48,7 +48,7 @@ static uint64_t divide_step(uint64_t high, uint64_t low, uint64_t *rest)
 }
 
 /* Divides the magnitude by CHUNK in place and returns the remainder. */
-static uint64_t divide(uint64_t *limbs, size_t count)
+static uint64_t digits_divide(uint64_t *limbs, size_t count)
 {
     uint64_t rest = 0;
 
@@ -59,7 +59,7 @@ static uint64_t divide(uint64_t *limbs, size_t count)
 
 /* Writes the digits of VALUE so that they end before END, at least LEAST of them; returns the
  * first. */
-static unsigned char *put_digits(unsigned char *end, uint64_t value, int least)
+static unsigned char *digits_put_digits(unsigned char *end, uint64_t value, int least)
 {
     for (; value > 0 || least > 0; value /= 10, least--)
         *--end = (unsigned char)('0' + value % 10);
@@ -70,10 +70,10 @@ static unsigned char *put_digits(unsigned char *end, uint64_t value, int least)
 static unsigned char *put_magnitude(unsigned char *end, uint64_t *limbs, size_t count)
 {
     while (count > 1) {
-        end = put_digits(end, divide(limbs, count), CHUNK_DIGITS);
+        end = digits_put_digits(end, digits_divide(limbs, count), CHUNK_DIGITS);
         count -= limbs[count - 1] == 0;
     }
-    return put_digits(end, limbs[0], 1);
+    return digits_put_digits(end, limbs[0], 1);
 }
 
 /* --- Long integers to text -------------------------------------------------------------------- */
@@ -118,7 +118,7 @@ static bool put_long(struct th_buffer *out, const struct th_limbs *whole)
         unsigned char text[DECIMAL_DIGITS];
         unsigned char *end = text + sizeof text;
         unsigned char *first =
-            put_digits(end, decimal.digits[i], i + 1 < used ? DECIMAL_DIGITS : 1);
+            digits_put_digits(end, decimal.digits[i], i + 1 < used ? DECIMAL_DIGITS : 1);
         memcpy(at, first, (size_t)(end - first));
         at += end - first;
     }
@@ -161,7 +161,7 @@ unsigned th_term_digit_value(char c)
 }
 
 /* Multiplies the magnitude by FACTOR in place, adds ADDEND and returns its new number of limbs. */
-static size_t multiply(uint64_t *limbs, size_t count, uint64_t factor, uint64_t addend)
+static size_t digits_multiply(uint64_t *limbs, size_t count, uint64_t factor, uint64_t addend)
 {
     for (size_t i = 0; i < count; i++) {
         unsigned __int128 value = (unsigned __int128)limbs[i] * factor + addend;
@@ -186,7 +186,7 @@ static size_t read_magnitude(uint64_t *limbs, const char *digits, size_t count, 
             chunk = chunk * radix + th_term_digit_value(digits[i]);
             scale *= radix;
         }
-        used = multiply(limbs, used, scale, chunk);
+        used = digits_multiply(limbs, used, scale, chunk);
     }
     return used;
 }
@@ -213,7 +213,7 @@ static void block_from_text(const struct th_positions *positions, size_t i, uint
         for (size_t k = 0; k < text->step; k++)
             scale *= text->radix;
         for (limbs[used++] = 1; i < positions->blocks + BINARY_LIMBS; i++)
-            used = multiply(limbs, used, scale, 0);
+            used = digits_multiply(limbs, used, scale, 0);
     }
     for (size_t k = 0; k < PARTS * used; k++)
         digits[k] = (uint16_t)(limbs[k / PARTS] >> 16 * (k % PARTS));

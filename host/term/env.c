@@ -56,7 +56,7 @@ static void use_chunk(th_env *env, struct th_chunk *chunk)
     env->compact = !chunk || (!chunk->older && chunk->words <= LARGEST_WORDS);
 }
 
-static const struct th_env_watch *watch(void)
+static const struct th_env_watch *env_watch(void)
 {
     return atomic_load_explicit(&th_env_watch, memory_order_acquire);
 }
@@ -88,15 +88,15 @@ static struct th_chunk *new_chunk(const th_env *env, void *memory, size_t words)
     struct th_chunk *chunk = memory;
 
     chunk->words = words;
-    if (watch())
-        watch()->got(env, stretch_of(chunk));
+    if (env_watch())
+        env_watch()->got(env, stretch_of(chunk));
     return chunk;
 }
 
 static void free_chunk(struct th_chunk *chunk)
 {
-    if (chunk && watch())
-        watch()->freed(stretch_of(chunk));
+    if (chunk && env_watch())
+        env_watch()->freed(stretch_of(chunk));
     th_free(chunk);
 }
 
@@ -108,8 +108,8 @@ static th_term *begin_chunk(th_env *env, struct th_chunk *chunk, size_t words)
     env->top += words;
     if (env->kind == TH_ENV_RETIRED) {
         env->limit = env->top; /* so that all that is made in it passes here */
-        if (watch())
-            watch()->used(env);
+        if (env_watch())
+            env_watch()->used(env);
     }
     return chunk->heap;
 }
@@ -238,9 +238,9 @@ th_env *th_env_move(th_env *env)
     th_env_init(env, (enum th_env_kind)moved->kind);
     env->library = moved->library;
     env->thread = moved->thread;
-    if (watch())
+    if (env_watch())
         for (const struct th_chunk *chunk = moved->chunks; chunk; chunk = chunk->older)
-            watch()->got(moved, stretch_of(chunk));
+            env_watch()->got(moved, stretch_of(chunk));
     return moved;
 }
 

@@ -95,7 +95,8 @@ __attribute__((noinline)) static bool grow(struct nesting *n, const unsigned cha
     return th_stack_try_grow(&n->stack, sizeof(struct frame));
 }
 
-static inline bool push(struct nesting *n, const struct frame *f, const unsigned char *tag)
+static inline bool etf_decode_push(struct nesting *n, const struct frame *f,
+                                   const unsigned char *tag)
 {
     if (n->stack.depth == n->stack.capacity && !grow(n, tag))
         return false;
@@ -112,8 +113,8 @@ static inline bool promise(struct nesting *n, const unsigned char *tag, size_t p
     return true;
 }
 
-static inline struct frame run_of(th_term *slot, size_t parts, enum kind kind, th_term *home,
-                                  const unsigned char *tag)
+static inline struct frame etf_decode_run_of(th_term *slot, size_t parts, enum kind kind,
+                                             th_term *home, const unsigned char *tag)
 {
     return (struct frame){slot, parts, 1, 2, kind, home, tag};
 }
@@ -130,12 +131,13 @@ static inline bool open_tuple(struct nesting *n, const unsigned char *tag, size_
         return false;
     words[0] = th_header(TH_TUPLE, arity);
     *home = th_boxed(words);
-    *f = run_of(words + 1, arity, PLAIN, home, tag);
+    *f = etf_decode_run_of(words + 1, arity, PLAIN, home, tag);
     return true;
 }
 
 /* A list without elements is its tail. */
-static const unsigned char *open_list(struct nesting *n, const unsigned char *tag, th_term *home)
+static const unsigned char *etf_decode_open_list(struct nesting *n, const unsigned char *tag,
+                                                 th_term *home)
 {
     size_t count = th_etf_get32(tag + 1);
     th_term *cells;
@@ -143,7 +145,7 @@ static const unsigned char *open_list(struct nesting *n, const unsigned char *ta
     if (!promise(n, tag, count + 1))
         return NULL;
     if (count == 0) {
-        n->opened = run_of(home, 1, PLAIN, home, tag);
+        n->opened = etf_decode_run_of(home, 1, PLAIN, home, tag);
         return tag + 5;
     }
     cells = th_env_try(n->base.env, 2 * count);
@@ -179,15 +181,16 @@ static const unsigned char *open_map(struct nesting *n, const unsigned char *tag
     return tag + 5;
 }
 
-static const unsigned char *read_name(struct nesting *n, const unsigned char *tag,
-                                      const unsigned char *at, th_term *atom)
+static const unsigned char *etf_decode_read_name(struct nesting *n, const unsigned char *tag,
+                                                 const unsigned char *at, th_term *atom)
 {
     return at < n->base.end ? th_etf_read_atom_fast(&n->base, at, atom)
                             : th_etf_cut_off(&n->base, tag);
 }
 
 /* The words are as word.h has them. The size that the term tells is not used: nor does the BEAM. */
-static const unsigned char *open_fun(struct nesting *n, const unsigned char *tag, th_term *home)
+static const unsigned char *etf_decode_open_fun(struct nesting *n, const unsigned char *tag,
+                                                th_term *home)
 {
     size_t free = th_etf_get32(tag + 26);
     const unsigned char *at;
@@ -199,7 +202,7 @@ static const unsigned char *open_fun(struct nesting *n, const unsigned char *tag
                             MOST_FREE);
     if (!promise(n, tag, free + 4))
         return NULL;
-    at = read_name(n, tag, tag + 30, &module);
+    at = etf_decode_read_name(n, tag, tag + 30, &module);
     if (!at)
         return NULL;
     words = th_env_try(n->base.env, free + 8);
@@ -210,7 +213,7 @@ static const unsigned char *open_fun(struct nesting *n, const unsigned char *tag
     words[2] = tag[5] | (uint64_t)th_etf_get32(tag + 22) << 32;
     memcpy(words + 3, tag + 6, 16);
     *home = th_boxed(words);
-    n->opened = run_of(words + 5, free + 3, FUN, home, tag);
+    n->opened = etf_decode_run_of(words + 5, free + 3, FUN, home, tag);
     return at;
 }
 
@@ -226,10 +229,10 @@ static const unsigned char *open_export(struct nesting *n, const unsigned char *
         return NULL;
     words[0] = th_header(TH_EXPORT, 3);
     *home = th_boxed(words);
-    at = read_name(n, tag, tag + 1, &words[1]);
+    at = etf_decode_read_name(n, tag, tag + 1, &words[1]);
     if (at)
-        at = read_name(n, tag, at, &words[2]);
-    n->opened = run_of(words + 3, 1, EXPORT, home, tag);
+        at = etf_decode_read_name(n, tag, at, &words[2]);
+    n->opened = etf_decode_run_of(words + 3, 1, EXPORT, home, tag);
     return at;
 }
 
@@ -239,11 +242,11 @@ open_container(struct nesting *n, const unsigned char *tag, th_term *home)
 {
     switch (tag[0]) {
     case TH_ETF_LIST:
-        return open_list(n, tag, home);
+        return etf_decode_open_list(n, tag, home);
     case TH_ETF_MAP:
         return open_map(n, tag, home);
     case TH_ETF_NEW_FUN:
-        return open_fun(n, tag, home);
+        return etf_decode_open_fun(n, tag, home);
     case TH_ETF_EXPORT:
         return open_export(n, tag, home);
     default:
@@ -284,16 +287,17 @@ __attribute__((noinline)) static bool close_container(struct th_etf_decoder *d, 
 }
 
 /* Reads the term at AT into ROOT. Returns the place behind it, NULL after an error. */
-static const unsigned char *read_term(struct nesting *n, const unsigned char *at, th_term *root)
+static const unsigned char *etf_decode_read_term(struct nesting *n, const unsigned char *at,
+                                                 th_term *root)
 {
     struct th_etf_decoder *d = &n->base;
-    struct frame f = run_of(root, 1, PLAIN, root, at);
+    struct frame f = etf_decode_run_of(root, 1, PLAIN, root, at);
 
     for (;;) {
         th_term *slot = f.slot;
         if (f.left == 0) {
             if (f.kind == LIST) {
-                f = run_of(slot - 1, 1, PLAIN, f.home, f.tag);
+                f = etf_decode_run_of(slot - 1, 1, PLAIN, f.home, f.tag);
                 continue;
             }
             if (f.kind != PLAIN && !close_container(d, f))
@@ -329,7 +333,7 @@ static const unsigned char *read_term(struct nesting *n, const unsigned char *at
             at = th_etf_read_atom_fast(d, at, slot);
             break;
         case TH_ETF_SMALL_TUPLE:
-            if (!push(n, &f, at) || !open_tuple(n, at, at[1], slot, &f))
+            if (!etf_decode_push(n, &f, at) || !open_tuple(n, at, at[1], slot, &f))
                 return NULL;
             at += 2;
             break;
@@ -338,7 +342,7 @@ static const unsigned char *read_term(struct nesting *n, const unsigned char *at
         case TH_ETF_MAP:
         case TH_ETF_NEW_FUN:
         case TH_ETF_EXPORT:
-            at = push(n, &f, at) ? open_container(n, at, slot) : NULL;
+            at = etf_decode_push(n, &f, at) ? open_container(n, at, slot) : NULL;
             f = n->opened;
             break;
         default:
@@ -351,9 +355,10 @@ static const unsigned char *read_term(struct nesting *n, const unsigned char *at
 }
 
 /* DATA is what offsets in errors count from; the term begins at AT. */
-static enum th_status decode(th_env *env, const unsigned char *data, const unsigned char *at,
-                             size_t size, const struct th_etf_options *options, th_term *term,
-                             size_t *used)
+static enum th_status etf_decode_decode(th_env *env, const unsigned char *data,
+                                        const unsigned char *at, size_t size,
+                                        const struct th_etf_options *options, th_term *term,
+                                        size_t *used)
 {
     struct th_etf_node here = options->here;
     struct nesting n;
@@ -366,7 +371,7 @@ static enum th_status decode(th_env *env, const unsigned char *data, const unsig
                                      options->safe, th_etf_cache(), options->finding};
     n.budget = size - (size > 0);
     th_stack_begin(&n.stack, n.near, NEAR_FRAMES);
-    behind = read_term(&n, at, &result);
+    behind = etf_decode_read_term(&n, at, &result);
     th_stack_try_end(&n.stack, sizeof(struct frame));
     if (!behind)
         return th_error_status();
@@ -383,14 +388,14 @@ enum th_status th_etf_decode(th_env *env, const unsigned char *data, size_t size
     enum th_status status;
 
     if (!versioned)
-        return decode(env, data, data, size, options, term, used);
+        return etf_decode_decode(env, data, data, size, options, term, used);
     if (size == 0)
         return th_error_raise(TH_MALFORMED, "external term: no bytes");
     if (data[0] != TH_ETF_VERSION)
         return th_error_raise(TH_MALFORMED, "external term: begins with byte %u instead of %d",
                               data[0], TH_ETF_VERSION);
     if (size == 1 || data[1] != TH_ETF_COMPRESSED) {
-        status = decode(env, data, data + lead, size - lead, options, term, used);
+        status = etf_decode_decode(env, data, data + lead, size - lead, options, term, used);
         if (status == TH_OK)
             *used += lead;
         return status;
@@ -402,7 +407,7 @@ enum th_status th_etf_decode(th_env *env, const unsigned char *data, size_t size
                             &inflated_size, &packed);
     if (status != TH_OK)
         return status;
-    status = decode(env, inflated, inflated, inflated_size, options, term, &ignored);
+    status = etf_decode_decode(env, inflated, inflated, inflated_size, options, term, &ignored);
     th_try_free(inflated, inflated_size + 1);
     if (status != TH_OK)
         return th_error_context("in a compressed term of %zu bytes, %zu inflated", packed,

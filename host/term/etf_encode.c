@@ -75,7 +75,7 @@ static inline void tag32(struct encoder *e, unsigned tag, size_t x)
     e->out->size += 5;
 }
 
-static inline void add(struct encoder *e, const void *data, size_t bytes)
+static inline void etf_encode_add(struct encoder *e, const void *data, size_t bytes)
 {
     if (bytes > 0)
         memcpy(reserve(e, bytes), data, bytes);
@@ -117,7 +117,7 @@ static enum th_status write_atom(struct encoder *e, th_term atom)
     else
         tag16(e, TH_ETF_ATOM_UTF8, name->bytes);
     if (!latin1 || name->bytes == name->characters) {
-        add(e, name->text, name->bytes);
+        etf_encode_add(e, name->text, name->bytes);
         return TH_OK;
     }
     reserve(e, name->characters);
@@ -176,12 +176,12 @@ static enum th_status write_bits(struct encoder *e, th_term t)
         return too_large("binary", bytes, "bytes");
     if (bits % 8 == 0) {
         tag32(e, TH_ETF_BINARY, bytes);
-        add(e, data, bytes);
+        etf_encode_add(e, data, bytes);
         return TH_OK;
     }
     tag32(e, TH_ETF_BIT_BINARY, bytes);
     th_buffer_add_byte(e->out, bits % 8);
-    add(e, data, bytes);
+    etf_encode_add(e, data, bytes);
     e->out->data[e->out->size - 1] &= (unsigned char)(0xFF00u >> bits % 8);
     return TH_OK;
 }
@@ -299,13 +299,13 @@ static enum th_status write_immediate(struct encoder *e, th_term t)
 
 /* --- Terms with parts ------------------------------------------------------------------------- */
 
-static struct frame run_of(const th_term *slot, size_t parts)
+static struct frame etf_encode_run_of(const th_term *slot, size_t parts)
 {
     return (struct frame){.slot = slot, .left = parts, .step = 1, .turn = 2};
 }
 
 /* A list of up to STRING_MAX bytes has no parts but the bytes. */
-static enum th_status open_list(struct encoder *e, th_term t, struct frame *f)
+static enum th_status etf_encode_open_list(struct encoder *e, th_term t, struct frame *f)
 {
     bool string = true;
     size_t count = 0;
@@ -329,12 +329,12 @@ static enum th_status open_list(struct encoder *e, th_term t, struct frame *f)
     for (size_t i = 0; i < count; i++, t = th_cell(t)[1])
         to[i] = (unsigned char)th_small_value(th_cell(t)[0]);
     e->out->size += count;
-    *f = run_of(NULL, 0);
+    *f = etf_encode_run_of(NULL, 0);
     return TH_OK;
 }
 
 /* The size comes first, and is known last. The parts from the old index on stand in a row. */
-static enum th_status open_fun(struct encoder *e, th_term t, struct frame *f)
+static enum th_status etf_encode_open_fun(struct encoder *e, th_term t, struct frame *f)
 {
     struct th_fun_parts fun;
     size_t patch = e->out->size + 1;
@@ -342,10 +342,10 @@ static enum th_status open_fun(struct encoder *e, th_term t, struct frame *f)
     th_get_fun(t, &fun);
     tag32(e, TH_ETF_NEW_FUN, 0);
     th_buffer_add_byte(e->out, (unsigned char)fun.arity);
-    add(e, fun.unique, sizeof fun.unique);
+    etf_encode_add(e, fun.unique, sizeof fun.unique);
     add32(e, fun.index);
     add32(e, (uint32_t)fun.free_count);
-    *f = run_of(fun.free - 3, fun.free_count + 3);
+    *f = etf_encode_run_of(fun.free - 3, fun.free_count + 3);
     f->patch = patch;
     return write_atom(e, fun.module);
 }
@@ -358,7 +358,7 @@ static enum th_status write_pointed(struct encoder *e, th_term t, struct frame *
     size_t count;
 
     if (th_is_list(t)) {
-        status = open_list(e, t, f);
+        status = etf_encode_open_list(e, t, f);
     } else if (th_is_tuple(t)) {
         count = th_tuple_arity(t);
         if (count > UINT32_MAX)
@@ -367,7 +367,7 @@ static enum th_status write_pointed(struct encoder *e, th_term t, struct frame *
             tag8(e, TH_ETF_SMALL_TUPLE, (unsigned)count);
         else
             tag32(e, TH_ETF_LARGE_TUPLE, count);
-        *f = run_of(th_tuple_elements(t), count);
+        *f = etf_encode_run_of(th_tuple_elements(t), count);
     } else if (th_is_map(t)) {
         bool large = th_map_size(t) > TH_MAP_SMALL; /* then from the last pair on, as OTP does */
 
@@ -378,7 +378,7 @@ static enum th_status write_pointed(struct encoder *e, th_term t, struct frame *
                             .step = (ptrdiff_t)th_map_stride(t),
                             .turn = large ? -1 : 1};
     } else if (th_term_is(t, TH_FUN)) {
-        status = open_fun(e, t, f);
+        status = etf_encode_open_fun(e, t, f);
     } else {
         return write_boxed(e, t);
     }
@@ -388,7 +388,7 @@ static enum th_status write_pointed(struct encoder *e, th_term t, struct frame *
 
 static enum th_status write_term(struct encoder *e, th_term t)
 {
-    struct frame f = run_of(&t, 1);
+    struct frame f = etf_encode_run_of(&t, 1);
     enum th_status status = TH_OK;
 
     while (status == TH_OK) {
@@ -402,7 +402,7 @@ static enum th_status write_term(struct encoder *e, th_term t)
             } else if (f.left > 0) {
                 f.slot = th_cell(f.slot[1]);
             } else {
-                f = run_of(&f.slot[1], 1);
+                f = etf_encode_run_of(&f.slot[1], 1);
             }
             status = th_is_immediate(part) ? write_immediate(e, part) : write_pointed(e, part, &f);
             continue;

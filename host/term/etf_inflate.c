@@ -8,7 +8,7 @@
 /* The most that deflate makes of a byte: 258 bytes, the longest match, of two bits. */
 enum { DEFLATE_RATIO = 1032, SIZE_BYTES = 4, DEFAULT_LIMIT = 256 << 20 };
 
-static enum th_status broken(const char *why)
+static enum th_status etf_inflate_broken(const char *why)
 {
     return th_error_raise(TH_MALFORMED, "compressed external term: %s", why);
 }
@@ -22,7 +22,7 @@ enum th_status th_etf_inflate(const unsigned char *data, size_t size, size_t lim
     int result;
 
     if (size < SIZE_BYTES)
-        return broken("cut off");
+        return etf_inflate_broken("cut off");
     wanted = th_etf_get32(data);
     if (limit == 0)
         limit = DEFAULT_LIMIT;
@@ -31,7 +31,7 @@ enum th_status th_etf_inflate(const unsigned char *data, size_t size, size_t lim
                               "compressed external term: %zu bytes inflated, the limit is %zu",
                               wanted, limit);
     if (wanted / DEFLATE_RATIO > size)
-        return broken("it says that it is longer than so few bytes can inflate to");
+        return etf_inflate_broken("it says that it is longer than so few bytes can inflate to");
     *inflated = th_try_alloc(wanted + 1); /* never 0 */
     if (!*inflated)
         return th_error_status();
@@ -59,7 +59,7 @@ enum th_status th_etf_inflate(const unsigned char *data, size_t size, size_t lim
         wrong = "it is shorter than it says";
     if (wrong) {
         th_try_free(*inflated, wanted + 1);
-        return broken(wrong);
+        return etf_inflate_broken(wrong);
     }
     *used = SIZE_BYTES + stream.total_in;
     return TH_OK;

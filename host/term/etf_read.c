@@ -112,7 +112,7 @@ static const unsigned char *float_of(struct th_etf_decoder *d, const unsigned ch
     return tag + th_etf_shapes[tag[0]].head;
 }
 
-static char *skip_digits(char *text)
+static char *etf_read_skip_digits(char *text)
 {
     while (*text >= '0' && *text <= '9')
         text++;
@@ -125,18 +125,18 @@ static bool check_float(char *text)
 {
     char *digits = text + (*text == '-' || *text == '+');
 
-    text = skip_digits(digits);
+    text = etf_read_skip_digits(digits);
     if (text == digits || (*text != '.' && *text != ','))
         return false;
     *text = '.';
     digits = text + 1;
-    text = skip_digits(digits);
+    text = etf_read_skip_digits(digits);
     if (text == digits)
         return false;
     if (*text == 'e' || *text == 'E') {
         digits = text + 1;
         digits += *digits == '-' || *digits == '+';
-        text = skip_digits(digits);
+        text = etf_read_skip_digits(digits);
         if (text == digits)
             return false;
     }
@@ -303,7 +303,8 @@ static const unsigned char *read_reference(struct th_etf_decoder *d, const unsig
     return at + bytes + oldest;
 }
 
-static const unsigned char *refuse(const struct th_etf_decoder *d, const unsigned char *tag)
+static const unsigned char *etf_read_refuse(const struct th_etf_decoder *d,
+                                            const unsigned char *tag)
 {
     static const char *const reasons[256] = {
         [TH_ETF_FUN] = "funs of this old form are read by no OTP since 23",
@@ -353,6 +354,6 @@ const unsigned char *th_etf_read_leaf(struct th_etf_decoder *d, const unsigned c
     case TH_ETF_NEWER_REFERENCE:
         return read_reference(d, tag, term);
     default:
-        return refuse(d, tag);
+        return etf_read_refuse(d, tag);
     }
 }

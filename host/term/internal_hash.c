@@ -27,7 +27,8 @@ struct walk {
     struct run first[FIRST_RUNS];
 };
 
-static void push(struct walk *walk, const th_term *terms, const uint32_t *order, size_t count)
+static void internal_hash_push(struct walk *walk, const th_term *terms, const uint32_t *order,
+                               size_t count)
 {
     if (count == 0)
         return;
@@ -35,12 +36,12 @@ static void push(struct walk *walk, const th_term *terms, const uint32_t *order,
         (struct run){terms, order, 0, count};
 }
 
-static void add(struct walk *walk, uint64_t word)
+static void internal_hash_add(struct walk *walk, uint64_t word)
 {
     walk->state = th_hash_mix(walk->state ^ word);
 }
 
-static void add_bits(struct walk *walk, th_term t)
+static void internal_hash_add_bits(struct walk *walk, th_term t)
 {
     const unsigned char *data;
     size_t bits;
@@ -48,24 +49,24 @@ static void add_bits(struct walk *walk, th_term t)
     uint64_t word;
 
     th_get_bits(t, &data, &bits);
-    add(walk, bits);
+    internal_hash_add(walk, bits);
     for (bytes = bits / 8; bytes >= sizeof word; bytes -= sizeof word, data += sizeof word) {
         memcpy(&word, data, sizeof word);
-        add(walk, word);
+        internal_hash_add(walk, word);
     }
     word = bits % 8 ? data[bytes] >> (8 - bits % 8) : 0;
     for (size_t i = 0; i < bytes; i++)
         word = word << 8 | data[i];
-    add(walk, word);
+    internal_hash_add(walk, word);
 }
 
-static void add_words(struct walk *walk, const th_term *words, size_t count)
+static void internal_hash_add_words(struct walk *walk, const th_term *words, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        add(walk, words[i]);
+        internal_hash_add(walk, words[i]);
 }
 
-static void add_boxed(struct walk *walk, th_term t)
+static void internal_hash_add_boxed(struct walk *walk, th_term t)
 {
     const th_term *box = th_term_box(t);
     size_t size = th_header_words(*box);
@@ -74,56 +75,56 @@ static void add_boxed(struct walk *walk, th_term t)
 
     switch (th_term_subtag(t)) {
     case TH_TUPLE:
-        add(walk, *box);
-        push(walk, box + 1, NULL, size);
+        internal_hash_add(walk, *box);
+        internal_hash_push(walk, box + 1, NULL, size);
         break;
     case TH_POS_BIG:
     case TH_NEG_BIG:
     case TH_EXPORT:
     case TH_EXTERNAL_PID:
     case TH_EXTERNAL_PORT:
-        add_words(walk, box, size + 1);
+        internal_hash_add_words(walk, box, size + 1);
         break;
     case TH_REF:
         th_get_ref(t, &ref);
-        add(walk, ref.node);
-        add(walk, ref.creation);
+        internal_hash_add(walk, ref.node);
+        internal_hash_add(walk, ref.creation);
         for (size_t i = 0; i < TH_REF_WORDS; i++)
-            add(walk, ref.words[i]);
+            internal_hash_add(walk, ref.words[i]);
         break;
     case TH_FUN: /* module, arity and index; free variables */
-        add_words(walk, box + 1, 2);
-        push(walk, box + 8, NULL, size - 7);
+        internal_hash_add_words(walk, box + 1, 2);
+        internal_hash_push(walk, box + 8, NULL, size - 7);
         break;
     case TH_FLOAT:
-        add(walk, th_float_value(t) == 0 ? 0 : box[1]); /* not -0.0 */
+        internal_hash_add(walk, th_float_value(t) == 0 ? 0 : box[1]); /* not -0.0 */
         break;
     case TH_SHARED_BINARY:
     case TH_HEAP_BINARY:
     case TH_SUB_BINARY:
-        add_bits(walk, t);
+        internal_hash_add_bits(walk, t);
         break;
     case TH_MAP:
         size = th_map_size(t);
         order = th_map_order(t, &walk->sorted);
-        add(walk, size);
-        push(walk, th_map_values(t), order, size);
-        push(walk, th_map_keys(t), order, size);
+        internal_hash_add(walk, size);
+        internal_hash_push(walk, th_map_values(t), order, size);
+        internal_hash_push(walk, th_map_keys(t), order, size);
         break;
     }
 }
 
-static void add_term(struct walk *walk, th_term t)
+static void internal_hash_add_term(struct walk *walk, th_term t)
 {
     if (th_is_immediate(t)) {
-        add(walk, t);
+        internal_hash_add(walk, t);
         return;
     }
-    add(walk, t & 3);
+    internal_hash_add(walk, t & 3);
     if (th_is_boxed(t))
-        add_boxed(walk, t);
+        internal_hash_add_boxed(walk, t);
     else
-        push(walk, th_cell(t), NULL, 2);
+        internal_hash_push(walk, th_cell(t), NULL, 2);
 }
 
 /* The hash of T on top of STATE. If PLAIN is not NULL, it gets false, and the hash means nothing,
@@ -145,7 +146,7 @@ __attribute__((always_inline)) static inline uint64_t hash_all(th_term t, uint64
             *plain = false;
             break;
         }
-        add_term(&walk, t);
+        internal_hash_add_term(&walk, t);
         if (walk.stack.depth == 0)
             break;
         run = th_stack_top(&walk.stack, sizeof *run);
@@ -170,6 +171,6 @@ uint64_t th_key_hash(th_term t, bool *plain)
     if (!th_is_bitstring(t))
         return hash_all(t, 0, plain);
     walk.state = 0;
-    add_bits(&walk, t);
+    internal_hash_add_bits(&walk, t);
     return walk.state;
 }

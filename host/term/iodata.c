@@ -45,7 +45,7 @@ static bool add_cells(struct walk *walk, th_term *list)
     return *list == TH_NIL || (!th_is_small(*list) && add_leaf(walk, *list));
 }
 
-static bool add_all(struct walk *walk, th_term t)
+static bool iodata_add_all(struct walk *walk, th_term t)
 {
     bool good;
 
@@ -66,7 +66,7 @@ bool th_term_iodata_size(th_term t, size_t *size)
     struct walk walk;
 
     walk.to = NULL;
-    if (!add_all(&walk, t))
+    if (!iodata_add_all(&walk, t))
         return false;
     *size = walk.size;
     return true;
@@ -77,5 +77,5 @@ void th_term_iodata_copy(th_term t, unsigned char *to)
     struct walk walk;
 
     walk.to = to;
-    add_all(&walk, t);
+    iodata_add_all(&walk, t);
 }

@@ -97,7 +97,7 @@ void th_json_base64_encode(struct th_buffer *out, const unsigned char *data, siz
     }
 }
 
-static enum th_status broken(size_t at, const char *why)
+static enum th_status json_broken(size_t at, const char *why)
 {
     return th_error_raise(TH_MALFORMED, "base64, character %zu: %s", at + 1, why);
 }
@@ -108,7 +108,7 @@ enum th_status th_json_base64_decode(struct th_buffer *out, const char *text, si
     uint32_t bits = 0;
 
     if (length % 4 != 0)
-        return broken(length, "the text ends within a group of four");
+        return json_broken(length, "the text ends within a group of four");
     characters = length;
     while (characters > 0 && characters + 2 > length && text[characters - 1] == '=')
         characters--;
@@ -117,7 +117,7 @@ enum th_status th_json_base64_decode(struct th_buffer *out, const char *text, si
         const char *place = memchr(alphabet, text[i], 64);
         if (!place) {
             out->size = before;
-            return broken(i, "not of the alphabet");
+            return json_broken(i, "not of the alphabet");
         }
         bits = bits << 6 | (uint32_t)(place - alphabet);
         if (i % 4 > 0) /* the second character of a group ends a byte, with 4 bits left over, ... */
@@ -125,7 +125,7 @@ enum th_status th_json_base64_decode(struct th_buffer *out, const char *text, si
     }
     if (characters % 4 > 0 && (bits & (characters % 4 == 2 ? 15 : 3)) != 0) {
         out->size = before;
-        return broken(characters - 1, "bits left over are not 0");
+        return json_broken(characters - 1, "bits left over are not 0");
     }
     return TH_OK;
 }

@@ -63,8 +63,8 @@ static size_t cells_for(size_t count)
 }
 
 /* The place of the cell that holds KEY, or of the free one where the search ended. */
-static inline uint32_t *find_cell(struct th_map_table *table, size_t count, th_term key,
-                                  uint64_t hash, ptrdiff_t *found)
+static inline uint32_t *map_table_find_cell(struct th_map_table *table, size_t count, th_term key,
+                                            uint64_t hash, ptrdiff_t *found)
 {
     uint32_t *cells = cells_of(table);
 
@@ -81,7 +81,7 @@ static inline uint32_t *find_cell(struct th_map_table *table, size_t count, th_t
 
 /* --- Tables ----------------------------------------------------------------------------------- */
 
-static size_t words_of(size_t capacity, size_t numbers)
+static size_t map_table_words_of(size_t capacity, size_t numbers)
 {
     return HEAD_WORDS + 2 * capacity + (numbers + 1) / 2;
 }
@@ -89,13 +89,13 @@ static size_t words_of(size_t capacity, size_t numbers)
 /* NUMBERS cells, if HASHED, or positions. None of what it will hold is there. */
 static struct th_map_table *new_table(th_env *env, size_t capacity, size_t numbers, bool hashed)
 {
-    th_term *words = th_env_take(env, words_of(capacity, numbers));
+    th_term *words = th_env_take(env, map_table_words_of(capacity, numbers));
     struct th_map_table *table = (struct th_map_table *)words;
 
     table->used = 0;
     table->capacity = capacity;
     table->mask = hashed ? numbers - 1 : 0;
-    words[words_of(capacity, numbers) - 1] = 0; /* its second half may be nobody's */
+    words[map_table_words_of(capacity, numbers) - 1] = 0; /* its second half may be nobody's */
     return table;
 }
 
@@ -122,7 +122,7 @@ ptrdiff_t th_map_table_find(struct th_map_table *table, size_t count, th_term ke
     ptrdiff_t found = TH_NOT_THERE;
 
     if (plain)
-        find_cell(table, count, key, hash, &found);
+        map_table_find_cell(table, count, key, hash, &found);
     return found;
 }
 
@@ -134,7 +134,7 @@ bool th_map_table_add(struct th_map_table *table, th_term key, th_term value, pt
 
     if (!plain)
         return false;
-    cell = find_cell(table, table->used, key, hash, found);
+    cell = map_table_find_cell(table, table->used, key, hash, found);
     if (*found != TH_NOT_THERE)
         return true;
     table->words[table->used] = key;
@@ -196,7 +196,7 @@ static size_t numbers_for(const struct th_map_table *table, size_t count)
 
 size_t th_map_table_copy_words(const struct th_map_table *table, size_t count)
 {
-    return words_of(count, numbers_for(table, count));
+    return map_table_words_of(count, numbers_for(table, count));
 }
 
 struct th_map_table *th_map_table_copy(th_env *env, struct th_map_table *table, size_t count)

@@ -12,7 +12,7 @@ static th_term make_finite(th_env *env, double d)
 }
 
 /* Rounded as the BEAM does, from the lowest limb up; infinite where it is too large. */
-static double to_double(th_term t)
+static double number_to_double(th_term t)
 {
     struct th_limbs n;
     double d = 0;
@@ -53,7 +53,7 @@ static th_term add_integers(th_env *env, th_term x, th_term y, bool minus)
     return th_make_integer(env, a->negative, limbs, a->count + 1);
 }
 
-static th_term sum(th_env *env, th_term a, th_term b, bool minus)
+static th_term number_sum(th_env *env, th_term a, th_term b, bool minus)
 {
     if (th_is_small(a) && th_is_small(b)) /* of 60 bits: no overflow in 64 */
         return th_make_int64(env, minus ? th_small_value(a) - th_small_value(b)
@@ -62,22 +62,24 @@ static th_term sum(th_env *env, th_term a, th_term b, bool minus)
         return TH_NONE;
     if (th_is_integer(a) && th_is_integer(b))
         return add_integers(env, a, b, minus);
-    return make_finite(env, minus ? to_double(a) - to_double(b) : to_double(a) + to_double(b));
+    return make_finite(env, minus ? number_to_double(a) - number_to_double(b)
+                                  : number_to_double(a) + number_to_double(b));
 }
 
 th_term th_number_add(th_env *env, th_term a, th_term b)
 {
-    return sum(env, a, b, false);
+    return number_sum(env, a, b, false);
 }
 
 th_term th_number_subtract(th_env *env, th_term a, th_term b)
 {
-    return sum(env, a, b, true);
+    return number_sum(env, a, b, true);
 }
 
 th_term th_number_negate(th_env *env, th_term a)
 {
-    return th_is_float(a) ? th_make_float(env, -th_float_value(a)) : sum(env, th_small(0), a, true);
+    return th_is_float(a) ? th_make_float(env, -th_float_value(a))
+                          : number_sum(env, th_small(0), a, true);
 }
 
 th_term th_number_absolute(th_env *env, th_term a)
@@ -102,8 +104,8 @@ th_term th_number_multiply(th_env *env, th_term x, th_term y)
     if (!th_is_number(x) || !th_is_number(y))
         return TH_NONE;
     if (th_is_float(x) || th_is_float(y))
-        return isfinite(to_double(x)) && isfinite(to_double(y))
-                   ? make_finite(env, to_double(x) * to_double(y))
+        return isfinite(number_to_double(x)) && isfinite(number_to_double(y))
+                   ? make_finite(env, number_to_double(x) * number_to_double(y))
                    : TH_NONE;
     if (th_is_small(x) && th_is_small(y) &&
         !__builtin_mul_overflow(th_small_value(x), th_small_value(y), &product))
@@ -123,12 +125,13 @@ th_term th_number_divide(th_env *env, th_term a, th_term b)
 
     if (!th_is_number(a) || !th_is_number(b))
         return TH_NONE;
-    divisor = to_double(b);
-    return divisor != 0 && isfinite(divisor) ? make_finite(env, to_double(a) / divisor) : TH_NONE;
+    divisor = number_to_double(b);
+    return divisor != 0 && isfinite(divisor) ? make_finite(env, number_to_double(a) / divisor)
+                                             : TH_NONE;
 }
 
 /* REST: rem, else div. */
-static th_term divide(th_env *env, th_term x, th_term y, bool rest)
+static th_term number_divide(th_env *env, th_term x, th_term y, bool rest)
 {
     struct th_limbs a, b;
     uint64_t *limbs;
@@ -154,19 +157,19 @@ static th_term divide(th_env *env, th_term x, th_term y, bool rest)
 
 th_term th_number_quotient(th_env *env, th_term a, th_term b)
 {
-    return divide(env, a, b, false);
+    return number_divide(env, a, b, false);
 }
 
 th_term th_number_remainder(th_env *env, th_term a, th_term b)
 {
-    return divide(env, a, b, true);
+    return number_divide(env, a, b, true);
 }
 
 /* --- Floats to integers, and back ------------------------------------------------------------- */
 
 th_term th_number_float(th_env *env, th_term a)
 {
-    return th_is_number(a) ? make_finite(env, to_double(a)) : TH_NONE;
+    return th_is_number(a) ? make_finite(env, number_to_double(a)) : TH_NONE;
 }
 
 th_term th_number_round(th_env *env, th_term a, enum th_rounding rounding)

@@ -34,7 +34,7 @@ static inline void jenkins_mix(struct jenkins *w)
 }
 
 /* COUNT bytes, 0 to 4, as a little-endian word. */
-static uint32_t word_of(const unsigned char *bytes, size_t count)
+static uint32_t phash2_word_of(const unsigned char *bytes, size_t count)
 {
     uint32_t word = 0;
 
@@ -52,14 +52,14 @@ static uint32_t jenkins_bytes(const unsigned char *bytes, size_t count, uint32_t
     size_t rest = count;
 
     for (; rest >= 12; rest -= 12, bytes += 12) {
-        words.a += word_of(bytes, 4);
-        words.b += word_of(bytes + 4, 4);
-        words.c += word_of(bytes + 8, 4);
+        words.a += phash2_word_of(bytes, 4);
+        words.b += phash2_word_of(bytes + 4, 4);
+        words.c += phash2_word_of(bytes + 8, 4);
         jenkins_mix(&words);
     }
-    words.a += word_of(bytes, rest < 4 ? rest : 4);
-    words.b += rest > 4 ? word_of(bytes + 4, rest < 8 ? rest - 4 : 4) : 0;
-    words.c += (rest > 8 ? word_of(bytes + 8, rest - 8) << 8 : 0) + (uint32_t)count;
+    words.a += phash2_word_of(bytes, rest < 4 ? rest : 4);
+    words.b += rest > 4 ? phash2_word_of(bytes + 4, rest < 8 ? rest - 4 : 4) : 0;
+    words.c += (rest > 8 ? phash2_word_of(bytes + 8, rest - 8) << 8 : 0) + (uint32_t)count;
     jenkins_mix(&words);
     return words.c;
 }
@@ -116,12 +116,12 @@ static void add2(struct walk *walk, uint32_t x, uint32_t y, unsigned salt)
     walk->state = words.c;
 }
 
-static void add(struct walk *walk, uint32_t x, unsigned salt)
+static void phash2_add(struct walk *walk, uint32_t x, unsigned salt)
 {
     add2(walk, x, 0, salt);
 }
 
-static void push(struct walk *walk, struct item item)
+static void phash2_push(struct walk *walk, struct item item)
 {
     if (item.count == 0)
         return;
@@ -134,15 +134,15 @@ static uint32_t hash_of_name(th_term atom)
 }
 
 /* Integers of 28 bits, the small ones of 32-bit machines, have a way of their own. */
-static void add_integer(struct walk *walk, th_term t)
+static void phash2_add_integer(struct walk *walk, th_term t)
 {
     int64_t i = th_is_small(t) ? th_small_value(t) : INT64_MAX;
     struct th_limbs n;
 
     if (i >= -(1 << 27) && i < 1 << 27) {
         if (i < 0)
-            add(walk, (uint32_t)-i, SALT_SMALL);
-        add(walk, (uint32_t)i, SALT_SMALL);
+            phash2_add(walk, (uint32_t)-i, SALT_SMALL);
+        phash2_add(walk, (uint32_t)i, SALT_SMALL);
         return;
     }
     th_get_limbs(t, &n);
@@ -151,7 +151,7 @@ static void add_integer(struct walk *walk, th_term t)
              n.negative ? SALT_NEGATIVE : SALT_POSITIVE);
 }
 
-static void add_bits(struct walk *walk, th_term t)
+static void phash2_add_bits(struct walk *walk, th_term t)
 {
     const unsigned char *data;
     size_t bits;
@@ -168,7 +168,7 @@ static void add_pid(struct walk *walk, th_term t)
     struct th_pid_parts parts;
 
     th_get_pid(t, &parts);
-    add(walk, parts.number, SALT_PID);
+    phash2_add(walk, parts.number, SALT_PID);
 }
 
 static void add_port(struct walk *walk, th_term t)
@@ -190,7 +190,7 @@ static void add_list(struct walk *walk, th_term t)
     while (more && th_is_small(cell[0]) && (uint64_t)th_small_value(cell[0]) < 256) {
         word = word << 8 | (uint32_t)th_small_value(cell[0]);
         if (++bytes == 4) {
-            add(walk, word, SALT_STRING);
+            phash2_add(walk, word, SALT_STRING);
             word = 0;
             bytes = 0;
         }
@@ -198,11 +198,11 @@ static void add_list(struct walk *walk, th_term t)
         cell = more ? th_cell(cell[1]) : cell + 1;
     }
     if (bytes > 0)
-        add(walk, word, SALT_STRING);
-    push(walk, (struct item){.terms = cell, .count = more ? 2 : 1});
+        phash2_add(walk, word, SALT_STRING);
+    phash2_push(walk, (struct item){.terms = cell, .count = more ? 2 : 1});
 }
 
-static void add_boxed(struct walk *walk, th_term t)
+static void phash2_add_boxed(struct walk *walk, th_term t)
 {
     const th_term *box = th_term_box(t);
     struct th_fun_parts fun;
@@ -211,22 +211,22 @@ static void add_boxed(struct walk *walk, th_term t)
 
     switch (th_term_subtag(t)) {
     case TH_TUPLE:
-        add(walk, (uint32_t)th_tuple_arity(t), SALT_TUPLE);
-        push(walk, (struct item){.terms = th_tuple_elements(t), .count = th_tuple_arity(t)});
+        phash2_add(walk, (uint32_t)th_tuple_arity(t), SALT_TUPLE);
+        phash2_push(walk, (struct item){.terms = th_tuple_elements(t), .count = th_tuple_arity(t)});
         break;
     case TH_POS_BIG:
     case TH_NEG_BIG:
-        add_integer(walk, t);
+        phash2_add_integer(walk, t);
         break;
     case TH_REF:
-        add(walk, (uint32_t)box[3], SALT_REF); /* the first number */
+        phash2_add(walk, (uint32_t)box[3], SALT_REF); /* the first number */
         break;
     case TH_FUN:
         th_get_fun(t, &fun);
         th_get_int64(fun.old_unique, &old_unique);
         add2(walk, (uint32_t)fun.free_count, hash_of_name(fun.module), SALT_FUN);
         add2(walk, fun.index, (uint32_t)old_unique, SALT_FUN);
-        push(walk, (struct item){.terms = fun.free, .count = fun.free_count});
+        phash2_push(walk, (struct item){.terms = fun.free, .count = fun.free_count});
         break;
     case TH_FLOAT:
         bits = th_float_value(t) == 0 ? 0 : box[1]; /* not -0.0 */
@@ -234,12 +234,12 @@ static void add_boxed(struct walk *walk, th_term t)
         break;
     case TH_EXPORT:
         add2(walk, (uint32_t)th_small_value(box[3]), hash_of_name(box[1]), SALT_FUN);
-        add(walk, hash_of_name(box[2]), SALT_FUNCTION);
+        phash2_add(walk, hash_of_name(box[2]), SALT_FUNCTION);
         break;
     case TH_SHARED_BINARY:
     case TH_HEAP_BINARY:
     case TH_SUB_BINARY:
-        add_bits(walk, t);
+        phash2_add_bits(walk, t);
         break;
     case TH_EXTERNAL_PID:
         add_pid(walk, t);
@@ -248,32 +248,32 @@ static void add_boxed(struct walk *walk, th_term t)
         add_port(walk, t);
         break;
     case TH_MAP:
-        add(walk, (uint32_t)th_map_size(t), SALT_MAP);
-        push(walk, (struct item){.terms = th_map_keys(t),
-                                 .stride = th_map_stride(t),
-                                 .count = 2 * th_map_size(t),
-                                 .map = true,
-                                 .before = walk->state});
+        phash2_add(walk, (uint32_t)th_map_size(t), SALT_MAP);
+        phash2_push(walk, (struct item){.terms = th_map_keys(t),
+                                        .stride = th_map_stride(t),
+                                        .count = 2 * th_map_size(t),
+                                        .map = true,
+                                        .before = walk->state});
         break;
     }
 }
 
-static void add_term(struct walk *walk, th_term t)
+static void phash2_add_term(struct walk *walk, th_term t)
 {
     if (th_is_boxed(t))
-        add_boxed(walk, t);
+        phash2_add_boxed(walk, t);
     else if (th_is_list(t))
         add_list(walk, t);
     else if (th_is_small(t))
-        add_integer(walk, t);
+        phash2_add_integer(walk, t);
     else if (th_is_atom(t) && walk->state == 0)
         walk->state = hash_of_name(t);
     else if (th_is_atom(t))
-        add(walk, hash_of_name(t), SALT_ATOM);
+        phash2_add(walk, hash_of_name(t), SALT_ATOM);
     else if (t == TH_NIL && walk->state == 0)
         walk->state = NIL_ALONE;
     else if (t == TH_NIL)
-        add(walk, NIL_INSIDE, SALT_NIL);
+        phash2_add(walk, NIL_INSIDE, SALT_NIL);
     else if (th_is_local_pid(t))
         add_pid(walk, t);
     else
@@ -293,12 +293,12 @@ static th_term take_from_map(struct walk *walk, struct item *map)
     if (i < map->count)
         return map->terms[i / 2];
     walk->state = map->before;
-    add(walk, map->pairs, SALT_PAIRS);
+    phash2_add(walk, map->pairs, SALT_PAIRS);
     return TH_NONE;
 }
 
 /* Takes the next term from the stack; false if nothing is left. */
-static bool take(struct walk *walk, th_term *t)
+static bool phash2_take(struct walk *walk, th_term *t)
 {
     *t = TH_NONE;
     while (*t == TH_NONE && walk->stack.depth > 0) {
@@ -322,8 +322,8 @@ uint32_t th_phash2(th_term t)
     walk.state = 0;
     th_stack_begin(&walk.stack, walk.first, FIRST_ITEMS);
     do
-        add_term(&walk, t);
-    while (take(&walk, &t));
+        phash2_add_term(&walk, t);
+    while (phash2_take(&walk, &t));
     th_stack_end(&walk.stack);
     return walk.state;
 }

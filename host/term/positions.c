@@ -26,18 +26,18 @@ static inline uint64_t if_true(bool condition, uint64_t value)
     return value & -(uint64_t)condition;
 }
 
-static inline uint64_t subtract(uint64_t a, uint64_t b)
+static inline uint64_t positions_subtract(uint64_t a, uint64_t b)
 {
     return a - b + if_true(a < b, PRIME);
 }
 
-static inline uint64_t add(uint64_t a, uint64_t b)
+static inline uint64_t positions_add(uint64_t a, uint64_t b)
 {
-    return subtract(a, PRIME - b);
+    return positions_subtract(a, PRIME - b);
 }
 
 /* With 2^64 as 2^32 - 1 and 2^96 as -1. */
-static inline uint64_t multiply(uint64_t a, uint64_t b)
+static inline uint64_t positions_multiply(uint64_t a, uint64_t b)
 {
     unsigned __int128 product = (unsigned __int128)a * b;
     uint64_t low = (uint64_t)product, high = (uint64_t)(product >> 64);
@@ -52,9 +52,9 @@ static uint64_t power(uint64_t base, uint64_t exponent)
 {
     uint64_t result = 1;
 
-    for (; exponent > 0; exponent >>= 1, base = multiply(base, base))
+    for (; exponent > 0; exponent >>= 1, base = positions_multiply(base, base))
         if (exponent & 1)
-            result = multiply(result, base);
+            result = positions_multiply(result, base);
     return result;
 }
 
@@ -68,7 +68,7 @@ static void find_roots(uint64_t *roots, size_t size)
         uint64_t root = power(GENERATOR, (PRIME - 1) / (2 * n));
         roots[n] = 1;
         for (size_t i = 1; i < n; i++)
-            roots[n + i] = multiply(roots[n + i - 1], root);
+            roots[n + i] = positions_multiply(roots[n + i - 1], root);
     }
 }
 
@@ -77,8 +77,8 @@ static inline void split(const uint64_t *roots, uint64_t *values, size_t half)
 {
     for (size_t i = 0; i < half; i++) {
         uint64_t a = values[i], b = values[half + i];
-        values[i] = add(a, b);
-        values[half + i] = multiply(subtract(a, b), roots[i]);
+        values[i] = positions_add(a, b);
+        values[half + i] = positions_multiply(positions_subtract(a, b), roots[i]);
     }
 }
 
@@ -87,9 +87,9 @@ static inline void join(const uint64_t *roots, uint64_t *values, size_t half)
 {
     for (size_t i = 0; i < half; i++) {
         uint64_t a = values[i], b = values[half + i];
-        b = i == 0 ? b : subtract(0, multiply(b, roots[half - i]));
-        values[i] = add(a, b);
-        values[half + i] = subtract(a, b);
+        b = i == 0 ? b : positions_subtract(0, positions_multiply(b, roots[half - i]));
+        values[i] = positions_add(a, b);
+        values[half + i] = positions_subtract(a, b);
     }
 }
 
@@ -125,20 +125,20 @@ static void transform_back(const uint64_t *roots, uint64_t *values, size_t count
 
     join_all(roots, values, count);
     for (size_t i = 0; i < count; i++)
-        values[i] = multiply(values[i], scale);
+        values[i] = positions_multiply(values[i], scale);
 }
 
 static void multiply_all(uint64_t *a, const uint64_t *b, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        a[i] = multiply(a[i], b[i]);
+        a[i] = positions_multiply(a[i], b[i]);
 }
 
 /* --- Conversion ------------------------------------------------------------------------------- */
 
 #define MOST_SUM ((uint64_t)1 << 63) /* of products of digits, and what is carried to it */
 
-static void load(uint64_t *values, const uint32_t *digits, size_t count)
+static void positions_load(uint64_t *values, const uint32_t *digits, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         values[i] = digits[i];
@@ -169,12 +169,12 @@ static void join_blocks(struct th_positions *positions, uint32_t *power_digits, 
     positions->read(positions, positions->blocks, power_digits);
     find_roots(roots, positions->count);
     for (size_t width = TH_POSITIONS_BLOCK; width < positions->count; width *= 2) {
-        load(power, power_digits, width);
+        positions_load(power, power_digits, width);
         transform_forward(roots, power, 2 * width);
 
         /* The WIDTH digits from AT on, and as many above them, which the power multiplies. */
         for (size_t at = 0; at + width < used; at += 2 * width) {
-            load(values, positions->digits + at + width, width);
+            positions_load(values, positions->digits + at + width, width);
             transform_forward(roots, values, 2 * width);
             multiply_all(values, power, 2 * width);
             transform_back(roots, values, 2 * width);

@@ -123,7 +123,7 @@ static void add_fun(struct printer *p, th_term t)
 }
 
 /* False: nothing is left. */
-static bool add_bits(struct printer *p, th_term t)
+static bool text_beam_add_bits(struct printer *p, th_term t)
 {
     const unsigned char *data = NULL;
     size_t bits = 0, bytes, start = p->out->size;
@@ -170,7 +170,7 @@ static bool is_string(th_term list)
 }
 
 /* A character is the byte of its number. */
-static bool add_string(struct printer *p, th_term list)
+static bool text_beam_add_string(struct printer *p, th_term list)
 {
     th_buffer_add_byte(p->out, '"');
     for (; th_is_list(list); list = th_cell(list)[1]) {
@@ -191,7 +191,7 @@ static bool add_string(struct printer *p, th_term list)
 /* --- The walk --------------------------------------------------------------------------------- */
 
 /* Writes a leaf, or the opening bracket of anything else. False: the text ends here. */
-static bool begin(struct printer *p, th_term t)
+static bool text_beam_begin(struct printer *p, th_term t)
 {
     size_t start = p->out->size;
 
@@ -206,9 +206,9 @@ static bool begin(struct printer *p, th_term t)
         return p->left > 0;
     }
     if (th_is_bitstring(t))
-        return add_bits(p, t);
+        return text_beam_add_bits(p, t);
     if (th_is_list(t) && is_string(t))
-        return add_string(p, t);
+        return text_beam_add_string(p, t);
     if (th_is_list(t) || th_is_tuple(t) || th_is_map(t)) {
         th_text_walk_open(&p->walk, t);
     } else if (t == TH_NIL) {
@@ -237,10 +237,10 @@ size_t th_text_print_beam(struct th_buffer *out, th_term t, long limit)
     p.left = limit;
     p.numbers = 0;
     th_text_walk_begin(&p.walk, out, "=>");
-    goes_on = begin(&p, t);
+    goes_on = text_beam_begin(&p, t);
     while (goes_on && p.walk.stack.depth > 0)
         if (th_text_walk_step(&p.walk, &t))
-            goes_on = begin(&p, t);
+            goes_on = text_beam_begin(&p, t);
     if (p.left <= 0)
         th_buffer_add_text(out, "... ");
     th_stack_end(&p.walk.stack);

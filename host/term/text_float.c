@@ -32,7 +32,7 @@ struct decimal {
     int point;
 };
 
-static double value_of(const struct decimal *n)
+static double text_float_value_of(const struct decimal *n)
 {
     char text[DIGITS + 16];
 
@@ -53,7 +53,7 @@ static bool try_digits(double d, int count, struct decimal *n)
         if (*at >= '0' && *at <= '9')
             n->digits[n->count++] = *at;
     n->point = atoi(at + 1) + 1;
-    if (value_of(n) == d)
+    if (text_float_value_of(n) == d)
         return true;
     if (frexp(d, &exponent) != 0.5)
         return false;
@@ -67,7 +67,7 @@ static bool try_digits(double d, int count, struct decimal *n)
         n->digits[0] = '1';
         n->point++;
     }
-    return value_of(n) == d;
+    return text_float_value_of(n) == d;
 }
 
 static void find_digits(double d, struct decimal *n)
@@ -84,7 +84,7 @@ static void find_digits(double d, struct decimal *n)
         n->count--;
 }
 
-static char *put_digits(char *to, const struct decimal *n, int from, int end)
+static char *text_float_put_digits(char *to, const struct decimal *n, int from, int end)
 {
     for (int i = from; i < end; i++)
         *to++ = i < n->count ? n->digits[i] : '0';
@@ -95,14 +95,15 @@ static char *put_digits(char *to, const struct decimal *n, int from, int end)
 static char *put_plain(char *to, const struct decimal *n)
 {
     if (n->point > 0) {
-        to = put_digits(to, n, 0, n->point);
+        to = text_float_put_digits(to, n, 0, n->point);
         *to++ = '.';
-        return put_digits(to, n, n->point, n->count > n->point ? n->count : n->point + 1);
+        return text_float_put_digits(to, n, n->point,
+                                     n->count > n->point ? n->count : n->point + 1);
     }
     *to++ = '0';
     *to++ = '.';
     memset(to, '0', (size_t)-n->point);
-    return put_digits(to - n->point, n, 0, n->count);
+    return text_float_put_digits(to - n->point, n, 0, n->count);
 }
 
 /* 1.23e-5 */
@@ -110,7 +111,7 @@ static char *put_scientific(char *to, const struct decimal *n)
 {
     *to++ = n->digits[0];
     *to++ = '.';
-    to = put_digits(to, n, 1, n->count > 1 ? n->count : 2);
+    to = text_float_put_digits(to, n, 1, n->count > 1 ? n->count : 2);
     return to + sprintf(to, "e%d", n->point - 1);
 }
 

@@ -15,7 +15,7 @@ static bool is_digit(const struct th_scanner *s, const char *at, unsigned radix)
 }
 
 /* Moves behind digits, between which single underscores may stand. */
-static void skip_digits(struct th_scanner *s, unsigned radix)
+static void text_number_skip_digits(struct th_scanner *s, unsigned radix)
 {
     while (is_digit(s, s->at, radix) ||
            (s->at < s->end && *s->at == '_' && is_digit(s, s->at + 1, radix)))
@@ -67,7 +67,7 @@ static enum th_status scan_radix(struct th_scanner *s)
     from = ++s->at;
     if (!is_digit(s, from, radix))
         return th_text_scan_fail(s, from, "expected a digit of radix %u", radix);
-    skip_digits(s, radix);
+    text_number_skip_digits(s, radix);
     return make_integer(s, from, radix);
 }
 
@@ -80,14 +80,14 @@ static enum th_status scan_fraction(struct th_scanner *s)
     bool fits;
 
     s->at++;
-    skip_digits(s, 10);
+    text_number_skip_digits(s, 10);
     if (s->at < s->end && (*s->at == 'e' || *s->at == 'E')) {
         s->at++;
         if (s->at < s->end && (*s->at == '-' || *s->at == '+'))
             s->at++;
         if (!is_digit(s, s->at, 10))
             return th_text_scan_fail(s, s->at, "expected an exponent");
-        skip_digits(s, 10);
+        text_number_skip_digits(s, 10);
     }
     bytes = (size_t)(s->at - s->start) + TH_FLOAT_TEXT;
     if (bytes > sizeof few && !(digits = th_try_alloc(bytes)))
@@ -106,7 +106,7 @@ enum th_status th_text_scan_number(struct th_scanner *s)
     uint64_t n = 0;
 
     s->token = TH_TOKEN_TERM;
-    skip_digits(s, 10);
+    text_number_skip_digits(s, 10);
     if (s->at < s->end && *s->at == '#')
         return scan_radix(s);
     if (s->at < s->end && *s->at == '.' && is_digit(s, s->at + 1, 10))

@@ -55,7 +55,7 @@ struct parser {
     th_term few_terms[FEW_TERMS];
 };
 
-static void start(struct parser *p, th_env *env, const char *text, size_t length)
+static void text_parse_start(struct parser *p, th_env *env, const char *text, size_t length)
 {
     p->scanner =
         th_text_scanner(env, text, length); /* the rest is not cleared: most of it is room */
@@ -64,7 +64,7 @@ static void start(struct parser *p, th_env *env, const char *text, size_t length
     th_stack_begin(&p->terms, p->few_terms, FEW_TERMS);
 }
 
-static void finish(struct parser *p)
+static void text_parse_finish(struct parser *p)
 {
     th_text_scanner_free(&p->scanner);
     th_buffer_free(&p->segments.bytes);
@@ -170,7 +170,7 @@ static enum th_status made(th_term t, th_term *value)
 }
 
 /* Puts a term behind the innermost bracket. Not for parentheses, signs and bits. */
-static enum th_status add(struct parser *p, th_term t)
+static enum th_status text_parse_add(struct parser *p, th_term t)
 {
     th_term *place = th_stack_try_push(&p->terms, sizeof t);
 
@@ -231,7 +231,7 @@ static enum th_status expect(struct th_scanner *s, int token, const char *wanted
 }
 
 /* A part of a fun's name; the printer does not quote reserved words there. */
-static enum th_status read_name(struct th_scanner *s, const char *wanted, th_term *name)
+static enum th_status text_parse_read_name(struct th_scanner *s, const char *wanted, th_term *name)
 {
     enum th_status status = th_text_scan_next(s);
 
@@ -250,12 +250,12 @@ static enum th_status read_fun(struct th_scanner *s, th_term *value)
     th_term module = TH_NONE;
     th_term function = TH_NONE;
     int64_t arity;
-    enum th_status status = read_name(s, "a module behind fun", &module);
+    enum th_status status = text_parse_read_name(s, "a module behind fun", &module);
 
     if (status == TH_OK)
         status = expect(s, ':', "':', as in fun Module:Function/Arity");
     if (status == TH_OK)
-        status = read_name(s, "the name of a function", &function);
+        status = text_parse_read_name(s, "the name of a function", &function);
     if (status == TH_OK)
         status = expect(s, '/', "'/' and an arity");
     if (status == TH_OK)
@@ -358,7 +358,7 @@ static enum th_status expect_behind(struct th_scanner *s, int token, const char 
 static enum th_status put_in_list(struct parser *p, th_term *value, bool *complete)
 {
     struct th_scanner *s = &p->scanner;
-    enum th_status status = add(p, *value);
+    enum th_status status = text_parse_add(p, *value);
 
     if (status == TH_OK)
         status = th_text_scan_next(s);
@@ -378,7 +378,7 @@ static enum th_status put_in_braces(struct parser *p, th_term *value, bool *comp
 {
     struct th_scanner *s = &p->scanner;
     struct bracket *top = top_of(p);
-    enum th_status status = add(p, *value);
+    enum th_status status = text_parse_add(p, *value);
 
     if (status == TH_OK)
         status = th_text_scan_next(s);
@@ -437,7 +437,7 @@ static enum th_status put_term(struct parser *p, th_term *value, bool *complete)
     case OPEN_KEY:
         top->kind = OPEN_VALUE;
         *complete = false;
-        status = add(p, *value);
+        status = text_parse_add(p, *value);
         return status == TH_OK ? expect_behind(s, TH_TOKEN_ARROW, "'=>'") : status;
     case OPEN_PARENTHESIS:
         p->brackets.depth--;
@@ -464,7 +464,7 @@ static enum th_status parse(th_env *env, const char *text, size_t length, th_ter
     bool complete = false;
     enum th_status status;
 
-    start(&p, env, text, length);
+    text_parse_start(&p, env, text, length);
     do
         status = complete ? put_term(&p, &value, &complete) : begin_term(&p, &value, &complete);
     while (status == TH_OK && !(complete && p.brackets.depth == 0));
@@ -482,7 +482,7 @@ static enum th_status parse(th_env *env, const char *text, size_t length, th_ter
     }
     if (status == TH_OK)
         *term = value;
-    finish(&p);
+    text_parse_finish(&p);
     return status;
 }
 

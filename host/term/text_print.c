@@ -19,7 +19,7 @@ struct printer {
 };
 
 /* The printer shows other characters of an export's names in a way that cannot be read back. */
-static bool is_ascii(th_term atom)
+static bool text_print_is_ascii(th_term atom)
 {
     const struct th_atom_name *name = th_atom_name(atom);
 
@@ -52,8 +52,8 @@ static bool carries(th_term t)
     case TH_EXTERNAL_PORT:
         return th_get_port(t, &port) && port.node == TH_NONE && port.creation == 0;
     case TH_EXPORT:
-        return th_get_export(t, &module, &function, &arity) && is_ascii(module) &&
-               is_ascii(function) && arity <= 255;
+        return th_get_export(t, &module, &function, &arity) && text_print_is_ascii(module) &&
+               text_print_is_ascii(function) && arity <= 255;
     default:
         return th_is_bitstring(t);
     }
@@ -95,7 +95,7 @@ static void begin_boxed(struct printer *p, th_term t, size_t room)
 }
 
 /* Writes a leaf, or the opening bracket of anything else. Frames may move. */
-static void begin(struct printer *p, th_term t)
+static void text_print_begin(struct printer *p, th_term t)
 {
     size_t room = p->out->size < p->end ? p->end - p->out->size : 0;
     enum th_leaf leaf;
@@ -119,8 +119,8 @@ static void begin(struct printer *p, th_term t)
 }
 
 /* At most LIMIT bytes, or some more. False: something was left out. */
-static bool print(struct th_buffer *out, th_term t, size_t limit, enum th_text_encoding encoding,
-                  bool exact)
+static bool text_print_print(struct th_buffer *out, th_term t, size_t limit,
+                             enum th_text_encoding encoding, bool exact)
 {
     size_t end = limit < SIZE_MAX - out->size ? out->size + limit : SIZE_MAX;
     struct printer p; /* not cleared: most of it is frames */
@@ -131,12 +131,12 @@ static bool print(struct th_buffer *out, th_term t, size_t limit, enum th_text_e
     p.exact = exact;
     p.encoding = encoding;
     th_text_walk_begin(&p.walk, out, " => ");
-    begin(&p, t);
+    text_print_begin(&p, t);
     while (p.walk.stack.depth > 0 && !p.cut) {
         if (out->size >= end || (exact && p.walk.stack.depth > TH_TEXT_DEPTH))
             p.cut = true;
         else if (th_text_walk_step(&p.walk, &t))
-            begin(&p, t);
+            text_print_begin(&p, t);
     }
     if (p.cut)
         th_buffer_add(out, "...", 3);
@@ -146,18 +146,18 @@ static bool print(struct th_buffer *out, th_term t, size_t limit, enum th_text_e
 
 void th_text_print(struct th_buffer *out, th_term t)
 {
-    print(out, t, SIZE_MAX, TH_TEXT_LATIN1, false);
+    text_print_print(out, t, SIZE_MAX, TH_TEXT_LATIN1, false);
 }
 
 void th_text_print_limited(struct th_buffer *out, th_term t, size_t limit)
 {
-    print(out, t, limit, TH_TEXT_LATIN1, false);
+    text_print_print(out, t, limit, TH_TEXT_LATIN1, false);
 }
 
 bool th_text_print_exact(struct th_buffer *out, th_term t)
 {
     size_t before = out->size;
-    bool exact = print(out, t, SIZE_MAX, TH_TEXT_LATIN1, true);
+    bool exact = text_print_print(out, t, SIZE_MAX, TH_TEXT_LATIN1, true);
 
     if (!exact)
         out->size = before;
@@ -178,12 +178,12 @@ void th_text_show_in(enum th_text_encoding encoding)
 
 void th_text_show(struct th_buffer *out, th_term t)
 {
-    print(out, t, SIZE_MAX, shown_in, false);
+    text_print_print(out, t, SIZE_MAX, shown_in, false);
 }
 
 void th_text_show_limited(struct th_buffer *out, th_term t, size_t limit)
 {
-    print(out, t, limit, shown_in, false);
+    text_print_print(out, t, limit, shown_in, false);
 }
 
 void th_text_show_atom(struct th_buffer *out, th_term atom)

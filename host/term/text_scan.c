@@ -158,7 +158,7 @@ static const struct {
     {"::", TH_TOKEN_OPERATOR},
 };
 
-static enum th_status take(struct th_scanner *s, int token, size_t bytes)
+static enum th_status text_scan_take(struct th_scanner *s, int token, size_t bytes)
 {
     s->token = token;
     s->at += bytes;
@@ -170,14 +170,14 @@ static enum th_status scan_punctuation(struct th_scanner *s, char c)
     uint32_t next;
 
     if (th_text_char_is((unsigned char)c, TH_CHAR_SINGLE))
-        return take(s, c, 1);
+        return text_scan_take(s, c, 1);
     if (c == '.' && (s->at + 1 == s->end || s->at[1] == '%' ||
                      (latin1_at(s, s->at + 1, &next) > 0 && th_text_char_is(next, TH_CHAR_SPACE))))
-        return take(s, TH_TOKEN_DOT, 1);
+        return text_scan_take(s, TH_TOKEN_DOT, 1);
     for (size_t i = 0; i < sizeof long_tokens / sizeof long_tokens[0]; i++)
         if (long_tokens[i].text[0] == c && follows(s, long_tokens[i].text))
-            return take(s, long_tokens[i].token, strlen(long_tokens[i].text));
-    return take(s, strchr("|:/+-", c) != NULL ? c : TH_TOKEN_OPERATOR, 1);
+            return text_scan_take(s, long_tokens[i].token, strlen(long_tokens[i].text));
+    return text_scan_take(s, strchr("|:/+-", c) != NULL ? c : TH_TOKEN_OPERATOR, 1);
 }
 
 static enum th_status scan_by_first(struct th_scanner *s, char c)
@@ -225,9 +225,9 @@ enum th_status th_text_scan_next(struct th_scanner *s)
         return scan_word(s);
     if (th_text_char_is(c, TH_CHAR_UPPER)) {
         skip_name(s);
-        return take(s, TH_TOKEN_VARIABLE, 0);
+        return text_scan_take(s, TH_TOKEN_VARIABLE, 0);
     }
     if (used == 2)
-        return take(s, TH_TOKEN_OPERATOR, used);
+        return text_scan_take(s, TH_TOKEN_OPERATOR, used);
     return scan_by_first(s, (char)c);
 }

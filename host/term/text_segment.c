@@ -168,7 +168,7 @@ static const char *take_room(struct th_segments *b, uint64_t bits)
 }
 
 /* Appends the low COUNT bits of BYTE, 1 to 8. */
-static void put(struct th_segments *b, unsigned byte, unsigned count)
+static void text_segment_put(struct th_segments *b, unsigned byte, unsigned count)
 {
     unsigned used = b->bits % 8;
     unsigned bits = byte << (8 - count) & 0xFF;
@@ -193,9 +193,9 @@ static void put_string(struct th_segments *b, const unsigned char *data, uint64_
         b->bits += 8 * i;
     }
     for (; i < bits / 8; i++)
-        put(b, data[i], 8);
+        text_segment_put(b, data[i], 8);
     if (bits % 8 != 0)
-        put(b, data[i] >> (8 - bits % 8), bits % 8);
+        text_segment_put(b, data[i] >> (8 - bits % 8), bits % 8);
 }
 
 /* Appends BITS bits of a number whose bytes, least significant first, BYTE_OF tells. */
@@ -207,15 +207,15 @@ static void put_number(struct th_segments *b, uint64_t bits, unsigned order,
 
     if (order == TH_ORDER_LITTLE) {
         for (uint64_t i = 0; i < whole; i++)
-            put(b, byte_of(number, i), 8);
+            text_segment_put(b, byte_of(number, i), 8);
         if (rest != 0)
-            put(b, byte_of(number, whole), rest);
+            text_segment_put(b, byte_of(number, whole), rest);
         return;
     }
     if (rest != 0)
-        put(b, byte_of(number, whole), rest);
+        text_segment_put(b, byte_of(number, whole), rest);
     for (uint64_t i = whole; i > 0; i--)
-        put(b, byte_of(number, i - 1), 8);
+        text_segment_put(b, byte_of(number, i - 1), 8);
 }
 
 /* --- Integers --------------------------------------------------------------------------------- */
@@ -232,7 +232,8 @@ static unsigned char complement_byte(const void *number, uint64_t i)
     return (unsigned char)(th_term_limbs_complement(&n->limbs, n->lowest, i / 8) >> 8 * (i % 8));
 }
 
-static const char *add_integer(struct th_segments *b, const struct th_spec *spec, th_term value)
+static const char *text_segment_add_integer(struct th_segments *b, const struct th_spec *spec,
+                                            th_term value)
 {
     struct complement n;
     const char *wrong;
@@ -250,7 +251,7 @@ static const char *add_integer(struct th_segments *b, const struct th_spec *spec
 /* --- Floats ----------------------------------------------------------------------------------- */
 
 /* False if it is too large for a double. */
-static bool to_double(th_term value, double *d)
+static bool text_segment_to_double(th_term value, double *d)
 {
     struct th_buffer digits = {0};
     int64_t n;
@@ -299,7 +300,7 @@ static const char *add_float(struct th_segments *b, const struct th_spec *spec, 
         return "a number, or another type";
     if (size != 16 && size != 32 && size != 64)
         return "a float of 16, 32 or 64 bits";
-    if (!to_double(value, &d))
+    if (!text_segment_to_double(value, &d))
         return "a number that a float can hold";
     wrong = take_room(b, size);
     if (wrong)
@@ -346,7 +347,8 @@ static const char *add_utf(struct th_segments *b, const struct th_spec *spec, th
 
 /* --- Bit strings ------------------------------------------------------------------------------ */
 
-static const char *add_bits(struct th_segments *b, const struct th_spec *spec, th_term value)
+static const char *text_segment_add_bits(struct th_segments *b, const struct th_spec *spec,
+                                         th_term value)
 {
     const unsigned char *data;
     uint64_t wanted;
@@ -372,7 +374,7 @@ const char *th_text_segment_put(struct th_segments *b, const struct th_spec *spe
 {
     switch (spec->type) {
     case TH_SEGMENT_INTEGER:
-        return add_integer(b, spec, value);
+        return text_segment_add_integer(b, spec, value);
     case TH_SEGMENT_FLOAT:
         return add_float(b, spec, value);
     case TH_SEGMENT_UTF8:
@@ -380,7 +382,7 @@ const char *th_text_segment_put(struct th_segments *b, const struct th_spec *spe
     case TH_SEGMENT_UTF32:
         return add_utf(b, spec, value);
     default:
-        return add_bits(b, spec, value);
+        return text_segment_add_bits(b, spec, value);
     }
 }
 

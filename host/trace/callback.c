@@ -83,7 +83,7 @@ const char *th_trace_callback_name(void)
     return th_self.attachment->slots->filled_by[th_self.slot];
 }
 
-static th_term tracee_of(const struct th_callback_subject *subject)
+static th_term callback_tracee_of(const struct th_callback_subject *subject)
 {
     return subject->call  ? subject->call->process->id
            : subject->end ? subject->end->process->id
@@ -95,7 +95,7 @@ bool th_trace_callback_refuses(th_term receiver)
     const struct th_attachment *attachment = th_self.attachment;
     struct th_session *session;
 
-    if (!attachment || receiver != tracee_of(th_self.subject))
+    if (!attachment || receiver != callback_tracee_of(th_self.subject))
         return false;
     session = attachment->session;
     th_trace_session_count(session, TH_COUNTED(refused));
@@ -186,7 +186,7 @@ static const struct th_call_event *live_call(void)
     return subject ? subject->call : NULL;
 }
 
-static struct th_event *recorded(void)
+static struct th_event *callback_recorded(void)
 {
     const struct th_callback_subject *subject = at_hand();
 
@@ -196,7 +196,7 @@ static struct th_event *recorded(void)
 enum th_fact th_trace_callback_external(void)
 {
     const struct th_call_event *call = live_call();
-    const struct th_event *event = recorded();
+    const struct th_event *event = callback_recorded();
 
     const struct th_match_operations *owner;
 
@@ -212,7 +212,7 @@ enum th_fact th_trace_callback_external(void)
 
 enum th_fact th_trace_callback_tail(void)
 {
-    const struct th_event *event = recorded();
+    const struct th_event *event = callback_recorded();
 
     return event ? event->tail : TH_UNKNOWN;
 }
@@ -220,7 +220,7 @@ enum th_fact th_trace_callback_tail(void)
 th_term th_trace_callback_callers(th_env *env)
 {
     const struct th_call_event *call = live_call();
-    const struct th_event *event = recorded();
+    const struct th_event *event = callback_recorded();
 
     const struct th_match_operations *owner;
     const struct th_caller *known;
@@ -242,7 +242,7 @@ th_term th_trace_callback_callers(th_env *env)
 
 bool th_trace_callback_unique(int64_t *unique)
 {
-    struct th_event *event = recorded();
+    struct th_event *event = callback_recorded();
 
     if (!event || th_trace_event_time(event) != TH_OK ||
         event->time.kind != TH_TIME_STRICT_MONOTONIC)

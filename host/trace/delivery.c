@@ -18,8 +18,8 @@ static bool is_undecided(const struct th_match_result *result)
            (result->end == TH_MATCH_YES && result->message == TH_NONE);
 }
 
-static void run(struct th_delivery *delivery, const struct th_delivery_source *source,
-                struct th_match_result *result)
+static void delivery_run(struct th_delivery *delivery, const struct th_delivery_source *source,
+                         struct th_match_result *result)
 {
     struct th_match_subject subject = source->subject(delivery);
     struct th_match_context context;
@@ -40,7 +40,7 @@ static const struct th_match_result *match(struct th_delivery *delivery,
         return NULL;
     if (!source->subject || !delivery->spec)
         return &th_trace_delivery_matched;
-    run(delivery, source, room);
+    delivery_run(delivery, source, room);
     for (unsigned i = 0; i < room->callers_unknown; i++)
         th_trace_session_count(session, TH_COUNTED_BY_PATTERNS(callers_unknown));
     for (unsigned i = 0; i < room->unsure; i++)
@@ -64,7 +64,7 @@ bool th_trace_delivery_match_first(struct th_delivery *delivery,
     }
     if (!source->decode(delivery))
         return false;
-    run(delivery, source, result);
+    delivery_run(delivery, source, result);
     for (unsigned i = 0; i < result->unsure; i++)
         th_trace_session_count(session, TH_COUNTED_OF_MESSAGES(actions_unsure));
     if (is_undecided(result)) {
@@ -148,8 +148,8 @@ void th_trace_deliver_return_to(struct th_delivery *delivery,
 
 /* --- steps 2 and 6: calling ------------------------------------------------------------------ */
 
-static inline th_term call(struct th_attachment *attachment, th_env *env, enum th_tracer_slot slot,
-                           const th_term argv[], th_term self)
+static inline th_term delivery_call(struct th_attachment *attachment, th_env *env,
+                                    enum th_tracer_slot slot, const th_term argv[], th_term self)
 {
     th_term answer;
 
@@ -174,11 +174,11 @@ static __attribute__((noinline)) th_term call_shared(struct th_attachment *attac
 
     if (!th_self.attachment) {
         thread->env.library = attachment->library;
-        return call(attachment, &thread->env, slot, argv, self);
+        return delivery_call(attachment, &thread->env, slot, argv, self);
     }
     th_env_init(&nested, TH_ENV_CALLBACK);
     nested.library = attachment->library;
-    answer = call(attachment, &nested, slot, argv, self);
+    answer = delivery_call(attachment, &nested, slot, argv, self);
     th_env_release(&nested);
     return answer;
 }
@@ -188,7 +188,7 @@ th_term th_trace_attachment_call(struct th_attachment *attachment, enum th_trace
 {
     if (__builtin_expect(attachment->session->shared, 0))
         return call_shared(attachment, slot, argv, self);
-    return call(attachment, &attachment->env, slot, argv, self);
+    return delivery_call(attachment, &attachment->env, slot, argv, self);
 }
 
 th_env *th_trace_attachment_env(struct th_attachment *attachment)

@@ -35,9 +35,9 @@ static bool fill_clock(struct th_clock *clock)
     return true;
 }
 
-/* SUBJECT is good until end(). */
-static void begin(struct th_tracing *tracing, struct th_event *event,
-                  struct th_callback_subject *subject)
+/* SUBJECT is good until dispatch_end(). */
+static void dispatch_begin(struct th_tracing *tracing, struct th_event *event,
+                           struct th_callback_subject *subject)
 {
     tracing->clock.clock.ready = false;
     tracing->clock.clock.fill = fill_clock;
@@ -47,7 +47,7 @@ static void begin(struct th_tracing *tracing, struct th_event *event,
     th_self.subject = subject;
 }
 
-static inline void end(struct th_tracing *tracing)
+static inline void dispatch_end(struct th_tracing *tracing)
 {
     th_self.clock = NULL;
     th_self.subject = NULL;
@@ -168,8 +168,8 @@ static const struct th_delivery_source end_source = {
     .withholds = withholds,
 };
 
-static void offer(struct th_dispatch *dispatch, const struct th_tracee_ref *ref,
-                  struct th_attachment *attachment, bool is_end)
+static void dispatch_offer(struct th_dispatch *dispatch, const struct th_tracee_ref *ref,
+                           struct th_attachment *attachment, bool is_end)
 {
     struct th_session *session = ref->session;
     struct th_delivery *delivery = &dispatch->delivery;
@@ -233,7 +233,7 @@ static void offer_to_all(struct th_dispatch *dispatch, const struct th_tracee_fl
             continue;
         attachment = th_trace_session_attachment(tracee_flags->tracee_flags[i].session);
         if (may_run(dispatch, attachment))
-            offer(dispatch, &tracee_flags->tracee_flags[i], attachment, is_end);
+            dispatch_offer(dispatch, &tracee_flags->tracee_flags[i], attachment, is_end);
     }
 }
 
@@ -266,14 +266,14 @@ static void offer_return(struct th_dispatch *dispatch)
     dispatch->withheld = tracing->streak.discarding;
     dispatch->doubtful = dispatch->risked = 0;
     if (tracing->streak.broken && th_is_immediate(event->tracee)) {
-        struct th_execution_end end = {.tag = event->tag};
-        if (!th_recorded_end_function(event, &end.function)) {
+        struct th_execution_end dispatch_end = {.tag = event->tag};
+        if (!th_recorded_end_function(event, &dispatch_end.function)) {
             dispatch->status = TH_MALFORMED;
             return;
         }
         dispatch->withheld =
             th_recorded_streak_leave(&th_trace_tracee_own(tracing, event->tracee)->offered,
-                                     &tracing->streak, end, &dispatch->doubtful);
+                                     &tracing->streak, dispatch_end, &dispatch->doubtful);
         dispatch->risked = dispatch->doubtful & ~dispatch->withheld;
         dispatch->withheld |= dispatch->doubtful;
     }
@@ -323,7 +323,7 @@ static void take_recorded(struct th_dispatch *dispatch)
     struct th_callback_subject subject;
 
     tracing->seen |= dispatch->flag;
-    begin(tracing, dispatch->event, &subject);
+    dispatch_begin(tracing, dispatch->event, &subject);
     if (dispatch->event->tag == TH_TAG_call)
         offer_call(dispatch);
     else if (is_return(dispatch->event))
@@ -341,7 +341,7 @@ static void take_recorded(struct th_dispatch *dispatch)
         else
             th_trace_patterns_run(tracing, dispatch->event);
     }
-    end(tracing);
+    dispatch_end(tracing);
 }
 
 static void take_shared(struct th_dispatch *dispatch)
@@ -445,11 +445,11 @@ void th_trace_skip(struct th_tracing *tracing, struct th_event *event)
     th_trace_enter(tracing);
     if (tracing->shared)
         th_trace_catch_up(tracing);
-    begin(tracing, event, &subject);
+    dispatch_begin(tracing, event, &subject);
     if (atomic_load_explicit(&tracing->patterned, memory_order_relaxed))
         th_trace_patterns_skip(tracing, event);
     if (is_relevant(tracing, event))
         th_trace_inheritance_apply(tracing, event);
-    end(tracing);
+    dispatch_end(tracing);
     th_trace_leave(tracing);
 }

@@ -91,7 +91,7 @@ bool th_trace_event_time_from_term(th_term t, struct th_event_time *time)
 
 /* From a tuple. */
 
-static enum th_status no_message(const char *why)
+static enum th_status event_no_message(const char *why)
 {
     return th_error_raise(TH_MALFORMED, "it is no trace message: %s", why);
 }
@@ -100,7 +100,7 @@ static enum th_status take_time(struct th_event *event, th_term t)
 {
     return th_trace_event_time_from_term(t, &event->time)
                ? TH_OK
-               : no_message("its last element is no time");
+               : event_no_message("its last element is no time");
 }
 
 enum th_status th_trace_event_take_optional(struct th_event *event, th_term first, th_term second,
@@ -109,7 +109,7 @@ enum th_status th_trace_event_take_optional(struct th_event *event, th_term firs
     bool has_result = th_trace_tag_has_result(event->tag);
 
     if (second != TH_NONE && !has_result)
-        return no_message("it has too many elements");
+        return event_no_message("it has too many elements");
     if (second != TH_NONE || (has_result && !(scheduler_id && th_is_small(first)))) {
         event->match_spec_result = first;
         event->scheduler_id = second;
@@ -117,7 +117,7 @@ enum th_status th_trace_event_take_optional(struct th_event *event, th_term firs
         event->scheduler_id = first;
     }
     if (event->scheduler_id != TH_NONE && !th_is_small(event->scheduler_id))
-        return no_message("its scheduler is no integer");
+        return event_no_message("its scheduler is no integer");
     return TH_OK;
 }
 
@@ -128,22 +128,22 @@ static enum th_status from_trace(struct th_event *event, const th_term *e, size_
     size_t fixed;
 
     if (count < (timed ? 5 : 4))
-        return no_message("it has too few elements");
+        return event_no_message("it has too few elements");
     event->kind = timed ? TH_EVENT_TRACE_TS : TH_EVENT_TRACE;
     event->tracee = e[1];
     event->tag = th_trace_tag_of(e[2]);
     if (!th_is_pid(event->tracee) && !th_is_port(event->tracee))
-        return no_message("its tracee is neither a process nor a port");
+        return event_no_message("its tracee is neither a process nor a port");
     if (event->tag >= TH_TAG_seq_trace)
-        return no_message("its tag is unknown");
+        return event_no_message("its tag is unknown");
     if (timed && take_time(event, e[--count]) != TH_OK)
         return TH_MALFORMED;
 
     fixed = 4 + th_trace_tag_has_extra(event->tag);
     if (count < fixed)
-        return no_message("it has too few elements");
+        return event_no_message("it has too few elements");
     if (count > fixed + 2)
-        return no_message("it has too many elements");
+        return event_no_message("it has too many elements");
     event->term = e[3];
     event->extra = fixed == 5 ? e[4] : TH_NONE;
     if (count == fixed)
@@ -159,7 +159,7 @@ static enum th_status from_elements(struct th_event *event, const th_term *e, si
         return from_trace(event, e, count, scheduler_id);
     if (e[0] == TH_AM(seq_trace)) {
         if (count != 3 && count != 4)
-            return no_message("a seq_trace message has three or four elements");
+            return event_no_message("a seq_trace message has three or four elements");
         event->kind = TH_EVENT_SEQ_TRACE;
         event->tag = TH_TAG_seq_trace;
         event->label = e[1];
@@ -167,9 +167,9 @@ static enum th_status from_elements(struct th_event *event, const th_term *e, si
         return count == 4 ? take_time(event, e[3]) : TH_OK;
     }
     if (e[0] != TH_AM(drop))
-        return no_message("it begins with neither trace, trace_ts, seq_trace nor drop");
+        return event_no_message("it begins with neither trace, trace_ts, seq_trace nor drop");
     if (count != 2 || !th_get_uint64(e[1], &event->dropped))
-        return no_message("drop wants the number of dropped events");
+        return event_no_message("drop wants the number of dropped events");
     event->kind = TH_EVENT_DROP;
     return TH_OK;
 }
@@ -183,7 +183,7 @@ enum th_status th_trace_event_from_tuple(struct th_event *event, th_term tuple, 
         status =
             from_elements(event, th_tuple_elements(tuple), th_tuple_arity(tuple), scheduler_id);
     else
-        status = no_message("it is no tuple");
+        status = event_no_message("it is no tuple");
     if (status == TH_OK) {
         event->tuple_size = (uint32_t)th_tuple_arity(tuple);
     } else {
@@ -227,8 +227,8 @@ th_term th_trace_event_to_tuple(const struct th_event *event, th_env *env)
 
 /* Functions. */
 
-static void print_function(struct th_buffer *out, const struct th_mfa *function,
-                           void (*print)(struct th_buffer *out, th_term atom))
+static void event_print_function(struct th_buffer *out, const struct th_mfa *function,
+                                 void (*print)(struct th_buffer *out, th_term atom))
 {
     print(out, function->module);
     th_buffer_add_byte(out, ':');
@@ -238,12 +238,12 @@ static void print_function(struct th_buffer *out, const struct th_mfa *function,
 
 void th_trace_function_print(struct th_buffer *out, const struct th_mfa *function)
 {
-    print_function(out, function, th_text_print_atom);
+    event_print_function(out, function, th_text_print_atom);
 }
 
 void th_trace_function_show(struct th_buffer *out, const struct th_mfa *function)
 {
-    print_function(out, function, th_text_show_atom);
+    event_print_function(out, function, th_text_show_atom);
 }
 
 bool th_trace_tag_has_function(enum th_tracer_tag tag)

@@ -137,7 +137,7 @@ static void open(struct th_tracing *tracing, th_term id)
     port->born = true;
 }
 
-static void meet(struct th_tracing *tracing, th_term id, th_term name)
+static void inheritance_meet(struct th_tracing *tracing, th_term id, th_term name)
 {
     struct th_session *session;
 
@@ -181,7 +181,7 @@ void th_trace_inheritance_apply(struct th_tracing *tracing, struct th_event *eve
         open(tracing, event->tracee);
         break;
     default:
-        meet(tracing, event->tracee, event->term);
+        inheritance_meet(tracing, event->tracee, event->term);
     }
     th_trace_unlock(tracing);
 }

@@ -13,18 +13,18 @@
 #include "host/process/process.h"
 #include "host/trace/live/live_hit.h"
 
-static const struct th_match_context *of(void *context)
+static const struct th_match_context *match_context_of(void *context)
 {
     return context;
 }
 
-static th_term self(void *context)
+static th_term match_context_self(void *context)
 {
-    return of(context)->id;
+    return match_context_of(context)->id;
 }
 
 /* CALLER as a term; TH_NONE if it is unknown. */
-static th_term caller_term(const struct th_caller *caller, th_env *env)
+static th_term match_context_caller_term(const struct th_caller *caller, th_env *env)
 {
     if (caller->kind == TH_CALLER_FUNCTION)
         return th_live_function_term(env, &caller->function);
@@ -43,20 +43,20 @@ static th_term without_line(th_term caller, th_env *env)
 }
 
 /* CALLER with its line. Where no line is known, it is `undefined`, as in a BEAM. */
-static th_term count_line(const struct th_match_context *of, th_term caller)
+static th_term count_line(const struct th_match_context *match_context_of, th_term caller)
 {
     if (caller != TH_NONE && th_is_tuple(caller) &&
         th_tuple_elements(caller)[3] == TH_AM(undefined))
-        th_trace_session_count(of->session, TH_COUNTED_BY_PATTERNS(lines_unknown));
+        th_trace_session_count(match_context_of->session, TH_COUNTED_BY_PATTERNS(lines_unknown));
     return caller;
 }
 
 /* --- a recording ------------------------------------------------------------------------------ */
 
 /* The tracee; NULL: it is of another node. */
-static struct th_recorded_tracee *tracee_of(void *context)
+static struct th_recorded_tracee *match_context_tracee_of(void *context)
 {
-    return (struct th_recorded_tracee *)of(context)->traced;
+    return (struct th_recorded_tracee *)match_context_of(context)->traced;
 }
 
 static th_term recorded_node(void *context)
@@ -69,16 +69,17 @@ static th_term recorded_node(void *context)
 
 static th_term recorded_caller(void *context, th_env *env)
 {
-    struct th_recorded_tracee *tracee = tracee_of(context);
+    struct th_recorded_tracee *tracee = match_context_tracee_of(context);
     struct th_caller found = {.kind = TH_CALLER_UNKNOWN};
 
     if (tracee)
-        found = th_recorded_caller(&of(context)->session->tracing->execution, &tracee->stack);
-    return caller_term(&found, env);
+        found = th_recorded_caller(&match_context_of(context)->session->tracing->execution,
+                                   &tracee->stack);
+    return match_context_caller_term(&found, env);
 }
 
 /* The file and line of a LOCATION, [{file, File}, {line, Line}]. */
-static th_term place_in(th_term location, th_env *env)
+static th_term match_context_place_in(th_term location, th_env *env)
 {
     th_term file = TH_NONE, line = TH_NONE;
 
@@ -97,27 +98,28 @@ static th_term place_in(th_term location, th_env *env)
 
 static th_term recorded_caller_line(void *context, th_env *env)
 {
-    const struct th_event *event = of(context)->event;
+    const struct th_event *event = match_context_of(context)->event;
     th_term result = event->match_spec_result;
     const th_term *e;
 
     if (event->callers != TH_NONE && th_is_list(event->callers)) { /* the record has them */
         e = th_tuple_elements(th_cell(event->callers)[0]);
-        return count_line(of(context),
-                          th_make_tuple_of(env, e[0], e[1], e[2], place_in(e[3], env)));
+        return count_line(
+            match_context_of(context),
+            th_make_tuple_of(env, e[0], e[1], e[2], match_context_place_in(e[3], env)));
     }
-    if (of(context)->session->tracing->recorded_callers && result != TH_NONE &&
+    if (match_context_of(context)->session->tracing->recorded_callers && result != TH_NONE &&
         th_is_tuple(result) && th_tuple_arity(result) == 4 && /* with a line */
         th_recorded_caller_of_result(result).kind == TH_CALLER_FUNCTION)
         return th_copy(env, result);
-    return count_line(of(context), without_line(recorded_caller(context, env), env));
+    return count_line(match_context_of(context), without_line(recorded_caller(context, env), env));
 }
 
 /* [{M, F, Arity, []}, ...]: without lines, as of code that was compiled so, but where the record
  * itself has callers. All of it, or nothing is known. */
 static th_term recorded_stack(void *context, th_env *env, size_t depth)
 {
-    th_term recorded = of(context)->event->callers;
+    th_term recorded = match_context_of(context)->event->callers;
     struct th_caller callers[TH_EXECUTION_CALLERS];
     th_term frames[TH_EXECUTION_CALLERS];
     size_t count = 0;
@@ -130,9 +132,9 @@ static th_term recorded_stack(void *context, th_env *env, size_t depth)
         /* Fewer, if the record does not tell all, are not known. */
         return count < depth && recorded != TH_NIL ? TH_NONE : th_make_list(env, frames, count);
     }
-    if (!tracee_of(context))
+    if (!match_context_tracee_of(context))
         return TH_NONE;
-    count = th_recorded_callers(&tracee_of(context)->stack, callers, depth);
+    count = th_recorded_callers(&match_context_tracee_of(context)->stack, callers, depth);
     for (size_t i = 0; i < count; i++) {
         const struct th_mfa *f = &callers[i].function;
         if (callers[i].kind == TH_CALLER_UNKNOWN)
@@ -147,15 +149,15 @@ static th_term recorded_stack(void *context, th_env *env, size_t depth)
 
 static void recorded_display(void *context, th_term term)
 {
-    if (of(context)->session->tracing->display)
-        of(context)->session->tracing->display(term);
+    if (match_context_of(context)->session->tracing->display)
+        match_context_of(context)->session->tracing->display(term);
 }
 
 /* --- this host: what the owner of the process knows ------------------------------------------- */
 
 static struct th_live_tracee *process_of(void *context)
 {
-    return of(context)->process;
+    return match_context_of(context)->process;
 }
 
 static const struct th_match_operations *asked(void *context)
@@ -169,7 +171,7 @@ static const struct th_match_operations *asked(void *context)
 /* The caller that came with the call; NULL: the owner is asked. */
 static const struct th_caller *told_caller(void *context)
 {
-    return of(context)->call ? of(context)->call->caller : NULL;
+    return match_context_of(context)->call ? match_context_of(context)->call->caller : NULL;
 }
 
 static th_term live_node(void *context)
@@ -181,7 +183,7 @@ static th_term live_node(void *context)
 static th_term live_caller(void *context, th_env *env)
 {
     if (told_caller(context))
-        return caller_term(told_caller(context), env);
+        return match_context_caller_term(told_caller(context), env);
     return asked(context)->caller ? asked(context)->caller(process_of(context), env) : TH_NONE;
 }
 
@@ -189,8 +191,9 @@ static th_term live_caller_line(void *context, th_env *env)
 {
     bool has_line = !told_caller(context) && asked(context)->caller_line;
 
-    return count_line(of(context), has_line ? asked(context)->caller_line(process_of(context), env)
-                                            : without_line(live_caller(context, env), env));
+    return count_line(match_context_of(context),
+                      has_line ? asked(context)->caller_line(process_of(context), env)
+                               : without_line(live_caller(context, env), env));
 }
 
 static th_term live_stack(void *context, th_env *env, size_t depth)
@@ -198,26 +201,27 @@ static th_term live_stack(void *context, th_env *env, size_t depth)
     return asked(context)->stack ? asked(context)->stack(process_of(context), env, depth) : TH_NONE;
 }
 
-static th_term is_seq_trace(void *context)
+static th_term match_context_is_seq_trace(void *context)
 {
     return asked(context)->is_seq_trace ? asked(context)->is_seq_trace(process_of(context))
                                         : TH_NONE;
 }
 
-static th_term get_seq_token(void *context, th_env *env)
+static th_term match_context_get_seq_token(void *context, th_env *env)
 {
     return asked(context)->get_seq_token ? asked(context)->get_seq_token(process_of(context), env)
                                          : TH_NONE;
 }
 
-static th_term set_seq_token(void *context, th_env *env, th_term component, th_term value)
+static th_term match_context_set_seq_token(void *context, th_env *env, th_term component,
+                                           th_term value)
 {
     return asked(context)->set_seq_token
                ? asked(context)->set_seq_token(process_of(context), env, component, value)
                : TH_NONE;
 }
 
-static th_term process_dump(void *context, th_env *env)
+static th_term match_context_process_dump(void *context, th_env *env)
 {
     return asked(context)->process_dump ? asked(context)->process_dump(process_of(context), env)
                                         : TH_NONE;
@@ -230,7 +234,7 @@ static void live_display(void *context, th_term term)
     struct th_event event;
 
     if (!th_trace_callback_handled()) {
-        th_live_call_event(&event, of(context)->call);
+        th_live_call_event(&event, match_context_of(context)->call);
         subject = (struct th_callback_subject){.event = &event, .tracee = event.tracee};
         th_self.subject = &subject;
     }
@@ -246,15 +250,15 @@ static void live_display(void *context, th_term term)
 static th_term get_tcw(void *context, th_env *env)
 {
     (void)env;
-    return th_small(
-        atomic_load_explicit(&of(context)->session->tracing->control_word, memory_order_relaxed));
+    return th_small(atomic_load_explicit(&match_context_of(context)->session->tracing->control_word,
+                                         memory_order_relaxed));
 }
 
 static th_term set_tcw(void *context, th_env *env, uint32_t value)
 {
     (void)env;
-    return th_small(atomic_exchange_explicit(&of(context)->session->tracing->control_word, value,
-                                             memory_order_relaxed));
+    return th_small(atomic_exchange_explicit(
+        &match_context_of(context)->session->tracing->control_word, value, memory_order_relaxed));
 }
 
 /* --- flags ------------------------------------------------------------------------------------ */
@@ -280,23 +284,25 @@ static bool read_flags(th_term list, uint32_t *flags)
 
 /* NULL: there is none. For a process of this host one of this host alone: the world is the
  * replaying thread's. */
-static struct th_tracee *traced_of(const struct th_match_context *of, th_term who)
+static struct th_tracee *match_context_traced_of(const struct th_match_context *match_context_of,
+                                                 th_term who)
 {
     struct th_recorded_tracee *tracee;
 
     if (who == TH_NONE)
-        return of->traced;
+        return match_context_of->traced;
     if (th_is_atom(who))
         who = th_process_whereis(who);
-    if (of->process)
-        return who == TH_NONE ? NULL : th_trace_live(of->session->tracing, who);
-    tracee = th_process_alive(who) ? th_trace_tracee_expect(of->session->tracing, who) : NULL;
+    if (match_context_of->process)
+        return who == TH_NONE ? NULL : th_trace_live(match_context_of->session->tracing, who);
+    tracee = th_process_alive(who) ? th_trace_tracee_expect(match_context_of->session->tracing, who)
+                                   : NULL;
     return tracee ? &tracee->traced : NULL;
 }
 
-static th_term set_flags(void *context, th_term who, th_term clear, th_term set)
+static th_term match_context_set_flags(void *context, th_term who, th_term clear, th_term set)
 {
-    struct th_tracing *tracing = of(context)->session->tracing;
+    struct th_tracing *tracing = match_context_of(context)->session->tracing;
     th_term answer = TH_MATCH_RAISED;
     struct th_tracee *traced;
     uint32_t off, on;
@@ -304,41 +310,44 @@ static th_term set_flags(void *context, th_term who, th_term clear, th_term set)
     if (!read_flags(clear, &off) || !read_flags(set, &on))
         return answer;
     th_trace_lock(tracing);
-    traced = traced_of(of(context), who);
+    traced = match_context_traced_of(match_context_of(context), who);
     if (traced)
-        answer = th_trace_traced_change(traced, of(context)->session, off, on) ? TH_AM(true)
-                                                                               : TH_AM(false);
+        answer = th_trace_traced_change(traced, match_context_of(context)->session, off, on)
+                     ? TH_AM(true)
+                     : TH_AM(false);
     th_trace_unlock(tracing);
     return answer;
 }
 
 static void silence(void *context, bool silent)
 {
-    struct th_tracing *tracing = of(context)->session->tracing;
+    struct th_tracing *tracing = match_context_of(context)->session->tracing;
 
-    if (!of(context)->traced)
+    if (!match_context_of(context)->traced)
         return;
     th_trace_lock(tracing);
-    th_trace_traced_change(of(context)->traced, of(context)->session, silent ? 0 : TH_FLAG_SILENT,
-                           silent ? TH_FLAG_SILENT : 0);
+    th_trace_traced_change(match_context_of(context)->traced, match_context_of(context)->session,
+                           silent ? 0 : TH_FLAG_SILENT, silent ? TH_FLAG_SILENT : 0);
     th_trace_unlock(tracing);
 }
 
 static th_term is_silent(void *context)
 {
-    const struct th_match_context *self = context;
+    const struct th_match_context *match_context_self = context;
     const struct th_tracee_flags *tracee_flags =
-        self->traced ? th_trace_traced_flags(self->traced)
-                     : th_trace_found_flags(self->session->tracing, self->id);
+        match_context_self->traced
+            ? th_trace_traced_flags(match_context_self->traced)
+            : th_trace_found_flags(match_context_self->session->tracing, match_context_self->id);
 
-    return th_trace_flags_of_session(tracee_flags, self->session) & TH_FLAG_SILENT ? TH_AM(true)
-                                                                                   : TH_AM(false);
+    return th_trace_flags_of_session(tracee_flags, match_context_self->session) & TH_FLAG_SILENT
+               ? TH_AM(true)
+               : TH_AM(false);
 }
 
 /* --- both ------------------------------------------------------------------------------------- */
 
 static const struct th_match_operations of_recording = {
-    .self = self,
+    .self = match_context_self,
     .node = recorded_node,
     .caller = recorded_caller,
     .caller_line = recorded_caller_line,
@@ -346,25 +355,25 @@ static const struct th_match_operations of_recording = {
     .get_tcw = get_tcw,
     .set_tcw = set_tcw,
     .display = recorded_display,
-    .set_flags = set_flags,
+    .set_flags = match_context_set_flags,
     .silence = silence,
     .is_silent = is_silent,
 };
 
 static const struct th_match_operations of_host = {
-    .self = self,
+    .self = match_context_self,
     .node = live_node,
     .caller = live_caller,
     .caller_line = live_caller_line,
     .stack = live_stack,
-    .is_seq_trace = is_seq_trace,
-    .get_seq_token = get_seq_token,
-    .set_seq_token = set_seq_token,
+    .is_seq_trace = match_context_is_seq_trace,
+    .get_seq_token = match_context_get_seq_token,
+    .set_seq_token = match_context_set_seq_token,
     .get_tcw = get_tcw,
     .set_tcw = set_tcw,
-    .process_dump = process_dump,
+    .process_dump = match_context_process_dump,
     .display = live_display,
-    .set_flags = set_flags,
+    .set_flags = match_context_set_flags,
     .silence = silence,
     .is_silent = is_silent,
 };

@@ -22,8 +22,8 @@ static void free_filter(struct th_later *later)
     th_free(filter);
 }
 
-static void replace(struct th_session *session, enum th_message_side message,
-                    struct th_message_filter *filter)
+static void message_pattern_replace(struct th_session *session, enum th_message_side message,
+                                    struct th_message_filter *filter)
 {
     struct th_message_filter *old =
         atomic_exchange_explicit(&session->message_filters[message], filter, memory_order_acq_rel);
@@ -54,7 +54,7 @@ static enum th_status set(struct th_session *session, enum th_message_side messa
     enum th_status status = TH_OK;
 
     if (match == TH_NIL || match == TH_AM(true)) {
-        replace(session, message, NULL);
+        message_pattern_replace(session, message, NULL);
         return TH_OK;
     }
     if (th_is_atom(match) && match != TH_AM(false))
@@ -66,7 +66,7 @@ static enum th_status set(struct th_session *session, enum th_message_side messa
         return status;
     filter = th_alloc_zero(sizeof *filter);
     filter->spec = spec;
-    replace(session, message, filter);
+    message_pattern_replace(session, message, filter);
     return TH_OK;
 }
 
@@ -113,7 +113,7 @@ bool th_trace_session_message_patterned(const struct th_session *session)
 /* --- events -------------------------------------------------------------------------------- */
 
 /* No recording has node and sender of a received message. */
-static struct th_match_subject subject_of(struct th_delivery *delivery)
+static struct th_match_subject message_pattern_subject_of(struct th_delivery *delivery)
 {
     struct th_dispatch *dispatch = th_trace_dispatch_of(delivery);
     const struct th_event *event = dispatch->event;
@@ -142,7 +142,7 @@ static const struct th_delivery_source source = {
     .is_message = true,
     .counts_flags = true,
     .decode = th_trace_dispatch_decode,
-    .subject = subject_of,
+    .subject = message_pattern_subject_of,
     .context = th_trace_dispatch_context,
     .flags = th_trace_dispatch_flags,
     .fill = th_trace_dispatch_fill,

@@ -18,7 +18,7 @@ static struct th_session *owner_of(const struct th_meta_tracer *tracer)
     return atomic_load_explicit(&tracer->owner, memory_order_relaxed);
 }
 
-static bool has_ended(const struct th_meta_tracer *tracer)
+static bool meta_tracer_has_ended(const struct th_meta_tracer *tracer)
 {
     return atomic_load_explicit(&tracer->state, memory_order_acquire) == TH_META_ENDED;
 }
@@ -28,7 +28,7 @@ static struct th_session *caller_of(const struct th_meta_tracer *tracer)
 {
     struct th_session *owner = owner_of(tracer);
 
-    return !has_ended(tracer) && owner && th_trace_session_is_attached(owner) &&
+    return !meta_tracer_has_ended(tracer) && owner && th_trace_session_is_attached(owner) &&
                    th_trace_session_is_attached(tracer->session)
                ? owner
                : NULL;
@@ -46,7 +46,7 @@ static struct th_meta_past *past_of(const struct th_session *owner, const char *
     return past;
 }
 
-static void add(struct th_session_counts *sum, const struct th_session *session)
+static void meta_tracer_add(struct th_session_counts *sum, const struct th_session *session)
 {
     struct th_session_counts counts = th_trace_session_counted(session);
     uint64_t *words = (uint64_t *)sum;
@@ -79,8 +79,8 @@ bool th_trace_session_meta_tracer(const struct th_session *session, size_t i,
     for (struct th_meta_tracer *t = past ? first(tracing) : NULL; t; t = after(t)) {
         if (owner_of(t) != session || strcmp(th_trace_session_name(t->session), past->name) != 0)
             continue;
-        result->present += !has_ended(t);
-        add(&result->counts, t->session);
+        result->present += !meta_tracer_has_ended(t);
+        meta_tracer_add(&result->counts, t->session);
     }
     th_trace_unlock(tracing);
     return past;
@@ -89,7 +89,7 @@ bool th_trace_session_meta_tracer(const struct th_session *session, size_t i,
 /* --- how they end --- */
 
 /* Under the lock. */
-static void take_out(struct th_meta_tracer *tracer)
+static void meta_tracer_take_out(struct th_meta_tracer *tracer)
 {
     struct th_tracing *tracing = tracer->session->tracing;
     struct th_meta_tracer *_Atomic *place = &tracing->meta_tracers;
@@ -99,7 +99,8 @@ static void take_out(struct th_meta_tracer *tracer)
         place = &atomic_load_explicit(place, memory_order_relaxed)->next;
     atomic_store_explicit(place, after(tracer), memory_order_release);
     if (owner)
-        add(&past_of(owner, th_trace_session_name(tracer->session))->counts, tracer->session);
+        meta_tracer_add(&past_of(owner, th_trace_session_name(tracer->session))->counts,
+                        tracer->session);
 }
 
 static struct th_meta_tracer *tracer_of(struct th_later *later)
@@ -126,11 +127,11 @@ static void take_out_later(struct th_later *later)
      * does step 2, after this. */
     th_progress_later(&tracer->later, unload);
     th_trace_lock(tracing);
-    take_out(tracer);
+    meta_tracer_take_out(tracer);
     th_trace_unlock(tracing);
 }
 
-static void end(struct th_shared *shared)
+static void meta_tracer_end(struct th_shared *shared)
 {
     struct th_meta_tracer *tracer = (struct th_meta_tracer *)shared;
     struct th_tracing *tracing = tracer->session->tracing; /* TRACER may be freed at once */
@@ -164,9 +165,9 @@ void th_trace_meta_tracers_reap(struct th_tracing *tracing)
 
     for (struct th_meta_tracer *tracer = first(tracing); tracer; tracer = next) {
         next = after(tracer);
-        if (!has_ended(tracer))
+        if (!meta_tracer_has_ended(tracer))
             continue;
-        take_out(tracer);
+        meta_tracer_take_out(tracer);
         unload(&tracer->later);
     }
 }
@@ -204,7 +205,7 @@ enum th_status th_trace_meta_tracer_create(struct th_session *owner,
     }
     th_trace_session_identify(session, owner->index);
     tracer = th_alloc_zero(sizeof *tracer);
-    th_breakpoint_shared_init(&tracer->shared, end);
+    th_breakpoint_shared_init(&tracer->shared, meta_tracer_end);
     tracer->session = session;
     atomic_init(&tracer->state, tracing->shared ? TH_META_SHARED : TH_META_UNSHARED);
     th_trace_lock(tracing);

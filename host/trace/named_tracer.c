@@ -28,7 +28,7 @@ struct walk {
     size_t count, capacity;
 };
 
-static void push(struct walk *walk, const th_term *words, size_t count)
+static void named_tracer_push(struct walk *walk, const th_term *words, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         TH_ARRAY_GROW(walk->words, walk->count, walk->capacity);
@@ -41,24 +41,24 @@ static void put_console(th_term *state)
 {
     struct walk walk = {0};
 
-    push(&walk, state, 1);
+    named_tracer_push(&walk, state, 1);
     while (walk.count > 0) {
         th_term *word = walk.words[--walk.count];
         if (*word == TH_AM(console))
             *word = th_process_console_pid();
         else if (th_is_list(*word))
-            push(&walk, th_cell(*word), 2);
+            named_tracer_push(&walk, th_cell(*word), 2);
         else if (th_term_is(*word, TH_TUPLE))
-            push(&walk, th_tuple_elements(*word), th_tuple_arity(*word));
+            named_tracer_push(&walk, th_tuple_elements(*word), th_tuple_arity(*word));
         else if (th_term_is(*word, TH_MAP)) /* not in its keys */
-            push(&walk, th_map_values(*word), th_map_size(*word));
+            named_tracer_push(&walk, th_map_values(*word), th_map_size(*word));
     }
     th_free(walk.words);
 }
 
 /* --- States ----------------------------------------------------------------------------------- */
 
-static th_term value_of(th_env *env, const char *text, size_t length)
+static th_term named_tracer_value_of(th_env *env, const char *text, size_t length)
 {
     th_term term = TH_NONE;
     bool plain;
@@ -89,8 +89,9 @@ enum th_status th_trace_tracer_settings_parse(th_env *env, const char *text, th_
         if (th_map_get(map, key) != TH_NONE)
             return th_error_raise(TH_USAGE, "the setting '%.*s' is given twice",
                                   (int)(equals - text), text);
-        map = th_map_put(env, map, key,
-                         value_of(env, equals + 1, (size_t)(text + pair - equals) - 1));
+        map =
+            th_map_put(env, map, key,
+                       named_tracer_value_of(env, equals + 1, (size_t)(text + pair - equals) - 1));
         if (!text[pair])
             break;
         text += pair + 1;
@@ -116,7 +117,7 @@ enum th_status th_trace_tracer_state_parse(th_env *env, const char *text, th_ter
 }
 
 /* To be freed by th_free(). */
-static char *name_of(const char *text)
+static char *named_tracer_name_of(const char *text)
 {
     return th_printf("%.*s", (int)strcspn(text, "=,"), text);
 }
@@ -126,7 +127,7 @@ enum th_status th_trace_named_tracer_parse(const char *text, struct th_named_tra
     enum th_status status = TH_OK;
 
     th_env_init(&tracer->env, TH_ENV_PLAIN);
-    tracer->name = name_of(text);
+    tracer->name = named_tracer_name_of(text);
     tracer->state = th_make_map(&tracer->env, NULL, NULL, 0, true);
     text += strlen(tracer->name);
     if (!*tracer->name)
@@ -225,8 +226,9 @@ static enum th_status load_other(struct th_library *old, const char *path, const
 
 /* By the tracer PATH, whose library this sets. Both libraries have a user here until the lock is
  * let go of again, as unload() is called then. */
-static enum th_status replace(struct th_session *session, const char *path,
-                              struct th_session_setup *setup, struct th_tracer_lock *lock)
+static enum th_status named_tracer_replace(struct th_session *session, const char *path,
+                                           struct th_session_setup *setup,
+                                           struct th_tracer_lock *lock)
 {
     struct th_tracing *tracing = session->tracing;
     th_session_id id = th_trace_session_id_of(session);
@@ -271,7 +273,7 @@ enum th_status th_trace_tracer_replace(struct th_session *session, const struct 
         setup.state = tracer.state;
     status = th_library_search_find(search, tracer.name, &path);
     if (status == TH_OK) {
-        status = replace(session, path, &setup, lock);
+        status = named_tracer_replace(session, path, &setup, lock);
         th_free(path);
     }
     th_trace_named_tracer_free(&tracer);
@@ -293,7 +295,7 @@ enum th_status th_trace_tracer_renew(struct th_session *session, struct th_trace
     char *path = th_strdup(th_library_path(th_trace_session_library(session)));
     char *name = th_strdup(th_trace_session_name(session));
     struct th_session_setup setup = {.name = name, .state = TH_NONE};
-    enum th_status status = replace(session, path, &setup, lock);
+    enum th_status status = named_tracer_replace(session, path, &setup, lock);
 
     th_free(name);
     th_free(path);
@@ -302,8 +304,8 @@ enum th_status th_trace_tracer_renew(struct th_session *session, struct th_trace
 
 /* --- Loading ---------------------------------------------------------------------------------- */
 
-static enum th_status load(const struct th_search *search, const char *name,
-                           struct th_library **library)
+static enum th_status named_tracer_load(const struct th_search *search, const char *name,
+                                        struct th_library **library)
 {
     enum th_status status = th_library_find(search, name, library);
 
@@ -320,7 +322,7 @@ static enum th_status load(const struct th_search *search, const char *name,
 enum th_status th_trace_tracer_load(const struct th_search *search, const char *name,
                                     struct th_library **library)
 {
-    enum th_status status = load(search, name, library);
+    enum th_status status = named_tracer_load(search, name, library);
 
     if (status == TH_OK)
         warn_of_remarks(name, *library);
@@ -330,8 +332,8 @@ enum th_status th_trace_tracer_load(const struct th_search *search, const char *
 enum th_status th_trace_tracer_preload(const struct th_search *search, const char *text,
                                        struct th_library **library)
 {
-    char *name = name_of(text);
-    enum th_status status = *name ? load(search, name, library) : TH_OK;
+    char *name = named_tracer_name_of(text);
+    enum th_status status = *name ? named_tracer_load(search, name, library) : TH_OK;
 
     if (status != TH_OK || !*name)
         *library = NULL;

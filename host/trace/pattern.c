@@ -269,8 +269,8 @@ struct th_function_sites *th_trace_patterns_meet(struct th_tracing *tracing,
 
 /* --- setting --- */
 
-static enum th_status check(const struct th_session *session, const struct th_pattern *pattern,
-                            th_term match, uint32_t kinds)
+static enum th_status pattern_check(const struct th_session *session,
+                                    const struct th_pattern *pattern, th_term match, uint32_t kinds)
 {
     if ((pattern->module == TH_NONE && pattern->function != TH_NONE) ||
         (pattern->function == TH_NONE && pattern->arity != TH_ANY_ARITY))
@@ -345,7 +345,7 @@ static enum th_status trace_function(struct th_session *session, const struct th
                                      th_term match, uint32_t kinds,
                                      const struct th_session_setup *tracer, size_t *matched)
 {
-    enum th_status status = check(session, pattern, match, kinds);
+    enum th_status status = pattern_check(session, pattern, match, kinds);
     struct th_match_spec *spec = NULL;
     struct th_meta_tracer *meta = NULL;
     struct th_session_breakpoints *breakpoints = NULL;

@@ -13,7 +13,7 @@
 
 /* --- the deliveries of calls ------------------------------------------------------------------ */
 
-static struct th_match_subject subject_of(struct th_delivery *delivery)
+static struct th_match_subject pattern_hit_subject_of(struct th_delivery *delivery)
 {
     struct th_match_subject subject = {.target = TH_NONE};
     th_term last = th_tuple_elements(th_trace_dispatch_of(delivery)->event->term)[2];
@@ -25,7 +25,7 @@ static struct th_match_subject subject_of(struct th_delivery *delivery)
     return subject;
 }
 
-static void request(struct th_delivery *delivery, uint64_t word)
+static void pattern_hit_request(struct th_delivery *delivery, uint64_t word)
 {
     const struct th_dispatch *dispatch = th_trace_dispatch_of(delivery);
     uint64_t bit = (uint64_t)1 << delivery->attachment->session->index;
@@ -35,7 +35,7 @@ static void request(struct th_delivery *delivery, uint64_t word)
                          word & TH_REQUEST_RETURN_TO ? bit : 0);
 }
 
-static uint32_t meta_flags(const struct th_delivery *delivery)
+static uint32_t pattern_hit_meta_flags(const struct th_delivery *delivery)
 {
     return th_trace_pattern_meta_flags(delivery->owner);
 }
@@ -43,11 +43,11 @@ static uint32_t meta_flags(const struct th_delivery *delivery)
 static const struct th_delivery_source call_source = {
     .group = TH_GROUP_call,
     .decode = th_trace_dispatch_decode,
-    .subject = subject_of,
+    .subject = pattern_hit_subject_of,
     .context = th_trace_dispatch_context,
     .flags = th_trace_dispatch_flags,
     .fill = th_trace_dispatch_fill,
-    .request = request,
+    .request = pattern_hit_request,
     .forget = th_trace_dispatch_forget,
 };
 
@@ -55,16 +55,16 @@ static const struct th_delivery_source meta_source = {
     .group = TH_GROUP_call,
     .meta = true,
     .decode = th_trace_dispatch_decode,
-    .subject = subject_of,
+    .subject = pattern_hit_subject_of,
     .context = th_trace_dispatch_context,
-    .flags = meta_flags,
+    .flags = pattern_hit_meta_flags,
     .fill = th_trace_dispatch_fill,
-    .request = request,
+    .request = pattern_hit_request,
 };
 
 /* --- breakpoints that are hit ----------------------------------------------------------------- */
 
-static struct th_session *session_of(struct th_bp_session *breakpoints)
+static struct th_session *pattern_hit_session_of(struct th_bp_session *breakpoints)
 {
     struct th_session *session = ((struct th_session_breakpoints *)breakpoints)->session;
 
@@ -98,7 +98,7 @@ uint32_t th_trace_patterns_hit(struct th_hit *hit, struct th_bp_session *breakpo
                                struct th_shared *spec, uint32_t kind)
 {
     struct th_dispatch *dispatch = hit->context;
-    struct th_session *session = session_of(breakpoints);
+    struct th_session *session = pattern_hit_session_of(breakpoints);
     enum th_fact external = dispatch->event->external;
     bool traced;
 
@@ -133,7 +133,7 @@ static uint32_t hit_meta(struct th_hit *hit, struct th_bp_session *breakpoints,
                          struct th_shared *spec, struct th_shared *tracer)
 {
     struct th_dispatch *dispatch = hit->context;
-    struct th_session *session = session_of(breakpoints), *called;
+    struct th_session *session = pattern_hit_session_of(breakpoints), *called;
     enum th_delivery_outcome outcome;
     struct th_delivery *delivery;
 
@@ -154,7 +154,7 @@ static struct th_account *hit_account(struct th_hit *hit, struct th_bp_session *
                                       struct th_account_reading *reading)
 {
     struct th_dispatch *dispatch = hit->context;
-    struct th_session *session = session_of(breakpoints);
+    struct th_session *session = pattern_hit_session_of(breakpoints);
 
     if (!dispatch)
         return th_live_hit_account(hit, breakpoints, reading);
@@ -179,8 +179,10 @@ static void hit_entered(struct th_hit *hit, struct th_bp_session *breakpoints,
         return;
     }
     dispatch->tracing->execution.returns_matter = true;
-    dispatch->caller->stack.sessions.timing |= (uint64_t)1 << session_of(breakpoints)->index;
-    number = th_trace_timing_enter(&dispatch->caller->timing, session_of(breakpoints), frame);
+    dispatch->caller->stack.sessions.timing |= (uint64_t)1
+                                               << pattern_hit_session_of(breakpoints)->index;
+    number = th_trace_timing_enter(&dispatch->caller->timing, pattern_hit_session_of(breakpoints),
+                                   frame);
     if (number != UINT32_MAX)
         th_recorded_want(&dispatch->tracing->execution, &dispatch->caller->stack,
                          (uint64_t)number << TH_REQUEST_BITS | TH_REQUEST_TIME, 0);
@@ -198,8 +200,8 @@ const struct th_bp_hooks th_trace_pattern_hooks = {
 
 /* The event at hand is the end; of a return_to, whatever came next, or the return that is one to a
  * known function. */
-static void fill(struct th_delivery *delivery, th_env *env, th_term tag, th_term extra,
-                 th_term result, uint32_t flags)
+static void pattern_hit_fill(struct th_delivery *delivery, th_env *env, th_term tag, th_term extra,
+                             th_term result, uint32_t flags)
 {
     const struct th_dispatch *dispatch = th_trace_dispatch_of(delivery);
 
@@ -216,18 +218,18 @@ static void fill_end(struct th_delivery *delivery, th_env *env, th_term message,
     const struct th_event *event = th_trace_dispatch_of(delivery)->event;
 
     (void)message;
-    fill(delivery, env, th_trace_tag_atom(event->tag), event->extra, event->match_spec_result,
-         flags);
+    pattern_hit_fill(delivery, env, th_trace_tag_atom(event->tag), event->extra,
+                     event->match_spec_result, flags);
 }
 
 static void fill_return_to(struct th_delivery *delivery, th_env *env, th_term message,
                            uint32_t flags)
 {
     (void)message;
-    fill(delivery, env, TH_AM(return_to), TH_NONE, TH_NONE, flags);
+    pattern_hit_fill(delivery, env, TH_AM(return_to), TH_NONE, TH_NONE, flags);
 }
 
-static void returns_to(struct th_delivery *delivery, struct th_session *session)
+static void pattern_hit_returns_to(struct th_delivery *delivery, struct th_session *session)
 {
     th_trace_dispatch_of(delivery)->waiting |= (uint64_t)1 << session->index;
 }
@@ -238,7 +240,7 @@ static const struct th_delivery_source end_source = {
     .flags = th_trace_dispatch_flags,
     .meta_flags = th_trace_pattern_meta_flags,
     .fill = fill_end,
-    .returns_to = returns_to,
+    .returns_to = pattern_hit_returns_to,
 };
 
 static const struct th_delivery_source return_to_source = {
@@ -250,8 +252,8 @@ static const struct th_delivery_source return_to_source = {
 /* --- ends ------------------------------------------------------------------------------------- */
 
 /* A call has ended for which WORD was kept. */
-static uint64_t ended(void *context, enum th_ending ending, const struct th_mfa *function,
-                      uint64_t word)
+static uint64_t pattern_hit_ended(void *context, enum th_ending ending,
+                                  const struct th_mfa *function, uint64_t word)
 {
     struct th_dispatch *dispatch = context;
     struct th_account_reading reading;
@@ -288,8 +290,8 @@ static void send_return_to(struct th_dispatch *dispatch, struct th_recorded_trac
 /* --- calls --- */
 
 /* The stack of the event's process, which it is on now; NULL if that is of another node. */
-static struct th_recorded_tracee *tracee_of(struct th_tracing *tracing,
-                                            const struct th_event *event)
+static struct th_recorded_tracee *pattern_hit_tracee_of(struct th_tracing *tracing,
+                                                        const struct th_event *event)
 {
     return th_is_immediate(event->tracee) ? th_trace_tracee_own(tracing, event->tracee) : NULL;
 }
@@ -315,7 +317,7 @@ void th_trace_patterns_call(struct th_dispatch *dispatch)
         dispatch->status = event->source->function(event, &name);
     if (dispatch->status != TH_OK)
         return;
-    tracee = tracee_of(dispatch->tracing, event);
+    tracee = pattern_hit_tracee_of(dispatch->tracing, event);
     if (tracee)
         send_return_to(dispatch, tracee, &tracee->returned_to);
     enter(dispatch->tracing, tracee, event, &name);
@@ -333,9 +335,9 @@ void th_trace_patterns_call(struct th_dispatch *dispatch)
 
 void th_trace_patterns_return(struct th_dispatch *dispatch)
 {
-    struct th_recorded_tracee *tracee = tracee_of(dispatch->tracing, dispatch->event);
+    struct th_recorded_tracee *tracee = pattern_hit_tracee_of(dispatch->tracing, dispatch->event);
     struct th_execution_end end = {
-        .tag = dispatch->event->tag, .ended = ended, .context = dispatch};
+        .tag = dispatch->event->tag, .ended = pattern_hit_ended, .context = dispatch};
     struct th_execution_left left;
     const struct th_caller *to;
 
@@ -376,13 +378,14 @@ void th_trace_patterns_skip(struct th_tracing *tracing, struct th_event *event)
         th_trace_patterns_spawned(tracing, event->tracee);
     if (event->tag < TH_TAG_call || event->tag > TH_TAG_exception_from)
         return;
-    tracee = tracee_of(tracing, event);
+    tracee = pattern_hit_tracee_of(tracing, event);
     if (!tracee)
         return;
     if (event->tag != TH_TAG_call) {
         struct th_dispatch dispatch = {
             .tracing = tracing, .event = event, .caller = tracee, .aside = true};
-        struct th_execution_end end = {.tag = event->tag, .ended = ended, .context = &dispatch};
+        struct th_execution_end end = {
+            .tag = event->tag, .ended = pattern_hit_ended, .context = &dispatch};
         if (th_recorded_end_function(event, &end.function))
             th_recorded_leave(&tracing->execution, &tracee->stack, &end);
         tracee->stack.sessions.due = 0;

@@ -50,7 +50,7 @@ bool th_trace_session_function_info(const struct th_session *session, const stru
     return found;
 }
 
-static void replace(struct th_shared **place, struct th_shared *with)
+static void pattern_info_replace(struct th_shared **place, struct th_shared *with)
 {
     th_breakpoint_shared_take(with);
     th_breakpoint_shared_drop(*place);
@@ -66,10 +66,12 @@ static void follow(struct th_bp_info *info, const struct th_bp_setting *setting)
     info->active = (info->active & ~clear) | setting->set;
     info->active = (info->active & ~setting->pause) | (setting->restart & info->kinds);
     if (setting->set & TH_PATTERN_EITHER || !(info->kinds & TH_PATTERN_EITHER))
-        replace(&info->spec, setting->set & TH_PATTERN_EITHER ? setting->spec : NULL);
+        pattern_info_replace(&info->spec, setting->set & TH_PATTERN_EITHER ? setting->spec : NULL);
     if (setting->set & TH_BP_META || !(info->kinds & TH_BP_META)) {
-        replace(&info->meta_spec, setting->set & TH_BP_META ? setting->meta_spec : NULL);
-        replace(&info->meta_tracer, setting->set & TH_BP_META ? setting->meta_tracer : NULL);
+        pattern_info_replace(&info->meta_spec,
+                             setting->set & TH_BP_META ? setting->meta_spec : NULL);
+        pattern_info_replace(&info->meta_tracer,
+                             setting->set & TH_BP_META ? setting->meta_tracer : NULL);
     }
 }
 
@@ -95,23 +97,23 @@ struct functions_seen {
     size_t count, capacity;
 };
 
-static void see(struct functions_seen *seen, const struct th_function_sites *function)
+static void pattern_info_see(struct functions_seen *seen, const struct th_function_sites *function)
 {
     TH_ARRAY_GROW(seen->items, seen->count, seen->capacity);
     seen->items[seen->count++] = *function;
 }
 
 /* In the order of th_trace_session_function_info(). */
-static struct functions_seen see_all(struct th_tracing *tracing)
+static struct functions_seen pattern_info_see_all(struct th_tracing *tracing)
 {
     struct functions_seen seen = {0};
 
     th_trace_lock(tracing);
     for (const struct th_traceable_function *f = tracing->live_functions; f; f = f->next)
-        see(&seen, &f->function);
+        pattern_info_see(&seen, &f->function);
     seen.live = seen.count;
     for (size_t i = 0; i < tracing->functions.count; i++)
-        see(&seen, tracing->functions.items[i]);
+        pattern_info_see(&seen, tracing->functions.items[i]);
     th_trace_unlock(tracing);
     return seen;
 }
@@ -120,7 +122,7 @@ void th_trace_functions(const struct th_tracing *tracing,
                         void (*visit)(void *context, const struct th_function_info *function),
                         void *context)
 {
-    struct functions_seen seen = see_all((struct th_tracing *)tracing);
+    struct functions_seen seen = pattern_info_see_all((struct th_tracing *)tracing);
     struct th_table visited = {0};
 
     for (size_t i = 0; i < seen.count; i++) {
@@ -173,7 +175,7 @@ void th_trace_session_functions(const struct th_session *session,
                                               const struct th_bp_info *info),
                                 void *context)
 {
-    struct functions_seen seen = see_all(session->tracing);
+    struct functions_seen seen = pattern_info_see_all(session->tracing);
     struct th_table visited = {0};
     struct th_bp_info info;
 
@@ -254,7 +256,7 @@ static bool take_atom(const char **text, th_term *atom)
     return good;
 }
 
-static bool take_arity(const char *text, int *arity)
+static bool pattern_info_take_arity(const char *text, int *arity)
 {
     *arity = TH_ANY_ARITY;
     if (strcmp(text, "_") == 0)
@@ -271,7 +273,7 @@ bool th_trace_pattern_parse(const char *text, struct th_pattern *pattern)
     if (!take_atom(&text, &pattern->module) || *text++ != ':' ||
         !take_atom(&text, &pattern->function))
         return false;
-    if (*text == '/' && (!text[1] || !take_arity(text + 1, &pattern->arity)))
+    if (*text == '/' && (!text[1] || !pattern_info_take_arity(text + 1, &pattern->arity)))
         return false;
     return *text != ':' && (pattern->module != TH_NONE || pattern->function == TH_NONE) &&
            (pattern->function != TH_NONE || pattern->arity == TH_ANY_ARITY);
@@ -286,8 +288,8 @@ static void print_part(struct th_buffer *out, th_term atom,
         print(out, atom);
 }
 
-static void print_pattern(struct th_buffer *out, const struct th_pattern *pattern,
-                          void (*print)(struct th_buffer *out, th_term atom))
+static void pattern_info_print_pattern(struct th_buffer *out, const struct th_pattern *pattern,
+                                       void (*print)(struct th_buffer *out, th_term atom))
 {
     if (pattern->on_load && pattern->module == TH_NONE) {
         th_buffer_printf(out, "on_load");
@@ -304,10 +306,10 @@ static void print_pattern(struct th_buffer *out, const struct th_pattern *patter
 
 void th_trace_pattern_print(struct th_buffer *out, const struct th_pattern *pattern)
 {
-    print_pattern(out, pattern, th_text_print_atom);
+    pattern_info_print_pattern(out, pattern, th_text_print_atom);
 }
 
 void th_trace_pattern_show(struct th_buffer *out, const struct th_pattern *pattern)
 {
-    print_pattern(out, pattern, th_text_show_atom);
+    pattern_info_print_pattern(out, pattern, th_text_show_atom);
 }

@@ -43,7 +43,7 @@ static uint32_t possible_kinds(const struct th_function_sites *function)
 }
 
 /* The kinds among KINDS that a function gets, if POSSIBLE are those that it can have. */
-static uint32_t choose(uint32_t kinds, uint32_t possible)
+static uint32_t pattern_site_choose(uint32_t kinds, uint32_t possible)
 {
     if ((kinds & TH_PATTERN_EITHER) == TH_PATTERN_EITHER)
         kinds &= possible & TH_BP_LOCAL ? ~(uint32_t)TH_BP_GLOBAL : ~(uint32_t)TH_BP_LOCAL;
@@ -69,7 +69,7 @@ static uint32_t excluded(const struct th_bp_setting *setting, uint32_t here, uin
 
 uint32_t th_trace_pattern_excluded(const struct th_bp_setting *setting)
 {
-    return excluded(setting, choose(setting->set, TH_BP_ALL), TH_BP_ALL);
+    return excluded(setting, pattern_site_choose(setting->set, TH_BP_ALL), TH_BP_ALL);
 }
 
 /* --- setting --- */
@@ -130,7 +130,7 @@ bool th_trace_pattern_set_at(struct th_change *change, const struct th_function_
     struct th_bp_setting here = *setting;
     bool added;
 
-    here.set = choose(setting->set, possible);
+    here.set = pattern_site_choose(setting->set, possible);
     here.clear |= excluded(setting, here.set, possible);
     if (function->strays) {
         /* A global breakpoint of the session may stand in for a local one, which it has as well. */
@@ -153,7 +153,7 @@ void th_trace_pattern_set_at_local(struct th_change *change,
 {
     struct th_bp_setting here = *setting;
 
-    here.set = without_there(choose(setting->set, possible_kinds(function)) & NATIVE,
+    here.set = without_there(pattern_site_choose(setting->set, possible_kinds(function)) & NATIVE,
                              function->site, setting->session);
     if (setting->set == TH_BP_GLOBAL)
         here.clear = NATIVE;
@@ -184,7 +184,7 @@ struct reasons {
 };
 
 /* Functions that began first come last, and are named. */
-static void note(struct reasons *reasons, const struct th_pattern_loss *reason)
+static void pattern_site_note(struct reasons *reasons, const struct th_pattern_loss *reason)
 {
     struct th_pattern_loss *item = reasons->items, *end = item + reasons->count;
 
@@ -201,8 +201,8 @@ static void note(struct reasons *reasons, const struct th_pattern_loss *reason)
 }
 
 /* Under the lock. True if any function is not refused. */
-static bool collect(const struct th_tracing *tracing, const struct th_pattern *pattern,
-                    uint32_t kinds, struct th_pattern_refusals *refusals)
+static bool pattern_site_collect(const struct th_tracing *tracing, const struct th_pattern *pattern,
+                                 uint32_t kinds, struct th_pattern_refusals *refusals)
 {
     struct reasons reasons = {0};
     bool possible = false;
@@ -215,7 +215,7 @@ static bool collect(const struct th_tracing *tracing, const struct th_pattern *p
         refusals->concerned++;
         reason.why = refusal(&f->function, kinds);
         if (reason.why)
-            note(&reasons, &reason);
+            pattern_site_note(&reasons, &reason);
         refusals->functions += reason.why != NULL;
         possible |= !reason.why;
     }
@@ -233,7 +233,8 @@ enum th_status th_trace_pattern_check_sites(const struct th_session *session,
     const struct th_traceable_function *f = session->tracing->live_functions;
     struct th_pattern_refusals refusals;
 
-    if (pattern->on_load || collect(session->tracing, pattern, kinds, &refusals) || !refusals.count)
+    if (pattern->on_load || pattern_site_collect(session->tracing, pattern, kinds, &refusals) ||
+        !refusals.count)
         return TH_OK;
     for (; kinds == TH_BP_GLOBAL && breakpoints && f; f = f->next)
         if (th_trace_pattern_concerns(pattern, &f->function.name) &&
@@ -263,12 +264,13 @@ void th_trace_session_pattern_refusals(const struct th_session *session,
                                        struct th_pattern_refusals *refusals)
 {
     th_trace_lock(session->tracing);
-    collect(session->tracing, pattern, kinds, refusals);
+    pattern_site_collect(session->tracing, pattern, kinds, refusals);
     th_trace_unlock(session->tracing);
 }
 
 /* "m:f/1: ", or "m:f/1 and 3 more: " */
-static void print_functions(struct th_buffer *out, const struct th_mfa *first, size_t functions)
+static void pattern_site_print_functions(struct th_buffer *out, const struct th_mfa *first,
+                                         size_t functions)
 {
     th_trace_function_show(out, first);
     if (functions > 1)
@@ -278,7 +280,7 @@ static void print_functions(struct th_buffer *out, const struct th_mfa *first, s
 
 void th_trace_pattern_refusal_print(struct th_buffer *out, const struct th_pattern_refusal *refusal)
 {
-    print_functions(out, &refusal->first, refusal->functions);
+    pattern_site_print_functions(out, &refusal->first, refusal->functions);
     th_buffer_add_text(out, refusal->why);
 }
 
@@ -318,7 +320,7 @@ void th_trace_losses(struct th_tracing *tracing, th_term module,
             if (loss.first.module == module)
                 loss.kinds = kinds_lost(breakpoints, &f->function);
             if (loss.kinds)
-                note(&losses, &loss);
+                pattern_site_note(&losses, &loss);
         }
         for (size_t k = losses.count; k-- > 0;)
             visit(context, &losses.items[k]);
@@ -331,7 +333,7 @@ void th_trace_pattern_loss_print(struct th_buffer *out, const struct th_pattern_
 {
     const char *between = "";
 
-    print_functions(out, &loss->first, loss->functions);
+    pattern_site_print_functions(out, &loss->first, loss->functions);
     for (size_t i = 0; th_trace_pattern_kind_names[i]; i++)
         if (loss->kinds & th_trace_pattern_kinds[i]) {
             th_buffer_printf(out, "%s%s", between, th_trace_pattern_kind_names[i]);
@@ -341,7 +343,7 @@ void th_trace_pattern_loss_print(struct th_buffer *out, const struct th_pattern_
                      loss->outside ? " from within the module" : "", loss->why);
 }
 
-static void warn(void *context, const struct th_pattern_loss *loss)
+static void pattern_site_warn(void *context, const struct th_pattern_loss *loss)
 {
     struct th_buffer text = {0};
 
@@ -353,7 +355,7 @@ static void warn(void *context, const struct th_pattern_loss *loss)
 
 void th_trace_warn_of_losses(struct th_tracing *tracing, th_term module)
 {
-    th_trace_losses(tracing, module, warn, NULL);
+    th_trace_losses(tracing, module, pattern_site_warn, NULL);
 }
 
 /* --- the functions of recordings -------------------------------------------------------------- */

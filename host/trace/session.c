@@ -86,7 +86,7 @@ void th_trace_session_identify(struct th_session *session, unsigned index)
         index;
 }
 
-static enum th_status refuse(struct th_session *session, enum th_status status)
+static enum th_status session_refuse(struct th_session *session, enum th_status status)
 {
     th_error_context("tracer '%s' was not attached", th_trace_session_name(session));
     th_trace_session_free(session);
@@ -103,7 +103,7 @@ enum th_status th_trace_session_begin_meta(struct th_tracing *tracing,
     session->meta = true;
     status = ask_first_status(session);
     if (status != TH_OK)
-        return refuse(session, status);
+        return session_refuse(session, status);
     *result = session;
     return TH_OK;
 }
@@ -139,7 +139,7 @@ enum th_status th_trace_session_create(struct th_tracing *tracing,
     if (status == TH_OK && index == TH_SESSIONS_LIMIT)
         status = th_error_raise(TH_USAGE, "there can be at most %d tracers", TH_SESSIONS_LIMIT);
     if (status != TH_OK)
-        return refuse(session, status);
+        return session_refuse(session, status);
     *result = session;
     return TH_OK;
 }

@@ -27,7 +27,7 @@ void th_trace_session_detach(struct th_session *session)
 }
 
 /* Step 1, but for the change: nothing finds SESSION any more. */
-static void take_out(struct th_session *session)
+static void session_end_take_out(struct th_session *session)
 {
     struct th_tracing *tracing = session->tracing;
 
@@ -51,7 +51,7 @@ static void bury(struct th_later *later)
     unsigned index = session->index;
 
     if (!session->shared) {
-        take_out(session);
+        session_end_take_out(session);
         tracing->ids[index] = 0;
         th_trace_session_free(session);
         return;
@@ -79,7 +79,7 @@ static void destroy_shared(struct th_session *session)
     th_trace_lock(tracing);
     first = !th_trace_session_is_clearing(session);
     if (first) {
-        take_out(session);
+        session_end_take_out(session);
         breakpoints = th_trace_session_breakpoints(
             session); /* another thread may have set the first pattern */
     }

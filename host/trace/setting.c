@@ -51,7 +51,7 @@ char *th_trace_setting_values(const struct th_tracer_setting *setting)
 
 /* As a tracer takes it: an atom, I/O data, an integer. NULL: it is none of these, or no text. To be
  * freed by th_free(). */
-static char *text_of(th_term value)
+static char *setting_text_of(th_term value)
 {
     struct th_buffer digits = {0};
     size_t size = 0;
@@ -102,7 +102,7 @@ static enum th_status check_value(const char *name, const struct th_tracer_setti
     struct th_names words = {0};
     const char *nearest = NULL;
     bool good = true;
-    char *text = text_of(value);
+    char *text = setting_text_of(value);
     enum th_status status = TH_OK;
 
     if (setting->type == TH_SETTING_NUMBER)
@@ -141,7 +141,7 @@ static enum th_status refuse_key(const char *name, const struct th_tracer_settin
     struct th_names names = {0};
     struct th_buffer term = {0};
     const char *nearest;
-    char *text = text_of(key), *joined;
+    char *text = setting_text_of(key), *joined;
 
     for (const struct th_tracer_setting *one = settings; one->name; one++)
         th_library_names_add(&names, one->name);
@@ -198,7 +198,7 @@ enum th_status th_trace_settings_each_output(const struct th_library *library, t
     for (; settings && settings->name && th_is_map(state) && status == TH_OK; settings++) {
         th_term value = th_map_get(state, th_atom(settings->name));
         char *path =
-            settings->type == TH_SETTING_OUTPUT && value != TH_NONE ? text_of(value) : NULL;
+            settings->type == TH_SETTING_OUTPUT && value != TH_NONE ? setting_text_of(value) : NULL;
         if (path && *path && strcmp(path, "-") != 0)
             status = visit(context, path);
         th_free(path);

@@ -38,7 +38,7 @@ struct th_account *th_trace_timing_account(struct th_timing *timing,
     return &timing->accounts[i].account;
 }
 
-static size_t bytes_of(size_t frames)
+static size_t timing_bytes_of(size_t frames)
 {
     return frames * sizeof(struct th_timing_frame);
 }
@@ -54,8 +54,9 @@ uint32_t th_trace_timing_enter(struct th_timing *timing, const struct th_session
         if (capacity > TH_TIMING_FRAMES)
             capacity = TH_TIMING_FRAMES;
         if (capacity > had)
-            frames = th_long_array_grow(timing->frames, bytes_of(had), bytes_of(capacity),
-                                        bytes_of(TH_TIMING_FRAMES));
+            frames =
+                th_long_array_grow(timing->frames, timing_bytes_of(had), timing_bytes_of(capacity),
+                                   timing_bytes_of(TH_TIMING_FRAMES));
         if (!frames)
             return UINT32_MAX;
         timing->frames = frames;
@@ -100,7 +101,7 @@ void th_trace_timing_resume(struct th_timing *timing, const struct th_account_re
 void th_trace_timing_free(struct th_timing *timing)
 {
     th_free(timing->accounts);
-    th_long_array_free(timing->frames, bytes_of(timing->frame_capacity),
-                       bytes_of(TH_TIMING_FRAMES));
+    th_long_array_free(timing->frames, timing_bytes_of(timing->frame_capacity),
+                       timing_bytes_of(TH_TIMING_FRAMES));
     *timing = (struct th_timing){0};
 }

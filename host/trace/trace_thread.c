@@ -12,7 +12,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t at_thread_end;
 
-static void leave(void *context)
+static void trace_thread_leave(void *context)
 {
     struct th_trace_thread *thread = context;
 
@@ -24,9 +24,9 @@ static void leave(void *context)
     th_self.trace_thread = NULL; /* destructors that run after this one may cause events, too */
 }
 
-static void make_key(void)
+static void trace_thread_make_key(void)
 {
-    if (pthread_key_create(&at_thread_end, leave) != 0)
+    if (pthread_key_create(&at_thread_end, trace_thread_leave) != 0)
         th_give_up("no thread-specific key is left");
 }
 
@@ -34,7 +34,7 @@ struct th_trace_thread *th_thread_begin(void)
 {
     struct th_trace_thread *first, *thread;
 
-    pthread_once(&once, make_key);
+    pthread_once(&once, trace_thread_make_key);
     pthread_mutex_lock(&lock);
     first = thread = atomic_load_explicit(&threads, memory_order_relaxed);
     while (thread && thread->taken)
@@ -76,8 +76,8 @@ static struct th_thread_counts *find_meta(const struct th_trace_thread *thread, 
 }
 
 /* Perhaps another's; NULL: there are none. */
-static struct th_thread_counts *counts_of(const struct th_trace_thread *thread,
-                                          const struct th_session *session)
+static struct th_thread_counts *trace_thread_counts_of(const struct th_trace_thread *thread,
+                                                       const struct th_session *session)
 {
     return session->meta
                ? find_meta(thread, session->id)
@@ -89,7 +89,7 @@ static struct th_thread_counts *counts_of(const struct th_trace_thread *thread,
 struct th_thread_counts *th_trace_thread_begin_counts(struct th_trace_thread *thread,
                                                       const struct th_session *session)
 {
-    struct th_thread_counts *counts = counts_of(thread, session);
+    struct th_thread_counts *counts = trace_thread_counts_of(thread, session);
     struct th_thread_counts *_Atomic *place =
         session->meta ? &thread->meta_counts : &thread->counts[session->index];
 
@@ -124,7 +124,7 @@ void th_trace_thread_sum(const struct th_session *session, uint64_t sums[TH_COUN
     struct th_trace_thread *thread = atomic_load_explicit(&threads, memory_order_acquire);
 
     for (; thread; thread = thread->next) {
-        const struct th_thread_counts *counts = counts_of(thread, session);
+        const struct th_thread_counts *counts = trace_thread_counts_of(thread, session);
         if (!counts || atomic_load_explicit(&counts->id, memory_order_acquire) != session->id)
             continue;
         for (size_t i = 0; i < TH_COUNTED_ALL; i++)
@@ -137,7 +137,7 @@ void th_trace_thread_forget(const struct th_session *session)
     struct th_trace_thread *thread = atomic_load_explicit(&threads, memory_order_acquire);
 
     for (; thread; thread = thread->next) {
-        struct th_thread_counts *counts = counts_of(thread, session);
+        struct th_thread_counts *counts = trace_thread_counts_of(thread, session);
         th_session_id id = session->id;
         if (counts) /* Release: it has been read. */
             atomic_compare_exchange_strong_explicit(&counts->id, &id, 0, memory_order_release,

@@ -346,7 +346,7 @@ void th_trace_tracees_expected(struct th_tracing *tracing)
 /* --- asking what is set --- */
 
 /* Under the lock. */
-static uint32_t flags_of(const struct th_session *session, th_term id)
+static uint32_t tracee_flags_of(const struct th_session *session, th_term id)
 {
     struct th_tracing *tracing = session->tracing;
     const struct th_tracee *live = th_is_immediate(id) ? th_trace_live(tracing, id) : NULL;
@@ -365,7 +365,7 @@ uint32_t th_trace_session_flags(struct th_session *session, th_term id)
     uint32_t flags;
 
     th_trace_lock(tracing);
-    flags = flags_of(session, id);
+    flags = tracee_flags_of(session, id);
     th_trace_unlock(tracing);
     if (!flags || !th_trace_session_is_attached(session))
         return 0;
@@ -412,7 +412,8 @@ size_t th_trace_sessions_of(struct th_tracing *tracing, th_term id, th_session_i
     th_trace_lock(tracing);
     for (size_t i = 0; (session = th_trace_next(tracing, &i));)
         if (!th_trace_session_is_clearing(session) &&
-            (id == TH_NONE || (th_trace_session_is_attached(session) && flags_of(session, id))))
+            (id == TH_NONE ||
+             (th_trace_session_is_attached(session) && tracee_flags_of(session, id))))
             ids[count++] = session->id;
     th_trace_unlock(tracing);
     return count;

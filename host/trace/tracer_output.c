@@ -23,7 +23,7 @@
 
 /* The path of the file that is not there and would be made for NAME, its folder behind all links.
  * NULL: the folder is not there. To be freed by th_free(). */
-static char *place_of(const char *name)
+static char *tracer_output_place_of(const char *name)
 {
     char *target = th_output_target(name), *folder, *place = NULL, real[PATH_MAX];
     const char *last;
@@ -50,8 +50,8 @@ static bool is_one_file(const char *path, const char *other)
     if (there)
         return S_ISREG(first.st_mode) && first.st_dev == second.st_dev &&
                first.st_ino == second.st_ino;
-    place = place_of(path);
-    other_place = place_of(other);
+    place = tracer_output_place_of(path);
+    other_place = tracer_output_place_of(other);
     same = place && other_place && strcmp(place, other_place) == 0;
     th_free(place);
     th_free(other_place);
@@ -67,7 +67,7 @@ struct check {
     enum th_status status;
 };
 
-static enum th_status compare(void *context, const char *path)
+static enum th_status tracer_output_compare(void *context, const char *path)
 {
     const struct check *check = context;
 
@@ -114,8 +114,8 @@ static void check_writer(void *context, struct th_session *session)
         return;
     /* Breakpoints of one meta tracer have an attachment each. */
     if (!is_meta || new->library != writer->library || th_compare_exact(new->state, writer->state))
-        check->status =
-            th_trace_settings_each_output(writer->library, writer->state, compare, check);
+        check->status = th_trace_settings_each_output(writer->library, writer->state,
+                                                      tracer_output_compare, check);
 }
 
 static enum th_status check_path(void *context, const char *path)

@@ -136,8 +136,8 @@ void th_trace_settle(struct th_tracing *tracing)
 
 /* --- defaults --- */
 
-static void replace(struct th_tracing *tracing, struct th_tracee_flags *_Atomic *place,
-                    struct th_tracee_flags *tracee_flags)
+static void tracing_replace(struct th_tracing *tracing, struct th_tracee_flags *_Atomic *place,
+                            struct th_tracee_flags *tracee_flags)
 {
     struct th_tracee_flags *old = atomic_load_explicit(place, memory_order_relaxed);
 
@@ -158,13 +158,13 @@ void th_trace_update(struct th_tracing *tracing)
         flags = th_trace_tracee_flags_union(found);
         atomic_fetch_or_explicit(&tracing->wanted, flags, memory_order_relaxed);
         atomic_store_explicit(&tracing->found_flags[kind], flags, memory_order_relaxed);
-        replace(tracing, &tracing->found[kind], found);
+        tracing_replace(tracing, &tracing->found[kind], found);
     }
     for (size_t i = 0; (session = th_trace_next(tracing, &i));)
         th_trace_tracee_flags_add(everyone, session,
                                   atomic_load_explicit(&session->flags, memory_order_relaxed) |
                                       TH_FLAG_ALWAYS);
-    replace(tracing, &tracing->everyone, everyone);
+    tracing_replace(tracing, &tracing->everyone, everyone);
     th_trace_inheritance_update(tracing);
 }
 

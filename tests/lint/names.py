@@ -1,5 +1,6 @@
 """Names of files and folders: what they are for, not what they are or when they were made. No two C files
-of the host have one name: a backtrace and an #include name them without their folder."""
+of the host have one name: a backtrace and an #include name them without their folder. No two of its
+static functions have one name: a debugger and a profiler name them without their file."""
 
 import os
 import re
@@ -13,6 +14,10 @@ FIELD_WORDS = ('x86_64',)  # they end in a number and number nothing
 COMMANDS = ('replay.c', 'match.c')
 
 
+# A static function that is defined: its name, and what is in its parentheses, over several lines.
+STATIC = re.compile(r'^static\b[^;{}=()]*?\b(\w+)\((?:[^(){};]|\([^()]*\))*\)\s*\{', re.M)
+
+
 def fault(name):
     stem = os.path.splitext(name)[0]
     words = re.split(r'[^a-z0-9]+', stem.lower())
@@ -24,9 +29,23 @@ def fault(name):
     return None
 
 
+def static_functions(lines):
+    """The static functions that a file defines, and the line of each."""
+    text = '\n'.join(lines)
+    for found in STATIC.finditer(text):
+        yield found.group(1), text.count('\n', 0, found.start()) + 1
+
+
 def check(tree):
     seen = set()
     stems = {}
+    statics = {}
+    for path in tree.c_files():
+        if path.startswith('host/') and path.endswith('.c'):
+            for name, line in static_functions(tree.lines(path)):
+                first = statics.setdefault(name, path)
+                if first != path:
+                    yield path, line, '%s() is a static function of %s, too' % (name, first)
     for path in tree.files:
         parts = path.split('/')
         for depth, name in enumerate(parts, 1):

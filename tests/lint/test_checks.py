@@ -118,6 +118,14 @@ class Checks(unittest.TestCase):
         self.write('host/trace/thread.h', '')
         self.assertEqual(self.found(names), ['host/trace/thread.h:1'])
 
+    def test_names_of_static_functions(self):
+        self.write('host/term/atom.c', 'static int add(int a);\n\nstatic int add(int a)\n{\n}\n')
+        self.write('host/term/map.c', 'static struct x *map_add(int (*each)(int a),\n'
+                   '                         int b)\n{\n}\nstatic int add;\n')
+        self.assertEqual(self.found(names), [])
+        self.write('host/trace/tag.c', '\nstatic inline void *add(\n    int (*one)(int), int b)\n{\n}\n')
+        self.assertEqual(self.found(names), ['host/trace/tag.c:2'])
+
     def test_prefixes(self):
         self.write('plugin_api/nif_module.h', 'int th_spawn(int a);\n')
         self.write('host/base/error.h', 'void th_error_clear(void);\nvoid *th_alloc(int size);\n')

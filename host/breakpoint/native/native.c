@@ -56,12 +56,12 @@ static uintptr_t tried_page;
 
 /* --- Records ---------------------------------------------------------------------------------- */
 
-static uint64_t *word_of(const struct th_native *native)
+static uint64_t *native_word_of(const struct th_native *native)
 {
     return (uint64_t *)((char *)native->body - TH_ENTRY_WORD);
 }
 
-static uintptr_t page_of(const void *code)
+static uintptr_t native_page_of(const void *code)
 {
     return (uintptr_t)code / (uintptr_t)sysconf(_SC_PAGESIZE);
 }
@@ -78,7 +78,7 @@ static void free_gone(const struct th_library *library)
         th_library_memory_of_process(&memory);
     for (size_t i = 0; i < drops.count; i++) {
         struct th_native *native = drops.items[i];
-        uintptr_t word = (uintptr_t)word_of(native);
+        uintptr_t word = (uintptr_t)native_word_of(native);
         bool is_gone =
             th_library_executes(library, word, 1) ||
             (memory.count > 0 && !th_library_memory_after(&memory, word, TH_MEMORY_EXECUTABLE));
@@ -102,7 +102,7 @@ static void see_opened(const struct th_library *library)
     th_native_entries_make_ready(library);
 }
 
-static _Unwind_Reason_Code stop(struct _Unwind_Context *context, void *unused)
+static _Unwind_Reason_Code native_stop(struct _Unwind_Context *context, void *unused)
 {
     (void)context;
     (void)unused;
@@ -114,7 +114,7 @@ enum th_status th_native_begin(void)
     /* libgcc's unwinder knows the sizes of registers once it was used. What a library throws that
      * has an unwinder of its own passes handlers, whose cleanups are libgcc's: it must know them
      * then. */
-    _Unwind_Backtrace(stop, NULL);
+    _Unwind_Backtrace(native_stop, NULL);
     refusal = other_machine;
     if (!refusal && !th_native_text_begin())
         refusal = "the kernel does not have membarrier() for changed code: use Linux 4.16 or newer";
@@ -125,7 +125,7 @@ enum th_status th_native_begin(void)
 }
 
 /* CODE's entry, in WORD. False: it is not in LIBRARY, errno. */
-static bool describe(const struct th_library *library, void *code, struct th_text_word *word)
+static bool native_describe(const struct th_library *library, void *code, struct th_text_word *word)
 {
     *word = (struct th_text_word){code, 0,
                                   th_library_protection(library, (uintptr_t)code, TH_ENTRY_WORD)};
@@ -138,7 +138,7 @@ static bool can_write(const struct th_text_word *word)
     bool tried;
 
     pthread_mutex_lock(&lock);
-    tried = tried_page == page_of(word->word);
+    tried = tried_page == native_page_of(word->word);
     pthread_mutex_unlock(&lock);
     return tried || th_native_text_can_write(word);
 }
@@ -166,7 +166,7 @@ const char *th_native_refusal(const struct th_library *library, const void *code
     why = th_native_entry_refusal(library, code);
     if (why)
         return why;
-    if (!describe(library, (void *)code, &word) || !can_write(&word))
+    if (!native_describe(library, (void *)code, &word) || !can_write(&word))
         return TH_ENTRY_UNWRITABLE;
     pthread_mutex_lock(&lock);
     near = th_native_near_find(code, false) != NULL;
@@ -193,7 +193,7 @@ struct th_native *th_native_create(const struct th_library *library, void *code,
     struct th_text_word word;
 
     errno = ENOTSUP;
-    if (refusal || !describe(library, code, &word) || !can_write(&word))
+    if (refusal || !native_describe(library, code, &word) || !can_write(&word))
         return NULL;
     pthread_mutex_lock(&lock);
     /* The record of CODE is that which it had before, if it had any. */
@@ -212,7 +212,7 @@ struct th_native *th_native_create(const struct th_library *library, void *code,
         native->thunk = (const void *)(uintptr_t)thunks[form];
         native->jump = jump_of(native, code);
         native->protection = (short)word.protection;
-        tried_page = page_of(code);
+        tried_page = native_page_of(code);
     }
     pthread_mutex_unlock(&lock);
     return native;
@@ -247,7 +247,7 @@ struct writing {
 /* The entry of NATIVE is to be written if this is its first armed site, or was its last. */
 static void write_later(struct writing *writing, struct th_native *native, bool arm)
 {
-    uint64_t *word = word_of(native);
+    uint64_t *word = native_word_of(native);
 
     if (arm ? native->armed++ == 0 : --native->armed == 0)
         writing->words[writing->count++] = (struct th_text_word){

@@ -38,7 +38,7 @@ static void sync_threads(void)
 
 /* --- Writing ---------------------------------------------------------------------------------- */
 
-static uintptr_t page_of(const struct th_text_word *word)
+static uintptr_t native_text_page_of(const struct th_text_word *word)
 {
     uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE);
 
@@ -49,8 +49,8 @@ static uintptr_t page_of(const struct th_text_word *word)
 static bool protect(const struct th_text_word *words, size_t count, bool writable)
 {
     int given = words[0].protection;
-    uintptr_t start = page_of(&words[0]);
-    uintptr_t end = page_of(&words[count - 1]) + (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t start = native_text_page_of(&words[0]);
+    uintptr_t end = native_text_page_of(&words[count - 1]) + (uintptr_t)sysconf(_SC_PAGESIZE);
     bool done = given & PROT_WRITE ||
                 mprotect((void *)start, end - start, given | (writable ? PROT_WRITE : 0)) == 0;
 
@@ -59,7 +59,7 @@ static bool protect(const struct th_text_word *words, size_t count, bool writabl
     return done;
 }
 
-static int by_address(const void *a, const void *b)
+static int native_text_by_address(const void *a, const void *b)
 {
     uintptr_t x = (uintptr_t)((const struct th_text_word *)a)->word;
     uintptr_t y = (uintptr_t)((const struct th_text_word *)b)->word;
@@ -77,12 +77,13 @@ bool th_native_text_write(struct th_text_word *words, size_t count)
 
     if (count == 0)
         return true;
-    qsort(words, count, sizeof *words, by_address);
+    qsort(words, count, sizeof *words, native_text_by_address);
     pthread_mutex_lock(&lock);
     for (size_t i = 0, end; i < count && done; i = end) {
         /* The words in one run of pages with one protection. */
-        for (end = i + 1; end < count && words[end].protection == words[i].protection &&
-                          page_of(&words[end]) - page_of(&words[end - 1]) <= page;
+        for (end = i + 1;
+             end < count && words[end].protection == words[i].protection &&
+             native_text_page_of(&words[end]) - native_text_page_of(&words[end - 1]) <= page;
              end++)
             ;
         done = protect(words + i, end - i, true);

@@ -25,7 +25,7 @@ static void add_typed(struct th_typed_word *typed, const char *text)
     th_cli_completions_add(((struct place *)typed)->completions, text, typed->word + typed->begin);
 }
 
-static void add(struct place *place, const char *text)
+static void ctl_complete_add(struct place *place, const char *text)
 {
     add_typed(&place->typed, text);
 }
@@ -36,7 +36,7 @@ static const char *begun(const struct place *place)
 }
 
 /* The result of COMMAND, the caller's; NULL: it has failed, which is not told. */
-static json_t *ask(struct place *place, const char *command)
+static json_t *ctl_complete_ask(struct place *place, const char *command)
 {
     json_t *answer, *result = NULL;
 
@@ -51,21 +51,21 @@ static json_t *ask(struct place *place, const char *command)
 /* What each of the objects in the host's list WHAT has as KEY. */
 static void add_each(struct place *place, const char *what, const char *key)
 {
-    json_t *result = ask(place, what), *row;
+    json_t *result = ctl_complete_ask(place, what), *row;
     size_t i;
 
     json_array_foreach(json_object_get(result, what), i, row)
     {
         const char *text = json_string_value(json_object_get(row, key));
         if (text)
-            add(place, text);
+            ctl_complete_add(place, text);
     }
     json_decref(result);
 }
 
 static void add_sessions(struct place *place)
 {
-    json_t *result = ask(place, "sessions"), *session;
+    json_t *result = ctl_complete_ask(place, "sessions"), *session;
     size_t i;
 
     json_array_foreach(json_object_get(result, "sessions"), i, session)
@@ -73,8 +73,9 @@ static void add_sessions(struct place *place)
         const char *title = json_string_value(json_object_get(session, "title"));
         char *number =
             th_printf("%lld", (long long)json_integer_value(json_object_get(session, "number")));
-        add(place, number);
-        add(place, title ? title : json_string_value(json_object_get(session, "tracer")));
+        ctl_complete_add(place, number);
+        ctl_complete_add(place,
+                         title ? title : json_string_value(json_object_get(session, "tracer")));
         th_free(number);
     }
     json_decref(result);
@@ -84,7 +85,7 @@ static void add_sessions(struct place *place)
 static void add_functions(struct place *place, bool patterns)
 {
     bool module_typed = strchr(begun(place), ':') != NULL;
-    json_t *result = ask(place, "functions"), *function;
+    json_t *result = ctl_complete_ask(place, "functions"), *function;
     size_t i;
 
     json_array_foreach(json_object_get(result, "functions"), i, function)
@@ -95,22 +96,22 @@ static void add_functions(struct place *place, bool patterns)
                                          module_typed && patterns ? "_/_" : "")
                              : NULL;
         if (module && (patterns || !module_typed))
-            add(place, module);
+            ctl_complete_add(place, module);
         if (module_typed && name)
-            add(place, name);
+            ctl_complete_add(place, name);
         th_free(module);
     }
     json_decref(result);
-    add(place, "on_load");
+    ctl_complete_add(place, "on_load");
     if (patterns) {
-        add(place, "send");
-        add(place, "receive");
+        ctl_complete_add(place, "send");
+        ctl_complete_add(place, "receive");
     }
 }
 
 /* NAME, or NAME and settings, of the library that the host has under that name, or of a path. An
  * Erlang term is not completed. */
-static void add_tracers(struct place *place)
+static void ctl_complete_add_tracers(struct place *place)
 {
     static const struct th_texts folders = {0};
     const char *word = begun(place), *path;
@@ -123,7 +124,7 @@ static void add_tracers(struct place *place)
         return;
     }
     path = name = th_printf("%.*s", (int)length, word);
-    result = strchr(name, '/') ? NULL : ask(place, "tracers");
+    result = strchr(name, '/') ? NULL : ctl_complete_ask(place, "tracers");
     json_array_foreach(json_object_get(result, "tracers"), i, tracer)
     {
         const char *its = json_string_value(json_object_get(tracer, "name"));
@@ -139,7 +140,7 @@ static void add_tracers(struct place *place)
 static void add_commands(struct place *place)
 {
     for (const struct th_control_command *const *c = th_control_commands; *c; c++)
-        add(place, (*c)->name);
+        ctl_complete_add(place, (*c)->name);
 }
 
 /* Values of ARGUMENT: its words, and what there is of its type. */
@@ -150,15 +151,15 @@ static void add_values(struct place *place, const struct th_argument *argument)
     if (argument->how & TH_ARGUMENT_LIST)
         th_options_typed_skip(&place->typed, ',');
     for (; words && *words; words++)
-        add(place, *words);
+        ctl_complete_add(place, *words);
     if (argument ==
         &th_control_session_arguments[TH_SESSION_SPEC]) { /* of counts, which only hosts have */
-        add(place, "pause");
-        add(place, "restart");
+        ctl_complete_add(place, "pause");
+        ctl_complete_add(place, "restart");
     }
     switch (argument->type) {
     case TH_ARGUMENT_TRACER:
-        add_tracers(place);
+        ctl_complete_add_tracers(place);
         break;
     case TH_ARGUMENT_LIBRARY: /* new code lies, as a rule, where the old one did */
         add_each(place, "modules", "module");
@@ -222,7 +223,7 @@ static void complete_word(struct place *place, const char *head)
             if (!(*a)->name || (*a)->how & (TH_ARGUMENT_HIDDEN | TH_ARGUMENT_REPEATS))
                 continue;
             text = th_printf("--%s%s", (*a)->name, (*a)->value ? "=" : "");
-            add(place, text);
+            ctl_complete_add(place, text);
             th_free(text);
         }
     } else {

@@ -6,14 +6,14 @@
 #include <jansson.h>
 #include <string.h>
 
-static const char *text_of(const json_t *object, const char *key)
+static const char *ctl_print_text_of(const json_t *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(object, key));
 
     return text ? text : "-";
 }
 
-static long long number_of(const json_t *object, const char *key)
+static long long ctl_print_number_of(const json_t *object, const char *key)
 {
     return (long long)json_integer_value(json_object_get(object, key));
 }
@@ -50,22 +50,25 @@ static void print_counts(const char *title, const json_t *counts, const char *no
 static void print_status(const json_t *status)
 {
     const json_t *rate = part(status, "rate"), *replay = part(status, "replay");
-    long long size = number_of(replay, "size"), bytes = number_of(replay, "bytes");
+    long long size = ctl_print_number_of(replay, "size"),
+              bytes = ctl_print_number_of(replay, "bytes");
 
-    printf("%s, pid %lld, tracehost %s, for %.1f s\n", text_of(status, "program"),
-           number_of(status, "pid"), text_of(status, "version"), real_of(status, "seconds"));
+    printf("%s, pid %lld, tracehost %s, for %.1f s\n", ctl_print_text_of(status, "program"),
+           ctl_print_number_of(status, "pid"), ctl_print_text_of(status, "version"),
+           real_of(status, "seconds"));
     if (replay) {
-        printf("stream      %s: byte %lld", text_of(replay, "stream"), bytes);
+        printf("stream      %s: byte %lld", ctl_print_text_of(replay, "stream"), bytes);
         if (size > 0)
             printf(" of %lld (%.0f%%)", size, 100.0 * (double)bytes / (double)size);
-        printf(", %lld record%s, %lld played\n", number_of(replay, "records"),
-               th_log_plural((uint64_t)number_of(replay, "records")), number_of(replay, "played"));
+        printf(", %lld record%s, %lld played\n", ctl_print_number_of(replay, "records"),
+               th_log_plural((uint64_t)ctl_print_number_of(replay, "records")),
+               ctl_print_number_of(replay, "played"));
     }
     if (part(status, "schedulers"))
-        printf("processes   %lld, on %lld scheduler%s\n", number_of(status, "processes"),
-               number_of(status, "schedulers"),
-               th_log_plural((uint64_t)number_of(status, "schedulers")));
-    printf("sessions    %lld\n", number_of(status, "sessions"));
+        printf("processes   %lld, on %lld scheduler%s\n", ctl_print_number_of(status, "processes"),
+               ctl_print_number_of(status, "schedulers"),
+               th_log_plural((uint64_t)ctl_print_number_of(status, "schedulers")));
+    printf("sessions    %lld\n", ctl_print_number_of(status, "sessions"));
     print_counts("events", part(status, "events"), "none");
     printf("rate        %.0f/s in the last %.1f s\n", real_of(rate, "events_per_second"),
            real_of(rate, "over_seconds"));
@@ -75,7 +78,7 @@ static void print_status(const json_t *status)
 
 /* --- Sessions --------------------------------------------------------------------------------- */
 
-static char *traced_of(const json_t *session)
+static char *ctl_print_traced_of(const json_t *session)
 {
     return th_ctl_text(part(part(session, "counts"), "traced"));
 }
@@ -93,7 +96,7 @@ static char *attached_of(const json_t *session)
 }
 
 /* Where the existing and the new ones are not traced alike, both. */
-static char *flags_of(const json_t *session)
+static char *ctl_print_flags_of(const json_t *session)
 {
     char *born = th_ctl_text(part(session, "flags"));
     char *found = th_ctl_text(part(session, "flags_existing"));
@@ -108,9 +111,9 @@ static char *flags_of(const json_t *session)
 /* "bank:run/0 and 2 more" */
 static void print_first(const json_t *group)
 {
-    long long functions = number_of(group, "functions");
+    long long functions = ctl_print_number_of(group, "functions");
 
-    fputs(text_of(group, "first"), stdout);
+    fputs(ctl_print_text_of(group, "first"), stdout);
     if (functions > 1)
         printf(" and %lld more", functions - 1);
 }
@@ -118,10 +121,10 @@ static void print_first(const json_t *group)
 /* "session 1, tracer 'count'". */
 static void print_name(const json_t *session)
 {
-    printf("session %lld", number_of(session, "number"));
+    printf("session %lld", ctl_print_number_of(session, "number"));
     if (json_is_string(part(session, "title")))
-        printf(" '%s'", text_of(session, "title"));
-    printf(", tracer '%s'", text_of(session, "tracer"));
+        printf(" '%s'", ctl_print_text_of(session, "title"));
+    printf(", tracer '%s'", ctl_print_text_of(session, "tracer"));
 }
 
 static void print_waiting(const json_t *session)
@@ -137,8 +140,8 @@ static void print_waiting(const json_t *session)
 
 static void print_session(const json_t *session)
 {
-    char *flags = flags_of(session);
-    long long breakpoints = number_of(session, "breakpoints");
+    char *flags = ctl_print_flags_of(session);
+    long long breakpoints = ctl_print_number_of(session, "breakpoints");
 
     print_name(session);
     printf(": flags %s", flags);
@@ -178,26 +181,26 @@ static void print_detached(const json_t *session)
         th_ctl_table(count_columns, functions);
 }
 
-static void print_pattern(const json_t *result)
+static void ctl_print_print_pattern(const json_t *result)
 {
     const json_t *left;
     size_t i;
 
     print_name(part(result, "session"));
-    printf(": %s", text_of(result, "pattern"));
+    printf(": %s", ctl_print_text_of(result, "pattern"));
     if (part(result, "functions"))
-        printf(": %lld function%s", number_of(result, "functions"),
-               th_log_plural((uint64_t)number_of(result, "functions")));
+        printf(": %lld function%s", ctl_print_number_of(result, "functions"),
+               th_log_plural((uint64_t)ctl_print_number_of(result, "functions")));
     if (json_is_true(part(result, "waits")))
         fputs("; it waits for code to come", stdout);
-    else if (part(result, "there") && number_of(result, "there") == 0)
+    else if (part(result, "there") && ctl_print_number_of(result, "there") == 0)
         fputs(", as there is none of that name", stdout);
     putchar('\n');
     json_array_foreach(part(result, "left_out"), i, left)
     {
         fputs("  left out: ", stdout);
         print_first(left);
-        printf(": %s\n", text_of(left, "why"));
+        printf(": %s\n", ctl_print_text_of(left, "why"));
     }
 }
 
@@ -216,8 +219,8 @@ static void add_set(struct th_buffer *text, const json_t *session)
     char *kinds = th_ctl_text(part(session, "kinds"));
     char *active = th_ctl_text(part(session, "active"));
 
-    th_buffer_printf(text, "%s%lld %s", text->size > 0 ? "; " : "", number_of(session, "number"),
-                     kinds);
+    th_buffer_printf(text, "%s%lld %s", text->size > 0 ? "; " : "",
+                     ctl_print_number_of(session, "number"), kinds);
     if (strcmp(kinds, active) != 0)
         th_buffer_printf(text, " (active: %s)", active);
     th_free(kinds);
@@ -241,7 +244,7 @@ static char *of_sessions(const json_t *function,
     return th_buffer_take_text(&text);
 }
 
-static char *set_by(const json_t *function)
+static char *ctl_print_set_by(const json_t *function)
 {
     return of_sessions(function, add_set);
 }
@@ -249,10 +252,11 @@ static char *set_by(const json_t *function)
 static void add_calls(struct th_buffer *text, const json_t *session)
 {
     if (part(session, "calls"))
-        th_buffer_printf(text, "%s%lld", text->size > 0 ? "; " : "", number_of(session, "calls"));
+        th_buffer_printf(text, "%s%lld", text->size > 0 ? "; " : "",
+                         ctl_print_number_of(session, "calls"));
 }
 
-static char *counts_of(const json_t *function)
+static char *ctl_print_counts_of(const json_t *function)
 {
     return of_sessions(function, add_calls);
 }
@@ -293,10 +297,10 @@ static void print_info(const json_t *result)
     const json_t *session;
     size_t i;
 
-    printf("%s can have breakpoints: %s\n", text_of(result, "function"), can);
+    printf("%s can have breakpoints: %s\n", ctl_print_text_of(result, "function"), can);
     th_free(can);
     if (json_is_string(part(result, "no_local")))
-        printf("  no local one: %s\n", text_of(result, "no_local"));
+        printf("  no local one: %s\n", ctl_print_text_of(result, "no_local"));
     json_array_foreach(part(result, "sessions"), i, session)
     {
         print_set(session);
@@ -314,7 +318,7 @@ static void print_loaded(const json_t *result)
         {"from", "path", false, NULL},
         {0},
     };
-    long long rounds = number_of(result, "rounds");
+    long long rounds = ctl_print_number_of(result, "rounds");
     const json_t *lost;
     size_t i;
 
@@ -330,14 +334,14 @@ static void print_loaded(const json_t *result)
         print_first(lost);
         printf(": %s: calls%s are not met any more: %s\n", kinds,
                json_is_true(part(lost, "outside")) ? " from within the module" : "",
-               text_of(lost, "why"));
+               ctl_print_text_of(lost, "why"));
         th_free(kinds);
     }
 }
 
 static void print_purged(const json_t *result)
 {
-    printf("%s: %s\n", text_of(result, "module"),
+    printf("%s: %s\n", ctl_print_text_of(result, "module"),
            json_is_true(part(result, "had_old_code")) ? "the old code is gone"
                                                       : "there is no old code");
 }
@@ -345,7 +349,7 @@ static void print_purged(const json_t *result)
 static void print_deleted(const json_t *result)
 {
     printf("%s can be called no more; what it was is old code, until it is purged\n",
-           text_of(result, "module"));
+           ctl_print_text_of(result, "module"));
 }
 
 static void print_stop(const json_t *result)
@@ -354,16 +358,16 @@ static void print_stop(const json_t *result)
     fputs("the host ends\n", stdout);
 }
 
-static void print_help(const json_t *result)
+static void ctl_print_print_help(const json_t *result)
 {
     const json_t *command;
     size_t i;
 
     json_array_foreach(part(result, "commands"), i, command)
     {
-        printf("%s%s%s\n    %s\n", text_of(command, "command"),
-               *text_of(command, "arguments") ? " " : "", text_of(command, "arguments"),
-               text_of(command, "help"));
+        printf("%s%s%s\n    %s\n", ctl_print_text_of(command, "command"),
+               *ctl_print_text_of(command, "arguments") ? " " : "",
+               ctl_print_text_of(command, "arguments"), ctl_print_text_of(command, "help"));
     }
 }
 
@@ -378,18 +382,18 @@ static const struct {
      {{"session", "number", true, NULL},
       {"name", "title", false, NULL},
       {"tracer", "tracer", false, NULL},
-      {"traced", NULL, true, traced_of},
+      {"traced", NULL, true, ctl_print_traced_of},
       {"discarded", NULL, true, discarded_of},
       {"breakpoints", "breakpoints", true, NULL},
       {"is", NULL, false, attached_of},
-      {"flags", NULL, false, flags_of}}},
+      {"flags", NULL, false, ctl_print_flags_of}}},
     {"functions",
      "functions",
      "no such functions",
      {{"function", "function", false, NULL},
       {"can have", NULL, false, can_have},
-      {"calls", NULL, true, counts_of},
-      {"sessions have set", NULL, false, set_by}}},
+      {"calls", NULL, true, ctl_print_counts_of},
+      {"sessions have set", NULL, false, ctl_print_set_by}}},
     {"tracers",
      "tracers",
      "no tracers",
@@ -424,10 +428,18 @@ static const struct {
     const char *command;
     void (*print)(const json_t *result);
 } printers[] = {
-    {"status", print_status},   {"attach", print_session},  {"detach", print_detached},
-    {"replace", print_session}, {"pattern", print_pattern}, {"flags", print_session},
-    {"info", print_info},       {"load", print_loaded},     {"purge", print_purged},
-    {"delete", print_deleted},  {"stop", print_stop},       {"help", print_help},
+    {"status", print_status},
+    {"attach", print_session},
+    {"detach", print_detached},
+    {"replace", print_session},
+    {"pattern", ctl_print_print_pattern},
+    {"flags", print_session},
+    {"info", print_info},
+    {"load", print_loaded},
+    {"purge", print_purged},
+    {"delete", print_deleted},
+    {"stop", print_stop},
+    {"help", ctl_print_print_help},
 };
 
 /* A command that only the host knows, of another version, is shown as it is. */

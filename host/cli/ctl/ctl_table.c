@@ -102,7 +102,7 @@ void th_ctl_table(const struct th_ctl_column columns[], const json_t *rows)
 
 /* --- Terms in the answers of the host's commands, in the encoding of who reads them --- */
 
-static void show_function(struct th_buffer *out, th_term fun)
+static void ctl_table_show_function(struct th_buffer *out, th_term fun)
 {
     struct th_mfa function;
 
@@ -145,7 +145,7 @@ void th_ctl_show_terms(json_t *value)
     {
         /* Other names than that of a process are no Erlang text. */
         if (json_is_string(part) && (strcmp(key, "function") == 0 || strcmp(key, "first") == 0))
-            show_text(part, "fun ", show_function);
+            show_text(part, "fun ", ctl_table_show_function);
         else if (json_is_string(part) &&
                  (strstr(key, "match_spec") ||
                   (strcmp(key, "name") == 0 && json_object_get(value, "pid"))))

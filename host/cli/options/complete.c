@@ -32,7 +32,7 @@ static void end_word(struct reading *r)
 }
 
 /* One character, or two, of a word; how many. */
-static size_t take(struct reading *r, const char *text)
+static size_t complete_take(struct reading *r, const char *text)
 {
     struct th_shell_line *line = r->line;
     char c = *text;
@@ -55,7 +55,7 @@ static size_t take(struct reading *r, const char *text)
 
 /* TEXT ends at the cursor. BREAKS: the characters at which the shell begins to put in, but that do
  * not end a word ($COMP_WORDBREAKS); those among them that do are known. */
-static void read_line(struct th_shell_line *line, const char *text, const char *breaks)
+static void complete_read_line(struct th_shell_line *line, const char *text, const char *breaks)
 {
     struct reading r = {.line = line, .breaks = breaks};
 
@@ -70,7 +70,7 @@ static void read_line(struct th_shell_line *line, const char *text, const char *
             line->redirected = true;
             text++;
         } else {
-            text += take(&r, text);
+            text += complete_take(&r, text);
         }
     }
     th_library_names_add(&line->words, th_buffer_text(&r.word));
@@ -93,7 +93,7 @@ static void quote(const struct th_shell_line *line, const char *text, struct th_
 /* --- Offering --------------------------------------------------------------------------------- */
 
 /* Bytes of the word before what is looked for stay; the shell leaves line.kept of them alone. */
-static void offer(struct th_typed_word *typed, const char *text)
+static void complete_offer(struct th_typed_word *typed, const char *text)
 {
     const struct th_completion *c = (struct th_completion *)typed;
     const char *begun = typed->word + typed->begin;
@@ -140,15 +140,15 @@ static void add_options(struct th_completion *c)
         char text[64];
         if (option->letter) {
             snprintf(text, sizeof text, "-%c", option->letter);
-            offer(&c->typed, text);
+            complete_offer(&c->typed, text);
         }
         if (option->name && (!option->value || option->how & TH_ARGUMENT_OPTIONAL)) {
             snprintf(text, sizeof text, "--%s", option->name);
-            offer(&c->typed, text);
+            complete_offer(&c->typed, text);
         }
         if (option->name && option->value) {
             snprintf(text, sizeof text, "--%s=", option->name);
-            offer(&c->typed, text);
+            complete_offer(&c->typed, text);
         }
     }
 }
@@ -182,7 +182,7 @@ static const struct th_argument_row *valued(const struct th_argument_rows *optio
 
 /* --- The words before the last one ------------------------------------------------------------ */
 
-static void note(struct th_texts *texts, const char *text)
+static void complete_note(struct th_texts *texts, const char *text)
 {
     TH_ARRAY_GROW(texts->items, texts->count, texts->capacity);
     texts->items[texts->count++] = text;
@@ -203,7 +203,7 @@ static bool note_words(struct th_completion *c, const struct th_argument_row **w
         } else if (!plain && strcmp(word, "--") == 0) {
             plain = true;
         } else if (plain || word[0] != '-' || !word[1]) {
-            note(&c->arguments, word);
+            complete_note(&c->arguments, word);
             plain = plain || c->usage->commands;
         } else {
             option = valued(&c->options, word, &value);
@@ -213,7 +213,7 @@ static bool note_words(struct th_completion *c, const struct th_argument_row **w
             }
         }
         if (option && option->argument->type == TH_ARGUMENT_FOLDER)
-            note(&c->folders, value);
+            complete_note(&c->folders, value);
     }
     return plain;
 }
@@ -221,15 +221,16 @@ static bool note_words(struct th_completion *c, const struct th_argument_row **w
 /* --- The command ------------------------------------------------------------------------------ */
 
 static struct th_completion completion = {
-    .typed.add = offer}; /* for tell(), which th_cli_command_parse() calls; of the main thread */
+    .typed.add =
+        complete_offer}; /* for complete_tell(), which th_cli_command_parse() calls; of the main thread */
 
-static int end(struct th_completion *c)
+static int complete_end(struct th_completion *c)
 {
     th_library_names_free(&c->line.words);
     return th_cli_command_finish("complete", TH_OK);
 }
 
-static int tell(const struct th_usage *usage)
+static int complete_tell(const struct th_usage *usage)
 {
     struct th_completion *c = &completion;
     const struct th_argument_row *row, *wanting;
@@ -264,7 +265,7 @@ static int tell(const struct th_usage *usage)
     th_free(c->options.items);
     th_free(c->folders.items);
     th_free(c->arguments.items);
-    return end(c);
+    return complete_end(c);
 }
 
 int th_cli_complete(const struct th_command commands[], size_t count, int argc, char **argv)
@@ -279,12 +280,12 @@ int th_cli_complete(const struct th_command commands[], size_t count, int argc, 
         return TH_USAGE;
     }
     alarm(MOST_SECONDS);
-    read_line(&c->line, argv[2], argv[3]);
+    complete_read_line(&c->line, argv[2], argv[3]);
     words = c->line.words.items;
     c->typed.word = words[c->line.words.count - 1];
     for (size_t i = 0; c->line.words.count > 2 && i < count; i++)
         if (strcmp(commands[i].name, words[1]) == 0) {
-            th_cli_command_ask(tell);
+            th_cli_command_ask(complete_tell);
             return commands[i].run(1, (char *[]){words[1], NULL});
         }
 
@@ -292,12 +293,12 @@ int th_cli_complete(const struct th_command commands[], size_t count, int argc, 
     first = c->line.words.count == 2;
     if (c->line.redirected) {
         th_options_completion_add_files(c, "files");
-        return end(c);
+        return complete_end(c);
     }
     for (size_t i = 0; i < count; i++)
         if (first || (c->line.words.count == 3 && strcmp(words[1], "help") == 0))
-            offer(&c->typed, commands[i].name);
+            complete_offer(&c->typed, commands[i].name);
     for (size_t i = 0; first && others[i]; i++)
-        offer(&c->typed, others[i]);
-    return end(c);
+        complete_offer(&c->typed, others[i]);
+    return complete_end(c);
 }

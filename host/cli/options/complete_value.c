@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-static void add(struct th_completion *c, const char *text)
+static void complete_value_add(struct th_completion *c, const char *text)
 {
     c->typed.add(&c->typed, text);
 }
@@ -45,7 +45,7 @@ static void add_libraries(struct th_completion *c, enum th_search_kind kind, con
     for (size_t i = 0; i < list.count; i++) {
         char *name = th_printf("%s%s", list.items[i].name, suffix);
         if (!list.items[i].shadowed)
-            add(c, name);
+            complete_value_add(c, name);
         th_free(name);
     }
     th_library_found_list_free(&list);
@@ -95,7 +95,7 @@ bool th_options_typed_settings(struct th_typed_word *typed, const char *name,
 }
 
 /* NAME, PATH, NAME=STATE, NAME,key=value. */
-static void add_tracers(struct th_completion *c)
+static void complete_value_add_tracers(struct th_completion *c)
 {
     const char *value = c->typed.word + c->typed.begin, *settings = value + strcspn(value, ",=");
 
@@ -106,7 +106,7 @@ static void add_tracers(struct th_completion *c)
         th_free(name);
     } else if (*settings == '=') {
         c->typed.begin = (size_t)(settings + 1 - c->typed.word);
-        add(c, "console");
+        complete_value_add(c, "console");
     } else if (strchr(value, '/') || *value == '.') {
         th_options_completion_add_files(c, "files");
     } else {
@@ -130,16 +130,16 @@ static bool add_functions_of(struct th_completion *c, const struct th_search *se
         is_it = strcmp(th_atom_name(th_library_name(library))->text, module) == 0;
         snprintf(text, sizeof text, "%s:_/_", module);
         if (is_it)
-            add(c, text);
+            complete_value_add(c, text);
         for (size_t i = 0; is_it && entry && i < entry->function_count; i++) {
             const ErlNifFunc *function = &entry->functions[i];
             snprintf(text, sizeof text, "%s:%s/%u", module, function->name, function->arity);
-            add(c, text);
+            complete_value_add(c, text);
         }
         for (size_t i = 0; is_it && i < map->local_count; i++) {
             snprintf(text, sizeof text, "%s:%s/%u", module, map->locals[i].name,
                      map->locals[i].arity);
-            add(c, text);
+            complete_value_add(c, text);
         }
         th_library_release(library);
     }
@@ -156,9 +156,9 @@ static void add_patterns(struct th_completion *c)
     struct th_search search;
     char *module;
 
-    add(c, "on_load");
-    add(c, "send");
-    add(c, "receive");
+    complete_value_add(c, "on_load");
+    complete_value_add(c, "send");
+    complete_value_add(c, "receive");
     if (live && colon) {
         module = th_printf("%.*s", (int)(colon - value), value);
         th_library_search_init(&search, TH_SEARCH_PLUGINS, c->folders.items, c->folders.count);
@@ -178,7 +178,7 @@ static void add_patterns(struct th_completion *c)
                 size_t length = strlen(name);
                 bool suffix = length > 3 && strcmp(name + length - 3, ".so") == 0;
                 module = th_printf("%.*s:", (int)(suffix ? length - 3 : length), name);
-                add(c, module);
+                complete_value_add(c, module);
                 th_free(module);
             }
     }
@@ -204,7 +204,7 @@ void th_options_completion_add_ctl(struct th_completion *c)
         th_control_disconnect(ctl.client);
         c->typed.begin = found.from > before ? found.from - before : 0;
         for (size_t i = 0; i < found.words.count; i++)
-            add(c, found.words.items[i]);
+            complete_value_add(c, found.words.items[i]);
     }
     th_error_clear();
     th_library_names_free(&found.words);
@@ -221,7 +221,7 @@ void th_options_completion_add_value(struct th_completion *c, const struct th_ar
             th_options_typed_skip(&c->typed, ',');
         for (size_t i = 0; row->words[i]; i++)
             if (!is_listed(c, from, row->words[i]))
-                add(c, row->words[i]);
+                complete_value_add(c, row->words[i]);
         return;
     }
     switch (row->argument->type) {
@@ -235,7 +235,7 @@ void th_options_completion_add_value(struct th_completion *c, const struct th_ar
         th_options_completion_add_files(c, "sockets");
         break;
     case TH_ARGUMENT_TRACER:
-        add_tracers(c);
+        complete_value_add_tracers(c);
         break;
     case TH_ARGUMENT_LIBRARY:
         add_libraries(c, TH_SEARCH_PLUGINS, "");
@@ -251,7 +251,7 @@ void th_options_completion_add_value(struct th_completion *c, const struct th_ar
         break;
     case TH_ARGUMENT_PROBE:
         for (size_t i = 0; i < TH_PROBE_COUNT_OF_ALL; i++)
-            add(c, th_probe_probes[i].name);
+            complete_value_add(c, th_probe_probes[i].name);
         break;
     default:
         break;

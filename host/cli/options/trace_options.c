@@ -105,7 +105,7 @@ static void display(th_term term)
     th_buffer_free(&line);
 }
 
-static void report(const struct th_control_host *host, const char *text)
+static void trace_options_report(const struct th_control_host *host, const char *text)
 {
     th_cli_command_flush();
     fprintf(stderr, "tracehost %s: %s", host->program, text);
@@ -128,7 +128,7 @@ enum th_status th_options_trace_options_begin(const struct th_trace_options *tra
     host->folders = &trace->folders;
     host->path = trace->control;
     host->watches = trace->watch;
-    host->report = report;
+    host->report = trace_options_report;
     host->stop = stop_as_told;
     status = th_control_host_begin(host);
     if (status != TH_OK)

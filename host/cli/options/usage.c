@@ -41,7 +41,7 @@ struct th_argument_rows th_options_usage_rows(const struct th_usage *usage)
 }
 
 /* Groups below 0 come last. A letter stands where a name of that letter would. */
-static int compare(const void *first, const void *second)
+static int usage_compare(const void *first, const void *second)
 {
     const struct th_argument *a = ((const struct th_argument_row *)first)->argument;
     const struct th_argument *b = ((const struct th_argument_row *)second)->argument;
@@ -64,7 +64,7 @@ void th_options_usage_sort(struct th_argument_rows *rows)
     rows->count = count;
     for (const struct th_argument *a = added; !th_control_argument_is_last(a); a++)
         add_row(rows, a, 0, false);
-    qsort(rows->items, rows->count, sizeof *rows->items, compare);
+    qsort(rows->items, rows->count, sizeof *rows->items, usage_compare);
 }
 
 const struct th_argument_row *th_options_usage_named(const struct th_argument_rows *rows,
@@ -148,9 +148,9 @@ char *th_options_usage_after(const struct th_usage *usage, const char *separator
 
 /* --- tracehost help --json: the commands and their options, for programs ---------------------- */
 
-static const struct th_command *told; /* what tell() is about; of the main thread */
+static const struct th_command *told; /* what usage_tell() is about; of the main thread */
 
-static int tell(const struct th_usage *usage)
+static int usage_tell(const struct th_usage *usage)
 {
     struct th_argument_rows rows = th_options_usage_rows(usage);
     char *words = th_options_usage_words(usage), *after = th_options_usage_after(usage, "\n");
@@ -190,7 +190,7 @@ int th_cli_help_json(const struct th_command commands[], size_t count, const cha
     for (size_t i = 0; command && i < count; i++)
         if (strcmp(commands[i].name, command) == 0) {
             told = &commands[i];
-            th_cli_command_ask(tell);
+            th_cli_command_ask(usage_tell);
             return commands[i].run(1, (char *[]){(char *)(uintptr_t)command, NULL});
         }
     all = json_array();

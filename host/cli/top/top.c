@@ -67,7 +67,7 @@ enum th_status th_top_check(const struct th_trace_options *options)
 
 /* Has SESSION count what the -p that stand before all --session name, or all functions. With
  * --kind=count alone no time is taken, which costs more. */
-static enum th_status count(const struct th_trace_options *options, struct th_session *session)
+static enum th_status top_count(const struct th_trace_options *options, struct th_session *session)
 {
     static const struct th_pattern any = {.arity = TH_ANY_ARITY};
     const struct th_control_pattern_options *patterns = &options->sessions.items[0].patterns;
@@ -89,12 +89,12 @@ static enum th_status count(const struct th_trace_options *options, struct th_se
 
 /* --- what is not told --- */
 
-static void add_untold(struct th_buffer *line, uint64_t count, const char *what)
+static void add_untold(struct th_buffer *line, uint64_t top_count, const char *what)
 {
-    if (!count)
+    if (!top_count)
         return;
     th_buffer_add_text(line, line->size ? ", " : "not told: ");
-    th_buffer_printf(line, "%llu %s", (unsigned long long)count, what);
+    th_buffer_printf(line, "%llu %s", (unsigned long long)top_count, what);
 }
 
 /* --- a run --- */
@@ -104,7 +104,7 @@ struct half_seen {
     uint64_t functions;
 };
 
-static void see(void *context, const struct th_function_info *function)
+static void top_see(void *context, const struct th_function_info *function)
 {
     struct half_seen *seen = context;
     struct th_bp_info info;
@@ -124,7 +124,7 @@ static void about_run(const struct th_session *session, const struct th_tracing 
     struct th_live_counts counts = th_live_counts(tracing);
     struct half_seen seen = {.session = session};
 
-    th_trace_functions(tracing, see, &seen);
+    th_trace_functions(tracing, top_see, &seen);
     th_buffer_printf(&lines[0], "%zu process%s, %u scheduler%s", processes,
                      processes == 1 ? "" : "es", schedulers, th_log_plural(schedulers));
     if (seen.functions)
@@ -237,7 +237,7 @@ static void read_counts(int64_t now)
 
 /* --- the screen --- */
 
-static struct th_top_view look(void)
+static struct th_top_view top_look(void)
 {
     struct winsize size = th_top_terminal_size();
     int64_t played = atomic_load_explicit(&top.played, memory_order_relaxed);
@@ -266,7 +266,7 @@ static struct th_top_view look(void)
 static void draw(void)
 {
     const char *reversed = getenv("NO_COLOR") ? "" : "\033[7m";
-    struct th_top_view view = look();
+    struct th_top_view view = top_look();
     struct th_buffer text = {0}, frame = {0};
     size_t heading = th_top_view_print(&text, &view);
     const char *lines = th_buffer_text(&text);
@@ -288,7 +288,7 @@ static void draw(void)
 
 static void scroll(int key)
 {
-    struct th_top_view view = look();
+    struct th_top_view view = top_look();
     size_t page = th_top_view_rows(&view), last = th_top_view_last(&view);
     size_t step = key == TH_KEY_PAGE_UP || key == TH_KEY_PAGE_DOWN ? page : 1;
 
@@ -300,7 +300,7 @@ static void scroll(int key)
         top.first = top.first + step < last ? top.first + step : last;
 }
 
-static void obey(int key)
+static void top_obey(int key)
 {
     switch (key) {
     case 'q':
@@ -332,7 +332,7 @@ static void obey(int key)
 
 /* --- the thread --- */
 
-static void *watch(void *context)
+static void *top_watch(void *context)
 {
     struct th_terminal_news news = {0};
 
@@ -349,7 +349,7 @@ static void *watch(void *context)
         draw();
         th_top_terminal_wait(top.paused ? INT64_MAX : top.next, &news);
         for (size_t done = 0, used = 0; done < news.key_count; done += used)
-            obey(th_top_key_read(news.keys + done, news.key_count - done, &used));
+            top_obey(th_top_key_read(news.keys + done, news.key_count - done, &used));
     }
     th_top_terminal_leave();
     atomic_store_explicit(&top.left, true, memory_order_relaxed);
@@ -377,7 +377,7 @@ enum th_status th_top_begin(const struct th_control_host *host,
     else if ((status = th_trace_session_create(host->tracing, &made, &top.session)) == TH_OK)
         status = th_trace_session_trace(top.session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
     if (status == TH_OK)
-        status = count(options, top.session);
+        status = top_count(options, top.session);
     if (status == TH_OK)
         status = th_top_terminal_enter();
     if (status != TH_OK)
@@ -387,7 +387,7 @@ enum th_status th_top_begin(const struct th_control_host *host,
     th_crash_set_restore(th_top_terminal_leave);
     th_cli_interrupt_report(th_top_terminal_wake);
     th_cli_progress_divert(note_place);
-    status = th_cli_thread_start(&top.thread, watch, NULL);
+    status = th_cli_thread_start(&top.thread, top_watch, NULL);
     top.begun = status == TH_OK;
     if (!top.begun)
         th_top_terminal_leave();

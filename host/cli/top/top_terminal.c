@@ -23,7 +23,7 @@
 static int file = -1, was_stdout = -1, was_stderr = -1;
 static off_t copied;
 
-static int duplicate(int descriptor)
+static int top_terminal_duplicate(int descriptor)
 {
     return fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 }
@@ -38,13 +38,13 @@ static enum th_status begin_holding(void)
     FILE *opened = tmpfile(); /* without a name, so that nothing is left of it whatever happens */
 
     fflush(NULL);
-    file = opened ? duplicate(fileno(opened)) : -1;
+    file = opened ? top_terminal_duplicate(fileno(opened)) : -1;
     if (opened)
         fclose(opened);
     if (file >= 0)
         fcntl(file, F_SETFL, O_APPEND); /* whoever writes */
-    was_stderr = duplicate(STDERR_FILENO);
-    was_stdout = both ? duplicate(STDOUT_FILENO) : -1;
+    was_stderr = top_terminal_duplicate(STDERR_FILENO);
+    was_stdout = both ? top_terminal_duplicate(STDOUT_FILENO) : -1;
     copied = 0;
     if (file < 0 || was_stderr < 0 || (both && was_stdout < 0)) {
         enum th_status status = th_error_raise(
@@ -60,7 +60,7 @@ static enum th_status begin_holding(void)
     return TH_OK;
 }
 
-static void put(int descriptor, const char *bytes, size_t size)
+static void top_terminal_put(int descriptor, const char *bytes, size_t size)
 {
     while (size > 0) {
         ssize_t written = write(descriptor, bytes, size);
@@ -73,13 +73,13 @@ static void put(int descriptor, const char *bytes, size_t size)
     }
 }
 
-static void copy(void)
+static void top_terminal_copy(void)
 {
     char bytes[4096];
     ssize_t size;
 
     while ((size = pread(file, bytes, sizeof bytes, copied)) > 0) {
-        put(was_stderr, bytes, (size_t)size);
+        top_terminal_put(was_stderr, bytes, (size_t)size);
         copied += size;
     }
 }
@@ -89,11 +89,11 @@ static void copy(void)
  */
 static void end_holding(void)
 {
-    copy();
+    top_terminal_copy();
     dup2(was_stderr, STDERR_FILENO);
     if (was_stdout >= 0)
         dup2(was_stdout, STDOUT_FILENO);
-    copy();
+    top_terminal_copy();
     close(was_stderr);
     close(file);
     if (was_stdout >= 0)
@@ -156,7 +156,7 @@ static struct sigaction old_actions[HANDLED];
 /* --- the screen --- */
 
 /* Ctrl-C, Ctrl-Z and Ctrl-\ stay signals. */
-static void show(void)
+static void top_terminal_show(void)
 {
     struct termios raw = before;
 
@@ -164,12 +164,12 @@ static void show(void)
     raw.c_cc[VMIN] = 0;
     raw.c_cc[VTIME] = 0;
     tcsetattr(terminal, TCSANOW, &raw);
-    put(terminal, ENTER, strlen(ENTER));
+    top_terminal_put(terminal, ENTER, strlen(ENTER));
 }
 
 static void hide(void)
 {
-    put(terminal, LEAVE, strlen(LEAVE));
+    top_terminal_put(terminal, LEAVE, strlen(LEAVE));
     tcsetattr(terminal, TCSANOW, &before);
 }
 
@@ -181,7 +181,7 @@ static bool change(enum state from, enum state to)
 
 /* What it was. A frame is waited for, but not for ever: who draws may be who has crashed, and a
  * terminal may take nothing (Ctrl-S). */
-static enum state take_out(void)
+static enum state top_terminal_take_out(void)
 {
     const struct timespec millisecond = {0, 1000000};
 
@@ -200,7 +200,7 @@ static enum state take_out(void)
 void th_top_terminal_leave(void)
 {
     int error = errno;
-    enum state was = take_out();
+    enum state was = top_terminal_take_out();
 
     if (was == OUT)
         return;
@@ -216,7 +216,7 @@ void th_top_terminal_draw(const void *bytes, size_t size)
 {
     if (!change(SHOWN, DRAWING))
         return;
-    put(terminal, bytes, size);
+    top_terminal_put(terminal, bytes, size);
     change(DRAWING, SHOWN);
 }
 
@@ -262,14 +262,14 @@ enum th_status th_top_terminal_enter(void)
         return status;
     for (size_t i = 0; i < HANDLED; i++)
         th_cli_interrupt_handle(handled[i].number, handled[i].handler, &old_actions[i]);
-    show();
+    top_terminal_show();
     atomic_store_explicit(&state, SHOWN, memory_order_release);
     return TH_OK;
 }
 
 /* --- news --- */
 
-static bool take(atomic_bool *news)
+static bool top_terminal_take(atomic_bool *news)
 {
     return atomic_exchange_explicit(news, false, memory_order_relaxed);
 }
@@ -297,14 +297,14 @@ void th_top_terminal_wait(int64_t deadline, struct th_terminal_news *news)
 
     while (read(wake[0], bytes, sizeof bytes) == (ssize_t)sizeof bytes)
         continue;
-    if (take(&stopping) && change(SHOWN, HIDDEN)) {
+    if (top_terminal_take(&stopping) && change(SHOWN, HIDDEN)) {
         hide();
         th_cli_interrupt_stop_program();
         atomic_store_explicit(&going_on, true, memory_order_relaxed);
     }
     /* Whoever stopped it, the terminal may have been used since. */
-    if (take(&going_on) && (change(HIDDEN, DRAWING) || change(SHOWN, DRAWING))) {
-        show();
+    if (top_terminal_take(&going_on) && (change(HIDDEN, DRAWING) || change(SHOWN, DRAWING))) {
+        top_terminal_show();
         change(DRAWING, SHOWN);
     }
 }

@@ -58,7 +58,7 @@ void th_top_model_end(struct th_top_model *model)
     th_top_model_sort(model, model->order);
 }
 
-static int by_calls(const void *a, const void *b)
+static int top_view_by_calls(const void *a, const void *b)
 {
     const struct th_top_row *one = *(struct th_top_row *const *)a;
     const struct th_top_row *other = *(struct th_top_row *const *)b;
@@ -78,7 +78,7 @@ static int by_time(const void *a, const void *b)
         return one->shown.calls ? -1 : 1;
     if (one->shown.time != other->shown.time)
         return one->shown.time < other->shown.time ? 1 : -1;
-    return by_calls(a, b);
+    return top_view_by_calls(a, b);
 }
 
 void th_top_model_sort(struct th_top_model *model, enum th_top_order order)
@@ -86,7 +86,7 @@ void th_top_model_sort(struct th_top_model *model, enum th_top_order order)
     model->order = order;
     if (model->count)
         qsort(model->rows, model->count, sizeof *model->rows,
-              order == TH_TOP_BY_TIME ? by_time : by_calls);
+              order == TH_TOP_BY_TIME ? by_time : top_view_by_calls);
 }
 
 void th_top_model_restart(struct th_top_model *model)
@@ -165,7 +165,7 @@ static const char *title_of(const struct column *column, const struct th_top_mod
 }
 
 /* The columns that there is room for: a bit each. */
-static unsigned choose(const struct th_top_view *view)
+static unsigned top_view_choose(const struct th_top_view *view)
 {
     unsigned chosen = 0, taken = 0;
 
@@ -226,7 +226,7 @@ size_t th_top_view_print(struct th_buffer *out, const struct th_top_view *view)
     const struct th_top_model *model = view->model;
     size_t rows = th_top_view_rows(view), start = out->size;
     int64_t seconds = view->elapsed / 1000000000;
-    unsigned chosen = choose(view), lines = 0;
+    unsigned chosen = top_view_choose(view), lines = 0;
 
     if (lines++ < view->height) {
         th_buffer_printf(out, "tracehost %s  %" PRId64 ":%02d  ", view->command, seconds / 60,

@@ -144,8 +144,8 @@ static bool is_meant(const struct th_session *session, const char *which, enum r
 
 /* How many sessions WHICH means; *FOUND is the last of them. One without a tracer is the live
  * view's (top.h), and nobody else's to change. */
-static size_t find(const struct th_control_host *host, const char *which, enum rule rule,
-                   struct th_session **found)
+static size_t commands_find(const struct th_control_host *host, const char *which, enum rule rule,
+                            struct th_session **found)
 {
     size_t count = 0;
 
@@ -166,9 +166,10 @@ enum th_status th_control_session(const struct th_control_host *host, const char
     char *question;
     size_t count;
 
-    if (which && (find(host, which, BY_TITLE, session) || find(host, which, BY_NUMBER, session)))
+    if (which && (commands_find(host, which, BY_TITLE, session) ||
+                  commands_find(host, which, BY_NUMBER, session)))
         return TH_OK;
-    count = find(host, which, which ? BY_TRACER : ANY, session);
+    count = commands_find(host, which, which ? BY_TRACER : ANY, session);
     if (count == 1)
         return TH_OK;
     if (!which && count == 0)
@@ -200,7 +201,7 @@ enum th_status th_control_session(const struct th_control_host *host, const char
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static json_t *text_of(struct th_buffer *text)
+static json_t *commands_text_of(struct th_buffer *text)
 {
     json_t *json = json_stringn((char *)text->data, text->size);
 
@@ -213,7 +214,7 @@ json_t *th_control_term(th_term term)
     struct th_buffer text = {0};
 
     th_text_print(&text, term);
-    return text_of(&text);
+    return commands_text_of(&text);
 }
 
 json_t *th_control_atom(th_term atom)
@@ -226,7 +227,7 @@ json_t *th_control_function(const struct th_mfa *function)
     struct th_buffer text = {0};
 
     th_trace_function_print(&text, function);
-    return text_of(&text);
+    return commands_text_of(&text);
 }
 
 json_t *th_control_flags(uint32_t flags)

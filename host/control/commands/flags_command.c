@@ -52,7 +52,7 @@ static const struct th_argument *const flags_arguments[] = {
         .words = th_control_group_words, .take = th_control_take_tracees),
     NULL};
 
-static enum th_status set_flags(void *argument)
+static enum th_status flags_command_set_flags(void *argument)
 {
     const struct flagging *flagging = argument;
     const struct th_control_session_option *option = &flagging->options.items[0];
@@ -85,8 +85,8 @@ static enum th_status carry_out_flags(void *context, int count, char **words, js
         status = th_control_session(flagging.host, flagging.which, &flagging.session);
     if (status == TH_OK)
         status = th_control_session_options_name_tracees(options)
-                     ? th_control_at_tracees(flagging.host, set_flags, &flagging)
-                     : set_flags(&flagging);
+                     ? th_control_at_tracees(flagging.host, flags_command_set_flags, &flagging)
+                     : flags_command_set_flags(&flagging);
     th_control_session_options_free(options);
     if (status == TH_OK)
         *result = th_control_session_json(flagging.session);

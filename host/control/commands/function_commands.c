@@ -18,7 +18,7 @@ struct totals {
     int64_t amount;
 };
 
-static struct totals sum(const struct th_bp_usage *usage, size_t count)
+static struct totals function_commands_sum(const struct th_bp_usage *usage, size_t count)
 {
     struct totals totals = {0};
 
@@ -33,8 +33,8 @@ static struct totals sum(const struct th_bp_usage *usage, size_t count)
  * numbers of all are the same where all began at the same time. */
 static void add_counts(json_t *object, const struct th_bp_info *info)
 {
-    struct totals time = sum(info->time, info->time_count);
-    struct totals memory = sum(info->memory, info->memory_count);
+    struct totals time = function_commands_sum(info->time, info->time_count);
+    struct totals memory = function_commands_sum(info->memory, info->memory_count);
     uint64_t calls = info->kinds & TH_BP_COUNT  ? info->calls
                      : info->kinds & TH_BP_TIME ? time.calls
                                                 : memory.calls;
@@ -68,7 +68,7 @@ static void add_counted(void *context, const struct th_mfa *function, const stru
 }
 
 /* Most calls first, then by name. */
-static int by_calls(const void *a, const void *b)
+static int function_commands_by_calls(const void *a, const void *b)
 {
     const json_t *one = *(json_t *const *)a, *other = *(json_t *const *)b;
     json_int_t calls = json_integer_value(json_object_get(one, "calls"));
@@ -87,7 +87,7 @@ json_t *th_control_counted(const struct th_session *session)
 
     th_trace_session_functions(session, add_counted, &counted);
     if (counted.count > 0)
-        qsort(counted.items, counted.count, sizeof *counted.items, by_calls);
+        qsort(counted.items, counted.count, sizeof *counted.items, function_commands_by_calls);
     for (size_t i = 0; i < counted.count; i++)
         json_array_append_new(functions, counted.items[i]);
     th_free(counted.items);
@@ -103,7 +103,7 @@ struct listing {
     size_t count, capacity;
 };
 
-static void add_function(void *context, const struct th_function_info *function)
+static void function_commands_add_function(void *context, const struct th_function_info *function)
 {
     struct listing *listing = context;
     const struct th_pattern *pattern = &listing->pattern;
@@ -117,7 +117,7 @@ static void add_function(void *context, const struct th_function_info *function)
     listing->items[listing->count++] = *function;
 }
 
-static int by_name(const void *a, const void *b)
+static int function_commands_by_name(const void *a, const void *b)
 {
     const struct th_mfa *one = &((const struct th_function_info *)a)->name;
     const struct th_mfa *other = &((const struct th_function_info *)b)->name;
@@ -141,7 +141,8 @@ static json_t *usage_of(const struct th_bp_usage *usage, size_t count, const cha
 }
 
 /* As OTP's trace:info(Session, MFA, all) has it. */
-static void add_all(json_t *object, const struct th_session *session, const struct th_bp_info *info)
+static void function_commands_add_all(json_t *object, const struct th_session *session,
+                                      const struct th_bp_info *info)
 {
     const char *name;
     th_term state;
@@ -167,7 +168,8 @@ static void add_all(json_t *object, const struct th_session *session, const stru
 
 /* Lists the sessions that have set something for FUNCTION (NULL: for on_load), each as an object.
  */
-static json_t *set_by(const struct th_control_host *host, const struct th_mfa *function, bool all)
+static json_t *function_commands_set_by(const struct th_control_host *host,
+                                        const struct th_mfa *function, bool all)
 {
     json_t *sessions = json_array();
 
@@ -181,21 +183,21 @@ static json_t *set_by(const struct th_control_host *host, const struct th_mfa *f
         object = th_control_session_name(session);
         add_counts(object, &info);
         if (all)
-            add_all(object, session, &info);
+            function_commands_add_all(object, session, &info);
         json_array_append_new(sessions, object);
         th_breakpoint_info_free(&info);
     }
     return sessions;
 }
 
-static json_t *describe(const struct th_control_host *host, const struct th_function_info *function,
-                        bool all)
+static json_t *function_commands_describe(const struct th_control_host *host,
+                                          const struct th_function_info *function, bool all)
 {
     return json_pack("{s:o, s:b, s:b, s:b, s:s?, s:o}", "function",
                      th_control_function(&function->name), "live", (int)function->live, "local",
                      (int)function->local, "global", (int)function->global, "no_local",
                      function->local ? NULL : function->no_local, "sessions",
-                     set_by(host, &function->name, all));
+                     function_commands_set_by(host, &function->name, all));
 }
 
 static enum th_status read_pattern(struct th_pattern *pattern, const char *text)
@@ -220,14 +222,15 @@ static enum th_status carry_out_functions(void *context, int count, char **words
         status = read_pattern(&listing.pattern, text);
     if (status != TH_OK)
         return status;
-    th_trace_functions(listing.host->tracing, add_function, &listing);
+    th_trace_functions(listing.host->tracing, function_commands_add_function, &listing);
     if (listing.count == 0 && text)
         th_control_pattern_warn_of_spelling(&listing.pattern, text, listing.host->tracing);
     functions = json_array();
     if (listing.count > 0)
-        qsort(listing.items, listing.count, sizeof *listing.items, by_name);
+        qsort(listing.items, listing.count, sizeof *listing.items, function_commands_by_name);
     for (size_t i = 0; i < listing.count; i++)
-        json_array_append_new(functions, describe(listing.host, &listing.items[i], false));
+        json_array_append_new(functions,
+                              function_commands_describe(listing.host, &listing.items[i], false));
     *result = json_pack("{s:o}", "functions", functions);
     th_free(listing.items);
     return TH_OK;
@@ -251,7 +254,7 @@ static enum th_status carry_out_info(void *context, int count, char **words, jso
     if (status == TH_OK && strcmp(text, "on_load") == 0) {
         *result = json_pack("{s:s, s:b, s:b, s:b, s:n, s:o}", "function", "on_load", "live",
                             (int)listing.host->live, "local", 1, "global", 1, "no_local",
-                            "sessions", set_by(listing.host, NULL, true));
+                            "sessions", function_commands_set_by(listing.host, NULL, true));
         return TH_OK; /* all kinds can be set for it */
     }
     if (status == TH_OK)
@@ -260,14 +263,14 @@ static enum th_status carry_out_info(void *context, int count, char **words, jso
         status = th_error_raise(TH_USAGE, "'%.60s' is no M:F/A", text);
     if (status != TH_OK)
         return status;
-    th_trace_functions(listing.host->tracing, add_function, &listing);
+    th_trace_functions(listing.host->tracing, function_commands_add_function, &listing);
     if (listing.count == 0) {
         char *question = th_control_pattern_question(&listing.pattern, listing.host->tracing);
         th_error_raise(TH_USAGE, "there is no function %.60s%s", text, question);
         th_free(question);
         return TH_USAGE;
     }
-    *result = describe(listing.host, &listing.items[0], true);
+    *result = function_commands_describe(listing.host, &listing.items[0], true);
     th_free(listing.items);
     return TH_OK;
 }

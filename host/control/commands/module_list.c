@@ -31,7 +31,7 @@ static void prepare_some(struct th_control_module_list *list)
     }
 }
 
-static void *run(void *context)
+static void *module_list_run(void *context)
 {
     th_crash_thread_begin();
     prepare_some(context);
@@ -41,13 +41,13 @@ static void *run(void *context)
 
 /* Opens a private copy of each, in several threads; this one takes part, so there may be no others.
  * Else the status and the chain of the first one that was refused. */
-static enum th_status prepare(struct th_control_module_list *list)
+static enum th_status module_list_prepare(struct th_control_module_list *list)
 {
     size_t wanted = list->count < MOST_THREADS ? list->count : MOST_THREADS, count = 0;
     pthread_t threads[MOST_THREADS];
 
     atomic_init(&list->next, 0);
-    while (count + 1 < wanted && th_thread_start(&threads[count], NULL, run, list) == 0)
+    while (count + 1 < wanted && th_thread_start(&threads[count], NULL, module_list_run, list) == 0)
         count++;
     prepare_some(list);
     while (count > 0)
@@ -73,7 +73,7 @@ enum th_status th_control_module_list_load(struct th_control_module_list *list, 
     status = th_control_load_info_read(info, &env, &finish.info);
     readable = status == TH_OK;
     if (readable)
-        status = prepare(list);
+        status = module_list_prepare(list);
     if (status == TH_OK) {
         struct th_instance **prepared = th_alloc((list->count + 1) * sizeof(struct th_instance *));
         for (size_t i = 0; i < list->count; i++)

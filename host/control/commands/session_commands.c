@@ -21,7 +21,7 @@ static void add_count(json_t *object, const char *name, uint64_t count)
 }
 
 /* The counts that --stats and the remarks at the end show, too. */
-static json_t *counts_of(const struct th_session *session)
+static json_t *session_commands_counts_of(const struct th_session *session)
 {
     struct th_session_counts counts = th_trace_session_counts(session);
     struct th_pattern_counts patterns = th_trace_session_pattern_counts(session);
@@ -61,7 +61,7 @@ static void count_breakpoint(void *context, const struct th_mfa *function,
     ++*count;
 }
 
-static void add_waiting(void *context, const struct th_pattern *pattern)
+static void session_commands_add_waiting(void *context, const struct th_pattern *pattern)
 {
     struct th_buffer text = {0};
 
@@ -88,8 +88,8 @@ json_t *th_control_session_json(const struct th_session *session)
     json_object_set_new(object, "attached", json_boolean(th_trace_session_attached(session)));
     json_object_set_new(object, "failed", json_boolean(th_trace_session_failed(session)));
     json_object_set_new(object, "breakpoints", json_integer(breakpoints));
-    json_object_set_new(object, "counts", counts_of(session));
-    th_trace_session_waiting(session, add_waiting, waiting);
+    json_object_set_new(object, "counts", session_commands_counts_of(session));
+    th_trace_session_waiting(session, session_commands_add_waiting, waiting);
     if (json_array_size(waiting) > 0)
         json_object_set(object, "waiting", waiting);
     json_decref(waiting);
@@ -168,7 +168,7 @@ static enum th_status refuse_taken(const struct attaching *attaching)
     return taken ? th_error_raise(TH_USAGE, "there is a session '%s' already", title) : TH_OK;
 }
 
-static enum th_status attach(void *argument)
+static enum th_status session_commands_attach(void *argument)
 {
     struct attaching *attaching = argument;
     struct th_tracing *tracing = attaching->host->tracing;
@@ -207,8 +207,8 @@ static enum th_status carry_out_attach(void *context, int count, char **words, j
         attaching.next = host->attaching; /* nobody else may take the title until it is there */
         host->attaching = &attaching;
         status = th_control_session_options_name_tracees(&attaching.sessions)
-                     ? th_control_at_tracees(host, attach, &attaching)
-                     : attach(&attaching);
+                     ? th_control_at_tracees(host, session_commands_attach, &attaching)
+                     : session_commands_attach(&attaching);
         while (*place != &attaching)
             place = &(*place)->next;
         *place = attaching.next;

@@ -78,9 +78,10 @@ static enum th_status set_up(const struct th_control_session_option *option, boo
 
 /* A session that cannot be set up is ended: others go on. All that was recorded is traced, unless
  * some tracees are chosen. */
-static enum th_status attach(struct th_control_session_option *option, const char *text, bool first,
-                             bool running, const struct th_search *search,
-                             struct th_tracing *tracing)
+static enum th_status session_options_attach(struct th_control_session_option *option,
+                                             const char *text, bool first, bool running,
+                                             const struct th_search *search,
+                                             struct th_tracing *tracing)
 {
     struct th_session_setup setup = {.flags = option->flags, .title = option->title};
     struct th_named_tracer tracer;
@@ -168,9 +169,11 @@ enum th_status th_control_session_options_attach(const struct th_control_session
     for (size_t i = skip_first; i < options->count && status == TH_OK; i++) {
         struct th_control_session_option *option = &options->items[i];
         if (!option->tracer_count)
-            status = attach(option, "text", true, options->running, search, tracing);
+            status =
+                session_options_attach(option, "text", true, options->running, search, tracing);
         for (size_t k = 0; k < option->tracer_count && status == TH_OK; k++)
-            status = attach(option, option->tracers[k], k == 0, options->running, search, tracing);
+            status = session_options_attach(option, option->tracers[k], k == 0, options->running,
+                                            search, tracing);
         if (status != TH_OK && option->title)
             th_error_context("session '%s' could not begin", option->title);
     }

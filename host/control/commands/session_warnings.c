@@ -183,7 +183,8 @@ static void note_waiting(void *told, const struct th_pattern *pattern)
     *(bool *)told = true;
 }
 
-static void warn(const struct th_control_session_option *option, const struct th_session *session)
+static void session_warnings_warn(const struct th_control_session_option *option,
+                                  const struct th_session *session)
 {
     uint32_t seen = th_trace_seen(th_trace_session_tracing(session));
     const char *before = "; there are ";
@@ -220,8 +221,8 @@ static void warn(const struct th_control_session_option *option, const struct th
 
 /* Whether another line tells why SESSION got nothing: patterns are for figures, for another tracer,
  * or for nothing, or it was told that no such function was called. */
-static bool is_told(const struct th_control_session_option *option,
-                    const struct th_session *session)
+static bool session_warnings_is_told(const struct th_control_session_option *option,
+                                     const struct th_session *session)
 {
     struct th_pattern_counts counts = th_trace_session_pattern_counts(session);
     bool told = counts.undecided || counts.external_unknown ||
@@ -253,7 +254,7 @@ void th_control_session_options_report_unmatched(const struct th_control_session
         counts = th_trace_session_counts(session);
         if (!counts.traced && !counts.discarded && !counts.silenced && !counts.kept &&
             (option->flag_list || option->chosen || option->patterns.count) &&
-            !is_told(option, session))
-            warn(option, session);
+            !session_warnings_is_told(option, session))
+            session_warnings_warn(option, session);
     }
 }

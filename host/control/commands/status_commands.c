@@ -126,7 +126,7 @@ struct asked {
     json_t *processes;
 };
 
-static enum th_status list_processes(void *argument)
+static enum th_status status_commands_list_processes(void *argument)
 {
     struct asked *asked = argument;
 
@@ -137,7 +137,8 @@ static enum th_status list_processes(void *argument)
 static enum th_status carry_out_processes(void *context, int count, char **words, json_t **result)
 {
     struct asked asked = {.host = context};
-    enum th_status status = th_control_at_tracees(asked.host, list_processes, &asked);
+    enum th_status status =
+        th_control_at_tracees(asked.host, status_commands_list_processes, &asked);
 
     (void)count;
     (void)words;

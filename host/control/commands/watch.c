@@ -229,7 +229,7 @@ static void watch_folders(struct th_control_watch *watch)
 /* --- Replacing -------------------------------------------------------------------------------- */
 
 /* The lock is let go of meanwhile: then the session may be gone. */
-static void renew(struct th_control_watch *watch, struct th_session *session)
+static void watch_renew(struct th_control_watch *watch, struct th_session *session)
 {
     th_session_id id = th_trace_session_id_of(session);
     size_t i = 0;
@@ -293,7 +293,7 @@ static char *path_meant(struct th_control_watch *watch, const struct inotify_eve
     return path;
 }
 
-static void take(struct th_control_watch *watch, const struct inotify_event *event)
+static void watch_take(struct th_control_watch *watch, const struct inotify_event *event)
 {
     char *path = event->len > 0 ? path_meant(watch, event) : NULL;
 
@@ -319,7 +319,7 @@ static void take(struct th_control_watch *watch, const struct inotify_event *eve
     th_free(path);
 }
 
-static void *run(void *context)
+static void *watch_run(void *context)
 {
     struct th_control_watch *watch = context;
     struct pollfd polled[] = {{watch->news, POLLIN, 0}, {watch->wake, POLLIN, 0}};
@@ -341,7 +341,7 @@ static void *run(void *context)
         while ((got = read(watch->news, bytes, sizeof bytes)) > 0)
             for (char *at = bytes; at < bytes + got;) {
                 const struct inotify_event *event = (const struct inotify_event *)at;
-                take(watch, event);
+                watch_take(watch, event);
                 at += sizeof *event + event->len;
             }
         if (watch->incomplete)
@@ -351,7 +351,7 @@ static void *run(void *context)
         watch->due = INT64_MAX;
         th_control_host_lock(watch->host);
         for (size_t i = 0; i < th_trace_sessions(watch->host->tracing); i++)
-            renew(watch, th_trace_session(watch->host->tracing, i));
+            watch_renew(watch, th_trace_session(watch->host->tracing, i));
         th_control_host_unlock(watch->host);
         if (th_control_watch_modules_renew(watch))
             watch->due = watch->latest = th_clock_real_monotonic() + retry;
@@ -361,7 +361,7 @@ static void *run(void *context)
     return NULL;
 }
 
-static void release(struct th_control_watch *watch)
+static void watch_release(struct th_control_watch *watch)
 {
     if (watch->news >= 0)
         close(watch->news);
@@ -384,11 +384,11 @@ enum th_status th_control_watch_begin(struct th_control_watch *watch)
     if (watch->news < 0 || watch->wake < 0)
         error = errno;
     if (!error)
-        error = th_thread_start(&watch->thread, NULL, run, watch);
+        error = th_thread_start(&watch->thread, NULL, watch_run, watch);
     watch->begun = !error;
     if (!error)
         return TH_OK;
-    release(watch);
+    watch_release(watch);
     return th_error_raise(TH_FAILED, "cannot watch the tracers' files: %s", strerror(error));
 }
 
@@ -407,6 +407,6 @@ void th_control_watch_end(struct th_control_watch *watch)
     atomic_store_explicit(&watch->over, true, memory_order_relaxed);
     th_control_watch_look(watch);
     pthread_join(watch->thread, NULL);
-    release(watch);
+    watch_release(watch);
     watch->begun = false;
 }

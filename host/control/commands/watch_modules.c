@@ -23,8 +23,8 @@ bool th_control_watch_is_still(const char *path, const struct stat *file)
 
 /* --- What there is ---------------------------------------------------------------------------- */
 
-static struct th_control_watch_module *find(struct th_control_watch_module *modules, size_t count,
-                                            const char *path)
+static struct th_control_watch_module *watch_modules_find(struct th_control_watch_module *modules,
+                                                          size_t count, const char *path)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(modules[i].path, path) == 0)
@@ -56,7 +56,8 @@ static void take_list(struct th_control_watch *watch, const struct th_module_cod
     watch->modules = th_alloc_zero((count + 1) * sizeof *watch->modules);
     watch->module_count = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct th_control_watch_module *known = find(before, before_count, codes[i].path);
+        const struct th_control_watch_module *known =
+            watch_modules_find(before, before_count, codes[i].path);
         struct th_control_watch_module *module = &watch->modules[watch->module_count];
         if (codes[i].old)
             continue;
@@ -79,8 +80,8 @@ void th_control_watch_modules_update(struct th_control_watch *watch)
 
 /* --- Loading ---------------------------------------------------------------------------------- */
 
-static enum th_status load(const struct th_control_watch *watch,
-                           const struct th_control_watch_module *module)
+static enum th_status watch_modules_load(const struct th_control_watch *watch,
+                                         const struct th_control_watch_module *module)
 {
     const char *name = module->path;
     struct th_search no_folders = {.kind = TH_SEARCH_PLUGINS};
@@ -108,8 +109,8 @@ static void tell_refused(const struct th_control_watch *watch,
 }
 
 /* One whose file is another than what was loaded. That old code is in use is told once. */
-static void renew(struct th_control_watch *watch, struct th_control_watch_module *module,
-                  th_term name)
+static void watch_modules_renew(struct th_control_watch *watch,
+                                struct th_control_watch_module *module, th_term name)
 {
     struct stat file;
     bool same, waited;
@@ -128,7 +129,7 @@ static void renew(struct th_control_watch *watch, struct th_control_watch_module
         th_error_clear();
     else if (module->waits)
         tell_refused(watch, module, " yet, but when old code is not in use any more");
-    else if (load(watch, module) != TH_OK)
+    else if (watch_modules_load(watch, module) != TH_OK)
         tell_refused(watch, module, ", the old code goes on");
 }
 
@@ -141,11 +142,12 @@ bool th_control_watch_modules_renew(struct th_control_watch *watch)
     take_list(watch, codes, count);
     for (size_t i = 0; i < count; i++) {
         struct th_control_watch_module *module =
-            codes[i].old ? NULL : find(watch->modules, watch->module_count, codes[i].path);
+            codes[i].old ? NULL
+                         : watch_modules_find(watch->modules, watch->module_count, codes[i].path);
         if (!module)
             continue;
         if (codes[i].outdated)
-            renew(watch, module, codes[i].name);
+            watch_modules_renew(watch, module, codes[i].name);
         else
             module->waits = false;
         waits |= module->waits;

@@ -185,7 +185,7 @@ void th_debuginfo_files_open(const struct th_examination *facts, const char *fol
 
 /* Of several with one address the first in the file comes last: names of one function do not change
  * places between two runs. */
-static int compare(const void *a, const void *b)
+static int debug_file_compare(const void *a, const void *b)
 {
     const struct th_symbol *first = a, *second = b;
 
@@ -228,7 +228,7 @@ void th_debuginfo_symbols_read(struct th_symbols *symbols, Elf *elf, GElf_Word t
             (struct th_symbol){symbol.st_value, symbol.st_size, &symbols->names[symbol.st_name]};
     }
     if (symbols->count > 0)
-        qsort(symbols->items, symbols->count, sizeof *symbols->items, compare);
+        qsort(symbols->items, symbols->count, sizeof *symbols->items, debug_file_compare);
 }
 
 void th_library_symbols(const struct th_library *library, struct th_symbols *symbols)

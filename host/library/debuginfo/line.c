@@ -72,7 +72,7 @@ static void read_units(struct units *units, Dwarf *dwarf)
 
 /* --- What is inlined ------------------------------------------------------------------------- */
 
-static bool is_code(int tag)
+static bool line_is_code(int tag)
 {
     return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
            tag == DW_TAG_lexical_block;
@@ -92,14 +92,14 @@ static bool find_inlined(const Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die *f
     more = dwarf_child(&at[0], &at[1]);
     for (size_t i = 0; i < MOST_ENTRIES && depth > 0; i++) {
         int tag = more == 0 ? dwarf_tag(&at[depth]) : DW_TAG_invalid;
-        bool inside = is_code(tag) && dwarf_haspc(&at[depth], address) > 0;
+        bool inside = line_is_code(tag) && dwarf_haspc(&at[depth], address) > 0;
         if (inside && tag == DW_TAG_inlined_subroutine) {
             *found = at[depth];
             return true;
         }
         if (more != 0) { /* back to what these were in */
             depth--;
-            if (depth > 0 && is_code(dwarf_tag(&at[depth])))
+            if (depth > 0 && line_is_code(dwarf_tag(&at[depth])))
                 return false; /* that was the one with ADDRESS */
         } else if ((inside || tag == DW_TAG_namespace || tag == DW_TAG_module ||
                     tag == DW_TAG_class_type || tag == DW_TAG_structure_type) &&
@@ -113,7 +113,7 @@ static bool find_inlined(const Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die *f
     return false;
 }
 
-static bool number_of(Dwarf_Die *die, unsigned name, Dwarf_Word *number)
+static bool line_number_of(Dwarf_Die *die, unsigned name, Dwarf_Word *number)
 {
     Dwarf_Attribute attribute;
 
@@ -178,8 +178,9 @@ static bool find_outermost(Dwarf_Die *unit, Dwarf_Addr address, const char **fil
         if (dwarf_cu_info(unit->cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) == 0 &&
             dwarf_tag(&split) == DW_TAG_compile_unit)
             tree = split;
-    if (!find_inlined(&tree, address, &inlined) || !number_of(&inlined, DW_AT_call_file, &which) ||
-        !number_of(&inlined, DW_AT_call_line, &number) || number == 0 || number > INT_MAX ||
+    if (!find_inlined(&tree, address, &inlined) ||
+        !line_number_of(&inlined, DW_AT_call_file, &which) ||
+        !line_number_of(&inlined, DW_AT_call_line, &number) || number == 0 || number > INT_MAX ||
         dwarf_getsrcfiles(&tree, &files, &count) != 0 || which >= count)
         return false;
     *file = dwarf_filesrc(files, which, NULL, NULL);
@@ -189,8 +190,8 @@ static bool find_outermost(Dwarf_Die *unit, Dwarf_Addr address, const char **fil
 
 /* The place of ADDRESS in the source of its function: false if it is not known. *FILE is DWARF's,
  * *LINE at least 1. */
-static bool find_line(const struct units *units, Dwarf *dwarf, Dwarf_Addr address,
-                      const char **file, unsigned *line)
+static bool line_find_line(const struct units *units, Dwarf *dwarf, Dwarf_Addr address,
+                           const char **file, unsigned *line)
 {
     size_t count = th_base_count_up_to(units->items, units->count, sizeof *units->items, address);
     Dwarf_Attribute attribute;
@@ -297,7 +298,7 @@ bool th_library_line(const struct th_library *library, uintptr_t address, struct
             known->inside = offset - symbol->address;
         }
         if (lines->dwarf)
-            find_line(&lines->units, lines->dwarf, offset, &known->file, &known->line);
+            line_find_line(&lines->units, lines->dwarf, offset, &known->file, &known->line);
         th_hash_table_set(&lines->found, offset + 1, known);
     }
     *line = *known;

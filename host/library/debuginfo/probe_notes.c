@@ -25,7 +25,7 @@ struct reader {
 };
 
 /* The text at *PLACE, which moves behind it; NULL: it has no end. */
-static const char *take_text(const char **place, const char *end)
+static const char *probe_notes_take_text(const char **place, const char *end)
 {
     const char *text = *place;
     const char *zero = memchr(text, 0, (size_t)(end - text));
@@ -63,15 +63,16 @@ static bool take_addresses(Elf *elf, const char **place, const char *end, uint64
     return true;
 }
 
-static void add(struct reader *reader, const char *place, const char *end)
+static void probe_notes_add(struct reader *reader, const char *place, const char *end)
 {
     struct th_probe_notes *notes = reader->notes;
     const char *provider, *name, *arguments;
     uint64_t addresses[3], moved;
 
     if (!take_addresses(reader->elf, &place, end, addresses) ||
-        !(provider = take_text(&place, end)) || !(name = take_text(&place, end)) ||
-        !(arguments = take_text(&place, end))) {
+        !(provider = probe_notes_take_text(&place, end)) ||
+        !(name = probe_notes_take_text(&place, end)) ||
+        !(arguments = probe_notes_take_text(&place, end))) {
         notes->damaged++;
         return;
     }
@@ -96,7 +97,7 @@ static bool is_called(Elf *elf, Elf_Scn *section, size_t names, const char *name
     return its && strcmp(its, name) == 0;
 }
 
-static int compare(const void *a, const void *b)
+static int probe_notes_compare(const void *a, const void *b)
 {
     const struct th_probe_note *x = a, *y = b;
     int order = strcmp(x->provider, y->provider);
@@ -130,11 +131,11 @@ static enum th_status read_elf(struct th_probe_notes *notes, Elf *elf)
             const char *bytes = data->d_buf;
             if (note.n_type == STAPSDT && note.n_namesz == sizeof "stapsdt" &&
                 memcmp(bytes + name_at, "stapsdt", sizeof "stapsdt") == 0)
-                add(&reader, bytes + content_at, bytes + content_at + note.n_descsz);
+                probe_notes_add(&reader, bytes + content_at, bytes + content_at + note.n_descsz);
         }
     }
     if (notes->count > 1)
-        qsort(notes->notes, notes->count, sizeof *notes->notes, compare);
+        qsort(notes->notes, notes->count, sizeof *notes->notes, probe_notes_compare);
     return TH_OK;
 }
 

@@ -56,7 +56,7 @@ enum th_status th_elf_refuse_damaged(const char *what)
     return th_error_raise(TH_REFUSED, "it is damaged: wrong %s", what);
 }
 
-static enum th_status add_segment(struct th_elf *elf, const GElf_Phdr *header)
+static enum th_status elf_file_add_segment(struct th_elf *elf, const GElf_Phdr *header)
 {
     const struct th_elf_segment *last =
         elf->segment_count ? &elf->segments[elf->segment_count - 1] : NULL;
@@ -153,7 +153,7 @@ static enum th_status read_segments(struct th_elf *elf)
         if (!gelf_getphdr(elf->elf, (int)(i % count), &header))
             return th_elf_refuse_damaged("program headers");
         if ((i < count) == (header.p_type == PT_LOAD))
-            status = i < count ? add_segment(elf, &header) : note_header(elf, &header);
+            status = i < count ? elf_file_add_segment(elf, &header) : note_header(elf, &header);
     }
     if (status)
         return status;

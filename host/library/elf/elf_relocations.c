@@ -28,7 +28,7 @@ enum { RELATIVE = R_X86_64_RELATIVE, IRELATIVE = R_X86_64_IRELATIVE };
 enum { RELATIVE = R_AARCH64_RELATIVE, IRELATIVE = R_AARCH64_IRELATIVE };
 #endif
 
-static bool is_code(const struct th_elf *elf, uint64_t address)
+static bool elf_relocations_is_code(const struct th_elf *elf, uint64_t address)
 {
     const struct th_elf_segment *segment = th_elf_segment_of(elf, address);
 
@@ -80,7 +80,7 @@ static enum th_status walk_relocations(struct judge *judge, uint64_t address, ui
             !(segment->writable || judge->changes_code))
             return th_elf_refuse_damaged("relocation");
         if ((type == IRELATIVE || (type == RELATIVE && called)) &&
-            !is_code(elf, (uint64_t)relocation.r_addend))
+            !elf_relocations_is_code(elf, (uint64_t)relocation.r_addend))
             return th_elf_refuse_damaged("relocation");
         elf->referred[symbol] = true;
     }
@@ -246,7 +246,7 @@ static bool points_to_code(const struct th_elf *elf, int64_t tag)
 {
     uint64_t address;
 
-    return !th_elf_dynamic(elf, tag, &address) || is_code(elf, address);
+    return !th_elf_dynamic(elf, tag, &address) || elf_relocations_is_code(elf, address);
 }
 
 static bool is_in_file(const struct th_elf *elf, int64_t tag, uint64_t size)

@@ -34,7 +34,7 @@ static const struct {
 #undef ROW
 };
 
-static bool begins_with(const char *name, const char *start)
+static bool imports_begins_with(const char *name, const char *start)
 {
     return strncmp(name, start, strlen(start)) == 0;
 }
@@ -44,7 +44,7 @@ void th_elf_import_add(struct th_examination *e, const char *name, bool weak)
     enum th_import_kind kind = TH_IMPORT_ELSEWHERE;
     const size_t count = sizeof nif_functions / sizeof nif_functions[0];
     /* The names of all of them begin so. */
-    size_t i = begins_with(name, "enif_") || begins_with(name, "erl_") ? 0 : count;
+    size_t i = imports_begins_with(name, "enif_") || imports_begins_with(name, "erl_") ? 0 : count;
 
     while (i < count && strcmp(nif_functions[i].name, name) != 0)
         i++;
@@ -52,11 +52,11 @@ void th_elf_import_add(struct th_examination *e, const char *name, bool weak)
         kind = TH_IMPORT_PROVIDED;
     else if (i < count)
         kind = TH_IMPORT_UNIMPLEMENTED;
-    else if (begins_with(name, "enif_"))
+    else if (imports_begins_with(name, "enif_"))
         kind = TH_IMPORT_UNKNOWN;
-    else if (begins_with(name, "erl_drv_") || begins_with(name, "driver_"))
+    else if (imports_begins_with(name, "erl_drv_") || imports_begins_with(name, "driver_"))
         kind = TH_IMPORT_DRIVER;
-    else if (begins_with(name, "th_"))
+    else if (imports_begins_with(name, "th_"))
         kind = TH_IMPORT_MODULE;
     TH_ARRAY_GROW(e->imports, e->import_count, e->import_capacity);
     e->imports[e->import_count++] = (struct th_import){
@@ -214,7 +214,7 @@ static bool is_of_system(const char *needed)
     };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (begins_with(needed, names[i]))
+        if (imports_begins_with(needed, names[i]))
             return true;
     return false;
 }

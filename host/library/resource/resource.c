@@ -84,7 +84,7 @@ bool th_resource_revive(struct th_resource *resource)
 /* Release, so that this holder's accesses come before the destructor; acquire with the last share,
  * so that it comes after those of all other holders. Only holders change `watches`, so that it can
  * be read here without its lock. */
-static void release(struct th_resource *resource)
+static void resource_release(struct th_resource *resource)
 {
     if (atomic_fetch_sub_explicit(&resource->count, 1, memory_order_acq_rel) != 1)
         return;
@@ -103,7 +103,7 @@ void th_resource_keep(void *object)
 
 void th_resource_release(void *object)
 {
-    release(th_resource_of(object));
+    resource_release(th_resource_of(object));
 }
 
 size_t th_resource_size(const void *object)
@@ -120,7 +120,7 @@ const char *th_resource_type_name(const void *object)
 
 static void release_term(struct th_offheap *self)
 {
-    release(th_magic_owner(self));
+    resource_release(th_magic_owner(self));
 }
 
 /* Gives the resource the words of a reference of its own, when it is first asked for a term. */
@@ -157,7 +157,7 @@ th_term th_resource_make(th_env *env, void *object)
 
 static void release_binary(struct th_binary *self, void *resource)
 {
-    release(resource);
+    resource_release(resource);
     free(self);
 }
 
@@ -324,10 +324,10 @@ void th_resource_reap_unwoken(void)
 
 /* Guards the table and `saved` of all resources. Nothing is locked while it is held. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct th_table saved; /* struct th_resource * by key_of() its words */
+static struct th_table saved; /* struct th_resource * by resource_key_of() its words */
 
 /* The words that count the host's references; the first is the same in all. Never 0. */
-static uint64_t key_of(const uint32_t words[])
+static uint64_t resource_key_of(const uint32_t words[])
 {
     return words[1] | (uint64_t)words[2] << 32;
 }
@@ -341,7 +341,7 @@ void th_resource_save(th_term term)
     pthread_mutex_lock(&lock);
     if (!resource->saved) {
         resource->saved = true;
-        th_hash_table_set(&saved, key_of(resource->words), resource);
+        th_hash_table_set(&saved, resource_key_of(resource->words), resource);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -350,10 +350,10 @@ th_term th_resource_find(th_env *env, const uint32_t words[], size_t count)
 {
     struct th_resource *resource;
 
-    if (count != TH_RESOURCE_WORDS || key_of(words) == 0)
+    if (count != TH_RESOURCE_WORDS || resource_key_of(words) == 0)
         return TH_NONE;
     pthread_mutex_lock(&lock);
-    resource = th_hash_table_get(&saved, key_of(words));
+    resource = th_hash_table_get(&saved, resource_key_of(words));
     if (resource && (memcmp(resource->words, words, sizeof resource->words) != 0 ||
                      !th_resource_revive(resource)))
         resource = NULL;
@@ -367,7 +367,7 @@ void th_resource_forget_saved(struct th_resource *resource)
     if (!resource->saved)
         return;
     pthread_mutex_lock(&lock);
-    th_hash_table_remove(&saved, key_of(resource->words));
+    th_hash_table_remove(&saved, resource_key_of(resource->words));
     if (saved.count == 0)
         th_hash_table_free(&saved);
     pthread_mutex_unlock(&lock);

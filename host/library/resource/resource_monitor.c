@@ -5,16 +5,17 @@
  * takes it out of its resource's list, under the lock, decides which; the others find it gone.
  *
  *   1. th_resource_monitor() puts it into the list, then starts the monitor of process/.
- *   2a. The process ends: ended() takes a share of the resource and the monitor out of the list.
+ *   2a. The process ends: resource_monitor_ended() takes a share of the resource and the monitor
+ *   out of the list.
  *       `down` is called at the next safe point, as the thread that ended the process may hold any
  *       locks of its own. Then the monitor is freed.
  *   2b. Or it is taken out of the list by th_resource_demonitor(), or with the whole list by the
  *       end of its resource. From here on `down` will not be called. But the process may be ending
- *       right now, and ended() be on its way: if th_process_monitor_stop() says so, the one of the
- *       two who comes last frees the monitor (`left`).
+ *       right now, and resource_monitor_ended() be on its way: if th_process_monitor_stop() says
+ *       so, the one of the two who comes last frees the monitor (`left`).
  *
- * A resource whose last share is gone cannot be given a share any more; ended() then leaves the
- * monitor to 2b, which is sure to come.
+ * A resource whose last share is gone cannot be given a share any more; resource_monitor_ended()
+ * then leaves the monitor to 2b, which is sure to come.
  */
 #include "resource_internal.h"
 
@@ -42,7 +43,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* --- The list of a resource; the lock is held ------------------------------------------------- */
 
-static void take_out(struct th_resource_watch *watch)
+static void resource_monitor_take_out(struct th_resource_watch *watch)
 {
     *watch->place = watch->next;
     if (watch->next)
@@ -50,7 +51,7 @@ static void take_out(struct th_resource_watch *watch)
 }
 
 /* Notes that one of the two who end a monitor has done so. True: the other one had, too. */
-static bool leave(struct th_resource_watch *watch)
+static bool resource_monitor_leave(struct th_resource_watch *watch)
 {
     bool last = watch->left;
 
@@ -86,7 +87,7 @@ static void run_down(struct th_resource_due *due)
     th_free(watch);
 }
 
-static void ended(struct th_monitor *self, th_term reason)
+static void resource_monitor_ended(struct th_monitor *self, th_term reason)
 {
     struct th_resource_watch *watch =
         (struct th_resource_watch *)((char *)self - offsetof(struct th_resource_watch, monitor));
@@ -96,9 +97,9 @@ static void ended(struct th_monitor *self, th_term reason)
     pthread_mutex_lock(&lock);
     due = watch->resource && th_resource_revive(watch->resource);
     if (due)
-        take_out(watch);
+        resource_monitor_take_out(watch);
     else
-        last = leave(watch);
+        last = resource_monitor_leave(watch);
     pthread_mutex_unlock(&lock);
     if (due)
         th_resource_push_due(&watch->due);
@@ -120,7 +121,7 @@ bool th_resource_monitor(void *object, th_term pid, ErlNifMonitor *identity)
     th_get_ref(th_make_new_reference(&env), &parts);
     th_env_release(&env);
     *watch = (struct th_resource_watch){
-        .monitor.down = ended,
+        .monitor.down = resource_monitor_ended,
         .due.run = run_down,
         .resource = resource,
         .place = &resource->watches,
@@ -137,20 +138,20 @@ bool th_resource_monitor(void *object, th_term pid, ErlNifMonitor *identity)
     if (th_process_monitor_start(&watch->monitor, pid))
         return true;
     pthread_mutex_lock(&lock);
-    take_out(watch);
+    resource_monitor_take_out(watch);
     pthread_mutex_unlock(&lock);
     th_free(watch);
     return false;
 }
 
 /* Step 2b, behind the lock: WATCH was taken out. */
-static void stop(struct th_resource_watch *watch)
+static void resource_monitor_stop(struct th_resource_watch *watch)
 {
     bool last = true;
 
     if (!th_process_monitor_stop(&watch->monitor)) {
         pthread_mutex_lock(&lock);
-        last = leave(watch);
+        last = resource_monitor_leave(watch);
         pthread_mutex_unlock(&lock);
     }
     if (last)
@@ -166,12 +167,12 @@ bool th_resource_demonitor(void *object, const ErlNifMonitor *identity)
          watch && memcmp(watch->words, identity, sizeof watch->words) != 0; watch = watch->next)
         ;
     if (watch) {
-        take_out(watch);
+        resource_monitor_take_out(watch);
         watch->resource = NULL;
     }
     pthread_mutex_unlock(&lock);
     if (watch)
-        stop(watch);
+        resource_monitor_stop(watch);
     return watch != NULL;
 }
 
@@ -189,7 +190,7 @@ void th_resource_forget_watches(struct th_resource *resource)
     pthread_mutex_unlock(&lock);
     while (list) {
         struct th_resource_watch *next = list->next;
-        stop(list);
+        resource_monitor_stop(list);
         list = next;
     }
 }

@@ -181,7 +181,7 @@ static struct th_resource_callbacks take_over(struct th_library *library, ErlNif
 
 /* Resources that are there of a type that will never be: their destructor is not called, as its
  * library goes. */
-static struct th_resource_callbacks forget(ErlNifResourceType *type)
+static struct th_resource_callbacks resource_type_forget(ErlNifResourceType *type)
 {
     static const struct th_resource_callbacks none;
     struct th_resource_callbacks callbacks = set_callbacks(type, &none);
@@ -223,7 +223,7 @@ void th_resource_types_rollback(struct th_library *library)
 
     while ((opened = take_opened(library))) {
         if (!opened->takeover)
-            forget(opened->type);
+            resource_type_forget(opened->type);
         th_free(opened);
     }
 }
@@ -253,7 +253,7 @@ void th_resource_types_forget(struct th_library *library)
     ErlNifResourceType *type;
 
     while ((type = take_type(library))) {
-        struct th_resource_callbacks callbacks = forget(type);
+        struct th_resource_callbacks callbacks = resource_type_forget(type);
         if (is_any_set(&callbacks))
             th_library_drop(callbacks.library);
     }

@@ -94,7 +94,7 @@ void th_poll_put_due(struct th_poll_event *event)
     due = event;
 }
 
-static void take_out(struct th_poll_event *event)
+static void poll_thread_take_out(struct th_poll_event *event)
 {
     event->due = false;
     *event->place = event->next;
@@ -107,7 +107,7 @@ static struct th_poll_event *take_due(void)
     struct th_poll_event *first = due;
 
     if (first)
-        take_out(first);
+        poll_thread_take_out(first);
     return first;
 }
 
@@ -116,7 +116,7 @@ void th_poll_dissolve(struct th_poll_event *event, struct th_poll_leavings *leav
     if (event->pollable)
         th_poll_disarm(event);
     if (event->due)
-        take_out(event);
+        poll_thread_take_out(event);
     for (int mode = 0; mode < TH_POLL_MODES; mode++)
         th_poll_leave_mail(leavings, event->mail[mode]);
     events[event->fd] = NULL;

@@ -19,8 +19,8 @@ struct walk {
     size_t count, limit;
 };
 
-static struct th_waiter *add(struct walk *walk, const struct th_callee *callee, uintptr_t frame,
-                             uintptr_t at)
+static struct th_waiter *caller_add(struct walk *walk, const struct th_callee *callee,
+                                    uintptr_t frame, uintptr_t at)
 {
     struct th_waiter *place = &walk->found[walk->count++];
 
@@ -32,7 +32,7 @@ static void add_kept(struct walk *walk, size_t down_to)
 {
     for (; walk->kept > down_to && walk->count < walk->limit; walk->kept--) {
         const struct th_continuation *then = &walk->process->frames[walk->kept - 1].then;
-        add(walk, then->callee, 0, (uintptr_t)then->code)->kept =
+        caller_add(walk, then->callee, 0, (uintptr_t)then->code)->kept =
             &walk->process->frames[walk->kept - 1];
     }
 }
@@ -44,7 +44,7 @@ static void leave_call(struct walk *walk)
     const struct th_call *call = walk->call;
 
     if (walk->seen && !walk->known && walk->count < walk->limit)
-        add(walk, call->callee, call->sp, walk->at)->outermost = true;
+        caller_add(walk, call->callee, call->sp, walk->at)->outermost = true;
     add_kept(walk, call->frames);
     walk->call = call->outer;
     walk->from = 0;
@@ -82,7 +82,7 @@ static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *context, void *ar
     walk->at = _Unwind_GetIPInfo(context, &interrupted) - 1;
     walk->at += (uintptr_t)interrupted; /* where it was, by a signal; else it has called */
     if (callee)
-        walk->unplaced = add(walk, callee, 0, walk->at);
+        walk->unplaced = caller_add(walk, callee, 0, walk->at);
     return _URC_NO_REASON;
 }
 

@@ -20,7 +20,7 @@ uint64_t th_runtime_no_calls(void)
 }
 
 /* The one thread that there is in the child, whatever it was at. */
-static void in_child(void)
+static void native_call_in_child(void)
 {
     forked = true;
     th_self.in_trace_hook = TH_FORKED;
@@ -28,7 +28,7 @@ static void in_child(void)
 
 static void watch_forks(void)
 {
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(NULL, NULL, native_call_in_child);
 }
 
 void th_traced_native_calls_begin(void)
@@ -206,7 +206,7 @@ static void end_one(void *context, struct th_process *process, struct th_open_ca
         th_live_raise(&process->live, call->function, &call->wants, ending->class, ending->value);
 }
 
-static void end_frame(const struct th_native_frame *frame, struct ending ending)
+static void native_call_end_frame(const struct th_native_frame *frame, struct ending ending)
 {
     struct th_process *process = frame->call->process;
 
@@ -219,7 +219,7 @@ static void end_frame(const struct th_native_frame *frame, struct ending ending)
 }
 
 /* False: nothing is to be told. */
-static bool leave(const struct th_native_frame *frame)
+static bool native_call_leave(const struct th_native_frame *frame)
 {
     struct th_process *process = frame->call->process;
 
@@ -253,7 +253,7 @@ static __attribute__((noinline)) void end_slowly(const struct th_native_frame *f
     const th_env *env = call->env;
     struct ending ending = {RAISED, TH_AM(badarg), TH_AM(error)};
 
-    if (!leave(frame))
+    if (!native_call_leave(frame))
         return;
     if (env->exception != TH_NONE && (answer == TH_NONE || env->exception != frame->before))
         ending = (struct ending){RAISED, env->exception,
@@ -268,7 +268,7 @@ static __attribute__((noinline)) void end_slowly(const struct th_native_frame *f
     if (ending.how == NOT_YET)
         th_traced_open_hand_over(call->process, frame->at);
     else
-        end_frame(frame, ending);
+        native_call_end_frame(frame, ending);
     th_self.in_trace_hook = 0;
 }
 
@@ -297,8 +297,8 @@ void th_traced_native_frame_over(struct th_native_frame *frame, th_term answer)
 
 void th_traced_native_frame_unwound(struct th_native_frame *frame)
 {
-    if (!leave(frame))
+    if (!native_call_leave(frame))
         return;
-    end_frame(frame, (struct ending){RAISED, th_atom("unwound"), TH_AM(error)});
+    native_call_end_frame(frame, (struct ending){RAISED, th_atom("unwound"), TH_AM(error)});
     th_self.in_trace_hook = 0;
 }

@@ -11,7 +11,7 @@ struct text {
     char bytes[TH_PROBE_TEXT];
 };
 
-static const char *text_of(struct text *text, th_term t)
+static const char *probed_text_of(struct text *text, th_term t)
 {
     return t == TH_NONE ? "" : th_text_fit(text->bytes, sizeof text->bytes, t);
 }
@@ -59,8 +59,8 @@ void th_traced_probe_send(struct th_process *process, th_term to, th_term messag
     th_env_init(&env, TH_ENV_PLAIN);
     numbers = th_process_message_numbers(message, th_runtime_seq_token(process, &env));
     th_env_release(&env);
-    TH_PROBE(message__send, text_of(&sender, process->pid), text_of(&receiver, to), numbers.words,
-             numbers.label, numbers.previous, numbers.serial);
+    TH_PROBE(message__send, probed_text_of(&sender, process->pid), probed_text_of(&receiver, to),
+             numbers.words, numbers.label, numbers.previous, numbers.serial);
 }
 
 /* STAYS: how many of the queue are not to be counted, as they were received. */
@@ -70,7 +70,7 @@ static void tell_receive(const struct th_process *process, const struct th_messa
     struct th_message_numbers numbers = th_process_message_numbers(message->term, message->token);
     struct text receiver;
 
-    TH_PROBE(message__receive, text_of(&receiver, process->pid), numbers.words,
+    TH_PROBE(message__receive, probed_text_of(&receiver, process->pid), numbers.words,
              (uint32_t)(th_process_queue(process->mailbox) - stays), numbers.label,
              numbers.previous, numbers.serial);
 }
@@ -95,7 +95,7 @@ void th_traced_probe_spawn(const struct th_process *process)
 {
     struct text p, mfa;
 
-    TH_PROBE(process__spawn, text_of(&p, process->pid), next_text(&mfa, &process->next));
+    TH_PROBE(process__spawn, probed_text_of(&p, process->pid), next_text(&mfa, &process->next));
 }
 
 void th_traced_probe_copied(const struct th_process *process)
@@ -105,36 +105,36 @@ void th_traced_probe_copied(const struct th_process *process)
 
     for (int i = 0; i < process->next.argc; i++)
         words += th_term_words(process->next.argv[i]);
-    TH_PROBE(copy__object, text_of(&p, process->pid), (uint32_t)words);
+    TH_PROBE(copy__object, probed_text_of(&p, process->pid), (uint32_t)words);
 }
 
 void th_traced_probe_exit(const struct th_process *process, th_term reason)
 {
     struct text p, why;
 
-    TH_PROBE(process__exit, text_of(&p, process->pid), text_of(&why, reason));
+    TH_PROBE(process__exit, probed_text_of(&p, process->pid), probed_text_of(&why, reason));
 }
 
 void th_traced_probe_exit_signal(th_term from, th_term to, th_term reason)
 {
     struct text sender, receiver, why;
 
-    TH_PROBE(process__exit_signal, text_of(&sender, from), text_of(&receiver, to),
-             text_of(&why, reason));
+    TH_PROBE(process__exit_signal, probed_text_of(&sender, from), probed_text_of(&receiver, to),
+             probed_text_of(&why, reason));
 }
 
 void th_traced_probe_in(const struct th_process *process)
 {
     struct text p, mfa;
 
-    TH_PROBE(process__scheduled, text_of(&p, process->pid), next_text(&mfa, &process->next));
+    TH_PROBE(process__scheduled, probed_text_of(&p, process->pid), next_text(&mfa, &process->next));
 }
 
 void th_traced_probe_out(const struct th_process *process)
 {
     struct text p;
 
-    TH_PROBE(process__unscheduled, text_of(&p, process->pid));
+    TH_PROBE(process__unscheduled, probed_text_of(&p, process->pid));
 }
 
 /* --- Heaps ----------------------------------------------------------------------------------- */
@@ -143,14 +143,15 @@ void th_traced_probe_gc_start(const struct th_process *process)
 {
     struct text p;
 
-    TH_PROBE(gc_major__start, text_of(&p, process->pid), 0);
+    TH_PROBE(gc_major__start, probed_text_of(&p, process->pid), 0);
 }
 
 void th_traced_probe_gc_end(const struct th_process *process, size_t words)
 {
     struct text p;
 
-    TH_PROBE(gc_major__end, text_of(&p, process->pid), words_of_bytes(words * sizeof(th_term)));
+    TH_PROBE(gc_major__end, probed_text_of(&p, process->pid),
+             words_of_bytes(words * sizeof(th_term)));
 }
 
 void th_traced_probe_room(const struct th_process *process, size_t before, size_t after)
@@ -158,7 +159,7 @@ void th_traced_probe_room(const struct th_process *process, size_t before, size_
     struct text p;
     int had = words_of_bytes(before), has = words_of_bytes(after);
 
-    text_of(&p, process->pid);
+    probed_text_of(&p, process->pid);
     if (after > before)
         TH_PROBE(process__heap_grow, p.bytes, had, has);
     else if (after < before)
@@ -189,7 +190,7 @@ void th_traced_probe_external(const struct th_process *process, const struct th_
 {
     struct text p, mfa;
 
-    TH_PROBE(global__function__entry, text_of(&p, process->pid),
+    TH_PROBE(global__function__entry, probed_text_of(&p, process->pid),
              mfa_text(&mfa, th_runtime_callee_name(callee)), depth_in(process, outer));
 }
 
@@ -199,7 +200,7 @@ void th_traced_probe_local(const struct th_call *call, const struct th_mfa *func
     struct text p, mfa;
     int depth = depth_in(call->process, call);
 
-    text_of(&p, call->process->pid);
+    probed_text_of(&p, call->process->pid);
     mfa_text(&mfa, *function);
     if (ends)
         TH_PROBE(function__return, p.bytes, mfa.bytes, depth);
@@ -211,7 +212,7 @@ void th_traced_probe_code(const struct th_call *call, bool entered)
 {
     struct text p, mfa;
 
-    text_of(&p, call->process->pid);
+    probed_text_of(&p, call->process->pid);
     running_text(&mfa, call);
     if (entered)
         TH_PROBE(nif__entry, p.bytes, mfa.bytes);
@@ -223,7 +224,7 @@ void th_traced_probe_return(const struct th_call *call)
 {
     struct text p, mfa;
 
-    TH_PROBE(function__return, text_of(&p, call->process->pid), running_text(&mfa, call),
+    TH_PROBE(function__return, probed_text_of(&p, call->process->pid), running_text(&mfa, call),
              depth_in(call->process, call->outer));
 }
 
@@ -233,14 +234,14 @@ void th_traced_probed_port_open(th_term process, const char *name, th_term port)
 {
     struct text who, which;
 
-    TH_PROBE(port__open, text_of(&who, process), name, text_of(&which, port));
+    TH_PROBE(port__open, probed_text_of(&who, process), name, probed_text_of(&which, port));
 }
 
 void th_traced_probed_port_command(th_term process, th_term port)
 {
     struct text who, which, name;
 
-    TH_PROBE(port__command, text_of(&who, process), text_of(&which, port),
+    TH_PROBE(port__command, probed_text_of(&who, process), probed_text_of(&which, port),
              th_process_port_what(port, name.bytes, sizeof name.bytes), "command");
 }
 
@@ -248,6 +249,6 @@ void th_traced_probed_port_exit(th_term process, th_term port, const char *name,
 {
     struct text who, which, why;
 
-    TH_PROBE(port__exit, text_of(&who, process), text_of(&which, port), name,
-             text_of(&why, reason));
+    TH_PROBE(port__exit, probed_text_of(&who, process), probed_text_of(&which, port), name,
+             probed_text_of(&why, reason));
 }

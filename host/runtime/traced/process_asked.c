@@ -10,7 +10,7 @@
 #include "host/term/make.h"
 #include "host/term/text.h"
 
-static struct th_process *of(void *context)
+static struct th_process *process_asked_of(void *context)
 {
     return th_runtime_process_of_live(context);
 }
@@ -51,10 +51,10 @@ static th_term waiter_term(th_env *env, const struct th_waiter *waiter, th_term 
 
 static bool find_caller(void *context, struct th_waiter *caller)
 {
-    return th_traced_callers_find(of(context), told_from(), caller, 1) > 0;
+    return th_traced_callers_find(process_asked_of(context), told_from(), caller, 1) > 0;
 }
 
-static th_term caller_term(void *context, th_env *env)
+static th_term process_asked_caller_term(void *context, th_env *env)
 {
     struct th_waiter caller;
 
@@ -76,7 +76,7 @@ static th_term stack_term(void *context, th_env *env, size_t depth)
     struct th_waiter callers[TH_EXECUTION_CALLERS];
     th_term entries[TH_EXECUTION_CALLERS];
     size_t count =
-        th_traced_callers_find(of(context), told_from(), callers,
+        th_traced_callers_find(process_asked_of(context), told_from(), callers,
                                depth < TH_EXECUTION_CALLERS ? depth : TH_EXECUTION_CALLERS);
 
     for (size_t i = 0; i < count; i++)
@@ -88,25 +88,26 @@ static th_term stack_term(void *context, th_env *env, size_t depth)
 
 /* --- Sequential tokens ----------------------------------------------------------------------- */
 
-static th_term is_seq_trace(void *context)
+static th_term process_asked_is_seq_trace(void *context)
 {
-    return of(context)->seq.set ? TH_AM(true) : TH_AM(false);
+    return process_asked_of(context)->seq.set ? TH_AM(true) : TH_AM(false);
 }
 
-static th_term get_seq_token(void *context, th_env *env)
+static th_term process_asked_get_seq_token(void *context, th_env *env)
 {
     th_term token;
 
-    if (!th_runtime_dirty_take(of(context)))
+    if (!th_runtime_dirty_take(process_asked_of(context)))
         return TH_NONE;
-    token = th_runtime_seq_token(of(context), env);
-    th_runtime_dirty_let_go(of(context));
+    token = th_runtime_seq_token(process_asked_of(context), env);
+    th_runtime_dirty_let_go(process_asked_of(context));
     return token;
 }
 
-static th_term set_seq_token(void *context, th_env *env, th_term component, th_term value)
+static th_term process_asked_set_seq_token(void *context, th_env *env, th_term component,
+                                           th_term value)
 {
-    th_term before = th_runtime_seq_set(of(context), env, component, value);
+    th_term before = th_runtime_seq_set(process_asked_of(context), env, component, value);
 
     return before == TH_NONE ? TH_MATCH_RAISED : before;
 }
@@ -217,9 +218,9 @@ static void print_stack(const struct th_process *process, struct th_buffer *text
 }
 
 /* The lines that a BEAM's dump has of what there is here, by the names that they have there. */
-static th_term process_dump(void *context, th_env *env)
+static th_term process_asked_process_dump(void *context, th_env *env)
 {
-    struct th_process *process = of(context);
+    struct th_process *process = process_asked_of(context);
     const char *separator = "";
     const struct th_slot *slot;
     struct th_heap_sizes sizes;
@@ -254,12 +255,12 @@ static th_term process_dump(void *context, th_env *env)
 }
 
 const struct th_match_operations th_traced_process_asked = {
-    .caller = caller_term,
+    .caller = process_asked_caller_term,
     .caller_line = caller_line_term,
     .is_external = is_external,
     .stack = stack_term,
-    .is_seq_trace = is_seq_trace,
-    .get_seq_token = get_seq_token,
-    .set_seq_token = set_seq_token,
-    .process_dump = process_dump,
+    .is_seq_trace = process_asked_is_seq_trace,
+    .get_seq_token = process_asked_get_seq_token,
+    .set_seq_token = process_asked_set_seq_token,
+    .process_dump = process_asked_process_dump,
 };

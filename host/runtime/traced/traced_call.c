@@ -30,7 +30,7 @@ uint64_t th_runtime_calls_left(void)
     return atomic_load_explicit(&left, memory_order_relaxed);
 }
 
-static size_t bytes_of(size_t calls)
+static size_t traced_call_bytes_of(size_t calls)
 {
     return calls * sizeof(struct th_open_call);
 }
@@ -42,13 +42,13 @@ static size_t most_bytes(void)
 
     while (capacity < most)
         capacity *= 2;
-    return bytes_of(capacity);
+    return traced_call_bytes_of(capacity);
 }
 
 static void free_ring(struct th_open_calls *open)
 {
     atomic_fetch_sub_explicit(&room, open->capacity, memory_order_relaxed);
-    th_long_array_free(open->ring, bytes_of(open->capacity), most_bytes());
+    th_long_array_free(open->ring, traced_call_bytes_of(open->capacity), most_bytes());
     *open = (struct th_open_calls){0};
 }
 
@@ -66,7 +66,8 @@ void th_traced_open_make_room(struct th_process *process)
 
     if (open->count < most &&
         (!had || atomic_load_explicit(&room, memory_order_relaxed) + capacity - had <= MOST_OF_ALL))
-        ring = th_long_array_grow(open->ring, bytes_of(had), bytes_of(capacity), most_bytes());
+        ring = th_long_array_grow(open->ring, traced_call_bytes_of(had),
+                                  traced_call_bytes_of(capacity), most_bytes());
     if (!ring) { /* there is to be no more room: the oldest call is forgotten */
         th_live_drop(&process->live, &th_traced_open_at(open, 0)->wants);
         open->bottom++;

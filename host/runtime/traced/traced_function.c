@@ -49,17 +49,18 @@ static th_term function_atom(const struct th_callee *callee)
 }
 
 /* Two atoms' indices, of which there are fewer than 2^28, and an arity below 8. */
-static uint64_t number_of(const struct th_callee *callee)
+static uint64_t traced_function_number_of(const struct th_callee *callee)
 {
     th_term module = th_library_name(callee->library);
 
     return module >> 6 << 31 | function_atom(callee) >> 6 << 3 | callee->function->arity;
 }
 
-static traced_function *function_of(const struct th_callee *callee)
+static traced_function *traced_function_function_of(const struct th_callee *callee)
 {
     struct th_export *entry = callee->entry;
-    traced_function *traced = entry ? entry->known : th_hash_table_get(&locals, number_of(callee));
+    traced_function *traced =
+        entry ? entry->known : th_hash_table_get(&locals, traced_function_number_of(callee));
 
     if (traced)
         return traced;
@@ -70,7 +71,7 @@ static traced_function *function_of(const struct th_callee *callee)
         traced->live.function.site =
             th_breakpoint_site_create(&th_breakpoint_site_export, &traced->live, entry);
     } else {
-        th_hash_table_set(&locals, number_of(callee), traced);
+        th_hash_table_set(&locals, traced_function_number_of(callee), traced);
     }
     return traced;
 }
@@ -116,9 +117,9 @@ static traced_code *create_code(struct th_callee *callee)
 /* --- Instances ------------------------------------------------------------------------------- */
 
 /* By callee: the entry's address, or an odd number. */
-static uint64_t key_of(const struct th_callee *callee)
+static uint64_t traced_function_key_of(const struct th_callee *callee)
 {
-    return callee->entry ? (uintptr_t)callee->entry : number_of(callee) << 1 | 1;
+    return callee->entry ? (uintptr_t)callee->entry : traced_function_number_of(callee) << 1 | 1;
 }
 
 static void prepare_instance(struct th_instance *loaded)
@@ -128,17 +129,19 @@ static void prepare_instance(struct th_instance *loaded)
     struct th_table latest = {0}; /* the last of each name */
 
     for (size_t i = 0; i < loaded->count; i++)
-        th_hash_table_set(&latest, key_of(&loaded->callees[i]), &loaded->callees[i]);
+        th_hash_table_set(&latest, traced_function_key_of(&loaded->callees[i]),
+                          &loaded->callees[i]);
     instance->begun = false;
     instance->count = 0;
     for (size_t i = 0; i < loaded->count; i++)
-        if (th_hash_table_get(&latest, key_of(&loaded->callees[i])) == &loaded->callees[i])
+        if (th_hash_table_get(&latest, traced_function_key_of(&loaded->callees[i])) ==
+            &loaded->callees[i])
             instance->codes[instance->count++] = create_code(&loaded->callees[i]);
     th_hash_table_free(&latest);
     loaded->known = instance;
 }
 
-static void free_instance(struct instance *instance)
+static void traced_function_free_instance(struct instance *instance)
 {
     struct th_native **natives = th_alloc((instance->count + 1) * sizeof(struct th_native *));
     traced_code *first = NULL;
@@ -196,7 +199,7 @@ static void free_work(struct work *work)
 
 /* The newest code of TRACED, which has begun, has become another: its native site is of use, or is
  * not, as that says. */
-static void renew(struct work *work, traced_function *traced)
+static void traced_function_renew(struct work *work, traced_function *traced)
 {
     const struct th_function_sites *now = &traced->live.function;
     const traced_code *code = traced->code;
@@ -233,7 +236,7 @@ static void begin_instance(struct th_instance *loaded)
     work = begin_work(instance);
     for (size_t i = 0; i < instance->count; i++) {
         traced_code *code = instance->codes[i];
-        traced_function *traced = function_of(code->callee);
+        traced_function *traced = traced_function_function_of(code->callee);
 
         if (code->native && !traced->kept)
             traced->kept =
@@ -243,7 +246,7 @@ static void begin_instance(struct th_instance *loaded)
         code->older = traced->code;
         traced->code = code;
         if (code->older) {
-            renew(&work, traced);
+            traced_function_renew(&work, traced);
             continue;
         }
         traced->live.function.local = code->site;
@@ -266,7 +269,7 @@ static void end_instance(struct th_instance *loaded)
         return;
     loaded->known = NULL;
     if (!instance->begun) {
-        free_instance(instance);
+        traced_function_free_instance(instance);
         return;
     }
     work = begin_work(instance);
@@ -281,7 +284,7 @@ static void end_instance(struct th_instance *loaded)
         if (!traced->code)
             work.functions[work.function_count++] = &traced->live;
         else if (link == &traced->code)
-            renew(&work, traced);
+            traced_function_renew(&work, traced);
     }
     if (work.function_count > 0)
         th_live_functions_end(known_to, work.functions, work.function_count);
@@ -291,7 +294,7 @@ static void end_instance(struct th_instance *loaded)
     for (size_t i = 0; i < work.function_count; i++) /* their breakpoints are gone */
         work.functions[i]->function.local = NULL;
     free_work(&work);
-    free_instance(instance);
+    traced_function_free_instance(instance);
 }
 
 const struct th_module_watcher th_traced_functions_watcher = {prepare_instance, begin_instance,

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static uint64_t words_of(struct th_live_tracee *live)
+static uint64_t tracepoint_words_of(struct th_live_tracee *live)
 {
     return th_runtime_heap_words(th_runtime_process_of_live(live));
 }
@@ -20,7 +20,7 @@ void th_traced_tracepoint_begin(struct th_process *process, struct th_process *p
         return;
     process->live.id = process->pid;
     process->live.asked = &th_traced_process_asked;
-    process->live.words = words_of;
+    process->live.words = tracepoint_words_of;
     th_live_process_begin(&process->live, tracing, parent ? &parent->live : NULL, linked);
 }
 
@@ -131,7 +131,7 @@ static struct live_port *share(th_term id, bool ending)
     return port;
 }
 
-static void let_go(struct live_port *port)
+static void tracepoint_let_go(struct live_port *port)
 {
     bool last;
 
@@ -150,11 +150,12 @@ void th_traced_tracepoint_ports_end(void)
     size_t position = 0;
 
     while ((slot = th_hash_table_next(&ports, &position)))
-        let_go(slot->value);
+        tracepoint_let_go(slot->value);
     th_hash_table_free(&ports);
 }
 
-static void tell(struct live_port *port, enum th_tracer_tag tag, th_term term, th_term extra)
+static void tracepoint_tell(struct live_port *port, enum th_tracer_tag tag, th_term term,
+                            th_term extra)
 {
     if (th_live_is_wanted(&port->live, tag))
         raise_event(&port->live, tag, term, extra);
@@ -176,9 +177,9 @@ static void port_opened(th_term id, const char *what, th_term owner)
     if (!port)
         return;
     name = th_atom_utf8(what, strlen(what));
-    tell(port, TH_TAG_open, owner == TH_NONE ? who() : owner,
-         name == TH_NONE ? TH_AM(undefined) : name);
-    let_go(port);
+    tracepoint_tell(port, TH_TAG_open, owner == TH_NONE ? who() : owner,
+                    name == TH_NONE ? TH_AM(undefined) : name);
+    tracepoint_let_go(port);
 }
 
 /* {From, {command, Binary}} */
@@ -206,7 +207,7 @@ static void port_commanded(th_term id, th_term iodata, bool written)
         th_traced_probed_port_command(who(), id);
     if (!port)
         return;
-    tell(port, written ? TH_TAG_out : TH_TAG_in, th_atom("command"), TH_NONE);
+    tracepoint_tell(port, written ? TH_TAG_out : TH_TAG_in, th_atom("command"), TH_NONE);
     if (!written && th_live_is_wanted(&port->live, TH_TAG_receive)) {
         th_live_event_init(&event, &port->live, TH_TAG_receive);
         event.sender = who();
@@ -214,7 +215,7 @@ static void port_commanded(th_term id, th_term iodata, bool written)
         event.context = &iodata;
         th_live_trace(&event);
     }
-    let_go(port);
+    tracepoint_let_go(port);
 }
 
 static void port_closed(th_term id, const char *what, th_term reason, th_term name)
@@ -225,14 +226,14 @@ static void port_closed(th_term id, const char *what, th_term reason, th_term na
         th_traced_probed_port_exit(who(), id, what, reason);
     if (!port)
         return;
-    tell(port, TH_TAG_closed, reason, TH_NONE);
+    tracepoint_tell(port, TH_TAG_closed, reason, TH_NONE);
     if (name != TH_NONE)
-        tell(port, TH_TAG_unregister, name, TH_NONE);
+        tracepoint_tell(port, TH_TAG_unregister, name, TH_NONE);
     pthread_mutex_lock(&ports_lock);
     th_hash_table_remove(&ports, id);
     pthread_mutex_unlock(&ports_lock);
-    let_go(port); /* the table's share */
-    let_go(port);
+    tracepoint_let_go(port); /* the table's share */
+    tracepoint_let_go(port);
     th_trace_ended(th_runtime_tracing(), id);
 }
 
@@ -242,8 +243,8 @@ static void port_named(th_term id, enum th_tracer_tag tag, th_term name)
 
     if (!port)
         return;
-    tell(port, tag, name, TH_NONE);
-    let_go(port);
+    tracepoint_tell(port, tag, name, TH_NONE);
+    tracepoint_let_go(port);
 }
 
 /* --- Names ----------------------------------------------------------------------------------- */

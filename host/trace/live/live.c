@@ -198,7 +198,7 @@ struct th_live_tracee *th_live_process_of(const struct th_event *event)
     return (struct th_live_tracee *)((char *)event->live - offsetof(struct th_live_tracee, traced));
 }
 
-static enum th_status decode(struct th_event *event, th_env *env)
+static enum th_status live_decode(struct th_event *event, th_env *env)
 {
     struct th_live_event *self = (struct th_live_event *)event;
     unsigned scheduler = th_live_process_of(event)->scheduler;
@@ -255,11 +255,11 @@ static enum th_status whole(struct th_event *event, th_env *env, th_term *tuple)
 }
 
 /* The reader is the call or the end that an event reports; NULL: it is a struct th_live_event. */
-static const struct th_event_source source = {decode, no_time, function, actor, whole};
+static const struct th_event_source source = {live_decode, no_time, function, actor, whole};
 
 /* Empties EVENT, which is one of PROCESS. */
-static void begin(struct th_event *event, struct th_live_tracee *process, enum th_event_kind kind,
-                  enum th_tracer_tag tag, const void *reader)
+static void live_begin(struct th_event *event, struct th_live_tracee *process,
+                       enum th_event_kind kind, enum th_tracer_tag tag, const void *reader)
 {
     th_trace_event_begin(event, kind);
     event->tag = tag;
@@ -272,19 +272,19 @@ static void begin(struct th_event *event, struct th_live_tracee *process, enum t
 
 void th_live_call_event(struct th_event *event, const struct th_call_event *call)
 {
-    begin(event, call->process, TH_EVENT_TRACE, TH_TAG_call, call);
+    live_begin(event, call->process, TH_EVENT_TRACE, TH_TAG_call, call);
     event->external = call->external ? TH_YES : TH_NO;
 }
 
 void th_live_end_event(struct th_event *event, const struct th_live_end *end)
 {
-    begin(event, end->process, TH_EVENT_TRACE, end->tag, end);
+    live_begin(event, end->process, TH_EVENT_TRACE, end->tag, end);
 }
 
 static void init(struct th_live_event *self, struct th_live_tracee *process,
                  enum th_event_kind kind, enum th_tracer_tag tag)
 {
-    begin(&self->event, process, kind, tag, NULL);
+    live_begin(&self->event, process, kind, tag, NULL);
     self->sender = TH_NONE;
     self->build = NULL;
     self->context = NULL;

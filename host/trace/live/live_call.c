@@ -22,7 +22,7 @@ struct live_hit {
 
 /* --- what is wanted of its end --- */
 
-static __attribute__((cold, noinline)) void make_room(struct th_live_wants *wants)
+static __attribute__((cold, noinline)) void live_call_make_room(struct th_live_wants *wants)
 {
     uint32_t capacity = wants->capacity ? 2 * wants->capacity : 4 * TH_LIVE_WANTED;
     uint64_t *many = th_alloc(capacity * sizeof *many);
@@ -37,7 +37,7 @@ static __attribute__((cold, noinline)) void make_room(struct th_live_wants *want
 static inline void want(struct th_live_wants *wants, uint64_t word)
 {
     if (wants->count == (wants->capacity ? wants->capacity : TH_LIVE_WANTED))
-        make_room(wants);
+        live_call_make_room(wants);
     (wants->capacity ? wants->many : wants->few)[wants->count++] = word;
 }
 
@@ -55,21 +55,21 @@ struct live_delivery {
     struct th_callback_subject subject;
 };
 
-static const struct th_call_event *call_of(const struct th_delivery *delivery)
+static const struct th_call_event *live_call_call_of(const struct th_delivery *delivery)
 {
     return ((const struct live_delivery *)delivery)->call;
 }
 
-static inline struct th_match_subject subject_of(struct th_delivery *delivery)
+static inline struct th_match_subject live_call_subject_of(struct th_delivery *delivery)
 {
-    const struct th_call_event *call = call_of(delivery);
+    const struct th_call_event *call = live_call_call_of(delivery);
 
     return (struct th_match_subject){TH_NONE, call->arguments, call->function->function.name.arity};
 }
 
 static void make_context(const struct th_delivery *delivery, struct th_match_context *context)
 {
-    const struct th_call_event *call = call_of(delivery);
+    const struct th_call_event *call = live_call_call_of(delivery);
 
     context->env = &th_self.trace_thread->arena;
     context->id = call->process->id;
@@ -84,20 +84,21 @@ static inline uint32_t flags_in(const struct th_call_event *call, const struct t
     return th_trace_flags_of_session(th_trace_traced_flags(&call->process->traced), session);
 }
 
-static inline uint32_t flags_of(const struct th_delivery *delivery)
+static inline uint32_t live_call_flags_of(const struct th_delivery *delivery)
 {
-    return flags_in(call_of(delivery), delivery->attachment->session);
+    return flags_in(live_call_call_of(delivery), delivery->attachment->session);
 }
 
-static uint32_t meta_flags(const struct th_delivery *delivery)
+static uint32_t live_call_meta_flags(const struct th_delivery *delivery)
 {
     (void)delivery;
     return TH_FLAG_TIMESTAMP;
 }
 
-static inline void fill(struct th_delivery *delivery, th_env *env, th_term message, uint32_t flags)
+static inline void live_call_fill(struct th_delivery *delivery, th_env *env, th_term message,
+                                  uint32_t flags)
 {
-    const struct th_call_event *call = call_of(delivery);
+    const struct th_call_event *call = live_call_call_of(delivery);
     th_term result = message == TH_AM(true) ? TH_NONE : message;
 
     delivery->argv[3] = th_live_call_term(call, env, flags);
@@ -105,45 +106,45 @@ static inline void fill(struct th_delivery *delivery, th_env *env, th_term messa
         th_trace_opts_make_live(env, TH_NONE, result, call->process->scheduler, flags);
 }
 
-static inline void request(struct th_delivery *delivery, uint64_t word)
+static inline void live_call_request(struct th_delivery *delivery, uint64_t word)
 {
     want(((struct live_delivery *)delivery)->wants, word);
 }
 
-static void forget(struct th_delivery *delivery, struct th_session *session)
+static void live_call_forget(struct th_delivery *delivery, struct th_session *session)
 {
-    th_trace_traced_forget(&call_of(delivery)->process->traced, session);
+    th_trace_traced_forget(&live_call_call_of(delivery)->process->traced, session);
 }
 
-static enum th_delivery_outcome go_on(struct th_delivery *delivery, th_term answer);
+static enum th_delivery_outcome live_call_go_on(struct th_delivery *delivery, th_term answer);
 static enum th_delivery_outcome go_on_meta(struct th_delivery *delivery, th_term answer);
 
 static const struct th_delivery_source call_source = {
     .group = TH_GROUP_call,
     .in_thread = true,
-    .subject = subject_of,
+    .subject = live_call_subject_of,
     .context = make_context,
-    .flags = flags_of,
-    .fill = fill,
-    .request = request,
-    .forget = forget,
-    .go_on = go_on,
+    .flags = live_call_flags_of,
+    .fill = live_call_fill,
+    .request = live_call_request,
+    .forget = live_call_forget,
+    .go_on = live_call_go_on,
 };
 
 static const struct th_delivery_source meta_source = {
     .group = TH_GROUP_call,
     .in_thread = true,
     .meta = true,
-    .subject = subject_of,
+    .subject = live_call_subject_of,
     .context = make_context,
-    .flags = meta_flags,
-    .fill = fill,
-    .request = request,
+    .flags = live_call_meta_flags,
+    .fill = live_call_fill,
+    .request = live_call_request,
     .go_on = go_on_meta,
 };
 
-static __attribute__((noinline)) enum th_delivery_outcome go_on(struct th_delivery *delivery,
-                                                                th_term answer)
+static __attribute__((noinline)) enum th_delivery_outcome
+live_call_go_on(struct th_delivery *delivery, th_term answer)
 {
     return th_trace_delivery_go_on(delivery, &call_source, answer);
 }
@@ -154,9 +155,10 @@ static enum th_delivery_outcome go_on_meta(struct th_delivery *delivery, th_term
 }
 
 /* Fills LIVE for CALL, which met DATA of BREAKPOINT, and CALLED's tracer. The thread has begun. */
-static inline void address(struct live_delivery *live, const struct th_call_event *call,
-                           struct th_session *called, struct th_generic_bp *breakpoint,
-                           const struct th_bp_data *data, struct th_shared *spec, uint32_t kind)
+static inline void live_call_address(struct live_delivery *live, const struct th_call_event *call,
+                                     struct th_session *called, struct th_generic_bp *breakpoint,
+                                     const struct th_bp_data *data, struct th_shared *spec,
+                                     uint32_t kind)
 {
     struct th_delivery *delivery = &live->delivery;
 
@@ -177,22 +179,23 @@ static inline void address(struct live_delivery *live, const struct th_call_even
 
 /* A local or global breakpoint, KIND, of SESSION, which may have been left by all. */
 static inline __attribute__((always_inline)) void
-offer(const struct th_call_event *call, struct th_live_wants *wants, struct th_session *session,
-      struct th_generic_bp *breakpoint, const struct th_bp_data *data, uint32_t kind)
+live_call_offer(const struct th_call_event *call, struct th_live_wants *wants,
+                struct th_session *session, struct th_generic_bp *breakpoint,
+                const struct th_bp_data *data, uint32_t kind)
 {
     struct live_delivery live;
 
     if (__builtin_expect(!th_trace_session_is_attached(session), 0))
         return;
     live.wants = wants;
-    address(&live, call, session, breakpoint, data, data->spec, kind);
+    live_call_address(&live, call, session, breakpoint, data, data->spec, kind);
     th_trace_deliver(&live.delivery, &call_source, flags_in(call, session) & TH_FLAG_CALL);
     th_self.subject = NULL;
 }
 
 /* --- hooks --- */
 
-static inline struct th_session *session_of(struct th_bp_session *breakpoints)
+static inline struct th_session *live_call_session_of(struct th_bp_session *breakpoints)
 {
     return ((struct th_session_breakpoints *)breakpoints)->session;
 }
@@ -205,7 +208,8 @@ uint32_t th_live_hit_call(struct th_hit *hit, struct th_bp_session *breakpoints,
     if (hit->context)
         return th_trace_patterns_hit(hit, breakpoints, spec, kind);
     th_trace_thread_own();
-    offer(live->call, live->wants, session_of(breakpoints), hit->breakpoint, hit->data, kind);
+    live_call_offer(live->call, live->wants, live_call_session_of(breakpoints), hit->breakpoint,
+                    hit->data, kind);
     return 0;
 }
 
@@ -222,7 +226,7 @@ uint32_t th_live_hit_meta(struct th_hit *hit, struct th_session *session, struct
     th_trace_thread_own();
     live.wants = met->wants;
     live.delivery.owner = session;
-    address(&live, met->call, called, hit->breakpoint, hit->data, spec, TH_BP_META);
+    live_call_address(&live, met->call, called, hit->breakpoint, hit->data, spec, TH_BP_META);
     outcome = th_trace_deliver(&live.delivery, &meta_source, true);
     th_self.subject = NULL;
     return outcome == TH_DELIVERY_REMOVED ? TH_HIT_REMOVE : 0;
@@ -232,7 +236,7 @@ struct th_account *th_live_hit_account(struct th_hit *hit, struct th_bp_session 
                                        struct th_account_reading *reading)
 {
     const struct th_call_event *call = ((struct live_hit *)hit)->call;
-    struct th_session *session = session_of(breakpoints);
+    struct th_session *session = live_call_session_of(breakpoints);
 
     if (!th_trace_session_is_attached(session) || !(flags_in(call, session) & TH_FLAG_CALL))
         return NULL;
@@ -244,8 +248,8 @@ void th_live_hit_entered(struct th_hit *hit, struct th_bp_session *breakpoints,
                          const struct th_account_frame *frame)
 {
     struct live_hit *live = (struct live_hit *)hit;
-    uint32_t number =
-        th_trace_timing_enter(&live->call->process->timing, session_of(breakpoints), frame);
+    uint32_t number = th_trace_timing_enter(&live->call->process->timing,
+                                            live_call_session_of(breakpoints), frame);
 
     if (number != UINT32_MAX)
         want(live->wants, (uint64_t)number << TH_REQUEST_BITS | TH_REQUEST_TIME);
@@ -323,7 +327,7 @@ static __attribute__((noinline)) void offer_single(const struct th_call_event *c
         hit_all(call, wants);
         return;
     }
-    offer(call, wants, session_of(breakpoint->session), breakpoint, data, kind);
+    live_call_offer(call, wants, live_call_session_of(breakpoint->session), breakpoint, data, kind);
     th_progress_leave();
 }
 

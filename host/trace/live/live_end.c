@@ -6,7 +6,7 @@
 
 /* --- the deliveries of ends --- */
 
-/* In a section, until finish(). */
+/* In a section, until live_end_finish(). */
 struct live_end {
     struct th_delivery delivery; /* the first member */
     const struct th_live_end *end;
@@ -18,7 +18,7 @@ static const struct th_live_end *end_of(const struct th_delivery *delivery)
     return ((const struct live_end *)delivery)->end;
 }
 
-static inline void start(struct live_end *live, const struct th_live_end *end)
+static inline void live_end_start(struct live_end *live, const struct th_live_end *end)
 {
     th_progress_enter();
     th_trace_thread_own();
@@ -27,25 +27,26 @@ static inline void start(struct live_end *live, const struct th_live_end *end)
     th_self.subject = &live->subject;
 }
 
-static inline void finish(void)
+static inline void live_end_finish(void)
 {
     th_self.subject = NULL;
     th_progress_leave();
 }
 
-static inline uint32_t flags_of(const struct th_delivery *delivery)
+static inline uint32_t live_end_flags_of(const struct th_delivery *delivery)
 {
     return th_trace_flags_of_session(th_trace_traced_flags(&end_of(delivery)->process->traced),
                                      delivery->attachment->session);
 }
 
-static inline uint32_t meta_flags(const struct th_session *owner)
+static inline uint32_t live_end_meta_flags(const struct th_session *owner)
 {
     (void)owner;
     return TH_FLAG_TIMESTAMP;
 }
 
-static inline void fill(struct th_delivery *delivery, th_env *env, th_term message, uint32_t flags)
+static inline void live_end_fill(struct th_delivery *delivery, th_env *env, th_term message,
+                                 uint32_t flags)
 {
     const struct th_live_end *end = end_of(delivery);
 
@@ -58,7 +59,7 @@ static inline void fill(struct th_delivery *delivery, th_env *env, th_term messa
 }
 
 /* Whose bit is set stays the same session as long as no more are created than are now. */
-static void returns_to(struct th_delivery *delivery, struct th_session *session)
+static void live_end_returns_to(struct th_delivery *delivery, struct th_session *session)
 {
     struct th_live_tracee *process = end_of(delivery)->process;
 
@@ -71,10 +72,10 @@ static void returns_to(struct th_delivery *delivery, struct th_session *session)
 static const struct th_delivery_source end_source = {
     .group = TH_GROUP_call,
     .in_thread = true,
-    .flags = flags_of,
-    .meta_flags = meta_flags,
-    .fill = fill,
-    .returns_to = returns_to,
+    .flags = live_end_flags_of,
+    .meta_flags = live_end_meta_flags,
+    .fill = live_end_fill,
+    .returns_to = live_end_returns_to,
 };
 
 static inline void deliver(struct live_end *live, uint64_t word)
@@ -94,12 +95,12 @@ static void stop_timing(struct th_live_tracee *process, uint64_t word)
                           (uint32_t)(word >> TH_REQUEST_BITS), &reading);
 }
 
-static const uint64_t *words_of(const struct th_live_wants *wants)
+static const uint64_t *live_end_words_of(const struct th_live_wants *wants)
 {
     return wants->capacity ? wants->many : wants->few;
 }
 
-static void give_up(struct th_live_wants *wants)
+static void live_end_give_up(struct th_live_wants *wants)
 {
     if (wants->capacity)
         th_free(wants->many);
@@ -118,9 +119,9 @@ static inline bool end_single(const struct th_live_end *end, struct th_live_want
                          0))
         return false;
     wants->count = 0;
-    start(&live, end);
+    live_end_start(&live, end);
     deliver(&live, word & ~(uint64_t)(TH_REQUEST_META | TH_REQUEST_RETURN_TO));
-    finish();
+    live_end_finish();
     return true;
 }
 
@@ -129,16 +130,16 @@ static __attribute__((noinline)) void end_each(const struct th_live_end *end,
 {
     struct live_end live;
 
-    start(&live, end);
+    live_end_start(&live, end);
     for (uint32_t i = wants->count; i > 0; i--) {
-        uint64_t word = words_of(wants)[i - 1];
+        uint64_t word = live_end_words_of(wants)[i - 1];
         if (word & TH_REQUEST_TIME)
             stop_timing(end->process, word);
         else
             deliver(&live, word);
     }
-    finish();
-    give_up(wants);
+    live_end_finish();
+    live_end_give_up(wants);
 }
 
 static inline void end_all(const struct th_live_end *end, struct th_live_wants *wants)
@@ -170,10 +171,10 @@ void th_live_drop(struct th_live_tracee *process, struct th_live_wants *wants)
 {
     th_progress_enter();
     for (uint32_t i = wants->count; i > 0; i--)
-        if (words_of(wants)[i - 1] & TH_REQUEST_TIME)
-            stop_timing(process, words_of(wants)[i - 1]);
+        if (live_end_words_of(wants)[i - 1] & TH_REQUEST_TIME)
+            stop_timing(process, live_end_words_of(wants)[i - 1]);
     th_progress_leave();
-    give_up(wants);
+    live_end_give_up(wants);
 }
 
 /* --- return_to --- */
@@ -188,8 +189,8 @@ void th_live_return_to(struct th_live_tracee *process, const struct th_caller *t
     process->returning_to = 0;
     if (!waiting || to->kind == TH_CALLER_UNKNOWN)
         return;
-    start(&live, &end);
+    live_end_start(&live, &end);
     th_trace_deliver_return_to(&live.delivery, &end_source, process->traced.tracing, waiting,
                                process->returning_before);
-    finish();
+    live_end_finish();
 }

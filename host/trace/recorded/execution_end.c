@@ -46,7 +46,7 @@ static uint32_t times_at_begin(const struct th_frame *entry)
 }
 
 /* The topmost physical frame ends. */
-static void end_frame(const struct leaving *l, enum th_ending ending)
+static void execution_end_end_frame(const struct leaving *l, enum th_ending ending)
 {
     struct th_frames *frames = &l->stack->frames;
     struct th_frames_bounds *bounds = &l->execution->bounds;
@@ -76,7 +76,7 @@ static void end_above(const struct leaving *l, uint32_t entry)
     if (l->stack->frames.count > entry + 1)
         l->execution->counts.repaired++;
     while (l->stack->frames.count > entry + 1)
-        end_frame(l, TH_ENDED_UNTOLD);
+        execution_end_end_frame(l, TH_ENDED_UNTOLD);
 }
 
 /* --- where each call has a record of its own: the frame stays until its last call has had it -- */
@@ -155,7 +155,7 @@ static void leave_from(struct leaving *l, th_frame_function function)
         stack->named = TH_FRAME_UNKNOWN;
         stack->at = TH_STACK_AT_UNKNOWN;
     } else if (!l->execution->each_returns) {
-        end_frame(l, l->ending);
+        execution_end_end_frame(l, l->ending);
     } else {
         /* All who want calls of the topmost frame are told, but it stays. */
         begin = th_recorded_frames_begin(frames);
@@ -180,11 +180,11 @@ static void leave_to_doubting(const struct leaving *l, th_frame_function functio
     if (stack->raised)
         stack->with_former = th_recorded_raised_to(stack, function, left);
     if (!stack->ended && stack->frames.count > left)
-        end_frame(l, TH_ENDED_UNTOLD);
+        execution_end_end_frame(l, TH_ENDED_UNTOLD);
     if (stack->frames.count > left && function != TH_FRAME_NOBODY)
         l->execution->counts.repaired++;
     while (stack->frames.count > left)
-        end_frame(l, TH_ENDED_UNTOLD);
+        execution_end_end_frame(l, TH_ENDED_UNTOLD);
     th_recorded_doubt_target(l->execution, stack, function);
     if (left > 0 && th_recorded_frames_top(&stack->frames)->function == function)
         stack->at = TH_STACK_AT_TOP;
@@ -206,7 +206,7 @@ static void leave_to(struct leaving *l, th_frame_function function)
         return;
     }
     if (!stack->ended && stack->frames.count > 0) /* a call has ended that has no other record */
-        end_frame(l, TH_ENDED_UNTOLD);
+        execution_end_end_frame(l, TH_ENDED_UNTOLD);
     if (th_recorded_executing(stack) != function) {
         entry = th_recorded_frames_find(&stack->frames, function);
         if (entry != TH_FRAMES_NONE)

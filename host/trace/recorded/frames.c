@@ -27,7 +27,7 @@ static uint32_t bucket(const struct th_frames *frames, th_frame_function functio
     return (uint32_t)th_hash_mix(function) & (frames->capacity - 1);
 }
 
-static uint32_t slot_of(const struct th_frames *frames, const struct th_frame *frame)
+static uint32_t frames_slot_of(const struct th_frames *frames, const struct th_frame *frame)
 {
     return (uint32_t)(frame - frames->slots);
 }
@@ -38,7 +38,7 @@ static void link_entry(struct th_frames *frames, struct th_frame *frame)
     uint32_t *head = &frames->heads[bucket(frames, frame->function)];
 
     frame->previous = *head;
-    *head = slot_of(frames, frame);
+    *head = frames_slot_of(frames, frame);
 }
 
 static void unlink_entry(struct th_frames *frames, const struct th_frame *frame)
@@ -90,7 +90,7 @@ static void forget_oldest(struct th_frames *frames, struct th_frames_bounds *bou
     frames->count--;
 }
 
-static void make_room(struct th_frames *frames, struct th_frames_bounds *bounds)
+static void frames_make_room(struct th_frames *frames, struct th_frames_bounds *bounds)
 {
     if (frames->count < frames->capacity && frames->count < bounds->each)
         return;
@@ -109,19 +109,19 @@ static __attribute__((noinline)) void note_recorded_caller(struct th_frames *fra
     frames->recorded[slot] = recorded;
 }
 
-static inline __attribute__((always_inline)) void add_entry(struct th_frames *frames,
-                                                            struct th_frames_bounds *bounds,
-                                                            struct th_frame frame,
-                                                            th_frame_function recorded)
+static inline __attribute__((always_inline)) void frames_add_entry(struct th_frames *frames,
+                                                                   struct th_frames_bounds *bounds,
+                                                                   struct th_frame frame,
+                                                                   th_frame_function recorded)
 {
     struct th_frame *slot;
 
-    make_room(frames, bounds);
+    frames_make_room(frames, bounds);
     slot = th_recorded_frames_at(frames, frames->count++);
     *slot = frame;
     link_entry(frames, slot);
     if (frames->recorded || recorded != TH_FRAME_UNKNOWN)
-        note_recorded_caller(frames, slot_of(frames, slot), recorded);
+        note_recorded_caller(frames, frames_slot_of(frames, slot), recorded);
 }
 
 void th_recorded_frames_part(struct th_frames *frames, struct th_frames_bounds *bounds)
@@ -132,8 +132,8 @@ void th_recorded_frames_part(struct th_frames *frames, struct th_frames_bounds *
         struct th_frame latest = *top;
         top->times--;
         latest.times = 1;
-        add_entry(frames, bounds, latest,
-                  th_recorded_frames_recorded_caller(frames, frames->count - 1));
+        frames_add_entry(frames, bounds, latest,
+                         th_recorded_frames_recorded_caller(frames, frames->count - 1));
     }
 }
 
@@ -173,7 +173,7 @@ void th_recorded_frames_push(struct th_frames *frames, struct th_frames_bounds *
         top->replaced = true;
         frame.begin = top->begin < TH_FRAME_BEGIN_MAX ? top->begin + 1 : TH_FRAME_BEGIN_MAX;
     }
-    add_entry(frames, bounds, frame, recorded);
+    frames_add_entry(frames, bounds, frame, recorded);
 }
 
 void th_recorded_frames_want_call(struct th_frames *frames, struct th_frames_bounds *bounds,

@@ -77,7 +77,7 @@ int th_recorded_recordings_count(void)
     return atomic_load_explicit(&recordings.count, memory_order_relaxed);
 }
 
-static th_term describe(th_env *env, const struct th_recording *recording)
+static th_term recordings_describe(th_env *env, const struct th_recording *recording)
 {
     const th_term keys[] = {TH_AM(name), TH_AM(records), TH_AM(lost),
                             TH_AM(gaps), TH_AM(damaged), TH_AM(interrupted)};
@@ -100,7 +100,7 @@ th_term th_recorded_streams_list(th_env *env)
     pthread_mutex_lock(&recordings.lock);
     for (const struct th_recording *one = recordings.first; one; one = one->next) {
         TH_ARRAY_GROW(elements, count, capacity);
-        elements[count++] = describe(env, one);
+        elements[count++] = recordings_describe(env, one);
     }
     pthread_mutex_unlock(&recordings.lock);
     list = th_make_list(env, elements, count);
