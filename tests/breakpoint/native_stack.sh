@@ -1,7 +1,7 @@
 #!/bin/sh
 # Stacks with native sites in them, as gdb and perf see them from outside: test_native_stack calls a
 # function that calls itself, each time through a breakpoint, whose handler calls the body.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 program=$BUILD_DIR/tests/breakpoint/test_native_stack
 # LeakSanitizer wants to be the one that traces. What the loader does meanwhile is not looked at.

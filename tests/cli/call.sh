@@ -1,6 +1,6 @@
 #!/bin/sh
 # tracehost call: what stands on the command line, what is printed where, statuses, rounds.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 counter=$samples/counter.so
 party=$BUILD_DIR/tests/plugins/party.so
@@ -314,7 +314,7 @@ esac
 
 # typed SIGNAL WHAT: types WHAT at the prompt, then sends the signal, if any.
 typed() {
-    TERM=dumb python3 tests/cli/typed "$1" "$2" "$tracehost" call "$counter"
+    TERM=dumb python3 tests/cli/lib/type_at_terminal.py "$1" "$2" "$tracehost" call "$counter"
 }
 at_terminal 'a prompt' typed '' 'X =\n  [1,\n2].\nlength(X).\n1 + .\n\n"a\nb".\nq().\n' <<'EOF'
 1> X =
@@ -354,7 +354,7 @@ tracehost call: SIGINT came
 -- status 130
 EOF
 edited() {
-    TERM=xterm HOST='' tests/cli/screen "$1" "$tracehost" call "$counter"
+    TERM=xterm HOST='' tests/cli/lib/show_screen.py "$1" "$tracehost" call "$counter"
 }
 at_terminal 'lines are edited, and have a history' edited 'lenth([ä\001\033f\033[D\033[Dg\005,\n"x\177c"]).\n\020\020\001X = \005\n\020\020\nq().\n' <<'EOF'
 1> length([ä,
@@ -381,10 +381,10 @@ tracehost call: SIGINT came
 -- status 130
 EOF
 interrupted() {
-    tests/cli/interrupted "$tracehost" call --repeat=1000000000 --threads=2 "$counter" 'ok.' 2>&1 | sed 's/[0-9][0-9]* rounds/N rounds/'
+    tests/cli/lib/interrupt.py "$tracehost" call --repeat=1000000000 --threads=2 "$counter" 'ok.' 2>&1 | sed 's/[0-9][0-9]* rounds/N rounds/'
 }
 endless() {
-    tests/cli/interrupted "$tracehost" call "$counter" '"goes on".' '(fun L() -> L() end)().' 2>&1
+    tests/cli/lib/interrupt.py "$tracehost" call "$counter" '"goes on".' '(fun L() -> L() end)().' 2>&1
 }
 expect 'SIGINT during a loop' endless <<'EOF'
 "goes on"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # call --check: what libraries do that the NIF API forbids, as it is told.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 sins=$BUILD_DIR/tests/plugins/sins.so
 installed=/usr/lib/erlang/lib

@@ -1,6 +1,6 @@
 #!/bin/sh
 # replay --check and run --check: what tracers must not do is found, and named with callback and record.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 # What leaks on purpose here, the checker tells, not the address sanitizer.
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Libraries that fork: their children end as they like, write nothing again, and are no second host.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 calls=$recordings/s01_seed_local_caller.trace
 ulimit -c 0

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Code is loaded into a host that runs: tracehost ctl load, purge, delete, modules.
-. tests/cli/report
-. tests/cli/controlled
+. tests/cli/lib/assertions.sh
+. tests/cli/lib/control_hosts.sh
 
 mkdir "$work/copies"
 export TMPDIR="$work/copies"

@@ -1,14 +1,14 @@
 #!/bin/sh
 # What bash puts in when a command line is being typed.
 # Long because: it holds whole outputs.
-. tests/cli/report
-. tests/cli/controlled
+. tests/cli/lib/assertions.sh
+. tests/cli/lib/control_hosts.sh
 
 SCRIPT=$BUILD_DIR/share/bash-completion/completions/tracehost
 TRACEHOST=$tracehost
 PROGRAM=$tracehost
 export SCRIPT TRACEHOST PROGRAM
-completed=$PWD/tests/cli/completed
+completed=$PWD/tests/cli/lib/complete.sh
 
 mkdir -p "$work/here/folder" "$work/here/empty" "$work/here/lib"
 touch "$work/here/fine.trace" "$work/here/final.c" "$work/here/folder/file.jsonl" "$work/here/two words"
@@ -60,7 +60,7 @@ $(options "$command" | sorted)
 EOF
 done
 
-expect 'what values are offered the program takes, and no others' tests/cli/documented choices "$tracehost" </dev/null
+expect 'what values are offered the program takes, and no others' tests/cli/lib/compare_manual.py choices "$tracehost" </dev/null
 
 expect 'options' completions 'tracehost dump -' \
     'tracehost dump --f' \
@@ -507,7 +507,7 @@ EOF
 printf '. "%s"\nPS1="$ "\nPATH="%s:$PATH"\n' "$SCRIPT" "$BUILD_DIR/bin" >"$work/rc"
 typed() {
     (
-        typed=$PWD/tests/cli/typed
+        typed=$PWD/tests/cli/lib/type_at_terminal.py
         cd "$work/here" || exit
         TERM=dumb "$typed" '' "$1\\001echo \\nexit\\n" bash --noprofile --rcfile "$work/rc" -i
     ) | tr -d '\r' | grep '^tracehost' | tail -n 1

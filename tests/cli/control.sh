@@ -1,8 +1,8 @@
 #!/bin/sh
 # tracehost run --control and tracehost ctl: what hosts answer. How sockets come and go stands in control_socket.sh, the
 # prompt in control_prompt.sh.
-. tests/cli/report
-. tests/cli/controlled
+. tests/cli/lib/assertions.sh
+. tests/cli/lib/control_hosts.sh
 
 # plain: figures that are another each time.
 plain() {
@@ -417,7 +417,7 @@ EOF
 commands_are_all() {
     ctl --json help | python3 -c 'import json, sys
 print("\n".join(c["command"] for c in json.load(sys.stdin)["result"]["commands"]))' >"$work/commands" &&
-        tests/cli/conforms "$schema" --commands | cmp - "$work/commands"
+        tests/cli/lib/check_schema.py "$schema" --commands | cmp - "$work/commands"
 }
 check 'the schema has the commands that there are, in their order' commands_are_all
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # --control: tracers that hang, or crash, while commands load, replace and unload them.
-. tests/cli/report
-. tests/cli/controlled
+. tests/cli/lib/assertions.sh
+. tests/cli/lib/control_hosts.sh
 
 cat >"$work/bad.c" <<'EOF'
 #include <erl_tracer.h>

@@ -1,8 +1,8 @@
 #!/bin/sh
 # What is traced is changed at full load: no event is lost for a session that stays, none comes twice. And hosts bear
 # clients that misbehave.
-. tests/cli/report
-. tests/cli/controlled
+. tests/cli/lib/assertions.sh
+. tests/cli/lib/control_hosts.sh
 
 party=$BUILD_DIR/tests/plugins/party.so
 rounds=${STRESS_CHANGES:-100}
@@ -60,7 +60,7 @@ EOF
 misbehaved() {
     under_load
     ctl attach numbered=0 -p party:loop/1
-    tests/cli/misbehaving "$socket" 1000
+    tests/cli/lib/bad_clients.py "$socket" 1000
     ctl sessions | tr -s ' ' | sed 's/[0-9]\{3,\} /N /'
     end >"$work/end" # in no subshell, which could not wait for it
     grep -v '^stderr: numbered' "$work/end"

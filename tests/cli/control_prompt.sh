@@ -1,7 +1,7 @@
 #!/bin/sh
 # The prompt of tracehost ctl, at a terminal, as a person uses it.
-. tests/cli/report
-. tests/cli/controlled
+. tests/cli/lib/assertions.sh
+. tests/cli/lib/control_hosts.sh
 
 has_terminals || {
     echo "$no_terminals"
@@ -9,9 +9,9 @@ has_terminals || {
 }
 export TERM=xterm
 
-# typed TEXT: what the terminal shows at last, as tests/cli/screen has it, of what is typed after each other.
+# typed TEXT: what the terminal shows at last, as tests/cli/lib/show_screen.py has it, of what is typed after each other.
 typed() {
-    HOST=$host tests/cli/screen "$1" "$tracehost" ctl "$socket"
+    HOST=$host tests/cli/lib/show_screen.py "$1" "$tracehost" ctl "$socket"
 }
 
 a_bank
@@ -31,7 +31,7 @@ run>  exit
 status 0
 EOF
 left_by_help() {
-    HOST=$host tests/cli/screen 'help\n' "$tracehost" ctl "$socket" | tail -n 3
+    HOST=$host tests/cli/lib/show_screen.py 'help\n' "$tracehost" ctl "$socket" | tail -n 3
 }
 expect 'as help says' left_by_help <<'EOF'
 quit, exit, Ctrl-D

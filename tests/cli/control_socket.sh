@@ -1,7 +1,7 @@
 #!/bin/sh
 # How control sockets come and go, with the hosts that serve them; and control of a replay.
-. tests/cli/report
-. tests/cli/controlled
+. tests/cli/lib/assertions.sh
+. tests/cli/lib/control_hosts.sh
 ulimit -c 0
 
 recording=samples/recordings/s04_genserver_pingpong.trace
@@ -53,7 +53,7 @@ status 129
 the socket is gone
 EOF
 interrupted() {
-    tests/cli/signalled INT "$recording" 100000 "$tracehost" replay --control="$socket" - 2>"$work/all"
+    tests/cli/lib/send_signals.py INT "$recording" 100000 "$tracehost" replay --control="$socket" - 2>"$work/all"
     echo "status $?"
     without_patience "$work/all" >&2
     test ! -e "$socket" && echo 'the socket is gone'

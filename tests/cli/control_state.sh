@@ -1,7 +1,7 @@
 #!/bin/sh
 # A state that is an expression is evaluated once, whoever attaches the tracer; a signal ends that.
-. tests/cli/report
-. tests/cli/controlled
+. tests/cli/lib/assertions.sh
+. tests/cli/lib/control_hosts.sh
 
 # deposits: the balance grows with each evaluation.
 once='as_state=begin bank:deposit(alice, 1), trace end'
@@ -30,7 +30,7 @@ LINES
 endless() {
     command=$1
     shift
-    tests/cli/interrupted "$tracehost" "$command" -t 'count=(fun F() -> F() end)()' "$@"
+    tests/cli/lib/interrupt.py "$tracehost" "$command" -t 'count=(fun F() -> F() end)()' "$@"
 }
 expect 'SIGINT, in a replay' endless replay "$recordings/s01_seed_local_caller.trace" <<'LINES'
 -- stderr

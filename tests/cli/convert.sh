@@ -1,6 +1,6 @@
 #!/bin/sh
 # Recordings are the same bytes again after they were JSON lines.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 # there_and_back STREAM BYTES
 there_and_back() {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Tracers that crash, hang or end the program are named, with the event; what was written before is there.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 calls=$recordings/s01_seed_local_caller.trace
 ulimit -c 0
@@ -334,7 +334,7 @@ status 139
 0
 -- status 1
 EOF
-    expect 'a crash between callbacks' tests/cli/signalled SEGV "$calls" 200 "$tracehost" replay - <<'EOF'
+    expect 'a crash between callbacks' tests/cli/lib/send_signals.py SEGV "$calls" 200 "$tracehost" replay - <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
 -- status 139

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Damaged and unreadable streams: what is said, the exit status, and what came before the damage.
 # Long because: it holds whole outputs.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 calls=$recordings/s01_seed_local_caller.trace
 

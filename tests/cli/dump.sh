@@ -1,6 +1,6 @@
 #!/bin/sh
 # `tracehost dump` prints what io:format("~0p.~n") of a real node printed for the same recordings.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 # same TRACE TEXT
 same() {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Text for people in the user's encoding; formats for programs in the same one always.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 # The same bytes under both locales.
 same() {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Failures that tracers report by th_tracer_failed(), and what they are told of what has not begun (th_attach_pending()).
-. tests/cli/report
-. tests/cli/controlled
+. tests/cli/lib/assertions.sh
+. tests/cli/lib/control_hosts.sh
 
 cat >"$work/two.jsonl" <<'LINES'
 {"tracee":"<0.1.0>","tag":"receive","term":"a"}

@@ -1,6 +1,6 @@
 #!/bin/sh
 # What libraries hear of the program's end: options of enif_set_option().
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 cat >"$work/ending.c" <<'EOF'
 #include <erl_nif.h>
@@ -68,7 +68,7 @@ unload with its data
 tracehost call: 3 rounds of 3 processes, 0 evaluations failed
 EOF
 at_sigint() {
-    tests/cli/interrupted "$tracehost" call --repeat=1000000000 "$work/ending.so" 'ok.' 2>"$work/errors"
+    tests/cli/lib/interrupt.py "$tracehost" call --repeat=1000000000 "$work/ending.so" 'ok.' 2>"$work/errors"
 }
 expect 'SIGINT is an end, too' at_sigint <<'EOF'
 ok

@@ -1,7 +1,7 @@
 #!/bin/sh
 # What the program says of itself.
 # Long because: the whole help of each command stands here.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 expect '--help' "$tracehost" --help <<'EOF'
 Usage: tracehost COMMAND [OPTION...] [ARGUMENT...]

@@ -1,7 +1,7 @@
 #!/bin/sh
 # A debugger that stops at th_breakpoint_hit() stops at each hit, in a debug build: elsewhere the way of
 # most hits is inlined (host/breakpoint/fast_hit.h).
-. tests/cli/compiled
+. tests/cli/lib/compiled_plugins.sh
 
 # LeakSanitizer wants to be the one that traces.
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" HOME="$work"

@@ -1,10 +1,10 @@
 #!/bin/sh
 # Every figure that dbg:trace_client counted in the recordings is found by `tracehost info`.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 # counts STREAM COUNTS
 counts() {
-    python3 tests/cli/info_counts.py "$tracehost" "$1" "$2"
+    python3 tests/cli/lib/info_counts.py "$tracehost" "$1" "$2"
 }
 
 for trace in "$recordings"/*.trace; do

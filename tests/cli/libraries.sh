@@ -1,6 +1,6 @@
 #!/bin/sh
 # Libraries that are refused, and `tracehost tracers`.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 calls=$recordings/s01_seed_local_caller.trace
 

@@ -1,9 +1,9 @@
 #!/bin/sh
 # tcp://HOST:PORT: what the commands say and do of connections. tests/oracle/live_node.sh has real nodes,
 # tests/replay all that a connection may do.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
-served=tests/cli/served
+served=tests/cli/lib/serve_node.py
 calls=$recordings/s01_seed_local_caller.trace
 from=tcp://127.0.0.1:PORT
 
@@ -186,7 +186,7 @@ EOF
 # It goes on while nothing comes, and tells losses.
 progress() {
     printf '\001\000\000\011\055' | cat - "$calls" >"$work/dropped"
-    $served "$work/dropped:1.4" -- tests/cli/terminal 1 "$tracehost" replay -t count,output=/dev/null "$from" |
+    $served "$work/dropped:1.4" -- tests/cli/lib/watch_terminal.py 1 "$tracehost" replay -t count,output=/dev/null "$from" |
         sed 's|\(tcp[^\\]*\\e\[K\\r\)\1*|\1|; s|[0-9]*/s|N/s|; s|\(tcp[^\\]*\\e\[K\\r\)[^t]*tcp[^\\]*\\e\[K\\r|\1|'
 }
 at_terminal 'progress of a node that is silent' progress <<'EOF'

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Code is loaded that has no room for the breakpoints of the code before it: calls from other modules go on being met, and
 # which are not is answered.
-. tests/cli/report
-. tests/cli/controlled
+. tests/cli/lib/assertions.sh
+. tests/cli/lib/control_hosts.sh
 
 cat >"$work/roomy.c" <<'END'
 #include <erl_nif.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The manual pages: they say what --help says, are good ones, and their examples do what they say.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 man=$BUILD_DIR/share/man
 pages=$(cd "$man" && echo man*/*)
@@ -18,8 +18,8 @@ EOF
 
 # --- What they say
 
-expect 'the pages of commands say what --help says' tests/cli/documented compare "$tracehost" "$man" </dev/null
-expect 'what they refer to is there' tests/cli/documented references "$man" </dev/null
+expect 'the pages of commands say what --help says' tests/cli/lib/compare_manual.py compare "$tracehost" "$man" </dev/null
+expect 'what they refer to is there' tests/cli/lib/compare_manual.py references "$man" </dev/null
 
 # A comparison that finds nothing may not look.
 worse() {
@@ -34,8 +34,8 @@ worse() {
         rm tracehost-call.1
         cp tracehost-run.1 tracehost-ran.1
     )
-    tests/cli/documented compare "$tracehost" "$work/man"
-    tests/cli/documented references "$work/man"
+    tests/cli/lib/compare_manual.py compare "$tracehost" "$work/man"
+    tests/cli/lib/compare_manual.py references "$work/man"
 }
 expect 'what is wrong is found' worse <<'EOF'
 tracehost.1: COMMANDS are not those of --help
@@ -60,7 +60,7 @@ fields() {
     sed -n '/^| `tracehost` |/,/^$/ s/^| `\([a-z]*\)` |.*/\1/p' samples/README.md
     sed -n 's/^    X(\([a-z_]*\), TH_JSON.*/\1/p' host/replay/json_lines.h
 }
-expect 'tracehost-jsonl(5) has every field' tests/cli/documented fields "$man/man5/tracehost-jsonl.5" <<EOF
+expect 'tracehost-jsonl(5) has every field' tests/cli/lib/compare_manual.py fields "$man/man5/tracehost-jsonl.5" <<EOF
 $(fields)
 EOF
 
@@ -95,7 +95,7 @@ examples() {
         # shellcheck disable=SC2016
         echo '$ export PATH=$PWD/build/release/bin:$PATH PKG_CONFIG_PATH=build/release/lib/pkgconfig'
         echo '```'
-        tests/cli/documented examples "$man/$1"
+        tests/cli/lib/compare_manual.py examples "$man/$1"
     } >"$work/page.md"
     tests/samples/walkthrough "$work/page.md"
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Match specifications, tried from the command line.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 expect 'a match' "$tracehost" match "[{['\$1',b],[{is_atom,'\$1'}],[{message,'\$1'},{return_trace}]}]" '[a,b]' <<'EOF'
 {ok,a,[return_trace],[]}

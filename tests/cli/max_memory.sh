@@ -1,6 +1,6 @@
 #!/bin/sh
 # What takes more memory to read than --max-memory allows is skipped, by all commands that read streams.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 # A list of 20 million elements, 320 MB and more, in 20 kB of a compressed term; one of five million in 10 MB of text; a record and a line of
 # 20 MB. Each stands between two small events.

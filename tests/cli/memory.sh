@@ -1,6 +1,6 @@
 #!/bin/sh
 # Memory does not grow with the stream: fifty times a recording takes no more than one, and 32 MiB are enough.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 recording=$recordings/s11_mnesia_arity.trace
 for i in 0 1 2 3 4 5 6 7 8 9; do

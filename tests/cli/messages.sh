@@ -1,6 +1,6 @@
 #!/bin/sh
 # `tracehost replay -p send` and `-p receive`: recorded messages, as far as patterns let them pass.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 event() {
     echo "{\"tracee\":\"<0.1.0>\",\"tag\":\"$1\",\"term\":\"$2\"$3}"

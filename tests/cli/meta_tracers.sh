@@ -1,6 +1,6 @@
 #!/bin/sh
 # `tracehost replay -p ... --kind=meta --meta-tracer`: tracers of patterns, besides those of sessions.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 replay() {
     "$tracehost" replay "$@"

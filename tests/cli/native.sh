@@ -1,6 +1,6 @@
 #!/bin/sh
 # tracehost run: calls that C functions make of each other meet breakpoints in machine code.
-. tests/cli/compiled
+. tests/cli/lib/compiled_plugins.sh
 
 compile "$work/fib.so" plugins/fib/fib.c "$CC" -O2 || exit 1
 compile "$work/locals.so" tests/plugins/locals.c "$CC" -O2 || exit 1

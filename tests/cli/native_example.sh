@@ -1,6 +1,6 @@
 #!/bin/sh
 # tracehost run: OTP's example of callers, made of C functions that call each other (plugins/spec_example).
-. tests/cli/compiled
+. tests/cli/lib/compiled_plugins.sh
 
 compile "$work/spec_example.so" plugins/spec_example/spec_example.c "$CC" -O2 || exit 1
 

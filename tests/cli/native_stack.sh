@@ -1,7 +1,7 @@
 #!/bin/sh
 # Stacks of a traced run as gdb and perf see them from outside: each call of fib's down/1 goes through a
 # breakpoint, whose handler calls the body. tests/breakpoint/native_stack.sh is about single instructions.
-. tests/cli/compiled
+. tests/cli/lib/compiled_plugins.sh
 
 # LeakSanitizer wants to be the one that traces. perf keeps a cache below HOME.
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" HOME="$work"

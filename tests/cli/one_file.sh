@@ -1,7 +1,7 @@
 #!/bin/sh
 # A file that a tracer writes is no other tracer's, by whatever name: the second one is refused before anything is opened.
-. tests/cli/report
-. tests/cli/controlled
+. tests/cli/lib/assertions.sh
+. tests/cli/lib/control_hosts.sh
 
 one=$recordings/s01_seed_local_caller.trace
 ln -s k "$work/link"

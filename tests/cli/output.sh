@@ -1,6 +1,6 @@
 #!/bin/sh
 # Where output goes: files that appear as a whole or not at all, devices, a full disk.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 calls=$recordings/s01_seed_local_caller.trace
 long=$recordings/s09_collections_return.trace

@@ -1,7 +1,7 @@
 #!/bin/sh
 # `tracehost replay -p`: recorded calls traced again, with other patterns.
 # Long because: it holds whole outputs.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 seed=$recordings/s01_seed_local_caller.trace
 exceptions=$recordings/s03_exceptions_return_to.trace

@@ -1,6 +1,6 @@
 #!/bin/sh
 # `tracehost plugins`.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 compile() {
     cat >"$work/$1.c"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # tracehost probes, and run --probe.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 party=$BUILD_DIR/tests/plugins/party.so
 
@@ -73,9 +73,9 @@ END
 
 # --- what are no such files ---
 
-expect 'no ELF file' "$tracehost" probes tests/cli/report </dev/null <<'END'
+expect 'no ELF file' "$tracehost" probes tests/cli/lib/assertions.sh </dev/null <<'END'
 -- stderr
-tracehost probes: tests/cli/report has no probes that can be read
+tracehost probes: tests/cli/lib/assertions.sh has no probes that can be read
   it is no ELF file
 -- status 3
 END

@@ -1,7 +1,7 @@
 #!/bin/sh
 # A live run that jsonl records, and a replay of the recording with the same patterns: callback by callback the same
 # calls, callers, returns, messages and times.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 plugins=$BUILD_DIR/tests/plugins
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # What a tracer is told of the streams that it gets, in its callbacks, when it is loaded and when it is unloaded.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 {
     echo '{"tag":"call","tracee":"<0.1.0>","term":"{m,f,0}"}'

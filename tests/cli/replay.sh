@@ -1,7 +1,7 @@
 #!/bin/sh
 # `tracehost replay`: tracers, their states, flags, clocks, times, streams.
 # Long because: it holds whole outputs.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 calls=$recordings/s01_seed_local_caller.trace
 messages=$recordings/s18_ms_messages.trace

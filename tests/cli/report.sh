@@ -1,6 +1,6 @@
 #!/bin/sh
 # `tracehost report`: where the page goes, what it is called, what is refused, what becomes of damaged streams.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 wrapped=$PWD/$recordings/wrap
 calls=$work/s01_seed_local_caller.trace
@@ -239,7 +239,7 @@ of_files() {
     for _ in $(seq 200); do cat "$recordings/s04_genserver_pingpong.trace"; done >"$work/long.trace"
     set --
     for _ in $(seq 70); do set -- "$@" "$work/long.trace"; done
-    tests/cli/interrupted "$tracehost" report -o "$work/here/page.html" "$@" 2>"$work/said"
+    tests/cli/lib/interrupt.py "$tracehost" report -o "$work/here/page.html" "$@" 2>"$work/said"
     echo "status $?"
     sed 's/after [0-9]* records/after N records/' "$work/said"
     ls -A "$work/here" && cat "$work/here/page.html"
@@ -253,7 +253,7 @@ old
 EOF
 of_a_pipe() {
     old_ones
-    tests/cli/signalled INT "$calls" 500 "$tracehost" report -o "$work/here/page.html" -
+    tests/cli/lib/send_signals.py INT "$calls" 500 "$tracehost" report -o "$work/here/page.html" -
     echo "status $?"
     ls -A "$work/here"
     of "$work/here/page.html" interrupted streams

@@ -1,6 +1,6 @@
 #!/bin/sh
 # tracehost run: results, exceptions, how a run ends. What tracers are told stands in run_traced.sh.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 party=$BUILD_DIR/tests/plugins/party.so
 ulimit -c 0
@@ -122,7 +122,7 @@ done
 EOF
 
 # Signals come once it waits.
-expect 'SIGINT' tests/cli/interrupted "$tracehost" run -t "text,output=$work/trace" "$party" \
+expect 'SIGINT' tests/cli/lib/interrupt.py "$tracehost" run -t "text,output=$work/trace" "$party" \
     'party:loop(100000000000)' <<'EOF'
 -- stderr
 tracehost run: SIGINT came

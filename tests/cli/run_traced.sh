@@ -1,6 +1,6 @@
 #!/bin/sh
 # tracehost run: what tracers are told of a run.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 party=$BUILD_DIR/tests/plugins/party.so
 ulimit -c 0

@@ -1,6 +1,6 @@
 #!/bin/sh
 # `tracehost replay`: sessions of several tracers, and whom each of them traces.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 procs=$recordings/s13_procs.trace
 pingpong=$recordings/s04_genserver_pingpong.trace

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Settings that tracers declare: what is wrong is refused before anything is written; they are shown, and completed.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 one=$recordings/s01_seed_local_caller.trace
 copy=$work/copy.trace

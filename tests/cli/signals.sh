@@ -1,10 +1,10 @@
 #!/bin/sh
 # Signals: what was read counts, what was written is there, no half of a file is left.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 calls=$recordings/s01_seed_local_caller.trace
 long=$recordings/s22_killed_vm.trace
-signalled=tests/cli/signalled
+signalled=tests/cli/lib/send_signals.py
 
 # --- while the program waits for input ---
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Tail calls whose returns are all wanted, as of a loop that never returns: memory is bounded, and what
 # was not kept is told.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 # tail_calls N: a call, N tail calls of two functions in turn, and their return, as JSON lines.
 tail_calls() {

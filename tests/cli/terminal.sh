@@ -1,6 +1,6 @@
 #!/bin/sh
 # On a terminal: progress after one second, on stderr, and colours.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 has_terminals || {
     echo "$no_terminals"
@@ -9,7 +9,7 @@ has_terminals || {
 
 calls=$recordings/s01_seed_local_caller.trace
 many=$recordings/s04_genserver_pingpong.trace
-terminal=tests/cli/terminal
+terminal=tests/cli/lib/watch_terminal.py
 
 # --- progress ---
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # --top, as a person sees it: in tmux, whose panes are terminals that can be read.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 if ! command -v tmux >/dev/null; then
     echo 'no tmux here'
@@ -221,7 +221,7 @@ connected() {
     cat >"$work/connect" <<'EOF'
 exec tracehost replay --top=100ms -t count "tcp://127.0.0.1:$1" >/dev/tty 2>&1
 EOF
-    opens "tests/cli/served $pingpong:60 -- sh $work/connect PORT" 100
+    opens "tests/cli/lib/serve_node.py $pingpong:60 -- sh $work/connect PORT" 100
     sees '  437 calls  30 of 30' && sees '0.1 MB, 719 records, 0/s: tcp://127.0.0.1:' && ! screen | grep ENDED &&
         presses q && left 0
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Command lines that make no sense.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 no_command() {
     "$tracehost" >"$work/out" 2>"$work/err"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Patterns of functions that are not loaded yet, and of all that come.
-. tests/cli/report
-. tests/cli/controlled
+. tests/cli/lib/assertions.sh
+. tests/cli/lib/control_hosts.sh
 
 # begun PATTERN...: a host that calls counter:new/0 as soon as there is one.
 begun() {

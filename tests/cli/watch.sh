@@ -1,6 +1,6 @@
 #!/bin/sh
 # --watch: a tracer is edited and compiled while the host runs.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 folder=$work/made
 mkdir "$folder"

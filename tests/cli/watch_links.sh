@@ -1,7 +1,7 @@
 #!/bin/sh
 # --watch: files behind symbolic links.
-. tests/cli/report
-. tests/cli/worded
+. tests/cli/lib/assertions.sh
+. tests/cli/lib/watched_plugin.sh
 
 for word in one two three four five six seven; do
     for kind in tracer plugin; do

@@ -1,7 +1,7 @@
 #!/bin/sh
 # --watch: a plugin is edited and compiled while the host runs its functions.
-. tests/cli/report
-. tests/cli/controlled
+. tests/cli/lib/assertions.sh
+. tests/cli/lib/control_hosts.sh
 
 folder=$work/made
 mkdir "$folder"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # --watch: files that are being written are left alone until they are closed, and end no host, however they are written.
-. tests/cli/report
-. tests/cli/worded
+. tests/cli/lib/assertions.sh
+. tests/cli/lib/watched_plugin.sh
 
 for word in one two three last; do
     make tracer $word "$work/tracer.$word"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # jiffy, as Debian ships it, decodes and encodes 1000 documents, called by another library through the host: it
 # is called as often as that library says; and under global trace the tracer `count` counts the same.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 jiffy=$(ls /usr/lib/erlang/lib/jiffy-*/priv/jiffy.so 2>/dev/null)
 [ -n "$jiffy" ] || { echo 'no jiffy.so (Debian: erlang-jiffy)'; exit 77; }

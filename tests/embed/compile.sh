@@ -1,7 +1,7 @@
 #!/bin/sh
 # The header and the samples compile as C and C++, without a warning, by every compiler that is here, with what
 # pkg-config says; and what libtracehost exports is what the header declares.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 ln -s "$BUILD_DIR" "$work/build" # its path may have blanks, at which the shell takes flags apart
 export PKG_CONFIG_PATH="$work/build/lib/pkgconfig"

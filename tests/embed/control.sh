@@ -1,8 +1,8 @@
 #!/bin/sh
 # A program that is the host itself opens a control socket, and tracehost ctl talks to it; it watches the files of its
 # tracers.
-. tests/cli/report
-. tests/cli/controlled
+. tests/cli/lib/assertions.sh
+. tests/cli/lib/control_hosts.sh
 
 case $BUILD_DIR in
 */release | */debug) ;;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # A program that asked for the guard is told who crashed it; its own exit, while there are tracers, is its own.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 export TRACEHOST_PATH="$samples"
 calls=$recordings/s01_seed_local_caller.trace

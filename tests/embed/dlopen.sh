@@ -1,6 +1,6 @@
 #!/bin/sh
 # libtracehost.so is opened by programs that were not linked with it: one in C, and Python.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 library=$BUILD_DIR/lib/libtracehost.so
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Terms as Erlang text in both encodings: as `erl +pc latin1` prints them with ~0p, and `erl +pc unicode` with ~0tp.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 terms=$PWD/tests/oracle/encoding.txt
 library=$BUILD_DIR/tests/plugins/sins.so

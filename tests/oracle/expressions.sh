@@ -1,7 +1,7 @@
 #!/bin/sh
 # Expressions by tracehost call and by the erl_eval of a real BEAM: they end alike, but for those that a later one than
 # OTP 25 evaluates otherwise, which are told below, and whose table is "Where OTP 27 differs" of plugin_api/README.md.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 library=$BUILD_DIR/samples/counter.so
 script=tests/oracle/expressions.escript

@@ -2,8 +2,8 @@
 # Libraries that ask for it hear of a real BEAM's halt, and of the end of tracehost run, alike: which of them, in what order,
 # and what is waited for. A BEAM halts without unloading anything, and here libraries are unloaded then: these lines, which are
 # the last ones, are told apart.
-. tests/cli/report
-. tests/cli/controlled
+. tests/cli/lib/assertions.sh
+. tests/cli/lib/control_hosts.sh
 
 code=tests/oracle/halt
 PATH=$SOURCE_DIR/build/otp27/bin:$PATH

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Real nodes that send to a trace port: what came and what they dropped is what they counted; one is killed, one
 # is taken up again, one goes on in the middle of a message.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 command -v escript >/dev/null || { echo 'no escript (Debian: erlang-base)'; exit 77; }
 erl -noinput -boot no_dot_erlang -eval 'halt(case code:which(dbg) of non_existing -> 1; _ -> 0 end)' ||

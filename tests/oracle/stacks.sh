@@ -1,6 +1,6 @@
 #!/bin/sh
 # Stacks of what a BEAM records with `return_to`, where some functions are traced and others are not, against the true ones.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 command -v erlc >/dev/null || { echo 'no erl (Debian: erlang-base)'; exit 77; }
 erlc -o "$work" tests/oracle/stacks/stacks.erl || exit 1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Every probe that fires of what happens in the host, as gdb sees it, which reads the notes, raises the
 # semaphores and finds the arguments by itself.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 party=$BUILD_DIR/tests/plugins/party.so
 # LeakSanitizer wants to be the one that traces.

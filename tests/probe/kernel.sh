@@ -1,6 +1,6 @@
 #!/bin/sh
 # Probes as the kernel's tracing sees them, through bpftrace and perf, where it is let: who may not is skipped.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 # LeakSanitizer wants to be the one that traces. perf keeps a cache below HOME.
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" HOME="$work"

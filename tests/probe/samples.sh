@@ -1,7 +1,7 @@
 #!/bin/sh
 # The scripts in samples/probes: bpftrace and SystemTap find their probes in the program and the library, and
 # everything else in order. They need not be let run here.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 ln -s "$BUILD_DIR" "$work/build" # bpftrace takes no blanks, which the path of a checkout may have
 tracehost=$work/build/bin/tracehost

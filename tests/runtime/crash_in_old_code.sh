@@ -1,7 +1,7 @@
 #!/bin/sh
 # A crash in old code names its functions, its generation, and the lines of its own source, though other code has
 # come since.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 ulimit -c 0
 flags="-O1 -g -fPIC -shared -Iplugin_api"

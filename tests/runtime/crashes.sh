@@ -1,7 +1,7 @@
 #!/bin/sh
 # Functions that crash on a scheduler or dirty thread are named, with their arguments; what was written before is
 # there.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 runner=$BUILD_DIR/tests/plugins/runner.so
 ulimit -c 0

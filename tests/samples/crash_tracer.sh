@@ -1,6 +1,6 @@
 #!/bin/sh
 # Each way to crash, in each callback: named, with the event; what was written before is not lost.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 : "${BUILD_DIR:=build/release}"
 folder=$BUILD_DIR/samples

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The erl_tracer manual's tracer, compiled with both headers: over a recording, and in a real BEAM.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 : "${BUILD_DIR:=build/release}" "${CC:=gcc}" "${OTP_INCLUDE=/usr/lib/erlang/usr/include}"
 source=samples/tracers/erl_msg_tracer.c

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The tracer that disarms what it has seen enough of; in a real BEAM it goes on without that.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 : "${BUILD_DIR:=build/release}" "${CC:=gcc}" "${OTP_INCLUDE=/usr/lib/erlang/usr/include}"
 source=samples/tracers/first_calls.c

@@ -1,6 +1,6 @@
 #!/bin/sh
 # samples/quickstart, where all is installed and built: from any folder, in less than a screen.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 : "${BUILD_DIR:=build/release}"
 top=$work/top

@@ -1,6 +1,6 @@
 #!/bin/sh
 # samples/record.sh makes recordings with a real Erlang shell, and with Elixir's.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 if ! command -v erl >/dev/null; then
     skip 'samples/record.sh' 'no Erlang here'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Every tracer that ships, with events as no node sends them: none crashes, loses its output or writes what its format does not
 # allow. STRESS_SEEDS=N tries N streams in place of a few.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 # A program that reads what each writes, by its settings.
 read_by() {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The plugin `bank`: the same answers here and from its twin in Erlang; many customers at once; in a real BEAM.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 . tests/shipped/answers
 
 reported=embezzled

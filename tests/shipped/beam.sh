@@ -1,6 +1,6 @@
 #!/bin/sh
 # The tracers that ship, in a real BEAM.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 : "${BUILD_DIR:=build/release}"
 tracers=$BUILD_DIR/lib/tracehost/tracers

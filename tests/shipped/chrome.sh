@@ -1,6 +1,6 @@
 #!/bin/sh
 # The tracer `chrome`: its events keep the format's rules, and are as many as were recorded.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 cat >"$work/calls.jsonl" <<'LINES'
 {"ts":1000000000,"tracee":"<0.1.0>","tag":"register","term":"server"}

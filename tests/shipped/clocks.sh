@@ -1,6 +1,6 @@
 #!/bin/sh
 # Two clocks in one recording: each has one zero in all tracers, its first time, whatever is filtered.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 # The first two records are filtered out.
 cat >"$work/clocks.jsonl" <<'LINES'

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The tracer `count`: both tables against what OTP counted, settings, sessions side by side.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 expect 'tags and functions' "$tracehost" replay -t count,top=3 "$recordings/s03_exceptions_return_to.trace" <<'LINES'
       events       %  tag

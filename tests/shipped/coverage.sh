@@ -1,6 +1,6 @@
 #!/bin/sh
 # The tracer `coverage`: what was called, what never was, in three formats; and that it disarms.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 expect 'what a recording calls' "$tracehost" replay -t coverage "$recordings/s03_exceptions_return_to.trace" <<'LINES'
 called   erlang:list_to_atom/1

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The plugin `fib`: the same answers here and in a real BEAM.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 . tests/shipped/answers
 
 answers fib "$plugins/fib"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The plugin `files`: the same answers here and from its twin in Erlang, in a folder of their own; in a real BEAM; and what
 # the probes tell of a rename, line for line as OTP's document has it.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 . tests/shipped/answers
 
 mkdir "$work/top" "$work/top/folder"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The tracer `flame`: own times by stack, against a computation of its own; what it repairs; its picture, in a browser.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 . tests/shipped/browser
 
 expect 'tail calls take the place of their callers' "$tracehost" replay -t flame,by=calls \

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The plugin `json`: the same answers here and in a real BEAM, generated cases against jiffy.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 . tests/shipped/answers
 
 answers json "$plugins/json"

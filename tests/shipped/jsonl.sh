@@ -1,6 +1,6 @@
 #!/bin/sh
 # The tracer `jsonl`: what is read back from its lines is what was recorded.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 # again STREAM OPTION...: replays into $work/again.jsonl; damage was told and is no news.
 again() {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The tracer `msg`: who sends to whom, and nothing else.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 expect 'messages of a recording' "$tracehost" replay -t msg "$recordings/file_open.trace" <<'LINES'
 <0.84.0> -> <0.66.0>

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The tracer `otlp`: whole outputs, the protocol's rules, and the spans of recordings against another way of finding them.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 unset OTEL_SERVICE_NAME
 
 # A line of the output in many.

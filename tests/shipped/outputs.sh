@@ -1,8 +1,8 @@
 #!/bin/sh
 # The files of the tracers that ship: one that cannot be opened or written is a failure, nothing is torn, and what is there
 # stays until the command is known to be possible.
-. tests/cli/report
-. tests/cli/controlled
+. tests/cli/lib/assertions.sh
+. tests/cli/lib/control_hosts.sh
 
 one=$recordings/s04_genserver_pingpong.trace
 as_they_go='text msg jsonl trace_port chrome otlp'
@@ -163,9 +163,9 @@ done
 check 'impossible: another tracer is not there' untouched replay $all -t ./none.so "$one"
 check 'impossible: the stream is not there' untouched replay $all "$work/none.trace"
 check 'impossible: another stream is not there' untouched replay $all "$one" "$work/none.trace"
-check 'impossible: another stream is no stream' untouched replay $all "$one" tests/cli/report
+check 'impossible: another stream is no stream' untouched replay $all "$one" tests/cli/lib/assertions.sh
 check 'impossible: another output' untouched replay $all -t text,output="$work/no/file" "$one"
-check 'impossible: a stream is no stream' untouched replay $all tests/cli/report
+check 'impossible: a stream is no stream' untouched replay $all tests/cli/lib/assertions.sh
 check 'impossible: to stdout' untouched replay -t text -t count -t chrome -t jsonl -t sequence -t report "$work/none.trace"
 check 'impossible: in a run' untouched run $all -t ./none.so spec_example 'spec_example:main(3).'
 check 'impossible: a pattern in a run' untouched run $all -p spec_example:main/1 --kind=meta --meta-tracer=./none.so \

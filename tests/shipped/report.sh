@@ -1,6 +1,6 @@
 #!/bin/sh
 # The tracer `report`: its data, against a computation of its own; what it keeps and what it lets go of; its page, as a file.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 large=../shared/recordings/large
 
 # data [MEMBER...] -- STREAM...: of the page of these.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The page that `report` makes, in a browser: what is in it, sorting, searching, zooming, by keys and by the mouse; that it asks
 # for nothing, and that nothing in a recording becomes markup.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 . tests/shipped/browser
 
 if [ "$browser" = none ]; then
@@ -205,7 +205,7 @@ All 1.05 ms
 LINES
 
 interrupted() {
-    tests/cli/signalled INT "$recordings/s01_seed_local_caller.trace" 500 "$tracehost" report -o "$work/page.html" - \
+    tests/cli/lib/send_signals.py INT "$recordings/s01_seed_local_caller.trace" 500 "$tracehost" report -o "$work/page.html" - \
         2>"$work/told"
     on_page "$work/page.html" <<'STEPS'
 wait document.documentElement.dataset.drawn !== undefined

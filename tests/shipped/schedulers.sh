@@ -1,6 +1,6 @@
 #!/bin/sh
 # Each tracer that ships, live on four schedulers: what it writes is as much as the tracer `count` was told of in the same run.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 party=$BUILD_DIR/tests/plugins/party.so
 
 # 12 processes that call, 12 that talk with a server, and 12 that end in an exception; nobody is left when the last expression is done.

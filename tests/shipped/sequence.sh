@@ -1,6 +1,6 @@
 #!/bin/sh
 # The tracer `sequence`: who sends what to whom, as Mermaid and as a picture, which a browser opens.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 . tests/shipped/browser
 
 cat >"$work/messages.jsonl" <<'LINES'

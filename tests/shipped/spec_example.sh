@@ -1,6 +1,6 @@
 #!/bin/sh
 # The plugin `spec_example`: what its functions answer, here and in a real BEAM.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 . tests/shipped/answers
 
 answers spec_example "$plugins/spec_example"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The stacks of the tracers `time` and `flame`, and that of call_time: one table of events for all.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 python3 tests/shipped/stack_cases.py "$tracehost" tests/support/stack_cases "$work" >"$work/results" || fail 'the table is read'
 while read -r line; do

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The tracer `text`: a line for each tag; times, options, colours, settings.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 unset CLICOLOR_FORCE NO_COLOR
 
 cat >"$work/tags.jsonl" <<'LINES'

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The tracer `time`: tables, and the figures of recordings against another way of summing them up.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 measured() {
     "$tracehost" replay -t "time,$1" "$recordings/$2.trace"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The tracer `trace_port`: what it writes is what was recorded, here and for OTP's dbg.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 # again STREAM OPTION...: replays into $work/again.trace; damage was told and is no news.
 again() {

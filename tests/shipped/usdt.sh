@@ -1,6 +1,6 @@
 #!/bin/sh
 # The tracer `usdt`: which probes events hit, as gdb sees them.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 # LeakSanitizer wants to be the one that traces.
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"

@@ -41,5 +41,5 @@ a_bank() {
 
 # conforms COMMAND: stdin, answers to it, has what the schema says.
 conforms() {
-    tests/cli/conforms "$schema" "$1"
+    tests/cli/lib/check_schema.py "$schema" "$1"
 }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# completed LINE...: what bash would put in at the end of each LINE, and with which options of compopt: its
+# complete.sh LINE...: what bash would put in at the end of each LINE, and with which options of compopt: its
 # function is called as bash calls it. SCRIPT is the completion, PROGRAM
 # what completes; CURSOR where it is, if not at the end; BREAKS other COMP_WORDBREAKS.
 # shellcheck disable=SC1090

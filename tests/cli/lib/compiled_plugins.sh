@@ -1,5 +1,5 @@
 # Sourced by the tests of breakpoints in machine code: plugins, compiled as their authors would.
-. tests/cli/report
+. tests/cli/lib/assertions.sh
 
 # The shell takes what pkg-config prints apart at blanks, which the path of a checkout may have.
 ln -s "$BUILD_DIR" "$work/build"
