@@ -29,8 +29,7 @@ void th_nif_env_sent(ErlNifEnv *env, const char *function);
 /* Raises REASON in ENV; what the function that raises returns. */
 ERL_NIF_TERM th_nif_raise(ErlNifEnv *env, ERL_NIF_TERM reason);
 
-/* --- Binaries (nif_binaries.c) -----------------------------------------------------------------
- */
+/* --- Binaries (nif_binaries.c) ---------------------------------------------------------------- */
 
 enum th_nif_binary_taker {
     TH_NIF_REALLOC_BINARY,
@@ -47,8 +46,7 @@ void th_nif_binary_set(ErlNifBinary *bin, size_t size, unsigned char *data, void
  * that it must not: then nothing is to be done. */
 bool th_nif_binary_take(ErlNifBinary *bin, enum th_nif_binary_taker taker);
 
-/* --- Locks and threads (nif_locks.c) -----------------------------------------------------------
- */
+/* --- Locks and threads (nif_locks.c) ---------------------------------------------------------- */
 
 /* A lock's name lies behind it, in the same memory. */
 struct ErlDrvMutex_ {

@@ -416,8 +416,7 @@ enum th_status th_etf_decode(th_env *env, const unsigned char *data, size_t size
     return TH_OK;
 }
 
-/* --- {Atom, Atom, SmallInteger} without what it takes to follow nested terms -------------------
- */
+/* --- {Atom, Atom, SmallInteger} without what it takes to follow nested terms ------------------ */
 
 enum {
     LEAST_MFA = 2 + 2 * 2 + 2 /* bytes of such a term: a tuple's tag, empty atoms, an integer */

@@ -35,7 +35,7 @@ stops_at_each_hit() {
 shows_who_calls() {
     in_gdb 'fib:depth(5)' '-p fib:down/1' 'break th_breakpoint_hit' run backtrace
     grep -q '^#0 .*th_breakpoint_hit' "$work/gdb" && grep -q ' th_live_call ' "$work/gdb" &&
-        grep -q ' run_thread ' "$work/gdb" && return
+        grep -q ' scheduler_run_thread ' "$work/gdb" && return
     cat "$work/gdb"
     return 1
 }

@@ -26,7 +26,7 @@ in_gdb() {
 # The functions of a backtrace, in a line, the innermost first: the plugin's, the handlers' frames, and the
 # scheduler's. How it comes to call them is left out.
 functions_of_backtrace() {
-    sed -n -e 's/^#[0-9]* *\(0x[0-9a-f]* in \)\{0,1\}\([a-z_0-9]*\) .*/\2/p' "$1" | grep -x 'down\|frame_1\|run_thread' |
+    sed -n -e 's/^#[0-9]* *\(0x[0-9a-f]* in \)\{0,1\}\([a-z_0-9]*\) .*/\2/p' "$1" | grep -x 'down\|frame_1\|scheduler_run_thread' |
         tr '\n' ' '
 }
 
@@ -40,7 +40,7 @@ is_whole() {
 stops_in_a_function() {
     in_gdb "$work/gdb" 'fib:depth(5)' 'break -qualified down' 'ignore 1 3' run backtrace delete continue
     functions=$(functions_of_backtrace "$work/gdb"; echo .)
-    [ "$functions" = 'down down frame_1 down frame_1 down run_thread .' ] &&
+    [ "$functions" = 'down down frame_1 down frame_1 down scheduler_run_thread .' ] &&
         grep -q 'exited normally' "$work/gdb" && is_whole && return
     echo "$functions"
     cat "$work/gdb"
@@ -61,7 +61,7 @@ samples_are_whole() {
     awk 'BEGIN { RS = "" }
         /[ \t](fib|frame_nif|th_native_thunk_nif)\n/ {
             seen++
-            if (/[ \t]th_runtime_step_take\n.*[ \t]run_thread\n/) whole++
+            if (/[ \t]th_runtime_step_take\n.*[ \t]scheduler_run_thread\n/) whole++
             if (/[ \t]fib\n[^\n]*[ \t]frame_nif\n([^\n]*[ \t]before[^\n]*\n)?[^\n]*[ \t]fib\n[^\n]*[ \t]frame_nif\n/) nested++
         }
         END {

@@ -19,6 +19,31 @@ enum th_status th_control_match_read(th_env *env, const char *text, th_term *spe
     return th_error_context("the match specification cannot be read");
 }
 
+enum th_status th_control_pattern_take(const char *value,
+                                       struct th_control_pattern_options *options)
+{
+    struct th_control_pattern_option *option;
+
+    TH_ARRAY_GROW(options->items, options->count, options->capacity);
+    option = &options->items[options->count++];
+    *option = (struct th_control_pattern_option){.text = value};
+    if (strcmp(value, "send") == 0) /* no function's pattern is without a colon */
+        option->object = TH_PATTERN_SEND;
+    else if (strcmp(value, "receive") == 0 || strcmp(value, "'receive'") == 0)
+        option->object = TH_PATTERN_RECEIVE;
+    else
+        option->kinds = options->live ? TH_PATTERN_EITHER : TH_BP_LOCAL;
+    if (strcmp(value, "on_load") == 0)
+        option->pattern = (struct th_pattern){.arity = TH_ANY_ARITY, .on_load = true};
+    else if (option->object == TH_PATTERN_FUNCTIONS &&
+             !th_trace_pattern_parse(value, &option->pattern))
+        return th_error_raise(TH_USAGE,
+                              "-p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or "
+                              "on_load, send or receive, not '%s'",
+                              value);
+    return TH_OK;
+}
+
 static enum th_status set_spec(const struct th_control_pattern_option *option,
                                const struct th_search *search, struct th_session *session,
                                th_term spec, bool tells, size_t *matched)
@@ -98,10 +123,12 @@ struct patterning {
 static enum th_status take_pattern(const struct th_argument *argument, const char *value,
                                    void *input)
 {
-    const struct th_control_session_options *options = input;
+    struct th_control_pattern_options *options =
+        &((struct th_control_session_options *)input)->items[0].patterns;
 
-    return options->items[0].patterns.count == 0
-               ? th_control_take_pattern(argument, value, input)
+    (void)argument;
+    return options->count == 0
+               ? th_control_pattern_take(value, options)
                : th_error_raise(TH_USAGE, "what is '%.60s' for? it is one word too many", value);
 }
 

@@ -164,31 +164,13 @@ static enum th_status begin_session(const struct th_argument *argument, const ch
 
 /* --- Patterns --------------------------------------------------------------------------------- */
 
-enum th_status th_control_take_pattern(const struct th_argument *argument, const char *value,
-                                       void *input)
+static enum th_status begin_pattern(const struct th_argument *argument, const char *value,
+                                    void *input)
 {
-    struct th_control_pattern_options *options = &latest(input)->patterns;
-    struct th_control_pattern_option *option;
+    struct th_control_session_options *options = input;
 
     (void)argument;
-    TH_ARRAY_GROW(options->items, options->count, options->capacity);
-    option = &options->items[options->count++];
-    *option = (struct th_control_pattern_option){.text = value};
-    if (strcmp(value, "send") == 0) /* no function's pattern is without a colon */
-        option->object = TH_PATTERN_SEND;
-    else if (strcmp(value, "receive") == 0 || strcmp(value, "'receive'") == 0)
-        option->object = TH_PATTERN_RECEIVE;
-    else
-        option->kinds = options->live ? TH_PATTERN_EITHER : TH_BP_LOCAL;
-    if (strcmp(value, "on_load") == 0)
-        option->pattern = (struct th_pattern){.arity = TH_ANY_ARITY, .on_load = true};
-    else if (option->object == TH_PATTERN_FUNCTIONS &&
-             !th_trace_pattern_parse(value, &option->pattern))
-        return th_error_raise(TH_USAGE,
-                              "-p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or "
-                              "on_load, send or receive, not '%s'",
-                              value);
-    return TH_OK;
+    return th_control_pattern_take(value, &latest(options)->patterns);
 }
 
 /* The kinds in LIST, "count,time". Of recordings `memory` is taken, too: an error explains why it
@@ -356,7 +338,7 @@ const struct th_argument th_control_session_arguments[TH_SESSION_ARGUMENTS + 1] 
         "on_load: of functions that come later; of all messages sent (send) or received "
         "(receive) those that --match-spec says; the options of this group are for the -p "
         "before them",
-        .letter = 'p', .how = TH_ARGUMENT_REPEATS, .take = th_control_take_pattern,
+        .letter = 'p', .how = TH_ARGUMENT_REPEATS, .take = begin_pattern,
         .live_help =
             "Of all calls only those of M:F/A, M:F/_, M:_/_ or _:_/_ (/_ may be left out), "
             "and, without --flags, nothing but calls; functions that are not there yet are "

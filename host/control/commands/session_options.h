@@ -74,8 +74,11 @@ enum th_status th_control_take_tracer(const struct th_argument *argument, const 
                                       void *input);
 enum th_status th_control_take_tracees(const struct th_argument *argument, const char *value,
                                        void *input); /* of --processes or --ports */
-enum th_status th_control_take_pattern(const struct th_argument *argument, const char *value,
-                                       void *input); /* begins a -p */
+
+/* Begins the options of the pattern in VALUE, which stays, behind those in OPTIONS. TH_USAGE
+ * likewise. */
+enum th_status th_control_pattern_take(const char *value,
+                                       struct th_control_pattern_options *options);
 
 /* After the last option. TH_USAGE likewise. */
 enum th_status th_control_session_options_check(struct th_control_session_options *options);
