@@ -252,10 +252,19 @@ static void end_pipe(void)
     assert_int_equal(rmdir(pipe_path), 0);
 }
 
-/* A continuation that waits for an operation on a file is one, too; that ends by itself. */
+/* Context: whether an operation on a file is under way. */
+static void note_running(void *context, const char *what)
+{
+    if (strncmp(what, "file operation", 14) == 0)
+        *(bool *)context = true;
+}
+
+/* A continuation that waits for an operation on a file is one, too; that ends by itself, once it has
+ * begun: what is queued goes with its process. */
 static void who_waits_for_a_file_is_in_its_code(void **state)
 {
     static const char name[] = "version_000d";
+    bool running = false;
     pthread_t thread;
 
     (void)state;
@@ -263,8 +272,8 @@ static void who_waits_for_a_file_is_in_its_code(void **state)
     load(name, 1);
     waiter = th_runtime_run_start();
     assert_int_equal(pthread_create(&thread, NULL, read_in_code, (void *)name), 0);
-    while (th_file_pool_operations() == 0)
-        usleep(1000);
+    for (; !running; usleep(1000))
+        th_runtime_each_running(note_running, &running);
     load(name, 2);
     assert_int_equal(purge(name), TH_REFUSED);
     assert_non_null(strstr(th_error_link(1), "> in version_000d:read_here/1; purge it hard"));
