@@ -282,11 +282,12 @@ int th_cli_command_match(int argc, char **argv)
             struct th_buffer out = {0};
             report.count = th_match_explain(compiled, &subject, &surroundings, &match.env,
                                             &report.result, attempts);
-            if (match.json)
+            if (match.json) {
                 report_json(&report);
-            else
+            } else {
                 th_match_print_report(&out, &report);
-            fwrite(out.data, 1, out.size, stdout);
+                fwrite(out.data, 1, out.size, stdout);
+            }
             th_buffer_free(&out);
             th_free(attempts);
             status = statuses[report.result.end];
