@@ -112,13 +112,15 @@ void th_trace_dispatch_fill(struct th_delivery *delivery, th_env *env, th_term m
 {
     const struct th_event *event = th_trace_dispatch_of(delivery)->event;
     th_term *argv = delivery->argv;
-    const th_term *mfa = th_tuple_elements(event->term);
-    size_t arity;
 
     argv[3] = event->term;
     if (flags & TH_FLAG_ARITY && event->tag == TH_TAG_call && th_is_tuple(event->term) &&
-        th_tuple_arity(event->term) == 3 && th_get_list_length(mfa[2], &arity))
-        argv[3] = th_make_tuple_of(env, mfa[0], mfa[1], th_small((int64_t)arity));
+        th_tuple_arity(event->term) == 3) {
+        const th_term *mfa = th_tuple_elements(event->term);
+        size_t arity;
+        if (th_get_list_length(mfa[2], &arity))
+            argv[3] = th_make_tuple_of(env, mfa[0], mfa[1], th_small((int64_t)arity));
+    }
     if (event->kind == TH_EVENT_SEQ_TRACE) {
         argv[2] = event->label;
         if (event->live)

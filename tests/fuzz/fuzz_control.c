@@ -1,7 +1,10 @@
 /* Lines of a control socket: each is answered by one line, whatever it is, and what it says is done
  * by the commands of a host that runs, or replays, without harm. The first byte chooses. */
+#include "host/base/base.h"
 #include "host/cli/cli.h"
+#include "host/control/control.h"
 #include "host/control/control_internal.h"
+#include "host/trace/trace.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,9 @@
 /* Any bytes as a library: examining it ends with an answer; and what is then read of its memory, of
  * the code map, is in that memory. */
+#include "host/base/base.h"
 #include "host/library/elf/elf_file.h"
 #include "host/library/library_internal.h"
+#include "host/term/term.h"
 
 #include <sanitizer/asan_interface.h>
 #include <sys/mman.h>

@@ -1,6 +1,10 @@
 /* Expressions: whatever is typed is read or refused, and what is read is evaluated, without harm.
  * Functions of libraries return their arguments; nobody waits. */
+#include "host/base/base.h"
 #include "host/cli/cli.h"
+#include "host/process/process.h"
+#include "host/runtime/runtime.h"
+#include "host/term/term.h"
 
 #include <stdlib.h>
 

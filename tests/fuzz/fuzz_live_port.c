@@ -4,6 +4,7 @@
  * that message, without damage.
  */
 #include "host/replay/replay.h"
+#include "host/trace/trace.h"
 
 #include <netinet/in.h>
 #include <stdio.h>

@@ -8,6 +8,7 @@
  * what a run says.
  */
 #include "host/base/base.h"
+#include "host/match/match.h"
 #include "host/term/term.h"
 #include "host/trace/trace.h"
 

@@ -7,7 +7,10 @@
 #ifndef STREAMS_H
 #define STREAMS_H
 
+#include "host/base/base.h"
 #include "host/replay/replay.h"
+#include "host/term/term.h"
+#include "host/trace/trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>

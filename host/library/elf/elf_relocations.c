@@ -19,6 +19,8 @@ static bool is_known_relocation(uint64_t type)
 #elif defined(__aarch64__)
     return type == R_AARCH64_ABS64 || type == R_AARCH64_ABS32 || type == R_AARCH64_PREL32 ||
            (type >= R_AARCH64_COPY && type <= R_AARCH64_IRELATIVE);
+#else
+#error "the relocations that the loader knows on this machine"
 #endif
 }
 
