@@ -21,12 +21,12 @@ struct tracehost_live_function {
     tracehost_host *host;
 };
 
-_Static_assert(sizeof(struct th_live_wants) <= sizeof(struct tracehost_live_frame),
+_Static_assert(sizeof(struct th_live_requests) <= sizeof(struct tracehost_live_frame),
                "programs have room for what is wanted");
 
-static struct th_live_wants *wants_of(struct tracehost_live_frame *frame)
+static struct th_live_requests *wants_of(struct tracehost_live_frame *frame)
 {
-    return (struct th_live_wants *)frame;
+    return (struct th_live_requests *)frame;
 }
 
 static enum th_status check_live(const tracehost_host *host)
@@ -202,7 +202,7 @@ void tracehost_live_call(tracehost_live_process *live, const tracehost_live_func
                          const ERL_NIF_TERM arguments[], bool external,
                          const tracehost_live_function *caller, struct tracehost_live_frame *frame)
 {
-    struct th_live_wants *wants = wants_of(frame);
+    struct th_live_requests *wants = wants_of(frame);
     struct th_caller from;
     struct th_call_event call;
 

@@ -12,7 +12,7 @@
 struct th_scheduler_thread {
     struct th_scheduler self;
     pthread_t id;
-    unsigned errands; /* that it has seen; see struct th_queue */
+    unsigned tasks; /* that it has seen; see struct th_queue */
     /* The function that it runs for a process, "module:function/arity", constant while it does;
      * NULL: none. Written by the thread. Relaxed: a hint. */
     const char *_Atomic runs;
@@ -43,7 +43,7 @@ struct th_queue {
     unsigned running;                    /* threads that have not begun to end */
     struct th_scheduler_thread *threads; /* LIMIT of them; one is written before it starts */
     bool ending;                         /* the threads are to end */
-    unsigned errands;                    /* that were ever given to all threads; see scheduler.c */
+    unsigned tasks;                      /* that were ever given to all threads; see scheduler.c */
 };
 
 enum {
@@ -57,12 +57,12 @@ void th_runtime_queue_add(struct th_process *process);
 /* A thread that takes no signals from outside, with a stack that is guarded (errno, or 0). */
 int th_runtime_thread_create(pthread_t *thread, void *(*run)(void *context), void *context);
 
-/* Has each normal scheduler look whether it is to end, or has an errand to do. */
+/* Has each normal scheduler look whether it is to end, or has an task to do. */
 void th_runtime_queue_poke_schedulers(void);
 
 /* Calls FUNCTION(ARGUMENT) once on each thread that there is, at once, and returns when all have
  * returned. Any thread; no lock may be held. */
-void th_runtime_errand(void (*function)(void *argument), void *argument);
+void th_runtime_task(void (*function)(void *argument), void *argument);
 
 /* --- The run queues of the normal schedulers (run_queue.c) ------------------------------------ */
 

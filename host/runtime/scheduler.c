@@ -54,23 +54,23 @@ static bool started;
 /*
  * Errands: what each thread of the runtime is to do once, between two turns.
  *
- * One errand goes on at a time. Who wants to begin another may be a thread of the runtime itself,
- * as when a destructor has let go of a library: it does its part of the errand that goes on while
+ * One task goes on at a time. Who wants to begin another may be a thread of the runtime itself,
+ * as when a destructor has let go of a library: it does its part of the task that goes on while
  * it waits, so that no two wait for each other.
  *
- *   1. Under the errands' lock, the errand is put down, and each queue is told under its own that
+ *   1. Under the tasks' lock, the task is put down, and each queue is told under its own that
  *      there is one more than its threads have seen.
- *   2. Each thread meets that when it looks for work (or begins an errand), and does it.
- *   3. The last one wakes all who wait: for this errand's end, or to begin their own.
+ *   2. Each thread meets that when it looks for work (or begins an task), and does it.
+ *   3. The last one wakes all who wait: for this task's end, or to begin their own.
  */
-static pthread_mutex_t errand_lock = PTHREAD_MUTEX_INITIALIZER; /* outside of the queues' */
-static pthread_cond_t errand_ended = PTHREAD_COND_INITIALIZER;
+static pthread_mutex_t task_lock = PTHREAD_MUTEX_INITIALIZER; /* outside of the queues' */
+static pthread_cond_t task_ended = PTHREAD_COND_INITIALIZER;
 /* What goes on; guarded by the lock. */
-static struct errand {
-    void (*function)(void *argument); /* NULL: no errand */
+static struct task {
+    void (*function)(void *argument); /* NULL: no task */
     void *argument;
     unsigned left; /* threads that have not returned from it */
-} errand_now;
+} task_now;
 
 /* True if the calling thread, which may be none of the runtime, has not yet done its part; then it
  * must. */
@@ -83,8 +83,8 @@ static bool scheduler_take_part(void)
     if (thread) {
         queue = &th_runtime_queues[thread->self.type];
         pthread_mutex_lock(&queue->lock);
-        wanted = thread->errands != queue->errands;
-        thread->errands = queue->errands;
+        wanted = thread->tasks != queue->tasks;
+        thread->tasks = queue->tasks;
         pthread_mutex_unlock(&queue->lock);
     }
     return wanted;
@@ -92,55 +92,55 @@ static bool scheduler_take_part(void)
 
 static void do_part(void)
 {
-    struct errand errand;
+    struct task task;
 
-    pthread_mutex_lock(&errand_lock);
-    errand = errand_now;
-    pthread_mutex_unlock(&errand_lock);
-    errand.function(errand.argument);
-    pthread_mutex_lock(&errand_lock);
-    if (--errand_now.left == 0)
-        pthread_cond_broadcast(&errand_ended);
-    pthread_mutex_unlock(&errand_lock);
+    pthread_mutex_lock(&task_lock);
+    task = task_now;
+    pthread_mutex_unlock(&task_lock);
+    task.function(task.argument);
+    pthread_mutex_lock(&task_lock);
+    if (--task_now.left == 0)
+        pthread_cond_broadcast(&task_ended);
+    pthread_mutex_unlock(&task_lock);
 }
 
-/* Does what th_runtime_errand() of another thread asks of this one. */
-static void do_errand(void)
+/* Does what th_runtime_task() of another thread asks of this one. */
+static void do_task(void)
 {
     if (scheduler_take_part())
         do_part();
 }
 
-void th_runtime_errand(void (*function)(void *argument), void *argument)
+void th_runtime_task(void (*function)(void *argument), void *argument)
 {
-    pthread_mutex_lock(&errand_lock);
-    while (errand_now.function) {
+    pthread_mutex_lock(&task_lock);
+    while (task_now.function) {
         if (scheduler_take_part()) {
-            pthread_mutex_unlock(&errand_lock);
+            pthread_mutex_unlock(&task_lock);
             do_part();
-            pthread_mutex_lock(&errand_lock);
+            pthread_mutex_lock(&task_lock);
         } else {
-            pthread_cond_wait(&errand_ended, &errand_lock);
+            pthread_cond_wait(&task_ended, &task_lock);
         }
     }
-    errand_now = (struct errand){function, argument, 0};
+    task_now = (struct task){function, argument, 0};
     for (int type = ERL_NIF_THR_NORMAL_SCHEDULER; type < TH_QUEUES; type++) {
         struct th_queue *queue = &th_runtime_queues[type];
         pthread_mutex_lock(&queue->lock);
-        queue->errands++;
-        errand_now.left += queue->running;
+        queue->tasks++;
+        task_now.left += queue->running;
         pthread_cond_broadcast(&queue->work);
         pthread_mutex_unlock(&queue->lock);
     }
     th_runtime_queue_poke_schedulers();
-    pthread_mutex_unlock(&errand_lock);
-    do_errand();
-    pthread_mutex_lock(&errand_lock);
-    while (errand_now.left > 0)
-        pthread_cond_wait(&errand_ended, &errand_lock);
-    errand_now.function = NULL;
-    pthread_cond_broadcast(&errand_ended);
-    pthread_mutex_unlock(&errand_lock);
+    pthread_mutex_unlock(&task_lock);
+    do_task();
+    pthread_mutex_lock(&task_lock);
+    while (task_now.left > 0)
+        pthread_cond_wait(&task_ended, &task_lock);
+    task_now.function = NULL;
+    pthread_cond_broadcast(&task_ended);
+    pthread_mutex_unlock(&task_lock);
 }
 
 /* --- Threads --------------------------------------------------------------------------------- */
@@ -150,7 +150,7 @@ void th_runtime_errand(void (*function)(void *argument), void *argument)
 static void do_duties(struct th_queue *queue)
 {
     pthread_mutex_unlock(&queue->lock);
-    do_errand();
+    do_task();
     if (th_self.scheduler->type == ERL_NIF_THR_NORMAL_SCHEDULER)
         th_resource_reap();
     pthread_mutex_lock(&queue->lock);
@@ -163,7 +163,7 @@ static struct th_process *next_dirty(struct th_queue *queue, const struct th_sch
 
     pthread_mutex_lock(&queue->lock);
     for (;;) {
-        if (queue->errands != self->errands) {
+        if (queue->tasks != self->tasks) {
             do_duties(queue);
         } else if (queue->first) {
             process = queue->first;
@@ -258,7 +258,7 @@ static void add_thread(struct th_queue *queue)
     struct th_scheduler_thread *thread = &queue->threads[queue->count];
     int error;
 
-    thread->errands = queue->errands;
+    thread->tasks = queue->tasks;
     error = th_runtime_thread_create(&thread->id, scheduler_run_thread, thread);
     if (!error) {
         queue->count++;
@@ -370,7 +370,7 @@ void th_runtime_start(const struct th_runtime_setup *setup)
         add_thread(normal);
     pthread_mutex_unlock(&normal->lock);
     atomic_store_explicit(&th_resource_on_dying, on_due, memory_order_release);
-    th_library_on_schedulers = th_runtime_errand;
+    th_library_on_schedulers = th_runtime_task;
     th_process_watch(&th_traced_tracepoint_watcher);
     th_traced_calls_begin(setup);
 }

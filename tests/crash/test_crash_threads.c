@@ -62,7 +62,7 @@ static void hang_deaf(void)
 /* As a scheduler: signals are for others. */
 static void *call_once(void *unused)
 {
-    struct th_live_wants wants;
+    struct th_live_requests wants;
     sigset_t all;
 
     sigfillset(&all);
@@ -81,7 +81,7 @@ static void *sleep_between_calls(void *undisturbed)
 
     th_crash_thread_begin();
     for (int i = 0; i < 2; i++) {
-        struct th_live_wants wants = alive_call(me, 0, th_small(1));
+        struct th_live_requests wants = alive_call(me, 0, th_small(1));
         alive_return(me, 0, &wants, "ok");
         *good &= nanosleep(&(struct timespec){0, 4 * TIMEOUT}, NULL) == 0;
     }

@@ -234,11 +234,11 @@ static void *send_all(void *unused)
 {
     (void)unused;
     for (int i = 0; i < 20; i++)
-        th_runtime_errand(visit, &visited);
+        th_runtime_task(visit, &visited);
     return NULL;
 }
 
-static void errands_reach_each_thread_once(void **state)
+static void tasks_reach_each_thread_once(void **state)
 {
     pthread_t others[3];
 
@@ -293,7 +293,7 @@ int main(void)
         cmocka_unit_test(dirty_threads_are_made_as_they_are_needed),
     };
     const struct CMUnitTest with_four[] = {
-        cmocka_unit_test(errands_reach_each_thread_once),
+        cmocka_unit_test(tasks_reach_each_thread_once),
         cmocka_unit_test(many_processes_share_a_few_threads),
     };
 

@@ -51,11 +51,11 @@ void alive_exit(struct alive *process)
     th_free(process);
 }
 
-struct th_live_wants alive_call_as(struct alive *process, unsigned i, th_term argument,
-                                   const struct th_call_event *as)
+struct th_live_requests alive_call_as(struct alive *process, unsigned i, th_term argument,
+                                      const struct th_call_event *as)
 {
     struct th_call_event call = *as;
-    struct th_live_wants wants = {0};
+    struct th_live_requests wants = {0};
 
     call.process = process ? &process->process : NULL;
     call.function = &alive_functions[i];
@@ -66,18 +66,20 @@ struct th_live_wants alive_call_as(struct alive *process, unsigned i, th_term ar
     return wants;
 }
 
-struct th_live_wants alive_call(struct alive *process, unsigned i, th_term argument)
+struct th_live_requests alive_call(struct alive *process, unsigned i, th_term argument)
 {
     return alive_call_as(process, i, argument, &(struct th_call_event){.external = true});
 }
 
-void alive_return(struct alive *process, unsigned i, struct th_live_wants *wants, const char *value)
+void alive_return(struct alive *process, unsigned i, struct th_live_requests *wants,
+                  const char *value)
 {
     if (wants->count > 0)
         th_live_return(&process->process, &alive_functions[i], wants, th_atom(value));
 }
 
-void alive_raise(struct alive *process, unsigned i, struct th_live_wants *wants, const char *value)
+void alive_raise(struct alive *process, unsigned i, struct th_live_requests *wants,
+                 const char *value)
 {
     if (wants->count > 0)
         th_live_raise(&process->process, &alive_functions[i], wants, th_atom("error"),

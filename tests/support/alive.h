@@ -26,16 +26,17 @@ void alive_exit(struct alive *process);
 
 /* A call of m:fI(ARGUMENT), an external one with a caller that nobody knows; it goes by the site as
  * a function would. */
-struct th_live_wants alive_call(struct alive *process, unsigned i, th_term argument);
+struct th_live_requests alive_call(struct alive *process, unsigned i, th_term argument);
 
 /* The same, with CALL's `external` and `caller`. */
-struct th_live_wants alive_call_as(struct alive *process, unsigned i, th_term argument,
-                                   const struct th_call_event *as);
+struct th_live_requests alive_call_as(struct alive *process, unsigned i, th_term argument,
+                                      const struct th_call_event *as);
 
 /* m:fI/1 returns VALUE, an atom; raises error:VALUE. */
-void alive_return(struct alive *process, unsigned i, struct th_live_wants *wants,
+void alive_return(struct alive *process, unsigned i, struct th_live_requests *wants,
                   const char *value);
-void alive_raise(struct alive *process, unsigned i, struct th_live_wants *wants, const char *value);
+void alive_raise(struct alive *process, unsigned i, struct th_live_requests *wants,
+                 const char *value);
 
 /* Control is in m:fI/1 again. */
 void alive_return_to(struct alive *process, unsigned i);

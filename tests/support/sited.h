@@ -35,7 +35,7 @@ uint32_t sited_armed(const struct sited *sited);
 
 /* What is wanted of the ends of a call, at the one site and at the other. */
 struct sited_wants {
-    struct th_live_wants exported, local;
+    struct th_live_requests exported, local;
 };
 
 /* PROCESS (NULL: none) calls it; EXTERNAL: from another module. */

@@ -80,20 +80,20 @@ static inline void set(struct th_session *of, const char *function, const char *
     assert_int_equal(try(of, function, match, kinds), TH_OK);
 }
 
-static inline struct th_live_wants call(unsigned i, int argument, const char *callbacks)
+static inline struct th_live_requests call(unsigned i, int argument, const char *callbacks)
 {
-    struct th_live_wants wants = alive_call(me, i, th_small(argument));
+    struct th_live_requests requests = alive_call(me, i, th_small(argument));
 
     assert_string_equal(scene_log(), callbacks);
-    return wants;
+    return requests;
 }
 
-static inline void returns(unsigned i, struct th_live_wants *wants, const char *value,
+static inline void returns(unsigned i, struct th_live_requests *requests, const char *value,
                            const char *callbacks)
 {
-    alive_return(me, i, wants, value);
+    alive_return(me, i, requests, value);
     assert_string_equal(scene_log(), callbacks);
-    assert_int_equal(wants->count, 0);
+    assert_int_equal(requests->count, 0);
 }
 
 #endif

@@ -9,13 +9,13 @@
 
 static void a_call_meets_breakpoints(void **state)
 {
-    struct th_live_wants wants;
+    struct th_live_requests requests;
 
     (void)state;
     call(0, 7, "");
     set(session, "f0", "true", TH_BP_LOCAL);
-    wants = call(0, 7, TOLD("f0", "7"));
-    assert_int_equal(wants.count, 0);
+    requests = call(0, 7, TOLD("f0", "7"));
+    assert_int_equal(requests.count, 0);
     call(1, 7, "");
     set(session, "f0", "false", TH_BP_LOCAL);
     call(0, 7, "");
@@ -126,14 +126,14 @@ static void callers_are_known_asked_for_or_unknown(void **state)
 
 static void meta_is_for_each_process(void **state)
 {
-    struct th_live_wants wants;
+    struct th_live_requests requests;
 
     (void)state;
     th_trace_session_trace_one(session, me->process.id, false, TH_FLAGS_ALL);
     set(session, "f0", "[{'_',[],[{return_trace}]}]", TH_BP_META);
-    wants =
+    requests =
         call(0, 1, ASKED "trace_call(call,s," ME ",{m,f0,[1]},#{timestamp => timestamp}) self\n");
-    returns(0, &wants, "ok",
+    returns(0, &requests, "ok",
             "trace_call(return_from,s," ME
             ",{m,f0,1},#{extra => ok,timestamp => timestamp}) self\n");
     scene_answer("enabled_call", "remove");
@@ -280,13 +280,13 @@ static void who_traces_calls_is_known_outside_of_sections(void **state)
 /* Those that say the same of each call are not run. */
 static void constant_specifications_are_obeyed(void **state)
 {
-    struct th_live_wants wants;
+    struct th_live_requests requests;
 
     (void)state;
     set(session, "f0", "[{'_',[],[{message,false},{exception_trace}]}]", TH_BP_LOCAL);
-    wants = call(0, 1, ASKED);
-    assert_int_equal(wants.count, 1);
-    alive_raise(me, 0, &wants, "x");
+    requests = call(0, 1, ASKED);
+    assert_int_equal(requests.count, 1);
+    alive_raise(me, 0, &requests, "x");
     assert_string_equal(scene_log(), RAISED("f0", "x"));
     set(session, "f0", "[{'_',[],[{message,why}]}]", TH_BP_LOCAL);
     call(0, 1, ASKED "trace_call(call,s," ME ",{m,f0,[1]},#{match_spec_result => why}) self\n");

@@ -6,7 +6,7 @@
 
 static void returns_pile_up(void **state)
 {
-    struct th_live_wants one, two;
+    struct th_live_requests one, two;
 
     (void)state;
     set(session, NULL, "[{'_',[],[{return_trace}]}]", TH_BP_LOCAL);
@@ -19,7 +19,7 @@ static void returns_pile_up(void **state)
 
 static void exceptions_are_told_to_who_asked(void **state)
 {
-    struct th_live_wants one, two;
+    struct th_live_requests one, two;
 
     (void)state;
     set(session, "f0", "[{'_',[],[{return_trace}]}]", TH_BP_LOCAL);
@@ -36,33 +36,33 @@ static void exceptions_are_told_to_who_asked(void **state)
 
 static void flags_count_when_it_ends(void **state)
 {
-    struct th_live_wants wants;
+    struct th_live_requests requests;
 
     (void)state;
     set(session, "f0", "[{'_',[],[{return_trace}]}]", TH_BP_LOCAL);
-    wants = call(0, 1, TOLD("f0", "1"));
+    requests = call(0, 1, TOLD("f0", "1"));
     th_trace_session_trace_one(session, me->process.id, false, TH_FLAG_CALL);
-    returns(0, &wants, "ok", "");
+    returns(0, &requests, "ok", "");
     th_trace_session_trace_one(session, me->process.id, true, TH_FLAG_CALL);
-    wants = call(0, 1, TOLD("f0", "1"));
+    requests = call(0, 1, TOLD("f0", "1"));
     th_trace_session_trace_one(session, me->process.id, true, TH_FLAG_SILENT);
-    returns(0, &wants, "ok", ENDED("f0", "ok"));
+    returns(0, &requests, "ok", ENDED("f0", "ok"));
     assert_int_equal(th_trace_session_counts(session).untraced, 1);
 }
 
 static void who_wants_no_call_may_want_its_return(void **state)
 {
-    struct th_live_wants wants;
+    struct th_live_requests requests;
 
     (void)state;
     set(session, "f0", "[{'_',[],[{message,false},{return_trace}]}]", TH_BP_LOCAL);
-    wants = call(0, 1, ASKED);
-    returns(0, &wants, "ok", ENDED("f0", "ok"));
+    requests = call(0, 1, ASKED);
+    returns(0, &requests, "ok", ENDED("f0", "ok"));
 }
 
 static void control_comes_back(void **state)
 {
-    struct th_live_wants outer, inner;
+    struct th_live_requests outer, inner;
 
     (void)state;
     th_trace_session_trace_one(session, me->process.id, true, TH_FLAG_RETURN_TO);
@@ -84,57 +84,57 @@ static void control_comes_back(void **state)
 
 static void global_breakpoints_tell_no_return_to(void **state)
 {
-    struct th_live_wants wants;
+    struct th_live_requests requests;
 
     (void)state;
     th_trace_session_trace_one(session, me->process.id, true, TH_FLAG_RETURN_TO);
     set(session, "f0", "true", TH_BP_GLOBAL);
-    wants = call(0, 1, TOLD("f0", "1"));
-    assert_int_equal(wants.count, 0);
+    requests = call(0, 1, TOLD("f0", "1"));
+    assert_int_equal(requests.count, 0);
 }
 
 static void a_later_session_is_not_told_of_what_it_did_not_ask_for(void **state)
 {
-    struct th_live_wants wants;
+    struct th_live_requests requests;
 
     (void)state;
     other = add("t", TH_FLAG_CALL | TH_FLAG_RETURN_TO);
     set(other, "f0", "[{'_',[],[{return_trace}]}]", TH_BP_LOCAL);
-    wants = call(0, 1, TOLD_TO("t", "f0", "1"));
-    returns(0, &wants, "ok", ENDED_FOR("t", "f0", "ok"));
+    requests = call(0, 1, TOLD_TO("t", "f0", "1"));
+    returns(0, &requests, "ok", ENDED_FOR("t", "f0", "ok"));
     assert_true(th_live_is_returning(&me->process));
     th_trace_session_destroy(other);
     other = add("u", TH_FLAG_CALL | TH_FLAG_RETURN_TO); /* has its index */
     alive_return_to(me, 1);
     assert_string_equal(scene_log(), "");
-    wants = call(0, 1, "");
+    requests = call(0, 1, "");
     set(other, "f0", "[{'_',[],[{return_trace}]}]", TH_BP_LOCAL);
-    wants = call(0, 1, TOLD_TO("u", "f0", "1"));
+    requests = call(0, 1, TOLD_TO("u", "f0", "1"));
     th_trace_session_destroy(other);
-    returns(0, &wants, "ok", "");
+    returns(0, &requests, "ok", "");
 }
 
 static void many_sessions_want_one_call(void **state)
 {
     enum { MANY = 20 };
-    struct th_live_wants wants;
+    struct th_live_requests requests;
     const char *log;
 
     (void)state;
     for (int i = 0; i < MANY; i++)
         set(add("t", TH_FLAG_CALL), "f0", "[{'_',[],[{return_trace}]}]", TH_BP_LOCAL);
-    wants = alive_call(me, 0, th_small(1));
+    requests = alive_call(me, 0, th_small(1));
     scene_log();
-    assert_int_equal(wants.count, MANY);
-    alive_return(me, 0, &wants, "ok");
+    assert_int_equal(requests.count, MANY);
+    alive_return(me, 0, &requests, "ok");
     log = scene_log();
     for (int i = 0; i < MANY; i++) {
         assert_memory_equal(log, ENDED_FOR("t", "f0", "ok"), strlen(ENDED_FOR("t", "f0", "ok")));
         log += strlen(ENDED_FOR("t", "f0", "ok"));
     }
-    wants = alive_call(me, 0, th_small(1));
-    assert_int_equal(wants.count, MANY);
-    th_live_drop(&me->process, &wants);
+    requests = alive_call(me, 0, th_small(1));
+    assert_int_equal(requests.count, MANY);
+    th_live_drop(&me->process, &requests);
     scene_log();
 }
 
@@ -155,10 +155,10 @@ static struct th_bp_usage memory_of(unsigned i)
 
 static void spend(unsigned i, uint64_t words)
 {
-    struct th_live_wants wants = alive_call(me, i, th_small(1));
+    struct th_live_requests requests = alive_call(me, i, th_small(1));
 
     me->words += words;
-    alive_return(me, i, &wants, "ok");
+    alive_return(me, i, &requests, "ok");
 }
 
 static void assert_memory(unsigned i, uint64_t calls, int64_t words)
@@ -171,7 +171,7 @@ static void assert_memory(unsigned i, uint64_t calls, int64_t words)
 
 static void call_memory_is_words_by_process(void **state)
 {
-    struct th_live_wants outer;
+    struct th_live_requests outer;
 
     (void)state;
     set(session, "f0", "true", TH_BP_MEMORY);
@@ -198,16 +198,16 @@ static void call_memory_is_words_by_process(void **state)
 
 static void call_time_is_of_the_real_clock(void **state)
 {
-    struct th_live_wants wants;
+    struct th_live_requests requests;
     struct th_bp_info info;
     int64_t before = th_clock_real_monotonic(), spent;
 
     (void)state;
     set(session, "f0", "true", TH_BP_TIME);
-    wants = alive_call(me, 0, th_small(1));
+    requests = alive_call(me, 0, th_small(1));
     while (th_clock_real_monotonic() < before + 2000000)
         ;
-    alive_return(me, 0, &wants, "ok");
+    alive_return(me, 0, &requests, "ok");
     spent = th_clock_real_monotonic() - before;
     th_trace_session_function_info(session, &alive_functions[0].function.name, &info);
     assert_int_equal(info.time_count, 1);

@@ -109,7 +109,7 @@ static void functions_to_come_have_it(void **state)
     struct th_traceable_function f = {.function.name = {th_atom("late"), th_atom("f"), 0}};
     struct th_traceable_function *functions[] = {&f};
     struct th_call_event made = {.process = &me->process, .function = &f};
-    struct th_live_wants wants;
+    struct th_live_requests requests;
     size_t matched;
 
     (void)state;
@@ -119,7 +119,7 @@ static void functions_to_come_have_it(void **state)
     scene_begin_functions(functions, 1);
     scene_log();
     made.site = f.function.site;
-    th_live_call(&made, &wants);
+    th_live_call(&made, &requests);
     assert_string_equal(scene_log(), ASKED_OF("[]") "trace_call(call,[]," ME
                                                     ",{late,f,[]},#{timestamp => timestamp}) "
                                                     "self\n");
@@ -129,16 +129,16 @@ static void functions_to_come_have_it(void **state)
 
 static void its_returns_go_to_it(void **state)
 {
-    struct th_live_wants wants;
+    struct th_live_requests requests;
 
     (void)state;
     set_meta("f0", "[{'_',[],[{exception_trace}]}]", "a");
-    wants = call(0, 1, META_TOLD("a", "f0", "1"));
-    returns(0, &wants, "ok",
+    requests = call(0, 1, META_TOLD("a", "f0", "1"));
+    returns(0, &requests, "ok",
             "trace_call(return_from,a," ME
             ",{m,f0,1},#{extra => ok,timestamp => timestamp}) self\n");
-    wants = call(0, 1, META_TOLD("a", "f0", "1"));
-    alive_raise(me, 0, &wants, "badarg");
+    requests = call(0, 1, META_TOLD("a", "f0", "1"));
+    alive_raise(me, 0, &requests, "badarg");
     assert_string_equal(scene_log(), "trace_call(exception_from,a," ME
                                      ",{m,f0,1},#{extra => {error,badarg},timestamp => timestamp}) "
                                      "self\n");
@@ -147,7 +147,7 @@ static void its_returns_go_to_it(void **state)
 
 static void what_one_that_is_gone_had_asked_for_is_counted(void **state)
 {
-    struct th_live_wants before, after, dropped;
+    struct th_live_requests before, after, dropped;
 
     (void)state;
     set_meta("f0", "[{'_',[],[{return_trace}]}]", "a");
@@ -223,17 +223,17 @@ static void sessions_count_that_they_answered_remove(void **state)
 
 static void one_whose_process_is_gone_is_gone(void **state)
 {
-    struct th_live_wants wants;
+    struct th_live_requests requests;
 
     (void)state;
     set_meta("f0", "[{'_',[],[{return_trace}]}]", "<0.7.4096>");
     th_trace_ended(scene_tracing(), th_local_pid(7, TH_HOST_SERIAL));
     assert_string_equal(scene_log(), STATUS("<0.7.4096>"));
-    wants = call(0, 1, META_TOLD("<0.7.4096>", "f0", "1"));
+    requests = call(0, 1, META_TOLD("<0.7.4096>", "f0", "1"));
     scene_answer("enabled trace_status", "remove");
     th_trace_ended(scene_tracing(), th_local_pid(7, TH_HOST_SERIAL));
     assert_string_equal(scene_log(), STATUS("<0.7.4096>"));
-    returns(0, &wants, "ok", "");
+    returns(0, &requests, "ok", "");
     call(0, 1, "");
     assert_int_equal(th_trace_session_pattern_counts(session).meta_untold, 1);
     assert_int_equal(th_trace_session_pattern_counts(session).meta_removed, 1);
@@ -247,15 +247,15 @@ static void clear_meta(void)
 
 static void it_is_cleared_in_its_own_callback(void **state)
 {
-    struct th_live_wants wants;
+    struct th_live_requests requests;
 
     (void)state;
     set_meta("f0", "[{'_',[],[{return_trace}]}]", "a");
     scene_act("enabled_call", "a", clear_meta);
-    wants = call(0, 1, META_TOLD("a", "f0", "1"));
+    requests = call(0, 1, META_TOLD("a", "f0", "1"));
     set(session, "f1", "false", TH_BP_META); /* comes after it */
     call(0, 1, "");
-    returns(0, &wants, "ok", "");
+    returns(0, &requests, "ok", "");
 }
 
 static void replace_meta(void)
@@ -280,14 +280,14 @@ static void destroy_session(void)
 
 static void its_session_is_destroyed_in_its_callback(void **state)
 {
-    struct th_live_wants wants;
+    struct th_live_requests requests;
 
     (void)state;
     set_meta("f0", "[{'_',[],[{return_trace}]}]", "a");
-    wants = call(0, 1, META_TOLD("a", "f0", "1"));
+    requests = call(0, 1, META_TOLD("a", "f0", "1"));
     scene_act("enabled_call", "a", destroy_session);
     assert_int_equal(call(0, 1, ASKED_OF("a")).count, 0);
-    returns(0, &wants, "ok", "");
+    returns(0, &requests, "ok", "");
     call(0, 1, "");
 }
 
@@ -301,15 +301,15 @@ static void *destroy_in_thread(void *unused)
 /* Another session has the index of the one whose it was: it has nothing to do with it. */
 static void another_session_does_not_count_for_it(void **state)
 {
-    struct th_live_wants wants;
+    struct th_live_requests requests;
 
     (void)state;
     set_meta("f0", "[{'_',[],[{return_trace}]}]", "a");
-    wants = call(0, 1, META_TOLD("a", "f0", "1"));
+    requests = call(0, 1, META_TOLD("a", "f0", "1"));
     in_thread(destroy_in_thread, NULL);
     other = add("t", TH_FLAG_CALL);
     assert_int_equal(th_trace_session_id_of(other) % TH_SESSIONS_LIMIT, 0);
-    returns(0, &wants, "ok", "");
+    returns(0, &requests, "ok", "");
     assert_int_equal(th_trace_session_pattern_counts(other).meta_untold, 0);
     call(0, 1, "");
 }
@@ -475,7 +475,7 @@ static void it_is_shared_with_its_tracing(void **state)
     struct th_live_tracee process = {.id = th_local_pid(1, TH_HOST_SERIAL)};
     th_term one = th_small(1);
     struct th_call_event made = {.process = &process, .function = &f, .arguments = &one};
-    struct th_live_wants wants;
+    struct th_live_requests requests;
 
     (void)state;
     end(state);
@@ -501,7 +501,7 @@ static void it_is_shared_with_its_tracing(void **state)
     assert_int_equal(th_trace_session_meta_function(session, &f0, TH_AM(true), &setup, NULL),
                      TH_OK);
     made.site = f.function.site;
-    th_live_call(&made, &wants);
+    th_live_call(&made, &requests);
     assert_int_equal(counts_of(0).counts.traced, 3);
     th_live_process_end(&process);
     scene_end_functions(functions, 1);

@@ -107,12 +107,12 @@ static void call(unsigned f)
     uint64_t before = atomic_load_explicit(&phases[f], memory_order_acquire), after;
     uint64_t number = before & ON ? before / NUMBER : 0;
     bool had_left = number && atomic_load_explicit(&left[f], memory_order_acquire) == number;
-    struct th_live_wants wants;
+    struct th_live_requests requests;
 
     self->asked = self->told = self->ended = 0;
     self->leaves = false;
     self->function = f;
-    wants = alive_call(self->process, f, th_small(1));
+    requests = alive_call(self->process, f, th_small(1));
     after = atomic_load_explicit(&phases[f], memory_order_acquire);
     self->twice += self->asked > 1 || self->told > self->asked;
     self->lost += self->asked && !self->leaves && !self->told;
@@ -120,8 +120,8 @@ static void call(unsigned f)
         check(f, number, had_left);
     if (self->leaves)
         raise_to(&left[f], self->number);
-    self->untold += wants.count;
-    alive_return(self->process, f, &wants, "ok");
+    self->untold += requests.count;
+    alive_return(self->process, f, &requests, "ok");
     self->untold -= self->ended;
     self->enabled += self->asked;
     self->traced += self->told + self->ended;

@@ -122,9 +122,9 @@ static void happen(void)
 
 static void make_call(void)
 {
-    struct th_live_wants wants = alive_call(me, 0, th_small(1));
+    struct th_live_requests requests = alive_call(me, 0, th_small(1));
 
-    assert_int_equal(wants.count, 0);
+    assert_int_equal(requests.count, 0);
 }
 
 static void assert_all_well(void)
@@ -165,13 +165,13 @@ static void live_ones_as_well(void **state)
 
 static void a_call_ends_at_the_new_one(void **state)
 {
-    struct th_live_wants wants;
+    struct th_live_requests requests;
 
     (void)state;
     set(session, "f0", "[{'_',[],[{return_trace}]}]", TH_BP_LOCAL);
-    wants = alive_call(me, 0, th_small(1));
+    requests = alive_call(me, 0, th_small(1));
     assert_int_equal(replace(&second, NULL), TH_OK);
-    alive_return(me, 0, &wants, "a");
+    alive_return(me, 0, &requests, "a");
     assert_noted("1:?call(s) 1:!call(s) 2:?trace_status(s) 2:!return_from(s) ");
 }
 

@@ -66,11 +66,11 @@ static void *call_all_along(void *context)
 {
     self = context;
     while (!atomic_load_explicit(&over, memory_order_relaxed)) {
-        struct th_live_wants wants;
+        struct th_live_requests requests;
         self->asked = self->told = 0;
         self->seen = 0;
-        wants = alive_call(self->process, (unsigned)self->calls % ALIVE_FUNCTIONS, th_small(1));
-        if (wants.count > 0)
+        requests = alive_call(self->process, (unsigned)self->calls % ALIVE_FUNCTIONS, th_small(1));
+        if (requests.count > 0)
             abort();
         check(self);
     }

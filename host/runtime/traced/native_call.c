@@ -81,7 +81,7 @@ static __attribute__((cold, noinline)) bool met_oddly(const struct th_native *na
                                                       const th_term argv[], uintptr_t at)
 {
     struct th_call_event met = {.arguments = argv};
-    struct th_live_wants wants;
+    struct th_live_requests requests;
     traced_code *code;
 
     if (forked)
@@ -95,7 +95,7 @@ static __attribute__((cold, noinline)) bool met_oddly(const struct th_native *na
         return false;
     met.function = &code->function->live;
     met.site = code->site;
-    th_live_call(&met, &wants);
+    th_live_call(&met, &requests);
     return false;
 }
 
@@ -110,7 +110,7 @@ static bool has_room(const struct th_process *process, uintptr_t at)
 
 /* Where it needs a frame the thread is still at that work, until the frame has begun. */
 bool th_traced_native_keep(const struct th_traceable_function *function,
-                           struct th_live_wants *wants)
+                           struct th_live_requests *requests)
 {
     const struct th_call *call = th_self.call;
     struct th_process *process = call->process;
@@ -123,7 +123,7 @@ bool th_traced_native_keep(const struct th_traceable_function *function,
     top = th_traced_open_top(process);
     framed = at != call->sp && !(top && top->native == at);
     if (framed && __builtin_expect(!has_room(process, at), 0)) {
-        th_traced_open_refuse(process, wants);
+        th_traced_open_refuse(process, requests);
         th_self.in_trace_hook = 0;
         return false;
     }
@@ -133,7 +133,7 @@ bool th_traced_native_keep(const struct th_traceable_function *function,
     made->frames = process->frame_count;
     made->native = at == call->sp ? 0 : at;
     made->below = process->native_bytes;
-    th_live_wants_move(&made->wants, wants);
+    th_live_requests_move(&made->requests, requests);
     if (!framed)
         th_self.in_trace_hook = 0;
     return framed;
@@ -201,9 +201,10 @@ static void end_one(void *context, struct th_process *process, struct th_open_ca
     if (TH_PROBE_ENABLED(function__return) && ending->how == RETURNED)
         th_traced_probe_local(th_self.call, &call->function->function.name, true);
     if (ending->how == RETURNED)
-        th_live_return(&process->live, call->function, &call->wants, ending->value);
+        th_live_return(&process->live, call->function, &call->requests, ending->value);
     else
-        th_live_raise(&process->live, call->function, &call->wants, ending->class, ending->value);
+        th_live_raise(&process->live, call->function, &call->requests, ending->class,
+                      ending->value);
 }
 
 static void native_call_end_frame(const struct th_native_frame *frame, struct ending ending)
@@ -289,7 +290,7 @@ void th_traced_native_frame_over(struct th_native_frame *frame, th_term answer)
     process->open.count--;
     if (TH_PROBE_ENABLED(function__return))
         th_traced_probe_local(call, &last->function->function.name, true);
-    th_live_return(&process->live, last->function, &last->wants, answer);
+    th_live_return(&process->live, last->function, &last->requests, answer);
     if (__builtin_expect(th_live_is_returning(&process->live), 0))
         th_traced_return_to_caller(process, frame->at);
     th_self.in_trace_hook = 0;

@@ -134,7 +134,7 @@ static inline bool th_traced_native_is_only(const struct th_instance_function *f
 /* The end of the call of FUNCTION that is being told is wanted: true if it needs a frame for that.
  */
 bool th_traced_native_keep(const struct th_traceable_function *function,
-                           struct th_live_wants *wants);
+                           struct th_live_requests *requests);
 
 /* CODE's function is called. What is needed when that has been told is in memory, so that no
  * register is saved for it. */
@@ -143,7 +143,7 @@ static inline bool th_traced_native_deliver(const struct th_call *call,
                                             const th_term argv[], uintptr_t at)
 {
     struct th_call_event met;
-    struct th_live_wants wants;
+    struct th_live_requests requests;
 
     th_self.in_trace_hook = at;
     met.process = &call->process->live;
@@ -152,9 +152,9 @@ static inline bool th_traced_native_deliver(const struct th_call *call,
     met.arguments = argv;
     met.external = false;
     met.caller = NULL;
-    th_live_call(&met, &wants);
-    if (__builtin_expect(wants.count > 0, 0))
-        return th_traced_native_keep(met.function, &wants);
+    th_live_call(&met, &requests);
+    if (__builtin_expect(requests.count > 0, 0))
+        return th_traced_native_keep(met.function, &requests);
     th_self.in_trace_hook = 0;
     return false;
 }

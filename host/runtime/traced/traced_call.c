@@ -52,9 +52,9 @@ static void free_ring(struct th_open_calls *open)
     *open = (struct th_open_calls){0};
 }
 
-void th_traced_open_refuse(struct th_process *process, struct th_live_wants *wants)
+void th_traced_open_refuse(struct th_process *process, struct th_live_requests *requests)
 {
-    th_live_drop(&process->live, wants);
+    th_live_drop(&process->live, requests);
     atomic_fetch_add_explicit(&not_kept, 1, memory_order_relaxed);
 }
 
@@ -69,7 +69,7 @@ void th_traced_open_make_room(struct th_process *process)
         ring = th_long_array_grow(open->ring, traced_call_bytes_of(had),
                                   traced_call_bytes_of(capacity), most_bytes());
     if (!ring) { /* there is to be no more room: the oldest call is forgotten */
-        th_live_drop(&process->live, &th_traced_open_at(open, 0)->wants);
+        th_live_drop(&process->live, &th_traced_open_at(open, 0)->requests);
         open->bottom++;
         open->count--;
         atomic_fetch_add_explicit(&not_kept, 1, memory_order_relaxed);
@@ -94,7 +94,7 @@ static void drop_top(struct th_process *process)
     struct th_open_call *call = th_traced_open_at(&process->open, --process->open.count);
 
     process->native_bytes = call->below;
-    th_live_drop(&process->live, &call->wants);
+    th_live_drop(&process->live, &call->requests);
     atomic_fetch_add_explicit(&left, 1, memory_order_relaxed);
 }
 
@@ -154,7 +154,7 @@ void th_traced_open_drop_all(struct th_process *process)
     struct th_open_calls *open = &process->open;
 
     while (open->count > 0)
-        th_live_drop(&process->live, &th_traced_open_at(open, --open->count)->wants);
+        th_live_drop(&process->live, &th_traced_open_at(open, --open->count)->requests);
     if (open->capacity)
         free_ring(open);
 }
@@ -182,7 +182,7 @@ meet_at_entry(struct th_process *process, const struct th_callee *callee, const 
                                  .site = traced->live.function.site,
                                  .arguments = argv,
                                  .external = true};
-    struct th_live_wants wants;
+    struct th_live_requests requests;
     struct th_open_call *made;
 
     if (th_self.in_trace_hook)
@@ -191,16 +191,16 @@ meet_at_entry(struct th_process *process, const struct th_callee *callee, const 
     if (th_live_is_returning(&process->live))
         th_traced_caught_by_caller(process, TH_FROM_KEPT);
     if (next)
-        th_live_call_before(&call, next, &wants);
+        th_live_call_before(&call, next, &requests);
     else
-        th_live_call(&call, &wants);
-    if (wants.count > 0) {
+        th_live_call(&call, &requests);
+    if (requests.count > 0) {
         made = th_traced_open_add(process);
         made->function = &traced->live;
         made->outer = outer;
         made->frames = process->frame_count;
         made->native = 0;
-        th_live_wants_move(&made->wants, &wants);
+        th_live_requests_move(&made->requests, &requests);
     }
     th_self.in_trace_hook = 0;
 }
@@ -242,9 +242,9 @@ static bool end_open_calls(struct th_process *process, const struct th_call *out
             break;
         open->count--;
         if (process->outcome != TH_NONE)
-            th_live_return(&process->live, call.function, &call.wants, process->outcome);
+            th_live_return(&process->live, call.function, &call.requests, process->outcome);
         else
-            th_live_raise(&process->live, call.function, &call.wants,
+            th_live_raise(&process->live, call.function, &call.requests,
                           th_traced_class_atom(process->raised.class), process->raised.reason);
     }
     if (open->capacity > KEPT && open->count == 0)

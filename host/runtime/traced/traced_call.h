@@ -62,7 +62,7 @@ struct th_open_call {
     size_t frames;
     uintptr_t native; /* the stack pointer of its native frame, 0: it is on the runtime's */
     size_t below;     /* of that: bytes that the ones below take */
-    struct th_live_wants wants;
+    struct th_live_requests requests;
 };
 
 static inline struct th_open_call *th_traced_open_at(const struct th_open_calls *open, size_t i)
@@ -92,7 +92,7 @@ static inline struct th_open_call *th_traced_open_add(struct th_process *process
 }
 
 /* The wants of a call cannot be kept. */
-void th_traced_open_refuse(struct th_process *process, struct th_live_wants *wants);
+void th_traced_open_refuse(struct th_process *process, struct th_live_requests *requests);
 
 static inline bool th_traced_open_is_below(const struct th_open_call *call, uintptr_t at)
 {

@@ -195,14 +195,15 @@ struct th_call_event {
  * Nothing is allocated for up to TH_LIVE_WANTED. Sessions that are dead by then are no fault.
  */
 enum { TH_LIVE_WANTED = 4 };
-struct th_live_wants {
+struct th_live_requests {
     uint32_t count, capacity;     /* 0: nothing */
     uint64_t few[TH_LIVE_WANTED]; /* weak ids and what is wanted, see delivery.h */
     uint64_t *many;               /* all of them, once there are more; else not set */
 };
 
 /* *TO has what *FROM, which is not empty, had: an assignment of what is set. */
-static inline void th_live_wants_move(struct th_live_wants *to, const struct th_live_wants *from)
+static inline void th_live_requests_move(struct th_live_requests *to,
+                                         const struct th_live_requests *from)
 {
     to->count = from->count;
     to->capacity = from->capacity;
@@ -233,19 +234,19 @@ static inline bool th_live_may_pass(const struct th_live_tracee *process)
     return !th_live_is_calling(process) && !th_self.attachment && !process->returning_to;
 }
 
-/* The function is called; that site is armed. Sets *WANTS. */
-void th_live_call(const struct th_call_event *call, struct th_live_wants *wants);
+/* The function is called; that site is armed. Sets *REQUESTS. */
+void th_live_call(const struct th_call_event *call, struct th_live_requests *requests);
 
 /* The same at the site of an export entry, where the function's code goes on to NEXT, its native
  * site: of each session, what is at NEXT as well is left to that. */
 void th_live_call_before(const struct th_call_event *call, struct th_site *next,
-                         struct th_live_wants *wants);
+                         struct th_live_requests *requests);
 
 /* A call at a breakpoint that cannot be told, as something that is told is at hand. */
 void th_live_call_suppressed(void);
 
 /*
- * The call has ended, and leaves *WANTS empty: return_from with VALUE; exception_from with CLASS
+ * The call has ended, and leaves *REQUESTS empty: return_from with VALUE; exception_from with CLASS
  * (error, exit, throw) and REASON, for each frame that the exception passes, innermost first. A
  * call that was replaced by a tail call ends with the frame, after what took its place, with the
  * same value; so a return_trace piles up. Nothing is told where wants->count is 0; but an exception
@@ -253,12 +254,12 @@ void th_live_call_suppressed(void);
  * that of the frame next to who catches.
  */
 void th_live_return(struct th_live_tracee *process, const struct th_traceable_function *function,
-                    struct th_live_wants *wants, th_term value);
+                    struct th_live_requests *requests, th_term value);
 void th_live_raise(struct th_live_tracee *process, const struct th_traceable_function *function,
-                   struct th_live_wants *wants, th_term class, th_term reason);
+                   struct th_live_requests *requests, th_term class, th_term reason);
 
 /* The call is given up without an end: its process exits. */
-void th_live_drop(struct th_live_tracee *process, struct th_live_wants *wants);
+void th_live_drop(struct th_live_tracee *process, struct th_live_requests *requests);
 
 /* Somebody is to be told where control comes back to: when the frame's calls have ended, and after
  * an exception when it is caught, before the return of who catches. TO is what executes then; its

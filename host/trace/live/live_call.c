@@ -17,28 +17,29 @@
 struct live_hit {
     struct th_hit hit; /* the first member; its context is NULL */
     const struct th_call_event *call;
-    struct th_live_wants *wants;
+    struct th_live_requests *requests;
 };
 
 /* --- what is wanted of its end --- */
 
-static __attribute__((cold, noinline)) void live_call_make_room(struct th_live_wants *wants)
+static __attribute__((cold, noinline)) void live_call_make_room(struct th_live_requests *requests)
 {
-    uint32_t capacity = wants->capacity ? 2 * wants->capacity : 4 * TH_LIVE_WANTED;
+    uint32_t capacity = requests->capacity ? 2 * requests->capacity : 4 * TH_LIVE_WANTED;
     uint64_t *many = th_alloc(capacity * sizeof *many);
 
-    memcpy(many, wants->capacity ? wants->many : wants->few, wants->count * sizeof *many);
-    if (wants->capacity)
-        th_free(wants->many);
-    wants->many = many;
-    wants->capacity = capacity;
+    memcpy(many, requests->capacity ? requests->many : requests->few,
+           requests->count * sizeof *many);
+    if (requests->capacity)
+        th_free(requests->many);
+    requests->many = many;
+    requests->capacity = capacity;
 }
 
-static inline void want(struct th_live_wants *wants, uint64_t word)
+static inline void want(struct th_live_requests *requests, uint64_t word)
 {
-    if (wants->count == (wants->capacity ? wants->capacity : TH_LIVE_WANTED))
-        live_call_make_room(wants);
-    (wants->capacity ? wants->many : wants->few)[wants->count++] = word;
+    if (requests->count == (requests->capacity ? requests->capacity : TH_LIVE_WANTED))
+        live_call_make_room(requests);
+    (requests->capacity ? requests->many : requests->few)[requests->count++] = word;
 }
 
 /* --- the deliveries of calls --- */
@@ -51,7 +52,7 @@ static inline void want(struct th_live_wants *wants, uint64_t word)
 struct live_delivery {
     struct th_delivery delivery; /* the first member */
     const struct th_call_event *call;
-    struct th_live_wants *wants;
+    struct th_live_requests *requests;
     struct th_callback_subject subject;
 };
 
@@ -108,7 +109,7 @@ static inline void live_call_fill(struct th_delivery *delivery, th_env *env, th_
 
 static inline void live_call_request(struct th_delivery *delivery, uint64_t word)
 {
-    want(((struct live_delivery *)delivery)->wants, word);
+    want(((struct live_delivery *)delivery)->requests, word);
 }
 
 static void live_call_forget(struct th_delivery *delivery, struct th_session *session)
@@ -179,7 +180,7 @@ static inline void live_call_address(struct live_delivery *live, const struct th
 
 /* A local or global breakpoint, KIND, of SESSION, which may have been left by all. */
 static inline __attribute__((always_inline)) void
-live_call_offer(const struct th_call_event *call, struct th_live_wants *wants,
+live_call_offer(const struct th_call_event *call, struct th_live_requests *requests,
                 struct th_session *session, struct th_generic_bp *breakpoint,
                 const struct th_bp_data *data, uint32_t kind)
 {
@@ -187,7 +188,7 @@ live_call_offer(const struct th_call_event *call, struct th_live_wants *wants,
 
     if (__builtin_expect(!th_trace_session_is_attached(session), 0))
         return;
-    live.wants = wants;
+    live.requests = requests;
     live_call_address(&live, call, session, breakpoint, data, data->spec, kind);
     th_trace_deliver(&live.delivery, &call_source, flags_in(call, session) & TH_FLAG_CALL);
     th_self.subject = NULL;
@@ -208,7 +209,7 @@ uint32_t th_live_hit_call(struct th_hit *hit, struct th_bp_session *breakpoints,
     if (hit->context)
         return th_trace_patterns_hit(hit, breakpoints, spec, kind);
     th_trace_thread_own();
-    live_call_offer(live->call, live->wants, live_call_session_of(breakpoints), hit->breakpoint,
+    live_call_offer(live->call, live->requests, live_call_session_of(breakpoints), hit->breakpoint,
                     hit->data, kind);
     return 0;
 }
@@ -224,7 +225,7 @@ uint32_t th_live_hit_meta(struct th_hit *hit, struct th_session *session, struct
     if (!met->call->process)
         return 0;
     th_trace_thread_own();
-    live.wants = met->wants;
+    live.requests = met->requests;
     live.delivery.owner = session;
     live_call_address(&live, met->call, called, hit->breakpoint, hit->data, spec, TH_BP_META);
     outcome = th_trace_deliver(&live.delivery, &meta_source, true);
@@ -252,7 +253,7 @@ void th_live_hit_entered(struct th_hit *hit, struct th_bp_session *breakpoints,
                                             live_call_session_of(breakpoints), frame);
 
     if (number != UINT32_MAX)
-        want(live->wants, (uint64_t)number << TH_REQUEST_BITS | TH_REQUEST_TIME);
+        want(live->requests, (uint64_t)number << TH_REQUEST_BITS | TH_REQUEST_TIME);
 }
 
 /* --- the call --- */
@@ -280,23 +281,23 @@ static __attribute__((cold, noinline)) void call_oddly(const struct th_call_even
 
 /* All that may be at the site. In a section, if the thread is in one. */
 static __attribute__((noinline)) void hit(const struct th_call_event *call,
-                                          struct th_live_wants *wants, uint32_t kinds)
+                                          struct th_live_requests *requests, uint32_t kinds)
 {
     struct live_hit live;
 
     live.hit.context = NULL; /* the rest of it is filled by the hit */
     live.hit.kinds = kinds;
     live.call = call;
-    live.wants = wants;
+    live.requests = requests;
     th_breakpoint_hit(call->site, &live.hit);
 }
 
 void th_live_call_before(const struct th_call_event *call, struct th_site *next,
-                         struct th_live_wants *wants)
+                         struct th_live_requests *requests)
 {
-    struct live_hit live = {.hit.kinds = TH_BP_ALL, .call = call, .wants = wants};
+    struct live_hit live = {.hit.kinds = TH_BP_ALL, .call = call, .requests = requests};
 
-    wants->count = wants->capacity = 0;
+    requests->count = requests->capacity = 0;
     if (th_self.attachment) {
         call_oddly(call);
         return;
@@ -311,47 +312,48 @@ static inline uint32_t kinds_of(const struct th_call_event *call)
 
 /* These two end the section. They are jumped to, so that th_live_call() saves no register. */
 static __attribute__((noinline)) void hit_all(const struct th_call_event *call,
-                                              struct th_live_wants *wants)
+                                              struct th_live_requests *requests)
 {
-    hit(call, wants, kinds_of(call));
+    hit(call, requests, kinds_of(call));
     th_progress_leave();
 }
 
 /* What th_live_hit_call() does, in place. */
 static __attribute__((noinline)) void offer_single(const struct th_call_event *call,
-                                                   struct th_live_wants *wants,
+                                                   struct th_live_requests *requests,
                                                    struct th_generic_bp *breakpoint,
                                                    const struct th_bp_data *data, uint32_t kind)
 {
     if (__builtin_expect(!th_self.trace_thread, 0)) {
-        hit_all(call, wants);
+        hit_all(call, requests);
         return;
     }
-    live_call_offer(call, wants, live_call_session_of(breakpoint->session), breakpoint, data, kind);
+    live_call_offer(call, requests, live_call_session_of(breakpoint->session), breakpoint, data,
+                    kind);
     th_progress_leave();
 }
 
-void th_live_call(const struct th_call_event *call, struct th_live_wants *wants)
+void th_live_call(const struct th_call_event *call, struct th_live_requests *requests)
 {
     struct th_fast_hit single;
     unsigned long *word;
 
-    wants->count = wants->capacity = 0;
+    requests->count = requests->capacity = 0;
     if (__builtin_expect(th_self.attachment || !call->process, 0)) {
         call_oddly(call);
         return;
     }
     word = th_progress_enter_quickly();
     if (__builtin_expect(!word, 0)) {
-        hit(call, wants, kinds_of(call));
+        hit(call, requests, kinds_of(call));
         return;
     }
     if (__builtin_expect(!th_breakpoint_fast_hit(call->site, kinds_of(call), &single), 0)) {
-        hit_all(call, wants);
+        hit_all(call, requests);
         return;
     }
     if (single.kinds && th_live_is_calling(call->process)) {
-        offer_single(call, wants, single.breakpoint, single.data, single.kinds);
+        offer_single(call, requests, single.breakpoint, single.data, single.kinds);
         return;
     }
     th_progress_leave_quickly(word);

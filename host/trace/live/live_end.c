@@ -95,30 +95,30 @@ static void stop_timing(struct th_live_tracee *process, uint64_t word)
                           (uint32_t)(word >> TH_REQUEST_BITS), &reading);
 }
 
-static const uint64_t *live_end_words_of(const struct th_live_wants *wants)
+static const uint64_t *live_end_words_of(const struct th_live_requests *requests)
 {
-    return wants->capacity ? wants->many : wants->few;
+    return requests->capacity ? requests->many : requests->few;
 }
 
-static void live_end_give_up(struct th_live_wants *wants)
+static void live_end_give_up(struct th_live_requests *requests)
 {
-    if (wants->capacity)
-        th_free(wants->many);
-    wants->count = wants->capacity = 0;
+    if (requests->capacity)
+        th_free(requests->many);
+    requests->count = requests->capacity = 0;
 }
 
 /* One session wants to know, and nothing else: which is what most are. Nothing is looked at after
  * the callback that was there before, so that no register is saved. */
-static inline bool end_single(const struct th_live_end *end, struct th_live_wants *wants)
+static inline bool end_single(const struct th_live_end *end, struct th_live_requests *requests)
 {
-    const uint64_t word = wants->few[0];
+    const uint64_t word = requests->few[0];
     struct live_end live;
 
-    if (__builtin_expect(wants->count != 1 || wants->capacity ||
+    if (__builtin_expect(requests->count != 1 || requests->capacity ||
                              word & (TH_REQUEST_TIME | TH_REQUEST_META | TH_REQUEST_RETURN_TO),
                          0))
         return false;
-    wants->count = 0;
+    requests->count = 0;
     live_end_start(&live, end);
     deliver(&live, word & ~(uint64_t)(TH_REQUEST_META | TH_REQUEST_RETURN_TO));
     live_end_finish();
@@ -126,55 +126,55 @@ static inline bool end_single(const struct th_live_end *end, struct th_live_want
 }
 
 static __attribute__((noinline)) void end_each(const struct th_live_end *end,
-                                               struct th_live_wants *wants)
+                                               struct th_live_requests *requests)
 {
     struct live_end live;
 
     live_end_start(&live, end);
-    for (uint32_t i = wants->count; i > 0; i--) {
-        uint64_t word = live_end_words_of(wants)[i - 1];
+    for (uint32_t i = requests->count; i > 0; i--) {
+        uint64_t word = live_end_words_of(requests)[i - 1];
         if (word & TH_REQUEST_TIME)
             stop_timing(end->process, word);
         else
             deliver(&live, word);
     }
     live_end_finish();
-    live_end_give_up(wants);
+    live_end_give_up(requests);
 }
 
-static inline void end_all(const struct th_live_end *end, struct th_live_wants *wants)
+static inline void end_all(const struct th_live_end *end, struct th_live_requests *requests)
 {
-    if (wants->count > 0 && !end_single(end, wants))
-        end_each(end, wants);
+    if (requests->count > 0 && !end_single(end, requests))
+        end_each(end, requests);
 }
 
 void th_live_return(struct th_live_tracee *process, const struct th_traceable_function *function,
-                    struct th_live_wants *wants, th_term value)
+                    struct th_live_requests *requests, th_term value)
 {
     struct th_live_end end = {process, &function->function.name, TH_TAG_return_from, TH_NONE,
                               value};
 
-    end_all(&end, wants);
+    end_all(&end, requests);
 }
 
 void th_live_raise(struct th_live_tracee *process, const struct th_traceable_function *function,
-                   struct th_live_wants *wants, th_term class, th_term reason)
+                   struct th_live_requests *requests, th_term class, th_term reason)
 {
     struct th_live_end end = {process, &function->function.name, TH_TAG_exception_from, class,
                               reason};
 
     process->returning_to = 0;
-    end_all(&end, wants);
+    end_all(&end, requests);
 }
 
-void th_live_drop(struct th_live_tracee *process, struct th_live_wants *wants)
+void th_live_drop(struct th_live_tracee *process, struct th_live_requests *requests)
 {
     th_progress_enter();
-    for (uint32_t i = wants->count; i > 0; i--)
-        if (live_end_words_of(wants)[i - 1] & TH_REQUEST_TIME)
-            stop_timing(process, live_end_words_of(wants)[i - 1]);
+    for (uint32_t i = requests->count; i > 0; i--)
+        if (live_end_words_of(requests)[i - 1] & TH_REQUEST_TIME)
+            stop_timing(process, live_end_words_of(requests)[i - 1]);
     th_progress_leave();
-    live_end_give_up(wants);
+    live_end_give_up(requests);
 }
 
 /* --- return_to --- */

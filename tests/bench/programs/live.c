@@ -88,7 +88,7 @@ static __attribute__((noinline)) void pass(struct th_live_tracee *by,
                                  .site = function->function.site,
                                  .arguments = arguments,
                                  .external = true};
-    struct th_live_wants wants;
+    struct th_live_requests wants;
 
     if (!th_live_function_is_armed(function))
         return;

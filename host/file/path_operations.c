@@ -1,4 +1,4 @@
-/* What all operations have in common, and those that need a path. */
+/* The part that all operations on files share, and those that need a path. */
 #include "file_internal.h"
 
 #include "host/term/atom.h"
