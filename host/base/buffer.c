@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* The capacity that B grows to for MORE bytes. */
+/* The capacity of B after growth for MORE bytes. */
 static size_t grown_capacity(const struct th_buffer *b, size_t more)
 {
     size_t wanted = b->size + more;
@@ -71,7 +71,7 @@ void th_buffer_add_text(struct th_buffer *b, const char *text)
     th_buffer_add(b, text, strlen(text));
 }
 
-/* LENGTH is what vsnprintf() returned: 0 for what cannot be printed. */
+/* LENGTH is the result of vsnprintf(): negative, here 0, if the text cannot be printed. */
 static size_t printed(int length)
 {
     if (length < 0)

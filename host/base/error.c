@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The thread's chain; NULL: it has never had an error. */
+/* The thread's chain; NULL: the thread never had an error. */
 static _Thread_local void *own;
 
-/* The status of a chain that there was no memory for; TH_OK: there is none. */
+/* The status of an error whose chain got no memory; TH_OK: no such error. */
 static _Thread_local enum th_status untold;
 static const char untold_link[] = "out of memory, so that there is no room to say what went wrong";
 
-/* The thread's chain to write to, NULL if there is no memory for one. */
+/* Returns the thread's chain for writing, NULL if there is no memory for one. */
 static struct th_error_chain *begin_chain(enum th_status status)
 {
     struct th_error_chain *chain = own;
@@ -130,8 +130,7 @@ void th_bug(const char *format, ...)
     abort();
 }
 
-/* --- Names of errno values
- * ------------------------------------------------------------------------ */
+/* --- Names of errno values -------------------------------------------------------------------- */
 
 enum { ERRORS = 256, LONGEST = 16 };
 

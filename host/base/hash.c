@@ -7,7 +7,7 @@ static size_t home_of(const struct th_table *t, uint64_t key)
     return th_hash_mix(key) & (t->capacity - 1);
 }
 
-/* The slot that holds KEY, or the free one where it would go. */
+/* Returns the slot that holds KEY, or the free slot where KEY belongs. */
 static struct th_slot *find_slot(const struct th_table *t, uint64_t key)
 {
     size_t i = home_of(t, key);
@@ -70,7 +70,7 @@ void *th_hash_table_remove(struct th_table *t, uint64_t key)
         return NULL;
     value = slot->value;
     hole = (size_t)(slot - t->slots);
-    /* Close the hole: move up each slot of the run behind it that may stand there. */
+    /* Close the hole: move each slot of the run behind the hole that may stand there. */
     for (size_t i = (hole + 1) & mask; t->slots[i].key; i = (i + 1) & mask) {
         size_t home = home_of(t, t->slots[i].key);
         if (((i - home) & mask) >= ((i - hole) & mask)) {

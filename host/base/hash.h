@@ -20,30 +20,30 @@ struct th_table {
     size_t capacity; /* 0 or a power of two */
 };
 
-/* Mixes the bits of X: each bit of the result depends on each of X. */
+/* Mixes the bits of X: each bit of the result depends on each bit of X. */
 static inline uint64_t th_hash_mix(uint64_t x)
 {
     x ^= x >> 32;
-    x *= 0x9E3779B97F4A7C15u; /* the golden ratio, 64 bits of it */
+    x *= 0x9E3779B97F4A7C15u; /* the golden ratio, as 64 bits */
     x ^= x >> 32;
     return x;
 }
 
-/* FNV-1a, folded by th_hash_mix(): for names. */
+/* Hashes a name by FNV-1a, folded by th_hash_mix(). */
 uint64_t th_hash_bytes(const void *data, size_t size);
 
 /* The value of KEY, NULL if there is none. */
 void *th_hash_table_get(const struct th_table *t, uint64_t key);
 
-/* Sets the value of KEY and returns the one that it replaces, NULL if there was none. */
+/* Sets the value of KEY and returns the former value, NULL if there was none. */
 void *th_hash_table_set(struct th_table *t, uint64_t key, void *value);
 
-/* Takes KEY out and returns its value, NULL if there was none. May move other slots. */
+/* Removes KEY and returns its value, NULL if there was none. May move other slots. */
 void *th_hash_table_remove(struct th_table *t, uint64_t key);
 
 /*
- * The next used slot from *POSITION on, NULL at the end; start with 0. The order means nothing.
- * Setting or removing keys while walking is not allowed.
+ * Returns the next used slot from *POSITION on, NULL at the end. *POSITION is 0 at first. The order
+ * of slots has no meaning. Setting or removing keys while walking is not allowed.
  */
 struct th_slot *th_hash_table_next(const struct th_table *t, size_t *position);
 

@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-static _Atomic unsigned long warnings; /* relaxed: a figure, ordered with nothing */
+static _Atomic unsigned long warnings; /* relaxed: a count, which orders nothing */
 
 static const char *program = "tracehost"; /* written before there are threads */
 
@@ -17,7 +17,7 @@ void th_warn_as(const char *name)
 
 static void print_log(const char *kind, const char *format, va_list args)
 {
-    flockfile(stderr); /* so that lines of several threads do not mix */
+    flockfile(stderr); /* keeps lines of several threads apart */
     fprintf(stderr, "%s: %s", program, kind);
     vfprintf(stderr, format, args);
     fputc('\n', stderr);

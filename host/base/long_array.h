@@ -1,22 +1,22 @@
 /*
- * Memory for an array that may become very long, in a thread that must not be kept from its work
- * while it does.
+ * Memory for an array that may become very long, in a thread that the growth must not delay.
  *
- * A short one is allocated anew as it grows. A long one has addresses for as much as it may ever
- * be, and gets memory for them as it grows and pages as they are touched: so nothing is copied,
- * which for 50 MB of new pages may take a tenth of a second.
+ * A short array is reallocated as it grows. A long array reserves addresses for its greatest size
+ * at once. It gets memory as it grows, and pages as they are touched. So nothing is copied: a copy
+ * into 50 MB of new pages may take a tenth of a second.
  */
 #ifndef TH_LONG_ARRAY_H
 #define TH_LONG_ARRAY_H
 
 #include <stddef.h>
 
-/* Has MEMORY grow from HAD bytes (0: there is none) to WANTED, at most MOST, which stays the same
- * for each array. Returns where it is now; NULL if there are not as many addresses, or not as much
- * memory: then MEMORY is as it was. */
+/* Grows MEMORY from HAD bytes (0: none yet) to WANTED bytes. The greatest size, MOST, is the same
+ * at each call for an array. Returns the address of the array, which may have moved.
+ * Errors: returns NULL if there are not enough addresses or memory; MEMORY is unchanged then. A
+ * short array gives up, as th_realloc() does. */
 void *th_long_array_grow(void *memory, size_t had, size_t wanted, size_t most);
 
-/* HAS bytes. */
+/* Frees MEMORY, of HAS bytes. */
 void th_long_array_free(void *memory, size_t has, size_t most);
 
 #endif

@@ -15,26 +15,27 @@
 _Thread_local struct th_memory_budget th_memory_budget = {SIZE_MAX, SIZE_MAX};
 
 static _Thread_local unsigned long allocations;
-static atomic_bool given_up; /* relaxed: nothing is handed over; the thread that sets it reads it as
+static atomic_bool given_up; /* relaxed: orders no other data; the thread that sets it reads it as
                                 it exits */
 
 /* --- The reserve ------------------------------------------------------------------------------ */
 
-enum { ALIGNED = 64 /* as pieces of the reserve and their contents are */ };
+enum { ALIGNED = 64 /* bytes: alignment of pieces and of their contents */ };
 
-/* A piece of the reserve, of BYTES with this head. */
+/* A piece of the reserve, of BYTES bytes with this head. */
 struct piece {
     _Alignas(ALIGNED) size_t bytes;
     bool used;
     _Alignas(ALIGNED) unsigned char content[];
 };
 
-/* The address of the reserve, once this is a library. The address before lies where no memory can
- * be. Relaxed: threads hand pieces of the reserve on as they hand on any memory. */
+/* The address of the reserve, once the host is a library. The address before lies where no memory
+ * can be. Relaxed: threads pass pieces of the reserve on as they pass on any memory. */
 static unsigned char *_Atomic reserve = (unsigned char *)-(uintptr_t)TH_MEMORY_RESERVE;
-static pthread_mutex_t reserve_lock = PTHREAD_MUTEX_INITIALIZER; /* guards it */
-static atomic_size_t reserve_used; /* relaxed: a number in itself; written under the lock */
-static atomic_bool lasting;        /* relaxed: nothing hangs on when other threads see it */
+static pthread_mutex_t reserve_lock = PTHREAD_MUTEX_INITIALIZER; /* guards the reserve */
+static atomic_size_t reserve_used; /* bytes; relaxed: a count; written under the lock */
+static atomic_bool lasting;        /* relaxed: no other data depends on the time when threads see
+                                      it */
 
 _Thread_local bool th_memory_refused;
 
@@ -76,7 +77,7 @@ static struct piece *piece_of(void *memory)
     return (struct piece *)((unsigned char *)memory - offsetof(struct piece, content));
 }
 
-/* The first piece that has room: the reserve is used rarely, and for little. */
+/* Takes the first piece that has room: the reserve is used rarely, and for little. */
 static void *take_piece(size_t size)
 {
     size_t bytes = (sizeof(struct piece) + size + ALIGNED - 1) / ALIGNED * ALIGNED;
@@ -92,7 +93,7 @@ static void *take_piece(size_t size)
         if (piece->used)
             continue;
 
-        /* It is joined with the free ones behind it. */
+        /* Join the piece with the free pieces behind it. */
         while (at + piece->bytes < end && !((struct piece *)(at + piece->bytes))->used)
             piece->bytes += ((struct piece *)(at + piece->bytes))->bytes;
 
@@ -145,7 +146,7 @@ static _Noreturn void give_up_for(size_t size)
     th_give_up("out of memory");
 }
 
-/* MEMORY, or as much of the reserve. */
+/* Returns MEMORY, or SIZE bytes of the reserve if MEMORY is NULL. */
 static void *checked_memory(void *memory, size_t size)
 {
     allocations++;
@@ -176,7 +177,8 @@ void *th_alloc_aligned(size_t alignment, size_t size)
     return checked_memory(memory, whole);
 }
 
-/* OLD moves to the reserve, or within it or out of it; NULL: there is no room. */
+/* Moves OLD, of which one end is in the reserve, to new memory of SIZE bytes; NULL: there is no
+ * room. */
 static void *move_memory(void *old, size_t size)
 {
     size_t old_size = !old              ? 0
@@ -245,7 +247,7 @@ void th_free(void *memory)
         free(memory);
 }
 
-/* --- Memory for what is read ------------------------------------------------------------------ */
+/* --- Memory for input ------------------------------------------------------------------------- */
 
 enum th_status th_memory_refuse(size_t size)
 {
@@ -276,7 +278,7 @@ void th_memory_give(size_t bytes)
     th_memory_budget.left += bytes < taken ? bytes : taken;
 }
 
-/* MEMORY, of SIZE bytes; NULL: it was refused. */
+/* Returns MEMORY, of SIZE bytes; handles a refusal if MEMORY is NULL. */
 static void *tried_memory(void *memory, size_t size)
 {
     allocations++;
@@ -316,7 +318,7 @@ void th_try_free(void *memory, size_t size)
 
 void th_give_up(const char *format, ...)
 {
-    static _Thread_local bool ending; /* what exit() calls may have no memory, either */
+    static _Thread_local bool ending; /* exit handlers may lack memory, too */
     va_list args;
 
     if (atomic_exchange_explicit(&given_up, true, memory_order_relaxed) && !ending)

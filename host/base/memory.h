@@ -1,14 +1,15 @@
 /*
- * Memory: allocation that does not return when there is none.
+ * Allocation that ends the program, rather than returns, if there is no memory.
  *
- * How much to allocate for data from outside is bounded by the callers' limits, so running out is a
- * fault of the machine: th_alloc() and th_realloc() give up. What they return is freed with
- * th_free(), never with free(). Any thread may free what another allocated.
+ * Limits of the callers bound how much is allocated for data from outside, so a lack of memory is a
+ * fault of the machine: th_alloc() and th_realloc() give up. Their memory is freed with th_free(),
+ * never with free(). Any thread may free memory that another thread allocated.
  *
- * A library must not end the program that it is in. Once th_memory_last() was called, th_alloc()
- * and its like have a reserve, TH_MEMORY_RESERVE bytes, and give up only when that is used up, too;
- * th_memory_is_short() is asked before more is begun. What is read is not read then: the functions
- * for that below, whose sizes the input decides, never take from the reserve, and fail.
+ * A library must not end the program that loads it. After th_memory_last(), th_alloc() and similar
+ * functions fall back on a reserve of TH_MEMORY_RESERVE bytes, and give up only when the reserve is
+ * used up, too. A caller checks th_memory_is_short() before it begins more work. The functions
+ * below for input, whose sizes the input decides, fail instead; they use the reserve only to resize
+ * memory that lies in the reserve already.
  */
 #ifndef TH_MEMORY_H
 #define TH_MEMORY_H
@@ -19,7 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Defined where the address sanitizer watches over memory. */
+/* Defined if the address sanitizer watches memory. */
 #ifdef __SANITIZE_ADDRESS__
 #define TH_ADDRESS_SANITIZER 1
 #elif defined(__has_feature)
@@ -28,13 +29,13 @@
 #endif
 #endif
 
-/* SIZE bytes, aligned to 16, not cleared. */
+/* Allocates SIZE bytes, aligned to 16, not cleared. */
 void *th_alloc(size_t size) __attribute__((malloc, returns_nonnull, alloc_size(1)));
 
-/* SIZE bytes of zeros. */
+/* Allocates SIZE bytes of zeros. */
 void *th_alloc_zero(size_t size) __attribute__((malloc, returns_nonnull, alloc_size(1)));
 
-/* SIZE bytes, aligned to ALIGNMENT, a power of two; not cleared. */
+/* Allocates SIZE bytes, aligned to ALIGNMENT, a power of two; not cleared. */
 void *th_alloc_aligned(size_t alignment, size_t size)
     __attribute__((malloc, returns_nonnull, alloc_size(2)));
 
@@ -44,21 +45,21 @@ void *th_realloc(void *old, size_t size) __attribute__((returns_nonnull, alloc_s
 /* Copies TEXT. */
 char *th_strdup(const char *text) __attribute__((malloc, returns_nonnull));
 
-/* A new string made from FORMAT. */
+/* Prints FORMAT into a new string. */
 char *th_printf(const char *format, ...)
     __attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
 char *th_vprintf(const char *format, va_list args)
     __attribute__((malloc, returns_nonnull, format(printf, 1, 0)));
 
-/* NULL is allowed. */
+/* Frees MEMORY, which may be NULL. */
 void th_free(void *memory);
 
 /*
- * Memory for what is read: how much is asked for is decided by the input.
+ * The budget of the calling thread for memory whose size the input decides.
  *
- * `left` is what the thread may still ask for to read the event at hand, of `most` in all, in
- * bytes; SIZE_MAX where there is no limit. A reader begins it anew with each event. Room is taken
- * from it before the memory is asked for, where memory grows: room that is at hand costs nothing.
+ * `most` is the limit for the event at hand, `left` the rest of it, in bytes; SIZE_MAX: no limit. A
+ * reader starts the budget anew for each event. Memory that grows is taken from the budget before
+ * it is allocated; the use of free capacity takes nothing.
  */
 struct th_memory_budget {
     size_t most, left;
@@ -70,54 +71,59 @@ static inline void th_memory_begin(size_t most)
     th_memory_budget = (struct th_memory_budget){most, most};
 }
 
-/* Takes BYTES of what is left. False, with TH_MALFORMED raised, if it is not that much. */
+/* Takes BYTES from the budget.
+ * Errors: returns false, with TH_MALFORMED raised, if less is left; the budget is unchanged. */
 bool th_memory_take(size_t bytes);
 
-/* Adds BYTES to what is left: they were taken for memory that has been freed again. */
+/* Returns BYTES to the budget, which were taken for memory that is free again. */
 void th_memory_give(size_t bytes);
 
-/* As th_alloc(), th_realloc() of what has OLD_SIZE bytes, and th_free() of what has SIZE, from the
- * budget. NULL, with an error raised, if that is exceeded or the system has no memory: then OLD
- * stays as it is. */
+/* As th_alloc(), th_realloc() of memory of OLD_SIZE bytes (SIZE must not be less), and th_free() of
+ * memory of SIZE bytes, from the budget.
+ * Errors: returns NULL, with an error raised, if the budget is exceeded or the system refuses
+ * memory; OLD is unchanged then. A refusal gives up if the host is no library. */
 void *th_try_alloc(size_t size) __attribute__((malloc, alloc_size(1)));
 void *th_try_realloc(void *old, size_t old_size, size_t size) __attribute__((alloc_size(3)));
 void th_try_free(void *memory, size_t size);
 
-/* As th_realloc(), whatever the budget is; NULL, with an error raised, if the system has none. */
+/* As th_realloc(), without the budget.
+ * Errors: returns NULL, as th_try_realloc() does, if the system refuses memory. */
 void *th_may_realloc(void *old, size_t size) __attribute__((alloc_size(2)));
 
 enum { TH_MEMORY_RESERVE = 32 << 20 };
 
-/* From now on this is a library: see above. False: there is no memory for the reserve. Any thread.
- */
+/* Makes the host a library from now on: maps the reserve, so that a lack of memory no longer ends
+ * the program at once. Any thread.
+ * Errors: returns false if there is no memory for the reserve. */
 bool th_memory_last(void);
 
 bool th_memory_lasts(void);
 
-/* More than half of the reserve is in use: nothing more should be begun. Any thread. */
+/* True if more than half of the reserve is in use: no more work should begin. Any thread. */
 bool th_memory_is_short(void);
 
-/* The system has refused SIZE bytes (0: nobody knows how many) to whoever can do without: raises
- * TH_FAILED, and notes that the thread was refused memory. Gives up if this is no library. */
+/* Handles a refusal of SIZE bytes (0: unknown) by the system, for a caller that can do without:
+ * raises TH_FAILED and sets th_memory_refused. Gives up if the host is no library. */
 enum th_status th_memory_refuse(size_t size) __attribute__((cold));
 
-/* The thread was refused memory since this was set to false last: what it has done meanwhile may be
- * incomplete. */
+/* True if the thread was refused memory since a caller last set this to false: the thread's work
+ * since then may be incomplete. */
 extern _Thread_local bool th_memory_refused;
 
-/* The host cannot do without what the system refuses it, memory or a thread: says so on stderr, and
- * ends the program with TH_FAILED. Any thread; if several give up at once, one does. */
+/* Reports a lack of memory or threads on stderr, and ends the program with TH_FAILED.
+ * Thread: any. If several threads give up at once, one ends the program and the others wait. */
 void th_give_up(const char *format, ...) __attribute__((noreturn, cold, format(printf, 1, 2)));
 
-/* Gives up if errno is ENOMEM, EMFILE or ENFILE; in a library, raises TH_FAILED and notes that the
- * thread was refused. WHAT: the sentence up to the cause, as "cannot list the mappings". */
+/* Gives up if errno is ENOMEM, EMFILE or ENFILE; in a library, raises TH_FAILED and sets
+ * th_memory_refused instead. WHAT is the message up to the cause, such as "cannot list the
+ * mappings". */
 void th_give_up_if_lacking(const char *what);
 
-/* The program ends by th_give_up(): no code of a library has ended it. */
+/* True if th_give_up() ends the program: no code of a library has ended it. */
 bool th_has_given_up(void);
 
 /*
- * How many times this thread has called th_alloc, th_alloc_zero or th_realloc. Tests of "nothing is
+ * The number of allocations of this thread by functions of this header. Tests of "nothing is
  * allocated on the event path" compare two readings.
  */
 unsigned long th_alloc_count(void);

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* --- Files that are not there yet, which a program that ends early leaves to nobody ----------- */
+/* --- Unfinished files, removed if the program ends early -------------------------------------- */
 
 struct unfinished {
     struct unfinished *next;
@@ -23,11 +23,11 @@ struct unfinished {
     char name[];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list */
 static struct unfinished *unfinished;
-static bool ending; /* what is begun now would not be removed any more */
+static bool ending; /* files that are registered now would not be removed */
 
-/* Handlers of signals take the lock, too: the thread that has it gets no signals. */
+/* Signal handlers take the lock, too, so the thread that holds the lock blocks all signals. */
 static void take_lock(sigset_t *mask)
 {
     sigset_t all;
@@ -43,7 +43,7 @@ static void give_lock(const sigset_t *mask)
     pthread_sigmask(SIG_SETMASK, mask, NULL);
 }
 
-/* As the program exits, too: a child of it has no files of its own here. */
+/* Also an exit handler. A forked child has the list, but none of the files is its own. */
 void th_output_remove_unfinished(void)
 {
     sigset_t mask;
@@ -65,7 +65,7 @@ bool th_output_begin_file(const char *name)
     sigset_t mask;
 
     if (!file && !th_memory_lasts())
-        unlink(name); /* the program ends, and does not know of it yet */
+        unlink(name); /* the program ends, and the file is not in the list yet */
     if (!file)
         file = th_alloc(size);
     file->owner = getpid();
@@ -97,8 +97,8 @@ void th_output_end_file(const char *name)
 
 /* --- Opening, writing, closing ---------------------------------------------------------------- */
 
-/* As the file OLD that is to be replaced, whose owner may be out of reach: then it is ours now. As
- * fopen() would make a file, if OLD is NULL. */
+/* Sets the permissions of OLD, the file to be replaced; also the owner, if the system allows that.
+ * If OLD is NULL, sets the permissions that fopen() gives a new file. */
 static bool take_permissions(int descriptor, const struct stat *old)
 {
     mode_t mask;
@@ -160,7 +160,7 @@ char *th_output_target(const char *name)
 
 _Thread_local const volatile int *th_output_stop;
 
-/* Looks up now and then, as a signal may come just before a wait. */
+/* Polls: a signal may arrive just before a wait would begin. */
 int th_output_open_fifo(const char *name, bool waits)
 {
     enum { LOOK_UP_NS = 20 * 1000 * 1000 };
@@ -171,7 +171,7 @@ int th_output_open_fifo(const char *name, bool waits)
            waits && !(stop && __atomic_load_n(stop, __ATOMIC_RELAXED)))
         nanosleep(&(struct timespec){.tv_nsec = LOOK_UP_NS}, NULL);
     if (descriptor >= 0)
-        fcntl(descriptor, F_SETFL, O_WRONLY); /* what is written later waits */
+        fcntl(descriptor, F_SETFL, O_WRONLY); /* later writes block */
     return descriptor;
 }
 
@@ -219,7 +219,7 @@ enum th_status th_output_open(struct th_output *out, const char *name)
     return TH_FAILED;
 }
 
-/* The first error counts: those after it may come of it. */
+/* Keeps the first error: later errors may follow from it. */
 static void note_error(struct th_output *out, int error)
 {
     if (!out->error)
@@ -254,7 +254,7 @@ enum th_status th_output_commit(struct th_output *out)
 
     th_output_flush(out);
     if (ferror(out->file))
-        note_error(out, EIO); /* of a write to stdout elsewhere, which knew more */
+        note_error(out, EIO); /* a write to stdout elsewhere failed; its errno is lost */
     if (out->name && fclose(out->file) != 0)
         note_error(out, errno);
     if (!out->error && out->temporary && rename(out->temporary, out->name) != 0)

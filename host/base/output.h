@@ -1,6 +1,6 @@
 /*
- * Output files that are there as a whole or not at all: written beside their name, renamed when
- * complete.
+ * Output files that are complete or do not exist: a file is written beside its name and renamed
+ * when it is complete.
  *
  *   struct th_output out;
  *   if (th_output_open(&out, name) != TH_OK) ...
@@ -18,56 +18,66 @@
 struct th_output {
     FILE *file;
     char *name;      /* NULL: stdout */
-    char *temporary; /* the name until the commit; NULL: it is written in place */
+    char *temporary; /* the name until the commit; NULL: written in place */
     int error;       /* errno of the first write that failed */
 };
 
 /*
- * NAME NULL or "-" is stdout. What is no regular file (a terminal, a pipe, /dev/null) is written in
- * place. A file that is there keeps its permissions, and its owner where that is allowed; a link
- * goes on pointing to it. TH_FAILED with the cause, for a file that must not be written to as well.
+ * Opens the output file NAME; NULL or "-" is stdout.
+ *
+ * A file that is not regular (a terminal, a pipe, /dev/null) is written in place; a FIFO waits for
+ * its reader, see th_output_open_fifo(). An existing file keeps its permissions, and its owner
+ * where the system allows that. A symbolic link still points to the file.
+ * Errors: TH_FAILED with the cause, also for an existing file without write permission.
  */
 enum th_status th_output_open(struct th_output *out, const char *name);
 
-/* The path of the file that is written for NAME: behind all links if NAME is a link, also to a file
- * that is not there yet. To be freed by th_free(). NULL with errno: there is no memory. */
+/* Returns the path of the file that is written for NAME. If NAME is a symbolic link, this is the
+ * path behind all links, even if no file exists there yet.
+ * Owner: the caller frees the path by th_free().
+ * Errors: NULL with errno if there is no memory. */
 char *th_output_target(const char *name);
 
-/* TH_FAILED with the cause, now and from now on. */
+/* Write or flush. Errors: TH_FAILED with the cause; all later calls fail, too, with the first
+ * cause. */
 enum th_status th_output_write(struct th_output *out, const void *data, size_t size);
 enum th_status th_output_flush(struct th_output *out);
 
-/* Closes the file and gives it its name; of stdout, flushes it. TH_FAILED if anything was not
- * written: then the name is as it was before. */
+/* Closes the file and gives it its name; only flushes stdout.
+ * Errors: TH_FAILED if any write failed. A file of that name, unless written in place, is then
+ * unchanged. */
 enum th_status th_output_commit(struct th_output *out);
 
-/* The file NAME is there, and of no use until th_output_end_file(): should the program exit before,
- * it is removed. False: it exits already, and does not remove it any more. Any thread. */
+/* Registers the file NAME, which exists and is of no use until th_output_end_file(): if the program
+ * exits before, the file is removed. Any thread.
+ * Errors: returns false if the program exits already, or no exit handler can be registered: the
+ * file will not be removed. */
 bool th_output_begin_file(const char *name);
 void th_output_end_file(const char *name);
 
-/* Removes these files at once; the program ends now. For handlers of signals that end it. */
+/* Removes the registered files at once, as the program ends now. For handlers of signals that end
+ * the program. */
 void th_output_remove_unfinished(void);
 
 /*
- * The calling thread waits for the reader of a FIFO until *th_output_stop is not 0. NULL at first:
- * as th_output_open_fifo() says.
+ * Stops waits of the calling thread for the reader of a FIFO, once *th_output_stop is not 0. NULL,
+ * the default, stops none; see th_output_open_fifo().
  */
 extern _Thread_local const volatile int *th_output_stop;
 
 /*
- * Opens the FIFO NAME for writing, and returns the descriptor, which the caller closes; below 0,
- * with errno. If the FIFO has no reader, waits for one: where th_output_stop is NULL, for ever.
- * WAITS false, or stopped: ENXIO.
+ * Opens the FIFO NAME for writing and returns the descriptor, which the caller closes. If the FIFO
+ * has no reader and WAITS is true, waits for one until th_output_stop stops the wait.
+ * Errors: returns below 0, with errno; ENXIO if there is no reader and WAITS is false, or the wait
+ * was stopped.
  */
 int th_output_open_fifo(const char *name, bool waits);
 
-/* For signal handlers: writes to DESCRIPTOR at once, without stdio, and without memory but for
- * texts of more than 2000 bytes. (dprintf() allocates a buffer for a file; a damaged heap may end
- * it.) */
+/* Writes to DESCRIPTOR at once, without stdio; for signal handlers. Allocates only for texts of
+ * more than 2000 bytes. (dprintf() allocates a buffer for a file; a damaged heap may end it.) */
 void th_write_text(int descriptor, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Closes the file and removes what was written. */
+/* Closes the file and removes it, unless it was written in place. */
 void th_output_abandon(struct th_output *out);
 
 #endif

@@ -18,8 +18,7 @@ int th_thread_start(pthread_t *thread, const pthread_attr_t *attributes,
     return error;
 }
 
-/* --- Memory of a thread's own
- * ---------------------------------------------------------------------- */
+/* --- Memory of one thread --------------------------------------------------------------------- */
 
 struct block {
     struct block *next; /* of the same thread */
@@ -28,9 +27,10 @@ struct block {
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_key_t blocks_of_thread; /* its value: the thread's first block */
+static pthread_key_t blocks_of_thread; /* value: the thread's first block */
 
-/* If another key's destructor allocates after this, pthreads call this once more. */
+/* If the destructor of another key allocates after this, pthreads calls this destructor once
+ * more. */
 static void free_blocks(void *first)
 {
     struct block *block = first;

@@ -1,8 +1,9 @@
 /*
- * Threads of the host's own, and memory of a thread's own, behind a thread-local pointer.
+ * Threads that the host starts, and memory of one thread behind a thread-local pointer.
  *
- * A thread-local array would count for the TLS segment of libtracehost.so, for which a program that
- * opens it with dlopen() has next to no room, and every thread of the program would have one.
+ * A thread-local array would count for the TLS segment of libtracehost.so. A program that opens the
+ * library with dlopen() has next to no room for that segment, and every thread of the program would
+ * get the array.
  */
 #ifndef TH_THREAD_START_H
 #define TH_THREAD_START_H
@@ -10,17 +11,20 @@
 #include <pthread.h>
 #include <stddef.h>
 
-/* pthread_create() of a thread that gets no signals: those that are sent to the program are for
- * others. It may unblock some for itself. ATTRIBUTES may be NULL. 0, or an errno. Any thread. */
+/* Creates a thread, as pthread_create(), that blocks all signals, so that other threads handle the
+ * signals of the program. The thread may unblock some itself. ATTRIBUTES may be NULL. Returns 0 or
+ * an errno. Any thread. */
 int th_thread_start(pthread_t *thread, const pthread_attr_t *attributes,
                     void *(*run)(void *context), void *context);
 
 /*
- * Allocates SIZE bytes of zeros for the calling thread, and stores their address in *PLACE, a
- * thread-local variable of the same thread that is NULL. When the thread ends, they are freed and
- * *PLACE is NULL again: what uses it later in the thread's end allocates anew.
+ * Allocates SIZE bytes of zeros for the calling thread and stores their address in *PLACE, a
+ * thread-local variable of the same thread, which is NULL.
  *
- * Errors: returns NULL if there is no memory; no error is raised.
+ * Owner: when the thread ends, the memory is freed and *PLACE is NULL again. Code that runs later
+ * at the thread's end allocates anew.
+ * Errors: returns NULL if there is no memory, and raises no error. Gives up if the process has no
+ * thread-specific key left.
  */
 void *th_thread_memory(void **place, size_t size) __attribute__((cold));
 

@@ -1,5 +1,5 @@
 /*
- * What the files of file/ share: open files, the pool, carrying out. Inner header of file/.
+ * Open files, the pool, and carrying out, which the files of file/ share. Inner header of file/.
  */
 #ifndef TH_FILE_INTERNAL_H
 #define TH_FILE_INTERNAL_H
@@ -18,77 +18,82 @@ struct stat;
 
 struct th_file {
     th_term port;            /* constant */
-    unsigned member;         /* of the pool, constant: whose queue its operations go to */
-    _Atomic unsigned shares; /* release; the last one acquires */
-    _Atomic bool closed; /* for all operations but CLOSE; relaxed: what it is told by comes later */
+    unsigned member;         /* constant; number of the pool's thread that carries out its
+                                operations */
+    _Atomic unsigned shares; /* reference count: release; the last one acquires */
+    _Atomic bool closed;     /* all operations but CLOSE fail; relaxed: the queue's lock makes it
+                            visible after CLOSE */
 
-    /* By the thread of its member, and before that by who opens it. Relaxed: others only show them.
-     */
+    /* Written by the thread of its member, before that by the thread that opens it. Relaxed: other
+     * threads only show the values. */
     _Atomic int fd;
     _Atomic int flags;
     _Atomic size_t ahead_offset, ahead_limit;
 
-    /* By the thread of its member. */
-    struct th_buffer ahead; /* was read, and is not used from ahead_offset on */
-    struct th_buffer late;  /* was given to be written */
+    /* Used by the thread of its member only. */
+    struct th_buffer ahead; /* bytes that were read ahead, unused from ahead_offset on */
+    struct th_buffer late;  /* bytes that wait to be written */
     size_t late_limit;
-    bool reads_ahead; /* ahead_limit bytes for all reads; else for lines only */
+    bool reads_ahead; /* ahead_limit bytes at each read; else for lines only */
 
     /* Under the lock of operation.c. */
     struct th_file *next, **place;
 };
 
-#define TH_FILE_PORT "efile" /* what their ports are opened for */
+#define TH_FILE_PORT "efile" /* the name under which these ports are opened */
 
-/* The open file of PORT, with a share; NULL: there is none. CLOSES: it is closed for all others
- * from now on. */
+/* Returns the open file of PORT with a reference, NULL if there is none. If CLOSES, the file is
+ * closed for all other operations from now on. */
 struct th_file *th_file_find(th_term port, bool closes);
 void th_file_drop(struct th_file *file);
 
 /* --- The pool (pool.c) ------------------------------------------------------------------------ */
 
-/* A member that has the least to do. */
+/* Chooses the member with the least work. */
 unsigned th_file_pool_choose(void);
 
-/* Puts OPERATION, and its share, into the queue of its member. */
+/* Moves OPERATION, with its reference, to the queue of its member. */
 void th_file_pool_add(struct th_file_operation *operation);
 
-/* Nobody waits for OPERATION any more. TH_FILE_QUEUED: it was taken out of its queue, and the share
- * is the caller's. TH_FILE_RUNNING: it is, or will be, carried out, and then settled and dropped
- * there. TH_FILE_DONE: it was carried out. */
+/* Abandons OPERATION. TH_FILE_QUEUED: it was removed from its queue, and the caller has the
+ * reference. TH_FILE_RUNNING: the member carries it out, then settles and drops it. TH_FILE_DONE:
+ * it was carried out. */
 enum th_file_state th_file_pool_abandon(struct th_file_operation *operation);
 
-/* --- Carrying out, by a thread of the pool (carry_out*.c) ------------------------------------- */
+/* --- Carrying out, by a thread of the pool (*_operations.c) ----------------------------------- */
 
-/* What a system call that returned RESULT answers: 0 or an errno. */
+/* The outcome of a system call that returned RESULT: 0 or an errno. */
 static inline int th_file_outcome(int result)
 {
     return result < 0 ? errno : 0;
 }
 
-/* Each function th_file_carry_out_*() returns 0, and has set `result`, or an errno. A result that
- * is not set is `ok`. th_file_carry_out() has written what was given to be written before, where
- * the operation needs that. */
+/* Each function th_file_carry_out_*() returns 0, after setting `result`, or an errno. A result that
+ * is not set is `ok`. If an operation needs that, th_file_carry_out() has written the delayed bytes
+ * before. */
 #define TH_FILE_CARRY_OUT(number, NAME, name, ...) \
     int th_file_carry_out_##name(struct th_file_operation *operation);
 TH_FILE_OPERATIONS(TH_FILE_CARRY_OUT)
 #undef TH_FILE_CARRY_OUT
 
-/* Sets `error` and `result`: {error, Posix} if there is an error. */
+/* Carries OPERATION out and sets `error` and `result`; the result of an error is {error, Posix}. */
 void th_file_carry_out(struct th_file_operation *operation);
 
-/* The result is {ok, TERM}, or `eof`; 0. */
+/* Sets the result to {ok, TERM}, or to `eof`; returns 0. */
 int th_file_gives(struct th_file_operation *operation, th_term term);
 int th_file_gives_eof(struct th_file_operation *operation);
 
-/* What is known of a file, as a map. */
+/* Information about a file, as a map. */
 th_term th_file_info(th_env *env, const struct stat *info);
 
-/* BINARY, of which SIZE bytes are used, as a term; its share is the term's. */
+/* Returns a term of the first SIZE bytes of BINARY.
+ * Owner: takes over the caller's reference to BINARY. */
 th_term th_file_term_of(th_env *env, struct th_binary *binary, size_t size);
 
-/* Makes the descriptor stand where the user of FILE thinks that it does: what was read ahead is
- * dropped. And writes what was given to be written. */
+/* Moves the descriptor to the position that users of FILE see, and drops the bytes read ahead; then
+ * or instead, th_file_flush() writes the delayed bytes. If the descriptor has no position, the
+ * bytes read ahead stay.
+ * Errors: th_file_flush() returns 0 or an errno; bytes that could not be written are lost. */
 void th_file_unread(struct th_file *file);
 int th_file_flush(struct th_file *file);
 

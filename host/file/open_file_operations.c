@@ -1,4 +1,4 @@
-/* Operations on open files. */
+/* Operations on open files, and the reading of a whole file. */
 #include "file_internal.h"
 
 #include "host/term/atom.h"
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ENOUGH = 1 << 20 /* bytes, for a read of a size that may be anything */ };
+enum { ENOUGH = 1 << 20 /* bytes, for a read whose size may be anything */ };
 
 static int fd_of(const struct th_file_operation *operation)
 {
@@ -19,8 +19,9 @@ static int fd_of(const struct th_file_operation *operation)
 
 /* --- Bytes ------------------------------------------------------------------------------------ */
 
-/* Reads from FD until there are SIZE bytes, or no more: at POSITION, or if that is negative where
- * the descriptor stands. 0 or an errno, after which what was read before is lost. */
+/* Reads from FD until there are SIZE bytes, or no more: from POSITION, or if POSITION is negative
+ * from the descriptor's own position. Returns 0, or an errno: the bytes read before are lost
+ * then. */
 static int read_fully(int fd, unsigned char *to, size_t size, int64_t position, size_t *count)
 {
     *count = 0;
@@ -43,7 +44,7 @@ static int write_fully(int fd, const unsigned char *from, size_t size, int64_t p
 {
     size_t count = 0;
 
-    do { /* once for nothing, too: the system may refuse it */
+    do { /* once for no bytes, too: the system may refuse the write */
         ssize_t put = position < 0
                           ? write(fd, from + count, size - count)
                           : pwrite(fd, from + count, size - count, position + (int64_t)count);
@@ -56,7 +57,7 @@ static int write_fully(int fd, const unsigned char *from, size_t size, int64_t p
     return 0;
 }
 
-/* Once: what comes from a pipe or a terminal is not waited for when there is some. */
+/* Reads once: if a pipe or a terminal has some bytes, the read does not wait for more. */
 static ssize_t read_once(int fd, void *to, size_t size)
 {
     ssize_t got;
@@ -67,7 +68,7 @@ static ssize_t read_once(int fd, void *to, size_t size)
     return got;
 }
 
-/* --- What is gathered ------------------------------------------------------------------------- */
+/* --- Read-ahead and delayed writes ------------------------------------------------------------ */
 
 static size_t ahead_offset_of(const struct th_file *file)
 {
@@ -84,7 +85,7 @@ static size_t ahead_limit_of(const struct th_file *file)
     return atomic_load_explicit(&file->ahead_limit, memory_order_relaxed);
 }
 
-/* Of what has no position it stays: it would be lost. */
+/* If the descriptor has no position, the bytes stay: dropping would lose them. */
 void th_file_unread(struct th_file *file)
 {
     size_t left = file->ahead.size - ahead_offset_of(file);
@@ -96,7 +97,7 @@ void th_file_unread(struct th_file *file)
     set_offset(file, 0);
 }
 
-/* What could not be written is lost, and the error is that of whoever comes next. */
+/* Bytes that could not be written are lost; the next operation that flushes reports the error. */
 int th_file_flush(struct th_file *file)
 {
     int fd = atomic_load_explicit(&file->fd, memory_order_relaxed);
@@ -161,7 +162,7 @@ int th_file_carry_out_open(struct th_file_operation *operation)
     return th_file_gives(operation, operation->file->port);
 }
 
-/* The descriptor is gone, whatever comes of it. */
+/* The descriptor is gone, even if close() fails. */
 int th_file_carry_out_close(struct th_file_operation *operation)
 {
     int error = th_file_flush(operation->file);
@@ -244,7 +245,7 @@ int th_file_carry_out_pwritev(struct th_file_operation *operation)
 
 /* --- Reading ---------------------------------------------------------------------------------- */
 
-/* Reads more behind what was read ahead. *GOT is 0 at the end. */
+/* Reads more behind the bytes that were read ahead. *GOT is 0 at the end of the file. */
 static int read_ahead(struct th_file *file, size_t *got)
 {
     int fd = atomic_load_explicit(&file->fd, memory_order_relaxed);
@@ -265,7 +266,7 @@ static int read_ahead(struct th_file *file, size_t *got)
     return 0;
 }
 
-/* The next SIZE bytes of what was read ahead. */
+/* Gives the next SIZE bytes that were read ahead. */
 static int give_ahead(struct th_file_operation *operation, size_t size)
 {
     struct th_file *file = operation->file;
@@ -276,7 +277,7 @@ static int give_ahead(struct th_file_operation *operation, size_t size)
                          th_make_binary(&operation->env, file->ahead.data + offset, size));
 }
 
-/* SIZE bytes from POSITION on, or as many as there can be: so much memory is enough. */
+/* Bounds SIZE by the size of the file behind POSITION, or by ENOUGH if that size is unknown. */
 static size_t bounded(int fd, size_t size, int64_t position)
 {
     struct stat info;
@@ -287,11 +288,11 @@ static size_t bounded(int fd, size_t size, int64_t position)
     if (from < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
         return ENOUGH;
     if (info.st_size <= from)
-        return ENOUGH; /* as files that do not tell their size */
+        return ENOUGH; /* such files do not report their size */
     return size < (size_t)(info.st_size - from) ? size : (size_t)(info.st_size - from);
 }
 
-/* As much as one read(2) gives, or as is there from before. */
+/* Gives the bytes of one read(2). */
 static int read_through(struct th_file_operation *operation, size_t size)
 {
     size_t room = bounded(fd_of(operation), size, -1);
@@ -328,7 +329,7 @@ int th_file_carry_out_read(struct th_file_operation *operation)
     } else if (left == 0) {
         return read_through(operation, size);
     } else if (left < size) {
-        th_file_unread(file); /* what can be read at once is */
+        th_file_unread(file); /* so that one read can take all bytes */
         if (file->ahead.size == 0)
             return read_through(operation, size);
     }
@@ -356,7 +357,7 @@ int th_file_carry_out_read_line(struct th_file_operation *operation)
     return looked ? give_ahead(operation, looked) : th_file_gives_eof(operation);
 }
 
-/* What is at POSITION, `eof` if nothing is. */
+/* Reads SIZE bytes at POSITION into *TERM; `eof` if there are none. */
 static int read_at(struct th_file_operation *operation, int64_t position, size_t size,
                    th_term *term)
 {
@@ -391,7 +392,7 @@ int th_file_carry_out_preadv(struct th_file_operation *operation)
     return th_file_gives(operation, list);
 }
 
-/* Four bytes of a size, and four of a position, tell where there is what is wanted. */
+/* The header is four bytes of a size and four bytes of a position: those of the data. */
 int th_file_carry_out_ipread(struct th_file_operation *operation)
 {
     unsigned char header[8];
@@ -416,7 +417,7 @@ int th_file_carry_out_ipread(struct th_file_operation *operation)
 
 /* --- A whole file ----------------------------------------------------------------------------- */
 
-/* Some, as those of /proc, do not tell their size. */
+/* Some files, as those of /proc, do not report their size. */
 static int read_all(struct th_file_operation *operation, int fd, size_t expected)
 {
     struct th_binary *binary = th_binary_create(expected + 1), *larger = binary;

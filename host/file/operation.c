@@ -1,4 +1,4 @@
-/* Operations: made, asked for, settled. */
+/* Operations: creation, requests, submission, settling; and the table of open files. */
 #include "file_internal.h"
 
 #include "host/base/hash.h"
@@ -22,14 +22,13 @@ const struct th_file_row th_file_rows[TH_FILE_COMMANDS] = {
 
 /* --- Open files, and the ports of operations -------------------------------------------------- */
 
-/* Guards the table of open files and the lists of those who own them; nothing else is locked under
- * it. */
+/* Guards the table of open files and the lists of their owners; no other lock is taken under it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct th_table files; /* by port: struct th_file, with a share */
+static struct th_table files; /* by port: struct th_file, with a reference */
 
-enum { AHEAD = 8192 /* bytes that are read at once for lines, unless told otherwise */ };
+enum { AHEAD = 8192 /* bytes of one read for lines, by default */ };
 
-/* A port, opened by PROCESS, and its file, with no descriptor yet; one share. */
+/* Creates a port, opened by PROCESS, and its file without a descriptor; one reference. */
 static struct th_file *begin_file(th_term process)
 {
     struct th_file *file = th_alloc_zero(sizeof *file);
@@ -55,7 +54,7 @@ void th_file_drop(struct th_file *file)
     th_free(file);
 }
 
-/* Nobody finds FILE any more. Under the lock. */
+/* Removes FILE from the table and its owner's list. Under the lock. */
 static void strike_file(struct th_file *file)
 {
     th_hash_table_remove(&files, file->port);
@@ -72,14 +71,14 @@ struct th_file *th_file_find(th_term port, bool closes)
     pthread_mutex_lock(&lock);
     file = th_hash_table_get(&files, port);
     if (file && closes)
-        strike_file(file); /* its share is the caller's now */
+        strike_file(file); /* the table's reference becomes the caller's */
     else if (file)
         keep_file(file);
     pthread_mutex_unlock(&lock);
     return file;
 }
 
-/* FILE is open, and can be found; takes a share. */
+/* Adds FILE, which is open, to the table and to OWNER's list, with a reference. */
 static void list_file(struct th_file *file, struct th_file_owner *owner)
 {
     keep_file(file);
@@ -94,8 +93,8 @@ static void list_file(struct th_file *file, struct th_file_owner *owner)
     pthread_mutex_unlock(&lock);
 }
 
-/* Any of OWNER's, which is closed for all from now on; the share that it was listed with. NULL: it
- * has none. */
+/* Takes any file of OWNER, with the table's reference, and closes it for all operations. NULL:
+ * OWNER has none. */
 static struct th_file *operation_take_file(struct th_file_owner *owner)
 {
     struct th_file *file;
@@ -120,7 +119,7 @@ size_t th_file_open_files(void)
 
 /* --- Operations ------------------------------------------------------------------------------- */
 
-/* Submitted and not settled. Relaxed: a count, which who waits for its end asks for again. */
+/* Submitted and not settled. Relaxed: a count; a thread that waits for 0 polls. */
 static _Atomic size_t operations;
 
 size_t th_file_pool_operations(void)
@@ -158,9 +157,9 @@ void th_file_operation_drop(struct th_file_operation *operation)
     th_free(operation);
 }
 
-/* --- What is asked for ------------------------------------------------------------------------ */
+/* --- Requests --------------------------------------------------------------------------------- */
 
-/* The bytes that TERM stands for in a path: a character, or bytes of a binary. */
+/* Appends the bytes of TERM, a character or a binary, to PATH. */
 static bool add_path_part(struct th_buffer *path, th_term term)
 {
     const unsigned char *bytes;
@@ -231,7 +230,7 @@ bool th_file_set_data(struct th_file_operation *operation, th_term term)
     return true;
 }
 
-/* {Position, Size or Iodata} */
+/* TERM is {Position, Size or Iodata}. */
 static bool set_piece(struct th_file_operation *operation, struct th_file_piece *piece,
                       th_term term)
 {
@@ -271,7 +270,7 @@ bool th_file_set_pieces(struct th_file_operation *operation, th_term term)
 
 /* --- Submitting ------------------------------------------------------------------------------- */
 
-/* What the integers of its row are now. */
+/* Fills in the integers of the operation's row. */
 static void fill_integers(struct th_file_operation *operation)
 {
     static const struct th_file no_file = {.fd = -1};
@@ -298,7 +297,7 @@ static void fill_integers(struct th_file_operation *operation)
     }
 }
 
-/* The file that it is on, or its own port. */
+/* Finds the operation's open file, or creates a port of its own. */
 static void find_file(struct th_file_operation *operation)
 {
     operation->ends_port = operation->port == TH_NONE || operation->command == TH_FILE_CLOSE;
@@ -315,7 +314,7 @@ static void find_file(struct th_file_operation *operation)
     operation->member = operation->file ? operation->file->member : th_file_pool_choose();
 }
 
-/* The string of its row, "" where the row has none. */
+/* The string WHICH of the operation's row, "" if the row has none. */
 static const char *string_of_row(const struct th_file_operation *operation, int which)
 {
     const char *name = th_file_rows[operation->command].strings[which];
@@ -323,7 +322,7 @@ static const char *string_of_row(const struct th_file_operation *operation, int 
     return strcmp(name, "none") == 0 ? "" : operation->paths[which];
 }
 
-/* The probe efile_drv__entry. */
+/* Fires the probe efile_drv__entry. */
 static void probe_entry(const struct th_file_operation *operation)
 {
     struct th_buffer port = {0};
@@ -365,7 +364,7 @@ void th_file_owner_end(struct th_file_owner *owner, unsigned thread)
     }
 }
 
-/* --- The end ---------------------------------------------------------------------------------- */
+/* --- Settling --------------------------------------------------------------------------------- */
 
 void th_file_settle(struct th_file_operation *operation, struct th_file_owner *owner)
 {
@@ -375,7 +374,7 @@ void th_file_settle(struct th_file_operation *operation, struct th_file_owner *o
 
     if (opened && owner) {
         list_file(file, owner);
-    } else if (opened) { /* for nobody; this thread may wait as well as any other for close() */
+    } else if (opened) { /* no owner; this thread may wait for close() as well as any other */
         int fd = atomic_exchange_explicit(&file->fd, -1, memory_order_relaxed);
         if (fd >= 0)
             close(fd);

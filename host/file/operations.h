@@ -1,14 +1,15 @@
 /*
- * The operations on files, once. Part of the face of file/.
+ * The list of the operations on files. Part of the face of file/.
  *
  *     TH_FILE_OPERATIONS(X) calls X(number, NAME, name, s1, s2, i1, i2, i3, i4) for each.
  *
- * The numbers are the commands of the probes efile_drv__*; the names in the other columns say what
- * the strings and integers of efile_drv__entry are: `fd` and `flags` are those of the open file
- * that the operation is on, `none` is an empty string or 0, all else is what was asked for. (The
- * path of write_info is in none of them: so it is in the guide that the numbers come from.)
+ * The numbers are the commands of the probes efile_drv__*. The columns after the names describe the
+ * strings and integers of efile_drv__entry: `fd` and `flags` belong to the open file of the
+ * operation, `none` is an empty string or 0, all others come from the request. (No column has the
+ * path of write_info, as in Source: the guide that the numbers come from.)
  *
- * From this list come the commands, the table of rows, and the functions that carry them out.
+ * From this list come the commands, the table of rows, and the functions that carry the operations
+ * out.
  */
 #ifndef TH_FILE_OPERATIONS_H
 #define TH_FILE_OPERATIONS_H
@@ -55,12 +56,12 @@ enum th_file_command {
 
 struct th_file_operation;
 
-/* A row of the list. The names of arguments are "none" where there is no argument. */
+/* A row of the list. The name of a missing argument is "none". */
 struct th_file_row {
-    const char *name;       /* "RENAME"; NULL: there is no such command */
+    const char *name;       /* "RENAME"; NULL: no such command */
     const char *strings[2]; /* s1, s2 */
     const char *integers[4];
-    /* Carries it out, in a thread of the pool; 0 or an errno. */
+    /* Carries the operation out, in a thread of the pool; returns 0 or an errno. */
     int (*carry_out)(struct th_file_operation *operation);
 };
 extern const struct th_file_row th_file_rows[TH_FILE_COMMANDS]; /* by command */

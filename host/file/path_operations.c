@@ -1,4 +1,4 @@
-/* The part that all operations on files share, and those that need a path. */
+/* The common part of all operations on files, and the operations that need a path. */
 #include "file_internal.h"
 
 #include "host/term/atom.h"
@@ -25,8 +25,8 @@ int th_file_gives_eof(struct th_file_operation *operation)
     return 0;
 }
 
-/* Operations that write before all else what was given to be written; and of these, those that go
- * by the descriptor's own position, or tell of the file. */
+/* Sets of operations. FLUSHES: delayed bytes are written before. SETTLES: the operation also
+ * depends on the descriptor's own position or changes the file behind it. */
 enum {
     SETTLES = 1 << TH_FILE_LSEEK | 1 << TH_FILE_TRUNCATE | 1 << TH_FILE_PWRITEV,
     FLUSHES = SETTLES | 1 << TH_FILE_FSTAT | 1 << TH_FILE_FSYNC | 1 << TH_FILE_FDATASYNC |
@@ -36,7 +36,7 @@ enum {
 void th_file_carry_out(struct th_file_operation *operation)
 {
     const unsigned command = 1U << operation->command;
-    /* What is queued for a file when it is closed is not carried out. */
+    /* Operations that are queued for a file when it is closed are not carried out. */
     bool closed =
         !operation->file || (operation->command != TH_FILE_CLOSE &&
                              atomic_load_explicit(&operation->file->closed, memory_order_relaxed));
@@ -107,7 +107,7 @@ int th_file_carry_out_readlink(struct th_file_operation *operation)
     return th_file_gives(operation, th_make_binary(&operation->env, target, (size_t)size));
 }
 
-/* Short names, which only Windows has. */
+/* Only Windows has short names. */
 int th_file_carry_out_altname(struct th_file_operation *operation)
 {
     (void)operation;
@@ -149,7 +149,7 @@ int th_file_carry_out_readdir(struct th_file_operation *operation)
     return error ? error : th_file_gives(operation, names);
 }
 
-/* --- What is known of files ------------------------------------------------------------------- */
+/* --- Information about files ------------------------------------------------------------------ */
 
 static const char *file_type(mode_t mode)
 {
@@ -198,8 +198,8 @@ int th_file_carry_out_lstat(struct th_file_operation *operation)
     return th_file_gives(operation, th_file_info(&operation->env, &info));
 }
 
-/* The owner first, as who gives a file away may not change it any more, nor what a change of owner
- * would clear. What is below 0 stays. */
+/* Changes the owner before the mode: after giving a file away, a user may not change the mode, and
+ * a change of owner clears mode bits. A negative number leaves its field unchanged. */
 int th_file_carry_out_write_info(struct th_file_operation *operation)
 {
     const int64_t mode = operation->given[0], uid = operation->given[1], gid = operation->given[2];

@@ -1,8 +1,9 @@
 /*
- * The pool: a queue and a thread for each member.
+ * The pool: members, each with a queue and a thread.
  *
- * Members are numbered, and the first of those with the least to do is chosen; its thread is made
- * at its first operation. So there are no more threads than there was ever work for at once.
+ * An operation goes to the first of the members with the least work; the thread of a member is
+ * created at the member's first operation. So the number of threads is at most the greatest number
+ * of operations at one time.
  */
 #include "file_internal.h"
 
@@ -16,15 +17,16 @@
 enum { NAME_BYTES = 32 };
 
 struct member {
-    pthread_mutex_t lock; /* guards what follows, and the states of its operations; the innermost */
+    pthread_mutex_t lock; /* guards the members below, and the states of its operations; the
+                             innermost lock */
     pthread_cond_t work;
-    struct th_file_operation *first, **end; /* END is where the next one goes */
+    struct th_file_operation *first, **end; /* END: the link for the next one */
     int length;
     bool started, ending;
     pthread_t thread;
-    /* What it has to do, with what it is doing. Written under the lock; relaxed: a hint. */
+    /* Number of queued and running operations. Written under the lock; relaxed: a hint. */
     _Atomic unsigned load;
-    /* The command that it carries out, 0: none. Relaxed: for who looks on. */
+    /* The command under way, 0: none. Relaxed: only shown. */
     _Atomic unsigned carries_out;
 };
 
@@ -48,8 +50,7 @@ unsigned th_file_pool_choose(void)
 
 /* --- The threads ------------------------------------------------------------------------------ */
 
-/* OPERATION was added to the queue of its member, or taken out of it: LENGTH operations are there.
- */
+/* Fires the probe after OPERATION was added to, or taken from, its queue, which has LENGTH now. */
 static void probe_queue(const struct th_file_operation *operation, bool added, int length)
 {
     struct th_buffer port = {0};
@@ -64,7 +65,7 @@ static void probe_queue(const struct th_file_operation *operation, bool added, i
     th_buffer_free(&port);
 }
 
-/* The next one; NULL: the thread is to end. */
+/* Takes the next operation; NULL: the thread must end. */
 static struct th_file_operation *take_operation(struct member *member)
 {
     struct th_file_operation *operation;
@@ -117,7 +118,7 @@ static void *run_member(void *context)
     return NULL;
 }
 
-/* --- From outside ----------------------------------------------------------------------------- */
+/* --- Interface -------------------------------------------------------------------------------- */
 
 void th_file_pool_add(struct th_file_operation *operation)
 {
@@ -134,8 +135,8 @@ void th_file_pool_add(struct th_file_operation *operation)
     probe_queue(operation, true, member->length);
     if (!member->started)
         error = th_thread_start(&member->thread, NULL, run_member, member);
-    /* Without its thread a member does nothing, and who waits for it would wait for ever: so that
-     * is the program's end, as it is for schedulers. */
+    /* Without its thread, a member carries nothing out, and processes wait for ever: so the program
+     * ends, as for schedulers. */
     if (error)
         th_give_up("cannot start a thread: %s", strerror(error));
     member->started = true;

@@ -1,7 +1,7 @@
 /*
- * The probes themselves: for each a semaphore, a function with a NOP in it, and a note that says
- * where the two are and where the arguments are then (<sys/sdt.h>). Who watches puts a breakpoint
- * on the NOP, and counts the semaphore up.
+ * The probes: for each a semaphore, a function with a NOP in it, and a note with the addresses of
+ * both and the places of the arguments at the NOP (<sys/sdt.h>). An outside watcher puts a
+ * breakpoint on the NOP and increments the semaphore.
  */
 #include "watcher.h"
 
@@ -9,7 +9,7 @@
 #define SDT_USE_VARIADIC 1
 #include <sys/sdt.h>
 
-/* The name must be a token of its own until it stands in the note, the arguments must not. */
+/* NAME must remain a token of its own until it is in the note; the arguments must be expanded. */
 #define PROBE(name, ...) STAP_PROBEV(erlang, name, __VA_ARGS__)
 #define NAME(type, name) name
 
@@ -46,7 +46,7 @@
 
 TH_PROBES(DEFINE)
 
-/* --- As data ---------------------------------------------------------------------------------- */
+/* --- The probes as data ----------------------------------------------------------------------- */
 
 #define ARGUMENT(type, name)   \
     {                          \

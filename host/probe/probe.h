@@ -1,23 +1,24 @@
 /*
- * The face of probe/: the USDT probes of provider `erlang`. Any room may include this header; it
- * needs nothing of the others.
+ * The face of probe/: the USDT probes of provider `erlang`. Any room may include this header, which
+ * depends on no other room.
  *
  *     if (TH_PROBE_ENABLED(message__send)) {
  *         ... make the texts and sizes ...
  *         TH_PROBE(message__send, sender, receiver, size, label, previous, current);
  *     }
  *
- * or TH_PROBE() alone, as its arguments are evaluated only if the probe is enabled. The probes,
- * with their arguments and types, stand in plugin_api/probe_table.h.
+ * or TH_PROBE() alone: its arguments are evaluated only if the probe is enabled. The probes, with
+ * their arguments and types, are in plugin_api/probe_table.h.
  *
- * Cost. A probe that nobody watches is a comparison with its semaphore and a branch that is not
- * taken; its NOP is behind that. A probe is one function (notes.c), however many places it fires
- * from: so it has one note, and its arguments are where the calling convention has them.
+ * Cost: a probe that nobody watches costs a comparison with its semaphore and a branch that is not
+ * taken; its NOP is behind the branch. A probe is one function (notes.c), however many places it
+ * fires from: so the probe has one note, and its arguments are where the calling convention puts
+ * them.
  *
- * Threads. Any. Firing neither blocks nor allocates, unless the host's own watcher (below) says so.
- * Texts need be good only for the call; NULL is none.
+ * Thread: any. Firing neither blocks nor allocates, unless the host's own watcher (below) does.
+ * Owner: texts must be valid during the call; NULL is none.
  *
- * With TH_NO_PROBES defined the macros are empty: for measuring what the probes cost.
+ * With TH_NO_PROBES defined the macros are empty: for measuring the cost of the probes.
  */
 #ifndef TH_PROBE_H
 #define TH_PROBE_H
@@ -28,7 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TH_PROBE_TEXT = 256 /* bytes for a text, with its 0: what is longer is cut */ };
+enum { TH_PROBE_TEXT = 256 /* bytes of a text, with its 0; longer texts are cut */ };
 
 typedef const char *th_probe_string;
 typedef int th_probe_int;
@@ -38,11 +39,11 @@ typedef int64_t th_probe_int64;
 #define TH_PROBE_PARAMETER(type, name) th_probe_##type name
 
 /*
- * erlang_NAME_semaphore: how many watch. Whoever does writes it from outside: the kernel for perf
- * and bpftrace, gdb, SystemTap; inside it is only read, but for watch.c. It orders nothing: who
- * begins to watch sees what is hit soon after.
+ * erlang_NAME_semaphore: the number of watchers. Watchers write it from outside: the kernel for
+ * perf and bpftrace, gdb, SystemTap. Inside the host only watcher.c writes it. The semaphore orders
+ * nothing: a new watcher sees hits from soon after its start.
  *
- * th_probe_NAME(): the probe is hit, whether or not it is watched.
+ * th_probe_NAME(): fires the probe, whether or not it is watched.
  */
 #define TH_PROBE_DECLARE(name, fires, where, ...)                        \
     extern unsigned short erlang_##name##_semaphore                      \
@@ -52,8 +53,8 @@ typedef int64_t th_probe_int64;
 
 TH_PROBES(TH_PROBE_DECLARE)
 
-/* A comparison with memory and a jump, which take no register; compilers load what is atomic first.
- */
+/* A comparison with memory and a jump, which take no register; for an atomic load, compilers would
+ * use a register. */
 #ifdef TH_NO_PROBES
 #define TH_PROBE_ENABLED(name) 0
 #elif defined(__x86_64__)
@@ -94,7 +95,7 @@ enum th_probe_fires { TH_PROBE_FIRES_live, TH_PROBE_FIRES_replay, TH_PROBE_FIRES
 struct th_probe {
     const char *name;
     enum th_probe_fires fires;
-    const char *where; /* it fires, or why it never does */
+    const char *where; /* where it fires, or why it never does */
     unsigned count;    /* of arguments */
     const struct th_probe_argument {
         enum th_probe_type type;
@@ -105,10 +106,11 @@ struct th_probe {
 
 extern const struct th_probe th_probe_probes[TH_PROBE_COUNT_OF_ALL];
 
-/* The row of a NAME as it stands in notes; NULL: there is none. */
+/* The row of the probe NAME, spelled as in notes; NULL: no such probe. */
 const struct th_probe *th_probe_find(const char *name);
 
-/* char *, int, uint32_t, int64_t; bytes, negative where it is signed, as in notes. */
+/* The C name of TYPE, such as "uint32_t", and its size in bytes, negative if signed, as in
+ * notes. */
 const char *th_probe_type_name(enum th_probe_type type);
 int th_probe_type_size(enum th_probe_type type);
 
@@ -119,19 +121,21 @@ union th_probe_value {
     int64_t integer;
 };
 
-/* PROBE was hit; as many VALUES as it has arguments, good for the call. In the thread that hit it,
- * which may hold locks of the host's: nothing of the host may be called but base/. */
+/* A watcher, called when PROBE was hit, in the thread that hit it. VALUES has one element per
+ * argument, valid during the call. The thread may hold locks of the host: the watcher may call no
+ * room but base/. */
 typedef void (*th_probe_watcher)(const struct th_probe *probe, const union th_probe_value *values);
 
-/* WATCHER is called for each hit of a probe with a semaphore that is not 0, whoever raised it. One
- * for the whole process, NULL: none; hits at that time may still reach the one before. */
+/* Sets the watcher of the whole process, NULL: none. WATCHER is called for each hit of a probe
+ * whose semaphore is not 0, whichever watcher raised it. Hits under way may still reach the former
+ * watcher. */
 void th_probe_watch(th_probe_watcher watcher);
 
-/* One more watches PROBE, or one less. */
+/* Adds, or removes, one watcher of PROBE. */
 void th_probe_raise(const struct th_probe *probe);
 void th_probe_lower(const struct th_probe *probe);
 
-/* Whether PROBE's name matches PATTERN, of `*`, `?` and `[...]`. */
+/* True if PROBE's name matches PATTERN, of `*`, `?` and `[...]`. */
 bool th_probe_matches(const struct th_probe *probe, const char *pattern);
 
 #endif

@@ -10,7 +10,7 @@ void th_probe_watch(th_probe_watcher watcher)
     atomic_store_explicit(&th_probe_watcher_set, watcher, memory_order_release);
 }
 
-/* Relaxed, as the semaphore orders nothing (probe.h); atomic, as others count in it, too. */
+/* Relaxed, as the semaphore orders nothing (probe.h); atomic, as outside watchers write it, too. */
 void th_probe_raise(const struct th_probe *probe)
 {
     __atomic_add_fetch(probe->semaphore, 1, __ATOMIC_RELAXED);

@@ -1,18 +1,18 @@
 /*
- * Work to do later, and the thread that does it.
+ * Deferred work, and the worker thread that does it.
  *
- *   1. Who hands work in puts it on a stack, which is one exchange. It never waits or allocates, so
- *      that it may be done anywhere.
- *   2. Who finds the stack empty wakes the worker; starts it, the first time.
- *   3. The worker takes the stack, whole, waits for thread progress, and does the work in the order
- *      in which it was handed in. What is handed in meanwhile is the next batch: so however much
- *      there is, progress is waited for once at a time.
+ *   1. th_progress_later() pushes the work onto a stack by one exchange. It never waits or
+ *      allocates, so any code may call it.
+ *   2. The thread that finds the stack empty wakes the worker; the first such thread starts it.
+ *   3. The worker takes the whole stack, waits for a grace period, and does the work in the order
+ *      of queueing. Work that is queued meanwhile is the next batch: one grace period serves a
+ *      batch of any size.
  *
- * This is not call_rcu() of liburcu, whose thread looks for work every 10 ms: a change of
+ * call_rcu() of liburcu does not serve: its thread looks for work every 10 ms, and a change of
  * breakpoints that waits for three grace periods would take 30 ms.
  *
- * Nothing is collected on purpose: a change of breakpoints that nobody waits for takes its next
- * step as soon as threads have left their sections, which is microseconds.
+ * The worker does not wait to collect more work: a change of breakpoints that nobody waits for
+ * takes its next step as soon as threads have left their sections, within microseconds.
  */
 #include "progress.h"
 
@@ -25,15 +25,15 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The latest first. Pushed with release: what was done before work is handed in comes before it is
- * done; taken with acquire. */
+/* Latest work first. Release on push: accesses before the queueing come before the work; acquire on
+ * taking. */
 static struct th_later *_Atomic stack;
 
-/* Posted once for each time that the stack was empty and is not, so that who has waited finds
- * something there. Nobody posts twice before it is taken: the value is 0 or 1. */
+/* Posted each time the stack becomes non-empty, so a thread that has waited finds work. There is no
+ * second post before the stack is taken: the value is 0 or 1. */
 static sem_t handed_in;
 
-/* Set with release, under the lock, when the semaphore and the thread are there. */
+/* Set with release, under the lock, after the semaphore and the thread exist. */
 static atomic_bool started;
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 
@@ -52,13 +52,13 @@ static void *do_later(void *unused)
         wait_semaphore(&handed_in);
         latest = atomic_exchange_explicit(&stack, NULL, memory_order_acquire);
         th_progress_wait();
-        while (latest) { /* the first that was handed in becomes the first */
+        while (latest) { /* reverses the stack into the order of queueing */
             struct th_later *before = latest->next;
             latest->next = batch;
             batch = latest;
             latest = before;
         }
-        /* Work may free, or hand in again, what it is part of: so it is left before it is done. */
+        /* RUN may free or queue again the object that holds WORK: so `next` is read first. */
         while (batch) {
             struct th_later *work = batch;
             batch = work->next;
@@ -70,7 +70,7 @@ static void *do_later(void *unused)
 
 int th_progress_prepare(void)
 {
-    pthread_t worker; /* takes no signals, and ends with the program */
+    pthread_t worker; /* detached; blocks signals; ends with the program */
     int error = 0;
 
     if (atomic_load_explicit(&started, memory_order_acquire))
@@ -89,7 +89,7 @@ int th_progress_prepare(void)
 
 void th_progress_later(struct th_later *self, void (*run)(struct th_later *self))
 {
-    /* Relaxed: it is only linked to, and compared. */
+    /* Relaxed: the pointer is only linked and compared, not followed. */
     struct th_later *latest = atomic_load_explicit(&stack, memory_order_relaxed);
     int error;
 
@@ -108,7 +108,7 @@ void th_progress_later(struct th_later *self, void (*run)(struct th_later *self)
 
 /* --- Waiting for work ------------------------------------------------------------------------- */
 
-/* Work is done in order, so all that was handed in before this is done when this is. */
+/* Work is done in order: when this work runs, all work that was queued before is done. */
 struct settling {
     struct th_later later; /* the first member */
     sem_t done;
@@ -134,7 +134,7 @@ bool th_progress_settle_soon(void)
 {
     enum { TRIES = 100 };
     struct timespec nap = {0, 1000 * 1000 * 1000 / TRIES};
-    struct settling *settling = th_alloc(sizeof *settling); /* for good, if it is not done */
+    struct settling *settling = th_alloc(sizeof *settling); /* leaked if the wait times out */
     bool done = false;
 
     th_progress_must_be_outside("th_progress_settle_soon()");

@@ -8,12 +8,12 @@
 static _Thread_local bool registered;
 
 #ifdef TH_PROGRESS_TSAN
-static char order; /* stands for what liburcu orders */
+static char order; /* represents the order that liburcu makes */
 void __tsan_acquire(void *address);
 void __tsan_release(void *address);
 #endif
 
-/* --- Being registered ------------------------------------------------------------------------- */
+/* --- Registration ----------------------------------------------------------------------------- */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t at_thread_end;
@@ -39,12 +39,12 @@ static void register_thread(void)
     urcu_memb_register_thread();
     registered = true;
 #ifndef TH_PROGRESS_TSAN
-    if (urcu_memb_has_sys_membarrier) /* liburcu's constructor has asked the kernel */
+    if (urcu_memb_has_sys_membarrier) /* set by liburcu's constructor */
         th_self.progress_word = &URCU_TLS(urcu_memb_reader).ctr;
 #endif
 }
 
-/* --- Sections, the rare ways ------------------------------------------------------------------ */
+/* --- Sections, the slow paths ----------------------------------------------------------------- */
 
 void th_progress_enter_slowly(void)
 {
@@ -56,16 +56,16 @@ void th_progress_enter_slowly(void)
 void th_progress_leave_slowly(void)
 {
 #ifdef TH_PROGRESS_TSAN
-    __tsan_release(&order); /* what was read here comes before what waits for it */
+    __tsan_release(&order); /* orders the section's reads before the end of a wait */
 #endif
     urcu_memb_read_unlock();
 }
 
-/* (liburcu does so itself where sections are its calls.) */
+/* (Under the thread sanitizer, liburcu wakes the waiting thread itself.) */
 void th_progress_wake(void)
 {
 #ifndef TH_PROGRESS_TSAN
-    if (!th_progress_inside()) /* it was the outermost section, somebody may wait for it */
+    if (!th_progress_inside()) /* the outermost section ended, a thread may wait for it */
         urcu_common_wake_up_gp(&urcu_memb_gp);
 #endif
 }

@@ -1,24 +1,24 @@
 /*
- * The face of progress/: thread progress, and work to do later.
+ * The face of progress/: reader sections, grace periods (OTP: thread progress), and deferred work.
  *
- * A thread that looks at what others may replace does so in a read section. Whoever has replaced
- * something waits for thread progress before it frees, or reuses, what was there: until every
- * thread that was in a read section has left it. Threads that begin a section after the replacement
- * see the new and hold nobody up.
+ * A thread reads data that others may replace only in a reader section. A thread that has replaced
+ * such data waits for a grace period before it frees or reuses the old data: until every section
+ * that was open has ended. Sections that begin after the replacement see the new data and delay
+ * nobody.
  *
  *   th_progress_enter();                              struct table *old = table;
  *   struct table *t = atomic_load(&table, acquire);   atomic_store(&table, new, release);
- *   ... look ...                                      th_progress_later(&old->later, free_table);
+ *   ... read ...                                      th_progress_later(&old->later, free_table);
  *   th_progress_leave();
  *
- * Sections nest, cost about 1 ns and never block; they must be short: no lock that is held for
+ * Sections nest, cost about 1 ns and never block. They must be short: no lock that is held for
  * long, no waiting, no code of a plugin or tracer other than the callbacks of one event. A thread
- * is registered at its first section and unregistered when it ends, by itself.
+ * is registered at its first section and unregistered at its end, automatically.
  *
- * It is liburcu's memb flavour, whose read side is inlined here: a section is two plain stores, the
- * barriers are made by whoever waits (membarrier). The thread sanitizer does not know such
- * barriers. It gets the read side as a call into liburcu, into which it does not see, and is told
- * here what that orders.
+ * The implementation is liburcu's memb flavour, with its read side inlined here: a section is two
+ * plain stores; the thread that waits issues the barriers (membarrier). The thread sanitizer does
+ * not know such barriers. Under the sanitizer, the read side is a call into liburcu, which is not
+ * instrumented, and annotations here describe the order.
  */
 #ifndef TH_PROGRESS_H
 #define TH_PROGRESS_H
@@ -37,84 +37,90 @@
 #endif
 
 #if !defined(TH_PROGRESS_TSAN) && !defined(_LGPL_SOURCE)
-#define _LGPL_SOURCE /* asks liburcu for its inline read side */
+#define _LGPL_SOURCE /* enables liburcu's inline read side */
 #endif
 #include <urcu/urcu-memb.h>
 
-/* Begins a read section; ends it. Any thread. */
+/* Begins, or ends, a reader section. Any thread. */
 static inline void th_progress_enter(void);
 static inline void th_progress_leave(void);
 
 /*
- * The same for who counts instructions. Where it takes no call, a section is begun, and the answer
- * is what th_progress_leave_quickly() is to be handed; else it is NULL, nothing was done, and it is
- * for th_progress_enter() to do. th_progress_leave_awaited() ends the section, too, and leaves what
- * would take a call to the caller: it is true if th_progress_wake() is to be called, at once.
+ * The same for code that counts instructions: th_progress_enter_quickly() begins a section and
+ * returns the word for th_progress_leave_quickly(), if a section needs no function call. Else it
+ * returns NULL and does nothing: call th_progress_enter(). th_progress_leave_awaited() ends a
+ * section without any function call. If its result is true, the caller must call th_progress_wake()
+ * at once.
  */
 static inline unsigned long *th_progress_enter_quickly(void);
 static inline void th_progress_leave_quickly(unsigned long *word);
 static inline bool th_progress_leave_awaited(unsigned long *word);
 __attribute__((cold)) void th_progress_wake(void);
 
-/* True if the calling thread is in a read section. */
+/* True if the calling thread is in a reader section. */
 static inline bool th_progress_inside(void);
 
 /*
- * Waits until all read sections that are open now have ended: microseconds, as a rule. Never in a
- * read section, nor while holding a lock that somebody takes in one; a bug of ours that is told.
+ * Waits for a grace period: until all reader sections that are open now have ended, usually for
+ * microseconds.
+ * Order: never in a reader section (a bug of the host, which is reported), nor with a lock that
+ * another thread takes in a reader section.
  */
 void th_progress_wait(void);
 
-/* Work to do later; part of what it is about. */
+/* Deferred work; a member of the object that the work is about. */
 struct th_later {
-    struct th_later *next; /* of what was handed in */
+    struct th_later *next; /* the next work in the stack or batch */
     void (*run)(struct th_later *self);
 };
 
 /*
- * Has RUN(SELF) called after thread progress, by a thread of its own, one at a time and in the
- * order in which they were handed in: microseconds later, unless somebody is in a section. Returns
- * at once; may be called anywhere, in a read section too, and allocates nothing. RUN may free SELF,
- * or hand it in again; it may wait for locks, not for progress.
+ * Queues RUN(SELF) to be called after a grace period, microseconds later unless a section stays
+ * open. Returns at once; allocates nothing.
  *
- * The thread is started when there is work for the first time, at the latest, and work that is not
- * done when the program exits is not done any more. A child process that was forked has no such
- * thread, and others' sections stay open there for ever: it may execute another program, or exit. A
- * thread that had been in no section yet must not begin one there, either: it would be registered,
- * under a lock which another thread may have held when the child was forked.
+ * Owner: RUN may free SELF or queue SELF again.
+ * Thread: any, in a reader section, too. A worker thread calls RUN, one at a time, in the order of
+ * queueing. RUN may wait for locks, not for grace periods.
+ * Errors: ends the program if the worker thread, which the first work starts, cannot be started;
+ * see th_progress_prepare(). Work that is still queued when the program exits is not done.
+ *
+ * A forked child has no worker thread, and sections of other threads stay open there for ever. The
+ * child may execute another program, or exit. In the child, a thread that had not been in a section
+ * before must not begin one: registration takes a lock that another thread may have held at the
+ * fork.
  */
 void th_progress_later(struct th_later *self, void (*run)(struct th_later *self));
 
-/* Starts that thread, if it is not there, so that no work finds later that it cannot be started,
- * which would end the program. 0 or an error of errno. */
+/* Starts the worker thread if it does not run, so that th_progress_later() cannot fail to start it.
+ * Returns 0 or an errno. */
 int th_progress_prepare(void);
 
-/* Waits until all work that was handed in before has been done. Not from such work, nor in a read
+/* Waits until all work that was queued before is done. Not in deferred work, nor in a reader
  * section. */
 void th_progress_settle(void);
 
-/* The same for who cannot wait, as the program is to end. False: it has taken a second, and may
- * take for ever, as somebody stays in a section, or in such work. */
+/* As th_progress_settle(), for at most a second, for a program that is about to end. False: a
+ * section stays open, or deferred work takes long, perhaps for ever. */
 bool th_progress_settle_soon(void);
 
 /* --- Inline parts ---------------------------------------------------------------------------- */
 
 /*
- * th_self.progress_word is liburcu's word of the calling thread: how many sections it is in (in the
- * lower half), and in which phase the outermost began. NULL where the quick way is none: the thread
- * is not registered, or the kernel has no membarrier, or the thread sanitizer is to see calls. So
- * one look tells all of that. It belongs to the inline functions below.
+ * th_self.progress_word is liburcu's word of the calling thread: the depth of sections (lower half)
+ * and the phase in which the outermost section began. NULL: no quick path, because the thread is
+ * not registered, the kernel has no membarrier, or the thread sanitizer must see calls. So one
+ * comparison checks all of these. Only the inline functions below use the word.
  */
 
-void th_progress_must_be_outside(const char *what); /* or it is a bug of ours */
+void th_progress_must_be_outside(const char *what); /* reports a bug of the host if in a section */
 __attribute__((cold)) void th_progress_enter_slowly(void);
 __attribute__((cold)) void th_progress_leave_slowly(void);
 
 /*
- * The stores are volatile and plain. The compiler keeps what is done in a section between them;
- * the processor need not: whoever waits makes it, by membarrier, after it has written and before it
- * looks at the words. That is liburcu's protocol, the same steps as urcu_memb_read_lock() and
- * urcu_memb_read_unlock().
+ * The stores are volatile and plain. The compiler keeps the accesses of a section between the
+ * stores. The processor may reorder them: the waiting thread issues a membarrier after its own
+ * stores and before it reads the words. Source: liburcu's protocol, the same steps as
+ * urcu_memb_read_lock() and urcu_memb_read_unlock().
  */
 #ifndef TH_PROGRESS_TSAN
 
