@@ -1,9 +1,10 @@
 /*
- * Atoms.
+ * The table of atoms.
  *
- * Each distinct name is one word for ever, in all environments and threads. Looking a name up takes
- * no lock; a new one takes a mutex. The table grows by publishing a larger one and never frees:
- * memory is bounded by TH_ATOM_LIMIT atoms, the BEAM's default, of at most TH_ATOM_BYTES bytes.
+ * Each distinct name is one word for ever, in all environments and threads. A look-up takes no
+ * lock; a new name takes a mutex. The table grows by publishing a larger table and never frees:
+ * memory is bounded by TH_ATOM_LIMIT atoms, the BEAM's default, of at most TH_ATOM_BYTES bytes
+ * each.
  */
 #ifndef TH_ATOM_H
 #define TH_ATOM_H
@@ -16,7 +17,7 @@ enum {
     TH_ATOM_BYTES = 4 * TH_ATOM_CHARACTERS /* of UTF-8 */
 };
 
-/* The atoms that the host itself uses, as constants: th_am_ok is a th_term. X(name, text) */
+/* The atoms that the host itself uses, as constants: TH_AM(ok) is a th_term. X(name, text) */
 #define TH_ATOMS(X)                                                 \
     X(false, "false")                                               \
     X(true, "true")                                                 \
@@ -116,34 +117,35 @@ enum {
 struct th_atom_name {
     uint16_t bytes; /* of text, without the 0 byte behind it */
     uint16_t characters;
-    bool latin1;         /* no character above 255 */
+    bool latin1;         /* no character is above 255 */
     uint64_t hash;       /* of the bytes */
     uint32_t sort;       /* the first four bytes, big-endian: for quick comparison */
     uint32_t weinberger; /* another hash of the name, for erlang:phash2/1 */
     char text[];         /* UTF-8 */
 };
 
-/* The atom of that name; TH_NONE if it is no valid UTF-8, too long, or the table is full. */
+/* Returns the atom of a name, and creates it if it is new; TH_NONE if TEXT is no valid UTF-8 or too
+ * long, or the table is full. */
 th_term th_atom_utf8(const char *text, size_t bytes);
 th_term th_atom_latin1(const char *text, size_t bytes);
 
-/* The atom of a C string in Latin-1, as the host's own names are. */
+/* Returns the atom of a C string in Latin-1, the encoding of the host's own names. */
 th_term th_atom(const char *text);
 
-/* The same, but never makes one: TH_NONE if there is no such atom yet. */
+/* Returns the atom of a name, or TH_NONE if no such atom exists yet; creates none. */
 th_term th_atom_existing_utf8(const char *text, size_t bytes);
 th_term th_atom_existing_latin1(const char *text, size_t bytes);
 
-/* The name of an atom; valid for ever. NULL if ATOM is no atom of this table. */
+/* Returns the name of an atom, valid for ever; NULL if ATOM is no atom of this table. */
 const struct th_atom_name *th_atom_name(th_term atom);
 
-/* For tests: the longest row of cells without a free one, which a search may have to go along. */
+/* For tests: the longest run of used cells, the worst case of a search. */
 size_t th_atom_longest_search(void);
 
-/* The order of two atoms by their names: below, equal to or above 0. */
+/* Compares two atoms by their names: below, equal to or above 0. */
 int th_atom_compare(th_term a, th_term b);
 
-/* How many atoms there are. */
+/* The number of atoms. */
 size_t th_atom_count(void);
 
 #endif

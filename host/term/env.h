@@ -1,14 +1,14 @@
 /*
- * Environments: where terms live.
+ * Environments: the heaps in which terms lie.
  *
- * An environment is a bump heap (chunks of memory that are filled from the bottom and only given
- * back as a whole), the list of things outside the heap that its terms hold on to (shared binaries,
- * resources), and what a callback may ask of its surroundings. Terms of an environment are valid
- * until it is cleared or freed. One thread at a time.
+ * An environment has a bump heap (chunks of memory that are filled from the bottom and freed only
+ * as a whole), the list of objects outside the heap that its terms refer to (shared binaries,
+ * resources), and the context of a callback: process, library, exception. Terms of an environment
+ * are valid until it is cleared or freed. One thread at a time.
  *
  * An environment can be embedded (th_env_init) or allocated (th_env_create). Clearing keeps the
- * largest chunk, at most TH_ENV_KEEP bytes, so that a steady stream of events allocates nothing; it
- * takes constant time while nothing outside the heap is held and the heap is one chunk.
+ * largest chunk, at most TH_ENV_KEEP bytes, so that a steady stream of events allocates nothing.
+ * Clearing takes constant time while the heap is one chunk and refers to nothing outside.
  */
 #ifndef TH_ENV_H
 #define TH_ENV_H
@@ -17,15 +17,15 @@
 
 enum { TH_ENV_KEEP = 1 << 20 };
 
-/* A thing outside the heap that a term holds a share in. Lies within the term's own words. */
+/* A term's reference to an object outside the heap. Lies within the term's own words. */
 struct th_offheap {
     struct th_offheap *next;
     void (*release)(struct th_offheap *self);
 };
 
-/* Bytes shared between terms and, perhaps, ErlNifBinary structs. */
+/* Bytes that terms, and perhaps ErlNifBinary structs, share. */
 struct th_binary {
-    _Atomic size_t count; /* shares held; see th_binary_release() for the orders */
+    _Atomic size_t count; /* references; see th_binary_release() for the orders */
     size_t size;          /* bytes of data */
     void (*free)(struct th_binary *self, void *owner); /* NULL: data lies behind this struct */
     void *owner;
@@ -35,25 +35,26 @@ struct th_binary {
 struct th_chunk;
 struct th_clock;
 
-/* The ErlNifEnv of erl_nif.h, which only knows the name of the struct. */
+/* The ErlNifEnv of erl_nif.h, which knows only the name of the struct. */
 struct enif_environment_t {
     th_term *top;            /* the next free word */
     th_term *limit;          /* the end of the chunk */
-    th_term *bottom;         /* compact: where top stood while the heap was empty */
+    th_term *bottom;         /* the value of top after a clear, if compact */
     struct th_chunk *chunks; /* the chunk in use first */
     struct th_offheap *offheap;
-    th_term exception;    /* what was raised, TH_NONE while nothing was */
-    th_term self;         /* the process (a pid) that enif_self tells, TH_NONE: none */
-    void *library;        /* the loaded library whose code runs with it (library/), or NULL */
+    th_term exception;    /* the exception that was raised, TH_NONE: none */
+    th_term self;         /* the pid for enif_self(), TH_NONE: none */
+    void *library;        /* the library whose code runs with it (library/), or NULL */
     unsigned char kind;   /* enum th_env_kind */
-    bool compact;         /* clearing is setting top to bottom */
+    bool compact;         /* clearing only sets top to bottom */
     unsigned char thread; /* ErlNif thread type (ERL_NIF_THR_*) of the code that runs with it */
-    unsigned char exception_class; /* of the exception: whoever runs the code knows which is what */
+    unsigned char exception_class; /* class of the exception, defined by the room that runs the
+                                      code */
 };
 
 enum th_env_kind {
     TH_ENV_PLAIN,    /* holds terms for the host itself */
-    TH_ENV_CALLBACK, /* given to a function of a library for one call */
+    TH_ENV_CALLBACK, /* passed to a function of a library for one call */
     TH_ENV_MESSAGE,  /* made by enif_alloc_env */
     TH_ENV_RETIRED   /* no term may be made in it; see th_env_retire() */
 };
@@ -63,24 +64,23 @@ typedef struct enif_environment_t th_env;
 void th_env_init(th_env *env, enum th_env_kind kind);
 th_env *th_env_create(enum th_env_kind kind);
 
-/* Gives back all terms and memory. For an embedded environment th_env_init() must come before its
- * next use. */
+/* Frees all terms and memory. An embedded environment needs th_env_init() before its next use. */
 void th_env_release(th_env *env);
 
-/* th_env_release() and free, for th_env_create(). NULL is allowed. */
+/* Releases and frees an environment of th_env_create(). NULL is allowed. */
 void th_env_free(th_env *env);
 
-/* Bytes that the environment's chunks take. */
+/* Bytes of the environment's chunks. */
 size_t th_env_footprint(const th_env *env);
 
-/* The words of its heap that are in use, or were passed over at the end of a chunk. */
+/* Words of the heap that are in use, or were skipped at the end of a chunk. */
 size_t th_env_used(const th_env *env);
 
-/* The rare part of th_env_clear(). */
+/* The slow path of th_env_clear(). */
 void th_env_restart(th_env *env);
 
-/* Gives back all terms. The environment can be used again; kind, library and thread stay, exception
- * and self go. */
+/* Frees all terms. The environment can be used again: kind, library and thread stay, exception and
+ * self are reset. */
 static inline void th_env_clear(th_env *env)
 {
     env->exception = TH_NONE;
@@ -93,7 +93,7 @@ static inline void th_env_clear(th_env *env)
 
 th_term *th_env_grow(th_env *env, size_t words);
 
-/* WORDS words of the heap, not cleared. */
+/* Allocates WORDS words of the heap, not cleared. */
 static inline th_term *th_env_take(th_env *env, size_t words)
 {
     th_term *place = env->top;
@@ -104,8 +104,9 @@ static inline th_term *th_env_take(th_env *env, size_t words)
     return place;
 }
 
-/* For what is read, from the budget of base/memory.h: sees to it that WORDS words can be taken, or
- * raises an error and returns false if the budget is exceeded. */
+/* Makes room for WORDS words, from the budget of base/memory.h, for input that is read.
+ * Errors: returns false, with an error raised, if the budget is exceeded or the system refuses
+ * memory. */
 bool th_env_make_room(th_env *env, size_t words);
 
 static inline bool th_env_room(th_env *env, size_t words)
@@ -114,7 +115,7 @@ static inline bool th_env_room(th_env *env, size_t words)
            th_env_make_room(env, words);
 }
 
-/* Hangs SELF, a share taken by a term of ENV, on the environment's list. */
+/* Adds SELF, a reference that a term of ENV holds, to the environment's list. */
 static inline void th_env_hold(th_env *env, struct th_offheap *self,
                                void (*release)(struct th_offheap *self))
 {
@@ -124,21 +125,21 @@ static inline void th_env_hold(th_env *env, struct th_offheap *self,
 }
 
 /*
- * For whoever checks what libraries do with terms.
+ * Functions for the checks of a library's use of terms (check/).
  *
- * th_env_stretch() tells the part of ENV's heap that ADDRESS lies in, END being behind its last
- * word in use; false if it lies in none. (All but the chunk in use count as used up.)
+ * th_env_stretch() finds the part of ENV's heap that contains ADDRESS; END is behind its last word
+ * in use. Returns false if no part contains ADDRESS. (All chunks but the one in use count as full.)
  *
- * th_env_retire() gives back what the terms of ENV, made by th_env_create(), hold on to, and
- * overwrites each word of its heap with TH_ENV_GONE: a header of no kind, which is found nowhere
- * else, and small enough to do no harm where it is taken for one. The memory stays, so that
- * addresses in it remain its own, until th_env_free(). What is made in it none the less is told to
- * the watch.
+ * th_env_retire() drops the references that terms of ENV, an environment of th_env_create(), hold,
+ * and overwrites each word of its heap with TH_ENV_GONE: a header that no other term has, and whose
+ * size is too small to do harm. The memory stays until th_env_free(), so that its addresses are not
+ * reused. If code makes a term in ENV nevertheless, the watch gets `used`.
  *
- * th_env_move() makes an environment with all that was in ENV, which then is as if it was cleared.
+ * th_env_move() returns a new environment with all contents of ENV, which is empty then, as after
+ * th_env_clear().
  *
- * The watch hears of the memory of all heaps, in the thread that gets, moves or frees it: never of
- * fewer bytes than TH_ENV_LEAST. It is NULL while nobody wants to know.
+ * The watch gets the memory of all heaps, in the thread that allocates, moves or frees it: at least
+ * TH_ENV_LEAST bytes each time. NULL: no watch.
  */
 #define TH_ENV_GONE ((th_term)1 << 6 | 0x38)
 enum { TH_ENV_LEAST = 512 };
@@ -156,15 +157,15 @@ struct th_env_watch {
 };
 extern const struct th_env_watch *_Atomic th_env_watch; /* release; acquire */
 
-/* A binary of SIZE bytes, one share, not cleared. NULL if there is no memory. */
+/* Creates a binary of SIZE bytes, with one reference, not cleared. NULL if there is no memory. */
 struct th_binary *th_binary_create(size_t size);
 
-/* Gives a binary of th_binary_create(), of which the caller holds the only share, another size. It
- * may move. NULL if there is no memory: then it stays as it is. */
+/* Resizes a binary of th_binary_create(); the caller must hold the only reference. The binary may
+ * move. NULL if there is no memory: BINARY is unchanged then. */
 struct th_binary *th_binary_resize(struct th_binary *binary, size_t size);
 
-/* A binary whose bytes belong to OWNER; RELEASE(self, owner) is called with the last share and must
- * free SELF too. */
+/* Creates a binary whose bytes belong to OWNER. RELEASE(self, owner) is called when the last
+ * reference is dropped, and must free SELF, too. */
 struct th_binary *th_binary_wrap(unsigned char *data, size_t size, void *owner,
                                  void (*release)(struct th_binary *self, void *owner));
 void th_binary_keep(struct th_binary *binary);
@@ -172,22 +173,21 @@ void th_binary_release(struct th_binary *binary);
 
 /* --- Copies, and the room that they take ------------------------------------------------------ */
 
-/* T, built anew in ENV; immediates as they are. Shared binaries and magic references take a further
- * share. Terms that T refers to twice are copied twice, as the BEAM does. Iterative. */
+/* Copies T into ENV; an immediate is its own copy. Shared binaries and magic references get a
+ * further reference. A term that T refers to twice is copied twice, as in the BEAM. Iterative. */
 th_term th_copy(th_env *env, th_term t);
 
-/* The same without an environment: T, built anew in WORDS, of which there are COUNT, just
- * th_term_words(T). Shares that the copy holds are hung on *OFFHEAP; whoever has WORDS releases
- * them. */
+/* Copies T into WORDS, an array of COUNT words; COUNT is th_term_words(T).
+ * Owner: references that the copy holds are added to *OFFHEAP; the owner of WORDS releases them. */
 th_term th_copy_into(th_term *words, size_t count, struct th_offheap **offheap, th_term t);
 
-/* The words that a copy of T takes, without the word that is T itself: 0 for an immediate. What is
- * referred to twice counts twice; what is shared, as the bytes of a shared binary, does not count.
+/* Counts the words of a copy of T, without the word T itself: 0 for an immediate. A term that T
+ * refers to twice counts twice; shared data, such as the bytes of a shared binary, does not count.
  * Iterative. */
 size_t th_term_words(th_term t);
 
-/* The same, but it stops counting soon after MOST: what refers to one thing again and again can
- * have a copy of any size. */
+/* As th_term_words(), but stops soon after MOST: a term with repeated references can have a copy of
+ * any size. */
 size_t th_term_words_up_to(th_term t, size_t most);
 
 #endif

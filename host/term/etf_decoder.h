@@ -1,10 +1,10 @@
 /*
- * The inside of the decoder: etf_decode.c follows the nesting, etf_read.c reads terms without
- * parts, etf_inflate.c unpacks.
+ * The decoder's inner interface: etf_decode.c follows the nesting, etf_read.c reads terms without
+ * parts, etf_inflate.c inflates.
  *
- * A reading function gets the place of the tag, stores the term, and returns the place behind it;
- * NULL after it has raised an error. `head` bytes of the tag's shape are known to be there when it
- * is called, it checks what comes after them.
+ * A reading function takes the address of the tag, stores the term, and returns the address behind
+ * the term; NULL after it has raised an error. Its caller has checked that the first `head` bytes
+ * of the tag's shape are there; the function checks the bytes after them.
  */
 #ifndef TH_ETF_DECODER_H
 #define TH_ETF_DECODER_H
@@ -13,14 +13,14 @@
 #include "etf_tags.h"
 
 /*
- * The atoms that a thread read last, by the bytes of their names: a direct-mapped cache in front of
- * the atom table, which has to check, hash and compare whole names. Only names in ASCII are in it,
- * so that all four atom tags share it. Atoms live for ever and are the same in all threads, so no
- * entry ever grows stale; each thread has a cache of its own so that none is seen half written.
+ * A direct-mapped cache of the atoms that a thread read last, by the bytes of their names, in front
+ * of the atom table, which must check, hash and compare whole names. The cache holds only names in
+ * ASCII, so all four atom tags share it. No entry becomes stale, as atoms live for ever and are the
+ * same in all threads. Each thread has its own cache, so no thread sees a half-written entry.
  */
 enum { TH_ETF_CACHE_BITS = 9, TH_ETF_CACHE_NAME = 16 };
 
-/* A name as the cache compares it: up to 16 bytes, filled up with 0; of a longer one both ends. */
+/* A name as the cache compares it: up to 16 bytes, padded with 0; both ends of a longer name. */
 struct th_etf_name {
     uint64_t first, last;
 };
@@ -36,11 +36,11 @@ struct th_etf_decoder {
     const unsigned char *data, *end;
     struct th_etf_node here; /* node is never 0 */
     bool safe;
-    struct th_etf_cached *cache; /* this thread's */
+    struct th_etf_cached *cache; /* the thread's */
     th_term (*finding)(th_env *env, const uint32_t words[], size_t count);
 };
 
-/* Raises an error about the term whose tag stands at TAG, and returns NULL. */
+/* Raises an error about the term whose tag is at TAG, and returns NULL. */
 const unsigned char *th_etf_fault(const struct th_etf_decoder *d, const unsigned char *tag,
                                   const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
@@ -54,22 +54,23 @@ static inline size_t th_etf_left(const struct th_etf_decoder *d, const unsigned 
 
 struct th_etf_cached *th_etf_cache(void);
 
-/* Reads an atom, whichever of the four tags it has; fails for other tags. At least one byte is
+/* Reads an atom with any of the four tags; fails for other tags. At least one byte must be
  * there. */
 const unsigned char *th_etf_read_atom(struct th_etf_decoder *d, const unsigned char *tag,
                                       th_term *atom);
 
-/* Any term that has no parts but atoms. There is room for short ones. */
+/* Reads a term that has no parts but atoms. ENV has room for a short term. */
 const unsigned char *th_etf_read_leaf(struct th_etf_decoder *d, const unsigned char *tag,
                                       th_term *term);
 
-/* Inflates what follows a version byte and TH_ETF_COMPRESSED at DATA into new memory, *INFLATED,
- * which th_try_free() frees: it has a byte more than *INFLATED_SIZE. Offsets in errors count from
- * DATA. */
+/* Inflates the data at DATA, behind a version byte and TH_ETF_COMPRESSED. Offsets in errors count
+ * from DATA.
+ * Owner: the caller frees *INFLATED by th_try_free(), with *INFLATED_SIZE + 1 bytes. */
 enum th_status th_etf_inflate(const unsigned char *data, size_t size, size_t limit,
                               unsigned char **inflated, size_t *inflated_size, size_t *used);
 
-/* The first TH_ETF_CACHE_NAME bytes at NAME, which must be there, with all but BYTES cleared. */
+/* The first BYTES bytes of the TH_ETF_CACHE_NAME bytes at NAME, which must all be readable; the
+ * rest is 0. */
 static inline struct th_etf_name th_etf_short_name(const unsigned char *name, size_t bytes)
 {
     static const unsigned char masks[2 * TH_ETF_CACHE_NAME] = {
@@ -101,7 +102,7 @@ static inline th_term th_etf_cached_atom(const struct th_etf_cached *place)
     return (th_term)place->index << 6 | TH_TAG_ATOM;
 }
 
-/* th_etf_read_atom(), quick for the usual tags and a short name that is in the cache. */
+/* As th_etf_read_atom(), fast for the usual tags and a short name that is in the cache. */
 static inline const unsigned char *th_etf_read_atom_fast(struct th_etf_decoder *d,
                                                          const unsigned char *tag, th_term *atom)
 {

@@ -1,12 +1,13 @@
 /*
- * What the reader, the writer and the skipper of external terms share: the tags, and numbers as the
- * format has them (big-endian).
+ * The tags of external terms, and their big-endian numbers, for the decoder, the encoder and the
+ * skipper.
  *
  * X(name, tag, before, count, bytes, terms, terms_each, node, after)
  *
- * A term is: the tag; BEFORE bytes, in which a count of COUNT bytes stands (it comes first, but
- * last in NEW_FUN); the name of a node, an atom, if NODE is 1; AFTER bytes; BYTES more for each
- * unit of the count; then TERMS terms, and TERMS_EACH more for each unit of the count.
+ * A term has, in this order: the tag; BEFORE bytes, which contain a count of COUNT bytes (at their
+ * beginning; in NEW_FUN at their end); the name of a node, an atom, if NODE is 1; AFTER bytes;
+ * BYTES bytes for each unit of the count; TERMS terms, and TERMS_EACH more for each unit of the
+ * count.
  */
 #ifndef TH_ETF_TAGS_H
 #define TH_ETF_TAGS_H
@@ -54,17 +55,17 @@ enum th_etf_tag {
 enum {
     TH_ETF_VERSION = 131,   /* the first byte of a versioned term */
     TH_ETF_COMPRESSED = 80, /* only behind it: 4 bytes of inflated size, then a zlib stream */
-    /* Tags that are known, and refused. */
+    /* Known tags that are refused. */
     TH_ETF_ATOM_CACHE_REF = 82,
     TH_ETF_FUN = 117,
     TH_ETF_LOCAL = 121
 };
 
-/* The table above, by tag; head is 0 for tags that are not in it. */
+/* The table above, by tag; head is 0 for tags that are not in the table. */
 struct th_etf_shape {
     const char *name;
-    uint8_t head;     /* the tag, and the bytes before the node and the data */
-    uint8_t count_at; /* where the count stands, from the tag on */
+    uint8_t head;     /* bytes of the tag and of BEFORE */
+    uint8_t count_at; /* offset of the count from the tag */
     uint8_t count_bytes, bytes_each;
     uint8_t terms, terms_each;
     uint8_t node, after;

@@ -1,18 +1,18 @@
 /*
- * Terms as JSON values, as the JSON lines of recordings hold them (samples/README.md documents the
- * format):
+ * Terms as JSON values, in the form of the JSON lines of recordings (samples/README.md documents
+ * the format):
  *
  *   JSON string that is a field's value   Erlang text
  *   string inside an array or object      binary
  *   array, object                         list, map with binary keys
  *   integer, real                         integer, float
  *   true, false, null                     the atoms
- *   {"$etf": BASE64}                      what text cannot carry: one versioned external term;
- *                                         also inside arrays and objects
+ *   {"$etf": BASE64}                      a term that text cannot represent: one versioned external
+ *                                         term; also inside arrays and objects
  *
- * JSON integers have 64 bits; larger ones stand in Erlang text, as fields. Values come from and go
- * to Jansson, and are read as deep as Jansson itself reads (2048). Memory is proportional to the
- * value's.
+ * JSON integers have 64 bits; larger integers are Erlang text, as fields. Values are Jansson
+ * values, and are read to the depth that Jansson reads (2048). Memory is proportional to the
+ * value's memory.
  */
 #ifndef TH_JSON_H
 #define TH_JSON_H
@@ -26,29 +26,31 @@
 struct th_etf_node;
 struct th_buffer;
 
-/* As json_loadb(), from the budget of base/memory.h; NULL with TH_MALFORMED raised. */
+/* Parses as json_loadb(), with memory from the budget of base/memory.h; NULL with TH_MALFORMED
+ * raised. */
 json_t *th_json_read(const char *text, size_t size, size_t flags);
 
-/* The term of a field's VALUE. TH_MALFORMED with the cause. HERE: see th_etf_options. */
+/* Converts a field's VALUE to a term. HERE: see th_etf_options. Errors: TH_MALFORMED with the
+ * cause. */
 enum th_status th_json_to_term(th_env *env, const json_t *value, const struct th_etf_node *here,
                                th_term *term);
 
 /*
- * A field's value for T: its Erlang text, or {"$etf": ...}. The caller owns the reference. NULL,
- * with an error raised, for what no external term can carry (see th_etf_encode()).
+ * Returns a field's value for T: its Erlang text, or {"$etf": ...}.
+ * Owner: the caller owns the reference.
+ * Errors: NULL, with an error raised, for a term that th_etf_encode() cannot write.
  */
 json_t *th_json_from_term(th_term t, const struct th_etf_node *here);
 
-/* Base64 (RFC 4648, section 4), as JSON carries bytes. */
+/* Base64 (RFC 4648, section 4), for bytes in JSON. */
 
-/* Appends the SIZE bytes at DATA as text, filled up with '='. */
+/* Appends the SIZE bytes at DATA as text, padded with '='. */
 void th_json_base64_encode(struct th_buffer *out, const unsigned char *data, size_t size);
 
 /*
- * Appends the bytes that LENGTH characters of TEXT stand for. Nothing but the alphabet and the
- * right number of '=' is allowed, and bits left over must be 0, so that each text has one meaning
- * and each meaning one text. TH_MALFORMED with a cause that names the character; then nothing is
- * appended.
+ * Appends the bytes that LENGTH characters of TEXT encode. Only the alphabet and the right number
+ * of '=' are allowed, and unused bits must be 0: so text and bytes correspond one to one.
+ * Errors: TH_MALFORMED with a cause that names the character; nothing is appended then.
  */
 enum th_status th_json_base64_decode(struct th_buffer *out, const char *text, size_t length);
 

@@ -1,9 +1,10 @@
 /*
  * Making terms, and taking them apart.
  *
- * th_make_*() build in ENV and always succeed, unless said otherwise; elements given to them must
- * be valid in ENV (immediates, or terms of ENV or of an environment that outlives it). th_get_*()
- * return false, and leave their results alone, for a term of another type.
+ * Functions th_make_*() build a term in ENV and always succeed, unless their comment states
+ * otherwise. Elements must be valid in ENV: immediates, or terms of ENV or of an environment that
+ * outlives ENV. Functions th_get_*() return false, and leave their results unchanged, for a term of
+ * another type.
  */
 #ifndef TH_MAKE_H
 #define TH_MAKE_H
@@ -12,8 +13,8 @@
 
 #include <string.h>
 
-/* Integers of 64 bits; a bignum where a small integer is too narrow, which is what
- * th_make_big_*() are for. */
+/* Integers of 64 bits. A number that does not fit a small integer becomes a bignum, by
+ * th_make_big_*(). */
 th_term th_make_big_int64(th_env *env, int64_t i);
 th_term th_make_big_uint64(th_env *env, uint64_t i);
 static inline th_term th_make_uint64(th_env *env, uint64_t i)
@@ -25,8 +26,8 @@ static inline th_term th_make_int64(th_env *env, int64_t i)
     return th_term_fits_small(i) ? th_small(i) : th_make_big_int64(env, i);
 }
 
-/* An integer of COUNT limbs, least significant first, with zero limbs at the end or not: a small
- * one where it fits. */
+/* Makes an integer of COUNT limbs, least significant first, perhaps with zero limbs at the end: a
+ * small integer if the value fits. */
 th_term th_make_integer(th_env *env, bool negative, const uint64_t *limbs, size_t count);
 
 bool th_get_int64(th_term t, int64_t *i);
@@ -36,11 +37,11 @@ bool th_get_uint64(th_term t, uint64_t *i);
 struct th_limbs {
     uint64_t scratch; /* the limb of a small integer */
     const uint64_t *limbs;
-    size_t count; /* 0 for 0; the last one is not 0 */
+    size_t count; /* 0 for 0; the last limb is not 0 */
     bool negative;
 };
 
-/* L must not be moved while it is in use: its limbs may lie in it. */
+/* L must not move while it is in use: `limbs` may point into L. */
 bool th_get_limbs(th_term t, struct th_limbs *l);
 
 /* D must be finite. */
@@ -71,16 +72,16 @@ static inline th_term th_make_cons(th_env *env, th_term head, th_term tail)
     return th_listed(cell);
 }
 
-/* A proper list of COUNT elements. */
+/* Makes a proper list of COUNT elements. */
 th_term th_make_list(th_env *env, const th_term *elements, size_t count);
 
-/* A proper list of the bytes as integers. */
+/* Makes a proper list of the bytes as integers. */
 th_term th_make_latin1_string(th_env *env, const unsigned char *bytes, size_t count);
 
-/* The length of a proper list; false for an improper one or none. */
+/* Finds the length of a proper list; false for an improper list or another term. */
 bool th_get_list_length(th_term t, size_t *length);
 
-/* A tuple whose COUNT elements the caller fills in at *ELEMENTS. */
+/* Makes a tuple whose COUNT elements the caller fills in at *ELEMENTS. */
 static inline th_term th_make_tuple_space(th_env *env, size_t count, th_term **elements)
 {
     th_term *words = th_env_take(env, count + 1);
@@ -98,37 +99,39 @@ th_term th_make_tuple(th_env *env, const th_term *elements, size_t count);
                   sizeof((const th_term[]){__VA_ARGS__}) / sizeof(th_term))
 
 /*
- * A bit string of BITS bits in the heap itself. The caller fills the (BITS + 7) / 8 bytes at *DATA;
- * unused low bits of the last one must be 0.
+ * Makes a bit string of BITS bits in the heap itself. The caller fills the (BITS + 7) / 8 bytes at
+ * *DATA; unused low bits of the last byte must be 0.
  */
 th_term th_make_heap_binary(th_env *env, size_t bits, unsigned char **data);
 
 th_term th_make_binary(th_env *env, const void *data, size_t bytes);
 
-/* BITS bits at DATA, inside BINARY, of which the term takes a share of its own. */
+/* Makes a bit string of BITS bits at DATA, inside BINARY. The term takes a reference of its own. */
 th_term th_make_shared_binary(th_env *env, struct th_binary *binary, const unsigned char *data,
                               size_t bits);
 
-/* What a shared binary shares, NULL for any other term. The term's share is not passed on. */
+/* The binary that the shared binary T refers to, NULL for any other term. The caller gets no
+ * reference. */
 struct th_binary *th_shared_binary_of(th_term t);
 
-/* The bytes of the shared binaries that terms of ENV hold on to, as often as they do; of those only
- * that were made since END was the first thing outside the heap (NULL: of all). */
+/* Sums the bytes of the shared binaries that terms of ENV refer to, once for each reference. Counts
+ * only references newer than END, a former first element of ENV's list (NULL: all references). */
 size_t th_binary_held(const th_env *env, const struct th_offheap *end);
 
-/* BYTES bytes from POSITION on of a bit string that has them; shares its memory. */
+/* Makes a binary of BYTES bytes from POSITION on of the bit string WHOLE, whose memory it
+ * shares. */
 th_term th_make_sub_binary(th_env *env, th_term whole, size_t position, size_t bytes);
 
-/* The bits of any bit string, the first one being the highest of data[0]; DATA may be at any
- * address. Unused low bits of the last byte may be anything. */
+/* Gets the bits of any bit string; the first bit is the highest of data[0]. DATA may have any
+ * alignment. Unused low bits of the last byte are undefined. */
 bool th_get_bits(th_term t, const unsigned char **data, size_t *bits);
 
-/* The same for whole bytes only: false for other bit strings. */
+/* As th_get_bits(), for whole bytes only: false for other bit strings. */
 bool th_get_bytes(th_term t, const unsigned char **data, size_t *bytes);
 
 /*
- * Pids, ports and references. NODE is an atom, or 0 for this node; then the result is an immediate
- * where the number fits. COUNT of a reference is 1 to TH_REF_WORDS.
+ * Pids, ports and references. NODE is an atom, or 0 for this node. For this node, a pid or port is
+ * an immediate if its number fits. COUNT of a reference is 1 to TH_REF_WORDS.
  */
 enum { TH_REF_WORDS = 5 };
 th_term th_make_pid(th_env *env, th_term node, uint32_t creation, uint32_t number, uint32_t serial);
@@ -136,10 +139,11 @@ th_term th_make_port(th_env *env, th_term node, uint32_t creation, uint64_t id);
 th_term th_make_reference(th_env *env, th_term node, uint32_t creation, const uint32_t *words,
                           size_t count);
 
-/* A reference that is unique in this host. Any thread. */
+/* Makes a reference that is unique in this host. Any thread. */
 th_term th_make_new_reference(th_env *env);
 
-/* The number of one that th_make_new_reference() made, 0 for any other term; and that reference. */
+/* The number of a reference of th_make_new_reference(), 0 for any other term; and the reference of
+ * a number. */
 uint64_t th_reference_number(th_term t);
 th_term th_make_numbered_reference(th_env *env, uint64_t number);
 
@@ -164,25 +168,25 @@ bool th_get_port(th_term t, struct th_port_parts *parts);
 bool th_get_ref(th_term t, struct th_ref_parts *parts);
 
 /*
- * A magic reference: a reference that keeps OBJECT alive. RELEASE gets the th_offheap inside the
- * term when it goes; th_magic_object() gives the object back. KEEP is called for each copy that is
- * made of the term, before it exists.
+ * Makes a magic reference: a reference that keeps OBJECT alive. KEEP is called for each copy of the
+ * term, before the copy exists. RELEASE gets the th_offheap inside the term when the term is freed;
+ * th_magic_owner() returns the object from that.
  */
 th_term th_make_magic(th_env *env, void *object, void (*keep)(void *object),
                       void (*release)(struct th_offheap *self), const uint32_t words[3]);
 
-/* The magic reference T once more, in ENV, with a further share. */
+/* Copies the magic reference T into ENV, with a further reference to the object. */
 th_term th_magic_share(th_env *env, th_term t);
 
-/* The object of a magic reference that was made with RELEASE, NULL for any other term: so those who
- * make them tell theirs from others'. */
+/* The object of a magic reference that was made with RELEASE, NULL for any other term: so each room
+ * finds its own magic references. */
 void *th_magic_object_of(th_term t, void (*release)(struct th_offheap *self));
 
-/* The object of a magic reference, NULL for any other term; also given the th_offheap of one. */
+/* The object of a magic reference, NULL for any other term; the object of the th_offheap of one. */
 void *th_magic_object(th_term t);
 void *th_magic_owner(struct th_offheap *self);
 
-/* Funs. FREE variables follow in memory; see word.h. UNIQUE is the 16 bytes of NEW_FUN_EXT. */
+/* Funs. The FREE variables follow in memory; see word.h. UNIQUE is the 16 bytes of NEW_FUN_EXT. */
 struct th_fun_parts {
     th_term module;
     uint32_t arity, index;
@@ -197,7 +201,7 @@ bool th_get_fun(th_term t, struct th_fun_parts *parts); /* false for an export *
 th_term th_make_export(th_env *env, th_term module, th_term function, uint32_t arity);
 bool th_get_export(th_term t, th_term *module, th_term *function, uint32_t *arity);
 
-/* Whether T is a fun or an export that takes ARITY arguments; ARITY is any term. */
+/* True if T is a fun or an export that takes ARITY arguments; ARITY is any term. */
 bool th_is_fun_of(th_term t, th_term arity);
 
 /*
@@ -205,10 +209,10 @@ bool th_is_fun_of(th_term t, th_term arity);
  * Iterative.
  */
 
-/* How many bytes T stands for. False, with *SIZE as it was, if it is no I/O data. */
+/* Counts the bytes of T. False, with *SIZE unchanged, if T is no I/O data. */
 bool th_term_iodata_size(th_term t, size_t *size);
 
-/* The bytes of T, which is I/O data, at TO, where there is room for them. */
+/* Copies the bytes of T, which must be I/O data, to TO, which must have room. */
 void th_term_iodata_copy(th_term t, unsigned char *to);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * Maps. A map is a few words (see word.h); every change makes a new one.
+ * Maps. A map is a few words (see word.h); every change makes a new map.
  *
- * Keys are told apart as by =:=. At most TH_MAP_SMALL keys stand in the order of
- * th_compare_exact(), as in the BEAM; a larger map keeps the order in which its keys came, which is
- * the recording's. A BEAM prints a large map in an order that depends on the atom table of its
- * node, which no recording has; so the order is kept, and not computed.
+ * Keys are distinguished by =:=. Up to TH_MAP_SMALL keys are in the order of th_compare_exact(), as
+ * in the BEAM. A larger map keeps the order in which its keys were added: the order of the
+ * recording. A BEAM prints a large map in an order that depends on the atom table of its node,
+ * which no recording contains; so the order is kept, and not computed.
  */
 #ifndef TH_MAP_H
 #define TH_MAP_H
@@ -12,18 +12,19 @@
 #include "env.h"
 
 /*
- * A map of COUNT pairs, at most UINT32_MAX. Where a key comes twice: with LAST_WINS the later value
- * stays at the earlier key's place, without it the result is TH_NONE.
+ * Makes a map of COUNT pairs, at most UINT32_MAX. If a key comes twice and LAST_WINS, the later
+ * value gets the earlier key's place; without LAST_WINS the result is TH_NONE.
  */
 th_term th_make_map(th_env *env, const th_term *keys, const th_term *values, size_t count,
                     bool last_wins);
 
-/* The pairs of a map of more than TH_MAP_SMALL; see map_internal.h. */
+/* The pairs of a map of more than TH_MAP_SMALL pairs; see map_internal.h. */
 struct th_map_table {
-    size_t used, capacity; /* pairs */
+    size_t used, capacity; /* in pairs */
     size_t mask;           /* hashed: the number of cells, a power of two, less one; sorted: 0 */
-    /* CAPACITY keys, CAPACITY values, then 32-bit numbers: the cells, each a position + 1 or 0 for
-     * free; or CAPACITY positions in the order of the keys. */
+    /* CAPACITY keys, CAPACITY values, then 32-bit numbers: of a hashed table its cells, each a
+     * position + 1, or 0 for free; of a sorted table CAPACITY positions in the order of the
+     * keys. */
     th_term words[];
 };
 
@@ -32,7 +33,7 @@ static inline size_t th_map_size(th_term map)
     return th_term_box(map)[1];
 }
 
-/* Of a map of more than TH_MAP_SMALL pairs. */
+/* MAP has more than TH_MAP_SMALL pairs. */
 static inline struct th_map_table *th_map_table(th_term map)
 {
     return (struct th_map_table *)(uintptr_t)th_term_box(map)[2];
@@ -43,7 +44,7 @@ static inline const th_term *th_map_keys(th_term map)
     return th_map_size(map) > TH_MAP_SMALL ? th_map_table(map)->words : th_term_box(map) + 2;
 }
 
-/* How far behind its key the value of a pair is. */
+/* The distance in words from a key to its value. */
 static inline size_t th_map_stride(th_term map)
 {
     size_t size = th_map_size(map);
@@ -56,8 +57,8 @@ static inline const th_term *th_map_values(th_term map)
     return th_map_keys(map) + th_map_stride(map);
 }
 
-/* Where the value of KEY is, NULL if there is none. A key of a small map that is the same word, as
- * every atom is, is found without a call. */
+/* Returns the address of KEY's value, NULL if MAP lacks KEY. In a small map, a key that is the same
+ * word, as every atom is, is found without a function call. */
 const th_term *th_map_find_any(th_term map, th_term key);
 static inline const th_term *th_map_find(th_term map, th_term key)
 {
@@ -72,7 +73,7 @@ static inline const th_term *th_map_find(th_term map, th_term key)
     return th_is_immediate(key) ? NULL : th_map_find_any(map, key);
 }
 
-/* The value of KEY, TH_NONE if there is none. */
+/* The value of KEY, TH_NONE if MAP lacks KEY. */
 static inline th_term th_map_get(th_term map, th_term key)
 {
     const th_term *value = th_map_find(map, key);
@@ -80,11 +81,12 @@ static inline th_term th_map_get(th_term map, th_term key)
     return value ? *value : TH_NONE;
 }
 
-/* The map with KEY set to VALUE. A small map is copied; so is a large one, but not for a new key if
- * it is the latest of ENV that was made by putting one. */
+/* Returns the map with KEY set to VALUE. A small map is copied. A large map is copied, too, unless
+ * KEY is new, MAP has all pairs of its table, and the table has room and lies in ENV's current
+ * chunk. */
 th_term th_map_put(th_env *env, th_term map, th_term key, th_term value);
 
-/* The map without KEY; the same term if it has none. */
+/* Returns the map without KEY; MAP itself if it lacks KEY. */
 th_term th_map_remove(th_env *env, th_term map, th_term key);
 
 #endif

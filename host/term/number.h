@@ -1,10 +1,11 @@
 /*
- * Arithmetic, as Erlang's operators and number BIFs do it: integers of any size and floats.
+ * Arithmetic of Erlang's operators and number BIFs: integers of any size, and floats.
  *
- * Results are built in ENV. TH_NONE stands for what Erlang refuses (badarith, badarg, or a shift
- * beyond any system's limit). TH_NUMBER_LARGE, which is no term either, says that the result is not
- * computed here although a BEAM might: products and shifts beyond TH_NUMBER_LIMBS limbs, divisions
- * of integers beyond it. So no call takes longer than the product of two integers of that size.
+ * Results are built in ENV. TH_NONE: Erlang refuses the operation (badarith, badarg, or a shift
+ * beyond any system's limit). TH_NUMBER_LARGE, which is no term either: a BEAM might compute the
+ * result, but this host does not, as a product or shift has more than TH_NUMBER_LIMBS limbs, or an
+ * operand of an integer division has. So no call takes longer than the product of two integers of
+ * that size.
  *
  * A float that is not finite is refused, as in Erlang; -0.0 is a value of its own.
  */
@@ -28,12 +29,12 @@ th_term th_number_subtract(th_env *env, th_term a, th_term b);
 th_term th_number_multiply(th_env *env, th_term a, th_term b);
 th_term th_number_divide(th_env *env, th_term a, th_term b);
 
-/* Two integers: div, rem (which has the sign of A) */
+/* Two integers: div, rem (with the sign of A) */
 th_term th_number_quotient(th_env *env, th_term a, th_term b);
 th_term th_number_remainder(th_env *env, th_term a, th_term b);
 
-/* Integers in two's complement: band, bor, bxor, bnot, bsl, bsr (which shift the other way by
- * negative COUNTs). */
+/* Integers in two's complement: band, bor, bxor, bnot, bsl, bsr (a negative COUNT shifts the other
+ * way). */
 th_term th_number_and(th_env *env, th_term a, th_term b);
 th_term th_number_or(th_env *env, th_term a, th_term b);
 th_term th_number_xor(th_env *env, th_term a, th_term b);
@@ -46,7 +47,7 @@ th_term th_number_negate(th_env *env, th_term a);
 th_term th_number_absolute(th_env *env, th_term a);
 th_term th_number_float(th_env *env, th_term a);
 
-/* The integer next to a number. TH_ROUND_NEAREST: halves go away from 0. */
+/* The integer next to a number. TH_ROUND_NEAREST: halves are rounded away from 0. */
 enum th_rounding { TH_ROUND_NEAREST, TH_ROUND_TOWARDS_ZERO, TH_ROUND_DOWN, TH_ROUND_UP };
 th_term th_number_round(th_env *env, th_term a, enum th_rounding rounding);
 

@@ -1,6 +1,6 @@
 /*
- * Stacks for following terms without recursion: they begin in an array of the function that walks,
- * so that usual terms cost no allocation, and move to the heap when a term is deeper.
+ * Stacks for walking terms without recursion. A stack begins in an array of the function that
+ * walks, so usual terms cost no allocation; it moves to the heap when a term is deeper.
  *
  *     struct item first[16];
  *     struct th_stack stack;
@@ -21,7 +21,7 @@
 #include <stddef.h>
 
 struct th_stack {
-    void *items, *first; /* first: the array that it began in */
+    void *items, *first; /* first: the array in which the stack began */
     size_t depth, capacity;
 };
 
@@ -36,12 +36,14 @@ static inline void th_stack_begin(struct th_stack *stack, void *first, size_t ca
 /* Doubles a full stack of items of ITEM_SIZE bytes. */
 void th_stack_grow(struct th_stack *stack, size_t item_size);
 
-/* The same, th_stack_push() and th_stack_end(), for what is read, from the budget of base/memory.h:
- * false or NULL, with an error raised, if that is exceeded. */
+/* As th_stack_grow(), th_stack_push() and th_stack_end(), with memory from the budget of
+ * base/memory.h, for input that is read.
+ * Errors: false or NULL, with an error raised, if the budget is exceeded or the system refuses
+ * memory. */
 bool th_stack_try_grow(struct th_stack *stack, size_t item_size);
 void th_stack_try_end(struct th_stack *stack, size_t item_size);
 
-/* The place of a new item of ITEM_SIZE bytes. Items move. */
+/* Returns the address of a new item of ITEM_SIZE bytes. The other items may move. */
 static inline void *th_stack_push(struct th_stack *stack, size_t item_size)
 {
     if (stack->depth == stack->capacity)
@@ -56,7 +58,7 @@ static inline void *th_stack_try_push(struct th_stack *stack, size_t item_size)
                : NULL;
 }
 
-/* The newest item; there is one. */
+/* The newest item; the stack must not be empty. */
 static inline void *th_stack_top(const struct th_stack *stack, size_t item_size)
 {
     return (char *)stack->items + (stack->depth - 1) * item_size;

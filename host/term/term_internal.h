@@ -1,5 +1,5 @@
 /*
- * What only term/ sees.
+ * Functions of several headers that only term/ uses.
  */
 #ifndef TH_TERM_INTERNAL_H
 #define TH_TERM_INTERNAL_H
@@ -11,10 +11,10 @@
 struct th_segments;
 struct th_scanner;
 
-/* --- Of env.h --------------------------------------------------------------------------------- */
+/* --- Environments ----------------------------------------------------------------------------- */
 
-/* th_env_take() for what is read, from the budget of base/memory.h: NULL, with an error raised, if
- * that is exceeded. */
+/* As th_env_take(), from the budget of base/memory.h, for input that is read.
+ * Errors: NULL, with an error raised, if the budget is exceeded or the system refuses memory. */
 th_term *th_env_try_grow(th_env *env, size_t words);
 static inline th_term *th_env_try(th_env *env, size_t words)
 {
@@ -23,24 +23,24 @@ static inline th_term *th_env_try(th_env *env, size_t words)
     if (__builtin_expect((size_t)(env->limit - place) < words, 0))
         return th_env_try_grow(env, words);
     if (!place)
-        __builtin_unreachable(); /* so that compilers leave out the caller's check */
+        __builtin_unreachable(); /* so that compilers omit the caller's check */
     env->top = place + words;
     return place;
 }
 
-/* --- Of make.h -------------------------------------------------------------------------------- */
+/* --- Binaries --------------------------------------------------------------------------------- */
 
-/* The words that it takes. */
+/* The words of a heap binary of BITS bits. */
 static inline size_t th_term_heap_binary_words(size_t bits)
 {
     return 2 + bits / 64 + (bits % 64 != 0);
 }
 
-/* --- Of text_segment.h ------------------------------------------------------------------------ */
+/* --- Segments of bit strings ------------------------------------------------------------------ */
 
 /*
- * Adds a segment whose value was just read, at PLACE: VALUE, or the scanner's characters if it is
- * TH_NONE. Reads what may follow the value, ":Size" and "/Types", and the token behind it.
+ * Adds a segment whose value was just read, at PLACE: VALUE, or the scanner's characters if VALUE
+ * is TH_NONE. Reads the optional ":Size" and "/Types" behind the value, and the token behind them.
  */
 enum th_status th_text_segment_add(struct th_segments *b, struct th_scanner *s, const char *place,
                                    th_term value);

@@ -8,21 +8,22 @@
 
 struct th_scanner;
 
-/* White space and comments. */
+/* Skips white space and comments. */
 void th_text_scan_blank(struct th_scanner *s);
 
 /* Reads one character of valid UTF-8, which must be there. */
 enum th_status th_text_scan_character(struct th_scanner *s, uint32_t *c);
 
-/* The same within quotes: with VERBATIM unset a backslash begins an escape. */
+/* Reads one character within quotes; a backslash begins an escape unless VERBATIM. */
 enum th_status th_text_scan_quoted(struct th_scanner *s, bool verbatim, uint32_t *c);
 
-/* At a number, or '$' and a character; an identifier of the form PREFIX digits.digits...> */
+/* Read a number; '$' and a character; an identifier of the form PREFIX digits.digits...> */
 enum th_status th_text_scan_number(struct th_scanner *s);
 enum th_status th_text_scan_dollar(struct th_scanner *s);
 enum th_status th_text_scan_identifier(struct th_scanner *s);
 
-/* At the opening quote of an atom or string (with all strings that follow it), or at a '~'. */
+/* Read from the opening quote of an atom or string (with all strings that follow it), or from a
+ * '~'. */
 enum th_status th_text_scan_quoted_atom(struct th_scanner *s);
 enum th_status th_text_scan_string(struct th_scanner *s);
 enum th_status th_text_scan_sigil(struct th_scanner *s);

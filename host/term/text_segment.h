@@ -1,8 +1,8 @@
 /*
- * Building bit strings from segments, as between << and >>.
+ * Builds bit strings from segments, as between << and >>.
  *
- * One run of bytes serves bit strings that are being built inside others: each begins behind the
- * bytes of the one around it.
+ * One buffer serves nested bit strings: an inner bit string begins behind the bytes of the outer
+ * one.
  */
 #ifndef TH_TEXT_SEGMENT_H
 #define TH_TEXT_SEGMENT_H
@@ -13,7 +13,8 @@
 
 struct th_scanner;
 
-/* The text behind the value of a segment: ":Size/Type-Order-Sign-unit:N", any of it or nothing. */
+/* The text behind the value of a segment: ":Size/Type-Order-Sign-unit:N", or a part of that, or
+ * nothing. */
 enum {
     TH_SEGMENT_INTEGER = 1,
     TH_SEGMENT_FLOAT,
@@ -29,29 +30,29 @@ enum { TH_SIGN_NO = 1, TH_SIGN_YES };
 
 struct th_spec {
     const char *place; /* of the value */
-    bool sized;        /* a size was given */
+    bool sized;        /* the text has a size */
     uint64_t size;     /* in units; 0 for a bit string without one */
     unsigned type;
     unsigned order;
-    unsigned sign; /* makes no difference to what is built */
+    unsigned sign; /* does not change the bits that are built */
     unsigned unit; /* in bits */
 };
 
-/* Behind a '/': reads the types and the token behind them. */
+/* Reads the types behind a '/', and the token behind them. */
 enum th_status th_text_spec_read_types(struct th_scanner *s, struct th_spec *spec);
 
-/* Fills in what was not said. Returns what was expected where the parts do not go together, else
- * NULL. */
+/* Sets defaults for missing parts. Returns the expected text if the parts contradict each other,
+ * else NULL. */
 const char *th_text_spec_complete(struct th_spec *spec);
 
 struct th_segments {
     struct th_buffer bytes;
     size_t start;  /* the first byte of the bit string that is being built */
-    size_t bits;   /* its bits so far; those of the last byte that are not used are 0 */
-    uint64_t left; /* how many bits may still be made */
+    size_t bits;   /* its bits so far; unused bits of the last byte are 0 */
+    uint64_t left; /* bits that the text may still make */
 };
 
-/* Adds a segment with VALUE. Returns what was expected instead where that cannot be, else NULL. */
+/* Adds a segment with VALUE. Returns the expected text if VALUE does not suit SPEC, else NULL. */
 const char *th_text_segment_put(struct th_segments *b, const struct th_spec *spec, th_term value);
 
 #endif

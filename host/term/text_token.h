@@ -1,13 +1,14 @@
 /*
- * Tokens of Erlang text: characters to tokens, one at a time, no further ahead than asked. For the
- * parser of terms, and for those who read more of the language than that.
+ * Tokens of Erlang text, one at a time, without reading ahead. For the parser of terms, and for
+ * rooms that read more of the language.
  *
  *   struct th_scanner s = th_text_scanner(env, text, bytes);
  *   while ((status = th_text_scan_next(&s)) == TH_OK && s.token != TH_TOKEN_END) ...
  *   th_text_scanner_free(&s);
  *
- * Input is UTF-8 and untrusted. Every function that returns a status raises TH_MALFORMED with line,
- * column and what stands there.
+ * Input is UTF-8 and untrusted.
+ * Errors: a function that returns a status raises TH_MALFORMED with line, column and the text
+ * there.
  */
 #ifndef TH_TEXT_TOKEN_H
 #define TH_TEXT_TOKEN_H
@@ -20,21 +21,21 @@
 enum th_token {
     TH_TOKEN_END = 0,
     TH_TOKEN_DOT = '.',  /* a full stop: white space or nothing follows */
-    TH_TOKEN_TERM = 256, /* an atom, a number, an identifier, a sigil's binary: in `value` */
-    TH_TOKEN_STRING,     /* the characters are in `characters` */
-    TH_TOKEN_FUN,        /* the word; `value` is the atom */
-    TH_TOKEN_RESERVED,   /* any other reserved word, likewise */
+    TH_TOKEN_TERM = 256, /* an atom, number, identifier or sigil's binary, in `value` */
+    TH_TOKEN_STRING,     /* characters in `characters` */
+    TH_TOKEN_FUN,        /* the word `fun`; `value` is the atom */
+    TH_TOKEN_RESERVED,   /* any other reserved word; `value` is the atom */
     TH_TOKEN_VARIABLE,
     TH_TOKEN_OPEN_BINARY,  /* << */
     TH_TOKEN_CLOSE_BINARY, /* >> */
     TH_TOKEN_ARROW,        /* => */
-    TH_TOKEN_OPERATOR      /* anything else that Erlang has: from `start` to `at` */
+    TH_TOKEN_OPERATOR      /* any other token of Erlang: from `start` to `at` */
 };
 
 struct th_scanner {
-    th_env *env; /* where values go */
+    th_env *env; /* the environment of the values */
     const char *text;
-    const char *at; /* behind the token */
+    const char *at; /* the first byte behind the token */
     const char *end;
 
     /* The token that was read last. */
@@ -46,7 +47,7 @@ struct th_scanner {
         size_t size;
     } characters;
 
-    struct th_buffer string, atom; /* what had to be put together */
+    struct th_buffer string, atom; /* names and strings that are not contiguous in the text */
 
     bool unclosed; /* th_text_scan_next() failed as the text ends between quotes */
 };
@@ -62,21 +63,21 @@ static inline void th_text_scanner_free(struct th_scanner *s)
     th_buffer_free(&s->atom);
 }
 
-/* Reads the next token. The characters of a string stay until the next string. */
+/* Reads the next token. The characters of a string stay valid until the next string. */
 enum th_status th_text_scan_next(struct th_scanner *s);
 
-/* The characters of a string as a list. TH_NONE, with an error raised: there is no memory for it.
- */
+/* Returns the characters of a string as a list. TH_NONE, with an error raised, if there is no
+ * memory. */
 th_term th_text_scan_list(const struct th_scanner *s);
 
-/* Where AT is in a text. */
+/* The place of AT in a text. */
 struct th_place {
     size_t line;
     size_t column; /* in characters; both count from 1 */
 };
 struct th_place th_text_scan_place(const char *text, const char *at);
 
-/* Raises "line L, column C: MESSAGE" for the place AT of the text, with what stands there. */
+/* Raises "line L, column C: MESSAGE" for the place AT of the text, with the text there. */
 enum th_status th_text_scan_fail(const struct th_scanner *s, const char *at, const char *format,
                                  ...) __attribute__((format(printf, 3, 4), cold));
 

@@ -1,6 +1,7 @@
 /*
  * The brackets of nested terms, for the two printers (text_print.c, text_beam.c), which write the
- * leaves between them: a walk with a stack of its own, one frame for each bracket that is open.
+ * leaves between the brackets. The walk has a stack of its own, with one frame for each open
+ * bracket.
  *
  *     th_text_walk_begin(&walk, out, " => ");
  *     ... th_text_walk_open(&walk, t) for a term with parts, else its text ...
@@ -19,17 +20,17 @@
 
 #include "host/base/buffer.h"
 
-/* What is to come behind an open bracket. */
+/* The parts of a term, behind an open bracket, that are not written yet. */
 struct th_text_frame {
     enum { TH_TEXT_LIST, TH_TEXT_TUPLE, TH_TEXT_MAP_KEY, TH_TEXT_MAP_VALUE } kind;
-    bool started;         /* something stands behind the bracket already */
-    th_term rest;         /* list: the elements and the tail to come, as a list */
-    size_t left;          /* tuple, map: how many elements or pairs */
-    const th_term *next;  /* tuple, map: the first of them, or its key */
-    const th_term *value; /* map: the value of the first of them */
+    bool started;         /* an element was written already */
+    th_term rest;         /* list: the remaining elements and the tail, as a list */
+    size_t left;          /* tuple, map: number of remaining elements or pairs */
+    const th_term *next;  /* tuple, map: the next element or key */
+    const th_term *value; /* map: the value of the next key */
 };
 
-enum { TH_TEXT_SHALLOW = 32 /* open brackets that need no memory of their own */ };
+enum { TH_TEXT_SHALLOW = 32 /* open brackets that need no allocation */ };
 
 struct th_text_walk {
     struct th_buffer *out;
@@ -68,8 +69,8 @@ __attribute__((always_inline)) static inline void th_text_walk_open(struct th_te
     }
 }
 
-/* Goes on behind the innermost bracket: writes what stands before the next term, *T, which is then
- * to be written. False: the bracket was closed. Inlined, as the printers are hot. */
+/* Continues behind the innermost bracket: writes the separator before the next term, *T, which the
+ * caller writes then. False: the bracket was closed. Inlined, as the printers are hot. */
 __attribute__((always_inline)) static inline bool th_text_walk_step(struct th_text_walk *walk,
                                                                     th_term *t)
 {

@@ -1,8 +1,8 @@
 /*
- * Terms as words.
+ * Terms as words: the layout of all terms.
  *
- * A term is a tagged 64-bit word, laid out as in the BEAM (OTP 25, 64 bits), because tracers are
- * known to write the words to files and take them apart there:
+ * A term is a tagged 64-bit word, laid out as in the BEAM (OTP 25, 64 bits), because some tracers
+ * write the words to files and decode them there:
  *
  *   ...iiii iiii 0011  pid         immediate
  *   ...iiii iiii 0111  port        immediate
@@ -13,7 +13,7 @@
  *   ...pppp pppp pp10  boxed       address of a header word, see below
  *   ...aaaa aass ss00  header      never a term by itself: s subtag, a words that follow
  *
- * Immediates are valid in every environment for ever, and two of them are the same term if the
+ * Immediates are valid in every environment for ever. Two immediates are the same term if their
  * words are equal: tracers compare atoms, pids, ports and small integers by == of C. 0 is no term
  * (TH_NONE).
  *
@@ -23,16 +23,17 @@
  *   bignum         the magnitude: 64-bit limbs, least significant first, the last one not 0. The
  *                  sign is in the subtag. Never a value that fits a small integer.
  *   float          the double
- *   heap binary    size in bits; then the bytes, the last word filled up with zeros. Unused low
- *                  bits of the last byte are 0.
+ *   heap binary    size in bits; then the bytes, the last word padded with zeros. Unused low bits
+ *   of
+ *                  the last byte are 0.
  *   shared binary  size in bits; address of the first byte; struct th_offheap (2 words);
  *                  struct th_binary *
  *   sub binary     size in bits; address of the first byte; the heap binary that holds it
  *   map            number of pairs n; for n <= TH_MAP_SMALL then keys..., in ascending order, and
- *                  values...; for more the address of a table (map_internal.h) that has them, in
+ *                  values...; for more the address of a table (map_internal.h) with the pairs, in
  *                  the order in which they were recorded or put
  *   reference      node; creation | count << 32 | magic << 40; its 32-bit words, two a word (3
- *                  words, filled up with zeros). A magic one goes on with struct th_offheap (2
+ *                  words, padded with zeros). A magic one continues with struct th_offheap (2
  *                  words); the object's address; the address of its keep function.
  *   fun            module; arity | index << 32; unique value (2 words); old index; old unique
  *                  value; creator; free variables... (the three before them are terms)
@@ -41,7 +42,7 @@
  *   external port  node; creation; id
  *
  * A node word is an atom, or 0 for "this node": the node that was recorded, or the host itself.
- * Pids and ports of this node are immediates unless their numbers are too large for that.
+ * Pids and ports of this node are immediates unless their numbers are too large.
  */
 #ifndef TH_WORD_H
 #define TH_WORD_H
@@ -63,10 +64,10 @@ enum {
     TH_TAG_PORT = 0x7,
     TH_TAG_ATOM = 0x0B,
     TH_TAG_SMALL = 0xF,
-    TH_MAP_SMALL = 32 /* the largest number of keys that stand sorted */
+    TH_MAP_SMALL = 32 /* the largest number of keys in a sorted map */
 };
 
-/* The subtags, in place in a header word (bits 2 to 5). */
+/* The subtags, at their place in a header word (bits 2 to 5). */
 enum th_subtag {
     TH_TUPLE = 0x00,
     TH_POS_BIG = 0x08,
@@ -106,7 +107,7 @@ static inline bool th_is_atom(th_term t)
     return (t & 0x3F) == TH_TAG_ATOM;
 }
 
-/* The address is what comes next, so it is what is tested. */
+/* Tested by subtraction: the next step needs the difference, the address. */
 static inline bool th_is_list(th_term t)
 {
     return ((t - TH_TAG_LIST) & 3) == 0;
@@ -190,7 +191,7 @@ static inline bool th_is_ref(th_term t)
     return th_term_is(t, TH_REF);
 }
 
-/* A binary or, with a size that is no multiple of 8, another bit string. */
+/* True for a binary or, with a size that is no multiple of 8, another bit string. */
 static inline bool th_is_bitstring(th_term t)
 {
     return th_is_boxed(t) &&
@@ -250,9 +251,9 @@ static inline const th_term *th_tuple_elements(th_term t)
 }
 
 /*
- * Pids of this node. Bits 35 to 49 hold the low 15 bits of the number and 50 to 62 the low 13 of
- * the serial, where readers of raw words look for them; what is above goes to the bits where the
- * BEAM keeps the slot in its process table: number to 4..16, serial to 17..34 and 63. NUMBER <
+ * Pids of this node. Bits 35 to 49 have the low 15 bits of the number and bits 50 to 62 the low 13
+ * bits of the serial, where programs that read raw words expect them. The other bits take the place
+ * of the BEAM's slot in its process table: number in 4 to 16, serial in 17 to 34 and 63. NUMBER <
  * 2^28.
  */
 #define TH_PID_NUMBER_MAX 0x0FFFFFFFu
