@@ -1,15 +1,17 @@
 /*
  * The atom table.
  *
- * Two structures, both only ever grown:
+ * Two structures, both of which only grow:
  *   names   index -> name: an array of pages that never move, so that a reader needs one acquire
- * load. places  hash -> index: open addressing, a power of two of 32-bit cells, index + 1, 0 free.
+ *           load.
+ *   places  hash -> index: open addressing, a power of two of 32-bit cells, index + 1, 0 free.
  *
- * Readers load `places` (acquire: the cells and names published with it are seen), walk the cells
- * (acquire: a cell's name was written before it). Writers hold `lock`. When the cells are three
- * quarters full, the writer fills a larger copy, then publishes it (release); readers of the old
- * one miss at most the atoms added since, and then take the lock and look again. Old cell arrays
- * are kept: sizes double, so that all old ones together are smaller than the newest.
+ * Readers load `places` (acquire: the cells and names published with it are visible) and walk the
+ * cells (acquire: a cell's name was written before the cell). Writers hold `lock`. When three
+ * quarters of the cells are used, the writer fills a larger copy, then publishes the copy
+ * (release). Readers of the old cells miss at most the atoms added since; they then take the lock
+ * and search again. Old cell arrays are kept: sizes double, so all old ones together are smaller
+ * than the newest.
  */
 #include "atom.h"
 
@@ -25,7 +27,7 @@
 enum { PAGE_ATOMS = 1024, PAGES = TH_ATOM_LIMIT / PAGE_ATOMS, FIRST_CELLS = 4096 };
 
 struct places {
-    struct places *older; /* kept so that leak checkers see that it is reachable */
+    struct places *older; /* makes the older array reachable for leak checkers */
     size_t mask;
     _Atomic uint32_t cells[];
 };
@@ -35,7 +37,7 @@ typedef struct th_atom_name *_Atomic page_slot;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all writes below */
 static page_slot *_Atomic pages[PAGES];                  /* release: a page is clear; acquire */
 static struct places *_Atomic places; /* release: the cells are filled; acquire */
-static _Atomic uint32_t count;        /* relaxed: only a figure for readers */
+static _Atomic uint32_t count;        /* relaxed: only a number for readers */
 
 static const struct th_atom_name *name_at(uint32_t index)
 {
@@ -44,7 +46,7 @@ static const struct th_atom_name *name_at(uint32_t index)
     return page ? atomic_load_explicit(&page[index % PAGE_ATOMS], memory_order_acquire) : NULL;
 }
 
-/* The cell that holds the name, or the free one where the search ended. */
+/* Returns the cell that holds the name, or the free cell where the search ended. */
 static _Atomic uint32_t *atom_find_cell(struct places *table, const char *text, size_t bytes,
                                         uint64_t hash, uint32_t *index_plus_1)
 {
@@ -90,8 +92,8 @@ static struct places *new_places(size_t cells, struct places *older)
     return table;
 }
 
-/* P. J. Weinberger's hash of the name. Characters of Latin-1 count as one byte, as they did before
- * atoms were UTF-8. */
+/* P. J. Weinberger's hash of the name. A character of Latin-1 counts as one byte, as before atoms
+ *    were UTF-8. */
 static uint32_t hash_weinberger(const char *text, size_t bytes)
 {
     uint32_t hash = 0;
@@ -109,7 +111,7 @@ static uint32_t hash_weinberger(const char *text, size_t bytes)
     return hash;
 }
 
-/* Adds a name that is not there. The lock is held. */
+/* Adds a new name. The lock is held. */
 static th_term atom_add(const char *text, size_t bytes, size_t characters, uint64_t hash)
 {
     uint32_t index = atomic_load_explicit(&count, memory_order_relaxed);
@@ -154,7 +156,7 @@ static th_term atom_add(const char *text, size_t bytes, size_t characters, uint6
     return (th_term)index << 6 | TH_TAG_ATOM;
 }
 
-/* A word made of all of up to 8 bytes, without a loop: some may be in it twice. */
+/* Packs up to 8 bytes into a word, without a loop: some bytes may be in it twice. */
 static inline uint64_t atom_word_of(const char *text, size_t bytes)
 {
     uint32_t first, last;
@@ -169,8 +171,8 @@ static inline uint64_t atom_word_of(const char *text, size_t bytes)
                             (uint64_t)(unsigned char)text[bytes - 1] << 16;
 }
 
-/* A word that has bytes twice has them in both halves, which th_hash_mix() alone would fold to
- * nothing: so it is multiplied first. */
+/* Multiplies first: a word with repeated bytes has equal halves, which th_hash_mix() alone would
+ * cancel. */
 static inline uint64_t mix_in(uint64_t hash, uint64_t word)
 {
     return th_hash_mix((hash ^ word) * 0xD6E8FEB86659FD93u);
@@ -185,7 +187,7 @@ static uint64_t hash_name(const char *text, size_t bytes)
     return mix_in(hash, atom_word_of(text, bytes));
 }
 
-/* TEXT is known to be valid. */
+/* TEXT is valid. */
 static th_term intern(const char *text, size_t bytes, size_t characters)
 {
     uint64_t hash = hash_name(text, bytes);
@@ -201,7 +203,7 @@ static th_term intern(const char *text, size_t bytes, size_t characters)
     return atom;
 }
 
-/* Before main(), so that no caller need ask whether the constants are there. */
+/* Before main(), so that no caller has to check that the constants exist. */
 __attribute__((constructor(101))) static void add_constants(void)
 {
     static const char *const constants[] = {
@@ -215,7 +217,8 @@ __attribute__((constructor(101))) static void add_constants(void)
         intern(constants[i], strlen(constants[i]), strlen(constants[i]));
 }
 
-/* Latin-1 as UTF-8 into BUFFER, which has room for twice as many bytes; the bytes written. */
+/* Converts Latin-1 to UTF-8 in BUFFER, which has room for twice as many bytes; returns the bytes
+ * written. */
 static size_t widen(const char *text, size_t bytes, char *buffer)
 {
     size_t used = 0;

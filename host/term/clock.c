@@ -6,7 +6,7 @@
 #include <time.h>
 
 /* Written before main() and never again: as in the BEAM's default time warp mode, the offset stays
- * what it was at the start, so that it can be added to readings made at different times. */
+ * the one of the start, so that callers can add it to readings of different times. */
 static int64_t real_offset;
 
 static int64_t read_real(clockid_t id)
@@ -30,7 +30,7 @@ int64_t th_clock_real_monotonic(void)
     return read_real(CLOCK_MONOTONIC);
 }
 
-/* The recorded clock, if there is one that knows the time. */
+/* Returns the recorded clock, NULL if there is none or its record has no time. */
 static const struct th_clock *clock_recorded(void)
 {
     struct th_clock *clock = th_self.clock;

@@ -1,10 +1,9 @@
 /*
- * The order of terms, and whether two are identical.
+ * The order of terms, and identity.
  *
- * Two terms are compared by walking both at once. What is still to be compared stands on a stack of
- * runs: pairs of arrays of equal length (the elements of two tuples, the keys of two maps), of
- * which the first pair that is not equal decides. A run leaves the stack with its last pair, so
- * that long lists take no room.
+ * A walk compares two terms side by side. A stack holds the runs that are not compared yet: pairs
+ * of arrays of equal length (the elements of two tuples, the keys of two maps); the first pair that
+ * is not equal decides. A run leaves the stack with its last pair, so long lists need no room.
  */
 #include "compare.h"
 
@@ -28,17 +27,17 @@ struct run {
 
 struct walk {
     struct th_stack stack;         /* of runs */
-    struct th_sorted_keys *sorted; /* what the runs' orders stand in */
+    struct th_sorted_keys *sorted; /* the memory of the runs' orders */
     struct run first[FIRST_RUNS];
 };
 
-/* COUNT words of each of two terms, the first of which are not the same. */
+/* COUNT words of each of two terms, of which the first differ. */
 struct rest {
     const th_term *a, *b;
     size_t count;
 };
 
-/* The rest of two lists: cells with different heads, or their tails where one is no list. */
+/* Returns the rest of two lists: cells with different heads, or the tails if one is no list. */
 static inline struct rest rest_of_lists(th_term a, th_term b)
 {
     const th_term *x, *y;
@@ -54,8 +53,8 @@ static inline struct rest rest_of_lists(th_term a, th_term b)
     return (struct rest){x + 1, y + 1, a != b};
 }
 
-/* The rest of A and B, if they are what is compared most: tuples of one size, from the first words
- * of them that differ, or lists. */
+/* Finds the rest of A and B if both have the most frequent types: tuples of one size, from the
+ * first different words on, or lists. */
 static inline bool find_rest(th_term a, th_term b, struct rest *rest)
 {
     if (th_is_boxed(a) && th_is_boxed(b) && *th_term_box(a) == *th_term_box(b) &&
@@ -149,7 +148,7 @@ static int compare_numbers(th_term a, th_term b, bool exact)
                    : th_term_big_compare_float(a, th_float_value(b));
 }
 
-/* Nodes by name, then creation; 0, this node, as compare.h says. */
+/* Compares nodes by name, then by creation; 0, this node, as compare.h defines. */
 static int compare_nodes(th_term a, uint32_t a_creation, th_term b, uint32_t b_creation)
 {
     int order = th_atom_compare(a ? a : TH_AM(nonode), b ? b : TH_AM(nonode));
@@ -183,7 +182,7 @@ static int compare_ports(th_term a, th_term b)
     return order ? order : order_of(x.id, y.id);
 }
 
-/* Unlike ports and references, by their numbers before their nodes. */
+/* Compares pids by number before node, unlike ports and references. */
 static int compare_pids(th_term a, th_term b)
 {
     struct th_pid_parts x, y;
@@ -195,7 +194,8 @@ static int compare_pids(th_term a, th_term b)
     return order ? order : compare_nodes(x.node, x.creation, y.node, y.creation);
 }
 
-/* Funs before exports. The arity and the unique value come last: the BEAM has them for =:= only. */
+/* Funs come before exports. Arity and unique value come last: the BEAM compares them for =:=
+ * only. */
 static int compare_funs(struct walk *walk, th_term a, th_term b, bool exact)
 {
     const th_term *words = th_term_box(a), *others = th_term_box(b);
@@ -242,7 +242,8 @@ static int compare_bits(th_term a, th_term b)
     return order ? order : order_of(x_bits, y_bits);
 }
 
-/* By size, then all keys, always exactly, then the values in the order of the keys. */
+/* Compares by size, then by all keys, always exactly, then by the values in the order of the
+ * keys. */
 static int compare_maps(struct walk *walk, th_term a, th_term b, bool exact)
 {
     size_t count = th_map_size(a);
@@ -252,7 +253,7 @@ static int compare_maps(struct walk *walk, th_term a, th_term b, bool exact)
         return count < th_map_size(b) ? -1 : 1;
     if (memcmp(th_map_keys(a), th_map_keys(b), count * sizeof a) == 0 &&
         memcmp(th_map_values(a), th_map_values(b), count * sizeof a) == 0)
-        return 0; /* as a map and its copy mostly do */
+        return 0; /* the usual case for a map and its copy */
     run.a_order = th_map_order(a, &walk->sorted);
     run.b_order = th_map_order(b, &walk->sorted);
     run.a = th_map_values(a);
@@ -265,7 +266,7 @@ static int compare_maps(struct walk *walk, th_term a, th_term b, bool exact)
     return 0;
 }
 
-/* The order of two terms as far as they themselves decide it; what they hold is pushed. */
+/* Compares two terms without their parts; pushes the parts. */
 static int compare_shallow(struct walk *walk, th_term a, th_term b, bool exact)
 {
     enum rank rank = rank_of(a);
@@ -333,7 +334,8 @@ __attribute__((noinline)) static int compare(th_term a, th_term b, bool exact)
     return order;
 }
 
-/* Whether A and B, which differ, are what keys and elements mostly are: that needs no walk. */
+/* True, with *ORDER set, if A and B, which differ, have the most frequent types of keys and
+ * elements, which need no walk. */
 static inline bool are_simple(th_term a, th_term b, int *order)
 {
     if (th_is_small(a) && th_is_small(b))
@@ -345,7 +347,7 @@ static inline bool are_simple(th_term a, th_term b, int *order)
     return true;
 }
 
-/* Goes as far as only what comes last in a term must be followed. */
+/* Continues while only the last part of each term is left to compare; else starts a walk. */
 static inline int compare_quickly(th_term a, th_term b, bool exact)
 {
     int order = 0;
@@ -378,14 +380,14 @@ int th_compare_exact(th_term a, th_term b)
 /* --- Identity --------------------------------------------------------------------------------- */
 
 /*
- * =:= is asked far more often than for the order. Both terms are walked at once, pairs of arrays of
- * equal length from their first words to their last. What an array holds last is followed at once;
- * the array goes on the stack only while more of it is left, so that flat terms, and lists, need no
- * stack.
+ * =:= is far more frequent than the order, so it has a walk of its own. The walk compares two terms
+ * side by side, as pairs of arrays of equal length, from the first word to the last. The last part
+ * of an array is followed at once; an array goes on the stack only if more of it is left. So flat
+ * terms and lists need no stack.
  */
 
-/* Large maps of one size: the keys now, the values later. Keys that stand in a hashed table are
- * compared without their order, and hold no maps, so that there is no recursion. */
+/* Compares large maps of one size: the keys now, the values later. Keys of a hashed table are
+ * compared without their order, and contain no maps, so that there is no recursion. */
 static bool open_tables(struct th_stack *stack, th_term a, th_term b)
 {
     struct th_map_table *x = th_map_table(a);
@@ -407,8 +409,8 @@ static bool open_tables(struct th_stack *stack, th_term a, th_term b)
 }
 
 /*
- * What A and B hold, of one kind and size, in *INSIDE: false if they are of different ones. Terms
- * that hold no others are compared here; *INSIDE is then empty.
+ * Stores the parts of A and B in *INSIDE if the terms have one kind and size; returns false if they
+ * differ. Terms without parts are compared here; *INSIDE is empty then.
  */
 static bool open_both(struct th_stack *stack, th_term a, th_term b, struct rest *inside)
 {
@@ -420,7 +422,8 @@ static bool open_both(struct th_stack *stack, th_term a, th_term b, struct rest 
     inside->count = 0;
     if (!th_is_boxed(a) || !th_is_boxed(b))
         return false;
-    if (*x != *y && !th_is_bitstring(a) && !th_is_ref(a)) /* those alone may differ in it */
+    if (*x != *y && !th_is_bitstring(a) && !th_is_ref(a)) /* only these may have different
+                                                             headers */
         return false;
     if (th_is_tuple(a)) {
         *inside = (struct rest){x + 1, y + 1, th_header_words(*x)};
@@ -436,7 +439,7 @@ static bool open_both(struct th_stack *stack, th_term a, th_term b, struct rest 
     return true;
 }
 
-/* Whether the words of RUN, and all that they hold, are the same. */
+/* True if the words of RUN, and all their parts, are identical. */
 __attribute__((noinline)) static bool walk_both(struct rest run)
 {
     struct rest first[FIRST_RUNS];
@@ -471,8 +474,8 @@ __attribute__((noinline)) static bool walk_both(struct rest run)
     return same;
 }
 
-/* Neither tuples of one size nor lists: what is seldom asked for. Where A and B are leaves of one
- * kind and size, their words may tell. */
+/* Handles the rare types, neither tuples of one size nor lists. For heap binaries and bignums with
+ * the same header, the words decide. */
 __attribute__((noinline)) static bool are_others_identical(th_term a, th_term b)
 {
     if (th_is_boxed(a) && th_is_boxed(b) && *th_term_box(a) == *th_term_box(b) &&
@@ -482,8 +485,8 @@ __attribute__((noinline)) static bool are_others_identical(th_term a, th_term b)
     return walk_both((struct rest){&a, &b, 1});
 }
 
-/* Goes as far as only what comes last in a term must be followed. A and B are not both immediates.
- */
+/* Continues while only the last part of each term is left to compare. A and B are not both
+ * immediates. */
 bool th_identical_slow(th_term a, th_term b)
 {
     do {

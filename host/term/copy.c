@@ -1,8 +1,8 @@
 /*
- * Deep copies, and the room that they take. A term's own words are copied as they are; the words
- * among them that are terms are then replaced by copies in their place. The stack holds the runs of
- * words that still have to be looked at; a run leaves it with its last word, so long lists take no
- * room. The walk that counts looks at the words of the term itself.
+ * Deep copies, and the counting of their words. A term's own words are copied as they are; then
+ * copies replace the words among them that are terms. The stack holds the runs of words that are
+ * not processed yet. A run leaves the stack with its last word, so long lists need no room. The
+ * walk that counts reads the words of the original term.
  */
 
 #include "make.h"
@@ -11,7 +11,7 @@
 #include "stack.h"
 #include "term_internal.h"
 
-enum { FIRST_RUNS = 32, FUN_TERMS = 5 /* a fun's words from here on are terms */ };
+enum { FIRST_RUNS = 32, FUN_TERMS = 5 /* the first word of a fun that is a term */ };
 
 struct run {
     th_term *next, *end; /* next < end */
@@ -34,7 +34,7 @@ static void copy_push(struct walk *walk, th_term *words, const th_term *end)
         (struct run){words, (th_term *)end};
 }
 
-/* The next word to be looked at, NULL if none is left. */
+/* Returns the next word to process, NULL if none is left. */
 static inline th_term *copy_take(struct walk *walk)
 {
     struct run *run;
@@ -48,7 +48,7 @@ static inline th_term *copy_take(struct walk *walk)
     return place;
 }
 
-/* Copies cells while their heads are immediates; the last cell copied goes on the stack. */
+/* Copies cells while their heads are immediates; the last copied cell goes on the stack. */
 static th_term copy_list(struct walk *walk, th_term t)
 {
     th_term first = TH_NONE;
@@ -66,7 +66,7 @@ static th_term copy_list(struct walk *walk, th_term t)
     return first;
 }
 
-/* A bit string that is no part of another any more, unless its bytes are shared. */
+/* Copies a bit string; a sub binary becomes a heap binary. Shared bytes stay shared. */
 static th_term copy_bits(th_env *env, th_term t)
 {
     const unsigned char *from;
@@ -144,7 +144,7 @@ th_term th_copy_into(th_term *words, size_t count, struct th_offheap **offheap, 
 
 /* --- Counting --------------------------------------------------------------------------------- */
 
-/* Counts cells while their heads are immediates; the last cell counted goes on the stack. */
+/* Counts cells while their heads are immediates; the last counted cell goes on the stack. */
 static void count_list(struct walk *walk, th_term t)
 {
     th_term *cell;

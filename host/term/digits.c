@@ -1,6 +1,6 @@
 /*
- * The digits of integers of any size, both ways, as many at a time as one limb takes; those of long
- * integers in blocks (positions.c).
+ * The digits of integers of any size, in both directions: as many digits at a time as fit in a
+ * limb; long integers in blocks (positions.c).
  */
 #include "integer_internal.h"
 #include "make.h"
@@ -9,11 +9,12 @@
 
 #include <stdlib.h>
 
-/* The largest power of ten in a limb. Its highest bit is set, as digits_divide() needs it. */
+/* The largest power of ten in a limb. Its highest bit is set, as divide_step() requires. */
 #define CHUNK 10000000000000000000u
 enum { CHUNK_DIGITS = 19, LIMB_DIGITS = 20 };
 
-/* Long numbers: limbs as four digits of base 2^16; six decimal digits as one of base 10^6. */
+/* Long numbers: a limb is four digits of base 2^16; six decimal digits are one digit of base
+ * 10^6. */
 enum {
     PARTS = 4,
     BINARY_LIMBS = TH_POSITIONS_BLOCK / PARTS, /* of a block's value */
@@ -23,7 +24,7 @@ enum {
 };
 
 /*
- * Divides HIGH * 2^64 + LOW, HIGH < CHUNK, by CHUNK, multiplying with the reciprocal instead of
+ * Divides HIGH * 2^64 + LOW, HIGH < CHUNK, by CHUNK; multiplies by the reciprocal instead of
  * dividing. The estimate of the quotient is at most one too large or one too small.
  * Source: Moeller and Granlund, "Improved division by invariant integers", 2011, algorithm 4.
  */
@@ -57,8 +58,7 @@ static uint64_t digits_divide(uint64_t *limbs, size_t count)
     return rest;
 }
 
-/* Writes the digits of VALUE so that they end before END, at least LEAST of them; returns the
- * first. */
+/* Writes at least LEAST digits of VALUE, the last one just before END; returns the first. */
 static unsigned char *digits_put_digits(unsigned char *end, uint64_t value, int least)
 {
     for (; value > 0 || least > 0; value /= 10, least--)
@@ -66,7 +66,7 @@ static unsigned char *digits_put_digits(unsigned char *end, uint64_t value, int 
     return end;
 }
 
-/* The digits of the magnitude, before END. The limbs are used up. */
+/* Writes the digits of the magnitude, the last one just before END. Destroys the limbs. */
 static unsigned char *put_magnitude(unsigned char *end, uint64_t *limbs, size_t count)
 {
     while (count > 1) {
@@ -97,7 +97,7 @@ static void block_to_decimal(const struct th_positions *positions, size_t i, uin
             *digits += scale * (uint32_t)(*--end - '0');
 }
 
-/* False if there is no memory for it. */
+/* Returns false if there is no memory. */
 static bool put_long(struct th_buffer *out, const struct th_limbs *whole)
 {
     struct th_positions decimal = {.base = DECIMAL_BASE,
@@ -160,7 +160,7 @@ unsigned th_term_digit_value(char c)
     return c >= 'A' && c <= 'Z' ? (unsigned)(c - 'A') + 10 : 36;
 }
 
-/* Multiplies the magnitude by FACTOR in place, adds ADDEND and returns its new number of limbs. */
+/* Multiplies the magnitude by FACTOR in place, adds ADDEND and returns the new number of limbs. */
 static size_t digits_multiply(uint64_t *limbs, size_t count, uint64_t factor, uint64_t addend)
 {
     for (size_t i = 0; i < count; i++) {
@@ -173,7 +173,7 @@ static size_t digits_multiply(uint64_t *limbs, size_t count, uint64_t factor, ui
     return count;
 }
 
-/* The magnitude of COUNT digits in chunks of STEP; returns its number of limbs. */
+/* Reads the magnitude of COUNT digits in chunks of STEP; returns its number of limbs. */
 static size_t read_magnitude(uint64_t *limbs, const char *digits, size_t count, unsigned radix,
                              size_t step)
 {
@@ -199,7 +199,7 @@ struct long_text {
     unsigned radix;
 };
 
-/* A block is BINARY_LIMBS chunks, so that its value has no more limbs than that. */
+/* A block is BINARY_LIMBS chunks, so its value has at most BINARY_LIMBS limbs. */
 static void block_from_text(const struct th_positions *positions, size_t i, uint32_t *digits)
 {
     const struct long_text *text = positions->of;
@@ -219,7 +219,7 @@ static void block_from_text(const struct th_positions *positions, size_t i, uint
         digits[k] = (uint16_t)(limbs[k / PARTS] >> 16 * (k % PARTS));
 }
 
-/* Returns the number of limbs, 0 if there is no memory for it. */
+/* Returns the number of limbs, 0 if there is no memory. */
 static size_t read_long(uint64_t *limbs, const struct long_text *text)
 {
     size_t block = BINARY_LIMBS * text->step;

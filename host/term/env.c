@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 /* Memory of a heap: this head, then WORDS words. The first chunk has FIRST_WORDS, 1 KiB with the
- * head, of which size malloc() has some at hand for each thread; each further one has twice its
- * predecessor's up to LARGEST_WORDS, or what one term needs. */
+ * head, a size for which malloc() caches blocks in each thread. Each further chunk is twice as
+ * large as the one before, up to LARGEST_WORDS, or as large as one term needs. */
 struct th_chunk {
     struct th_chunk *older;
     size_t words;
@@ -18,14 +18,14 @@ struct th_chunk {
 
 enum { FIRST_WORDS = 126, LARGEST_WORDS = TH_ENV_KEEP / sizeof(th_term) };
 
-/* More than any machine has; but its bytes can be counted. */
+/* More than any machine has, but small enough to be counted in bytes. */
 static const size_t MOST_WORDS = (PTRDIFF_MAX - sizeof(struct th_chunk)) / sizeof(th_term);
 
 _Static_assert(FIRST_WORDS * sizeof(th_term) >= TH_ENV_LEAST, "no chunk has fewer");
 
 const struct th_env_watch *_Atomic th_env_watch;
 
-/* The heap of an environment without chunks: a place for terms of no words. */
+/* The heap of an environment without chunks: the address of terms of no words. */
 static th_term nowhere[1];
 
 void th_env_init(th_env *env, enum th_env_kind kind)
@@ -72,7 +72,7 @@ static size_t chunk_size(size_t words)
     return sizeof(struct th_chunk) + (words > MOST_WORDS ? MOST_WORDS : words) * sizeof(th_term);
 }
 
-/* The words of the chunk that ENV grows by, if it needs LEAST. */
+/* The words of the chunk by which ENV grows if it needs LEAST words. */
 static size_t next_words(const th_env *env, size_t least)
 {
     size_t words = env->chunks ? 2 * env->chunks->words : FIRST_WORDS;
@@ -82,7 +82,7 @@ static size_t next_words(const th_env *env, size_t least)
     return words < least ? least : words;
 }
 
-/* MEMORY is chunk_size(WORDS) bytes. */
+/* MEMORY has chunk_size(WORDS) bytes. */
 static struct th_chunk *new_chunk(const th_env *env, void *memory, size_t words)
 {
     struct th_chunk *chunk = memory;
@@ -100,14 +100,14 @@ static void free_chunk(struct th_chunk *chunk)
     th_free(chunk);
 }
 
-/* Takes the first WORDS words of CHUNK, which has them. */
+/* Makes CHUNK the chunk in use and takes its first WORDS words. */
 static th_term *begin_chunk(th_env *env, struct th_chunk *chunk, size_t words)
 {
     chunk->older = env->chunks;
     use_chunk(env, chunk);
     env->top += words;
     if (env->kind == TH_ENV_RETIRED) {
-        env->limit = env->top; /* so that all that is made in it passes here */
+        env->limit = env->top; /* so that each later term in ENV comes here, too */
         if (env_watch())
             env_watch()->used(env);
     }
@@ -137,7 +137,7 @@ bool th_env_make_room(th_env *env, size_t words)
     th_term *place;
 
     if (!env->chunks && words <= FIRST_WORDS)
-        return true; /* it may be for immediates, and the first chunk is as small as that */
+        return true; /* perhaps only immediates follow, and the first chunk is small */
     place = th_env_try_grow(env, words);
     if (place)
         env->top = place;
@@ -153,7 +153,7 @@ static void release_offheap(th_env *env)
     }
 }
 
-/* Gives back all, and starts the heap anew in the largest chunk that may be kept. */
+/* Frees all terms, and restarts the heap in the largest chunk that may be kept. */
 void th_env_restart(th_env *env)
 {
     struct th_chunk *kept = NULL, *older;
@@ -273,14 +273,14 @@ struct th_binary *th_binary_wrap(unsigned char *data, size_t size, void *owner,
     return binary;
 }
 
-/* Relaxed: whoever keeps a share already holds one, which orders everything that matters. */
+/* Relaxed: the caller holds a reference already, which orders the accesses that matter. */
 void th_binary_keep(struct th_binary *binary)
 {
     atomic_fetch_add_explicit(&binary->count, 1, memory_order_relaxed);
 }
 
-/* Release, so that this holder's accesses come before the free; acquire on the last share, so that
- * the free comes after those of all other holders. */
+/* Release: this holder's accesses come before the free. Acquire on the last reference: the free
+ * comes after the accesses of all other holders. */
 void th_binary_release(struct th_binary *binary)
 {
     if (atomic_fetch_sub_explicit(&binary->count, 1, memory_order_acq_rel) > 1)

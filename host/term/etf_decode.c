@@ -1,16 +1,15 @@
 /*
- * Reading external terms.
+ * Reads external terms.
  *
- * One pass, without recursion. A container is made with all its places when its tag is met; a frame
- * says which place the next term goes to. The frames of the containers around it are kept on a
- * stack, the first ones in the decoder itself, so that terms of usual depth need no memory but the
- * environment's.
+ * One pass, without recursion. A container is made with all its places when its tag is read; a
+ * frame has the place of the next term. A stack keeps the frames of the outer containers, the first
+ * ones in the decoder itself, so that terms of usual depth need only the environment's memory.
  *
- * Memory stays proportional to the input because parts are counted before room is made for them:
- * each takes a byte at least, so all the parts ever promised cannot be more than the input has
- * bytes. What is left of that is the budget; a container that promises more is refused. (To check
- * each container against the bytes behind it would not do: in a chain of tuples each may promise as
- * many parts as there are bytes left, and room for the square of that.)
+ * Memory stays proportional to the input because parts are counted before memory is allocated. Each
+ * part takes at least a byte, so all announced parts together cannot exceed the number of input
+ * bytes. The rest of that number is the budget; a container that announces more is refused. (A
+ * check of each container against the bytes behind it is not enough: in a chain of tuples, each may
+ * announce as many parts as bytes are left, which makes memory for the square of that.)
  */
 #include "atom.h"
 #include "etf_decoder.h"
@@ -24,18 +23,19 @@
 
 #include <stdarg.h>
 
-/* What is to be done when the last part of a container is there. */
+/* The action after the last part of a container. */
 enum kind {
-    PLAIN,  /* nothing */
+    PLAIN,  /* none */
     LIST,   /* its tail follows */
-    MAP,    /* the keys are sorted and compared */
-    FUN,    /* the parts' types are checked */
-    EXPORT, /* likewise */
+    MAP,    /* sort and compare the keys */
+    FUN,    /* check the types of the parts */
+    EXPORT, /* check the type of the last part */
 };
 
 /*
- * A container being filled. The places of its parts are STEP, TURN - STEP, STEP, ... words apart:
- * one word in tuples, two in lists (the heads of the cells), to and fro between keys and values.
+ * A container that is being filled. The places of its parts are STEP, TURN - STEP, STEP, ... words
+ * apart: one word in tuples, two in lists (the heads of the cells), alternately between keys and
+ * values in maps.
  */
 struct frame {
     th_term *slot; /* for the next part */
@@ -43,21 +43,21 @@ struct frame {
     ptrdiff_t step;
     int turn;
     enum kind kind;
-    th_term *home;            /* where the container itself goes */
-    const unsigned char *tag; /* where it stands in the input */
+    th_term *home;            /* the place of the container itself */
+    const unsigned char *tag; /* its place in the input */
 };
 
 enum {
     NEAR_FRAMES = 32,
     MOST_FREE = 255,
-    LEAF_WORDS = 16 /* the most that a term without parts takes, but for long ones */
+    LEAF_WORDS = 16 /* upper bound for a short term without parts */
 };
 
 struct nesting {
     struct th_etf_decoder base;
-    size_t budget; /* parts that may still be promised */
+    size_t budget; /* parts that may still be announced */
     struct frame opened;
-    struct th_stack stack; /* of the frames of the containers around the one being filled */
+    struct th_stack stack; /* frames of the containers around the current one */
     struct frame near[NEAR_FRAMES];
 };
 
@@ -135,7 +135,7 @@ static inline bool open_tuple(struct nesting *n, const unsigned char *tag, size_
     return true;
 }
 
-/* A list without elements is its tail. */
+/* Opens a list. A list without elements is its tail. */
 static const unsigned char *etf_decode_open_list(struct nesting *n, const unsigned char *tag,
                                                  th_term *home)
 {
@@ -159,9 +159,9 @@ static const unsigned char *etf_decode_open_list(struct nesting *n, const unsign
 }
 
 /*
- * The pairs are gathered in words of their own, all keys before all values; th_make_map() needs
- * them whole. OTP writes the pairs of a large map from the last to the first, by the order in
- * which it lists and prints them; here they get that order back.
+ * The pairs go to words of their own, all keys before all values, as th_make_map() needs them. OTP
+ * writes the pairs of a large map from the last to the first, in terms of the order in which it
+ * lists and prints them; the decoder restores that order.
  */
 static const unsigned char *open_map(struct nesting *n, const unsigned char *tag, th_term *home)
 {
@@ -188,7 +188,7 @@ static const unsigned char *etf_decode_read_name(struct nesting *n, const unsign
                             : th_etf_cut_off(&n->base, tag);
 }
 
-/* The words are as word.h has them. The size that the term tells is not used: nor does the BEAM. */
+/* Opens a fun; word.h has its words. The decoder, like the BEAM, ignores the size field. */
 static const unsigned char *etf_decode_open_fun(struct nesting *n, const unsigned char *tag,
                                                 th_term *home)
 {
@@ -236,7 +236,7 @@ static const unsigned char *open_export(struct nesting *n, const unsigned char *
     return at;
 }
 
-/* Opens any container but a small tuple; the frame is left in `opened`. */
+/* Opens any container but a small tuple, with its frame in `opened`. */
 __attribute__((noinline)) static const unsigned char *
 open_container(struct nesting *n, const unsigned char *tag, th_term *home)
 {
@@ -263,7 +263,7 @@ __attribute__((noinline)) static bool close_container(struct th_etf_decoder *d, 
 
     switch (f.kind) {
     case MAP:
-        /* After an even number of parts STEP is again the number of pairs, and SLOT has come to the
+        /* After an even number of parts, STEP is the number of pairs again, and SLOT is at the
          * first value; backwards, before the first key. */
         count = (size_t)f.step;
         keys = f.turn > 0 ? f.slot - count : f.slot + 1;
@@ -286,7 +286,7 @@ __attribute__((noinline)) static bool close_container(struct th_etf_decoder *d, 
     }
 }
 
-/* Reads the term at AT into ROOT. Returns the place behind it, NULL after an error. */
+/* Reads the term at AT into ROOT. Returns the address behind the term, NULL after an error. */
 static const unsigned char *etf_decode_read_term(struct nesting *n, const unsigned char *at,
                                                  th_term *root)
 {
@@ -354,7 +354,7 @@ static const unsigned char *etf_decode_read_term(struct nesting *n, const unsign
     }
 }
 
-/* DATA is what offsets in errors count from; the term begins at AT. */
+/* Decodes the term at AT. Offsets in errors count from DATA. */
 static enum th_status etf_decode_decode(th_env *env, const unsigned char *data,
                                         const unsigned char *at, size_t size,
                                         const struct th_etf_options *options, th_term *term,
@@ -401,7 +401,7 @@ enum th_status th_etf_decode(th_env *env, const unsigned char *data, size_t size
         return status;
     }
 
-    /* Compressed. What is left over of the inflated bytes is not looked at: nor does the BEAM. */
+    /* Compressed. The decoder, like the BEAM, ignores inflated bytes behind the term. */
     lead = 2;
     status = th_etf_inflate(data + lead, size - lead, options->inflate_limit, &inflated,
                             &inflated_size, &packed);
@@ -419,7 +419,8 @@ enum th_status th_etf_decode(th_env *env, const unsigned char *data, size_t size
 /* --- {Atom, Atom, SmallInteger} without what it takes to follow nested terms ------------------ */
 
 enum {
-    LEAST_MFA = 2 + 2 * 2 + 2 /* bytes of such a term: a tuple's tag, empty atoms, an integer */
+    LEAST_MFA = 2 + 2 * 2 + 2 /* bytes of the smallest such term: a tuple's tag, empty atoms, an
+                                 integer */
 };
 
 size_t th_etf_decode_mfa(th_env *env, const unsigned char *data, size_t size, th_term *term)

@@ -1,8 +1,8 @@
 /*
- * Writing external terms, byte for byte as OTP 25 does (with utf8_atoms: OTP 26), so that what was
- * read from a recording is written as it stood there.
+ * Writes external terms, byte for byte as OTP 25 does (with utf8_atoms: OTP 26), so that terms of a
+ * recording are written back as they were.
  *
- * Without recursion: a frame says which part comes next, a stack keeps the frames around it.
+ * No recursion: a frame has the next part, a stack keeps the outer frames.
  */
 #include "atom.h"
 #include "etf.h"
@@ -17,8 +17,8 @@
 enum { STRING_MAX = 0xFFFF, NEAR_FRAMES = 32 };
 
 /*
- * A container being written. Its parts stand STEP, TURN - STEP, STEP, ... words apart; those of a
- * list in its cells, SLOT being the cell of the next one.
+ * A container that is being written. Its parts are STEP, TURN - STEP, STEP, ... words apart; for a
+ * list, SLOT is the cell of the next part.
  */
 struct frame {
     const th_term *slot;
@@ -26,7 +26,7 @@ struct frame {
     ptrdiff_t step;
     int turn;
     bool list;
-    size_t patch; /* a fun: where its size goes; 0: none */
+    size_t patch; /* a fun: position of its size field; 0: none */
 };
 
 struct encoder {
@@ -34,11 +34,11 @@ struct encoder {
     struct th_etf_node here; /* node is never 0 */
     bool utf8_atoms;
     void (*saving)(th_term magic);
-    struct th_stack stack; /* of the frames of the containers around the one being written */
+    struct th_stack stack; /* frames of the containers around the current one */
     struct frame near[NEAR_FRAMES];
 };
 
-/* Room for BYTES bytes; the caller adds to the size what it fills. */
+/* Makes room for BYTES bytes; the caller adds the bytes that it fills to the size. */
 static inline unsigned char *reserve(struct encoder *e, size_t bytes)
 {
     struct th_buffer *out = e->out;
@@ -47,7 +47,7 @@ static inline unsigned char *reserve(struct encoder *e, size_t bytes)
                                              : out->data + out->size;
 }
 
-/* A tag, and the number that follows it. */
+/* Write a tag and the number that follows it. */
 static inline void tag8(struct encoder *e, unsigned tag, unsigned x)
 {
     unsigned char *to = reserve(e, 2);
@@ -90,10 +90,10 @@ static inline void add32(struct encoder *e, uint32_t x)
 
 /* --- Terms without parts ---------------------------------------------------------------------- */
 
-/* Of what NEW_PORT_EXT has room for, the part that OTP writes so. */
+/* The largest port number that OTP writes as NEW_PORT_EXT. */
 enum { OLD_PORT_MAX = (1 << 28) - 1 };
 
-/* Raises the error of a WHAT with SIZE units, more than 32 bits can count. */
+/* Raises the error for a WHAT with SIZE units, more than 32 bits can count. */
 __attribute__((cold)) static enum th_status too_large(const char *what, size_t size,
                                                       const char *unit)
 {
@@ -128,7 +128,7 @@ static enum th_status write_atom(struct encoder *e, th_term atom)
     return TH_OK;
 }
 
-/* An integer that is not 0, as the bytes of its magnitude. */
+/* Writes an integer that is not 0, as the bytes of its magnitude. */
 static enum th_status write_limbs(struct encoder *e, th_term t)
 {
     struct th_limbs n;
@@ -186,7 +186,7 @@ static enum th_status write_bits(struct encoder *e, th_term t)
     return TH_OK;
 }
 
-/* The node's atom; *CREATION gets what belongs to it. */
+/* Writes the node's atom; *CREATION gets the creation of this node if NODE is this node. */
 static enum th_status write_node(struct encoder *e, th_term node, uint32_t *creation)
 {
     if (node == TH_NONE) {
@@ -304,7 +304,7 @@ static struct frame etf_encode_run_of(const th_term *slot, size_t parts)
     return (struct frame){.slot = slot, .left = parts, .step = 1, .turn = 2};
 }
 
-/* A list of up to STRING_MAX bytes has no parts but the bytes. */
+/* Opens a list. A list of up to STRING_MAX bytes has no parts but the bytes. */
 static enum th_status etf_encode_open_list(struct encoder *e, th_term t, struct frame *f)
 {
     bool string = true;
@@ -333,7 +333,8 @@ static enum th_status etf_encode_open_list(struct encoder *e, th_term t, struct 
     return TH_OK;
 }
 
-/* The size comes first, and is known last. The parts from the old index on stand in a row. */
+/* Opens a fun. Its size comes first, and is known last. The parts from the old index on are
+ * contiguous. */
 static enum th_status etf_encode_open_fun(struct encoder *e, th_term t, struct frame *f)
 {
     struct th_fun_parts fun;
@@ -350,7 +351,7 @@ static enum th_status etf_encode_open_fun(struct encoder *e, th_term t, struct f
     return write_atom(e, fun.module);
 }
 
-/* Writes a list or a boxed term, or its beginning; then *F is for the rest. */
+/* Writes a list or a boxed term, or its beginning; *F is the frame of the rest. */
 static enum th_status write_pointed(struct encoder *e, th_term t, struct frame *f)
 {
     struct frame around = *f;
@@ -369,7 +370,7 @@ static enum th_status write_pointed(struct encoder *e, th_term t, struct frame *
             tag32(e, TH_ETF_LARGE_TUPLE, count);
         *f = etf_encode_run_of(th_tuple_elements(t), count);
     } else if (th_is_map(t)) {
-        bool large = th_map_size(t) > TH_MAP_SMALL; /* then from the last pair on, as OTP does */
+        bool large = th_map_size(t) > TH_MAP_SMALL; /* from the last pair on, as OTP does */
 
         count = th_map_size(t);
         tag32(e, TH_ETF_MAP, count); /* at most UINT32_MAX */

@@ -5,7 +5,7 @@
 
 #include <zlib.h>
 
-/* The most that deflate makes of a byte: 258 bytes, the longest match, of two bits. */
+/* The largest ratio of deflate: 258 bytes, the longest match, from two bits. */
 enum { DEFLATE_RATIO = 1032, SIZE_BYTES = 4, DEFAULT_LIMIT = 256 << 20 };
 
 static enum th_status etf_inflate_broken(const char *why)
@@ -37,8 +37,8 @@ enum th_status th_etf_inflate(const unsigned char *data, size_t size, size_t lim
         return th_error_status();
     *inflated_size = wanted;
 
-    /* zlib counts in unsigned int, which is enough: the format has 32 bits for the size, and no
-     * more than that of the input is needed for it. */
+    /* zlib counts in unsigned int, which is enough: the size has 32 bits in the format, and
+     * inflating to that size needs no more input than that. */
     size -= SIZE_BYTES;
     stream.next_in = (unsigned char *)data + SIZE_BYTES;
     stream.avail_in = size < UINT32_MAX ? (unsigned)size : UINT32_MAX;

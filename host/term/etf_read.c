@@ -1,5 +1,5 @@
-/* External terms that have no parts but the atom of a node: atoms, through the cache that
- * etf_decoder.h describes, numbers, bit strings, identifiers. */
+/* Reads external terms without parts but the atom of a node: atoms, through the cache of
+ * etf_decoder.h, numbers, bit strings, identifiers. */
 #include "atom.h"
 #include "etf_decoder.h"
 #include "make.h"
@@ -15,8 +15,7 @@
 enum {
     /* The BEAM's largest bignum: (1 << 19) - 1 words. */
     BIG_BYTES = 8 * ((1 << 19) - 1),
-    /* What the old tags have room for: two bits of creation, 18 bits of a reference's first word.
-     */
+    /* The limits of the old tags: two bits of creation, 18 bits of a reference's first word. */
     OLD_CREATION = 3,
     OLD_REF_WORD = (1 << 18) - 1,
     FLOAT_TEXT = 31
@@ -24,7 +23,7 @@ enum {
 
 /* --- Atoms ------------------------------------------------------------------------------------ */
 
-/* Threads that have no memory for a cache share this one, which stays empty. */
+/* The cache of threads that have no memory for one; always empty. */
 static struct th_etf_cached no_cache[1 << TH_ETF_CACHE_BITS];
 
 struct th_etf_cached *th_etf_cache(void)
@@ -37,7 +36,7 @@ struct th_etf_cached *th_etf_cache(void)
     return cache ? cache : no_cache;
 }
 
-/* The atom of this name; TH_NONE if there is no such atom. */
+/* The atom of the name; TH_NONE if none exists and none may be, or can be, created. */
 static th_term find_atom(const struct th_etf_decoder *d, const unsigned char *name, size_t bytes,
                          bool utf8)
 {
@@ -55,8 +54,8 @@ static th_term find_atom(const struct th_etf_decoder *d, const unsigned char *na
         memcpy(&key.last, name + bytes - sizeof key.last, sizeof key.last);
     }
 
-    /* Of a longer name, only the ends are known to be the same. A name in the cache is in ASCII, so
-     * that it stands in the table as it came. */
+    /* For a longer name, the cache compares only the ends. A name in the cache is ASCII, so the
+     * table has the same bytes. */
     place = th_etf_cache_place(d, key);
     if (th_etf_cache_has(place, key, bytes) &&
         (bytes <= TH_ETF_CACHE_NAME ||
@@ -119,8 +118,8 @@ static char *etf_read_skip_digits(char *text)
     return text;
 }
 
-/* Is TEXT a float as the BEAM reads it: [sign] digits (. or ,) digits [e [sign] digits]? Puts the
- * point that strtod() knows. */
+/* True if TEXT is a float as the BEAM reads it: [sign] digits (. or ,) digits [e [sign] digits].
+ * Replaces the point by the one that strtod() accepts. */
 static bool check_float(char *text)
 {
     char *digits = text + (*text == '-' || *text == '+');
@@ -143,7 +142,8 @@ static bool check_float(char *text)
     return *text == 0;
 }
 
-/* The text of "%.20e", filled up with 0. The "C" locale, since a host program may have another. */
+/* Reads the text of "%.20e", padded with 0. Uses the "C" locale, since a host program may set
+ * another. */
 static const unsigned char *read_old_float(struct th_etf_decoder *d, const unsigned char *tag,
                                            th_term *term)
 {
@@ -197,7 +197,7 @@ static const unsigned char *read_big(struct th_etf_decoder *d, const unsigned ch
     return behind;
 }
 
-/* A string or binary; of a bit string, the bits of the last byte stand at its high end. */
+/* Reads a string or binary; of a bit string, the bits of the last byte are at its high end. */
 static const unsigned char *read_bytes(struct th_etf_decoder *d, const unsigned char *tag,
                                        th_term *term)
 {
@@ -233,8 +233,8 @@ static bool has_old_creation(unsigned tag)
 }
 
 /*
- * Reads the node's atom at AT, and the creation, which stands behind BEFORE bytes of numbers: one
- * byte in the old tags, four in the others. AFTER more bytes must follow it. Returns the place
+ * Reads the node's atom at AT, and the creation, which follows BEFORE bytes of numbers: one byte in
+ * the old tags, four in the others. AFTER more bytes must follow the creation. Returns the address
  * behind the atom.
  */
 static const unsigned char *read_node(struct th_etf_decoder *d, const unsigned char *tag,

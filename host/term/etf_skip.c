@@ -1,10 +1,11 @@
 /*
  * The length of an external term, without decoding it.
  *
- * Terms stand in prefix order: each tag says how many terms follow as its parts. To find the end it
- * is enough to know how many terms are still to come, not whose parts they are, so a counter serves
- * where the decoder has a stack, and depth costs nothing. Each term that is to come takes a byte at
- * least: a counter above the bytes left means that the term is cut off, and can never overflow.
+ * Terms are in prefix order: each tag determines how many terms follow as its parts. To find the
+ * end, only the number of remaining terms matters, not the term that they belong to. So a counter
+ * replaces the decoder's stack, and depth costs nothing. Each remaining term takes at least a byte:
+ * a counter above the number of bytes left means that the term is cut off, and the counter can
+ * never overflow.
  */
 #include "etf.h"
 #include "etf_tags.h"
@@ -32,8 +33,8 @@ static inline size_t count_at(const unsigned char *at, unsigned bytes)
     }
 }
 
-/* The bytes of the term at AT up to its parts, from its shape; *PARTS is how many those are. 0 if
- * it is damaged or cut off. */
+/* Returns the bytes of the term at AT up to its parts, from its shape; 0 if the term is damaged or
+ * cut off. *PARTS gets the number of parts. */
 static size_t skip_one(const unsigned char *at, size_t left, size_t *parts)
 {
     const struct th_etf_shape *shape = &th_etf_shapes[at[0]], *atom;
@@ -43,7 +44,7 @@ static size_t skip_one(const unsigned char *at, size_t left, size_t *parts)
     if (bytes == 0 || bytes > left)
         return 0;
     count = count_at(at + shape->count_at, shape->count_bytes);
-    if (shape->node) { /* an atom; more follows it, so three bytes are always there */
+    if (shape->node) { /* an atom; more bytes follow the atom, so three bytes are always there */
         const unsigned char *node = at + bytes;
 
         if (left - bytes < 3 || (node[0] != TH_ETF_ATOM && node[0] != TH_ETF_SMALL_ATOM_UTF8 &&
@@ -58,8 +59,8 @@ static size_t skip_one(const unsigned char *at, size_t left, size_t *parts)
 }
 
 /*
- * The usual tags have cases of their own, though their shapes would do: the processor guesses which
- * case comes next and goes on, where it would have to wait for the shape.
+ * The usual tags have cases of their own, although skip_one() handles them, too: the processor
+ * predicts the next case and continues, while it would have to wait for the load of a shape.
  */
 size_t th_etf_skip(const unsigned char *data, size_t size)
 {

@@ -3,7 +3,7 @@
 
 #include <stdatomic.h>
 
-/* The words of a reference after its header, and the numbers of words there are. */
+/* The words of a reference after its header, and the numbers of these words. */
 enum {
     REF_NODE = 1,
     REF_FACTS = 2,
@@ -91,9 +91,8 @@ th_term th_make_reference(th_env *env, th_term node, uint32_t creation, const ui
 }
 
 /*
- * The BEAM's local references have the number of the thread that made them in their first word, 18
- * bits wide. No BEAM has as many threads as that allows, so the last number never comes from a
- * recording.
+ * The first word of the BEAM's local references has the number of the thread that made them, in 18
+ * bits. No BEAM has that many threads, so the last number never comes from a recording.
  */
 enum { OURS = 0x3FFFF };
 
@@ -107,9 +106,9 @@ th_term th_make_numbered_reference(th_env *env, uint64_t number)
 th_term th_make_new_reference(th_env *env)
 {
     enum { BLOCK = 1024 };
-    static _Atomic uint64_t last; /* relaxed: only distinct */
+    static _Atomic uint64_t last; /* relaxed: the values must only be distinct */
     static _Thread_local uint64_t
-        latest; /* of the thread's own block, a multiple of BLOCK: used up */
+        latest; /* of the thread's block of numbers; a multiple of BLOCK: used up */
 
     if (latest % BLOCK == 0)
         latest = atomic_fetch_add_explicit(&last, BLOCK, memory_order_relaxed);

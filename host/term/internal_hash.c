@@ -1,7 +1,7 @@
 /*
- * The hash for tables of this process: a word of state, mixed with each word of the term. What
- * th_identical() overlooks is left out: how bit strings are held, the recorded order of large maps,
- * the sign of 0.0, who made a fun.
+ * The hash for tables of this process: one word of state, mixed with each word of the term. The
+ * hash leaves out the differences that th_identical() ignores: the kinds of bit strings, the
+ * recorded order of large maps, the sign of 0.0, the creator of a fun.
  */
 #include "compare.h"
 #include "make.h"
@@ -11,9 +11,9 @@
 
 #include "host/base/hash.h"
 
-enum { FIRST_RUNS = 16, MOST_TERMS = 1024 /* of a key that is plain */ };
+enum { FIRST_RUNS = 16, MOST_TERMS = 1024 /* of a plain key */ };
 
-/* Terms that are still to be hashed. */
+/* Terms that are not hashed yet. */
 struct run {
     const th_term *terms;
     const uint32_t *order; /* the positions to visit, NULL: 0, 1, ... */
@@ -23,7 +23,7 @@ struct run {
 struct walk {
     uint64_t state;
     struct th_stack stack;         /* of runs */
-    struct th_sorted_keys *sorted; /* what the runs' orders stand in */
+    struct th_sorted_keys *sorted; /* the memory of the runs' orders */
     struct run first[FIRST_RUNS];
 };
 
@@ -127,8 +127,8 @@ static void internal_hash_add_term(struct walk *walk, th_term t)
         internal_hash_push(walk, th_cell(t), NULL, 2);
 }
 
-/* The hash of T on top of STATE. If PLAIN is not NULL, it gets false, and the hash means nothing,
- * for a term that is not plain. Inlined, so that other hashes do not ask for it. */
+/* Hashes T on top of STATE. If PLAIN is not NULL and T is not plain, *PLAIN becomes false, and the
+ * hash has no meaning. Inlined, so that other hashes do not check PLAIN. */
 __attribute__((always_inline)) static inline uint64_t hash_all(th_term t, uint64_t state,
                                                                bool *plain)
 {

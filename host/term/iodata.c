@@ -1,11 +1,11 @@
-/* A list is walked with a stack of the tails that wait: depth costs memory only. */
+/* I/O data. A list is walked with a stack of the tails that wait: depth costs only memory. */
 #include "make.h"
 #include "stack.h"
 
 enum { FIRST_TAILS = 32 };
 
 struct walk {
-    unsigned char *to; /* NULL: only measure */
+    unsigned char *to; /* NULL: only count */
     size_t size;
     struct th_stack tails; /* of terms */
     th_term first[FIRST_TAILS];
@@ -28,7 +28,7 @@ static bool add_leaf(struct walk *walk, th_term t)
     return true;
 }
 
-/* Adds one list up to its first element that is a list; that one is next, the rest waits. */
+/* Adds one list up to its first element that is a list. That element is next; the rest waits. */
 static bool add_cells(struct walk *walk, th_term *list)
 {
     while (th_is_list(*list)) {

@@ -1,6 +1,6 @@
 /*
- * Terms as JSON. Recursive, since Jansson reads no deeper than DEEPEST; a value that a program has
- * built deeper than that is refused.
+ * Terms as JSON. The functions are recursive, since Jansson reads no deeper than DEEPEST; a value
+ * that a program has built deeper is refused.
  */
 #include "json.h"
 
@@ -17,17 +17,18 @@
 #include <jansson.h>
 #include <string.h>
 
-enum { DEEPEST = 2048, SHORT_WORDS = 8 /* the most of a number or an empty value */ };
+enum { DEEPEST = 2048, SHORT_WORDS = 8 /* upper bound for a number or an empty value */ };
 
 static const char etf_key[] = "$etf";
 
 /*
- * Jansson cannot do without memory: a value that there is none for would look like damage, or be
- * missing in what is written, and its reader looks for the end of a string that it could not store.
- * So it always gets what it asks for, and th_json_read() takes as much from the budget before.
+ * Jansson cannot handle a lack of memory: a value without memory would look like damage, or be
+ * missing in the output, and its reader looks for the end of a string that it could not store. So
+ * Jansson's allocations always succeed, and th_json_read() takes the same amount from the budget
+ * first.
  *
- * This is the Jansson that is linked statically into the program, or into libtracehost, for them
- * alone: a program that embeds the library, and its plugins, have another.
+ * This Jansson is linked statically into the program, or into libtracehost, for their use alone: a
+ * program that embeds the library, and its plugins, have another Jansson.
  */
 static __attribute__((constructor)) void use_memory(void)
 {
@@ -35,14 +36,14 @@ static __attribute__((constructor)) void use_memory(void)
 }
 
 enum {
-    SHORT = 8192,      /* bytes of a text that is not looked at: it takes less than 1 MiB */
-    VALUE_BYTES = 320, /* the most that a value takes, with its place in what holds it, but for
+    SHORT = 8192,      /* bytes of a text that is not checked: it takes less than 1 MiB */
+    VALUE_BYTES = 320, /* upper bound for a value and its place in its container, without
                           characters: an empty object 208, and its key and hash 100 */
-    STRING_TIMES = 4   /* and for those: the reader's buffer, as it grows, and the value */
+    STRING_TIMES = 4   /* for characters: the reader's buffer, as it grows, and the value */
 };
 
-/* The values of a text, or some more: each but the first has a comma or a bracket in front of it,
- * or a key that has. */
+/* Counts the values of a text, or some more: before each value but the first, or before its key,
+ * there is a comma or a bracket. */
 static size_t count_values(const char *text, size_t size)
 {
     size_t values = 1;
@@ -66,7 +67,7 @@ json_t *th_json_read(const char *text, size_t size, size_t flags)
     json_error_t error;
     json_t *value;
 
-    /* Takes from the budget what the value takes, and what reading it takes in between. */
+    /* Take the memory of the value, and of reading, from the budget; return that of reading. */
     if (size > SHORT) {
         if (!th_memory_take(reading + size + VALUE_BYTES * count_values(text, size)))
             return NULL;
@@ -120,7 +121,7 @@ enum th_status th_json_base64_decode(struct th_buffer *out, const char *text, si
             return json_broken(i, "not of the alphabet");
         }
         bits = bits << 6 | (uint32_t)(place - alphabet);
-        if (i % 4 > 0) /* the second character of a group ends a byte, with 4 bits left over, ... */
+        if (i % 4 > 0) /* the second character of a group ends a byte and leaves 4 bits, ... */
             out->data[out->size++] = (unsigned char)(bits >> (6 - 2 * (i % 4)));
     }
     if (characters % 4 > 0 && (bits & (characters % 4 == 2 ? 15 : 3)) != 0) {
@@ -132,7 +133,7 @@ enum th_status th_json_base64_decode(struct th_buffer *out, const char *text, si
 
 /* --- JSON to terms ---------------------------------------------------------------------------- */
 
-/* One versioned external term, and nothing behind it. */
+/* Reads one versioned external term, which must be the whole text. */
 static enum th_status from_etf(th_env *env, const json_t *text, const struct th_etf_node *here,
                                th_term *term)
 {

@@ -1,4 +1,4 @@
-/* Magnitudes of integers: order, adding, multiplying, dividing, shifting. */
+/* Magnitudes of integers: order, addition, multiplication, division, shifts. */
 #include "integer_internal.h"
 #include "make.h"
 
@@ -62,7 +62,7 @@ void th_term_limbs_multiply(uint64_t *product, const struct th_limbs *a, const s
     }
 }
 
-/* COUNT limbs moved BITS (below 64) up; returns what falls out at the top. */
+/* Moves COUNT limbs BITS (below 64) up; returns the bits that leave at the top. */
 static uint64_t move_up(uint64_t *to, const uint64_t *from, size_t count, unsigned bits)
 {
     uint64_t carry = 0;
@@ -75,7 +75,7 @@ static uint64_t move_up(uint64_t *to, const uint64_t *from, size_t count, unsign
     return carry;
 }
 
-/* COUNT limbs and HIGH above them moved BITS (below 64) down. */
+/* Moves COUNT limbs, and HIGH above them, BITS (below 64) down. */
 static void move_down(uint64_t *to, const uint64_t *from, size_t count, uint64_t high,
                       unsigned bits)
 {
@@ -106,7 +106,7 @@ bool th_term_limbs_down(uint64_t *to, const struct th_limbs *a, size_t shift)
 
 /* --- Division --------------------------------------------------------------------------------- */
 
-/* REST -= FACTOR * DIVISOR, over COUNT limbs and the one above. True if that went below 0. */
+/* REST -= FACTOR * DIVISOR, over COUNT limbs and the one above. True if the result went below 0. */
 static bool take_off(uint64_t *rest, const uint64_t *divisor, size_t count, uint64_t factor)
 {
     unsigned __int128 carry = 0;
@@ -126,8 +126,8 @@ static bool take_off(uint64_t *rest, const uint64_t *divisor, size_t count, uint
 
 /*
  * Source: Knuth, The Art of Computer Programming, volume 2, 4.3.1, algorithm D. The divisor is
- * moved up until its highest bit is set; then an estimate from two limbs by one is at most two too
- * large, which is seen when the rest goes below 0.
+ * shifted up until its highest bit is set. Then the estimate from two limbs by one is at most two
+ * too large; in that case the rest goes below 0.
  */
 void th_term_limbs_divide(uint64_t *quotient, uint64_t *rest, uint64_t *divisor,
                           const struct th_limbs *a, const struct th_limbs *b)
@@ -161,7 +161,7 @@ void th_term_limbs_divide(uint64_t *quotient, uint64_t *rest, uint64_t *divisor,
                 carry >>= 64;
             }
             rest[i + count] += (uint64_t)carry;
-            below = rest[i + count] >= before; /* it comes back to 0 or more by passing 0 */
+            below = rest[i + count] >= before; /* REST returns to 0 or more by passing 0 */
         }
         quotient[i] = factor;
     }
@@ -170,7 +170,7 @@ void th_term_limbs_divide(uint64_t *quotient, uint64_t *rest, uint64_t *divisor,
 
 /* --- Integers and floats ---------------------------------------------------------------------- */
 
-/* A magnitude of at least 2^59 and a float D > 0. */
+/* Compares a magnitude of at least 2^59 and a float D > 0. */
 static int compare_magnitude_float(const struct th_limbs *n, double d)
 {
     size_t bits = 64 * n->count - (size_t)__builtin_clzll(n->limbs[n->count - 1]);
@@ -191,7 +191,7 @@ int th_term_big_compare_float(th_term integer, double d)
 {
     struct th_limbs n;
 
-    if (th_is_small(integer)) { /* the whole part first, as an integer, then the rest */
+    if (th_is_small(integer)) { /* first the whole part, as an integer, then the rest */
         int64_t i = th_small_value(integer);
         double whole = trunc(d);
 

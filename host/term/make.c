@@ -1,4 +1,4 @@
-/* Making terms, but for maps, pids, ports and references. */
+/* Making terms other than maps, pids, ports and references. */
 #include "make.h"
 
 #include "term_internal.h"
@@ -89,7 +89,7 @@ bool th_get_limbs(th_term t, struct th_limbs *l)
 
 /* --- Bit strings: in the heap, shared, or a part of another ----------------------------------- */
 
-/* The words of the two kinds that only refer to their bytes, after the header. */
+/* The words, after the header, of the two kinds of binary that only refer to bytes. */
 enum { BITS = 1, DATA = 2, SHARE = 3, SHARED_BINARY = 5, WHOLE = 3 };
 
 th_term th_make_heap_binary(th_env *env, size_t bits, unsigned char **data)

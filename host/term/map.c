@@ -1,8 +1,8 @@
 /*
- * Maps: made at once from pairs, or one change after the other.
+ * Maps: made at once from pairs, or by one change after the other.
  *
- * Small maps are runs of words, sorted on the stack. The pairs of large ones stand in tables
- * (map_internal.h): hashed, unless a key is not plain. No call of malloc is made.
+ * Small maps are runs of words, sorted on the stack. The pairs of large maps lie in tables
+ * (map_internal.h): hashed, unless a key is not plain. No function calls malloc().
  */
 #include "map.h"
 
@@ -47,7 +47,7 @@ static th_term make_small(th_env *env, const th_term *keys, const th_term *value
         return small_in_order(env, keys, values, count);
     if (th_sort_keys(keys, count, order, spare) && !last_wins)
         return TH_NONE;
-    for (size_t i = 0; i < count; i++) { /* of a key that comes twice, the last value */
+    for (size_t i = 0; i < count; i++) { /* of a duplicate key, the last value */
         sorted[0][used] = keys[order[i]];
         while (i + 1 < count && th_identical(sorted[0][used], keys[order[i + 1]]))
             i++;
@@ -69,8 +69,8 @@ static th_term map_of(th_env *env, struct th_map_table *table, size_t count)
 }
 
 /*
- * A map where keys come twice: SOURCE gets for each key that is kept the position of the value that
- * wins, then what is kept is moved together and made a map.
+ * Makes a map where keys come twice: SOURCE gets, for each key that is kept, the position of the
+ * value that wins; then the kept pairs are moved together and become a map.
  */
 static th_term make_last(th_env *env, const struct th_map_table *table, const th_term *values,
                          const uint32_t *order)
@@ -96,7 +96,7 @@ static th_term make_last(th_env *env, const struct th_map_table *table, const th
     return th_make_map(env, kept, kept + count, used, true);
 }
 
-/* Where keys are not plain. */
+/* For keys that are not plain. */
 static th_term make_sorted(th_env *env, const th_term *keys, const th_term *values, size_t count,
                            bool last_wins)
 {
@@ -134,9 +134,9 @@ static th_term make_large(th_env *env, const th_term *keys, const th_term *value
 }
 
 /*
- * A table takes 3.5 words a pair at most, or 2.5 if it is sorted, and 40 more. Where keys turn out
- * not to be plain, make_large() has made one in vain, then make_sorted() takes 3 words a pair, and
- * make_last() 2.5 and does all of it again.
+ * A table takes at most 3.5 words a pair, or 2.5 if it is sorted, and 40 more. If a key is not
+ * plain, the table of make_large() is wasted; then make_sorted() takes 3 words a pair, and
+ * make_last() takes 2.5 and starts again.
  */
 size_t th_map_room(const th_term *keys, size_t count)
 {
@@ -158,8 +158,8 @@ th_term th_make_map(th_env *env, const th_term *keys, const th_term *values, siz
 
 /* --- Looking up ------------------------------------------------------------------------------- */
 
-/* The rank, among COUNT sorted keys, of KEY or of the first key above it. ORDER has their
- * positions, NULL: they stand so. */
+/* Returns the rank, among COUNT sorted keys, of KEY or of the first key above KEY. ORDER has the
+ * keys' positions; NULL: the keys lie in order. */
 static size_t find_rank(const th_term *keys, const uint32_t *order, size_t count, th_term key,
                         bool *found)
 {
@@ -179,7 +179,7 @@ static size_t find_rank(const th_term *keys, const uint32_t *order, size_t count
     return *found ? high : low;
 }
 
-/* The position of KEY in a large map, or TH_NOT_THERE. */
+/* Returns the position of KEY in a large map, or TH_NOT_THERE. */
 static ptrdiff_t find_large(th_term map, th_term key)
 {
     struct th_map_table *table = th_map_table(map);
@@ -210,7 +210,7 @@ const th_term *th_map_find_any(th_term map, th_term key)
     return NULL;
 }
 
-/* The position of KEY in a small map, its size if it is not there. */
+/* Returns the position of KEY in a small map, the map's size if KEY is missing. */
 static inline size_t find_small(th_term map, th_term key)
 {
     const th_term *value = th_map_find(map, key);
@@ -220,14 +220,14 @@ static inline size_t find_small(th_term map, th_term key)
 
 /* --- Changing --------------------------------------------------------------------------------- */
 
-/* Copies COUNT words, leaving out the one at SKIP. */
+/* Copies COUNT words without the word at SKIP. */
 static void copy_without(th_term *to, const th_term *from, size_t count, size_t skip)
 {
     memcpy(to, from, skip * sizeof *to);
     memcpy(to + skip, from + skip + 1, (count - skip - 1) * sizeof *to);
 }
 
-/* Copies COUNT words, with WORD put in at position AT. */
+/* Copies COUNT words and inserts WORD at position AT. */
 static void copy_with(th_term *to, const th_term *from, size_t count, size_t at, th_term word)
 {
     memcpy(to, from, at * sizeof *to);
@@ -235,7 +235,7 @@ static void copy_with(th_term *to, const th_term *from, size_t count, size_t at,
     memcpy(to + at + 1, from + at, (count - at) * sizeof *to);
 }
 
-/* A map with one pair more, made as if from pairs. */
+/* Makes a map with one pair more, as if from pairs. */
 static th_term make_with(th_env *env, th_term map, th_term key, th_term value)
 {
     size_t count = th_map_size(map);
@@ -268,7 +268,7 @@ static th_term put_small(th_env *env, th_term map, th_term key, th_term value)
     return result;
 }
 
-/* Adds to the map's own table, if nobody has before, or to a larger copy. */
+/* Adds to the map's own table, if the map has all its pairs, or to a larger copy. */
 static th_term put_large(th_env *env, th_term map, th_term key, th_term value)
 {
     struct th_map_table *table = th_map_table(map);
@@ -282,7 +282,7 @@ static th_term put_large(th_env *env, th_term map, th_term key, th_term value)
         th_map_table_values(table)[found] = value;
         return map_of(env, table, count);
     }
-    if (!th_map_table_is_hashed(table)) { /* is copied, with the new position put in */
+    if (!th_map_table_is_hashed(table)) { /* copy it, and insert the new position */
         const uint32_t *order = th_map_table_order(table);
         size_t rank = find_rank(th_map_keys(map), order, count, key, &there);
 

@@ -10,8 +10,7 @@
 
 enum { HEAD_WORDS = sizeof(struct th_map_table) / sizeof(th_term), LEAST_CELLS = 64 };
 
-/* Chosen anew by each process, so that nobody can prepare keys that all meet in one cell. Written
- * before main(). */
+/* Random in each process, so that nobody can prepare keys that collide. Written before main(). */
 static uint64_t salt, factor;
 
 __attribute__((constructor(101))) static void choose_salt(void)
@@ -19,12 +18,13 @@ __attribute__((constructor(101))) static void choose_salt(void)
     uint64_t chosen[2] = {0x9E3779B97F4A7C15u, 0xBF58476D1CE4E5B9u};
 
     if (getrandom(chosen, sizeof chosen, GRND_NONBLOCK) < 0)
-        chosen[0] ^= (uint64_t)(uintptr_t)&chosen; /* so early that there is no better chance */
+        chosen[0] ^= (uint64_t)(uintptr_t)&chosen; /* too early for random numbers; there is no
+                                                      better source */
     salt = chosen[0];
     factor = chosen[1] | 1;
 }
 
-/* Both halves of a product: each bit of KEY changes any bit of the result. */
+/* XORs both halves of a product: each bit of KEY affects all bits of the result. */
 static inline uint64_t hash_word(uint64_t key)
 {
     unsigned __int128 product = (unsigned __int128)(key ^ salt) * factor;
@@ -32,7 +32,7 @@ static inline uint64_t hash_word(uint64_t key)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* *PLAIN is left alone for keys that are. */
+/* Sets *PLAIN to false if KEY is not plain; else leaves *PLAIN unchanged. */
 static inline uint64_t hash_of(th_term key, bool *plain)
 {
     if (__builtin_expect(th_is_immediate(key), 1))
@@ -62,14 +62,14 @@ static size_t cells_for(size_t count)
     return cells;
 }
 
-/* The place of the cell that holds KEY, or of the free one where the search ended. */
+/* Returns the cell that holds KEY, or the free cell where the search ended. */
 static inline uint32_t *map_table_find_cell(struct th_map_table *table, size_t count, th_term key,
                                             uint64_t hash, ptrdiff_t *found)
 {
     uint32_t *cells = cells_of(table);
 
     for (size_t i = hash & table->mask;; i = (i + 1) & table->mask) {
-        /* Relaxed: a reader does without what is added while it reads. */
+        /* Relaxed: a reader ignores pairs that are added while it reads. */
         size_t position = (size_t)__atomic_load_n(&cells[i], __ATOMIC_RELAXED) - 1;
         *found = (ptrdiff_t)position;
         if (*found == TH_NOT_THERE)
@@ -86,7 +86,7 @@ static size_t map_table_words_of(size_t capacity, size_t numbers)
     return HEAD_WORDS + 2 * capacity + (numbers + 1) / 2;
 }
 
-/* NUMBERS cells, if HASHED, or positions. None of what it will hold is there. */
+/* Makes a table with room for NUMBERS cells, if HASHED, or positions. The caller fills it in. */
 static struct th_map_table *new_table(th_env *env, size_t capacity, size_t numbers, bool hashed)
 {
     th_term *words = th_env_take(env, map_table_words_of(capacity, numbers));
@@ -95,7 +95,7 @@ static struct th_map_table *new_table(th_env *env, size_t capacity, size_t numbe
     table->used = 0;
     table->capacity = capacity;
     table->mask = hashed ? numbers - 1 : 0;
-    words[map_table_words_of(capacity, numbers) - 1] = 0; /* its second half may be nobody's */
+    words[map_table_words_of(capacity, numbers) - 1] = 0; /* its second half may be unused */
     return table;
 }
 
@@ -143,8 +143,8 @@ bool th_map_table_add(struct th_map_table *table, th_term key, th_term value, pt
     return true;
 }
 
-/* The chunk in use is all of the heap that ENV's own thread surely has for itself: a table in an
- * older one moves to it, as each chunk is larger than the one before. */
+/* ENV's own thread surely owns only the chunk in use. A table in an older chunk moves to that
+ * chunk, as each chunk is larger than the one before. */
 bool th_map_table_has_room(const th_env *env, const struct th_map_table *table, size_t count)
 {
     uintptr_t place = (uintptr_t)table;
@@ -214,8 +214,8 @@ struct th_map_table *th_map_table_copy(th_env *env, struct th_map_table *table, 
 
 /* --- Order ------------------------------------------------------------------------------------ */
 
-/* Merges the runs FROM[0..left) and FROM[left..count) into TO; of equal keys the left comes first.
- * True if there are some. */
+/* Merges the runs FROM[0..left) and FROM[left..count) into TO; of equal keys, the left one comes
+ * first. True if there are equal keys. */
 static bool merge(const th_term *keys, const uint32_t *from, size_t left, size_t count,
                   uint32_t *to)
 {
@@ -236,7 +236,7 @@ bool th_sort_keys(const th_term *keys, size_t count, uint32_t *order, uint32_t *
 {
     uint32_t *from = order;
     uint32_t *to = spare;
-    bool twice = false; /* identical keys are neighbours in the end, and always compared */
+    bool twice = false; /* identical keys end as neighbours, so they are compared */
 
     for (size_t i = 0; i < count; i++)
         order[i] = (uint32_t)i;

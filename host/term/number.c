@@ -11,7 +11,8 @@ static th_term make_finite(th_env *env, double d)
     return isfinite(d) ? th_make_float(env, d) : TH_NONE;
 }
 
-/* Rounded as the BEAM does, from the lowest limb up; infinite where it is too large. */
+/* Converts T to a double, rounded as in the BEAM, from the lowest limb up; infinite if T is too
+ * large. */
 static double number_to_double(th_term t)
 {
     struct th_limbs n;
@@ -31,7 +32,7 @@ static double number_to_double(th_term t)
 
 /* --- Sums ------------------------------------------------------------------------------------- */
 
-/* A + B, or A - B with MINUS. */
+/* A + B, or A - B if MINUS. */
 static th_term add_integers(th_env *env, th_term x, th_term y, bool minus)
 {
     struct th_limbs first, second, *a = &first, *b = &second;
@@ -252,7 +253,7 @@ th_term th_number_not(th_env *env, th_term a)
 
 /* --- Shifts ----------------------------------------------------------------------------------- */
 
-/* No BEAM makes integers of so many bits. */
+/* No BEAM makes integers of that many bits. */
 enum { SHIFT_MOST = 1 << 26 };
 
 static th_term shift(th_env *env, th_term t, th_term by, bool up)

@@ -1,9 +1,9 @@
 /*
  * erlang:phash2/1, which is the same on all nodes and in all releases.
  *
- * The 32 bits of state are mixed with each atomic part of the term, in a fixed order; the salts
- * tell the types apart. A map is hashed pair by pair, each from zero, and the pairs' hashes are
- * combined without regard to order.
+ * The 32 bits of state are mixed with each atomic part of the term, in a fixed order; salts
+ * distinguish the types. The pairs of a map are hashed one by one, each from zero; then the hashes
+ * of the pairs are combined, independent of their order.
  */
 #include "atom.h"
 #include "compare.h"
@@ -43,9 +43,8 @@ static uint32_t phash2_word_of(const unsigned char *bytes, size_t count)
     return word;
 }
 
-/* The hash of bytes, twelve of which are mixed in at a time. AB and C are what the words start
- * with. In what remains after the last twelve, the third word leaves its lowest byte to the length.
- */
+/* Hashes bytes, twelve at a time. AB and C are the initial words. In the rest, the third word
+ * reserves its lowest byte for the length. */
 static uint32_t jenkins_bytes(const unsigned char *bytes, size_t count, uint32_t ab, uint32_t c)
 {
     struct jenkins words = {ab, ab, c};
@@ -64,7 +63,7 @@ static uint32_t jenkins_bytes(const unsigned char *bytes, size_t count, uint32_t
     return words.c;
 }
 
-/* What is mixed in for each type: multiples of the golden ratio. */
+/* The salt of each type: multiples of the golden ratio. */
 #define GOLDEN(n) ((uint32_t)(0x9E3779B9u * (n)))
 enum {
     SALT_SMALL = 1,
@@ -86,19 +85,19 @@ enum {
     SALT_PAIRS = 19
 };
 
-/* The hash of [] alone, and what stands for it inside a term. */
+/* The hash of [] alone, and its value inside a term. */
 #define NIL_ALONE 3468870702u
 #define NIL_INSIDE 2
 
 enum { FIRST_ITEMS = 16 };
 
-/* What is still to be hashed: the rest of an array of terms, or of a map. */
+/* Terms that are not hashed yet: the rest of an array of terms, or of a map. */
 struct item {
     const th_term *terms; /* of a map: its keys */
-    size_t stride;        /* a map: from a key to its value */
+    size_t stride;        /* a map: the distance from a key to its value */
     size_t next, count;   /* next < count; a map counts keys and values */
     bool map;
-    uint32_t before; /* a map: the state when it was met */
+    uint32_t before; /* a map: the state before the map */
     uint32_t pairs;  /* a map: the pairs so far, combined */
 };
 
@@ -133,7 +132,7 @@ static uint32_t hash_of_name(th_term atom)
     return th_atom_name(atom)->weinberger;
 }
 
-/* Integers of 28 bits, the small ones of 32-bit machines, have a way of their own. */
+/* Integers of 28 bits, the small integers of 32-bit machines, are hashed in a special way. */
 static void phash2_add_integer(struct walk *walk, th_term t)
 {
     int64_t i = th_is_small(t) ? th_small_value(t) : INT64_MAX;
@@ -179,7 +178,7 @@ static void add_port(struct walk *walk, th_term t)
     add2(walk, (uint32_t)parts.id, (uint32_t)(parts.id >> 32), SALT_PORT);
 }
 
-/* Bytes at the head of a list go four at a time. What comes after them is left to the stack. */
+/* Bytes at the head of a list are hashed four at a time. The stack gets the terms after them. */
 static void add_list(struct walk *walk, th_term t)
 {
     const th_term *cell = th_cell(t);
@@ -280,7 +279,7 @@ static void phash2_add_term(struct walk *walk, th_term t)
         add_port(walk, t);
 }
 
-/* The next key or value of a map; TH_NONE after the last, when its hash is complete. */
+/* Takes the next key or value of a map; TH_NONE after the last, when the map's hash is complete. */
 static th_term take_from_map(struct walk *walk, struct item *map)
 {
     size_t i = map->next++;

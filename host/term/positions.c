@@ -1,4 +1,4 @@
-/* Long numbers from one base into another (integer_internal.h), and the products that it takes. */
+/* Conversion of long numbers from one base to another (integer_internal.h), and its products. */
 #include "integer_internal.h"
 
 #include <stdlib.h>
@@ -6,11 +6,11 @@
 /* --- Products --------------------------------------------------------------------------------- */
 
 /*
- * Products of many digits in less than quadratic time: number-theoretic transforms modulo the prime
- * 2^64 - 2^32 + 1, whose roots of unity reach to order 2^32.
+ * Products of long numbers in less than quadratic time: number-theoretic transforms modulo the
+ * prime 2^64 - 2^32 + 1, which has roots of unity up to order 2^32.
  *
- * Two numbers whose digits are at most D, COUNT of them, have a product whose sums of digits are
- * exact if COUNT * D * D is below the prime: digits of 20 bits may be 2^23 of each.
+ * The product of two numbers of COUNT digits, each at most D, has exact digit sums if COUNT * D * D
+ * is below the prime: up to 2^23 digits of 20 bits.
  */
 #define PRIME 0xFFFFFFFF00000001u
 #define EXCESS 0xFFFFFFFFu /* 2^64 modulo the prime */
@@ -36,7 +36,7 @@ static inline uint64_t positions_add(uint64_t a, uint64_t b)
     return positions_subtract(a, PRIME - b);
 }
 
-/* With 2^64 as 2^32 - 1 and 2^96 as -1. */
+/* Uses 2^64 = 2^32 - 1 and 2^96 = -1, modulo the prime. */
 static inline uint64_t positions_multiply(uint64_t a, uint64_t b)
 {
     unsigned __int128 product = (unsigned __int128)a * b;
@@ -60,8 +60,8 @@ static uint64_t power(uint64_t base, uint64_t exponent)
 
 /* --- Transforms ------------------------------------------------------------------------------- */
 
-/* The roots for transforms of up to SIZE values, a power of two from 2 on: those of order 2 * N
- * from [N] on, for each power of two N below SIZE. */
+/* Computes the roots for transforms of up to SIZE values, a power of two from 2 on: from [N] on the
+ * roots of order 2 * N, for each power of two N below SIZE. */
 static void find_roots(uint64_t *roots, size_t size)
 {
     for (size_t n = 1; n < size; n *= 2) {
@@ -82,7 +82,7 @@ static inline void split(const uint64_t *roots, uint64_t *values, size_t half)
     }
 }
 
-/* What undoes it, but for a factor of two. The inverse of root I is minus root HALF - I. */
+/* Inverts split(), up to a factor of two. The inverse of root I is minus root HALF - I. */
 static inline void join(const uint64_t *roots, uint64_t *values, size_t half)
 {
     for (size_t i = 0; i < half; i++) {
@@ -136,7 +136,7 @@ static void multiply_all(uint64_t *a, const uint64_t *b, size_t count)
 
 /* --- Conversion ------------------------------------------------------------------------------- */
 
-#define MOST_SUM ((uint64_t)1 << 63) /* of products of digits, and what is carried to it */
+#define MOST_SUM ((uint64_t)1 << 63) /* of products of digits, and their carry */
 
 static void positions_load(uint64_t *values, const uint32_t *digits, size_t count)
 {
@@ -183,7 +183,7 @@ static void join_blocks(struct th_positions *positions, uint32_t *power_digits, 
         if (2 * width == positions->count)
             break;
 
-        /* The power becomes that of neighbours which are twice as wide. */
+        /* The power becomes that of neighbours of twice the width. */
         multiply_all(power, power, 2 * width);
         transform_back(roots, power, 2 * width);
         carry_all(positions->base, power_digits, 0, power, 2 * width);

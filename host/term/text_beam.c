@@ -2,8 +2,8 @@
  * Terms as a BEAM's own C code prints them, with erts_printf()'s %T.
  *
  * Each term, each character of a string, each byte of a binary and each byte of an atom costs one
- * of what is left. Where nothing is left the text ends, whatever is open, with "... "; so it does
- * behind a text that took all of it.
+ * unit of the limit. If no unit is left, the text ends with "... ", whatever brackets are open; so
+ * does a text that uses the limit exactly.
  */
 
 #include "atom.h"
@@ -21,13 +21,13 @@ struct printer {
     struct th_text_walk walk;
 };
 
-/* False: nothing is left for one more. */
+/* Takes a unit; false if none is left. */
 static bool spend(struct printer *p)
 {
     return p->left-- > 0;
 }
 
-/* Counts the digits of what was written from START on. */
+/* Counts the digits of the text from START on. */
 static void count_digits(struct printer *p, size_t start)
 {
     for (; start < p->out->size; start++)
@@ -41,8 +41,8 @@ static bool is_lower(unsigned c)
     return (c >= 'a' && c <= 'z') || (c >= 0xDF && c <= 0xFF && c != 0xF7);
 }
 
-/* The character of two bytes at most that begins with C; a byte that goes on with one is taken for
- * a letter, the first of three or four for none. */
+/* Returns the character of one or two bytes that begins with C. A continuation byte counts as a
+ * letter, the first byte of three or four does not. */
 static unsigned latin1_of(unsigned char c, unsigned char next)
 {
     if (c < 0x80)
@@ -52,7 +52,7 @@ static unsigned latin1_of(unsigned char c, unsigned char next)
     return (c & 0xC0) == 0x80 ? 'a' : 0;
 }
 
-/* Quoted, control characters apart, all is as it stands. */
+/* Writes the text of an atom; escapes control characters, quotes and backslashes only. */
 static void add_atom_text(struct printer *p, const unsigned char *text, size_t bytes)
 {
     static const char letters[] = "\n\f\t\r\b\v'\\", shown[] = "nftrbv'\\";
@@ -72,7 +72,7 @@ static void add_atom_text(struct printer *p, const unsigned char *text, size_t b
     }
 }
 
-/* Returns the bytes that it costs. */
+/* Returns the number of units: its bytes. */
 static long add_atom(struct printer *p, th_term atom)
 {
     const struct th_atom_name *name = th_atom_name(atom);
@@ -122,7 +122,7 @@ static void add_fun(struct printer *p, th_term t)
     count_digits(p, start);
 }
 
-/* False: nothing is left. */
+/* False: no unit is left. */
 static bool text_beam_add_bits(struct printer *p, th_term t)
 {
     const unsigned char *data = NULL;
@@ -169,7 +169,7 @@ static bool is_string(th_term list)
     return list == TH_NIL;
 }
 
-/* A character is the byte of its number. */
+/* Writes each character as one byte, its number. */
 static bool text_beam_add_string(struct printer *p, th_term list)
 {
     th_buffer_add_byte(p->out, '"');
@@ -190,7 +190,7 @@ static bool text_beam_add_string(struct printer *p, th_term list)
 
 /* --- The walk --------------------------------------------------------------------------------- */
 
-/* Writes a leaf, or the opening bracket of anything else. False: the text ends here. */
+/* Writes a leaf, or the opening bracket of a term with parts. False: the text ends here. */
 static bool text_beam_begin(struct printer *p, th_term t)
 {
     size_t start = p->out->size;

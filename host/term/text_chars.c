@@ -11,7 +11,7 @@ enum {
     UPPER = TH_CHAR_PRINTABLE | TH_CHAR_NAME | TH_CHAR_UPPER
 };
 
-/* clang-format off: a range a line */
+/* clang-format off: two ranges a line */
 const unsigned char th_text_char_classes[256] = {
     [0 ... 7] = SPACE,       [8 ... 13] = SPACE | SHOWN,
     [14 ... 26] = SPACE,     [27] = SPACE | SHOWN,

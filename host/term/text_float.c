@@ -1,15 +1,15 @@
 /*
  * Floats as text.
  *
- * The shortest digits are found by trying: 15 digits are always enough to give back a decimal that
- * had at most 15, 17 are enough for every double, so at most three widths are tried (subnormal
- * numbers have less precision; there all widths are). A rounded decimal is the nearest of its
- * width, and if any of that width reads back as the number, the nearest does, with one exception:
- * below a power of two doubles stand closer than above it, so that the nearest may be a miss below
- * while the next one up is a hit.
+ * The shortest digits are found by trial. 15 digits suffice for a decimal that had at most 15, and
+ * 17 for every double; so at most three widths are tried (all widths for subnormal numbers, which
+ * have less precision). A rounded decimal is the nearest one of its width. If any decimal of that
+ * width reads back as the number, the nearest one does, with one exception: below a power of two,
+ * doubles are closer to each other than above, so the nearest decimal may miss on the low side
+ * while the next one up hits.
  *
- * Conversions between digits and doubles are left to the C library, which rounds exactly, in a
- * form without a decimal point: whole digits and an exponent.
+ * The C library converts between digits and doubles, as it rounds exactly, in a form without a
+ * decimal point: whole digits and an exponent.
  */
 #include "text_internal.h"
 
@@ -21,8 +21,7 @@
 
 enum { DIGITS = 17, SURE_DIGITS = 15 };
 
-/* Above it not every integer is a double: no plain notation, so as not to show digits that are
- * not known. */
+/* From this value on, not every integer is a double: plain notation would show unknown digits. */
 #define PLAIN_LIMIT 9007199254740992.0
 
 /* 0.D1D2D3... * 10^point */
@@ -40,7 +39,7 @@ static double text_float_value_of(const struct decimal *n)
     return strtod(text, NULL);
 }
 
-/* Rounds D to COUNT digits. False if they do not read back as D. */
+/* Rounds D to COUNT digits. False if the digits do not read back as D. */
 static bool try_digits(double d, int count, struct decimal *n)
 {
     char text[64]; /* one digit, a decimal point of the locale's, digits, exponent */
@@ -58,7 +57,7 @@ static bool try_digits(double d, int count, struct decimal *n)
     if (frexp(d, &exponent) != 0.5)
         return false;
 
-    /* One more in the last place. */
+    /* Add one in the last place. */
     for (i = n->count - 1; i >= 0 && n->digits[i] == '9'; i--)
         n->digits[i] = '0';
     if (i >= 0) {
@@ -138,8 +137,8 @@ size_t th_float_write(double d, char out[TH_FLOAT_TEXT])
 
 bool th_float_read(const char *text, size_t bytes, char *scratch, double *d)
 {
-    /* Where the exponent is larger than any text is long, the digits in front of it no longer
-     * matter, and it needs no more of its own. */
+    /* If the exponent exceeds the length of any text, the digits in front of it do not matter, and
+     * further digits of the exponent do not, either. */
     const long far = 100000000000000000;
     size_t count = 0, i;
     long fraction = 0, exponent = 0;

@@ -1,4 +1,4 @@
-/* Terms without parts as text. */
+/* The text of terms without parts. */
 #include "atom.h"
 #include "integer_internal.h"
 #include "make.h"
@@ -63,7 +63,7 @@ static char *put_octal(char *to, uint32_t c)
     return to;
 }
 
-/* A character between quotes that is not as plain as put_quoted() takes them. */
+/* Writes a character between quotes that put_quoted() does not write as it is. */
 static char *put_escaped(char *to, uint32_t c, char quote)
 {
     if (c > 255) {
@@ -82,7 +82,7 @@ static char *put_escaped(char *to, uint32_t c, char quote)
     return to;
 }
 
-/* A character between quotes. */
+/* Writes a character between quotes. */
 static inline char *put_quoted(char *to, uint32_t c, char quote)
 {
     if (c < ' ' || c > '~' || c == '\\' || c == (unsigned char)quote)
@@ -130,7 +130,7 @@ static bool is_bare_atom(const struct th_atom_name *name)
     return !th_text_is_reserved(name->text, name->bytes);
 }
 
-/* A character between quotes, of at most TH_PUT_ESCAPED bytes. */
+/* Writes a character between quotes, at most TH_PUT_ESCAPED bytes. */
 static char *put_character(char *to, uint32_t c, char quote, enum th_text_encoding encoding)
 {
     if (c > 255 && encoding == TH_TEXT_UNICODE)
@@ -160,7 +160,8 @@ void th_text_leaf_atom(struct th_buffer *out, th_term atom, enum th_text_encodin
 
 /* --- Strings ---------------------------------------------------------------------------------- */
 
-/* Shows in a string, as io_lib:printable_latin1_list/1 and printable_unicode_list/1 have it. */
+/* True for a character of a string, as in io_lib:printable_latin1_list/1 and
+ * printable_unicode_list/1. */
 static inline bool is_shown(uint64_t c, enum th_text_encoding encoding)
 {
     if (c < 256)
@@ -195,10 +196,10 @@ enum th_leaf th_text_leaf_string(struct th_buffer *out, th_term list, size_t roo
 
 /* --- Bit strings ------------------------------------------------------------------------------ */
 
-/* How the bytes of a binary are written. */
+/* The form of a binary's bytes. */
 enum shape { NUMBERS, LATIN1, UTF8 };
 
-/* Bytes that are UTF-8 are never taken for Latin-1, unless they are ASCII. */
+/* Bytes that are UTF-8 never count as Latin-1, unless they are ASCII. */
 static enum shape shape_of(const unsigned char *data, size_t bytes, enum th_text_encoding encoding)
 {
     size_t characters;
@@ -241,8 +242,8 @@ static char *put_text_bytes(char *to, const unsigned char *data, size_t bytes, e
     return to;
 }
 
-/* The head of a binary that is too long to show: ROOM bytes, or less, so that a character is whole.
- */
+/* Writes the head of a binary that is too long: ROOM bytes, or less, so that a character is
+ * whole. */
 static enum th_leaf add_cut_bits(struct th_buffer *out, const unsigned char *data, size_t room,
                                  enum th_text_encoding encoding)
 {
@@ -325,7 +326,7 @@ void th_text_leaf_identifier(struct th_buffer *out, th_term t)
     } else if (th_get_ref(t, &ref)) {
         th_buffer_add_text(out, "#Ref<");
         add_unsigned(out, node_number(ref.node));
-        /* The words of a reference stand last first; the BEAM fills up its own to three. */
+        /* The words of a reference are written last first; the BEAM pads its own to three. */
         for (size_t i = ref.count; i < 3 && ref.node == TH_NONE; i++)
             add_part(out, 0);
         for (size_t i = ref.count; i > 0; i--)
@@ -336,7 +337,7 @@ void th_text_leaf_identifier(struct th_buffer *out, th_term t)
 
 /* --- Funs ------------------------------------------------------------------------------------- */
 
-/* The BEAM writes a fun's text byte by byte, and the bytes of an atom in UTF-8 are then taken for
+/* The BEAM writes a fun's text byte by byte, and then reads the UTF-8 bytes of an atom as
  * characters of Latin-1. */
 static char *put_bytes_as_latin1(char *to, const char *text, size_t bytes)
 {
@@ -346,8 +347,8 @@ static char *put_bytes_as_latin1(char *to, const char *text, size_t bytes)
 }
 
 /*
- * A name of an export is quoted by the BEAM's own rule: '@' needs quotes, reserved words do not,
- * escape and delete have no letters.
+ * Writes a name of an export, quoted by the BEAM's own rule: '@' needs quotes, reserved words do
+ * not, and escape and delete have no letters.
  */
 static void add_export_name(struct th_buffer *out, th_term atom)
 {
@@ -378,7 +379,7 @@ static void add_export_name(struct th_buffer *out, th_term atom)
     out->size = (size_t)(to - (char *)out->data);
 }
 
-/* The low 32 bits of an integer, as the BEAM keeps these of a fun. */
+/* The low 32 bits of an integer, as the BEAM keeps them in a fun. */
 static int32_t low_word(th_term integer)
 {
     struct th_limbs n = {0};

@@ -1,4 +1,5 @@
-/* Numbers, characters as numbers, and the pids, ports and references that the printer writes. */
+/* Scans numbers, characters as numbers, and the pids, ports and references that the printer
+ * writes. */
 #include "integer_internal.h"
 #include "make.h"
 #include "text_internal.h"
@@ -14,7 +15,7 @@ static bool is_digit(const struct th_scanner *s, const char *at, unsigned radix)
     return at < s->end && th_term_digit_value(*at) < radix;
 }
 
-/* Moves behind digits, between which single underscores may stand. */
+/* Skips digits, with single underscores between them. */
 static void text_number_skip_digits(struct th_scanner *s, unsigned radix)
 {
     while (is_digit(s, s->at, radix) ||
@@ -22,11 +23,11 @@ static void text_number_skip_digits(struct th_scanner *s, unsigned radix)
         s->at++;
 }
 
-/* Words for an integer of so many digits, and for its digits while it is made: a limb has 12 of
- * radix 36 at least. */
+/* Words for an integer of DIGITS digits, and for its digits during conversion: a limb has at least
+ * 12 digits of radix 36. */
 #define ROOM(digits) (2 * ((digits) / 12 + 2))
 
-/* The digits from FROM to where the scanner is. */
+/* Makes the integer of the digits from FROM up to the scanner's place. */
 static enum th_status make_integer(struct th_scanner *s, const char *from, unsigned radix)
 {
     size_t bytes = (size_t)(s->at - from);
@@ -170,7 +171,7 @@ static enum th_status scan_parts(struct th_scanner *s, struct parts *parts)
     return TH_OK;
 }
 
-/* The identifier that begins with SIGN, TH_NONE if PARTS are not its. */
+/* Makes the identifier that begins with SIGN; TH_NONE if PARTS do not suit it. */
 static th_term make_identifier(th_env *env, char sign, const struct parts *parts)
 {
     uint32_t words[TH_REF_WORDS] = {0};

@@ -1,9 +1,9 @@
 /*
  * The parser.
  *
- * It alternates between wanting a term and having one. A term that is complete is put into the
- * innermost bracket, and the token behind it says how that goes on; when the bracket closes, what
- * it makes is the next complete term. No token behind the whole term is looked at.
+ * The parser alternates between two states: it needs a term, or it has one. A complete term goes
+ * into the innermost bracket, and the token behind the term determines the next step. A bracket
+ * that closes makes the next complete term. No token behind the whole term is read.
  */
 
 #include "make.h"
@@ -17,34 +17,34 @@
 
 #include <string.h>
 
-enum { SHORT_WORDS = 32 /* the most that a term of one token takes, but for long ones */ };
+enum { SHORT_WORDS = 32 /* upper bound for a term of one token that is not long */ };
 
 /*
- * The brackets that are open while a term is read, and the terms that were read behind them.
+ * The open brackets, and the terms that were read inside them.
  */
 
 enum bracket_kind {
     OPEN_LIST,
     OPEN_TAIL, /* a list behind its bar */
     OPEN_TUPLE,
-    OPEN_KEY,   /* a map that wants a key */
-    OPEN_VALUE, /* a map that wants the value of the last key */
+    OPEN_KEY,   /* a map that needs a key */
+    OPEN_VALUE, /* a map that needs the value of the last key */
     OPEN_PARENTHESIS,
-    OPEN_PLUS, /* a sign counts as a bracket around what is behind it */
+    OPEN_PLUS, /* a sign counts as a bracket around the term behind it */
     OPEN_MINUS,
     OPEN_BITS
 };
 
 struct bracket {
     enum bracket_kind kind;
-    bool fresh;        /* nothing stands behind it yet */
-    size_t first;      /* of the terms: the first one behind it */
-    size_t start;      /* bits: of the bit string around it */
-    size_t bits;       /* likewise */
-    const char *place; /* where it stands; bits: where the last value does */
+    bool fresh;        /* still empty */
+    size_t first;      /* index of its first term */
+    size_t start;      /* bits: `start` of the outer bit string */
+    size_t bits;       /* bits: `bits` of the outer bit string */
+    const char *place; /* its place in the text; bits: the place of the last value */
 };
 
-enum { FEW_BRACKETS = 16, FEW_TERMS = 64 /* that need no memory of their own */ };
+enum { FEW_BRACKETS = 16, FEW_TERMS = 64 /* that need no allocation */ };
 
 struct parser {
     struct th_scanner scanner;
@@ -80,9 +80,9 @@ static inline struct bracket *top_of(struct parser *p)
 
 /* --- Closing brackets ------------------------------------------------------------------------- */
 
-/* What is TH_NONE comes with an error raised: there is no memory for more. */
+/* Functions that return TH_NONE have raised an error: there is no memory. */
 
-/* Takes the innermost bracket and its terms away; they stay readable until the next one comes. */
+/* Removes the innermost bracket and its terms, which stay readable until the next term is added. */
 static const th_term *pop(struct parser *p, size_t *count)
 {
     size_t first = top_of(p)->first;
@@ -162,14 +162,14 @@ static th_term make_bits(struct parser *p)
     return t;
 }
 
-/* A term that was made, or there was no memory for it. */
+/* Stores T, or returns the error that was raised if T is TH_NONE. */
 static enum th_status made(th_term t, th_term *value)
 {
     *value = t;
     return t != TH_NONE ? TH_OK : th_error_status();
 }
 
-/* Puts a term behind the innermost bracket. Not for parentheses, signs and bits. */
+/* Adds a term to the innermost bracket. Not for parentheses, signs and bits. */
 static enum th_status text_parse_add(struct parser *p, th_term t)
 {
     th_term *place = th_stack_try_push(&p->terms, sizeof t);
@@ -201,7 +201,7 @@ static enum th_status open_bracket(struct parser *p, enum bracket_kind kind)
     return TH_OK;
 }
 
-/* A number with a minus in front. */
+/* Applies a minus to a number. */
 static enum th_status negate(struct th_scanner *s, const char *place, th_term *value)
 {
     struct th_limbs n;
@@ -230,7 +230,7 @@ static enum th_status expect(struct th_scanner *s, int token, const char *wanted
     return status;
 }
 
-/* A part of a fun's name; the printer does not quote reserved words there. */
+/* Reads a part of a fun's name; the printer does not quote reserved words there. */
 static enum th_status text_parse_read_name(struct th_scanner *s, const char *wanted, th_term *name)
 {
     enum th_status status = th_text_scan_next(s);
@@ -268,7 +268,7 @@ static enum th_status read_fun(struct th_scanner *s, th_term *value)
     return TH_OK;
 }
 
-/* A closing bracket right behind its opening one. */
+/* Handles a closing bracket right behind its opening one. */
 static enum th_status close_empty(struct parser *p, th_term *value)
 {
     int token = p->scanner.token;
@@ -291,8 +291,8 @@ static enum th_status close_empty(struct parser *p, th_term *value)
 }
 
 /*
- * Reads a term that is one token, then *COMPLETE is true, or opens a bracket. A string is left in
- * the scanner, *VALUE is TH_NONE then: whether it becomes a list depends on the bracket around it.
+ * Reads a term of one token, and sets *COMPLETE, or opens a bracket. A string stays in the scanner,
+ * and *VALUE is TH_NONE: the bracket around it decides if it becomes a list.
  */
 static enum th_status begin_term(struct parser *p, th_term *value, bool *complete)
 {
@@ -411,8 +411,8 @@ static enum th_status put_in_bits(struct parser *p, th_term *value, bool *comple
     return TH_OK;
 }
 
-/* Puts a complete term into the innermost bracket. Where that closes with it, *VALUE is what the
- * bracket makes, complete in its turn. */
+/* Puts a complete term into the innermost bracket. If the bracket closes with that term, *VALUE is
+ * the term that the bracket makes, which is complete in turn. */
 static enum th_status put_term(struct parser *p, th_term *value, bool *complete)
 {
     struct th_scanner *s = &p->scanner;
@@ -454,8 +454,8 @@ static enum th_status put_term(struct parser *p, th_term *value, bool *complete)
     return TH_OK;
 }
 
-/* The term at the beginning of the text; *USED gets the bytes that it took. If USED is NULL,
- * nothing but a full stop may follow. */
+/* Reads the term at the beginning of the text; *USED gets the number of its bytes. If USED is NULL,
+ * only a full stop may follow. */
 static enum th_status parse(th_env *env, const char *text, size_t length, th_term *term,
                             size_t *used)
 {

@@ -1,4 +1,4 @@
-/* The printer of terms as people read them. */
+/* The printer of terms as Erlang text. */
 
 #include "atom.h"
 #include "make.h"
@@ -11,14 +11,14 @@
 
 struct printer {
     struct th_buffer *out;
-    size_t end; /* the size of *out at which no more is wanted; SIZE_MAX: never */
-    bool cut;   /* something was left out */
-    bool exact; /* what the parser does not read back is left out */
+    size_t end; /* the size of *out at which printing stops; SIZE_MAX: never */
+    bool cut;   /* a part was left out */
+    bool exact; /* leaves out terms that the parser does not read back */
     enum th_text_encoding encoding;
     struct th_text_walk walk;
 };
 
-/* The printer shows other characters of an export's names in a way that cannot be read back. */
+/* True if the printer shows the name so that the parser reads it back. */
 static bool text_print_is_ascii(th_term atom)
 {
     const struct th_atom_name *name = th_atom_name(atom);
@@ -26,7 +26,7 @@ static bool text_print_is_ascii(th_term atom)
     return name->bytes == name->characters;
 }
 
-/* True of a bracket, whose content is looked at later, and of a leaf that the parser reads back. */
+/* True for a bracket, whose content is checked later, and for a leaf that the parser reads back. */
 static bool carries(th_term t)
 {
     th_term module, function;
@@ -94,7 +94,7 @@ static void begin_boxed(struct printer *p, th_term t, size_t room)
     }
 }
 
-/* Writes a leaf, or the opening bracket of anything else. Frames may move. */
+/* Writes a leaf, or the opening bracket of a term with parts. Frames may move. */
 static void text_print_begin(struct printer *p, th_term t)
 {
     size_t room = p->out->size < p->end ? p->end - p->out->size : 0;
@@ -118,7 +118,7 @@ static void text_print_begin(struct printer *p, th_term t)
     }
 }
 
-/* At most LIMIT bytes, or some more. False: something was left out. */
+/* Prints at most LIMIT bytes, or some more. False: a part was left out. */
 static bool text_print_print(struct th_buffer *out, th_term t, size_t limit,
                              enum th_text_encoding encoding, bool exact)
 {

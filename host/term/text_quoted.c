@@ -1,8 +1,7 @@
 /*
- * Quoted atoms, strings and sigils, and the characters in them.
+ * Scans quoted atoms, strings and sigils, and the characters in them.
  *
- * The characters of what has no escapes are taken where they stand; others are put together in the
- * scanner's buffers.
+ * Text without escapes is used in place; other text is built in the scanner's buffers.
  */
 #include "atom.h"
 #include "integer_internal.h"
@@ -89,7 +88,7 @@ static struct th_characters all_of(const struct th_buffer *b)
     return (struct th_characters){b->size > 0 ? (const char *)b->data : "", b->size};
 }
 
-/* Raises an error for quotes at `start` that are not closed by CLOSING. */
+/* Raises an error for quotes at `start` that CLOSING does not close. */
 __attribute__((cold)) static enum th_status fail_open(struct th_scanner *s, const char *closing)
 {
     s->unclosed = true;
@@ -97,8 +96,8 @@ __attribute__((cold)) static enum th_status fail_open(struct th_scanner *s, cons
                              (int)(s->end - s->start < 16 ? s->end - s->start : 16), s->start);
 }
 
-/* Appends the characters up to QUOTE to TO. In verbatim text a backslash is a character like any
- * other, but keeps the quote from ending it. */
+/* Appends the characters up to QUOTE to TO. In verbatim text a backslash is an ordinary character,
+ * unless QUOTE follows: then the backslash is dropped, and the quote does not end the text. */
 static enum th_status scan_to_quote(struct th_scanner *s, char quote, bool verbatim,
                                     struct th_buffer *to)
 {
@@ -120,7 +119,7 @@ static enum th_status scan_to_quote(struct th_scanner *s, char quote, bool verba
     return TH_OK;
 }
 
-/* If no escape comes before QUOTE, takes the characters as they stand and returns true. */
+/* If no escape comes before QUOTE, uses the characters in place and returns true. */
 static bool take_as_is(struct th_scanner *s, char quote, struct th_characters *characters)
 {
     const char *at = s->at;
@@ -159,12 +158,12 @@ enum th_status th_text_scan_quoted_atom(struct th_scanner *s)
 /* --- Triple quotes ---------------------------------------------------------------------------- */
 
 /*
- * Three quotes or more, then lines, then on a line of its own as many quotes again. What stands in
- * front of those is the indentation: it is taken off every line that is not empty. The new line in
- * front of the last line does not count.
+ * Three quotes or more, then lines, then as many quotes again on a line of their own. The white
+ * space before the closing quotes is the indentation, which is removed from every line that is not
+ * empty. The new line before the last line does not count.
  */
 
-/* How many '"' stand here. */
+/* Counts the '"' at the scanner's place. */
 static size_t count_quotes(const struct th_scanner *s)
 {
     const char *at = s->at;
@@ -179,8 +178,8 @@ static bool is_blank(char c)
     return (c & 0x80) == 0 && th_text_char_is((unsigned char)c, TH_CHAR_SPACE);
 }
 
-/* The bytes of white space in front of QUOTES quotes at AT, if that is all there is before them;
- * else SIZE_MAX. */
+/* Counts the bytes of white space between AT and QUOTES quotes; SIZE_MAX if other text comes
+ * first. */
 static size_t closing_indent(const struct th_scanner *s, const char *at, size_t quotes)
 {
     const char *from = at;
@@ -222,7 +221,7 @@ static enum th_status scan_line(struct th_scanner *s, const char *end, bool verb
     return TH_OK;
 }
 
-/* The lines up to CLOSING, the last line, which has INDENT bytes in front of its quotes. */
+/* Appends the lines up to CLOSING, the last line, which has INDENT bytes in front of its quotes. */
 static enum th_status scan_lines(struct th_scanner *s, const char *closing, size_t indent,
                                  bool verbatim)
 {
@@ -248,7 +247,7 @@ static enum th_status scan_lines(struct th_scanner *s, const char *closing, size
     return TH_OK;
 }
 
-/* At three quotes or more; appends to `string`. */
+/* Scans from three quotes or more; appends to `string`. */
 static enum th_status scan_triple(struct th_scanner *s, bool verbatim)
 {
     size_t quotes = count_quotes(s);
@@ -320,8 +319,7 @@ enum th_status th_text_scan_string(struct th_scanner *s)
     return status;
 }
 
-/* ~ ~b ~B make a binary, ~s ~S a string; the capitals, and ~ with triple quotes, take backslashes
- * as they are. */
+/* ~ ~b ~B make a binary, ~s ~S a string. The capitals, and ~ with triple quotes, are verbatim. */
 enum th_status th_text_scan_sigil(struct th_scanner *s)
 {
     static const char opening[] = "([{</|'\"`#", closing[] = ")]}>/|'\"`#";

@@ -1,5 +1,5 @@
-/* Tokens, and the bare words among them. Quoted text is text_quoted.c's, numbers and identifiers
- * are text_number.c's. */
+/* Scans tokens, and words without quotes. text_quoted.c scans quoted text, text_number.c scans
+ * numbers and identifiers. */
 #include "atom.h"
 #include "text_internal.h"
 #include "text_parse_internal.h"
@@ -43,7 +43,7 @@ enum th_status th_text_scan_fail(const struct th_scanner *s, const char *at, con
         return th_error_raise(TH_MALFORMED, "line %zu, column %zu: %s, found the end of the text",
                               place.line, place.column, message);
 
-    /* Some characters from AT on, as far as they are fit to be shown on a line. */
+    /* Some characters from AT on, as far as a line can show them. */
     for (int i = 0; i < SHOWN; i++, end += used) {
         used = th_utf8_get(end, (size_t)(s->end - end), &c);
         if (used == 0 || c < ' ' || (c >= 0x7F && c < 0xA0))
@@ -78,7 +78,7 @@ enum th_status th_text_scan_character(struct th_scanner *s, uint32_t *c)
     return TH_OK;
 }
 
-/* The character of Latin-1 at AT and the bytes it takes; 0 if there is none. */
+/* Reads the character of Latin-1 at AT; returns the number of its bytes, 0 if there is none. */
 static inline size_t latin1_at(const struct th_scanner *s, const char *at, uint32_t *c)
 {
     if (at == s->end)
@@ -144,7 +144,7 @@ static bool follows(const struct th_scanner *s, const char *text)
     return (size_t)(s->end - s->at) >= bytes && memcmp(s->at, text, bytes) == 0;
 }
 
-/* What Erlang reads as one token, the longer ones first. */
+/* Erlang's tokens of several characters, the longer ones first. */
 static const struct {
     char text[4];
     int token;

@@ -40,7 +40,7 @@ static const struct word {
     {"unsigned", 0, 0, TH_SIGN_NO},
 };
 
-/* Behind the word unit. */
+/* Reads the number behind the word `unit`. */
 static enum th_status read_unit(struct th_scanner *s, struct th_spec *spec)
 {
     enum th_status status = th_text_scan_next(s);
@@ -60,7 +60,7 @@ static enum th_status read_unit(struct th_scanner *s, struct th_spec *spec)
     return TH_OK;
 }
 
-/* Sets *OLD to NEW unless that is nothing; false if it is something else already. */
+/* Sets *OLD to NEW unless NEW is 0; false if *OLD has another value already. */
 static bool agree(unsigned *old, unsigned new)
 {
     if (new != 0 && *old != 0 && *old != new)
@@ -106,10 +106,10 @@ enum th_status th_text_spec_read_types(struct th_scanner *s, struct th_spec *spe
 
 /* --- Sizes ------------------------------------------------------------------------------------ */
 
-/* Times any unit it fits 64 bits; what is built is bounded elsewhere. */
+/* Fits 64 bits with any unit; other code limits the bits that are built. */
 static const int64_t largest_size = (int64_t)1 << 50;
 
-/* Behind the ':'. An integer, perhaps in parentheses. */
+/* Reads the size behind the ':': an integer, perhaps in parentheses. */
 static enum th_status read_size(struct th_scanner *s, struct th_spec *spec)
 {
     size_t open = 0;
@@ -135,7 +135,7 @@ static enum th_status read_size(struct th_scanner *s, struct th_spec *spec)
     return status == TH_OK ? th_text_scan_next(s) : status;
 }
 
-/* For strings of bits `size` and `unit` stay as they are. */
+/* For bit strings, `size` and `unit` stay as they are. */
 const char *th_text_spec_complete(struct th_spec *spec)
 {
     if (spec->type == 0)
@@ -153,10 +153,10 @@ const char *th_text_spec_complete(struct th_spec *spec)
 
 /* --- Bits ------------------------------------------------------------------------------------- */
 
-/* In place of what was expected: there is no memory for more, an error was raised. */
+/* Returned in place of the expected text if there is no memory; an error was raised. */
 static const char no_memory[] = "less than takes so much memory";
 
-/* Takes BITS of what may be made. */
+/* Takes BITS of the bits that the text may make. */
 static const char *take_room(struct th_segments *b, uint64_t bits)
 {
     if (bits > b->left)
@@ -198,7 +198,7 @@ static void put_string(struct th_segments *b, const unsigned char *data, uint64_
         text_segment_put(b, data[i] >> (8 - bits % 8), bits % 8);
 }
 
-/* Appends BITS bits of a number whose bytes, least significant first, BYTE_OF tells. */
+/* Appends BITS bits of a number; BYTE_OF returns its byte I, the least significant being 0. */
 static void put_number(struct th_segments *b, uint64_t bits, unsigned order,
                        unsigned char (*byte_of)(const void *number, uint64_t i), const void *number)
 {
@@ -250,7 +250,7 @@ static const char *text_segment_add_integer(struct th_segments *b, const struct 
 
 /* --- Floats ----------------------------------------------------------------------------------- */
 
-/* False if it is too large for a double. */
+/* False if VALUE is too large for a double. */
 static bool text_segment_to_double(th_term value, double *d)
 {
     struct th_buffer digits = {0};
@@ -268,7 +268,8 @@ static bool text_segment_to_double(th_term value, double *d)
     return isfinite(*d);
 }
 
-/* IEEE 754's 16 bits: 5 of exponent, 10 of fraction. Rounds to even, as the BEAM by way of 32. */
+/* Returns the 16 bits of IEEE 754: 5 of exponent, 10 of fraction. Rounds to even, as the BEAM does
+ * by way of 32 bits. */
 static uint64_t half_bits(float f)
 {
     uint64_t sign = signbit(f) ? 0x8000 : 0;
@@ -280,7 +281,7 @@ static uint64_t half_bits(float f)
     if (magnitude < 0x1p-14f)
         return sign | (uint64_t)lrintf(magnitude * 0x1p24f);
     magnitude = frexpf(magnitude, &exponent);
-    /* A fraction that is rounded up to 2048 carries into the exponent, as it should. */
+    /* A fraction that is rounded up to 2048 carries correctly into the exponent. */
     return sign | ((uint64_t)(exponent + 13) * 1024 + (uint64_t)lrintf(magnitude * 2048));
 }
 
@@ -403,7 +404,7 @@ enum th_status th_text_segment_add(struct th_segments *b, struct th_scanner *s, 
     wrong = th_text_spec_complete(&spec);
     if (!wrong && value != TH_NONE) {
         wrong = th_text_segment_put(b, &spec, value);
-    } else if (!wrong) { /* a string stands for its characters, each a segment of the same kind */
+    } else if (!wrong) { /* a string is its characters, each a segment of the same kind */
         if (spec.type == TH_SEGMENT_BINARY || spec.type == TH_SEGMENT_BITSTRING)
             wrong = "a binary, not a string";
         for (size_t i = 0; !wrong && i < s->characters.size;) {
