@@ -97,6 +97,7 @@ enum { TH_MEMORY_RESERVE = 32 << 20 };
  * Errors: returns false if there is no memory for the reserve. */
 bool th_memory_last(void);
 
+/* True after th_memory_last(). Any thread. */
 bool th_memory_lasts(void);
 
 /* True if more than half of the reserve is in use: no more work should begin. Any thread. */

@@ -103,7 +103,7 @@ void th_progress_settle(void);
  * section stays open, or deferred work takes long, perhaps for ever. */
 bool th_progress_settle_soon(void);
 
-/* --- Inline parts ---------------------------------------------------------------------------- */
+/* --- Inline parts ----------------------------------------------------------------------------- */
 
 /*
  * th_self.progress_word is liburcu's word of the calling thread: the depth of sections (lower half)

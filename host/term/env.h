@@ -61,6 +61,7 @@ enum th_env_kind {
 
 typedef struct enif_environment_t th_env;
 
+/* Begins an empty environment, which the caller embeds; or allocates one. */
 void th_env_init(th_env *env, enum th_env_kind kind);
 th_env *th_env_create(enum th_env_kind kind);
 
@@ -168,10 +169,12 @@ struct th_binary *th_binary_resize(struct th_binary *binary, size_t size);
  * reference is dropped, and must free SELF, too. */
 struct th_binary *th_binary_wrap(unsigned char *data, size_t size, void *owner,
                                  void (*release)(struct th_binary *self, void *owner));
+
+/* Takes, or drops, a reference. Any thread. */
 void th_binary_keep(struct th_binary *binary);
 void th_binary_release(struct th_binary *binary);
 
-/* --- Copies, and the room that they take ------------------------------------------------------ */
+/* --- Copies, and their size ------------------------------------------------------------------- */
 
 /* Copies T into ENV; an immediate is its own copy. Shared binaries and magic references get a
  * further reference. A term that T refers to twice is copied twice, as in the BEAM. Iterative. */

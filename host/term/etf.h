@@ -7,11 +7,12 @@
  * proportional to the input (compressed terms: to `inflate_limit`). Decoding never makes the
  * process fail.
  *
- * The decoder accepts all terms that OTP's binary_to_term() accepts, with all old tags, and refuses
- * all others: duplicate keys in a map, floats that are not finite, atoms over 255 characters,
- * creations too large for old tags. Differences: identifiers of "this node" may have any numbers,
- * since its tables had their own sizes; a reference without words and an arity over 32 bits are
- * refused. FUN_EXT (gone since OTP 23), LOCAL_EXT and ATOM_CACHE_REF are refused.
+ * The decoder accepts all terms that OTP's binary_to_term() accepts, with all old tags. It refuses
+ * the terms that binary_to_term() refuses, such as duplicate keys in a map, floats that are not
+ * finite, atoms over 255 characters, and creations too large for old tags. Differences: identifiers
+ * of "this node" may have any numbers, since its tables had their own sizes; a reference without
+ * words and an arity over 32 bits are refused. FUN_EXT (gone since OTP 23), LOCAL_EXT and
+ * ATOM_CACHE_REF are refused.
  */
 #ifndef TH_ETF_H
 #define TH_ETF_H
@@ -51,16 +52,18 @@ struct th_etf_options {
 /*
  * Decodes one term from SIZE bytes; if VERSIONED, the version byte 131 comes first. *USED gets the
  * number of bytes of the term.
- * Errors: TH_MALFORMED with a cause that names the byte; parts of the term stay in ENV until it is
- * cleared.
+ * Errors: TH_MALFORMED with a cause, which names the byte unless the term is compressed or empty;
+ * TH_FAILED if the system refuses memory. Parts of the term stay in ENV until it is cleared.
  */
 enum th_status th_etf_decode(th_env *env, const unsigned char *data, size_t size, bool versioned,
                              const struct th_etf_options *options, th_term *term, size_t *used);
 
 /*
  * Decodes the most frequent term of a trace, {Atom, Atom, SmallInteger}, unversioned, by a fast
- * path. Returns the number of its bytes; 0, with no effect, if DATA holds another term or
- * th_etf_decode() must check it.
+ * path. Returns the number of its bytes; 0 if DATA holds another term or th_etf_decode() must check
+ * it.
+ * Errors: raises none. If the result is 0, ENV is unchanged; the thread's chain of errors may be
+ * cleared.
  */
 size_t th_etf_decode_mfa(th_env *env, const unsigned char *data, size_t size, th_term *term);
 

@@ -29,7 +29,7 @@ enum kind {
     LIST,   /* its tail follows */
     MAP,    /* sort and compare the keys */
     FUN,    /* check the types of the parts */
-    EXPORT, /* check the type of the last part */
+    EXPORT, /* check the arity */
 };
 
 /*
@@ -416,7 +416,7 @@ enum th_status th_etf_decode(th_env *env, const unsigned char *data, size_t size
     return TH_OK;
 }
 
-/* --- {Atom, Atom, SmallInteger} without what it takes to follow nested terms ------------------ */
+/* --- The fast path for {Atom, Atom, SmallInteger} --------------------------------------------- */
 
 enum {
     LEAST_MFA = 2 + 2 * 2 + 2 /* bytes of the smallest such term: a tuple's tag, empty atoms, an

@@ -52,6 +52,7 @@ static inline size_t th_etf_left(const struct th_etf_decoder *d, const unsigned 
     return (size_t)(d->end - at);
 }
 
+/* The cache of the calling thread, valid until the thread ends. */
 struct th_etf_cached *th_etf_cache(void);
 
 /* Reads an atom with any of the four tags; fails for other tags. At least one byte must be
@@ -63,8 +64,8 @@ const unsigned char *th_etf_read_atom(struct th_etf_decoder *d, const unsigned c
 const unsigned char *th_etf_read_leaf(struct th_etf_decoder *d, const unsigned char *tag,
                                       th_term *term);
 
-/* Inflates the data at DATA, behind a version byte and TH_ETF_COMPRESSED. Offsets in errors count
- * from DATA.
+/* Inflates the data at DATA, behind a version byte and TH_ETF_COMPRESSED, to at most LIMIT bytes
+ * (0: 256 MiB). *USED gets the number of bytes read.
  * Owner: the caller frees *INFLATED by th_try_free(), with *INFLATED_SIZE + 1 bytes. */
 enum th_status th_etf_inflate(const unsigned char *data, size_t size, size_t limit,
                               unsigned char **inflated, size_t *inflated_size, size_t *used);

@@ -44,9 +44,9 @@ static inline uint64_t th_term_limbs_complement(const struct th_limbs *l, size_t
     return !l->negative ? limb : i > lowest ? ~limb : -limb;
 }
 
-/* Shifts the magnitude up, or down, by SHIFT bits. th_term_limbs_down() returns true if a 1 bit was
- * lost. Room of TO, in limbs: up, SHIFT / 64 + 1 more than A has; down, SHIFT / 64 less than A has,
- * which is more than SHIFT / 64. */
+/* Shifts the magnitude of A up, or down, by SHIFT bits. th_term_limbs_down() returns true if a 1
+ * bit was lost. Room of TO: up, SHIFT / 64 + 1 limbs more than A; down, SHIFT / 64 limbs fewer than
+ * A, which must have more than SHIFT / 64 limbs. */
 void th_term_limbs_up(uint64_t *to, const struct th_limbs *a, size_t shift);
 bool th_term_limbs_down(uint64_t *to, const struct th_limbs *a, size_t shift);
 

@@ -41,10 +41,10 @@ struct th_limbs {
     bool negative;
 };
 
-/* L must not move while it is in use: `limbs` may point into L. */
+/* Gets any integer. L must not move while it is in use: `limbs` may point into L. */
 bool th_get_limbs(th_term t, struct th_limbs *l);
 
-/* D must be finite. */
+/* Makes a float; D must be finite. */
 static inline th_term th_make_float(th_env *env, double d)
 {
     th_term *words = th_env_take(env, 2);
@@ -54,7 +54,7 @@ static inline th_term th_make_float(th_env *env, double d)
     return th_boxed(words);
 }
 
-/* T must be a float. */
+/* The value of T, which must be a float. */
 static inline double th_float_value(th_term t)
 {
     double d;

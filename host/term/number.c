@@ -195,7 +195,7 @@ th_term th_number_round(th_env *env, th_term a, enum th_rounding rounding)
     return th_make_integer(env, d < 0, limbs, LIMBS);
 }
 
-/* --- Bits, in two's complement without end to the left ---------------------------------------- */
+/* --- Bits, in infinite two's complement ------------------------------------------------------- */
 
 enum operation { AND, OR, XOR };
 

@@ -17,9 +17,9 @@
 
 enum { GENERATOR = 7, SMALL = 1 << 12 }; /* values of SMALL transforms stay in a cache */
 
-/* --- Arithmetic modulo the prime: all values are below it --------------------------------------
- *
- * Conditions are masks, as no branch could be predicted. */
+/* --- Arithmetic modulo the prime -------------------------------------------------------------- */
+
+/* All values are below the prime. Conditions are masks, as a branch would be unpredictable. */
 
 static inline uint64_t if_true(bool condition, uint64_t value)
 {

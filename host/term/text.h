@@ -31,8 +31,8 @@ void th_text_print_limited(struct th_buffer *out, th_term t, size_t limit);
  * Errors: returns false, with nothing appended, if the text would not be exact. */
 bool th_text_print_exact(struct th_buffer *out, th_term t);
 
-/* Prints T into TEXT, of SIZE bytes, as a string, cut off between two characters if it is too long.
- * Returns TEXT. */
+/* Prints T into TEXT, of SIZE > 0 bytes, as a string, cut off between two characters if it is too
+ * long. Returns TEXT. */
 const char *th_text_fit(char *text, size_t size, th_term t);
 
 /* Appends an atom, quoted if necessary. */

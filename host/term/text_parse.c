@@ -218,7 +218,7 @@ static enum th_status negate(struct th_scanner *s, const char *place, th_term *v
     return TH_OK;
 }
 
-/* --- Wanting a term --------------------------------------------------------------------------- */
+/* --- The beginning of a term ------------------------------------------------------------------ */
 
 /* Reads the next token, which must be TOKEN. */
 static enum th_status expect(struct th_scanner *s, int token, const char *wanted)
@@ -336,7 +336,7 @@ static enum th_status begin_term(struct parser *p, th_term *value, bool *complet
     return close_empty(p, value);
 }
 
-/* --- Having a term ---------------------------------------------------------------------------- */
+/* --- The token behind a term ------------------------------------------------------------------ */
 
 static enum th_status fail_behind(const struct th_scanner *s, const char *wanted)
 {
@@ -347,7 +347,7 @@ static enum th_status fail_behind(const struct th_scanner *s, const char *wanted
                              is_operator ? " (only constants are read, no expressions)" : "");
 }
 
-/* Reads the next token, which must be TOKEN. */
+/* As expect(), for the token behind a term. */
 static enum th_status expect_behind(struct th_scanner *s, int token, const char *wanted)
 {
     enum th_status status = th_text_scan_next(s);

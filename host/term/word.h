@@ -223,7 +223,7 @@ static inline bool th_term_fits_small(int64_t i)
     return i >= TH_SMALL_MIN && i <= TH_SMALL_MAX;
 }
 
-/* I must fit. */
+/* The small integer I, which must fit. */
 static inline th_term th_small(int64_t i)
 {
     return (th_term)i << 4 | TH_TAG_SMALL;
