@@ -13,8 +13,8 @@ void th_log_error(const char *format, ...) __attribute__((format(printf, 1, 2), 
 
 /*
  * Redirects the calling thread's warnings to LINES: each is appended as a line without a prefix,
- * and not printed. NULL ends the redirection. Returns the former LINES. For a thread that works on
- * behalf of a client, who reads the warnings.
+ * cut at 1023 bytes, and not printed. NULL ends the redirection. Returns the former LINES. For a
+ * thread that works on behalf of a client, who reads the warnings.
  */
 struct th_buffer;
 struct th_buffer *th_warn_into(struct th_buffer *lines);

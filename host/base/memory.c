@@ -15,8 +15,7 @@
 _Thread_local struct th_memory_budget th_memory_budget = {SIZE_MAX, SIZE_MAX};
 
 static _Thread_local unsigned long allocations;
-static atomic_bool given_up; /* relaxed: orders no other data; the thread that sets it reads it as
-                                it exits */
+static atomic_bool given_up; /* relaxed: orders no other data */
 
 /* --- The reserve ------------------------------------------------------------------------------ */
 
@@ -34,8 +33,7 @@ struct piece {
 static unsigned char *_Atomic reserve = (unsigned char *)-(uintptr_t)TH_MEMORY_RESERVE;
 static pthread_mutex_t reserve_lock = PTHREAD_MUTEX_INITIALIZER; /* guards the reserve */
 static atomic_size_t reserve_used; /* bytes; relaxed: a count; written under the lock */
-static atomic_bool lasting;        /* relaxed: no other data depends on the time when threads see
-                                      it */
+static atomic_bool lasting;        /* relaxed: no other data depends on it */
 
 _Thread_local bool th_memory_refused;
 
@@ -177,8 +175,7 @@ void *th_alloc_aligned(size_t alignment, size_t size)
     return checked_memory(memory, whole);
 }
 
-/* Moves OLD, of which one end is in the reserve, to new memory of SIZE bytes; NULL: there is no
- * room. */
+/* Moves OLD into, within or out of the reserve; NULL: there is no room. */
 static void *move_memory(void *old, size_t size)
 {
     size_t old_size = !old              ? 0

@@ -69,8 +69,7 @@ struct th_file_piece {
 /* The files that a process has opened. Zeros at first. */
 struct th_file_owner {
     struct th_file *first; /* under the lock of operation.c */
-    bool has_opened;       /* the process has ever opened a file; written by the thread that owns
-                              this struct */
+    bool has_opened;       /* a file, at any time; written by the struct's owner */
 };
 
 enum th_file_state { TH_FILE_ASKED, TH_FILE_QUEUED, TH_FILE_RUNNING, TH_FILE_DONE };
@@ -93,7 +92,8 @@ struct th_file_operation {
     void (*done)(struct th_file_operation *operation);
 
     /* Written by th_file_submit(). */
-    struct th_file *file; /* with a reference; NULL: `port` is no open file */
+    struct th_file *file; /* open file or own port, with a reference; NULL: `port` is no open
+                             file */
     int thread, tag;
     char *user_tag;
     int64_t integers[4]; /* the integers of its row */
@@ -146,8 +146,8 @@ struct th_file_submission {
 void th_file_submit(struct th_file_operation *operation, const struct th_file_submission *by);
 
 /* Ends an operation that was submitted and whose `done` was called: fires the probe and ends the
- * operation's own port. OWNER becomes the owner of a file that the operation opened; if OWNER is
- * NULL, the file is closed again. Once for each operation. */
+ * operation's own port (CLOSE: the file's port). OWNER becomes the owner of a file that the
+ * operation opened; if OWNER is NULL, the file is closed again. Once for each operation. */
 void th_file_settle(struct th_file_operation *operation, struct th_file_owner *owner);
 
 /*

@@ -18,11 +18,9 @@ struct stat;
 
 struct th_file {
     th_term port;            /* constant */
-    unsigned member;         /* constant; number of the pool's thread that carries out its
-                                operations */
+    unsigned member;         /* constant; the member that carries out its operations */
     _Atomic unsigned shares; /* reference count: release; the last one acquires */
-    _Atomic bool closed;     /* all operations but CLOSE fail; relaxed: the queue's lock makes it
-                            visible after CLOSE */
+    _Atomic bool closed;     /* but for CLOSE; relaxed: visible after CLOSE by the queue's lock */
 
     /* Written by the thread of its member, before that by the thread that opens it. Relaxed: other
      * threads only show the values. */
@@ -90,9 +88,9 @@ th_term th_file_info(th_env *env, const struct stat *info);
  * Owner: takes over the caller's reference to BINARY. */
 th_term th_file_term_of(th_env *env, struct th_binary *binary, size_t size);
 
-/* Moves the descriptor to the position that users of FILE see, and drops the bytes read ahead; then
- * or instead, th_file_flush() writes the delayed bytes. If the descriptor has no position, the
- * bytes read ahead stay.
+/* th_file_unread() moves the descriptor to the position that users of FILE see, and drops the bytes
+ * read ahead; if the descriptor has no position, the bytes stay. th_file_flush() writes the delayed
+ * bytes.
  * Errors: th_file_flush() returns 0 or an errno; bytes that could not be written are lost. */
 void th_file_unread(struct th_file *file);
 int th_file_flush(struct th_file *file);

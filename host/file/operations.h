@@ -5,8 +5,9 @@
  *
  * The numbers are the commands of the probes efile_drv__*. The columns after the names describe the
  * strings and integers of efile_drv__entry: `fd` and `flags` belong to the open file of the
- * operation, `none` is an empty string or 0, all others come from the request. (No column has the
- * path of write_info, as in Source: the guide that the numbers come from.)
+ * operation, `none` is an empty string or 0, all others come from the request.
+ * Source: the guide to the arguments of efile_drv.c's probes, in OTP's guide to DTrace. As there,
+ * no column has the path of write_info.
  *
  * From this list come the commands, the table of rows, and the functions that carry the operations
  * out.

@@ -25,8 +25,9 @@ int th_file_gives_eof(struct th_file_operation *operation)
     return 0;
 }
 
-/* Sets of operations. FLUSHES: delayed bytes are written before. SETTLES: the operation also
- * depends on the descriptor's own position or changes the file behind it. */
+/* FLUSHES: operations before which the delayed bytes are written. SETTLES: operations before which
+ * the bytes read ahead are dropped, too, as the operation uses the descriptor's own position or
+ * changes the file. */
 enum {
     SETTLES = 1 << TH_FILE_LSEEK | 1 << TH_FILE_TRUNCATE | 1 << TH_FILE_PWRITEV,
     FLUSHES = SETTLES | 1 << TH_FILE_FSTAT | 1 << TH_FILE_FSYNC | 1 << TH_FILE_FDATASYNC |

@@ -1,9 +1,9 @@
 /*
  * The pool: members, each with a queue and a thread.
  *
- * An operation goes to the first of the members with the least work; the thread of a member is
- * created at the member's first operation. So the number of threads is at most the greatest number
- * of operations at one time.
+ * A file that is opened, or an operation by path, goes to the first of the members with the least
+ * work; the thread of a member is created at the member's first operation. So the number of threads
+ * is at most the greatest number of operations at one time.
  */
 #include "file_internal.h"
 
@@ -17,8 +17,7 @@
 enum { NAME_BYTES = 32 };
 
 struct member {
-    pthread_mutex_t lock; /* guards the members below, and the states of its operations; the
-                             innermost lock */
+    pthread_mutex_t lock; /* innermost; guards the members below, and states of operations */
     pthread_cond_t work;
     struct th_file_operation *first, **end; /* END: the link for the next one */
     int length;

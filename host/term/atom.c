@@ -92,8 +92,8 @@ static struct places *new_places(size_t cells, struct places *older)
     return table;
 }
 
-/* P. J. Weinberger's hash of the name. A character of Latin-1 counts as one byte, as before atoms
- *    were UTF-8. */
+/* The hash of P. J. Weinberger. A character of Latin-1 counts as one byte, as before atoms were
+ * UTF-8. */
 static uint32_t hash_weinberger(const char *text, size_t bytes)
 {
     uint32_t hash = 0;

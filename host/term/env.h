@@ -48,8 +48,7 @@ struct enif_environment_t {
     unsigned char kind;   /* enum th_env_kind */
     bool compact;         /* clearing only sets top to bottom */
     unsigned char thread; /* ErlNif thread type (ERL_NIF_THR_*) of the code that runs with it */
-    unsigned char exception_class; /* class of the exception, defined by the room that runs the
-                                      code */
+    unsigned char exception_class; /* of the exception; defined by the room that runs the code */
 };
 
 enum th_env_kind {

@@ -419,8 +419,7 @@ enum th_status th_etf_decode(th_env *env, const unsigned char *data, size_t size
 /* --- The fast path for {Atom, Atom, SmallInteger} --------------------------------------------- */
 
 enum {
-    LEAST_MFA = 2 + 2 * 2 + 2 /* bytes of the smallest such term: a tuple's tag, empty atoms, an
-                                 integer */
+    LEAST_MFA = 2 + 2 * 2 + 2 /* bytes: the tag of a tuple, two empty atoms, an integer */
 };
 
 size_t th_etf_decode_mfa(th_env *env, const unsigned char *data, size_t size, th_term *term)

@@ -74,8 +74,8 @@ struct th_positions {
 
 /* Computes `digits` and `count` from the other fields.
  * Owner: the caller frees `digits` with free().
- * Errors: false if there is no memory, or the number is too long for exact products: from 2^24
- * digits of base 10^6 on. */
+ * Errors: false if there is no memory, or the number is too long for exact products: if it needs
+ * more than 2^24 digits of base 10^6. */
 bool th_term_positions_convert(struct th_positions *positions);
 
 /*

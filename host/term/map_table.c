@@ -18,8 +18,7 @@ __attribute__((constructor(101))) static void choose_salt(void)
     uint64_t chosen[2] = {0x9E3779B97F4A7C15u, 0xBF58476D1CE4E5B9u};
 
     if (getrandom(chosen, sizeof chosen, GRND_NONBLOCK) < 0)
-        chosen[0] ^= (uint64_t)(uintptr_t)&chosen; /* too early for random numbers; there is no
-                                                      better source */
+        chosen[0] ^= (uint64_t)(uintptr_t)&chosen; /* too early for random numbers */
     salt = chosen[0];
     factor = chosen[1] | 1;
 }
