@@ -37,7 +37,7 @@ struct th_etf_node {
 
 struct th_etf_options {
     struct th_etf_node here;
-    bool safe;       /* refuses atoms that do not exist yet, and terms that would create them */
+    bool safe;       /* refuses atoms that do not exist yet */
     bool utf8_atoms; /* writes SMALL_ATOM_UTF8_EXT and ATOM_UTF8_EXT for all atoms, and V4_PORT_EXT
                         for all ports, as OTP 26 on; false: ATOM_EXT for Latin-1 and NEW_PORT_EXT
                         for numbers of 28 bits, as before */

@@ -57,8 +57,8 @@ void th_text_show_in(enum th_text_encoding encoding);
 /*
  * Reads one term from LENGTH bytes of UTF-8; a full stop and white space may follow; %-comments are
  * white space.
- * Errors: TH_MALFORMED with line, column, the expected and the actual text; parts of the term stay
- * in ENV until it is cleared.
+ * Errors: TH_MALFORMED with line, column, the expected and the actual text; TH_FAILED if the system
+ * refuses memory. Parts of the term stay in ENV until it is cleared.
  *
  * Bounds: 2^20 open brackets; 2^20 digits of an integer; bit strings of 16 MiB, and four bytes more
  * for each byte of the text. Memory is proportional to the text. Variables, operators, calls,

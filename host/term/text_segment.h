@@ -52,7 +52,8 @@ struct th_segments {
     uint64_t left; /* bits that the text may still make */
 };
 
-/* Adds a segment with VALUE. Returns the expected text if VALUE does not suit SPEC, else NULL. */
+/* Adds a segment with VALUE. Returns the expected text if VALUE does not suit SPEC, else NULL.
+ * Errors: if there is no memory, raises an error and returns a text, too. */
 const char *th_text_segment_put(struct th_segments *b, const struct th_spec *spec, th_term value);
 
 #endif
