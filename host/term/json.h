@@ -30,8 +30,8 @@ struct th_buffer;
  * raised. */
 json_t *th_json_read(const char *text, size_t size, size_t flags);
 
-/* Converts a field's VALUE to a term. HERE: see th_etf_options. Errors: TH_MALFORMED with the
- * cause. */
+/* Converts a field's VALUE to a term. HERE: see th_etf_options.
+ * Errors: TH_MALFORMED with the cause; TH_FAILED if the system refuses memory. */
 enum th_status th_json_to_term(th_env *env, const json_t *value, const struct th_etf_node *here,
                                th_term *term);
 

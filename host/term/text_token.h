@@ -8,7 +8,7 @@
  *
  * Input is UTF-8 and untrusted.
  * Errors: a function that returns a status raises TH_MALFORMED with line, column and the text
- * there.
+ * there; TH_FAILED if the system refuses memory.
  */
 #ifndef TH_TEXT_TOKEN_H
 #define TH_TEXT_TOKEN_H
