@@ -2,8 +2,8 @@
  * Memory for an array that may become very long, in a thread that the growth must not delay.
  *
  * A short array is reallocated as it grows. A long array reserves addresses for its greatest size
- * at once. It gets memory as it grows, and pages as they are touched. So nothing is copied: a copy
- * into 50 MB of new pages may take a tenth of a second.
+ * at once, gets memory as it grows, and gets pages as they are touched. So nothing is copied: a
+ * copy into 50 MB of new pages may take a tenth of a second.
  */
 #ifndef TH_LONG_ARRAY_H
 #define TH_LONG_ARRAY_H

@@ -1,9 +1,10 @@
 /*
- * Deferred work, and the worker thread that does it.
+ * Deferred work, and the worker thread that does the work.
  *
- *   1. th_progress_later() pushes the work onto a stack by one exchange. It never waits or
- *      allocates, so any code may call it.
- *   2. The thread that finds the stack empty wakes the worker; the first such thread starts it.
+ *   1. th_progress_later() pushes the work onto a stack by one exchange, and never waits or
+ *      allocates. So any code may call the function.
+ *   2. The thread that finds the stack empty wakes the worker; the first such thread starts the
+ *      worker.
  *   3. The worker takes the whole stack, waits for a grace period, and does the work in the order
  *      of queueing. Work that is queued meanwhile is the next batch: one grace period serves a
  *      batch of any size.

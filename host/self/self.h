@@ -2,7 +2,7 @@
  * The state of the calling thread, in one variable for all rooms: a debugger shows it whole (`print
  * th_self`), and a nested callback saves and restores it by pointers.
  *
- * Owner: a member belongs to the room that its comment names. That room writes the member, and its
+ * Owner: a member belongs to the room that its comment names. The owner writes the member, and its
  * headers define the values. Rooms above may read the member.
  * Thread: only the thread itself reads a member, unless the comment names another thread.
  * Order: the thread's signal handlers may read any member. So an object is complete before a

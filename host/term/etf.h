@@ -7,7 +7,7 @@
  * proportional to the input (compressed terms: to `inflate_limit`). Decoding never makes the
  * process fail.
  *
- * The decoder accepts all terms that OTP's binary_to_term() accepts, with all old tags. It refuses
+ * The decoder accepts all terms that OTP's binary_to_term() accepts, with all old tags, and refuses
  * the terms that binary_to_term() refuses, such as duplicate keys in a map, floats that are not
  * finite, atoms over 255 characters, and creations too large for old tags. Differences: identifiers
  * of "this node" may have any numbers, since its tables had their own sizes; a reference without

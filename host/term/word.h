@@ -23,9 +23,8 @@
  *   bignum         the magnitude: 64-bit limbs, least significant first, the last one not 0. The
  *                  sign is in the subtag. Never a value that fits a small integer.
  *   float          the double
- *   heap binary    size in bits; then the bytes, the last word padded with zeros. Unused low bits
- *   of
- *                  the last byte are 0.
+ *   heap binary    size in bits; then the bytes, the last word padded with zeros. Unused low
+ *                  bits of the last byte are 0.
  *   shared binary  size in bits; address of the first byte; struct th_offheap (2 words);
  *                  struct th_binary *
  *   sub binary     size in bits; address of the first byte; the heap binary that holds it
