@@ -1,4 +1,4 @@
-/* One event on its way to the sessions: what dispatch.c, patterns and messages share. */
+/* One event as it goes to the sessions: shared by dispatch.c, patterns and messages. */
 #ifndef TH_DISPATCH_H
 #define TH_DISPATCH_H
 
@@ -6,24 +6,24 @@
 #include "trace_internal.h"
 
 struct th_dispatch {
-    struct th_delivery delivery; /* to the session at hand; the first member */
+    struct th_delivery delivery; /* to the current session; first member */
     struct th_tracing *tracing;
     struct th_event *event;
-    uint32_t flag;                     /* that lets it pass */
-    th_term tracee;                    /* who acted for seq_trace, which has no tracee */
-    struct th_recorded_tracee *caller; /* at a pattern: the tracee's own; NULL: there is none */
-    bool aside;                        /* an end at a pattern that nobody gets */
-    th_term message[3]; /* what the head of a message's specification is matched with */
+    uint32_t flag;                     /* the flag that lets the event pass */
+    th_term tracee;                    /* the acting process for seq_trace, which has no tracee */
+    struct th_recorded_tracee *caller; /* at a pattern: the tracee's own struct; NULL: none */
+    bool aside;                        /* an end at a pattern that no session gets */
+    th_term message[3];                /* subject for the head of a message's specification */
     /* For an end at a pattern: */
-    const struct th_mfa *function; /* that has ended, or is returned to; NULL: none */
+    const struct th_mfa *function; /* the function that has ended, or is returned to; NULL: none */
     uint64_t waiting;              /* sessions that want the return_to that follows, by index */
     /* Sets of sessions, by index. For a call: */
-    uint64_t offered;  /* `enabled` was called */
-    uint64_t declined; /* it was discarded, or is to be silent */
-    /* For an end, where the call of some sessions was discarded, and that of others not: */
-    uint64_t withheld; /* these may not see it, or it is doubtful whether they may */
-    uint64_t doubtful; /* of these it is not known whether they may see it */
-    uint64_t risked;   /* of the doubtful ones, those that it is sent to */
+    uint64_t offered;  /* sessions whose `enabled` was called */
+    uint64_t declined; /* sessions that discarded the call, or for which it is silent */
+    /* For an end, if some sessions discarded the call and others did not: */
+    uint64_t withheld; /* sessions that must not see the end, or may not: see `doubtful` */
+    uint64_t doubtful; /* sessions for which it is unknown whether they may see the end */
+    uint64_t risked;   /* doubtful sessions that get the end all the same */
     enum th_status status;
 };
 
@@ -36,11 +36,11 @@ static inline void th_trace_dispatch_address(struct th_dispatch *dispatch,
     dispatch->delivery.argv[2] = dispatch->tracee;
 }
 
-/* Offers a send or receive of a process, which is addressed to a session that has a filter for it
- * and traces TRACED for such events. False: there is no filter any more. */
+/* Offers a send or receive of a process to the session of the delivery, which has a filter for it;
+ * TRACED: its flags let the event pass. Returns false if the filter is gone. */
 bool th_trace_message_filter_offer(struct th_dispatch *dispatch, bool traced);
 
-/* --- For sources of deliveries ---------------------------------------------------------------- */
+/* --- Functions of sources of deliveries ------------------------------------------------------- */
 
 static inline struct th_dispatch *th_trace_dispatch_of(const struct th_delivery *delivery)
 {
@@ -49,7 +49,7 @@ static inline struct th_dispatch *th_trace_dispatch_of(const struct th_delivery 
 
 bool th_trace_dispatch_decode(struct th_delivery *delivery);
 
-/* The session's flags of the tracee now. */
+/* Returns the session's flags of the tracee now. */
 uint32_t th_trace_dispatch_flags(const struct th_delivery *delivery);
 
 void th_trace_dispatch_fill(struct th_delivery *delivery, th_env *env, th_term message,
@@ -60,26 +60,26 @@ void th_trace_dispatch_context(const struct th_delivery *delivery,
 
 /* --- Recorded calls and their ends, for the sessions that have patterns ----------------------- */
 
-/* A call meets the breakpoints of its function. */
+/* Lets a call meet the breakpoints of its function. */
 void th_trace_patterns_call(struct th_dispatch *dispatch);
 
-/* The hook of breakpoints for that: hit->context is not NULL. */
+/* Hook of breakpoints for recorded calls: hit->context is not NULL. */
 uint32_t th_trace_patterns_hit(struct th_hit *hit, struct th_bp_session *breakpoints,
                                struct th_shared *spec, uint32_t kind);
 
-/* A return_from, exception_from or return_to: those who asked for it are told. */
+/* Delivers a return_from, exception_from or return_to to the sessions that requested it. */
 void th_trace_patterns_return(struct th_dispatch *dispatch);
 
-/* A process is scheduled in or out, or exits: its time goes on or stops. */
+/* Stops or continues the time of a process that is scheduled out or exits, or is scheduled in. */
 void th_trace_patterns_run(struct th_tracing *tracing, struct th_event *event);
 
-/* A process is born: nobody called what it calls first. */
+/* Notes the birth of a process: its first call has no caller. */
 void th_trace_patterns_spawned(struct th_tracing *tracing, th_term id);
 
-/* The call or end of one happened, and nobody gets it. */
+/* Follows a call or an end that no session gets. */
 void th_trace_patterns_skip(struct th_tracing *tracing, struct th_event *event);
 
-/* What SESSION traces of the tracee now. */
+/* Returns the flags that SESSION has for the tracee now. */
 static inline uint32_t th_trace_pattern_flags(const struct th_dispatch *dispatch,
                                               const struct th_session *session)
 {
@@ -87,8 +87,8 @@ static inline uint32_t th_trace_pattern_flags(const struct th_dispatch *dispatch
                                      session);
 }
 
-/* Meta trace has time stamps, whatever the tracee's flags; where the session takes a recording as
- * it is, those that are there. */
+/* Returns the flags of a meta trace, whatever the tracee's flags: a time stamp, or what is recorded
+ * if the session takes the recording as it is. */
 static inline uint32_t th_trace_pattern_meta_flags(const struct th_session *session)
 {
     return atomic_load_explicit(&session->flags, memory_order_relaxed) & TH_FLAG_AS_RECORDED

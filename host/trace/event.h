@@ -1,9 +1,8 @@
 /*
- * Events: what happened to a tracee, live or recorded.
+ * Trace events of a tracee, live or recorded.
  *
- * An event begins with what costs nothing: its kind, tag and tracee. All else is made on demand by
- * the source that the event comes from, through `source`: nothing of it is built before a tracer
- * has said that it wants it.
+ * An event begins with the members that cost nothing: kind, tag and tracee. `source` makes all
+ * others on demand: nothing is built before a tracer has answered that it wants the event.
  *
  * The terms stand as in the trace tuple that a BEAM sends:
  *   {trace | trace_ts, Tracee, Tag, Term [, Extra] [, MatchSpecResult] [, SchedulerId] [, Time]}
@@ -34,10 +33,10 @@ enum th_time_kind {
     TH_TIME_STRICT_MONOTONIC /* {nanoseconds, unique integer} */
 };
 
-/* Times of different clocks cannot be compared. */
+/* Clocks. Times of different clocks cannot be compared. */
 enum th_time_clock { TH_CLOCK_SYSTEM, TH_CLOCK_CPU, TH_CLOCK_MONOTONIC, TH_CLOCKS };
 
-/* KIND is not TH_TIME_NONE. */
+/* Returns the clock of KIND, which is not TH_TIME_NONE. */
 static inline enum th_time_clock th_trace_time_clock(enum th_time_kind kind)
 {
     return kind == TH_TIME_TIMESTAMP ? TH_CLOCK_SYSTEM
@@ -47,8 +46,8 @@ static inline enum th_time_clock th_trace_time_clock(enum th_time_kind kind)
 
 struct th_event_time {
     enum th_time_kind kind;
-    int64_t ns;     /* nanoseconds of that clock */
-    int64_t unique; /* TH_TIME_STRICT_MONOTONIC */
+    int64_t ns;     /* nanoseconds of the kind's clock */
+    int64_t unique; /* for TH_TIME_STRICT_MONOTONIC */
 };
 
 struct th_mfa {
@@ -58,8 +57,8 @@ struct th_mfa {
 
 struct th_caller {
     enum th_caller_kind {
-        TH_CALLER_UNKNOWN,   /* the recording does not tell; Erlang code gets `undefined` */
-        TH_CALLER_UNDEFINED, /* nobody: the process was started with this function */
+        TH_CALLER_UNKNOWN,   /* no record names the caller; Erlang code gets `undefined` */
+        TH_CALLER_UNDEFINED, /* no caller: the process was started with this function */
         TH_CALLER_FUNCTION
     } kind;
     struct th_mfa function;
@@ -67,7 +66,7 @@ struct th_caller {
 
 enum { TH_FUNCTION_ARITY_MAX = 255 };
 
-/* Appends "m:f/1": for programs, and in the encoding of people (text.h). */
+/* Append "m:f/1": _print() for programs, _show() in the encoding of users (term/text.h). */
 void th_trace_function_print(struct th_buffer *out, const struct th_mfa *function);
 void th_trace_function_show(struct th_buffer *out, const struct th_mfa *function);
 
@@ -76,59 +75,59 @@ enum th_fact { TH_UNKNOWN, TH_NO, TH_YES };
 struct th_event;
 struct th_tracee;
 
-/* What a source can tell of its event. Each may be called at any time while the event is the
- * source's latest; terms are built in ENV and stay valid with it. TH_MALFORMED if the record's
- * content is damaged. */
+/* Operations of a source on its latest event. Terms are built in ENV and stay valid as long as ENV.
+ * Errors: TH_MALFORMED if the record's content is damaged. */
 struct th_event_source {
-    /* Fills term, extra, match_spec_result, scheduler_id, callers, for seq_trace label and info (as
-     * term). */
+    /* Fills term, extra, match_spec_result, scheduler_id and callers; for seq_trace label and info
+     * (as term). */
     enum th_status (*decode)(struct th_event *event, th_env *env);
     /* Fills time. */
     enum th_status (*time)(struct th_event *event);
-    /* Of a call, return or exception: module and function (atoms) and arity; TH_MALFORMED if the
-     * event has none. */
+    /* Returns module and function (atoms) and arity of a call, return or exception. Errors:
+     * TH_MALFORMED if the event has no function. */
     enum th_status (*function)(struct th_event *event, struct th_mfa *function);
-    /* Of seq_trace: who sent, received or printed, which is what `enabled` gets; TH_NONE if the
-     * event does not tell. */
+    /* Returns the process of a seq_trace event that sent, received or printed, as `enabled` gets
+     * it; TH_NONE if the event does not name one. */
     th_term (*actor)(struct th_event *event);
-    /* The whole record as the tuple it was, {drop, N} for drops. Of a recording, an event that is
-     * sound and not decoded yet is decoded into ENV on the way. */
+    /* Returns the whole record as its original tuple, {drop, N} for drops. For a sound event of a
+     * recording that is not decoded yet, also decodes the event into ENV. */
     enum th_status (*whole)(struct th_event *event, th_env *env, th_term *tuple);
 };
 
 struct th_event {
     enum th_event_kind kind;
     enum th_tracer_tag tag;
-    enum th_fact external, tail; /* of a call, where the recording knows it */
+    enum th_fact external, tail; /* of a call, if the recording has it */
     bool decoded;                /* the terms below are filled */
-    bool timed;                  /* time is filled; a reader fills it in of the stream's first
-                                    record by each clock */
-    bool callers_told;           /* the recording has the callers of a call */
+    bool timed;                  /* time is filled; readers fill it for the stream's first record
+                                    of each clock */
+    bool callers_told;           /* the record has the callers of a call */
     th_term tracee;              /* a pid or port; TH_NONE for seq_trace, drop, other */
     uint64_t number;             /* of the record in its stream, from 1 */
     uint64_t position;           /* of the record's first byte in its file, from 0 */
     uint64_t dropped;
-    uint32_t tuple_size; /* elements of the tuple that it is or would be; 0 of other */
+    uint32_t tuple_size; /* elements of the original tuple; 0 for TH_EVENT_OTHER */
     const struct th_event_source *source;
     void *reader; /* the source's own */
-    /* Whose event it is, if it happens in this host now (live.h); NULL: it is recorded. */
+    /* The tracee, if the event happens in this host now (live/live.h); NULL: a recorded event. */
     struct th_tracee *live;
 
-    /* Filled by th_trace_event_decode(); TH_NONE where there is none. */
+    /* Filled by th_trace_event_decode(); TH_NONE: absent. */
     th_term term;
     th_term extra;
     th_term match_spec_result;
     th_term scheduler_id;
-    th_term label; /* seq_trace */
-    /* Of a call, if `callers_told`: a list of {M, F, Arity, Location}, who called first, at most
-     * TH_EXECUTION_CALLERS; its end is `undefined` where the next one is not known. */
+    th_term label; /* of seq_trace */
+    /* If `callers_told`, the callers of a call: a list of {M, F, Arity, Location}, the nearest
+     * caller first, at most TH_EXECUTION_CALLERS; its tail is `undefined` if the next caller is
+     * unknown. */
     th_term callers;
 
     struct th_event_time time;
 };
 
-/* Decodes once: further calls cost nothing. After the first, ENV must stay until the event is done
- * with. */
+/* Decodes EVENT at the first call; further calls cost nothing. ENV of the first call must stay
+ * until the event is over. */
 static inline enum th_status th_trace_event_decode(struct th_event *event, th_env *env)
 {
     return event->decoded ? TH_OK : event->source->decode(event, env);
@@ -140,20 +139,20 @@ static inline enum th_status th_trace_event_time(struct th_event *event)
 }
 
 /*
- * The fields of a trace tuple, and the tuple of fields. Where a tuple's optional fields are
- * ambiguous (one integer that may be a match specification's result or a scheduler's number)
- * SCHEDULER_ID decides for a call, send or receive; other tags never have a match specification's
- * result. th_trace_event_from_tuple() leaves number, position, source, reader and live alone; a
- * tuple {drop, N} gives TH_EVENT_DROP. If TUPLE is no trace message it returns TH_MALFORMED, and
- * the event is a TH_EVENT_OTHER with TUPLE as its term.
+ * Convert between a trace tuple and the fields of an event. A single optional integer may be the
+ * result of a match specification or the number of a scheduler: for a call, send or receive
+ * SCHEDULER_ID decides; other tags never have a result. th_trace_event_from_tuple() leaves number,
+ * position, source, reader and live unchanged; a tuple {drop, N} gives TH_EVENT_DROP.
+ * Errors: TH_MALFORMED if TUPLE is no trace message; EVENT is a TH_EVENT_OTHER with TUPLE as its
+ * term then.
  */
 enum th_status th_trace_event_from_tuple(struct th_event *event, th_term tuple, bool scheduler_id);
 th_term th_trace_event_to_tuple(const struct th_event *event, th_env *env);
 
 /*
- * The term of a time (TH_NONE for TH_TIME_NONE), and back; false if T has no such shape. Both kinds
- * of clock have the same shape: with Mega = 0 it is CPU time, as no recording is from 1970. What is
- * below a microsecond is lost in it.
+ * Convert between a time and its term (TH_NONE for TH_TIME_NONE), or the numbers of its tuple;
+ * false if T is no time. System and CPU time have the same shape: Mega = 0 means CPU time, as no
+ * recording is from 1970. This shape drops all below a microsecond.
  */
 th_term th_trace_event_time_term(const struct th_event_time *time, th_env *env);
 bool th_trace_event_time_from_term(th_term t, struct th_event_time *time);
@@ -161,9 +160,9 @@ bool th_trace_event_time_from_clock(int64_t mega, int64_t s, int64_t us,
                                     struct th_event_time *time);
 
 /*
- * For sources of events: empties all but number, position, source, reader and live. Member by
- * member, as compilers clear a struct of this size with a string instruction that takes longer than
- * all else that a skipped event needs.
+ * Clears all members but number, position, source, reader and live, for sources of events. Member
+ * by member, as compilers clear a struct of this size with a string instruction that takes longer
+ * than all else that a skipped event needs.
  */
 static inline void th_trace_event_begin(struct th_event *event, enum th_event_kind kind)
 {
@@ -189,17 +188,18 @@ static inline void th_trace_event_begin(struct th_event *event, enum th_event_ki
 }
 
 /*
- * For sources of events: tells apart the one or two elements (SECOND may be TH_NONE) that stand
- * between Term or Extra and the time. TH_MALFORMED if there can be none such.
+ * Assigns the one or two elements (SECOND may be TH_NONE) between Term or Extra and the time to
+ * match_spec_result and scheduler_id, for sources of events. Errors: TH_MALFORMED if the tag cannot
+ * have them.
  */
 enum th_status th_trace_event_take_optional(struct th_event *event, th_term first, th_term second,
                                             bool scheduler_id);
 
-/* The function that T is: {M, F, Arity} or {M, F, Args}; false if it is none. */
+/* Reads a function {M, F, Arity} or {M, F, Args}; false if T is neither. */
 bool th_trace_event_function_from_term(th_term t, struct th_mfa *function);
 
-/* Who acted, of a seq_trace event's info: {send | 'receive' | print, {Previous, Current}, From, To,
- * Message}; TH_NONE if INFO is no such thing. */
+/* Returns the acting process of a seq_trace event's INFO: From of {send | print, {Previous,
+ * Current}, From, To, Message}, To of {'receive', ...}; TH_NONE if INFO has another shape. */
 th_term th_trace_event_actor_from_info(th_term info);
 
 /* True if the term of an event with this tag is a function. */

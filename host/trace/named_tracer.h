@@ -1,5 +1,5 @@
 /*
- * Tracers as people name them: from text to a loaded library and a state.
+ * Tracers from text that users write: name, state, library; and the lock around sessions.
  */
 #ifndef TH_NAMED_TRACER_H
 #define TH_NAMED_TRACER_H
@@ -23,39 +23,40 @@ struct th_named_tracer {
 };
 
 /*
- * Reads NAME, NAME=ERLANG_TERM or NAME,key=value,...; the first of = and , decides. The state is
- * the term; the map of the keys; without either the empty map. `console` anywhere in it, but in a
- * key of a map, is the pid of the console. TH_USAGE with the cause; there is nothing to free then.
+ * Reads NAME, NAME=ERLANG_TERM or NAME,key=value,...; the first `=` or `,` decides. The state is
+ * the term, or the map of the keys, or the empty map. The atom `console` in the state, except in a
+ * key of a map, becomes the pid of the console.
+ * Errors: TH_USAGE with the cause; nothing is to be freed then.
  */
 enum th_status th_trace_named_tracer_parse(const char *text, struct th_named_tracer *tracer);
 void th_trace_named_tracer_free(struct th_named_tracer *tracer);
 
-/* The two forms of states alone, made in ENV: an Erlang term; key=value,..., where values are
- * integers, true and false, else binaries. TH_USAGE with the cause. */
+/* Read a state alone, made in ENV: _state_ an Erlang term, _settings_ key=value,..., with values
+ * that are integers, true or false, else binaries. Errors: TH_USAGE with the cause. */
 enum th_status th_trace_tracer_state_parse(th_env *env, const char *text, th_term *state);
 enum th_status th_trace_tracer_settings_parse(th_env *env, const char *text, th_term *state);
 
-/* Reads a state that is no plain term, made in ENV. TH_USAGE with the cause. Set before states are
- * read by the room that has expressions; NULL: states are plain terms. */
+/* Reads a state that is no plain term, made in ENV; NULL: all states are plain terms. Installed,
+ * before any state is read, by the room that has expressions. Errors: TH_USAGE with the cause. */
 extern enum th_status (*th_tracer_state_evaluate)(th_env *env, const char *text, th_term *state);
 
 /*
- * A lock around sessions, which is let go of while libraries are opened, loaded, upgraded and
- * unloaded, while a tracer is asked for its trace_status, and while thread progress is waited for:
- * what their code does may take any time. NULL: there is none.
+ * Lock around sessions. A thread leaves the lock while it opens, loads, upgrades and unloads
+ * libraries, while it asks a tracer for its trace_status, and while it waits for a grace period:
+ * library code may take any time. NULL: no lock.
  *
- * What trace/ does so is done without the lock that the calling thread has:
- * th_trace_session_create(), _attach(), _function(), _meta_function(), _replace() and _destroy(),
- * and th_trace_go(). Then another thread may have destroyed the session: where it was needed, they
- * fail.
+ * The functions of trace/ that leave the lock of the calling thread for such a time:
+ * th_trace_session_create(), _attach(), _function(), _meta_function(), _replace(), _destroy(), and
+ * th_trace_go(). Another thread may destroy the session then; a function that still needs the
+ * session fails.
  */
 struct th_tracer_lock {
     pthread_mutex_t mutex;
     _Atomic unsigned
-        away; /* threads that have let go of it for that; relaxed, a number in itself */
+        away; /* threads that have left the lock for such a time; relaxed, a number in itself */
 };
 
-/* The calling thread takes it; has taken it by other means; lets go of it at its end. */
+/* Locks; notes that the calling thread has locked `mutex` itself; unlocks at the end. */
 void th_trace_tracer_lock_take(struct th_tracer_lock *lock);
 void th_trace_tracer_lock_taken(struct th_tracer_lock *lock);
 void th_trace_tracer_lock_drop(struct th_tracer_lock *lock);
@@ -63,38 +64,41 @@ void th_trace_tracer_lock_drop(struct th_tracer_lock *lock);
 void th_trace_tracer_lock_leave(struct th_tracer_lock *lock);
 void th_trace_tracer_lock_return(struct th_tracer_lock *lock);
 
-/* Finds, opens, checks and loads the tracer NAME. The caller is a user of the library. Its remarks
- * are warnings. */
+/* Finds, opens, checks and loads the tracer NAME, and logs the library's remarks as warnings.
+ * Owner: the caller is a user of the library. */
 enum th_status th_trace_tracer_load(const struct th_search *search, const char *name,
                                     struct th_library **library);
 
-/* th_trace_session_replace() by the tracer of TEXT, which is as th_trace_named_tracer_parse() has
- * it; without a state in it, the state stays. If the session has the tracer of that very file, it
- * gets a new instance of it, by upgrade() as with new code. The caller has LOCK; others may do
- * anything with the session meanwhile: TH_FAILED, if it is gone or has another tracer then. */
+/* Replaces SESSION's tracer, as th_trace_session_replace(), by that of TEXT, in the syntax of
+ * th_trace_named_tracer_parse(). If TEXT has no state, the present state stays. If TEXT names the
+ * file of the present tracer, a new instance of the file is loaded, by upgrade() as for new code.
+ * Thread: the caller has LOCK, and others may use the session meanwhile.
+ * Errors: also TH_FAILED if the session has ended or got another tracer meanwhile. */
 enum th_status th_trace_tracer_replace(struct th_session *session, const struct th_search *search,
                                        const char *text, struct th_tracer_lock *lock);
 
-/* th_trace_tracer_load() of the tracer of TEXT, without warnings: so that what loads it later calls
- * no code of it. Its state, an expression perhaps, is not evaluated. Nothing, and *LIBRARY NULL, if
- * TEXT has no name: th_trace_named_tracer_parse() reports that. */
+/* Loads the tracer of TEXT without warnings, so that a later load calls no code of it; does not
+ * evaluate its state. Returns TH_OK with *LIBRARY NULL if TEXT has no name, which
+ * th_trace_named_tracer_parse() reports. */
 enum th_status th_trace_tracer_preload(const struct th_search *search, const char *text,
                                        struct th_library **library);
 
-/* There is another file where the session's tracer was found, or it was written to. */
+/* True if another file is now where the session's tracer was found, or the file was written to. */
 bool th_trace_tracer_is_outdated(const struct th_session *session);
 
-/* th_trace_tracer_replace() by what is there now. Name and state stay. */
+/* Replaces the session's tracer by the file that is there now. Name and state stay. */
 enum th_status th_trace_tracer_renew(struct th_session *session, struct th_tracer_lock *lock);
 
 /*
- * Settings that tracers declare (th_tracer_settings of erl_tracer.h), and what is given for them.
+ * Settings that tracers declare (th_tracer_settings of erl_tracer.h), and the values that users
+ * give.
  */
 
-/* A word for what a value may be: "a number", "table, json or csv". To be freed by th_free(). */
+/* Describes the values of SETTING: "a number", "table, json or csv". Owner: the caller frees the
+ * text with th_free(). */
 char *th_trace_setting_values(const struct th_tracer_setting *setting);
 
-/* Appends the words that SETTING may be. */
+/* Appends the words that SETTING accepts. */
 void th_trace_setting_words(const struct th_tracer_setting *setting, struct th_names *words);
 
 #endif

@@ -1,28 +1,29 @@
 /*
- * Sessions: a tracer at work, with its state; and the one path that every event takes to them.
+ * Sessions (a tracer with a state, flags and patterns), and the function that takes each event to
+ * them.
  *
  *   struct th_tracing *tracing = th_trace_create();
  *   th_trace_session_create(tracing, &setup, &session);        for each tracer
- *   th_trace_session_trace(session, TH_PROCESSES_ALL, true, flags);    whom it traces: tracees.h
+ *   th_trace_session_trace(session, TH_PROCESSES_ALL, true, flags);    the tracees: tracees.h
  *   th_trace_new_world(tracing);                       before each stream but the first
  *   th_trace(tracing, &event);                           for each event
  *   th_trace_session_replace(session, &other);                 at any time
  *   th_trace_session_destroy(session);                         at any time
  *   th_trace_free(tracing);                            unloads the tracers
  *
- * They are OTP 27's (module `trace`). A tracing belongs to one thread, until that shares it
- * (th_trace_share()): then any thread may call what changes sessions and asks about them, two at
- * once, too, as long as nobody uses a session that another destroys; what happens in this host is
- * traced as it happens (live.h); and a recording may still be replayed, by one thread, to which
- * the world and the calls of the recording belong. All may be called from callbacks: what then
- * changes, changes from the next event on.
+ * For each session that traces the event's tracee with a flag that lets the event pass,
+ * `enabled_X(Tag, State, Tracee)` is called. If it answers `trace`, the terms are decoded (once for
+ * all sessions) and `trace_X(Tag, State, Tracee, Term, Opts)` is called, in an environment of its
+ * own. return_from, exception_from and return_to have no `enabled`: an end is held back if its call
+ * was discarded or silent. A discarded event allocates nothing. A seq_trace event has no tracee and
+ * goes to all sessions.
  *
- * For each session that traces the event's tracee with a flag that lets the event pass:
- * `enabled_X(Tag, State, Tracee)`; if it answers `trace`, the terms are decoded (once for all
- * sessions) and `trace_X(Tag, State, Tracee, Term, Opts)` is called, in an environment of its own.
- * return_from, exception_from and return_to have no `enabled`; they are held back if the call that
- * they belong to was discarded, or was made in silence. Nothing is allocated for a discarded event.
- * seq_trace events, which have no tracee, go to all sessions.
+ * Thread: a tracing belongs to one thread until th_trace_share(). Then any thread may change and
+ * query sessions, several threads at once, too, as long as no thread uses a session that another
+ * one destroys; events of this host are traced as they happen (live/live.h); and one thread may
+ * replay a recording, whose world and calls belong to that thread. Callbacks may call all functions
+ * below; a change applies from the next event on.
+ * Source: OTP 27, module `trace`.
  */
 #ifndef TH_SESSION_H
 #define TH_SESSION_H
@@ -34,194 +35,211 @@ struct th_event;
 struct th_tracing;
 struct th_session;
 
-enum { TH_SESSIONS_LIMIT = 64 /* at a time: sets of sessions are 64 bits */ };
+enum { TH_SESSIONS_LIMIT = 64 /* at a time: a set of sessions is a 64-bit word */ };
 
 struct th_session_setup {
     const char *name; /* of the tracer, as the user gave it */
-    /* Loaded, a tracer; the session takes over the caller's share. NULL: there is no tracer, and
-     * the session is for what its breakpoints count (pattern.h); it wants no event. */
+    /* A loaded tracer; the session takes over the caller's reference. NULL: no tracer and no
+     * events, the session only serves the counts of its breakpoints (pattern.h). */
     struct th_library *library;
     th_term state;     /* copied */
     uint32_t flags;    /* enum th_flag; for th_trace_session_attach() alone */
-    const char *title; /* the session's own name; NULL: it has none */
+    const char *title; /* the session's own name; NULL: none */
 };
 
-/* What became of a session's events. */
+/* Counts of a session's events and callbacks. */
 struct th_session_counts {
-    uint64_t enabled;   /* callbacks of the enabled family, trace_status left out */
+    uint64_t enabled;   /* callbacks of the enabled family, without trace_status */
     uint64_t traced;    /* callbacks of the trace family */
-    uint64_t discarded; /* events that enabled did not want */
-    uint64_t silenced;  /* calls that enabled wanted, of tracees with the flag silent */
+    uint64_t discarded; /* events that `enabled` discarded */
+    uint64_t silenced;  /* calls that `enabled` wanted, of tracees with the flag silent */
     uint64_t untraced;  /* returns held back, as their call was discarded or silent */
-    uint64_t
-        filtered;     /* events that the flags held back; of live ones, those that somebody wants */
-    uint64_t removed; /* tracees that `remove`, or what is taken for it, cost the session */
-    uint64_t kept;    /* answers `remove` for a tag where it only discards */
-    uint64_t refused; /* messages and port commands to the tracee */
-    uint64_t status;  /* callbacks for trace_status */
+    uint64_t filtered;  /* held back by flags; live events: if some session wants them */
+    uint64_t removed;   /* tracees that the session lost by `remove` or another wrong answer */
+    uint64_t kept;      /* answers `remove` to a tag for which they only discard */
+    uint64_t refused;   /* refused messages and port commands to the tracee */
+    uint64_t status;    /* callbacks for trace_status */
 };
 
 struct th_tracing *th_trace_create(void);
 void th_trace_free(struct th_tracing *tracing);
 
 /*
- * Other threads may use it from now on. By the thread that has it, outside of events, before the
- * first of these. An event is a read section then, replayed ones as well, which costs these 2 ns;
- * sessions that callbacks destroy are buried, and libraries closed, by th_progress_later().
+ * Lets other threads use TRACING from now on. An event is a reader section then, which costs a
+ * replayed event 2 ns more; th_progress_later() frees sessions that callbacks destroy, and closes
+ * libraries.
+ * Thread: the one that owns TRACING, outside of events.
+ * Order: before another thread uses TRACING.
  */
 void th_trace_share(struct th_tracing *tracing);
 bool th_trace_is_shared(const struct th_tracing *tracing);
 
-/* No recording will be replayed in it: only functions that this host has are there for patterns.
- * (Of a recording, one that is named counts as there before it is met.) As th_trace_share(), for
- * which thread and when. */
+/* Declares that no recording will be replayed in TRACING: patterns find functions of this host
+ * alone. (Otherwise a recorded function exists as soon as a pattern names it, before its first
+ * call.)
+ * Thread: as th_trace_share(). */
 void th_trace_replay_nothing(struct th_tracing *tracing);
 
-/* CHECK(CONTEXT, PATH) is called for each file that the settings of a tracer that is attached from
- * now on have it write, before it is opened; any status but TH_OK, which CHECK raises, refuses the
- * tracer. Before th_trace_share(). Thread: CHECK is called by whoever attaches. */
+/* Installs CHECK(CONTEXT, PATH), which is called for each file that the settings of a tracer name
+ * as output, before the file is opened. If CHECK raises an error, the tracer is refused with its
+ * status.
+ * Thread: the attaching thread calls CHECK.
+ * Order: before th_trace_share(); applies to tracers that are attached later. */
 void th_trace_check_outputs(struct th_tracing *tracing,
                             enum th_status (*check)(void *context, const char *path),
                             void *context);
 
-/* Callbacks for recorded events read real clocks from now on, not the records' own time. */
+/* Lets callbacks for recorded events read real clocks, not the records' own time. */
 void th_trace_use_wall_clock(struct th_tracing *tracing);
 
-/* Begins the next stream: forgets all processes, ports, names and calls. Sessions stay, with what
- * tracees.h says. The calling thread is the one that replays from now on. */
+/* Begins the next stream: forgets all processes, ports, names and calls. Sessions stay, with the
+ * settings that tracees.h describes. The calling thread is the replaying one from now on. */
 void th_trace_new_world(struct th_tracing *tracing);
 
 /*
- * Asks enabled(trace_status, State, undefined). TH_FAILED if the answer is `remove`, TH_USAGE if
- * there are too many sessions: then the library is released and nothing else changes.
+ * Creates a session and asks its tracer enabled(trace_status, State, undefined).
+ * Owner: on an error the library is released, and nothing else changes.
+ * Errors: TH_FAILED if the tracer answers `remove` or reports a failure; TH_USAGE if there are too
+ * many sessions; those of th_trace_outputs_check() (tracing.h).
  */
 enum th_status th_trace_session_create(struct th_tracing *tracing,
                                        const struct th_session_setup *setup,
                                        struct th_session **session);
 
-/* The same; and whatever the recording shows is traced with setup->flags: who is spawned in it
- * inherits them, as if its recorder had traced with set_on_spawn. */
+/* As th_trace_session_create(), and traces all that the recording shows with setup->flags. A
+ * process that is spawned in the recording inherits the flags, as if the recorder had traced with
+ * set_on_spawn. */
 enum th_status th_trace_session_attach(struct th_tracing *tracing,
                                        const struct th_session_setup *setup,
                                        struct th_session **session);
 
 /*
- * Whether what sessions are for can begin is not known yet: tracers that the calling thread
- * attaches between hold and go, and that ask for it (th_attach_pending()), touch nothing that they
- * could not leave as it was. th_trace_go() asks these for their trace_status again.
+ * Begin and end a time in which it is not yet known whether the purpose of new sessions can be
+ * fulfilled. A tracer that the calling thread attaches between hold and go may ask for this state
+ * (th_attach_pending()), and then touches nothing that it could not restore. th_trace_go() asks
+ * such tracers for their trace_status again.
  *
- * th_trace_hold(): false if the thread holds already, and will go on later.
+ * th_trace_hold() returns false if the thread holds already; the caller does not call th_trace_go()
+ * then.
  */
 bool th_trace_hold(void);
 void th_trace_go(struct th_tracing *tracing);
 
 /*
- * Ends a session with all its settings. Outside of callbacks: when it returns, the library has lost
- * this user, and nothing of the session is called any more; if the tracing is shared, it has waited
- * for thread progress. In a callback of any session: the session is clearing; nothing of it is
- * called after the callback at hand (and what others are in), and it is dead after the event, or,
- * if shared, soon after. SESSION is not to be used any more.
+ * Ends SESSION with all its settings.
+ *
+ * If the thread may wait (outside of callbacks), on return the library has lost this user, and no
+ * callback of the session runs any more; in a shared tracing the call waits for a grace period. In
+ * a callback of any session SESSION becomes `clearing`: no callback of it begins after the current
+ * one (and those that other threads are in), and it is dead after the event or, in a shared
+ * tracing, soon after.
+ * Owner: the caller must not use SESSION any more.
  */
 void th_trace_session_destroy(struct th_session *session);
 
 /*
- * Replaces a session's tracer: setup->library with setup->state (TH_NONE: the state that it has)
- * under setup->name; flags and title are not looked at. Flags, patterns and what
- * th_trace_session_counts() and the breakpoints have counted stay; what a tracer has counted itself
- * is upgrade()'s to keep.
+ * Replaces a session's tracer by setup->library with setup->state (TH_NONE: the present state)
+ * under setup->name; setup's flags and title are ignored. Flags, patterns, and the counts of
+ * th_trace_session_counts() and of breakpoints stay; upgrade() has to keep the tracer's own counts.
  *
- * The library is open, and need not be loaded. If it is not, its upgrade() is called with the
- * private data of the old one, where both are of one module and it has upgrade(), else its load().
- * Meanwhile, and a little longer, other threads may be in callbacks of the old one. Then the new
- * one is asked for its trace_status. After that, each event goes to just one of them, `enabled` and
- * what follows of it; those that begin once this has returned go to the new one, calls that end
- * then as well. The old one's library loses this user after its last callback: outside of callbacks
- * when this returns, having waited for thread progress if the tracing is shared; in a callback of
- * any session after the event at hand, or, if shared, soon after.
+ * The library must be open. If it is not loaded, its upgrade() is called with the private data of
+ * the old library, if both have the same module name and it has upgrade(); else its load(). Until a
+ * little after that, other threads may be in callbacks of the old tracer. Then the new tracer is
+ * asked for its trace_status. Each event is handled by one tracer, `enabled` and all later
+ * callbacks: an event that begins after the return goes to the new tracer, and so does the end of a
+ * call that ends then. The old library loses this user after its last callback: before the return,
+ * if the thread may wait (in a shared tracing after a grace period); in a callback of any session
+ * after the current event or, if shared, soon after.
  *
- * Other sessions, and meta breakpoints that have a tracer of their own, stay with the library that
- * they have, be it the one that is replaced here; but see th_library_load() for what upgrade()
- * takes over.
+ * Other sessions, and meta breakpoints with a tracer of their own, keep their library, even if it
+ * is the replaced one; but see th_library_load() for the data that upgrade() takes over.
  *
- * The library is the session's, whatever comes of it. If this fails, it is released, and the old
- * one stays: TH_REFUSED as th_library_check_tracer() and th_library_load(); TH_USAGE if it has no
- * upgrade() and would write the old one's file, or as th_trace_session_create(); TH_FAILED if it
- * answers `remove`, if the session was detached, or if it ended or got another library meanwhile.
- * One that has upgraded and answers `remove` keeps what it took. As all that loads libraries, by
- * one thread at a time.
+ * Owner: the session takes over the caller's reference to the library, and on an error releases it
+ * and keeps the old tracer. A tracer that has upgraded and then answers `remove` keeps the data
+ * that it took over.
+ * Thread: one thread at a time, as for each function that loads libraries.
+ * Errors: TH_REFUSED as th_library_check_tracer() and th_library_load(); TH_USAGE if the session
+ * has no tracer, if the new tracer cannot take over the file of the old one as it has no upgrade(),
+ * or as th_trace_session_create(); TH_FAILED if the new tracer answers `remove`, or if the session
+ * was detached, ended or got another library meanwhile.
  */
 enum th_status th_trace_session_replace(struct th_session *session,
                                         const struct th_session_setup *setup);
 
-/* Names a session weakly: the id of one that is dead never names a later one. */
+/* Weak reference to a session: the id of a dead session never names a later one. */
 typedef uint64_t th_session_id;
 enum th_session_state { TH_SESSION_ALIVE, TH_SESSION_CLEARING, TH_SESSION_DEAD };
 
 th_session_id th_trace_session_id_of(const struct th_session *session);
 enum th_session_state th_trace_session_state(struct th_tracing *tracing, th_session_id id);
 
-/* The session; NULL unless it is alive. In an event, or where nobody destroys it meanwhile. */
+/* Finds the session of ID; NULL unless it is alive. In an event, or while no thread can destroy the
+ * session. */
 struct th_session *th_trace_session_find(const struct th_tracing *tracing, th_session_id id);
 
 /*
- * Takes one event along: a recorded one by the thread that replays, a live one (event->live) by the
- * thread that runs its tracee. TH_END if no session is attached any more. TH_MALFORMED if a tracer
- * wanted terms that are damaged: then nobody got it, and the chain says why.
+ * Takes EVENT to the sessions.
+ * Thread: the replaying one for a recorded event, the one that runs the tracee for a live event
+ * (event->live is not NULL).
+ * Errors: TH_END if no session is attached any more. TH_MALFORMED, with the cause, if the tracee
+ * cannot have such an event, the record of a call or an end names no function, or terms that a
+ * tracer wanted are damaged; no session gets an event with damaged terms.
  */
 enum th_status th_trace(struct th_tracing *tracing, struct th_event *event);
 
-/* The event has happened, but nobody gets it: what follows from it for later ones. */
+/* Applies the effects of EVENT on later events, without delivering EVENT: stacks of calls,
+ * inheritance, lost events. */
 void th_trace_skip(struct th_tracing *tracing, struct th_event *event);
 
-/* ID has ended: sessions whose state it is are asked for their trace_status. Call it after
- * th_trace() of the exit. */
+/* Asks the sessions whose state is ID, a process or port that has ended, for their trace_status.
+ * Order: after th_trace() of the exit. */
 void th_trace_ended(struct th_tracing *tracing, th_term id);
 
 /*
- * Calls DONE(CONTEXT) when the tracers have had every event of TRACEE up to now (TH_NONE: of all
- * tracees). While one thread does all, this is at once, or, in a callback, after the event at hand;
- * if the tracing is shared, by th_progress_later().
+ * Calls DONE(CONTEXT) when the tracers have got every event of TRACEE up to now (TH_NONE: of all
+ * tracees). In an unshared tracing this is at once or, in a callback, after the current event; in a
+ * shared one th_progress_later() calls DONE.
  */
 void th_trace_delivered(struct th_tracing *tracing, th_term tracee, void (*done)(void *context),
                         void *context);
 
-/* Asks a session for its trace_status; one that answers `remove` is detached from all tracees. True
- * while attached. Not asked in a callback. */
+/* Asks the tracer of SESSION for its trace_status, except in a callback. The answer `remove`
+ * detaches the session from all tracees. Returns true while the session is attached. */
 bool th_trace_session_status(struct th_session *session);
 
-/* False once its tracer has answered `remove` to a trace_status of its own, or has reported a
- * failure (th_tracer_failed()) in one of its callbacks. */
+/* False once the session's tracer has answered `remove` to a trace_status of the session, or has
+ * reported a failure (th_tracer_failed()) in one of its callbacks. */
 bool th_trace_session_attached(const struct th_session *session);
 
-/* Its tracer has reported a failure. */
+/* True if the session's tracer has reported a failure. */
 bool th_trace_session_failed(const struct th_session *session);
 
-/* The first such failure, "tracer 'jsonl' failed: ...", to be freed by th_free(); NULL: there was
- * none. */
+/* Returns the first such failure, "tracer 'jsonl' failed: ..."; NULL: none.
+ * Owner: the caller frees the text with th_free(). */
 char *th_trace_session_failure(const struct th_session *session);
 
 bool th_trace_session_has_tracer(const struct th_session *session);
 
 struct th_tracing *th_trace_session_tracing(const struct th_session *session);
 
-/* All three are the tracer's, good until that is replaced. */
+/* Name, state and library of the session's tracer, valid until the tracer is replaced. */
 const char *th_trace_session_name(const struct th_session *session);
 th_term th_trace_session_state_term(const struct th_session *session);
 struct th_library *th_trace_session_library(const struct th_session *session);
 
-const char *th_trace_session_title(const struct th_session *session); /* NULL: it has none */
+const char *th_trace_session_title(const struct th_session *session); /* NULL: none */
 struct th_session_counts th_trace_session_counts(const struct th_session *session);
 
-/* The sessions that are not dead (if shared: that are alive), those that began first mostly first.
- */
+/* Number of sessions that are not dead (in a shared tracing: that are alive), and the Ith of them
+ * by index, which is mostly the order in which they began. */
 size_t th_trace_sessions(const struct th_tracing *tracing);
 struct th_session *th_trace_session(const struct th_tracing *tracing, size_t i);
 
-/* The flags of the recorded events so far, whether or not a session wanted them. Thread: the one
- * that replays. */
+/* The flags of the recorded events so far, wanted or not. Thread: the replaying one. */
 uint32_t th_trace_seen(const struct th_tracing *tracing);
 
-/* Calls that were forgotten while open, as a process had too many of them: see discard_streak.c. */
+/* Number of open calls that were forgotten, as a process had too many of them: end of
+ * recorded/execution.h. */
 uint64_t th_trace_calls_forgotten(const struct th_tracing *tracing);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * Trace tags and trace flags, and which tag goes to which group of callbacks under which flag.
+ * Trace tags and trace flags: their names, the group of callbacks for each tag, the flag that lets
+ * a tag pass.
  */
 #ifndef TH_TAGS_H
 #define TH_TAGS_H
@@ -9,8 +10,8 @@
 #include "plugin_api/erl_nif.h"
 #include "plugin_api/erl_tracer.h"
 
-/* The tags that events have: those of erl_tracer.h but trace_status, the last, which is a question.
- * They stand in the order of their atoms in term/atom.h, so that tag and atom are one subtraction
+/* Number of tags that events have: those of erl_tracer.h but the last, trace_status, which is a
+ * query. Tags have the order of their atoms in term/atom.h: tag and atom are one subtraction
  * apart. */
 enum { TH_TAG_COUNT = TH_TAG_trace_status };
 
@@ -19,7 +20,7 @@ static inline th_term th_trace_tag_atom(enum th_tracer_tag tag)
     return (th_term)(TH_ATOM_INDEX_send + tag) << 6 | TH_TAG_ATOM;
 }
 
-/* The tag that ATOM names; TH_TAG_COUNT if it is none. */
+/* Returns the tag that ATOM names; TH_TAG_COUNT: none. */
 static inline enum th_tracer_tag th_trace_tag_of(th_term atom)
 {
     uint32_t index = th_atom_index(atom) - TH_ATOM_INDEX_send;
@@ -29,9 +30,9 @@ static inline enum th_tracer_tag th_trace_tag_of(th_term atom)
 }
 
 /*
- * Trace flags: what a session wants of a tracee. X(name in Erlang, bit, what --help says). The time
- * stamp flags, arity and scheduler_id say how events look; silent holds calls back that were asked
- * of; the set_on flags say who inherits (inheritance.c); the others say which events there are.
+ * Trace flags of a session for a tracee. X(name in Erlang, bit, text of --help). The time stamp
+ * flags, arity and scheduler_id choose how events look; silent holds back wanted calls; the set_on
+ * flags choose the heirs (inheritance.c); the others choose the events.
  */
 #define TH_FLAGS(X)                                                                    \
     X(send, SEND, "messages sent")                                                     \
@@ -71,7 +72,8 @@ enum th_flag {
 #undef X
     /* Time stamps, arity and scheduler as the recording has them. */
     TH_FLAG_AS_RECORDED = 1 << TH_FLAG_BITS,
-    /* What no flag holds back: seq_trace. Only in what is compared with, never given. */
+    /* The flag of seq_trace, which no session's flags hold back. For comparisons only, never
+     * given. */
     TH_FLAG_ALWAYS = 1 << (TH_FLAG_BITS + 1),
 
     TH_FLAGS_RUNNING = TH_FLAG_RUNNING | TH_FLAG_RUNNING_PROCS,
@@ -85,7 +87,7 @@ enum th_flag {
     /* The flag `all` of OTP. */
     TH_FLAGS_ALL = TH_FLAGS_EVENTS | TH_FLAGS_STAMPS | TH_FLAG_ARITY | TH_FLAG_SCHEDULER_ID |
                    TH_FLAG_SILENT | TH_FLAGS_ON_SPAWN | TH_FLAGS_ON_LINK,
-    /* Those that ports accept. */
+    /* Flags that ports accept. */
     TH_FLAGS_OF_PORTS = TH_FLAG_SEND | TH_FLAG_RECEIVE | TH_FLAG_PORTS | TH_FLAG_RUNNING_PORTS |
                         TH_FLAG_SILENT | TH_FLAGS_STAMPS | TH_FLAG_CPU_TIMESTAMP |
                         TH_FLAG_SCHEDULER_ID | TH_FLAG_AS_RECORDED,
@@ -93,8 +95,8 @@ enum th_flag {
                             ~(TH_FLAG_PORTS | TH_FLAG_RUNNING_PORTS)
 };
 
-/* The group of callbacks that an event goes to, by what its tracee is; TH_GROUP_none if such a
- * tracee cannot have it. */
+/* Group of callbacks for an event by the kind of its tracee; TH_GROUP_none if such a tracee cannot
+ * have the event. */
 extern const int8_t th_trace_tag_groups[2][TH_TAG_COUNT + 1]; /* [is a port][tag] */
 
 static inline enum th_tracer_group th_trace_tag_group(enum th_tracer_tag tag, th_term tracee)
@@ -102,7 +104,7 @@ static inline enum th_tracer_group th_trace_tag_group(enum th_tracer_tag tag, th
     return (enum th_tracer_group)th_trace_tag_groups[th_is_port(tracee)][tag];
 }
 
-/* The flags any of which lets events of a group pass. */
+/* Flags of which any one lets events of a group pass. */
 extern const uint32_t th_trace_group_flags[TH_GROUPS];
 
 static inline uint32_t th_trace_tag_flag(enum th_tracer_tag tag, enum th_tracer_group group)
@@ -115,9 +117,9 @@ static inline uint32_t th_trace_tag_flag(enum th_tracer_tag tag, enum th_tracer_
 }
 
 /*
- * Reads a list of flags: names separated by commas. Its "all" is what there is to see: OTP's
- * without silent, which would hide all calls, and without the set_on flags. TH_USAGE with the names
- * that there are.
+ * Reads a list of flags: names separated by commas. "all" means OTP's `all` without silent, which
+ * would hide all calls, and without the set_on flags. Errors: TH_USAGE with the names of all flags,
+ * or the nearest one.
  */
 enum th_status th_trace_flags_parse(const char *list, uint32_t *flags);
 

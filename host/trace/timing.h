@@ -1,9 +1,10 @@
 /*
- * call_time over recorded calls: time is that of the records.
+ * call_time over recorded and live calls.
  *
  * Each process has an account for each session that times its calls (breakpoint/account.h), and a
- * stack of the calls that are charged. A call ends when the stack of the execution says so; what
- * was above it then has ended, too.
+ * stack of the calls that are charged. For recorded calls time is that of the records, and a call
+ * ends when the stack of the execution (recorded/execution.h) has it ended; the calls above it have
+ * ended then, too.
  */
 #ifndef TH_TIMING_H
 #define TH_TIMING_H

@@ -1,22 +1,24 @@
 /*
- * Whom a session traces: flags of processes and ports, a set for each session and tracee.
+ * Flags of processes and ports: one set for each session and tracee.
  *
- * As in OTP's trace:process/4 and port/4: a flag given is added to those that are there, one taken
- * away leaves the others; without flags the session does not trace the tracee.
+ * A flag that is given is added, a flag that is taken away leaves the others; a session does not
+ * trace a tracee for which it has no flags.
  *
- * What a recording cannot tell is who was there when it began. So here
- *   new       are the processes that are spawned in it, and the ports that are opened in it;
+ * A recording does not contain the processes that existed when it began. So for recordings
+ *   new       are processes that are spawned in the recording, and ports that are opened in it;
  *   existing  are all others: those seen that have not ended, and those not seen yet.
- * Settings for new and existing ones that were not seen stay, also for the worlds to come; those of
- * one process or port end with it and with its world.
+ * Settings for new and for unseen existing tracees stay, also for later worlds; those of one
+ * process or port end with it and with its world.
  *
- * Of this host (live.h) all processes and ports are known: existing are those that have begun, new
- * those that begin later.
+ * In this host (live/live.h) all processes and ports are known: existing are those that have begun,
+ * new are those that begin later.
  *
- * What names one of a recording is for the thread that replays, whose the world is: TH_USAGE, or no
- * flags, elsewhere. What is expected is met in recordings.
+ * A spawned process inherits flags: inheritance.c. A port ignores flags that have no meaning for
+ * ports.
  *
- * Who is spawned inherits: inheritance.c. Some flags mean nothing to a port and are left out.
+ * Thread: a recorded tracee can be named by the replaying thread only, to which the world belongs;
+ * other threads get TH_USAGE, or no flags. Expected tracees are looked for in recordings only.
+ * Source: OTP's trace:process/4, trace:port/4.
  */
 #ifndef TH_TRACEES_H
 #define TH_TRACEES_H
@@ -27,7 +29,7 @@
 
 #include <stdatomic.h>
 
-/* A port's are three more than a process's. */
+/* Sets of tracees. A constant for ports is that for processes plus 3. */
 enum th_tracees {
     TH_PROCESSES_ALL,
     TH_PROCESSES_EXISTING,
@@ -37,73 +39,75 @@ enum th_tracees {
     TH_PORTS_NEW
 };
 
-/* TH_USAGE if cpu_timestamp is among FLAGS but WHICH is not all of its kind, as it is for all or
- * none. */
+/* Gives FLAGS (ON) or takes them away. Errors: TH_USAGE if FLAGS has cpu_timestamp but WHICH is not
+ * TH_PROCESSES_ALL or TH_PORTS_ALL, as this flag is for all or none. */
 enum th_status th_trace_session_trace(struct th_session *session, enum th_tracees which, bool on,
                                       uint32_t flags);
 
-/* The same of one process or port. TH_USAGE if it is none of this world's, or has ended. */
+/* As th_trace_session_trace(), for one process or port. Errors: TH_USAGE also if ID is not in this
+ * world or has ended. */
 enum th_status th_trace_session_trace_one(struct th_session *session, th_term id, bool on,
                                           uint32_t flags);
 
-/* Gives FLAGS to WHO in this world and in those to come: a pid or port, or whoever registers the
- * name that it is. */
+/* Gives FLAGS to WHO in this world and in later ones: a pid, a port, or the name of a process or
+ * port that registers it. */
 enum th_status th_trace_session_expect(struct th_session *session, th_term who, uint32_t flags);
 
-/* Calls UNMET with each of those that SESSION expects and that have not turned up in any world. By
- * the replaying thread. */
+/* Calls UNMET for each tracee that SESSION expects and that no world had so far. Thread: the
+ * replaying one. */
 void th_trace_session_each_unmet(const struct th_session *session,
                                  void (*unmet)(void *context, th_term who), void *context);
 
 /*
- * What a session has set. Asks enabled(trace_status, State, Tracee | undefined) first, as OTP does,
- * but not in a callback; after `remove` there is nothing. Flags are 0 where the session does not
- * trace; TH_FLAG_AS_RECORDED may be among them.
+ * Return the flags that a session has set; 0: it does not trace the tracee. TH_FLAG_AS_RECORDED may
+ * be among them. Except in a callback, first ask enabled(trace_status, State, Tracee | undefined),
+ * as OTP does; after the answer `remove` flags are 0.
  */
 uint32_t th_trace_session_flags(struct th_session *session, th_term id);
 uint32_t th_trace_session_default_flags(struct th_session *session, enum th_tracees which);
 
-/* The latter without asking, as the tracer may take any time. */
+/* As th_trace_session_default_flags(), without the trace_status, for which the tracer may take any
+ * time. */
 uint32_t th_trace_session_known_flags(const struct th_session *session, enum th_tracees which);
 
-/* The sessions that trace ID, a pid or port (TH_NONE: all that are alive). Returns how many ids
- * were put into IDS. */
+/* Stores the ids of the sessions that trace ID, a pid or port (TH_NONE: of all live sessions), in
+ * IDS and returns their number. */
 size_t th_trace_sessions_of(struct th_tracing *tracing, th_term id, th_session_id ids[]);
 
-/* --- Refs ------------------------------------------------------------------------------------- */
+/* --- Tracee flags ----------------------------------------------------------------------------- */
 
 /*
- * Who traces a tracee, under which flags: an immutable array behind one pointer, replaced as a
- * whole.
+ * Sessions that trace a tracee, with their flags: an immutable array behind one pointer, replaced
+ * as a whole.
  *
- * Readers look at the array that they found for a whole event; so one that was replaced is kept
- * until that is over (th_trace_retire()). In a tracing that is shared that is thread progress, as
- * each event is a read section. While one thread does all, it is a list that this thread frees
- * after the event: a section would cost each replayed event 2 ns, and make changes that are asked
- * for while a recording is replayed go on without being waited for.
+ * A reader uses the array that it found for a whole event; so a replaced array stays until
+ * th_trace_retire() frees it: in a shared tracing after a grace period, as each event is a reader
+ * section. In an unshared tracing the one thread frees it after the event: a section would cost
+ * each replayed event 2 ns, and a change that is made while a recording is replayed would take
+ * effect later, after a grace period.
  */
 
 struct th_tracee_flags {
-    struct th_later later; /* the first member: when they were replaced */
+    struct th_later later; /* first member: linked when the array is replaced */
     uint32_t count;
     struct th_tracee_ref {
         struct th_session *session;
         uint32_t flags; /* not 0 */
-    } tracee_flags[];   /* by the sessions' indices */
+    } tracee_flags[];   /* by ascending index of the session */
 };
 
-/* Somebody who can be traced, of a recording or of this host. */
+/* Recorded or live process or port that can be traced. */
 struct th_tracee {
     struct th_tracing *tracing;
     th_term id;
-    /* NULL: those of all others (th_tracing.found). Written under the tracing's lock; release, as
-     * what it leads to is complete; acquire, in an event. */
+    /* NULL: the flags of all others (th_tracing.found). Written under the tracing's lock, with
+     * release, as the array is complete; read with acquire, in an event. */
     struct th_tracee_flags *_Atomic tracee_flags;
-    /* Of one of this host: all flags that it has of anybody, for who is in no section, as a hint:
-     * perhaps too many. It points to own_flags, or, while tracee flags is NULL, to those of all
-     * others. Written under the lock: the flags relaxed, as who has been given one is traced by it
-     * from its next event on; where they are with release, as own_flags are written before;
-     * acquire. */
+    /* Union of all flags that sessions have for a live tracee: a hint for readers outside of
+     * sections, which may have too many bits. Points to own_flags or, while tracee_flags is NULL,
+     * to th_tracing.found_flags. Written under the lock: the flags relaxed, as a tracee is traced
+     * by a new flag from its next event on; the pointer with release, as own_flags is written
+     * before; read with acquire. */
     const _Atomic uint32_t *_Atomic flags;
     _Atomic uint32_t own_flags;
 };

@@ -1,4 +1,4 @@
-/* What the files of trace/ share about sessions and tracees. */
+/* Structs of sessions, attachments, tracees and the tracing as the files of trace/ see them. */
 #ifndef TH_TRACING_H
 #define TH_TRACING_H
 
@@ -15,11 +15,11 @@
 
 struct th_recorded_process;
 
-/* The defaults of a session, or of all: [of ports]. */
+/* Index of a session's, or all sessions', default flags by kind of tracee. */
 enum th_kind { TH_KIND_PROCESS, TH_KIND_PORT, TH_KINDS };
 
-/* Counts of a session, by their place: those of struct th_session_counts, of struct
- * th_pattern_counts, of struct th_message_counts. */
+/* Positions in a session's array of counts: those of struct th_session_counts, then of struct
+ * th_pattern_counts, then of struct th_message_counts. */
 #define TH_COUNTED_AT(counts, field) (offsetof(struct counts, field) / sizeof(uint64_t))
 #define TH_COUNTED(field) TH_COUNTED_AT(th_session_counts, field)
 #define TH_COUNTED_BY_PATTERNS(field) (TH_COUNTED_SESSION + TH_COUNTED_AT(th_pattern_counts, field))
@@ -32,174 +32,186 @@ enum {
 };
 
 /*
- * What a session calls: a tracer's library, with a state, under a name.
+ * A tracer's library with a state under a name, as one session calls them.
  *
- * It never changes, and hangs on its session by one pointer. Whoever is about to call reads that
- * once for an event and hands it on: so `enabled`, and what is told as its answer was `trace`, go
- * to one and the same tracer, whoever replaces that meanwhile. How calls end is a later event: that
- * goes to the tracer of then.
+ * An attachment never changes, and its session points to it by one word. Each event reads this word
+ * once and passes the attachment on: so `enabled` and the `trace` that follows go to the same
+ * tracer, even if another thread replaces the attachment meanwhile. The end of a call is a later
+ * event, which goes to the tracer of that time.
  *
- * One that was replaced stays until nobody is in its callbacks or about to call it: in a tracing
- * that is shared until thread progress, else until the event at hand is over. Its library loses
- * this user then, and not before: so unload() comes after the last callback.
+ * A replaced attachment stays until no thread is in its callbacks or about to call them: in a
+ * shared tracing for a grace period, else until the current event is over. Its library loses this
+ * user then, not earlier: so unload() comes after the last callback.
  */
 struct th_attachment {
-    struct th_later later;        /* the first member: when it was replaced */
-    struct th_session *session;   /* whose it is, or was */
-    struct th_library *library;   /* it is a user; NULL: there is no tracer */
-    const struct th_slots *slots; /* the library's, or such as want nothing */
-    struct th_slots
-        *watched;  /* `slots`, if they are not the library's: th_trace_callback_watcher */
-    th_term state; /* in `state_env` */
-    th_env env;    /* given to each callback, cleared after it; unless shared: see trace_thread.h */
+    struct th_later later;        /* first member: linked when the attachment is replaced */
+    struct th_session *session;   /* the session that has, or had, the attachment */
+    struct th_library *library;   /* this attachment is a user of it; NULL: no tracer */
+    const struct th_slots *slots; /* the library's, or those that discard all */
+    struct th_slots *watched; /* `slots`, if they all call th_trace_callback_watcher; else NULL */
+    th_term state;            /* in `state_env` */
+    th_env env; /* passed to each callback, cleared after it; if shared: see trace_thread.h */
     th_env state_env;
     char *name;
-    /* The number of the th_trace_hold() while the purpose of the session may yet fail, else 0.
-     * Written by the thread that holds and goes on; relaxed, as it calls the callbacks that ask. */
+    /* Number of the th_trace_hold() while the purpose of the session may still fail, else 0.
+     * Written by the thread that holds. Relaxed: the same thread calls the callbacks that read the
+     * number. */
     _Atomic uint64_t pending;
-    /* Its tracer wants to be asked for its trace_status again then. Likewise. */
+    /* True: the tracer wants another trace_status at th_trace_go(). Written and read as
+     * `pending`. */
     atomic_bool asks_again;
-    bool asked_first; /* the thread that attaches it is in its first trace_status */
-    char *failure;    /* what its tracer has reported in that: th_trace_callback_failed() */
+    bool asked_first; /* the attaching thread is in its first trace_status */
+    char *failure;    /* failure that the tracer reported in the first trace_status; NULL: none */
 };
 
 enum th_message_side { TH_MESSAGE_SENT, TH_MESSAGE_RECEIVED, TH_MESSAGES };
 
 /*
- * What events read of it without the lock is atomic; or never changes while events can find it: it
- * is found by what is read with acquire (tracee flags, th_tracing.sessions, breakpoints).
+ * A member that events read without the lock is atomic, or does not change while events can find
+ * the session: events find a session by words that they load with acquire (tracee flags,
+ * th_tracing.sessions, breakpoints).
  */
 struct th_session {
-    struct th_later later; /* the first member: when it is buried */
+    struct th_later later; /* first member: linked when the session is destroyed */
     struct th_tracing *tracing;
-    th_session_id id; /* ends in the index */
-    bool shared;      /* the tracing is */
+    th_session_id id; /* weak id, modulo TH_SESSIONS_LIMIT the index */
+    bool shared;      /* copy of tracing->shared */
     char *title;
-    /* Its tracer: th_trace_session_attachment(). Written under the lock; release, as what it leads
-     * to is complete; acquire. */
+    /* The tracer: th_trace_session_attachment(). Written under the lock, with release, as the
+     * attachment is complete; read with acquire. */
     struct th_attachment *_Atomic attachment;
-    /* All flags that were ever given: how seq_trace events look. Relaxed, a word in itself. */
+    /* All flags that were ever given: the look of seq_trace events. Relaxed, a word in itself. */
     _Atomic uint32_t flags;
-    unsigned index; /* in tracing->sessions; its bit in sets */
-    /* False once trace_status has answered `remove`, and when clearing. Both relaxed: whoever must
-     * be sure that all have seen it waits for progress. Written under the lock. */
+    unsigned index; /* in tracing->sessions; the session's bit in sets */
+    /* `attached` is false once trace_status has answered `remove`, a callback has reported a
+     * failure, or the session is clearing. Written under the lock. Relaxed: a thread that must be
+     * sure that all threads have seen the change waits for a grace period. */
     atomic_bool attached, clearing;
     uint32_t found[TH_KINDS]; /* flags of existing tracees that were not seen */
-    uint32_t born[TH_KINDS];  /* of new ones */
-    struct th_expected {      /* th_trace_session_expect() */
+    uint32_t born[TH_KINDS];  /* flags of new tracees */
+    struct th_expected {      /* by th_trace_session_expect() */
         th_term who;
         uint32_t flags;
-        bool met; /* it has turned up */
+        bool met; /* the tracee has turned up */
     } * expected;
     size_t expected_count, expected_capacity;
-    /* Its breakpoints; NULL: it was never given patterns. Set once, under the lock. */
+    /* The session's breakpoints; NULL: no pattern was ever set. Set once, under the lock. */
     struct th_session_breakpoints *_Atomic breakpoints;
-    bool meta;                      /* of a meta tracer: pattern_internal.h */
-    struct th_meta_past *meta_past; /* of its meta tracers */
-    /* By enum th_message_side; NULL: everything passes. Exchanged by whoever sets another (release:
-     * it is complete); read in read sections (acquire), and what was there freed after progress. */
+    bool meta;                      /* the session of a meta tracer: pattern_internal.h */
+    struct th_meta_past *meta_past; /* counts of its meta tracers that are gone */
+    /* By enum th_message_side; NULL: all messages pass. Exchanged by the setting thread (release:
+     * the filter is complete), read in reader sections (acquire); the old filter is freed after a
+     * grace period. */
     struct th_message_filter *_Atomic message_filters[TH_MESSAGES];
-    atomic_bool message_patterned; /* one was set; relaxed, for reports alone */
-    uint64_t unwanted_before;      /* tracing->unwanted as it was attached */
-    /* Without tracing->unwanted; if shared, of what was before it could be found. */
+    atomic_bool message_patterned; /* a filter was ever set; relaxed, for reports alone */
+    uint64_t unwanted_before;      /* tracing->unwanted as the session was attached */
+    /* Without tracing->unwanted. If shared, only counts from before the sharing, or before the
+     * session had an id; later ones are in th_trace_thread.counts. */
     uint64_t counts[TH_COUNTED_ALL];
-    atomic_bool refused; /* a message to its tracee: it was told. Relaxed. */
+    atomic_bool refused; /* a message to its tracee was refused, and a warning logged. Relaxed. */
     atomic_bool failed;  /* its tracer has reported a failure. Relaxed. */
-    char *failure;       /* the first of these, under the lock; NULL: none */
+    char *failure;       /* the first failure, under the lock; NULL: none */
 };
 
-/* What hangs on a th_process that is not like all others. */
+/* Tracing data of a recorded process or port that differs from all others. */
 struct th_recorded_tracee {
-    struct th_tracee traced;                  /* the first member */
-    struct th_recorded_tracee *next, **place; /* in tracing->tracees */
-    bool born;                                /* what follows from its birth is in tracee flags */
-    th_term newborn_of; /* its parent, if a link between them is of a spawn_link; TH_NONE */
+    struct th_tracee traced;                  /* first member */
+    struct th_recorded_tracee *next, **place; /* list of tracing->tracees */
+    bool born;                                /* tracee flags include what the tracee inherited
+                                                 at its birth */
+    th_term newborn_of; /* its parent, if a link between the two would be that of a spawn_link;
+                           else TH_NONE */
     struct th_recorded_stack
-        offered; /* for sessions without patterns, once they break their streak */
+        offered; /* calls as offered to sessions without patterns, once the streak is broken */
     struct th_recorded_stack stack; /* for sessions with patterns, while there are any */
-    struct th_caller returned_to;   /* and to what it has returned, as far as that is known */
+    struct th_caller returned_to;   /* the function to which the last end returned, if known */
     struct th_timing timing;        /* of call_time */
 };
 
 enum { TH_DEPARTED = 64 };
 
 /*
- * Three sorts of members. What all threads' events look at is atomic, and changed under the lock.
- * What control calls use is under the lock, too. What belongs to recordings is the replaying
- * thread's own, and no other touches it: the world, the stacks and streaks of calls, the arena and
- * the clock. While the tracing is not shared there is one thread, which does all, without the lock.
+ * Tracing: all sessions, tracees and functions that belong together.
  *
- * The lock is held for a few instructions, or for what is to be done for each tracee; never while
- * a callback runs or progress or a change of breakpoints is waited for. So a callback may call what
- * takes it: whoever has it waits for no callback. It is a lock, not the code modification
- * permission, as what control calls answer, in callbacks, too, is true when they return: only
- * breakpoints are pending there. It is recursive, as settings are made of settings. Where changes
- * of breakpoints are put into their queue under it, they have the order of the settings.
+ * There are three sorts of members. Members that the events of all threads read are atomic, and
+ * written under the lock. Members that control calls use are under the lock. Members about
+ * recordings belong to the replaying thread alone: the world, stacks and streaks of calls, the
+ * arena and the clock. In an unshared tracing one thread does all, without the lock.
+ *
+ * The lock is held for a few instructions, or for a loop over all tracees; never while a callback
+ * runs, or while the thread waits for a grace period or for a change of breakpoints. So a callback
+ * may take the lock: no thread that has the lock waits for a callback. The permission to change
+ * code would not do in its place, as the result of a control call, in a callback, too, must be true
+ * on return: only breakpoints are pending then. The lock is recursive, as settings call settings.
+ * Changes of breakpoints that are queued under the lock have the order of the settings.
  */
 struct th_tracing {
-    /* Once true, for ever; written while there is one thread. */
+    /* Never false again; written before other threads use the tracing. */
     bool shared, replays_nothing;
     enum th_status (*check_output)(void *context, const char *path); /* or NULL */
     void *check_context;
     pthread_mutex_t lock;
     pthread_t replayer; /* the thread that began the world */
-    /* NULL: none, or one that is clearing if the tracing is shared. Release, acquire. */
+    /* NULL: none or, in a shared tracing, a clearing one. Release, acquire. */
     struct th_session *_Atomic sessions[TH_SESSIONS_LIMIT];
     th_session_id ids[TH_SESSIONS_LIMIT]; /* 0: free */
-    uint64_t ends[TH_SESSIONS_LIMIT];     /* sessions that had this index and were destroyed */
-    /* Sessions, ever; how many were destroyed, if shared. Relaxed: see th_trace_catch_up(). */
+    uint64_t ends[TH_SESSIONS_LIMIT];     /* destroyed sessions that had this index */
+    /* Sessions ever created; destroyed ones, if shared. Relaxed: see th_trace_catch_up(). */
     _Atomic uint64_t created, destroyed;
-    _Atomic size_t attached; /* sessions that still are; relaxed */
-    /* Of each tracee that has none of its own; all sessions, for what has no tracee. As
-     * th_traced.tracee flags. */
+    _Atomic size_t attached; /* number of attached sessions; relaxed */
+    /* Tracee flags of each tracee that has none of its own, by kind; all sessions, for events
+     * without a tracee. Memory order as in th_tracee.tracee_flags. */
     struct th_tracee_flags *_Atomic found[TH_KINDS], *_Atomic everyone;
-    _Atomic uint32_t found_flags[TH_KINDS]; /* all of found; see th_traced.flags */
-    /* Flags that anybody may have; tags, a bit each, to be looked at although no session wants the
-     * event. Relaxed: who has just been given a flag is traced by it from its next event on, and
-     * whoever gave it wrote this first. */
+    _Atomic uint32_t found_flags[TH_KINDS]; /* union of `found`; see th_tracee.flags */
+    /* `wanted`: flags that any tracee may have. `relevant`: a bit for each tag that matters even if
+     * no session wants the event. Relaxed: a tracee that has just been given a flag is traced from
+     * its next event on, and the thread that gave the flag wrote `wanted` before. */
     _Atomic uint32_t wanted, relevant;
-    /* Recorded events that no session has the flag for: they went no further. Relaxed, written by
+    /* Recorded events that were dropped early, as no session has their flag. Relaxed, written by
      * the replaying thread. */
     _Atomic uint64_t unwanted;
-    uint32_t seen;                      /* th_trace_seen(); the replaying thread's own */
-    bool special;                       /* a tracee of this world has tracee flags of its own */
+    uint32_t seen;                      /* th_trace_seen(); the replaying thread's */
+    bool special;                       /* a tracee of this world has flags of its own */
     struct th_recorded_tracee *tracees; /* of this world */
     struct th_table live;               /* processes of this host by id: struct th_live_tracee */
     struct th_traceable_function *live_functions;
-    uint64_t suppressed_before, strangers_before; /* th_live_counts() */
-    /* Refs of those that ended last, for what a BEAM traces after the exit; the oldest next. `id`
-     * is the replaying thread's own; tracee flags are as th_traced.tracee flags. */
+    uint64_t suppressed_before, strangers_before; /* base of th_live_counts() */
+    /* Tracee flags of the tracees that ended last, for events that a BEAM traces after the exit; a
+     * ring, `departures` counts. `id` is the replaying thread's; memory order as in
+     * th_tracee.tracee_flags. */
     struct th_departed {
         th_term id;
         struct th_tracee_flags *_Atomic tracee_flags;
     } departed[TH_DEPARTED];
     size_t departures;
     struct th_discard_streak streak;
-    uint64_t calls_forgotten;              /* of worlds that are past */
-    uint64_t destroyed_seen;               /* of `destroyed`: their bits are forgotten ... */
-    uint64_t ends_seen[TH_SESSIONS_LIMIT]; /* ... which are those of which `ends` was this */
-    /* A session has, or had, patterns: recorded stacks are followed. Relaxed: a session's events
-     * at breakpoints come after its change. */
+    uint64_t calls_forgotten;              /* of past worlds */
+    uint64_t destroyed_seen;               /* `destroyed` when bits were last cleared in stacks
+                                              ... */
+    uint64_t ends_seen[TH_SESSIONS_LIMIT]; /* ... and `ends` at that time */
+    /* A session has, or had, patterns: recorded stacks are followed. Relaxed: events at breakpoints
+     * come after the change that sets the breakpoints. */
     atomic_bool patterned;
-    bool recorded_callers;                       /* results in the recording are callers */
-    struct th_meta_tracer *_Atomic meta_tracers; /* see pattern_internal.h */
-    _Atomic bool meta_ended; /* one of them may have while the tracing was not shared */
+    bool recorded_callers;                       /* match_spec_results of the recording are
+                                                    callers */
+    struct th_meta_tracer *_Atomic meta_tracers; /* list, see pattern_internal.h */
+    _Atomic bool meta_ended; /* a meta tracer may have ended while the tracing was unshared */
     struct th_functions functions;
     struct th_execution execution;
-    void (*display)(th_term term); /* of match specifications; NULL: goes nowhere */
-    /* The trace control word of match specifications. Relaxed, a word in itself. */
+    void (*display)(th_term term); /* `display` of match specifications; NULL: ignored */
+    /* Trace control word of match specifications. Relaxed, a word in itself. */
     _Atomic uint32_t control_word;
     struct th_later *waiting,
-        **waiting_end; /* for the end of the event at hand: th_trace_later() */
+        **waiting_end; /* queue for the end of the current event: th_trace_later() */
     bool wall_clock;
-    th_env arena; /* the terms of the event at hand, shared by all sessions */
+    th_env arena; /* terms of the current event, shared by all sessions */
     struct th_event_clock {
         struct th_clock clock;
         struct th_event *event;
     } clock;
 };
 
-/* Around what is said to be under the lock; nothing while there is one thread. They nest. */
+/* Take and return the tracing's lock. Do nothing in an unshared tracing. Calls nest. */
 static inline void th_trace_lock(struct th_tracing *tracing)
 {
     if (tracing->shared)
@@ -212,7 +224,8 @@ static inline void th_trace_unlock(struct th_tracing *tracing)
         pthread_mutex_unlock(&tracing->lock);
 }
 
-/* Around what other threads may replace meanwhile: a read section, if the tracing is shared. */
+/* Begin and end a reader section, if the tracing is shared, around data that other threads may
+ * replace. */
 static inline void th_trace_enter(const struct th_tracing *tracing)
 {
     if (tracing->shared)
@@ -230,7 +243,7 @@ static inline struct th_session *th_trace_at(const struct th_tracing *tracing, s
     return atomic_load_explicit(&tracing->sessions[index], memory_order_acquire);
 }
 
-/* The first session from the index *I on, which becomes the one after that; NULL: there is none. */
+/* Returns the first session from index *I on, and sets *I to the index after it; NULL: none. */
 static inline struct th_session *th_trace_next(const struct th_tracing *tracing, size_t *i)
 {
     struct th_session *session = NULL;
@@ -240,7 +253,7 @@ static inline struct th_session *th_trace_next(const struct th_tracing *tracing,
     return session;
 }
 
-/* In an event, or under the lock; it stays as long. */
+/* Returns the session's attachment, valid until the end of the event or the return of the lock. */
 static inline struct th_attachment *th_trace_session_attachment(const struct th_session *session)
 {
     return atomic_load_explicit(&session->attachment, memory_order_acquire);
@@ -261,10 +274,10 @@ static inline enum th_kind th_trace_kind_of(th_term id)
     return th_is_port(id) ? TH_KIND_PORT : TH_KIND_PROCESS;
 }
 
-/* What SESSION itself has counted. */
+/* Returns the counts of SESSION alone, without tracing->unwanted. */
 struct th_session_counts th_trace_session_counted(const struct th_session *session);
 
-/* Counts one more: WHAT is TH_COUNTED(field). Any thread. */
+/* Adds 1 to the count WHAT, a TH_COUNTED(field). Thread: any. */
 void th_trace_thread_count(struct th_session *session, size_t what);
 static inline void th_trace_session_count(struct th_session *session, size_t what)
 {
@@ -274,23 +287,25 @@ static inline void th_trace_session_count(struct th_session *session, size_t wha
         session->counts[what]++;
 }
 
-/* The number of the thread's th_trace_hold(); 0: it does not hold. */
+/* Returns the number of the thread's th_trace_hold(); 0: none. */
 uint64_t th_trace_held(void);
 
-/* The session of ID is alive; else TH_FAILED: another thread may have ended it while this one was
- * without the lock. In a callback it stays in any case. */
+/* Checks that the session of ID is alive, after a time in which the thread was without the lock.
+ * Errors: TH_FAILED if another thread has ended the session; never in a callback, where it
+ * stays. */
 enum th_status th_trace_session_check_there(struct th_tracing *tracing, th_session_id id);
 
-/* th_trace_attachment_ask_status() of its tracer. */
+/* Calls th_trace_attachment_ask_status() for the session's tracer, in a section. */
 bool th_trace_session_ask_status(struct th_session *session, th_term tracee);
 
-/* It is attached no more. Under the lock. */
+/* Marks SESSION as no longer attached. Under the lock. */
 void th_trace_session_detach(struct th_session *session);
 
-/* Gives SESSION its id, which ends in INDEX. */
+/* Gives SESSION a new id, which is INDEX modulo TH_SESSIONS_LIMIT. */
 void th_trace_session_identify(struct th_session *session, unsigned index);
 
-/* The first steps of th_trace_session_create(), of a meta tracer: its session is in no list. */
+/* Does the first steps of th_trace_session_create() for a meta tracer, whose session is in no
+ * list. */
 enum th_status th_trace_session_begin_meta(struct th_tracing *tracing,
                                            const struct th_session_setup *setup,
                                            struct th_session **session);
@@ -298,41 +313,42 @@ enum th_status th_trace_session_begin_meta(struct th_tracing *tracing,
 /* Frees a session that nothing refers to. */
 void th_trace_session_free(struct th_session *session);
 
-/* Waits until those that were destroyed in a shared tracing are buried. */
+/* Waits until the destroyed sessions of a shared tracing are freed. */
 void th_trace_sessions_settle(struct th_tracing *tracing);
 
 /*
- * In a shared tracing: the replaying thread forgets the bits of sessions that are no more, in what
- * only it may touch. At the begin of each event's section. A session's index is given to another
- * after thread progress that comes after `destroyed` was counted up; so whoever may meet the other
- * one has seen that.
+ * Clears the bits of ended sessions in the members that belong to the replaying thread.
+ * Thread: the replaying one, in a shared tracing, at the beginning of each event's section.
+ * Order: an index is reused only after the grace period that follows the increment of `destroyed`;
+ * so an event that can find the new session has seen this increment.
  */
 void th_trace_catch_up(struct th_tracing *tracing);
 
-/* True in the thread that replays, or while there is one: it may look at the world. */
+/* True in the replaying thread, which alone may use the world; always true in an unshared
+ * tracing. */
 static inline bool th_trace_is_replayer(const struct th_tracing *tracing)
 {
     return !tracing->shared || pthread_equal(tracing->replayer, pthread_self());
 }
 
-/* The tracee's own struct, made if it is not there. */
+/* Returns the tracee's own struct; makes one if there is none. */
 struct th_recorded_tracee *th_trace_tracee_own(struct th_tracing *tracing, th_term id);
 
-/* The same of one that is perhaps never seen, and does not count as seen by this. NULL if ID is no
- * pid or port of this node. */
+/* As th_trace_tracee_own(), for a tracee that may never be seen; this call does not count as seeing
+ * it. NULL if ID is no pid or port of this node. */
 struct th_recorded_tracee *th_trace_tracee_expect(struct th_tracing *tracing, th_term id);
 
-/* The tracee's own struct; NULL: nothing special is known of it. */
+/* Returns the tracee's own struct; NULL: there is none, the tracee is like all others. */
 struct th_recorded_tracee *th_trace_tracee_find(th_term id);
 
-/* PROCESS, which has one, has ended, or its world has. */
+/* Frees the struct of PROCESS, which has ended, itself or with its world. */
 void th_trace_tracee_drop(struct th_recorded_process *process);
 
-/* Who traces it: one of a recording, by the replaying thread. */
+/* Returns the tracee flags of ID. Thread: for a recorded tracee, the replaying one. */
 const struct th_tracee_flags *th_trace_tracee_flags(const struct th_tracing *tracing, th_term id);
 
-/* Who traces all that have no tracee flags of their own; and whom these are of. In an event, or
- * under the lock. */
+/* Return the tracee flags of all tracees that have none of their own, and those of TRACED. In an
+ * event, or under the lock. */
 static inline const struct th_tracee_flags *th_trace_found_flags(const struct th_tracing *tracing,
                                                                  th_term id)
 {
@@ -347,45 +363,47 @@ static inline const struct th_tracee_flags *th_trace_traced_flags(const struct t
     return own ? own : th_trace_found_flags(traced->tracing, traced->id);
 }
 
-/* Replaces one session's flags (0: it traces no more), or all at once. */
+/* Replace one session's flags (0: the session no longer traces TRACED), or the flags of all
+ * sessions. */
 void th_trace_traced_set(struct th_tracee *traced, struct th_session *session, uint32_t flags);
 void th_trace_traced_set_all(struct th_tracee *traced, struct th_tracee_flags *tracee_flags);
 
-/* One of this host; NULL: there is none of that id. Under the lock. */
+/* Finds a tracee of this host; NULL: none. Under the lock. */
 struct th_tracee *th_trace_live(const struct th_tracing *tracing, th_term id);
 
-/* Takes the flags CLEAR of the session away, and gives SET, of them what the tracee accepts. True
- * if that changes anything. Under the lock. */
+/* Clears the flags CLEAR of the session, then sets those of SET that the tracee accepts. Returns
+ * true if that changes any flag. Under the lock. */
 bool th_trace_traced_change(struct th_tracee *traced, struct th_session *session, uint32_t clear,
                             uint32_t set);
 
-/* The session's tracer wants no more of it. */
+/* Takes TRACED away from SESSION, whose tracer answered `remove`, and counts it. */
 void th_trace_traced_forget(struct th_tracee *traced, struct th_session *session);
 
-/* Takes a session that is to be no more away from all tracees. */
+/* Takes a session that ends away from all tracees. */
 void th_trace_tracees_leave(struct th_session *session);
 
-/* Rebuilds found and everyone from what the sessions say. */
+/* Computes `found`, `everyone` and `relevant` anew from the settings of all sessions. */
 void th_trace_update(struct th_tracing *tracing);
 
-/* Gives those that sessions expect by their id what they shall have. */
+/* Gives tracees that sessions expect by their id their flags. */
 void th_trace_tracees_expected(struct th_tracing *tracing);
 
-/* Whether LIBRARY is loaded by upgrade() where OLD is replaced. */
+/* True if LIBRARY, as the successor of OLD, is loaded by upgrade(). */
 bool th_trace_session_upgrades(const struct th_library *library, const struct th_library *old);
 
 /* --- Attachments --- */
 
-/* Takes over the caller's share of SETUP's library. STATE is copied. */
+/* Creates an attachment with a copy of STATE. Owner: takes over the caller's reference to SETUP's
+ * library. */
 struct th_attachment *th_trace_attachment_create(struct th_session *session,
                                                  const struct th_session_setup *setup,
                                                  th_term state);
 
-/* Nobody calls it any more. */
+/* Frees an attachment that no thread calls any more. */
 void th_trace_attachment_free(struct th_attachment *attachment);
 
-/* Calls what fills SLOT of the tracer in ENV, and no more: what th_trace_attachment_call() and
- * th_trace_thread_ask() have in common. */
+/* Calls the tracer's function for SLOT in ENV, and no more: the common part of
+ * th_trace_attachment_call() and th_trace_thread_ask(). */
 static inline th_term th_trace_attachment_enter(struct th_attachment *attachment, th_env *env,
                                                 enum th_tracer_slot slot, const th_term argv[])
 {
@@ -394,7 +412,7 @@ static inline th_term th_trace_attachment_enter(struct th_attachment *attachment
 
     th_self.slot = slot;
     th_trace_callback_set(attachment);
-    /* Only this thread writes it. */
+    /* Written by this thread alone. */
     atomic_store_explicit(&th_self.callbacks, callbacks + 1, memory_order_relaxed);
     answer = attachment->slots->functions[slot](env, slot % 2 ? 5 : 3, argv);
     th_trace_callback_set(NULL);
@@ -402,36 +420,36 @@ static inline th_term th_trace_attachment_enter(struct th_attachment *attachment
 }
 
 /*
- * Calls what fills SLOT of the tracer, with 3 or 5 arguments. SELF is what enif_self tells, TH_NONE
- * for nobody. The answer is valid if it is an immediate; TH_NONE for an exception.
+ * Calls the tracer's function for SLOT, with 3 or 5 arguments. SELF is the result of enif_self(),
+ * TH_NONE: no process. The result is valid if it is an immediate; TH_NONE after an exception.
  */
 th_term th_trace_attachment_call(struct th_attachment *attachment, enum th_tracer_slot slot,
                                  const th_term argv[], th_term self);
 
-/* The environment of the callback that is to be called: arguments may be made in it. */
+/* Returns the environment of the next callback, in which arguments may be made. */
 th_env *th_trace_attachment_env(struct th_attachment *attachment);
 
-/* Asks for the trace status with TRACEE as argument. False if the answer is `remove`. Outside of
- * callbacks. */
+/* Asks the tracer for its trace_status with TRACEE as argument. False if the answer is `remove`.
+ * Outside of callbacks. */
 bool th_trace_attachment_ask_status(struct th_attachment *attachment, th_term tracee);
 
-/* The same of one that is to become a session's, with `undefined`: where a callback may be under
- * way. After th_trace_outputs_check(). TH_FAILED with what the tracer reports, or if the answer is
- * `remove`. */
+/* Asks a new attachment for its trace_status with `undefined`; a callback may be under way.
+ * Order: after th_trace_outputs_check().
+ * Errors: TH_FAILED, with the tracer's report of a failure, or if the answer is `remove`. */
 enum th_status th_trace_attachment_ask_first_status(struct th_attachment *attachment);
 
-/* Has RUN(LATER) called when the events that have begun are over: in a tracing that is shared by
- * th_progress_later(), else by th_trace_settle(), in the order in which they were handed in. */
+/* Queues RUN(LATER) for the time when all events that have begun are over: in a shared tracing with
+ * th_progress_later(), else for th_trace_settle(), in the order of the calls. */
 void th_trace_later(struct th_tracing *tracing, struct th_later *later,
                     void (*run)(struct th_later *later));
 
-/* FLAGS are no more in use, but perhaps by the event at hand. */
+/* Frees FLAGS, which only the current events may still use, as soon as these are over. */
 void th_trace_retire(struct th_tracing *tracing, struct th_tracee_flags *tracee_flags);
 
-/* Does what had to wait for the end of the event at hand, unless one is. */
+/* Runs the queue of th_trace_later() in an unshared tracing, except in an event or callback. */
 void th_trace_settle(struct th_tracing *tracing);
 
-/* The caller that EVENT, a call, was recorded with. */
+/* Returns the caller that EVENT, a call, was recorded with. */
 struct th_caller th_trace_decode_caller(struct th_tracing *tracing, struct th_event *event);
 static inline struct th_caller th_trace_recorded_caller(struct th_tracing *tracing,
                                                         struct th_event *event)
@@ -443,44 +461,45 @@ static inline struct th_caller th_trace_recorded_caller(struct th_tracing *traci
 
 /* --- Inheritance: inheritance.c --------------------------------------------------------------- */
 
-/* What EVENT, whose tag is one of tracing->relevant, means for who is traced. */
+/* Applies EVENT, whose tag is in tracing->relevant, to the flags of tracees. */
 void th_trace_inheritance_apply(struct th_tracing *tracing, struct th_event *event);
 
-/* CHILD, of this host, is there. PARENT (NULL: none) has spawned it, LINKED to itself. In a read
- * section and under the lock. */
+/* Gives CHILD, a new tracee of this host, its flags. PARENT (NULL: none) has spawned it; LINKED:
+ * with a link. In a reader section and under the lock. */
 void th_trace_inheritance_begin(struct th_tracee *child, struct th_tracee *parent, bool linked);
 
-/* Says anew which tags can make a difference. To be called after each change of flags, under
- * the lock. */
+/* Computes tracing->relevant anew. Order: after each change of flags, under the lock. */
 void th_trace_inheritance_update(struct th_tracing *tracing);
 
 /* --- The files that tracers write: tracer_output.c -------------------------------------------- */
 
-/* FIFOs that are to be written. While one is open here, opening it again does not wait. */
+/* FIFOs that tracers will write. While one is open here, a second open() of it does not block. */
 struct th_outputs {
     int *fifos;
     size_t count, capacity;
 };
 
 /*
- * Opens the FIFOs that ATTACHMENT, which calls nobody yet, would write; for OUTPUTS, which is {0}.
- * The caller ends with th_trace_outputs_close(), once the tracer has them open, too, or was
- * refused. The thread whose th_output_stop is set waits for their readers; for others, TH_FAILED if
- * a FIFO has no reader. Outside of sections.
+ * Checks the output files of ATTACHMENT, which no thread calls yet, and opens those that are FIFOs
+ * into OUTPUTS, which is {0}. A thread with th_output_stop set waits for the readers of the FIFOs.
+ * Meta breakpoints with one library and equal states count as one tracer here. A replaced tracer
+ * writes its file until unload(): so a new one for the same file is accepted only if upgrade() can
+ * take the file over.
  *
- * TH_USAGE if the tracer does not declare what is in its state, or if ATTACHMENT would write a file
- * that the tracer of another session or meta breakpoint of its tracing writes, that stdout or
- * stderr goes to, or that th_trace_check_outputs() refuses. Meta breakpoints with one library and
- * equal states have one tracer in this sense. A tracer that is replaced writes its file up to
- * unload(), so that the new one is refused as well if it would write that file and is not loaded by
- * upgrade(), which alone can take the file over.
+ * Thread: outside of reader sections.
+ * Order: the caller calls th_trace_outputs_close() once the tracer has opened its files or was
+ * refused, also after an error.
+ * Errors: TH_USAGE if the state has a key or value that the tracer does not declare, or if
+ * ATTACHMENT would write a file that another session's or meta breakpoint's tracer in the tracing
+ * writes, or stdout or stderr; TH_FAILED if a FIFO has no reader and the thread does not wait; the
+ * status of CHECK of th_trace_check_outputs().
  */
 enum th_status th_trace_outputs_check(struct th_attachment *attachment, struct th_outputs *outputs);
 void th_trace_outputs_close(struct th_outputs *outputs);
 
 /* --- Message patterns: message_pattern.c ------------------------------------------------------ */
 
-/* Nobody looks at SESSION's any more. */
+/* Frees SESSION's message filters, which no thread uses any more. */
 void th_trace_message_filters_end(struct th_session *session);
 
 #endif
