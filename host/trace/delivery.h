@@ -1,28 +1,28 @@
 /*
- * Deliveries: one event, or one call, offered to the tracer of one session.
+ * Delivery: offers one event, or one call, to the tracer of one session.
  *
- * This file and delivery.c alone know the order of a BEAM, and what each answer of `enabled` does:
+ * Only this file and delivery.c know the order of a BEAM, and the effect of each answer of
+ * `enabled`:
  *
  *   1. flag            the session traces the tracee for such events; meta breakpoints: each tracee
  *   2. enabled         `trace`; `discard`; any other answer takes the tracee away from the session
- *   3. specification   says whether the call matches; without one each call does
- *   4. silent          of a call: nothing is sent, nor will its end be
- *   5. return request  what is wanted of the end of the call is kept with its frame
+ *   3. specification   decides whether the call matches; without one each call does
+ *   4. silent          a silent call is not sent, nor is its end
+ *   5. return request  the wanted ends of the call are kept with its frame
  *   6. trace
  *
- * A message at a pattern takes the steps 1, 3, 4, 2, 6. The end of a call has no `enabled`: 1, then
- * whether its call was delivered, then 6.
+ * A message at a pattern takes the steps 1, 3, 4, 2, 6. The end of a call has no `enabled`: after
+ * step 1 it is sent if its call was delivered.
  *
- * Producers are: recorded and live events (dispatch.c), messages at patterns (message_pattern.c),
- * recorded calls at breakpoints and their ends (pattern_hit.c), live calls
- * (live_call.c) and their ends (live_end.c). For each session a producer fills a struct
- * th_delivery. What differs from one producer to the other stands in its struct
- * th_delivery_source. That is a constant where th_trace_deliver() is called, so that a compiler
- * puts the producer's functions in place: a live call that is discarded takes no more than its
- * `enabled`.
+ * Producers fill a struct th_delivery for each session: recorded and live events (dispatch.c),
+ * messages at patterns (message_pattern.c), recorded calls at breakpoints and their ends
+ * (pattern_hit.c), live calls (live_call.c) and their ends (live_end.c). The functions in which
+ * producers differ are in a struct th_delivery_source. This struct is a constant where
+ * th_trace_deliver() is called, so that the compiler inlines its functions: a discarded live call
+ * costs no more than its `enabled`.
  *
- * Thread: the one that replays the event, or runs its tracee. In a section, if the tracing is
- * shared. Inner header of trace/.
+ * Thread: the one that replays the event, or runs its tracee; in a reader section, if the tracing
+ * is shared.
  */
 #ifndef TH_DELIVERY_H
 #define TH_DELIVERY_H
@@ -32,10 +32,11 @@
 
 #include "host/match/match.h"
 
-/* --- Return requests: what is wanted of a call's end. A word for each session that wants anything
- * is kept with the call's frame: of a live call see live.h, of a recorded one execution.h. --- */
+/* --- Return requests -------------------------------------------------------------------------- */
 
-/* The low bits; the others are the session's id, for TH_REQUEST_TIME the number of a struct
+/* Return request: the ends that a session wants of a call. Each call frame keeps a word for each
+ * session with a request: of a live call see live/live.h, of a recorded one execution.h. These are
+ * the low bits; the others are the session's id or, for TH_REQUEST_TIME, the number of a struct
  * th_timing_frame. */
 enum {
     TH_REQUEST_RETURN = 1,
@@ -46,16 +47,16 @@ enum {
     TH_REQUEST_BITS = 5
 };
 
-/* False: {message, false} leaves the call out, and so does a message that depends on something
- * unknown. */
+/* True if a call with this MESSAGE is sent. Not sent: {message, false}, and a message that depends
+ * on something unknown. */
 static inline bool th_trace_sends(th_term message)
 {
     return message != TH_AM(false) && message != TH_NONE;
 }
 
-/* The request for a call that matched with RESULT, at a breakpoint of KIND, under FLAGS; META: of a
- * meta breakpoint. As in a BEAM, a return_to comes for local calls that are sent; other ends for
- * each call that matches. */
+/* Returns the request for a call that matched with RESULT, at a breakpoint of KIND (META: a meta
+ * breakpoint), under FLAGS. As in a BEAM, return_to is requested for local calls that are sent,
+ * other ends for each call that matches. */
 static inline uint64_t th_trace_return_request_of(const struct th_match_result *result, bool meta,
                                                   uint32_t kind, uint32_t flags)
 {
@@ -72,23 +73,23 @@ static inline uint64_t th_trace_return_request_of(const struct th_match_result *
 /* --- The options map of trace_X(Tag, State, Tracee, Term, Opts) ------------------------------- */
 
 /*
- * The map for an event under a session's FLAGS: at most extra (EXTRA), match_spec_result (RESULT;
- * TH_NONE or `true`: there is none), scheduler_id (SCHEDULER_ID; TH_NONE: it is not known) and
- * timestamp, as a BEAM would make it. The time itself is never in it; RECORDED is the kind that the
- * recording has. It is made in ENV, or is a constant.
+ * Returns the options map, as a BEAM would make it, for an event under a session's FLAGS: at most
+ * extra (EXTRA), match_spec_result (RESULT; TH_NONE or `true`: absent), scheduler_id (SCHEDULER_ID;
+ * TH_NONE: unknown) and timestamp. The map has the kind of time, never the time itself; RECORDED is
+ * the kind in the recording. The map is made in ENV, or is a constant.
  */
 th_term th_trace_opts_make(th_env *env, th_term extra, th_term result, th_term scheduler_id,
                            enum th_time_kind recorded, uint32_t flags);
 
-/* #{}; and the flags without which it is that. */
+/* #{}; and the flags that can make the map differ from it. */
 extern th_term th_trace_opts_empty[];
 enum {
     TH_OPTS_FLAGS =
         TH_FLAGS_STAMPS | TH_FLAG_CPU_TIMESTAMP | TH_FLAG_SCHEDULER_ID | TH_FLAG_AS_RECORDED
 };
 
-/* The same of this host, for who counts instructions: most have nothing to say, or of a return its
- * value. SCHEDULER is the process', 0: it is not told. */
+/* As th_trace_opts_make(), for live events, with the common cases inlined: an empty map, or only
+ * the value of a return. SCHEDULER is the process's, 0: unknown. */
 static inline th_term th_trace_opts_make_live(th_env *env, th_term extra, th_term result,
                                               unsigned scheduler, uint32_t flags)
 {
@@ -107,20 +108,20 @@ static inline th_term th_trace_opts_make_live(th_env *env, th_term extra, th_ter
     return th_boxed(words);
 }
 
-/* --- Match specifications of patterns ask about the tracee, and act on it, by a context ------- */
+/* --- The context in which match specifications query the tracee, and act on it ---------------- */
 
-/* A call, or a message, of a recording or of this host, that a specification is run for. */
+/* Context of a specification's run: a call or message, recorded or of this host. */
 struct th_match_context {
     struct th_session *session;       /* the specification's */
-    th_env *env;                      /* where terms are made */
-    th_term id;                       /* of the tracee */
-    struct th_tracee *traced;         /* the tracee; NULL: it is of another node */
-    const struct th_event *event;     /* recorded */
-    struct th_live_tracee *process;   /* of this host; NULL: all is of a recording */
-    const struct th_call_event *call; /* of PROCESS; NULL: it is a message */
+    th_env *env;                      /* environment of new terms */
+    th_term id;                       /* the tracee's */
+    struct th_tracee *traced;         /* the tracee; NULL: of another node */
+    const struct th_event *event;     /* if recorded */
+    struct th_live_tracee *process;   /* if of this host; NULL: recorded */
+    const struct th_call_event *call; /* of `process`; NULL: a message */
 };
 
-/* th_match_run() in CONTEXT. */
+/* Calls th_match_run() in CONTEXT. */
 void th_trace_match_context_run(struct th_match_context *context, const struct th_match_spec *spec,
                                 const struct th_match_subject *subject,
                                 struct th_match_result *result);
@@ -130,7 +131,7 @@ void th_trace_match_context_run(struct th_match_context *context, const struct t
 struct th_delivery {
     struct th_attachment *attachment; /* the tracer, the same for `enabled` and `trace` */
     struct th_shared_spec *spec;      /* NULL: each call matches */
-    struct th_session *owner;         /* of a meta breakpoint: the session that has set it */
+    struct th_session *owner;         /* session that has set the meta breakpoint */
     enum th_tracer_group group;       /* unless the source has it */
     uint32_t kind;                    /* of the breakpoint: TH_BP_LOCAL, TH_BP_GLOBAL, TH_BP_META */
     uint32_t flags;                   /* of the tracee, before a specification changes them */
@@ -140,51 +141,51 @@ struct th_delivery {
 
 enum th_delivery_outcome {
     TH_DELIVERY_PASSED,    /* `enabled` was not called */
-    TH_DELIVERY_DISCARDED, /* `enabled` said so */
+    TH_DELIVERY_DISCARDED, /* by the answer of `enabled` */
     TH_DELIVERY_SILENCED,
-    TH_DELIVERY_REMOVED, /* the tracer wants no more of the tracee */
-    TH_DELIVERY_OVER     /* sent; or there was something else, which is counted, if need be */
+    TH_DELIVERY_REMOVED, /* the tracer wants no more events of the tracee */
+    TH_DELIVERY_OVER     /* sent; or dropped for another reason, which is counted if necessary */
 };
 
-/* How a producer's deliveries are made. Functions that are NULL have nothing to do. */
+/* Functions of a producer for its deliveries. NULL: nothing to do. */
 struct th_delivery_source {
     enum th_tracer_group group; /* TH_GROUP_none: that of the delivery */
-    bool in_thread;    /* the thread is in no callback, and its struct th_trace_thread is there */
-    bool meta;         /* of meta breakpoints: the flags of the tracee do not count */
+    bool in_thread;    /* the thread is in no callback, and has its struct th_trace_thread */
+    bool meta;         /* meta breakpoints: flags of the tracee do not matter */
     bool is_message;   /* the specification comes before `enabled` */
-    bool counts_flags; /* what the flags hold back is counted */
+    bool counts_flags; /* deliveries that flags hold back are counted */
 
-    /* Makes the terms of the event, once. False: it is damaged. */
+    /* Makes the terms of the event, once. False: damaged. */
     bool (*decode)(struct th_delivery *delivery);
-    /* The subject and the context of a specification. NULL: there are no specifications. */
+    /* Return the subject and fill the context of a specification. NULL: no specifications. */
     struct th_match_subject (*subject)(struct th_delivery *delivery);
     void (*context)(const struct th_delivery *delivery, struct th_match_context *context);
-    /* The flags of the tracee now, which a specification may have changed; of a meta breakpoint
-     * those of `delivery->owner`. NULL: `delivery->flags`. */
+    /* Returns the present flags of the tracee, which a specification may have changed; for a meta
+     * breakpoint those of `delivery->owner`. NULL: `delivery->flags`. */
     uint32_t (*flags)(const struct th_delivery *delivery);
-    /* Fills TraceTerm and Opts in ENV, under FLAGS; MESSAGE is what the specification says, `true`
-     * if there is nothing to be said. */
+    /* Fills TraceTerm and Opts in ENV, under FLAGS; MESSAGE is the specification's result, `true`:
+     * none. */
     void (*fill)(struct th_delivery *delivery, th_env *env, th_term message, uint32_t flags);
-    /* Keeps WORD (delivery.h) with the frame of the call. */
+    /* Keeps the return request WORD with the frame of the call. */
     void (*request)(struct th_delivery *delivery, uint64_t word);
-    /* For ends: SESSION wants the return_to that follows. */
+    /* For ends: notes that SESSION wants the return_to that follows. */
     void (*returns_to)(struct th_delivery *delivery, struct th_session *session);
-    /* For ends: the flags for a meta breakpoint that OWNER has set. */
+    /* For ends: returns the flags for a meta breakpoint that OWNER has set. */
     uint32_t (*meta_flags)(const struct th_session *owner);
     /* Takes the tracee away from SESSION. */
     void (*forget)(struct th_delivery *delivery, struct th_session *session);
-    /* For ends that go the way of events: true if the session may not see the end. */
+    /* For recorded ends without patterns: true if the session must not see the end. */
     bool (*withholds)(struct th_delivery *delivery);
-    /* th_trace_delivery_go_on(), out of line. NULL: th_trace_delivery_decide() does all of it. */
+    /* th_trace_delivery_go_on(), out of line. NULL: th_trace_delivery_decide() does all steps. */
     enum th_delivery_outcome (*go_on)(struct th_delivery *delivery, th_term answer);
 };
 
 #define TH_DELIVERY_INLINE static inline __attribute__((always_inline))
 
-/* Without a specification: each call matches, and there is nothing to be said. */
+/* Result without a specification: each call matches, with message `true`. */
 extern const struct th_match_result th_trace_delivery_matched;
 
-/* Sets the tracer that is called, and its state. */
+/* Sets the tracer to call, and its state. */
 static inline void th_trace_delivery_address(struct th_delivery *delivery,
                                              struct th_attachment *attachment)
 {
@@ -208,7 +209,7 @@ TH_DELIVERY_INLINE void th_trace_delivery_count(const struct th_delivery *delive
         th_trace_session_count(delivery->attachment->session, what);
 }
 
-/* Step 2. */
+/* Step 2: calls `enabled`. */
 TH_DELIVERY_INLINE th_term th_trace_delivery_ask(struct th_delivery *delivery,
                                                  const struct th_delivery_source *source)
 {
@@ -219,7 +220,7 @@ TH_DELIVERY_INLINE th_term th_trace_delivery_ask(struct th_delivery *delivery,
                                     delivery->argv, TH_NONE);
 }
 
-/* In these groups `trace` runs in the tracee itself. */
+/* Returns the process in which `trace` of GROUP runs: the tracee, for some groups; else TH_NONE. */
 static inline th_term th_trace_delivery_self(enum th_tracer_group group, th_term tracee)
 {
     static const bool has_self[] = {
@@ -231,7 +232,7 @@ static inline th_term th_trace_delivery_self(enum th_tracer_group group, th_term
     return has_self[group] && th_is_local_pid(tracee) ? tracee : TH_NONE;
 }
 
-/* Step 6. */
+/* Step 6: calls `trace`. */
 TH_DELIVERY_INLINE void th_trace_delivery_send(struct th_delivery *delivery,
                                                const struct th_delivery_source *source,
                                                th_term message, uint32_t flags)
@@ -266,19 +267,19 @@ TH_DELIVERY_INLINE void th_trace_delivery_accept(struct th_delivery *delivery,
     }
     if (!th_trace_sends(message))
         return;
-    if (source->subject || source->decode(delivery)) /* it is decoded for the specification */
+    if (source->subject || source->decode(delivery)) /* else the specification had it decoded */
         th_trace_delivery_send(delivery, source, message, flags);
 }
 
-/* Steps 3 to 6: the answer of `enabled` is ANSWER, which is not `discard`. RESULT is what the
- * specification gives, if that is known without a run; else NULL. */
+/* Does steps 3 to 6 for ANSWER of `enabled`, which is not `discard`. RESULT is the result of the
+ * specification if that is known without a run; else NULL. */
 enum th_delivery_outcome th_trace_delivery_decide(struct th_delivery *delivery,
                                                   const struct th_delivery_source *source,
                                                   th_term answer,
                                                   const struct th_match_result *result);
 
-/* The same of a live call. In place is what most are: the answer is `trace`; a specification, if
- * there is one, takes no run; and no flag says anything else. */
+/* Does the same for a live call, with the common case inlined: the answer is `trace`, the
+ * specification, if any, needs no run, and no flag matters. */
 TH_DELIVERY_INLINE enum th_delivery_outcome
 th_trace_delivery_go_on(struct th_delivery *delivery, const struct th_delivery_source *source,
                         th_term answer)
@@ -304,11 +305,11 @@ th_trace_delivery_go_on(struct th_delivery *delivery, const struct th_delivery_s
     return TH_DELIVERY_OVER;
 }
 
-/* The message is matched before `enabled`. */
+/* Does steps 3 and 4 for a message, before `enabled`. False: the message is dropped. */
 bool th_trace_delivery_match_first(struct th_delivery *delivery,
                                    const struct th_delivery_source *source);
 
-/* Offers what DELIVERY is about, which its session traces TRACED for (step 1). */
+/* Offers DELIVERY to its session. TRACED: the flags let it pass (step 1). */
 TH_DELIVERY_INLINE enum th_delivery_outcome
 th_trace_deliver(struct th_delivery *delivery, const struct th_delivery_source *source, bool traced)
 {
@@ -336,9 +337,9 @@ th_trace_deliver(struct th_delivery *delivery, const struct th_delivery_source *
 
 /* --- Ends of calls at breakpoints ------------------------------------------------------------- */
 
-/* The end of a call for which WORD was kept, which somebody of TRACING wants. It is sent, silent or
- * not, as the call was, if calls of the tracee are still traced. RAISED: an exception; UNTOLD: the
- * recording does not tell how the call ended. */
+/* Delivers the end of a call for which WORD was kept, if WORD's session in TRACING still wants it
+ * and calls of the tracee are still traced. A silent flag that was set since the call does not
+ * matter. RAISED: an exception; UNTOLD: no record says how the call ended. */
 TH_DELIVERY_INLINE void th_trace_deliver_end(struct th_delivery *delivery,
                                              const struct th_delivery_source *source,
                                              struct th_tracing *tracing, uint64_t word, bool raised,
@@ -371,8 +372,8 @@ TH_DELIVERY_INLINE void th_trace_deliver_end(struct th_delivery *delivery,
         th_trace_delivery_send(delivery, source, TH_AM(true), flags);
 }
 
-/* A return_to for the sessions WAITING, by index, silent or not, that were created before there
- * were BEFORE. */
+/* Delivers a return_to to the sessions WAITING, by index, except those whose number of creation is
+ * BEFORE or higher. The flag silent does not matter. */
 void th_trace_deliver_return_to(struct th_delivery *delivery,
                                 const struct th_delivery_source *source,
                                 const struct th_tracing *tracing, uint64_t waiting,

@@ -1,22 +1,24 @@
 /*
- * Function patterns: which calls of a recording a session traces, and how.
+ * Function patterns: which calls a session traces, and how.
  *
  *   struct th_pattern pattern = {lists, TH_NONE, -1, false};                  lists:_/_
  *   th_trace_session_function(session, &pattern, TH_AM(true), TH_BP_LOCAL, &matched);
  *
- * As OTP's trace:function/4, over recorded calls, and over those of this host's functions (live.h),
- * which have breakpoints of their own, also where a recorded function has the same name. A session
- * that was never given a pattern gets calls and their ends as they were recorded; from its first
- * pattern on it gets those that its breakpoints ask for, and no others: none once all are cleared,
- * as in OTP, where flag `call` alone traces nothing. All the code of a recording counts as loaded
- * from the start: a function that is seen later for the first time gets what the patterns, in their
- * order, say. Of this host's functions those that are loaded later get what on_load patterns say;
- * and, where nothing is replayed, a pattern that names a module and is for no function that is
- * there waits for the code, as if it had been set for on_load.
+ * Patterns are for recorded calls and for those of this host's functions (live/live.h), which have
+ * breakpoints of their own, even if a recorded function has the same name. A session without any
+ * pattern gets calls and their ends as they were recorded. From its first pattern on, a session
+ * gets only the calls that its breakpoints trace: none once all are cleared, as in OTP, where the
+ * flag `call` alone traces nothing.
  *
- * Which calls a local pattern meets is every recorded one; a global pattern those that are
- * recorded as external: a call of which the recording does not tell is counted, not guessed
- * (th_pattern_counts).
+ * All code of a recording counts as loaded from the start: when a function is seen for the first
+ * time, all patterns apply to it, in their order. To functions of this host that are loaded later,
+ * on_load patterns apply. If nothing is replayed, a pattern that names a module and matches no
+ * present function waits for the code, as if it were set for on_load.
+ *
+ * A local pattern meets every recorded call; a global pattern meets the calls that are recorded as
+ * external. If the recording does not say whether a call is external, the call is counted
+ * (th_pattern_counts), and not traced.
+ * Source: OTP's trace:function/4.
  */
 #ifndef TH_PATTERN_H
 #define TH_PATTERN_H
@@ -31,30 +33,30 @@ struct th_buffer;
 struct th_bp_info;
 
 /*
- * The functions of recordings: each has a site, which patterns put breakpoints on.
- *
- * A function is there from its first call on, or from the first pattern that names it; and stays
- * for all streams, as patterns do.
+ * Functions of recordings. Each has a site, on which patterns put breakpoints. A function exists
+ * from its first call on, or from the first pattern that names it, and stays for all streams, as
+ * patterns do.
  */
 
 /*
- * A function of this host can have two sites: of its export entry, which other modules' calls meet,
- * and in its machine code, which all calls meet. Then global breakpoints are at the former, and all
- * others at the latter. A function of a library that only it calls has the latter alone.
+ * Sites of a function. A function of this host may have two: its export entry, which calls of other
+ * modules meet, and one in its machine code, which all calls meet. Then global breakpoints are at
+ * the entry, and all others in the machine code. A function that only its library calls has the
+ * latter alone.
  */
 struct th_function_sites {
     struct th_mfa name;
-    struct th_site *site;  /* virtual, or of an export; its `function` is this. NULL: none */
+    struct th_site *site;  /* virtual or an export's; its `function` is this struct. NULL: none */
     struct th_site *local; /* native; likewise */
-    const char *no_local;  /* why there is none, a sentence that stays; NULL: not said */
+    const char *no_local;  /* reason for no `local`, a constant sentence; NULL: not given */
     /*
-     * It has got the native site, or lost it, with newer code. What was set before then is where it
-     * was set: so what is changed is changed at both. One that is lost stays in `local`, with its
-     * breakpoints, besides `no_local`, and `site` stands in for it: has the same ones, GLOBAL for
-     * LOCAL. These two are otherwise never both set.
+     * Newer code has brought or lost the native site. Earlier breakpoints stay where they were set:
+     * so a change applies at both sites. A lost site stays in `local`, with its breakpoints, and
+     * `no_local` is set; `site` stands in for it with the same breakpoints, GLOBAL for LOCAL.
+     * `local` and `no_local` are otherwise never both set.
      */
     bool strays;
-    atomic_bool called; /* in a recording; by whoever plays it, relaxed: nothing hangs on it */
+    atomic_bool called; /* in a recording; written by the player, relaxed: guards no other data */
 };
 
 /* Start it as {0}. */
@@ -64,97 +66,98 @@ struct th_functions {
     size_t count, capacity;
 };
 
-/* A key for tables, never 0. */
+/* Returns a key for tables, never 0. */
 uint64_t th_trace_function_key(const struct th_mfa *name);
 
-/* NULL if it is not there. */
+/* Finds a recorded function; NULL: none. */
 struct th_function_sites *th_trace_functions_find(const struct th_functions *functions,
                                                   const struct th_mfa *name);
 
 enum { TH_ANY_ARITY = -1 };
 
-/* As the kinds of a pattern: of both, which exclude each other, the one that a function can have.
- */
+/* As kinds of a pattern: of these two, which exclude each other, the one that a function can
+ * have. */
 enum { TH_PATTERN_EITHER = TH_BP_LOCAL | TH_BP_GLOBAL };
 
-/* The names of kinds: X(name, BIT). Recordings tell nothing of the last one. */
+/* Names of kinds: X(name, BIT). Recordings have no data for `memory`. */
 #define TH_PATTERN_KINDS(X) \
     X(local, LOCAL) X(global, GLOBAL) X(meta, META) X(count, COUNT) X(time, TIME)
 #define TH_PATTERN_LIVE_KINDS(X) TH_PATTERN_KINDS(X) X(memory, MEMORY)
 
-/* Tables of the latter: the names, which NULL ends, and the kind of each. */
+/* Tables of TH_PATTERN_LIVE_KINDS: the names, ended by NULL, and the kind of each. */
 extern const char *const th_trace_pattern_kind_names[];
 extern const enum th_bp_kind th_trace_pattern_kinds[];
 
 struct th_pattern {
-    th_term module, function; /* atoms; TH_NONE: any. A module for a function, both for an arity */
+    th_term module, function; /* atoms; TH_NONE: any. A function needs a module, an arity both */
     int arity;                /* TH_ANY_ARITY: any */
-    bool on_load; /* none of those that are there: functions that are seen from now on */
+    bool on_load;             /* for functions that come later, none that are present */
 };
 
-/* Reads M:F/A, M:F/_, M:_/_ or _:_/_, atoms quoted as in Erlang; without an arity it is any. False
- * if TEXT is none of these. */
+/* Reads M:F/A, M:F/_, M:_/_ or _:_/_, with atoms quoted as in Erlang; without an arity any matches.
+ * False if TEXT is none of these. */
 bool th_trace_pattern_parse(const char *text, struct th_pattern *pattern);
 
 /* Appends such a text; "on_load" for all functions to come. */
 void th_trace_pattern_print(struct th_buffer *out, const struct th_pattern *pattern);
 
-/* The same in the encoding of people. */
+/* As th_trace_pattern_print(), in the encoding of users (term/text.h). */
 void th_trace_pattern_show(struct th_buffer *out, const struct th_pattern *pattern);
 
 /*
- * call_time (TH_BP_TIME) is the time of the records, between a call and its end or the next call
- * that is timed, less what the process was scheduled out if that was recorded. call_memory
- * (TH_BP_MEMORY) is of live functions alone, as recordings do not tell it: TH_USAGE where the
- * tracing is not shared, and there are none.
+ * Sets PATTERN for SESSION. MATCH is as in trace:function/4: true, false, pause, restart, or a
+ * match specification; KINDS are of enum th_bp_kind, not empty.
  *
- * MATCH is what trace:function/4 takes: true, false, pause, restart, or a match specification;
- * KINDS are of enum th_bp_kind, not empty. As in a BEAM, GLOBAL takes the place of all other kinds
- * at each function that matches, whether or not it can have a global breakpoint; to set, pause or
- * restart any other kind takes the place of GLOBAL, but at functions that can have no local
- * breakpoint; false clears no other kinds than these. Only counts can be paused; restart is as well
- * for what a tracer has disarmed from inside (th_disarm()). *MATCHED (NULL: nothing) becomes how
- * many functions are concerned now, each counted once. TH_USAGE or TH_MALFORMED, with nothing
- * changed, if the arguments make no sense together or MATCH is none.
+ * Time of call_time (TH_BP_TIME) is that of the records, between a call and its end or the next
+ * timed call, less the time in which the process was recorded as scheduled out. call_memory
+ * (TH_BP_MEMORY) exists for live functions only.
  *
- * A function of this host may have no breakpoint but one of its export entry, which local calls do
- * not meet; or none of that, if other modules cannot call it (above). A pattern of kind LOCAL
- * leaves the former out, one of kind GLOBAL the latter; to set one that is for such functions
- * alone, of those that are here, is TH_USAGE, with the reasons, as nothing would ever come of it,
- * unless it takes the place of breakpoints that the session has there.
- * TH_PATTERN_EITHER is for all of them: each gets the kind that it can have, LOCAL if that is both,
- * as it is for recorded ones; false clears both.
+ * As in a BEAM, GLOBAL replaces all other kinds at each matching function, even at one that cannot
+ * have a global breakpoint; setting, pausing or restarting another kind replaces GLOBAL, except at
+ * functions that can have no local breakpoint; `false` clears only KINDS. Only counts can be
+ * paused; restart also undoes th_disarm() of a tracer. *MATCHED (may be NULL) becomes the number of
+ * functions with such breakpoints now, each counted once.
  *
- * When it returns, calls that begin obey it, on all threads; in a callback, from the next event on
- * or soon after. An external call to a function with two sites meets one after the other: one that
- * is under way while LOCAL takes the place of GLOBAL may be told as both, or as neither.
+ * A function of this host may have a site at its export entry only, which local calls do not meet;
+ * or none there, if other modules cannot call it. A pattern of kind LOCAL skips the former, one of
+ * kind GLOBAL the latter. TH_PATTERN_EITHER gives each function the kind that it can have, LOCAL if
+ * it can have both, as recorded functions can; `false` clears both.
+ *
+ * On return, calls that begin on any thread obey the pattern; in a callback, from the next event on
+ * or soon after. An external call to a function with two sites meets both in turn: while LOCAL
+ * replaces GLOBAL, a call under way may be reported as both, or as neither.
+ * Errors: nothing is changed by TH_USAGE or TH_MALFORMED. TH_USAGE if the arguments contradict each
+ * other, for TH_BP_MEMORY in an unshared tracing, or, with the reasons, if functions of this host
+ * match and none of them can have KINDS, unless the pattern replaces breakpoints that the session
+ * has there. TH_MALFORMED if MATCH is no match specification. TH_FAILED if the session ended
+ * meanwhile.
  */
 enum th_status th_trace_session_function(struct th_session *session,
                                          const struct th_pattern *pattern, th_term match,
                                          uint32_t kinds, size_t *matched);
 
 /*
- * The same for kind META, with another tracer than the session's: calls are offered to TRACER,
- * whose flags and title are not looked at. Local breakpoints come first, then meta ones. It is
- * asked for its trace_status now, and when a process or port that is its state ends. Where it
- * answers `remove` to a call, it is gone from the breakpoint of that function, at once and for all;
- * that is counted. It is unloaded once no breakpoint has it any more, and no wildcard that is kept
- * for functions to come; what is still to be told of how calls end is not told then, but counted.
+ * As th_trace_session_function() for kind META, with a tracer of its own: calls are offered to
+ * TRACER, whose flags and title are ignored. At a function, local breakpoints come before meta
+ * ones. The tracer is asked for its trace_status now, and when a process or port that is its state
+ * ends. If it answers `remove` to a call, the breakpoint of that function loses the tracer at once
+ * and for good, which is counted. When no breakpoint, and no wildcard for functions to come, has
+ * the tracer any more, it is unloaded (in a shared tracing soon after, by th_progress_later());
+ * ends of calls that it still wants are counted, not delivered.
  *
- * In a tracing that is shared by threads it is unloaded soon after that, by th_progress_later().
- * Any thread that meets the breakpoint calls it.
- *
- * MATCH is true or a match specification. The library's share is taken over, as by
- * th_trace_session_create(), in each case. TH_FAILED if the tracer answers `remove`, else as above.
+ * MATCH is true or a match specification.
+ * Owner: takes over the caller's reference to the library, also on an error.
+ * Thread: the thread that meets the breakpoint calls the tracer.
+ * Errors: TH_FAILED also if the tracer answers `remove` or reports a failure.
  */
 enum th_status th_trace_session_meta_function(struct th_session *session,
                                               const struct th_pattern *pattern, th_term match,
                                               const struct th_session_setup *tracer,
                                               size_t *matched);
 
-/* Why functions can have no breakpoints of some kind: those that have the reason in common. */
+/* Functions that cannot have a breakpoint for one common reason. */
 struct th_pattern_refusal {
-    const char *why; /* a sentence that stays */
+    const char *why; /* the reason, a constant sentence */
     struct th_mfa first;
     size_t functions;
 };
@@ -162,184 +165,185 @@ struct th_pattern_refusal {
 enum { TH_PATTERN_REFUSALS = 4 };
 
 struct th_pattern_refusals {
-    struct th_pattern_refusal items[TH_PATTERN_REFUSALS]; /* further reasons are not told */
+    struct th_pattern_refusal items[TH_PATTERN_REFUSALS]; /* the first reasons; others are only
+                                                             counted */
     size_t count;
     size_t functions; /* in all */
-    size_t concerned; /* functions of this host that the pattern is for */
+    size_t concerned; /* matching functions of this host */
 };
 
-/* Which of this host's functions that are here PATTERN is for, and a setting of KINDS leaves out.
- */
+/* Fills REFUSALS with the present functions of this host that match PATTERN and cannot have
+ * KINDS. */
 void th_trace_session_pattern_refusals(const struct th_session *session,
                                        const struct th_pattern *pattern, uint32_t kinds,
                                        struct th_pattern_refusals *refusals);
 
-/* "m:f/1: why", or "m:f/1 and 3 more: why". */
+/* Appends "m:f/1: why", or "m:f/1 and 3 more: why". */
 void th_trace_pattern_refusal_print(struct th_buffer *out,
                                     const struct th_pattern_refusal *refusal);
 
 /*
- * Functions of this host whose newest code has no room for breakpoints of SESSION that are in the
- * machine code of older instances: those of the same kinds, for the same reason. Calls of the new
- * code are met from other modules, in the export entry, or not at all.
+ * Functions of this host whose newest code has no room for breakpoints that SESSION has in the
+ * machine code of older instances: those with the same kinds and the same reason. Calls of the new
+ * code are met at the export entry, if they come from other modules, or not at all.
  */
 struct th_pattern_loss {
     const struct th_session *session;
-    uint32_t kinds;  /* of the breakpoints, as they were set */
+    uint32_t kinds;  /* kinds of the breakpoints, as they were set */
     bool outside;    /* calls from other modules are met */
-    const char *why; /* a sentence that stays */
+    const char *why; /* the reason, a constant sentence */
     struct th_mfa first;
     size_t functions;
 };
 
-/* Calls VISIT, under the lock, for those of MODULE, by session. */
+/* Calls VISIT, under the lock, for each loss of MODULE, session by session. */
 void th_trace_losses(struct th_tracing *tracing, th_term module,
                      void (*visit)(void *context, const struct th_pattern_loss *loss),
                      void *context);
 
-/* Warns of each. */
+/* Logs a warning for each loss. */
 void th_trace_warn_of_losses(struct th_tracing *tracing, th_term module);
 
-/* What the meta tracers of a session's patterns that have one name have counted, those that are
- * gone included. */
+/* Counts of the meta tracers with one name in a session's patterns, including those that are
+ * gone. */
 struct th_meta_tracer_counts {
-    const char *name; /* as long as the session */
-    size_t present;   /* how many of them breakpoints or wildcards still have */
-    /* `removed`: breakpoints whose tracer was found to be gone; filtered, silenced, untraced, kept
-     * and refused are 0. */
+    const char *name; /* valid as long as the session */
+    size_t present;   /* those that breakpoints or wildcards still have */
+    /* `removed`: breakpoints that lost their tracer; filtered, silenced, untraced and kept are
+     * 0. */
     struct th_session_counts counts;
 };
 
-/* By the order in which they first came; false: there are no more than I names. */
+/* Fills COUNTS with those of the Ith name, in the order of first use; false: there are no more. */
 bool th_trace_session_meta_tracer(const struct th_session *session, size_t i,
                                   struct th_meta_tracer_counts *counts);
 
-/* The name and the state of the meta tracer of INFO; false if it is the session's own, or none. As
- * long as INFO. */
+/* Returns name and state of the meta tracer of INFO, valid as long as INFO; false if there is none,
+ * or the session's own tracer is called. */
 bool th_trace_pattern_meta_tracer(const struct th_session *session, const struct th_bp_info *info,
                                   const char **name, th_term *state);
 
-/* What the session has set for a function, at all its sites, and what was counted; false: nothing.
- * Of several that have the name, the first one that it has set anything for: live ones, those that
- * began last first, then the recorded one. The caller frees what is in INFO. */
+/* Fills INFO with the settings and counts of the session for a function, at all its sites; false:
+ * none. If several functions have the name, INFO is about the first one with settings: live ones,
+ * the youngest first, then the recorded one. Owner: the caller frees INFO's content. */
 bool th_trace_session_function_info(const struct th_session *session, const struct th_mfa *function,
                                     struct th_bp_info *info);
 
-/* The same of what on_load patterns for all modules have set: what functions get that come later
- * and that no other pattern is for. Nothing is counted. */
+/* As th_trace_session_function_info(), for the on_load patterns for all modules: the settings of
+ * later functions that no other pattern matches. Counts are 0. */
 bool th_trace_session_on_load_info(const struct th_session *session, struct th_bp_info *info);
 
-/* The match specification of INFO as it was given; `true` if there is none. As long as INFO. */
+/* Returns the match specification of INFO as it was given; `true`: none. Valid as long as INFO. */
 th_term th_trace_pattern_spec_source(struct th_shared *spec);
 
-/* Calls VISIT for each function that the session has a breakpoint of, once: with what
- * th_trace_session_function_info() says of its name. */
+/* Calls VISIT once for each function with breakpoints of the session, with the result of
+ * th_trace_session_function_info() for its name. */
 void th_trace_session_functions(const struct th_session *session,
                                 void (*visit)(void *context, const struct th_mfa *function,
                                               const struct th_bp_info *info),
                                 void *context);
 
-/* Calls VISIT, under the lock, for each pattern that waits for functions of this host, and has met
- * none so far that it can trace. */
+/* Calls VISIT, under the lock, for each pattern that waits for functions of this host and has found
+ * none so far that it can trace. Visits none unless the tracing replays nothing. */
 void th_trace_session_waiting(const struct th_session *session,
                               void (*visit)(void *context, const struct th_pattern *pattern),
                               void *context);
 
-/* A function that patterns find, whether or not anybody has set anything for it. */
+/* A function that patterns can match, with or without breakpoints. */
 struct th_function_info {
     struct th_mfa name;
     bool live;            /* of this host; else recorded */
-    bool local, global;   /* the breakpoints that it can have; a recorded one both */
-    const char *no_local; /* why not a local one, a sentence that stays; NULL: not said */
+    bool local, global;   /* breakpoints that it can have; a recorded one: both */
+    const char *no_local; /* reason against a local one, a constant sentence; NULL: not given */
 };
 
-/* Calls VISIT for each function of this host, and each of the recording that was met or named so
- * far, once for each name: with the one that began last. Any thread, if the tracing is shared. */
+/* Calls VISIT once for each name of a function of this host, with the youngest function, and for
+ * each recorded function that was seen or named so far. Thread: any, if the tracing is shared. */
 void th_trace_functions(const struct th_tracing *tracing,
                         void (*visit)(void *context, const struct th_function_info *function),
                         void *context);
 
-/* Whether a function that PATTERN is for was called in what was played so far, whoever called it.
- * Any thread, if the tracing is shared. */
+/* True if any function that matches PATTERN was called in what was played so far, by any process.
+ * Thread: any, if the tracing is shared. */
 bool th_trace_called(const struct th_tracing *tracing, const struct th_pattern *pattern);
 
-/* What could not be known of calls that met breakpoints. */
+/* Calls at breakpoints about which something is unknown. */
 struct th_pattern_counts {
-    uint64_t undecided;        /* calls whose match specification hangs on something unknown */
-    uint64_t callers_unknown;  /* callers that one asked for */
-    uint64_t lines_unknown;    /* lines of callers */
-    uint64_t actions_unsure;   /* actions left out, as something they depend on is unknown */
+    uint64_t undecided;        /* calls whose match specification depends on something unknown */
+    uint64_t callers_unknown;  /* unknown callers that a specification used */
+    uint64_t lines_unknown;    /* unknown lines of callers */
+    uint64_t actions_unsure;   /* actions skipped, as they depend on something unknown */
     uint64_t external_unknown; /* calls at a global breakpoint that may be local ones */
-    uint64_t untimed;          /* calls at a call_time breakpoint without a time: not counted */
-    uint64_t returns_unknown;  /* returns asked for of calls whose end no record tells */
-    uint64_t returns_doubtful; /* return_to records of which it is not known which calls they end,
-                                  where the session wants some of these calls, or times them: see
-                                  execution.h */
-    uint64_t meta_removed;     /* breakpoints whose meta tracer was found to be gone */
-    uint64_t meta_untold;      /* ends of calls, asked for by meta tracers that are gone */
+    uint64_t untimed;          /* calls at a call_time breakpoint without a time: not timed */
+    uint64_t returns_unknown;  /* wanted returns of calls whose end no record has */
+    uint64_t returns_doubtful; /* return_to records that may end various calls, if the session
+                                  wants some of these calls or times them: see execution.h */
+    uint64_t meta_removed;     /* breakpoints that lost their meta tracer */
+    uint64_t meta_untold;      /* ends of calls that were wanted by meta tracers that are gone */
 };
 
 struct th_pattern_counts th_trace_session_pattern_counts(const struct th_session *session);
 
-/* True if the session was given patterns, whether any is left or not. */
+/* True if the session was ever given a pattern. */
 bool th_trace_session_patterned(const struct th_session *session);
 
-/* The recording was made with `{message, {caller}}`: the results in it are callers. */
+/* Declares that the recording was made with `{message, {caller}}`: its results are callers. */
 void th_trace_use_recorded_callers(struct th_tracing *tracing);
 
-/* What match specifications `display` goes to SHOW; else nowhere. The term is SHOW's until it
- * returns. */
+/* Installs SHOW for `display` of match specifications; without it, display does nothing. TERM is
+ * valid until SHOW returns. */
 void th_trace_use_display(struct th_tracing *tracing, void (*show)(th_term term));
 
-/* How the stacks of processes are followed (execution.h). Before the first event. */
+/* Sets how the stacks of processes are followed (execution.h). Order: before the first event. */
 void th_trace_use_execution(struct th_tracing *tracing, const struct th_execution_options *options);
 
-/* What came of that; all 0 if there are no patterns. */
+/* Returns the counts of all stacks; all 0 if there are no patterns. */
 struct th_execution_counts th_trace_execution_counts(const struct th_tracing *tracing);
 
 /* --- Messages --------------------------------------------------------------------------------- */
 
 /*
- * Patterns for messages: which sends, and which receives, of a recording a session traces.
+ * Patterns for messages: which sends and receives a session traces.
  *
  *   th_trace_session_send_pattern(session, TH_AM(false));      no send at all
  *   th_trace_session_receive_pattern(session, spec);           those that match
  *
- * As OTP's trace:send/3 and trace:recv/3, or erlang:trace_pattern/3 for `send` and `'receive'`.
- * They are about what the flags let pass, and come before all else: of what a pattern leaves out
- * the tracer is not even asked. A specification's head is [Receiver, Message], the receiver as the
- * sender named it, or [Node, Sender, Message]. As in a BEAM they are for messages of processes, not
- * of ports, and with a specification (not without) those of a silent process are held back.
+ * A pattern filters the messages that the flags let pass, before all other steps: for a message
+ * that does not match, not even `enabled` is called. The head of a specification is [Receiver,
+ * Message], with the receiver as the sender named it, or [Node, Sender, Message]. As in a BEAM,
+ * patterns are for messages of processes, not of ports; and with a specification, not without one,
+ * messages of a silent process are held back.
  *
- * No recording tells who sent what is received: Node and Sender are unknown; of live events
- * (live.h) whoever raises them tells. An event of which a
- * specification cannot say for sure whether it matches is not passed on, but counted.
+ * No recording has the sender of a received message: Node and Sender are unknown; for live events
+ * (live/live.h) the source gives them. If a specification depends on something unknown, the message
+ * is counted, not delivered.
+ * Source: OTP's trace:send/3 and trace:recv/3; erlang:trace_pattern/3 for `send` and `'receive'`.
  */
 
 /*
- * MATCH is `true` (or []): all, as they were recorded; `false`: none; or a match specification,
- * from which the session then has the match_spec_result. It replaces what was set before, at once:
- * with the next event of each thread. TH_USAGE or TH_MALFORMED, with nothing changed, if MATCH is
- * none of these. Also in callbacks.
+ * Set the pattern, also in callbacks: MATCH is `true` or []: all messages, as they were recorded;
+ * `false`: none; or a match specification, which also gives the session its match_spec_result.
+ * Replaces the earlier pattern from the next event of each thread on.
+ * Errors: TH_USAGE or TH_MALFORMED if MATCH is none of these; nothing is changed.
  */
 enum th_status th_trace_session_send_pattern(struct th_session *session, th_term match);
 enum th_status th_trace_session_receive_pattern(struct th_session *session, th_term match);
 
-/* What is set, as it was given; `true` if nothing was. A copy in ENV. */
+/* Return a copy of the pattern in ENV; `true` if none was set. */
 th_term th_trace_session_send_pattern_info(const struct th_session *session, th_env *env);
 th_term th_trace_session_receive_pattern_info(const struct th_session *session, th_env *env);
 
-/* What became of messages at patterns, sends and receives together. */
+/* Counts of messages at patterns, sends and receives together. */
 struct th_message_counts {
-    uint64_t unmatched;      /* left out: `false`, or the specification says no */
+    uint64_t unmatched;      /* not matched: `false`, or the specification fails */
     uint64_t silenced;       /* matched, but the process is silent */
-    uint64_t undecided;      /* left out, as the specification hangs on something unknown */
-    uint64_t actions_unsure; /* actions left out, as something they depend on is unknown */
+    uint64_t undecided;      /* dropped, as the specification depends on something unknown */
+    uint64_t actions_unsure; /* actions skipped, as they depend on something unknown */
 };
 
 struct th_message_counts th_trace_session_message_counts(const struct th_session *session);
 
-/* True if the session was given a pattern for messages that is not `true`, at any time. */
+/* True if the session was ever given a pattern for messages other than `true`. */
 bool th_trace_session_message_patterned(const struct th_session *session);
 
 #endif

@@ -83,8 +83,8 @@ size_t th_trace_sessions_of(struct th_tracing *tracing, th_term id, th_session_i
  * A reader uses the array that it found for a whole event; so a replaced array stays until
  * th_trace_retire() frees it: in a shared tracing after a grace period, as each event is a reader
  * section. In an unshared tracing the one thread frees it after the event: a section would cost
- * each replayed event 2 ns, and a change that is made while a recording is replayed would take
- * effect later, after a grace period.
+ * each replayed event 2 ns, and in a section no thread may wait for a change that a callback
+ * requests.
  */
 
 struct th_tracee_flags {

@@ -1,6 +1,6 @@
-/* Live calls at breakpoints: what the hooks of patterns do where hit->context is NULL. The first is
- * the hook itself, and hands on the others (th_trace_patterns_hit()), so that a live call has one
- * jump less. */
+/* Live calls at breakpoints: hooks of patterns for hit->context NULL. th_live_hit_call() is
+ * installed as the hook itself and passes recorded hits on to th_trace_patterns_hit(), so that a
+ * live call has one jump less. */
 #ifndef TH_LIVE_HIT_H
 #define TH_LIVE_HIT_H
 
@@ -31,13 +31,13 @@ void th_live_hit_entered(struct th_hit *hit, struct th_bp_session *breakpoints,
 /* The end of a call, or a return to a function. */
 struct th_live_end {
     struct th_live_tracee *process;
-    const struct th_mfa *function; /* NULL: none is returned to */
+    const struct th_mfa *function; /* NULL: no function, for a return_to */
     enum th_tracer_tag tag;
-    th_term class, value; /* of an exception_from; of a return_from the value */
+    th_term class, value; /* of an exception_from; `value` also of a return_from */
 };
 
-/* The event that it is, not decoded: for who reports what a callback did. Nobody else needs one, as
- * its terms are made of the call itself, for each session in the environment of its callback. */
+/* Fill EVENT, not decoded, for CALL or END: for reports about a callback alone. Callbacks get terms
+ * that are made of the call itself, for each session in the callback's environment. */
 void th_live_call_event(struct th_event *event, const struct th_call_event *call);
 void th_live_end_event(struct th_event *event, const struct th_live_end *end);
 
@@ -53,13 +53,13 @@ static inline th_term th_live_function_term(th_env *env, const struct th_mfa *na
     return th_boxed(words);
 }
 
-/* Whose event it is. */
+/* Returns the tracee of a live event. */
 struct th_live_tracee *th_live_process_of(const struct th_event *event);
 
-/* What PROCESS has spent up to now. */
+/* Reads the time and the allocated words of PROCESS. */
 void th_live_read(struct th_live_tracee *process, struct th_account_reading *reading);
 
-/* {M, F, Args}, or {M, F, Arity} where a session has the flag arity. */
+/* {M, F, Args}, or {M, F, Arity} for a session with the flag arity. */
 static inline th_term th_live_call_term(const struct th_call_event *call, th_env *env,
                                         uint32_t flags)
 {
