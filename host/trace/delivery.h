@@ -267,7 +267,8 @@ TH_DELIVERY_INLINE void th_trace_delivery_accept(struct th_delivery *delivery,
     }
     if (!th_trace_sends(message))
         return;
-    if (source->subject || source->decode(delivery)) /* else the specification had it decoded */
+    if (source->subject || source->decode(delivery)) /* a subject: already decoded for the
+                                                        specification */
         th_trace_delivery_send(delivery, source, message, flags);
 }
 
@@ -339,7 +340,8 @@ th_trace_deliver(struct th_delivery *delivery, const struct th_delivery_source *
 
 /* Delivers the end of a call for which WORD was kept, if WORD's session in TRACING still wants it
  * and calls of the tracee are still traced. A silent flag that was set since the call does not
- * matter. RAISED: an exception; UNTOLD: no record says how the call ended. */
+ * matter. RAISED: an exception; UNTOLD: no record says how the call ended, which is only
+ * counted. */
 TH_DELIVERY_INLINE void th_trace_deliver_end(struct th_delivery *delivery,
                                              const struct th_delivery_source *source,
                                              struct th_tracing *tracing, uint64_t word, bool raised,

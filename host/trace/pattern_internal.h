@@ -1,7 +1,7 @@
 /*
- * What the files of patterns share: the breakpoints of a session, the patterns that are kept for
- * functions to come, what a pattern does at the sites of one function, and the tracers of meta
- * breakpoints.
+ * Patterns and breakpoints of sessions, shared by the files of patterns: the breakpoints of a
+ * session, patterns that are kept for functions to come, the effect of a pattern on the sites of
+ * one function, and the tracers of meta breakpoints.
  */
 #ifndef TH_PATTERN_INTERNAL_H
 #define TH_PATTERN_INTERNAL_H
@@ -12,18 +12,20 @@
 #include "host/breakpoint/change.h"
 #include "host/progress/progress.h"
 
-/* A pattern that is kept for the functions to come (pattern.c). */
+/* A pattern that is kept for functions to come (pattern.c). */
 struct th_pattern_default {
     struct th_pattern pattern;
     struct th_bp_setting setting; /* without a site */
-    bool waits;                   /* for functions of this host, as none of that name was there */
-    bool came;                    /* a function has come that got something of it */
+    bool waits;                   /* for functions of this host, as none had that name */
+    bool came;                    /* a later function got a breakpoint from it */
 };
 
-/* Lives on while a change names it, so it is not in the session itself. */
+/* The breakpoints of a session. Not part of the session, as a change may refer to them after the
+ * session has ended. */
 struct th_session_breakpoints {
     struct th_bp_session base;
-    struct th_session *session;          /* NULL once it is gone, which is after its breakpoints */
+    struct th_session *session;          /* NULL after the session's end, which comes after the
+                                            breakpoints' end */
     struct th_pattern_default *defaults; /* under the tracing's lock */
     size_t count, capacity;
 };
@@ -34,7 +36,7 @@ struct th_shared_spec {
     struct th_match_spec *spec;
 };
 
-/* The breakpoints of SESSION; NULL: it was never given patterns. */
+/* Returns the breakpoints of SESSION; NULL: no pattern was ever set. */
 static inline struct th_session_breakpoints *
 th_trace_session_breakpoints(const struct th_session *session)
 {
@@ -43,136 +45,141 @@ th_trace_session_breakpoints(const struct th_session *session)
 
 extern const struct th_bp_hooks th_trace_pattern_hooks;
 
-/* What is new. */
+/* Kinds of functions, or sites, that have just come. */
 enum th_pattern_news {
-    TH_NEWS_RECORDED, /* a function of a recording: it gets all that is kept */
-    TH_NEWS_LOADED,   /* one of this host: what waits for that */
-    TH_NEWS_LOCAL,    /* its native site: likewise, of local calls */
+    TH_NEWS_RECORDED, /* a function of a recording: all kept patterns apply */
+    TH_NEWS_LOADED,   /* one of this host: patterns that wait for code apply */
+    TH_NEWS_LOCAL,    /* its native site: on_load patterns for local calls apply */
 };
 
-/* Adds to CHANGE what the patterns say of FUNCTION. Under the lock. */
+/* Adds to CHANGE the effect of all kept patterns on FUNCTION. Under the lock. */
 void th_trace_patterns_add(struct th_tracing *tracing, struct th_change *change,
                            const struct th_function_sites *function, enum th_pattern_news news);
 
-/* The recorded function, with what the patterns say of it if it is new. Outside of callbacks. */
+/* Returns the recorded function of NAME; makes it, with the effect of all kept patterns, if it is
+ * new. Outside of callbacks. */
 struct th_function_sites *th_trace_patterns_meet(struct th_tracing *tracing,
                                                  const struct th_mfa *name);
 
-/* Ends the breakpoints of a session that is to be freed; those of one that is clearing in a shared
- * tracing were removed before. Outside of callbacks. */
+/* Ends the breakpoints of a session that is about to be freed; those of a clearing session in a
+ * shared tracing were removed before. Outside of callbacks. */
 void th_trace_session_breakpoints_end(struct th_session *session);
 
 /*
  * --- Sites: pattern_site.c ---
  *
- * What a pattern does at the sites of one function, and why it can do nothing there. Inner header
- * of trace/.
+ * Effect of a pattern on the sites of one function, and the reason if there is none.
  *
- * Where a function has two sites, global breakpoints are at its export entry and all others in its
- * machine code. A setting is cut in two there, and both are done by one change: so LOCAL takes the
- * place of GLOBAL at one instant, and the other way round, as it does at a single site.
+ * If a function has two sites, global breakpoints are at its export entry and all others in its
+ * machine code. A setting is split in two then, and one change does both parts: so LOCAL replaces
+ * GLOBAL at one instant, and the other way round, as at a single site.
  */
 
-/* True if PATTERN is about functions of that name. */
+/* True if PATTERN matches functions of NAME. */
 bool th_trace_pattern_concerns(const struct th_pattern *pattern, const struct th_mfa *name);
 
-/* The kinds that SETTING clears besides those that it names, of a function that can have all. */
+/* Returns the kinds that SETTING clears besides those that it names, at a function that can have
+ * all kinds. */
 uint32_t th_trace_pattern_excluded(const struct th_bp_setting *setting);
 
-/* Adds to CHANGE what can be done of SETTING, whose kinds may be TH_PATTERN_EITHER and which has no
- * site, to FUNCTION; false: nothing. RECORDED: for the calls of recordings. */
+/* Adds to CHANGE the possible part of SETTING at FUNCTION; false: nothing. SETTING has no site, and
+ * its kinds may be TH_PATTERN_EITHER. RECORDED: for recorded calls. */
 bool th_trace_pattern_set_at(struct th_change *change, const struct th_function_sites *function,
                              const struct th_bp_setting *setting, bool recorded);
 
-/* Adds to CHANGE, of sites that no call can reach, what SETTING says of local calls to FUNCTION,
- * whose native site has come with newer code. Not what is met at its export entry already: whoever
- * traces calls from outside goes on to do so there, and hears of no call twice. */
+/* Adds to CHANGE, for the new native site of FUNCTION, which no call can reach yet, the part of
+ * SETTING about local calls, except what is already at the export entry: so a session that traces
+ * external calls there goes on to do so, and gets no call twice. */
 void th_trace_pattern_set_at_local(struct th_change *change,
                                    const struct th_function_sites *function,
                                    const struct th_bp_setting *setting);
 
-/* A pattern that is set is refused where this host has functions that it is for, and none of them
- * can have such breakpoints: who asks for local calls is not to wait for them in vain. A global
- * pattern that takes away SESSION's other breakpoints of such functions is not refused. Under the
- * lock. */
+/* Checks a pattern that is about to be set. A global pattern that removes SESSION's other
+ * breakpoints of the matching functions passes. Under the lock.
+ * Errors: TH_USAGE, with the reasons, if functions of this host match PATTERN and none of them can
+ * have breakpoints of KINDS. */
 enum th_status th_trace_pattern_check_sites(const struct th_session *session,
                                             const struct th_pattern *pattern, uint32_t kinds);
 
 /*
  * --- Meta tracers: meta_tracer.c ---
  *
- * Tracers of meta breakpoints that are not their session's own.
+ * Tracers of meta breakpoints that are not the tracer of the session that has set the breakpoint.
  *
- * One is called through a session of its own, which is in no list, has no flags and traces nobody:
- * so it has a name for the crash handler, a state, counts, and an environment, as any tracer has.
+ * A meta tracer is called through a session of its own, which is in no list, has no flags and
+ * traces no tracee: so it has a name for the crash handler, a state, counts, and an environment, as
+ * any tracer has.
  *
- * Shares of it are with the breakpoints and the settings that have it. When the last one is gone,
- * which may be on any thread and in the middle of a change, it has ended, and is called no more.
- * While the tracing is not shared, it is marked then, and the thread that its tracing belongs to
- * unloads it between two events. In a tracing that is shared th_progress_later() does so:
- *   1. after thread progress, nobody is in its callbacks or is about to call it: what it counted
- *      is added to what its session keeps of those of its name, and it is taken out of the list;
- *   2. after thread progress again, nobody looks at it in the list: it is unloaded.
+ * The breakpoints and settings with a meta tracer hold references to it. When the last reference is
+ * dropped, on any thread, even in the middle of a change, the meta tracer has ended, and is called
+ * no more. In an unshared tracing it is marked then, and the thread that owns the tracing unloads
+ * it between two events. In a shared tracing th_progress_later() does so:
+ * 1. After a grace period no thread is in its callbacks or about to call it: its counts are added
+ *    to those that its session keeps for its name, and it is taken out of the list.
+ * 2. After a second grace period no thread uses it in the list: it is unloaded.
  */
 
 enum th_meta_state { TH_META_UNSHARED, TH_META_SHARED, TH_META_ENDED };
 
 struct th_meta_tracer {
-    struct th_shared shared;    /* the first member */
-    struct th_session *session; /* its own */
-    /* Whose breakpoints have it; NULL once that is clearing, and it is called no more. Written
-     * under the lock; relaxed: whoever reads it is in a section, so that it stays. */
+    struct th_shared shared;    /* first member */
+    struct th_session *session; /* its own session */
+    /* The session whose breakpoints have it; NULL once that session is clearing, and the tracer is
+     * called no more. Written under the lock; relaxed, as a reader is in a section, so that the
+     * session stays. */
     struct th_session *_Atomic owner;
-    /* Of the tracing's. Written under the lock, with release, read in sections, with acquire. */
+    /* List of the tracing's meta tracers. Written under the lock, with release; read in sections,
+     * with acquire. */
     struct th_meta_tracer *_Atomic next;
-    /* Of enum th_meta_state. Ended is written when the last share is gone, with release: nobody
-     * uses it any more; acquire. */
+    /* An enum th_meta_state. TH_META_ENDED is written with release when the last reference is
+     * dropped, as all use is over; read with acquire. */
     _Atomic uint32_t state;
     struct th_later later;
 };
 
-/* What a session keeps of its meta tracers of one name that are gone. Under the lock. */
+/* Counts of a session's meta tracers of one name that are gone. Under the lock. */
 struct th_meta_past {
     struct th_meta_past *next;
     char *name;
     struct th_session_counts counts;
 };
 
-/* Asks enabled(trace_status, State, undefined); as th_trace_session_create(). The caller's share.
- */
+/* Creates a meta tracer, and asks enabled(trace_status, State, undefined). Owner: the caller gets
+ * the first reference. Errors: as th_trace_session_create(); TH_FAILED also if OWNER ended
+ * meanwhile. */
 enum th_status th_trace_meta_tracer_create(struct th_session *owner,
                                            const struct th_session_setup *setup,
                                            struct th_meta_tracer **result);
 
-/* The session of the one of this id, which wants the end of a call, and whose breakpoints have it;
- * NULL: it is gone, or wants no more: the session that had it counts that. In a section, if shared.
- */
+/* Returns the session of the meta tracer that requested the end of a call with ID, and its *OWNER;
+ * NULL: it is gone, or wants no more ends, which its owner counts. In a section, if shared. */
 struct th_session *th_trace_meta_tracer_find(struct th_tracing *tracing, th_session_id id,
                                              struct th_session **owner);
 
-/* The process or port ID has ended: those whose state it is are asked for their trace_status. One
- * that answers `remove` is found to be gone by each breakpoint, when that is hit. In a section, if
- * shared. */
+/* Asks the meta tracers whose state is ID, a process or port that has ended, for their
+ * trace_status. A breakpoint drops a tracer that has answered `remove` when it is next hit. In a
+ * section, if shared. */
 void th_trace_meta_tracers_lose(struct th_tracing *tracing, th_term id);
 
-/* The session is clearing: its meta tracers are called no more. */
+/* Stops all calls of the meta tracers of OWNER, which is clearing. */
 void th_trace_meta_tracers_orphan(struct th_session *owner);
 
-/* What it keeps of those that are gone. */
+/* Frees the counts that OWNER keeps of its past meta tracers. */
 void th_trace_meta_tracers_forget(struct th_session *owner);
 
 /* Calls VISIT for each session of TRACING, then for that of each meta tracer. In a shared tracing
- * VISIT is called in a section, so that the session and its attachment stay. */
+ * VISIT runs in a section, so that the session and its attachment stay. */
 void th_trace_each_tracer(struct th_tracing *tracing,
                           void (*visit)(void *context, struct th_session *session), void *context);
 
-/* The tracing has become shared. */
+/* Hands the meta tracers over to th_progress_later(), as the tracing has become shared. */
 void th_trace_meta_tracers_share(struct th_tracing *tracing);
 
-/* Unloads those that ended while the tracing was not shared. Outside of events and callbacks. */
+/* Unloads the meta tracers that ended while the tracing was unshared. Outside of events and
+ * callbacks. */
 void th_trace_meta_tracers_reap(struct th_tracing *tracing);
 
-/* All sessions are gone: waits until all meta tracers are. */
+/* Waits for the end of all meta tracers. Order: all sessions are gone. */
 void th_trace_meta_tracers_settle(struct th_tracing *tracing);
 
 #endif

@@ -238,8 +238,8 @@ struct th_session *th_trace_session(const struct th_tracing *tracing, size_t i);
 /* The flags of the recorded events so far, wanted or not. Thread: the replaying one. */
 uint32_t th_trace_seen(const struct th_tracing *tracing);
 
-/* Number of open calls that were forgotten, as a process had too many of them: end of
- * recorded/execution.h. */
+/* Number of open calls that were forgotten, as a process had too many of them: struct
+ * th_discard_streak in recorded/recorded_internal.h. */
 uint64_t th_trace_calls_forgotten(const struct th_tracing *tracing);
 
 #endif

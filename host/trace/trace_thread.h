@@ -1,13 +1,14 @@
 /*
- * What a thread needs for its events, in a tracing that is shared: the environment of its
- * callbacks, an arena for the terms of the event at hand, and words to count in.
+ * Per-thread data for events in a shared tracing: the environment of callbacks, an arena for the
+ * terms of the current event, and counters.
  *
- * Counts are kept per thread and session, so that threads share no cache line, and summed when
- * asked: relaxed, as a sum tells of what came before by other means (a session's by progress) or of
- * some moment in between. They are not the tallies of breakpoint/, which only who has the code
- * modification permission may create: a session is created in callbacks, too.
+ * Counters are per thread and session, so that threads share no cache line, and summed on demand.
+ * They are relaxed: a reader that must include certain events has waited for them by other means
+ * (for a session by a grace period); else the sum is that of some moment. They are not the tallies
+ * of breakpoint/, which only the owner of the code modification permission may create: sessions are
+ * created in callbacks, too.
  *
- * A thread that ends leaves its struct to one that begins, words and all.
+ * A thread that ends leaves its struct, with its counters, to a later thread.
  */
 #ifndef TH_THREAD_H
 #define TH_THREAD_H
@@ -17,30 +18,35 @@
 #include "host/library/resource/resource.h"
 #include "host/trace/live/live.h"
 
-/* What a thread has counted for the session that has, or had, an index, or for a meta tracer. */
+/* A thread's counters for one session, which has or had a certain index, or belongs to a meta
+ * tracer. */
 struct th_thread_counts {
-    /* Written by the thread: 0, then the words are 0, then with release the session's id; acquire
-     * by others, who look at the words if it is the one that they mean. th_trace_thread_forget()
-     * makes it 0: then the thread may take it for another. */
+    /* Weak id of the session. The thread stores 0, clears the words, then stores the id (release).
+     * A reader loads the id (acquire) and uses the words only if it is the session it wants.
+     * th_trace_thread_forget() stores 0: the thread may use the struct for another session then. */
     _Atomic th_session_id id;
     _Atomic uint64_t words[TH_COUNTED_ALL];
-    struct th_thread_counts *next; /* of meta tracers'; written before it can be found */
+    struct th_thread_counts *next; /* list of meta tracers; written before other threads can find
+                                      the struct */
 };
 
 struct th_trace_thread {
-    th_env env;                                                 /* of the callback that runs */
-    th_env arena;                                               /* the terms of the event at hand */
-    struct th_trace_thread *next;                               /* written before it can be found */
+    th_env env;                                                 /* of the current callback */
+    th_env arena;                                               /* terms of the current event */
+    struct th_trace_thread *next;                               /* written before other threads
+                                                                   can find the struct */
     bool taken;                                                 /* under the list's lock */
-    _Atomic uint64_t suppressed, strangers;                     /* as words */
-    struct th_thread_counts *_Atomic counts[TH_SESSIONS_LIMIT]; /* as th_tracing.sessions */
-    /* Of meta tracers, which have the index of their session: as many as ever were at a time. */
+    _Atomic uint64_t suppressed, strangers;                     /* memory order as words */
+    struct th_thread_counts *_Atomic counts[TH_SESSIONS_LIMIT]; /* by index, as
+                                                                   th_tracing.sessions */
+    /* For meta tracers, whose session has the index of their owner: as many structs as ever existed
+     * at a time. */
     struct th_thread_counts *_Atomic meta_counts;
 };
 
 __attribute__((cold)) struct th_trace_thread *th_thread_begin(void);
 
-/* The calling thread's. */
+/* Returns the calling thread's struct; makes one at the first call. */
 static inline struct th_trace_thread *th_trace_thread_own(void)
 {
     struct th_trace_thread *thread = th_self.trace_thread;
@@ -48,7 +54,7 @@ static inline struct th_trace_thread *th_trace_thread_own(void)
     return __builtin_expect(thread != NULL, 1) ? thread : th_thread_begin();
 }
 
-/* One more. Relaxed, a load and a store: only this thread writes the word. */
+/* Adds 1. Relaxed, a load and a store: only this thread writes the word. */
 static inline void th_trace_thread_add(_Atomic uint64_t *word)
 {
     atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + 1,
@@ -76,7 +82,7 @@ static inline void th_trace_thread_count_in(struct th_trace_thread *thread,
     th_trace_thread_add(&th_trace_thread_counts_of(thread, session)->words[what]);
 }
 
-/* --- Callbacks of calls, where the thread is in none ------------------------------------------ */
+/* --- Callbacks of calls, in a thread that is in no other callback ----------------------------- */
 
 static inline th_term th_trace_thread_enter(struct th_attachment *attachment,
                                             enum th_tracer_slot slot, const th_term argv[])
@@ -87,13 +93,14 @@ static inline th_term th_trace_thread_enter(struct th_attachment *attachment,
     return th_trace_attachment_enter(attachment, env, slot, argv);
 }
 
-/* After a callback that was called in ENV: clears it. Returns ANSWER; TH_NONE for an exception. */
+/* Clears ENV after a callback. Returns ANSWER; TH_NONE after an exception. */
 th_term th_trace_thread_tidy(th_env *env, th_term answer);
 
 /*
- * th_trace_attachment_call() of enabled_call. The thread has begun (th_trace_thread_own()). The
- * environment is as clear as most callbacks leave it, and nothing is due: then looking is all that
- * it takes. It is looked up again after the callback, so that no register is saved for it.
+ * As th_trace_attachment_call() for enabled_call, in a thread with a struct
+ * (th_trace_thread_own()). Most callbacks leave the environment clear, and no resource due: then
+ * one test is enough. The environment is looked up again after the callback, so that no register is
+ * saved for it.
  */
 static inline th_term th_trace_thread_ask(struct th_attachment *attachment, const th_term argv[3])
 {
@@ -108,8 +115,8 @@ static inline th_term th_trace_thread_ask(struct th_attachment *attachment, cons
                : answer;
 }
 
-/* The same of trace_call, with terms that were made in the thread's environment; SELF is what
- * enif_self tells. */
+/* As th_trace_thread_ask() for trace_call, with terms in the thread's environment; SELF is the
+ * result of enif_self(). */
 static inline void th_trace_thread_deliver(struct th_attachment *attachment, const th_term argv[5],
                                            th_term self)
 {
@@ -119,11 +126,11 @@ static inline void th_trace_thread_deliver(struct th_attachment *attachment, con
     th_resource_reap();
 }
 
-/* Adds what all threads have counted for SESSION. */
+/* Adds the counters of all threads for SESSION. */
 void th_trace_thread_sum(const struct th_session *session, uint64_t sums[TH_COUNTED_ALL]);
 
-/* Nobody counts for SESSION any more, nor asks what was counted. In another tracing its id may be
- * another's. */
+/* Lets all threads reuse their counters for SESSION, for which no thread counts and whose counts no
+ * thread reads any more. Needed as another tracing may have a session with the same id. */
 void th_trace_thread_forget(const struct th_session *session);
 struct th_live_counts th_trace_thread_sum_live(void);
 

@@ -1,5 +1,5 @@
 /*
- * What only recorded/ sees.
+ * Functions that only trace/ uses, by the header of recorded/ that they complete.
  */
 #ifndef TH_RECORDED_INTERNAL_H
 #define TH_RECORDED_INTERNAL_H
@@ -8,15 +8,15 @@
 
 /* --- Of execution.h --------------------------------------------------------------------------- */
 
-/* The sessions GONE have ended, and their bits are free for others. */
+/* Clears the bits of the sessions GONE, which have ended; other sessions will reuse the bits. */
 void th_recorded_forget_sessions(struct th_recorded_stack *stack, uint64_t gone);
 
-/* EVENT, an end, has no function: it may be the return_to as the process ends, to nobody. Else
- * false, and the error stays. */
+/* True if EVENT, an end without a function, is the return_to at the end of the process; clears the
+ * error then, and *FUNCTION is undefined. Else the error stays. */
 bool th_recorded_ends_process(const struct th_event *event, struct th_caller *function);
 
-/* The function of EVENT, an end: undefined for a return_to to no function, as the process ends.
- * False, and an error, if it is damaged. */
+/* Returns the function of EVENT, an end, in *FUNCTION: undefined for the return_to at the end of
+ * the process. False, with an error, if the event is damaged. */
 static inline bool th_recorded_end_function(struct th_event *event, struct th_caller *function)
 {
     function->kind = TH_CALLER_FUNCTION;
@@ -26,16 +26,32 @@ static inline bool th_recorded_end_function(struct th_event *event, struct th_ca
 
 enum { TH_DISCARD_STREAK_CALLS = 65536 };
 
-/* Sets of sessions are bits, by index. */
+/*
+ * Streak of discards: it decides which sessions see the ends of recorded calls. In a BEAM a call
+ * that `enabled` discards pushes no frame, so that its return_from, exception_from and return_to
+ * are never sent. A recording has them all, and a tracer may want some calls and discard others; so
+ * the call of each return must be known.
+ *
+ * As long as each session has discarded all calls, or none, one bit a session decides about all
+ * returns, and no call is kept. With the first call that breaks the streak each tracee gets a stack
+ * (execution.h) with a bit for each session that wanted a call. All calls are on it as a BEAM
+ * records them: `tail` is ignored. The end of a call that is not on the stack is of a call before
+ * the break: the streak decides. If it is unknown which calls a return_to ends, a session that may
+ * have discarded all of them, or not, gets the return_to as th_stack_sessions describes, and counts
+ * it as doubtful.
+ *
+ * A stack holds at most TH_DISCARD_STREAK_CALLS entries, equal calls in a row in one; the oldest
+ * calls are forgotten and counted. Sets of sessions are bits, by index.
+ */
 struct th_discard_streak {
     uint64_t seen;       /* sessions that were ever offered a call */
-    uint64_t discarding; /* of them, those that discarded every one while the streak held */
+    uint64_t discarding; /* those of `seen` that discarded every call of the streak */
     bool broken;
-    struct th_execution execution; /* of all tracees, once it is broken */
+    struct th_execution execution; /* of all tracees, after the break */
 };
 
-/* A call was offered to the sessions OFFERED, and discarded by DISCARDED of them. False: it must be
- * entered. */
+/* Notes a call that was offered to the sessions OFFERED and discarded by DISCARDED of them. False:
+ * the caller must enter the call. */
 bool th_recorded_streak_holds(struct th_discard_streak *streak, uint64_t offered,
                               uint64_t discarded);
 
@@ -44,33 +60,34 @@ void th_recorded_streak_enter(struct th_recorded_stack *stack, struct th_discard
                               const struct th_recorded_call *call, uint64_t offered,
                               uint64_t discarded);
 
-/* The sessions that do not see this return_from, exception_from or return_to: END has its tag and
- * function. *DOUBTFUL: the sessions, whether among these or not, of which the recording does not
- * tell whether they may see the return_to. */
+/* Returns the sessions that do not see an end, a return_from, exception_from or return_to with
+ * END's tag and function. *DOUBTFUL: the sessions, in the result or not, for which the recording
+ * does not show whether they may see the return_to. */
 uint64_t th_recorded_streak_leave(struct th_recorded_stack *stack, struct th_discard_streak *streak,
                                   struct th_execution_end end, uint64_t *doubtful);
 
-/* Calls that stacks had no room for. */
+/* Number of calls for which stacks had no room. */
 static inline uint64_t th_recorded_streak_forgotten(const struct th_discard_streak *streak)
 {
     return streak->execution.bounds.forgotten;
 }
 
-/* The sessions GONE are no more, and their bits free for others: they have discarded nothing. */
+/* Make the sessions GONE, which have ended, sessions that have discarded nothing, in a stack and in
+ * the streak; other sessions will reuse the bits. */
 void th_recorded_streak_forget_in(struct th_recorded_stack *stack, uint64_t gone);
 void th_recorded_streak_forget(struct th_discard_streak *streak, uint64_t gone);
 
 /* --- Of frames.h ------------------------------------------------------------------------------ */
 
-/* Whether a call may have ended before: whoever pops frames says so. */
+/* Doubt about a call: it may have ended before. Written by the callers of frames.h. */
 enum th_frame_doubt {
     TH_FRAME_CERTAIN,
-    TH_FRAME_LIKELY, /* taken for open, as recursion leaves it */
+    TH_FRAME_LIKELY, /* open, as is likely for recursion */
     TH_FRAME_DOUBTED,
-    TH_FRAME_ALL_DOUBTED /* this call, and all below it */
+    TH_FRAME_ALL_DOUBTED /* this call and all below it */
 };
 
-/* The caller that the call of the entry at OFFSET was recorded with. */
+/* Returns the recorded caller for the call of the entry at OFFSET. */
 static inline th_frame_function th_recorded_frames_recorded_caller(const struct th_frames *frames,
                                                                    uint32_t offset)
 {
@@ -78,13 +95,12 @@ static inline th_frame_function th_recorded_frames_recorded_caller(const struct 
                             : TH_FRAME_UNKNOWN;
 }
 
-/* The topmost call, of those that the newest entry stands for, gets WORD. It was the last to be
- * pushed, with 0. */
+/* Gives the topmost call WORD. Order: after a push of the call with word 0. */
 void th_recorded_frames_want_call(struct th_frames *frames, struct th_frames_bounds *bounds,
                                   uint64_t word);
 
-/* The topmost call, of those that the newest entry stands for, gets an entry of its own, if each is
- * a physical frame. There is one. */
+/* Gives the topmost call an entry of its own, if each call of the newest entry is a physical frame.
+ * The stack is not empty. */
 void th_recorded_frames_part(struct th_frames *frames, struct th_frames_bounds *bounds);
 static inline void th_recorded_frames_part_top(struct th_frames *frames,
                                                struct th_frames_bounds *bounds)

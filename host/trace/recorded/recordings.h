@@ -1,9 +1,10 @@
 /*
- * The recorded streams that are played, or were: for tracers that ask (th_recordings()).
+ * Recorded streams that are, or were, played: for tracers that call th_recordings().
  *
- * The player begins one and counts in it, one thread at a time; any thread may read. Counts are
- * relaxed: numbers in themselves. The list is one for the program, in the order in which streams
- * began, and is forgotten when a tracing has ended and all its tracers were unloaded.
+ * The program has one list, in the order in which streams began. The list is cleared when a tracing
+ * has ended and all its tracers were unloaded.
+ * Thread: the player, one thread at a time, begins streams and counts; any thread may read. Counts
+ * are relaxed: numbers in themselves.
  */
 #ifndef TH_RECORDINGS_H
 #define TH_RECORDINGS_H
@@ -17,19 +18,21 @@ struct th_event_time;
 
 struct th_recording {
     struct th_recording *next;
-    _Atomic uint64_t records;     /* read, damaged ones and drops included */
-    _Atomic uint64_t lost;        /* events that the recorder says it dropped */
-    _Atomic uint64_t gaps;        /* places where nobody knows how many events were lost */
-    _Atomic uint64_t damaged;     /* records that were skipped, and places where it is cut off */
-    _Atomic uint64_t interrupted; /* 1: whoever reads was stopped before the end */
-    struct th_etf_node node;      /* whose it is; NODE 0: not known. The replaying thread's */
+    _Atomic uint64_t records;     /* read records, damaged ones and drops included */
+    _Atomic uint64_t lost;        /* events that the recorder dropped, by its own account */
+    _Atomic uint64_t gaps;        /* losses of an unknown number of events */
+    _Atomic uint64_t damaged;     /* records that were skipped, and places where the stream is
+                                     cut off */
+    _Atomic uint64_t interrupted; /* 1: the reader was stopped before the end */
+    struct th_etf_node node;      /* node of the stream; NODE 0: unknown. Written by the
+                                     replaying thread */
     char name[];                  /* as the stream was named */
 };
 
-/* It stays until th_recorded_streams_forget(). */
+/* Adds a stream. Owner: valid until th_recorded_streams_forget(). */
 struct th_recording *th_recorded_streams_begin(const char *name);
 
-/* By whoever plays it. */
+/* Adds MORE to COUNT. Thread: the player. */
 static inline void th_recorded_streams_count(_Atomic uint64_t *count, uint64_t more)
 {
     atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + more,
@@ -40,32 +43,32 @@ static inline void th_recorded_streams_count(_Atomic uint64_t *count, uint64_t m
 bool th_recorded_streams_other_node(const struct th_etf_node *a, const struct th_etf_node *b);
 
 /*
- * The same number stands for different processes in two nodes, and in a node that was started
- * twice. TH_USAGE with the cause if NODE, of the stream NAME, is known to be another than
- * OTHER_NODE, of the stream OTHER.
+ * Checks that NODE, of the stream NAME, may be the same as OTHER_NODE, of the stream OTHER. The
+ * same pid number stands for different processes in two nodes, and in two starts of one node.
+ * Errors: TH_USAGE with the cause if the nodes are known to differ.
  */
 enum th_status th_recorded_streams_match_nodes(const char *name, const struct th_etf_node *node,
                                                const char *other,
                                                const struct th_etf_node *other_node);
 
-/* The same for NODE, which RECORDING's is from now on, and the streams before it. */
+/* Sets NODE for RECORDING, and checks it against all earlier streams, with the same error. */
 enum th_status th_recorded_streams_set_node(struct th_recording *recording,
                                             const struct th_etf_node *node);
 
-/* How many are in the list. */
+/* Number of streams in the list. */
 int th_recorded_recordings_count(void);
 
-/* A list of maps, made in ENV: name, records, lost, gaps, damaged of each. */
+/* Returns a list of maps, made in ENV: name, records, lost, gaps, damaged, interrupted. */
 th_term th_recorded_streams_list(th_env *env);
 
 /*
- * The zero of the clock of TIME, which is not TH_TIME_NONE: the first time by that clock that this
- * function was given. The player gives it the first one of each stream by each clock, so that all
- * streams have one zero for each clock. The replaying thread's.
+ * Returns the zero of the clock of TIME, which is not TH_TIME_NONE: the first time of that clock
+ * that this function was given. The player passes the first time of each clock in each stream, so
+ * that all streams have one zero for each clock. Thread: the replaying one.
  */
 int64_t th_recorded_streams_zero(const struct th_event_time *time);
 
-/* Another node's events follow: all clocks but system time begin anew. */
+/* Lets all clocks but system time begin anew, as another node's events follow. */
 void th_recorded_streams_forget_clocks(void);
 
 #endif
