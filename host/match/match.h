@@ -1,26 +1,27 @@
 /*
  * Match specifications: small programs, written as terms, that decide which calls and messages are
- * traced, and what the trace says of them.
+ * traced, and with which message.
  *
  *   th_match_compile(TH_MATCH_CALL, term, NULL, &spec);
  *   th_match_run(spec, &subject, &surroundings, env, &result);        for each call
  *   th_match_free(spec);
  *
- * The language is that of OTP 27 and its newest names ("Match Specifications in Erlang" in the ERTS
- * user's guide): match_function.c has the table of its functions and where each is allowed.
+ * match_function.c has the table of functions and where each is allowed.
  *
- * A compiled specification never changes: any number of threads may run it at once, each with an
- * environment of its own. Nothing is allocated by a run but the terms that it builds, in ENV. An
- * instruction is run once at most, as there are no loops; what one costs is bounded by the size of
- * the terms that it is given, and for integers by TH_NUMBER_LIMBS. A specification that would need
- * more than TH_MATCH_SLOTS words while it runs, or is nested more than TH_MATCH_DEPTH deep, is
- * refused.
+ * A run allocates nothing but the terms that it builds, in ENV. Each instruction runs at most once,
+ * as there are no loops; its cost is bounded by the size of the terms that it is given, and for
+ * integers by TH_NUMBER_LIMBS. A specification whose run would need more than TH_MATCH_SLOTS words,
+ * or which is nested more than TH_MATCH_DEPTH deep, is refused.
  *
- * What is not known is not guessed. An argument, an answer of the surroundings, and what is
- * computed from them, can be unknown; a clause whose head or guards depend on it is undecided,
- * unless another part of it fails for sure. `and`, `or`, `andalso`, `orelse` and `not` have three
- * values where all that may be their operands are truth values. The first clause that is not sure
- * to fail decides: if it is undecided, so is the whole.
+ * Nothing unknown is guessed. An argument, an answer of the surroundings, and any value computed
+ * from them can be unknown. A clause whose head or guards depend on an unknown value is undecided,
+ * unless another part of it certainly fails. `and`, `or`, `andalso`, `orelse` and `not` have three
+ * values if all their operands can only be truth values. The first clause that does not certainly
+ * fail decides: if that clause is undecided, so is the specification.
+ * Thread: a compiled specification never changes; any number of threads may run it, each with an
+ * environment of its own.
+ * Source: "Match Specifications in Erlang" in the ERTS user's guide of OTP 27, with its newest
+ * names.
  */
 #ifndef TH_MATCH_H
 #define TH_MATCH_H
@@ -38,20 +39,21 @@ struct th_match_spec;
 
 enum th_match_part { TH_MATCH_WHOLE, TH_MATCH_HEAD, TH_MATCH_GUARD, TH_MATCH_BODY };
 
-/* Where in a specification. */
+/* A place in a specification. */
 struct th_match_place {
     size_t clause; /* from 1; 0: none of them */
     enum th_match_part part;
-    size_t item; /* of the head's elements, the guards, the body's expressions, from 1; 0: none */
+    size_t item; /* index of an element of the head, a guard, or an expression of the body, from
+                    1; 0: none */
 };
 
-/* A fault of a specification: what erlang:match_spec_test/3 says of it, and the part of the
- * specification that it is about, as Erlang text, cut where it is long; NULL if it is the whole. */
+/* A fault of a specification: the text of erlang:match_spec_test/3, and the faulty part of the
+ * specification as Erlang text, cut if it is long; NULL: the whole specification. */
 struct th_match_fault {
     struct th_match_place place;
     char *text;
     char *term;
-    char *shown; /* `term` as people are shown it */
+    char *shown; /* `term` in the encoding of users */
 };
 
 struct th_match_faults {
@@ -60,44 +62,43 @@ struct th_match_faults {
 };
 
 /*
- * Compiles SPECIFICATION, a list of clauses; the result has a copy of it. TH_MALFORMED, the chain
- * telling the first fault and its place. FAULTS, which may be NULL and else must be empty, gets the
- * faults of the first clause that has one, as in a BEAM, up to TH_MATCH_FAULTS; the caller frees
- * them in either case.
+ * Compiles SPECIFICATION, a list of clauses; the result has a copy of it.
+ * Owner: FAULTS may be NULL, else it must be empty and gets the faults of the first clause that has
+ * any, as in a BEAM, at most TH_MATCH_FAULTS. The caller frees FAULTS with and without an error.
+ * Errors: TH_MALFORMED with the first fault and its place.
  */
 enum th_status th_match_compile(enum th_match_kind kind, th_term specification,
                                 struct th_match_faults *faults, struct th_match_spec **spec);
 void th_match_faults_free(struct th_match_faults *faults);
 
-/* NULL is allowed. No thread may be running it, and no term that it gave be in use. */
+/* Frees SPEC, which may be NULL. No thread may run SPEC, and none of its terms be in use. */
 void th_match_free(struct th_match_spec *spec);
 
-/* The specification as it was given; valid as long as SPEC. */
+/* Returns the specification as it was given; valid as long as SPEC. */
 th_term th_match_source(const struct th_match_spec *spec);
 
-/* How many clauses there are. */
+/* Returns the number of clauses. */
 size_t th_match_clause_count(const struct th_match_spec *spec);
 
-/* The part of the specification that PLACE names; TH_NONE if there is none such. */
+/* Returns the part of the specification at PLACE; TH_NONE: there is none. */
 th_term th_match_part(const struct th_match_spec *spec, struct th_match_place place);
 
 /* Appends "clause 2, guard 1". */
 void th_match_print_place(struct th_buffer *out, struct th_match_place place);
 
 /*
- * The specifications that dbg knows by name: x (exception_trace), c (caller_trace), cx
- * (caller_exception_trace); and r (return_trace), which it lacks. Built in ENV; TH_NONE if NAME is
- * none of them.
+ * Builds the specification that dbg has under the letter or name NAME, in ENV: x (exception_trace),
+ * c (caller_trace), cx (caller_exception_trace); also r (return_trace), which dbg lacks. TH_NONE if
+ * NAME is none of these.
  */
 th_term th_match_short(th_env *env, const char *name);
 
 /* --- Running ---------------------------------------------------------------------------------- */
 
 /*
- * What is matched: the arguments of a call; [Receiver, Message] of a send; [Node, Sender, Message]
- * of a receive. Either as a list in TARGET (proper; ARGUMENTS and COUNT are not looked at), or, if
- * that is TH_NONE, as COUNT ARGUMENTS of which those that are TH_NONE are unknown; ARGUMENTS may be
- * NULL if all are.
+ * Subject of a run: the arguments of a call; [Receiver, Message] of a send; [Node, Sender, Message]
+ * of a receive. Either a proper list in TARGET (ARGUMENTS and COUNT are ignored then), or, if
+ * TARGET is TH_NONE, COUNT ARGUMENTS of which TH_NONE are unknown; ARGUMENTS NULL: all are unknown.
  */
 struct th_match_subject {
     th_term target;
@@ -105,15 +106,16 @@ struct th_match_subject {
     size_t count;
 };
 
-/* What functions of a specification give for what Erlang raises as an exception. No term. */
+/* Result of a specification's function where Erlang raises an exception. No term. */
 #define TH_MATCH_RAISED ((th_term)0xC0)
 
 struct th_mfa;
 
 /*
- * What a specification asks of its surroundings. A function that is NULL cannot tell; so says one
- * that returns TH_NONE. They may build terms in ENV. Those that act are only called for sure: an
- * action that depends on something unknown is left out, and counted (th_match_result.unsure).
+ * Surroundings of a specification. An answer is unknown if the operation is NULL or returns
+ * TH_NONE. Operations may build terms in ENV. An operation that acts is called only if the action
+ * is certain: an action that depends on something unknown is skipped, and counted
+ * (th_match_result.unsure).
  */
 struct th_match_operations {
     th_term (*self)(void *context); /* the tracee */
@@ -124,25 +126,25 @@ struct th_match_operations {
     th_term (*caller_line)(void *context, th_env *env);
     th_term (*stack)(void *context, th_env *env, size_t depth);
 
-    /* No specification asks this: whether the call of FUNCTION with ARGUMENTS, which is told as a
-     * local one since it was met in the function's code, comes from outside. */
+    /* True if the call of FUNCTION with ARGUMENTS is external although it is reported as local, as
+     * the breakpoint is in the function's code. For callbacks; no specification uses this. */
     bool (*is_external)(void *context, const struct th_mfa *function, const th_term *arguments);
 
-    /* Sequential trace tokens. set_seq_token: the former value, or TH_MATCH_RAISED. */
+    /* Sequential trace tokens. set_seq_token returns the former value, or TH_MATCH_RAISED. */
     th_term (*is_seq_trace)(void *context);
     th_term (*get_seq_token)(void *context, th_env *env);
     th_term (*set_seq_token)(void *context, th_env *env, th_term component, th_term value);
 
-    /* The trace control word. set_tcw gives the former one. */
+    /* The trace control word. set_tcw returns the former one. */
     th_term (*get_tcw)(void *context, th_env *env);
     th_term (*set_tcw)(void *context, th_env *env, uint32_t value);
 
     th_term (*process_dump)(void *context, th_env *env); /* a binary */
     void (*display)(void *context, th_term term);
 
-    /* Clears and then sets flags, which are lists as for trace:process/4, of TRACEE, a pid or
-     * registered name, or TH_NONE, which is the tracee itself. Tells if that changed any, or
-     * TH_MATCH_RAISED where the flags or the tracee make no sense. */
+    /* Clears and then sets flags, which are lists as for trace:process/4, of TRACEE: a pid, a
+     * registered name, or TH_NONE for the tracee itself. Returns true if that changed any flag,
+     * else false; TH_MATCH_RAISED if the flags or the tracee are invalid. */
     th_term (*set_flags)(void *context, th_term tracee, th_term clear, th_term set);
 
     /* The flag `silent` of the tracee. */
@@ -150,7 +152,7 @@ struct th_match_operations {
     th_term (*is_silent)(void *context);
 };
 
-/* CONTEXT is handed to each operation. OPERATIONS may be NULL. */
+/* Operations with the argument CONTEXT. OPERATIONS may be NULL. */
 struct th_match_surroundings {
     const struct th_match_operations *operations;
     void *context;
@@ -160,26 +162,26 @@ enum th_match_end { TH_MATCH_NO, TH_MATCH_YES, TH_MATCH_UNKNOWN };
 
 struct th_match_result {
     enum th_match_end end;
-    size_t clause; /* that matched, or is undecided, from 1; 0: all have failed */
+    size_t clause; /* the clause that matched or is undecided, from 1; 0: all have failed */
 
-    /* The rest is of a match. The message: `true`, nothing is added to the trace message; `false`,
-     * there is to be none; another term, the match_spec_result; TH_NONE, it depends on something
-     * unknown. It is made of terms of the subject, of the specification, and of ENV. */
+    /* The rest is for TH_MATCH_YES. Message: `true`: nothing is added to the trace message;
+     * `false`: the call is not sent; another term: the match_spec_result; TH_NONE: depends on
+     * something unknown. Consists of terms of the subject, the specification, and ENV. */
     th_term message;
     bool return_trace, exception_trace;
-    unsigned callers_unknown; /* how many times a caller was asked for that is not known */
-    unsigned unsure;          /* actions left out, as something that they depend on is unknown */
+    unsigned callers_unknown; /* number of callers that were used but are unknown */
+    unsigned unsure;          /* actions skipped, as they depend on something unknown */
 };
 
-/* How a clause came out. */
+/* Outcome of one clause. */
 struct th_match_attempt {
     enum th_match_end end;
-    struct th_match_place place; /* what failed; or what was first unknown */
-    th_term value; /* of a guard that failed: what it gave, TH_MATCH_RAISED for an exception */
+    struct th_match_place place; /* the part that failed, or was unknown first */
+    th_term value;               /* value of a guard that failed, TH_MATCH_RAISED: an exception */
 };
 
-/* What a run for COUNT ARGUMENTS, all of them known, would give, whatever the surroundings; NULL:
- * that takes a run. Lives as long as SPEC. A few nanoseconds. */
+/* Returns the result for COUNT ARGUMENTS, all known, without a run; NULL: a run is needed. Does not
+ * depend on surroundings. Valid as long as SPEC. A few nanoseconds. */
 const struct th_match_result *th_match_quickly(const struct th_match_spec *spec,
                                                const th_term arguments[], size_t count);
 
@@ -187,13 +189,13 @@ void th_match_run(const struct th_match_spec *spec, const struct th_match_subjec
                   const struct th_match_surroundings *surroundings, th_env *env,
                   struct th_match_result *result);
 
-/* The same, and tells of each clause that was tried in ATTEMPTS, which has room for all. Returns
- * how many were. */
+/* Runs as th_match_run(), and stores the outcome of each clause that was tried in ATTEMPTS, which
+ * has room for all clauses. Returns the number of tried clauses. */
 size_t th_match_explain(const struct th_match_spec *spec, const struct th_match_subject *subject,
                         const struct th_match_surroundings *surroundings, th_env *env,
                         struct th_match_result *result, struct th_match_attempt *attempts);
 
-/* --- Reports: how a match specification came out, as text ------------------------------------- */
+/* --- Reports of a specification's outcome, as text -------------------------------------------- */
 
 struct th_match_report {
     const struct th_match_spec *spec;
@@ -201,21 +203,21 @@ struct th_match_report {
     struct th_match_result result;
     const struct th_match_attempt *attempts;
     size_t count;                   /* of attempts */
-    const struct th_buffer *doings; /* what actions did, a line each */
+    const struct th_buffer *doings; /* actions, a line each */
 };
 
-/* Appends lines: first what erlang:match_spec_test/3 gives, `_` being an unknown message, or
- * `unknown`; then what became of each clause, what actions did, and what was not known. */
+/* Appends lines: first the result of erlang:match_spec_test/3, with `_` for an unknown message, or
+ * `unknown`; then the outcome of each clause, the actions, and the unknown values. */
 void th_match_print_report(struct th_buffer *out, const struct th_match_report *report);
 
 /* --- Trials ----------------------------------------------------------------------------------- */
 
-/* The surroundings of a match specification that is only tried: what is said of them; actions are
- * written down instead of taken. */
+/* Surroundings for a specification that is only tried: given answers; actions are logged in
+ * `doings`, not done. */
 struct th_match_trial {
-    th_term self, caller; /* TH_NONE: not known */
+    th_term self, caller; /* TH_NONE: unknown */
     struct th_buffer doings;
-    bool for_people; /* their terms are text in the encoding that was chosen */
+    bool for_people; /* terms in `doings` are in the encoding of users */
 };
 
 extern const struct th_match_operations th_match_trial_operations;

@@ -1,12 +1,11 @@
 /*
- * What the files of match/ share: programs, values, runs, functions, the compiler. Inner header of
- * match/.
+ * Programs, values, runs, functions and the compiler, shared by the files of match/.
  *
  * A match specification is compiled to a program.
  *
- * The head is straight-line code that takes the arguments apart. There is one value at hand; the
- * tuples, lists and maps that are open wait in levels, one for each depth. Guards and body are code
- * for a stack of values. Code of a clause:
+ * The head is straight-line code that takes the arguments apart. One value is current; the tuples,
+ * lists and maps that are open are kept in levels, one for each depth. Guards and body are code for
+ * a stack of values. The code of a clause:
  *
  *   ARITY n
  *   { ARGUMENT i ... | BIND_ARGUMENT i }       for each element that is not '_'
@@ -17,7 +16,8 @@
  *   END
  *
  * Operands of functions and elements of tuples are computed from the last to the first, elements of
- * lists from the first on, of maps the values before the keys: actions among them show the order.
+ * lists from the first on, of maps the values before the keys: actions among them make this order
+ * visible.
  */
 #ifndef TH_MATCH_INTERNAL_H
 #define TH_MATCH_INTERNAL_H
@@ -29,45 +29,45 @@
 #include "host/term/number.h"
 
 enum th_match_code {
-    /* The number of arguments is OPERAND; is at least OPERAND. */
+    /* Test: the number of arguments is OPERAND; is at least OPERAND. */
     TH_CODE_ARITY,
     TH_CODE_ARITY_LEAST,
-    /* Argument LEVEL is at hand; if it is unknown, go on at OPERAND. */
+    /* Argument LEVEL becomes current; if it is unknown, jumps to OPERAND. */
     TH_CODE_ARGUMENT,
-    /* Argument LEVEL becomes variable OPERAND. */
+    /* Stores argument LEVEL as variable OPERAND. */
     TH_CODE_BIND_ARGUMENT,
-    /* What is at hand is a tuple of OPERAND elements; a list cell; a map of at least OPERAND keys:
-     * open it at LEVEL. */
+    /* Test: the current value is a tuple of OPERAND elements; a list cell; a map of at least
+     * OPERAND keys. Opens it at LEVEL. */
     TH_CODE_TUPLE,
     TH_CODE_CELL,
     TH_CODE_MAP,
-    /* At hand is now, of what is open at LEVEL: element OPERAND (from 0); the list's head, its
-     * tail; the value of the key that is constant OPERAND. */
+    /* A part of the value that is open at LEVEL becomes current: element OPERAND (from 0); the head
+     * of the list, its tail; the value of the key that is constant OPERAND. */
     TH_CODE_ELEMENT,
     TH_CODE_LIST_HEAD,
     TH_CODE_LIST_TAIL,
     TH_CODE_KEY,
-    /* What is at hand is identical to constant OPERAND; is variable OPERAND from now on; is
-     * identical to it. */
+    /* Test: the current value is identical to constant OPERAND. Store it as variable OPERAND. Test:
+     * it is identical to variable OPERAND. */
     TH_CODE_IDENTICAL,
     TH_CODE_BIND,
     TH_CODE_SAME,
     TH_CODE_HEAD_DONE,
 
-    /* Pushes: constant OPERAND; variable OPERAND; the whole target. */
+    /* Push: constant OPERAND; variable OPERAND; the whole target. */
     TH_CODE_CONSTANT,
     TH_CODE_VARIABLE,
     TH_CODE_TARGET,
-    /* Takes OPERAND elements, the first on top; OPERAND elements, the last below the tail, which is
-     * on top; OPERAND keys, the first on top, and as many values below: pushes what is made of
-     * them. */
+    /* Pop parts and push the term made of them: OPERAND elements, the first on top; OPERAND
+     * elements, the last below the tail, which is on top; OPERAND keys, the first on top, and as
+     * many values below. */
     TH_CODE_MAKE_TUPLE,
     TH_CODE_MAKE_LIST,
     TH_CODE_MAKE_MAP,
-    /* Takes LEVEL operands, the first on top; pushes what function OPERAND gives. */
+    /* Pops LEVEL operands, the first on top; pushes the result of function OPERAND. */
     TH_CODE_CALL,
-    /* The left side is on top and stays; where it decides, go on behind the JOIN at OPERAND. The
-     * JOIN takes both sides and pushes the result. */
+    /* The left side is on top and stays; if it decides, jump behind the JOIN at OPERAND. The JOIN
+     * pops both sides and pushes the result. */
     TH_CODE_ANDALSO,
     TH_CODE_ORELSE,
     TH_CODE_JOIN_ANDALSO,
@@ -84,7 +84,7 @@ struct th_match_instruction {
     uint32_t operand;
 };
 
-/* The code from PC on, up to the next mark, is of ITEM of PART. */
+/* Place of the code from PC up to the next mark: ITEM of PART. */
 struct th_match_mark {
     uint32_t pc;
     enum th_match_part part;
@@ -93,32 +93,32 @@ struct th_match_mark {
 
 struct th_match_clause {
     uint32_t pc;
-    size_t marks; /* index of the first of its marks */
+    size_t marks; /* index of the clause's first mark */
 };
 
-/* An argument that has one of the ACCEPTED relations to CONSTANT, as words, which is what terms
- * with immediate tags have; or fails. */
+/* Test of an argument: it must have one of the ACCEPTED relations to CONSTANT, compared as words,
+ * as terms with immediate tags have them. */
 struct th_match_screen_test {
     th_term constant;  /* immediate */
-    uint32_t argument; /* one that there is, if there are as many as the screen says */
+    uint32_t argument; /* exists, if there are at least the screen's `least` */
     uint8_t accepted;  /* enum th_match_relation */
-    bool by_value;     /* CONSTANT is a small integer, and nothing is known of other arguments */
+    bool by_value;     /* CONSTANT is a small integer; no answer for other arguments */
 };
 
-/* What can be told of a clause at once (match_screen.c). */
+/* Parts of a clause that need no run (match_screen.c). */
 struct th_match_screen {
     size_t first_test, test_count; /* in `tests` */
-    uint32_t least, most;          /* arguments */
-    bool whole;                    /* nothing else decides, and what it says is RESULT */
+    uint32_t least, most;          /* number of arguments */
+    bool whole;                    /* the tests decide all, and RESULT is the result of a match */
     struct th_match_result result;
 };
 
 struct th_match_spec {
-    th_env env; /* holds the source and the constants */
+    th_env env; /* of source and constants */
     th_term source;
     enum th_match_kind kind;
-    struct th_match_screen *screens;      /* of the clauses */
-    const struct th_match_result *always; /* what all calls give; NULL: they differ */
+    struct th_match_screen *screens;      /* by clause */
+    const struct th_match_result *always; /* result of all calls; NULL: they differ */
     struct th_match_screen_test *tests;
     size_t test_count, test_capacity;
 
@@ -131,24 +131,24 @@ struct th_match_spec {
     struct th_match_mark *marks;
     size_t mark_count, mark_capacity;
 
-    /* What any clause needs: words that a run takes of its thread's stack. */
-    size_t arguments; /* that are looked at */
+    /* Largest need of any clause: words of the thread's stack in a run. */
+    size_t arguments; /* that are used */
     size_t variables;
     size_t levels;
     size_t stack;
-    size_t frames; /* of andalso and orelse inside each other */
+    size_t frames; /* nested andalso and orelse */
 };
 
 /* --- Values ----------------------------------------------------------------------------------- */
 
 /*
- * Values of guards and bodies: terms, and words that are none for what is not known.
+ * Values of guards and bodies: terms, and words that are no terms for unknown values.
  *
  *   UNKNOWN    a term
  *   MAYBE      true or false
  *   UNSURE     a term, or an exception
- *   NOT_TRUE   a term but not true, or an exception: a guard that gives it fails for sure
- *   RAISED     an exception, for sure
+ *   NOT_TRUE   a term but not true, or an exception: a guard with this value certainly fails
+ *   RAISED     an exception, certainly
  */
 #define TH_VALUE_UNKNOWN TH_NONE
 #define TH_VALUE_MAYBE ((th_term)0x40)
@@ -156,13 +156,13 @@ struct th_match_spec {
 #define TH_VALUE_RAISED TH_MATCH_RAISED
 #define TH_VALUE_UNSURE ((th_term)0x100)
 
-/* A term. All words that are none look like headers. */
+/* True if VALUE is a term. All words that are no terms look like headers. */
 static inline bool th_match_value_known(th_term value)
 {
     return (value & 3) != TH_TAG_HEADER;
 }
 
-/* What may be an exception. */
+/* True if VALUE may be an exception. */
 static inline bool th_match_value_may_raise(th_term value)
 {
     return value == TH_VALUE_UNSURE || value == TH_VALUE_NOT_TRUE;
@@ -178,14 +178,14 @@ static inline bool th_match_value_is_boolean(th_term value)
     return value == TH_AM(true) || value == TH_AM(false);
 }
 
-/* True, false, or MAYBE. */
+/* True for true, false and MAYBE. */
 static inline bool th_match_value_is_truth(th_term value)
 {
     return th_match_value_is_boolean(value) || value == TH_VALUE_MAYBE;
 }
 
-/* What `left andalso right` and `left orelse right` give, LEFT being no reason to leave RIGHT out.
- * RIGHT may be RAISED if LEFT is unknown. */
+/* Return the value of `left andalso right` and `left orelse right`, if LEFT does not make RIGHT
+ * unnecessary. RIGHT may be RAISED if LEFT is unknown. */
 th_term th_match_value_andalso(th_term left, th_term right);
 th_term th_match_value_orelse(th_term left, th_term right);
 
@@ -200,26 +200,26 @@ struct th_match_run {
 
     const th_term *arguments; /* the first `spec->arguments`, or all if there are fewer */
     size_t count;             /* of all arguments */
-    bool unknown;             /* none of them is known; ARGUMENTS is NULL */
+    bool unknown;             /* all are unknown; ARGUMENTS is NULL */
     th_term target;           /* TH_NONE: not made yet */
-    /* The cells of the target, if not all of its elements are known: those are TH_NONE there, and
-     * no function may look at them. Else both are NULL. */
+    /* Cells of the target, if some of its elements are unknown: those are TH_NONE there, and no
+     * function may read them. Else both are NULL. */
     const th_term *partial, *partial_end;
 
     th_term *variables, *levels, *stack;
     th_term *top;                             /* the last value on the stack */
-    const struct th_match_function *function; /* that is being called */
-    size_t operands;                          /* of it */
+    const struct th_match_function *function; /* the current call's */
+    size_t operands;                          /* number of its operands */
     uint64_t *frames;
-    size_t depth; /* of frames: inside right sides of which it is unknown if they count */
+    size_t depth; /* of frames: nested right sides that may be unnecessary */
     bool body;
 
     bool undecided;
-    size_t doubtful;                  /* the instruction that made it so */
-    struct th_match_attempt *attempt; /* of the clause that is running; NULL: nobody wants it */
+    size_t doubtful;                  /* the instruction that made the clause undecided */
+    struct th_match_attempt *attempt; /* of the current clause; NULL: not wanted */
 };
 
-/* True for a list of which not all elements are known. */
+/* True for a list with unknown elements. */
 static inline bool th_match_is_partial(const struct th_match_run *run, th_term t)
 {
     return run->partial && th_is_list(t) && th_cell(t) >= run->partial &&
@@ -234,26 +234,26 @@ enum th_match_trait {
     TH_TRAIT_SPECIAL = 1,       /* OTP calls it a special form */
     TH_TRAIT_BODY = 2,          /* not allowed in guards */
     TH_TRAIT_NO_SEND = 4,       /* not allowed in specifications for send */
-    TH_TRAIT_NO_RECEIVE = 8,    /* nor for receive */
-    TH_TRAIT_TRUTH = 16,        /* gives true or false for all operands */
-    TH_TRAIT_SHALLOW = 32,      /* does not look into its operands where they are lists */
-    TH_TRAIT_TAKES_UNKNOWN = 64 /* for others, an unknown operand makes the result unknown */
+    TH_TRAIT_NO_RECEIVE = 8,    /* not allowed in those for receive */
+    TH_TRAIT_TRUTH = 16,        /* returns true or false for all operands */
+    TH_TRAIT_SHALLOW = 32,      /* does not read inside operands that are lists */
+    TH_TRAIT_TAKES_UNKNOWN = 64 /* without it, an unknown operand makes the result unknown */
 };
 
 /* Operand I (from 0) of the function that RUN calls: the first is on top of the stack. */
 #define TH_OPERAND(run, i) ((run)->top[-(ptrdiff_t)(i)])
 
-/* Computes a value from the operands of RUN; TH_VALUE_RAISED for an exception. */
+/* Computes a value from the operands of RUN; TH_VALUE_RAISED: an exception. */
 typedef th_term th_match_implementation(struct th_match_run *run);
 
-/* How two terms stand to each other. */
+/* Order of two terms. */
 enum th_match_relation { TH_MATCH_LESS = 1, TH_MATCH_EQUAL = 2, TH_MATCH_GREATER = 4 };
 
 struct th_match_function {
     const char *name;
-    unsigned least, most;          /* operands */
+    unsigned least, most;          /* number of operands */
     unsigned traits;               /* enum th_match_trait */
-    th_match_implementation *call; /* NULL: the compiler's own */
+    th_match_implementation *call; /* NULL: compiled by code of the compiler */
 
     /* For implementations that several functions share. */
     union {
@@ -271,24 +271,25 @@ struct th_match_function {
 
 extern const struct th_match_function th_match_functions[];
 
-/* The function of that name that takes COUNT operands; if there is none, *NAMED is one of that name
- * or NULL. */
+/* Finds the function NAME with COUNT operands; NULL: none. *NAMED is then a function of that name
+ * with other operands, or NULL. */
 const struct th_match_function *th_match_function_find(th_term name, size_t count,
                                                        const struct th_match_function **named);
 
-/* Calls FUNCTION with the operands of RUN, unless one that FUNCTION cannot take is unknown. */
+/* Calls FUNCTION with the operands of RUN, unless an operand is unknown that FUNCTION cannot
+ * take. */
 th_term th_match_function_call(const struct th_match_function *function, struct th_match_run *run);
 
-/* The implementations. Tests of types, truth values, comparisons, the larger or smaller of two that
- * differ, else the first: match_guard.c */
+/* Implementations: match_guard.c. Tests of types, truth values, comparisons; the larger or smaller
+ * of two terms, the first if they are equal. */
 th_match_implementation th_match_is_type, th_match_is_function_of, th_match_is_record, th_match_and,
     th_match_or, th_match_not, th_match_xor, th_match_compare, th_match_either;
-/* Parts and sizes of terms, arithmetic: match_data.c */
+/* match_data.c: parts and sizes of terms, arithmetic. */
 th_match_implementation th_match_binary_part, th_match_bit_size, th_match_byte_size,
     th_match_element, th_match_hd, th_match_is_map_key, th_match_length, th_match_map_get,
     th_match_map_size, th_match_node, th_match_size, th_match_tl, th_match_tuple_size,
     th_match_unary, th_match_binary, th_match_round;
-/* What asks the surroundings or acts on them: match_action.c */
+/* match_action.c: queries of the surroundings, actions on them or on the trace message. */
 th_match_implementation th_match_caller, th_match_caller_line, th_match_current_stacktrace,
     th_match_change_flag, th_match_display, th_match_exception_trace, th_match_get_seq_token,
     th_match_get_tcw, th_match_is_seq_trace, th_match_message, th_match_process_dump,
@@ -300,7 +301,7 @@ th_match_implementation th_match_caller, th_match_caller_line, th_match_current_
 /* A variable of the clause that is being compiled. */
 struct th_match_variable {
     uint32_t number;
-    uint32_t slot; /* TH_MATCH_WHOLE_TARGET: it stands for the whole head */
+    uint32_t slot; /* TH_MATCH_WHOLE_TARGET: the variable is the whole head */
 };
 
 #define TH_MATCH_WHOLE_TARGET UINT32_MAX
@@ -311,19 +312,19 @@ struct th_match_compiler {
     struct th_match_place place;
     struct th_match_variable *variables; /* of this clause, by rising numbers */
     size_t variable_count, variable_capacity;
-    size_t slots; /* of variables, in this clause */
-    size_t depth; /* of the term that is being compiled */
+    size_t slots; /* number of slots for variables in this clause */
+    size_t depth; /* depth of the term that is being compiled */
     struct th_buffer shown;
 };
 
-/* Adds an instruction; its index is returned. */
+/* Appends an instruction, and returns its index. */
 size_t th_match_emit(struct th_match_compiler *c, enum th_match_code code, size_t level,
                      size_t operand);
 
-/* The index of a constant, which must live as long as the specification. */
+/* Returns the index of a constant, which must live as long as the specification. */
 size_t th_match_constant(struct th_match_compiler *c, th_term t);
 
-/* Code from here on is of this place. */
+/* Marks the code from here on with this place. */
 void th_match_mark(struct th_match_compiler *c, enum th_match_part part, size_t item);
 
 /* Adds a fault, about T (TH_NONE: the whole), at the place that is being compiled. */
@@ -333,25 +334,25 @@ void th_match_add_fault(struct th_match_compiler *c, th_term t, const char *form
 /* Adds fault I once more. */
 void th_match_repeat_fault(struct th_match_compiler *c, size_t i);
 
-/* T as a BEAM's faults print it; valid until the next call. */
+/* Returns T as a BEAM's faults print it; valid until the next call. */
 const char *th_match_shown(struct th_match_compiler *c, th_term t);
 
-/* The number of a variable '$N'; false for any other term. */
+/* Reads the number of a variable '$N'; false for any other term. */
 bool th_match_variable_number(th_term t, uint32_t *number);
 
-/* The variable, NULL if it is not bound. */
+/* Find and add a variable; NULL: not bound. */
 const struct th_match_variable *th_match_find_variable(const struct th_match_compiler *c,
                                                        uint32_t number);
 void th_match_add_variable(struct th_match_compiler *c, uint32_t number, uint32_t slot);
 
-/* Goes one level deeper; false, with a fault, where that is too deep. */
+/* Goes one level deeper; false, with a fault, if that is too deep. */
 bool th_match_descend(struct th_match_compiler *c, th_term t);
 
-/* The parts of a clause. */
+/* Compile the parts of a clause. */
 void th_match_compile_head(struct th_match_compiler *c, th_term head);
 void th_match_compile_expression(struct th_match_compiler *c, th_term t, bool body);
 
-/* match_screen.c: of SPEC, which is complete. */
+/* Makes the screens of SPEC, which is complete (match_screen.c). */
 void th_match_make_screens(struct th_match_spec *spec);
 
 #endif

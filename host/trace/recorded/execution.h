@@ -73,7 +73,8 @@ struct th_execution_counts {
     uint64_t late;             /* returns of calls that are forgotten */
     uint64_t unmatched;        /* returns of calls that were not recorded */
     uint64_t repaired;         /* returns that ended other calls, too, which had no end recorded */
-    uint64_t untold;           /* wanted calls ended by these or by a return_to: no value */
+    uint64_t untold;           /* wanted calls that ended without a value: by a repair or a
+                                  return_to */
     uint64_t lost;             /* wanted calls that were open when events were lost */
 };
 
