@@ -1,13 +1,14 @@
 /*
- * A session's tracer: how it begins, is asked for its trace_status, is replaced, and ends.
+ * Attachments: a session's tracer is created, asked for its trace_status, replaced, and freed.
  *
- * It is replaced in four steps:
- *   1. what is there now is noted, and its library kept: upgrade() is to see its private data;
- *   2. the new library is loaded, its tracer asked for its trace_status. Nobody else knows it yet;
- *   3. it becomes the session's, unless another thread, or one of its own callbacks, was faster:
- *      each event that looks from now on finds it;
- *   4. when the events are over that found the old one, that is freed.
- * What fails before step 3 changes nothing.
+ * A tracer is replaced in four steps:
+ * 1. The present attachment is noted, and its library kept: upgrade() needs its private data.
+ * 2. The new library is loaded, and its tracer asked for its trace_status. No other thread knows it
+ *    yet.
+ * 3. It becomes the session's tracer, unless another thread, or one of its own callbacks, was
+ *    faster: each later event finds it.
+ * 4. When the events that found the old attachment are over, that is freed. A failure before step 3
+ *    changes nothing.
  */
 #include "named_tracer.h"
 #include "trace_internal.h"
@@ -19,7 +20,7 @@
 
 #include <stdatomic.h>
 
-/* --- One of them ------------------------------------------------------------------------------ */
+/* --- Creation and end ------------------------------------------------------------------------- */
 
 static ERL_NIF_TERM want_nothing(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -29,7 +30,7 @@ static ERL_NIF_TERM want_nothing(ErlNifEnv *env, int argc, const ERL_NIF_TERM ar
     return TH_AM(discard);
 }
 
-/* In the place of a tracer's, where there is none. */
+/* Functions of a session without a tracer. */
 static const struct th_slots no_tracer = {
     .functions = {[0 ... TH_SLOTS - 1] = want_nothing},
     .filled_by = {[0 ... TH_SLOTS - 1] = "no tracer"},
@@ -74,7 +75,7 @@ void th_trace_attachment_free(struct th_attachment *attachment)
 
 /* --- trace_status ----------------------------------------------------------------------------- */
 
-/* Callbacks of a tracing that is shared are in a section, also those that belong to no event. */
+/* A callback in a shared tracing is in a section, even if it belongs to no event. */
 bool th_trace_attachment_ask_status(struct th_attachment *attachment, th_term tracee)
 {
     th_term argv[] = {TH_AM(trace_status), attachment->state, tracee};
@@ -115,7 +116,7 @@ enum th_status th_trace_attachment_ask_first_status(struct th_attachment *attach
 struct replacement {
     struct th_session *session;
     struct th_library *old_library;  /* kept */
-    struct th_attachment *new, *old; /* old: from step 3 on */
+    struct th_attachment *new, *old; /* `old`: set in step 3 */
 };
 
 bool th_trace_session_upgrades(const struct th_library *library, const struct th_library *old)
@@ -150,9 +151,9 @@ static enum th_status publish(struct replacement *replacement)
                                                  "meanwhile");
 }
 
-/* The other half, and step 3. Whatever the callback does to the session, which may be to destroy
- * it: in a section, or until th_trace_settle(), it is there. Who has the lock around sessions
- * looks at their tracers: so they change under it. */
+/* The other half, and step 3. The callback may do anything to the session, even destroy it: the
+ * section, or in an unshared tracing the queue of th_trace_settle(), keeps it. Owners of the lock
+ * around sessions read their tracers: so these change under that lock. */
 static enum th_status ask_and_publish(struct replacement *replacement)
 {
     struct th_tracing *tracing = replacement->session->tracing;

@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/* The subject of the callback that the thread is in; NULL: it is in none. */
+/* Returns the subject of the callback that the thread is in; NULL: none. */
 static const struct th_callback_subject *at_hand(void)
 {
     return th_self.attachment ? th_self.subject : NULL;
@@ -24,8 +24,8 @@ static const struct th_callback_subject *at_hand(void)
 static struct {
     pthread_mutex_t lock;
     unsigned long count;
-    char latest[1024];       /* cut, if need be: no memory is taken */
-    const char *path, *name; /* th_trace_failures_name() */
+    char latest[1024];       /* truncated if necessary: allocates nothing */
+    const char *path, *name; /* by th_trace_failures_name() */
 } failures = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void th_trace_failures_name(const char *path, const char *name)
@@ -76,7 +76,7 @@ enum th_status th_trace_failures_raise(unsigned long before)
     return status;
 }
 
-/* --- The callback at hand -------------------------------------------------------------------- */
+/* --- The current callback --------------------------------------------------------------------- */
 
 const char *th_trace_callback_name(void)
 {
@@ -110,7 +110,7 @@ void th_trace_callback_failed(const th_env *env, const char *reason)
     struct th_attachment *attachment = th_self.attachment;
     struct th_session *session;
 
-    if (!attachment) { /* no session says whose code it is */
+    if (!attachment) { /* no session shows whose code it is */
         th_trace_failure_report(
             env && env->library ? th_atom_name(th_library_name(env->library))->text : "unknown",
             reason);
@@ -146,7 +146,7 @@ bool th_trace_callback_is_pending(void)
 
 th_slot_function *th_trace_callback_watcher;
 
-/* --- For the checker and for reports of crashes --- */
+/* --- names and events for the checker and crash reports --- */
 
 const char *th_trace_callback_tracer(void)
 {
@@ -164,7 +164,7 @@ const char *th_trace_callback_session(void)
 
 struct th_event *th_trace_callback_event(void)
 {
-    static struct th_event made; /* of a live call or its end, which have none until it is wanted */
+    static struct th_event made; /* of a live call or its end, which has no event otherwise */
     const struct th_callback_subject *subject = at_hand();
 
     if (!subject || !(subject->end || subject->call))
@@ -176,9 +176,9 @@ struct th_event *th_trace_callback_event(void)
     return &made;
 }
 
-/* --- What the host knows of the event --- */
+/* --- facts about the call --- */
 
-/* The live call that the callback is about; NULL: it is about something else. */
+/* Returns the live call of the callback; NULL: the callback is about something else. */
 static const struct th_call_event *live_call(void)
 {
     const struct th_callback_subject *subject = at_hand();
@@ -202,7 +202,7 @@ enum th_fact th_trace_callback_external(void)
 
     if (!call)
         return event ? event->external : TH_UNKNOWN;
-    owner = call->process->asked; /* knows it wherever the call was met */
+    owner = call->process->asked; /* knows whether the call is external, wherever it was met */
     return call->external || (owner && owner->is_external &&
                               owner->is_external(call->process, &call->function->function.name,
                                                  call->arguments))

@@ -3,9 +3,9 @@
 const struct th_match_result th_trace_delivery_matched = {.end = TH_MATCH_YES,
                                                           .message = TH_AM(true)};
 
-/* --- step 3: the specification ---------------------------------------------------------------- */
+/* --- Step 3: the specification ---------------------------------------------------------------- */
 
-/* The session that has set the specification, which counts its results. */
+/* Returns the session that has set the specification, and counts its results. */
 static struct th_session *matching(const struct th_delivery *delivery,
                                    const struct th_delivery_source *source)
 {
@@ -29,7 +29,7 @@ static void delivery_run(struct th_delivery *delivery, const struct th_delivery_
     th_trace_match_context_run(&context, delivery->spec->spec, &subject, result);
 }
 
-/* Matches a call. NULL: it is damaged. Else *ROOM, or the result that is the same for all. */
+/* Matches a call. Returns ROOM, or a constant result; NULL: the call is damaged. */
 static const struct th_match_result *match(struct th_delivery *delivery,
                                            const struct th_delivery_source *source,
                                            struct th_match_result *room)
@@ -50,8 +50,8 @@ static const struct th_match_result *match(struct th_delivery *delivery,
     return room;
 }
 
-/* The specification may have changed the flags. One that took away the flag for such events does so
- * for those to come; a tracee that is not traced at all any more is left out. */
+/* The specification may have changed the flags. If it cleared the flag for such events, that
+ * applies from the next event on; but a tracee without any flag is skipped at once. */
 bool th_trace_delivery_match_first(struct th_delivery *delivery,
                                    const struct th_delivery_source *source)
 {
@@ -83,7 +83,7 @@ bool th_trace_delivery_match_first(struct th_delivery *delivery,
     return delivery->flags != 0;
 }
 
-/* --- steps 3 to 6 ----------------------------------------------------------------------------- */
+/* --- Steps 3 to 6 ----------------------------------------------------------------------------- */
 
 enum th_delivery_outcome th_trace_delivery_decide(struct th_delivery *delivery,
                                                   const struct th_delivery_source *source,
@@ -97,8 +97,9 @@ enum th_delivery_outcome th_trace_delivery_decide(struct th_delivery *delivery,
     uint32_t flags;
 
     th_trace_delivery_count(delivery, source, TH_COUNTED(enabled));
-    /* Step 2. A meta breakpoint is not for one tracee: its hook ends the breakpoint. OTP 25 does
-     * not act on `remove` in receive and procs events, which come from outside of the tracee. */
+    /* Step 2. A meta breakpoint is not for one tracee: its hook removes the tracer from the
+     * breakpoint. OTP 25 ignores `remove` for receive and procs events, which come from outside of
+     * the tracee. */
     if (answer != TH_AM(trace)) {
         if (!source->meta && group != TH_GROUP_receive && group != TH_GROUP_procs &&
             group != TH_GROUP_generic)
@@ -109,7 +110,7 @@ enum th_delivery_outcome th_trace_delivery_decide(struct th_delivery *delivery,
     }
     if (!th_trace_session_is_attached(session) ||
         (source->meta && !th_trace_session_is_attached(delivery->owner)))
-        return outcome; /* it may have been destroyed */
+        return outcome; /* may have been destroyed */
     if (source->is_message)
         th_trace_delivery_send(delivery, source, delivery->matched.message, delivery->flags);
     else if (!result)
@@ -128,7 +129,7 @@ enum th_delivery_outcome th_trace_delivery_decide(struct th_delivery *delivery,
     return outcome;
 }
 
-/* --- ends of calls at breakpoints ------------------------------------------------------------- */
+/* --- Ends of calls at breakpoints ------------------------------------------------------------- */
 
 void th_trace_deliver_return_to(struct th_delivery *delivery,
                                 const struct th_delivery_source *source,
@@ -146,7 +147,7 @@ void th_trace_deliver_return_to(struct th_delivery *delivery,
     }
 }
 
-/* --- steps 2 and 6: calling ------------------------------------------------------------------ */
+/* --- Steps 2 and 6: the call ------------------------------------------------------------------ */
 
 static inline th_term delivery_call(struct th_attachment *attachment, th_env *env,
                                     enum th_tracer_slot slot, const th_term argv[], th_term self)
@@ -159,11 +160,11 @@ static inline th_term delivery_call(struct th_attachment *attachment, th_env *en
     if (env->exception != TH_NONE)
         answer = TH_NONE;
     th_env_clear(env);
-    th_resource_reap(); /* what the callback let go of */
+    th_resource_reap(); /* frees resources that the callback has released */
     return answer;
 }
 
-/* In the thread's environment; or, where that is in use by a callback, in one of its own. */
+/* Calls in the thread's environment; in a new one if a callback is using that. */
 static __attribute__((noinline)) th_term call_shared(struct th_attachment *attachment,
                                                      enum th_tracer_slot slot, const th_term argv[],
                                                      th_term self)
@@ -196,9 +197,9 @@ th_env *th_trace_attachment_env(struct th_attachment *attachment)
     return attachment->session->shared ? &th_trace_thread_own()->env : &attachment->env;
 }
 
-/* --- the options map -------------------------------------------------------------------------- */
+/* --- The options map -------------------------------------------------------------------------- */
 
-/* The words of #{} and of #{timestamp => KIND}, laid out as term/word.h says. */
+/* The words of #{} and of #{timestamp => KIND}, in the layout of term/word.h. */
 th_term th_trace_opts_empty[] = {(th_term)1 << 6 | TH_MAP, 0};
 
 #define STAMP_MAP(kind)                                            \
@@ -212,7 +213,7 @@ static th_term stamp_maps[][4] = {
     [TH_TIME_STRICT_MONOTONIC] = STAMP_MAP(strict_monotonic),
 };
 
-/* What a session asked for, in the BEAM's order of precedence, or what was RECORDED. */
+/* Returns the kind of time for FLAGS, in the BEAM's order of precedence, or RECORDED. */
 static enum th_time_kind wanted_time(enum th_time_kind recorded, uint32_t flags)
 {
     if (flags & TH_FLAG_AS_RECORDED)
@@ -242,7 +243,7 @@ th_term th_trace_opts_make(th_env *env, th_term extra, th_term result, th_term s
         return th_boxed(time == TH_TIME_NONE ? th_trace_opts_empty : stamp_maps[time]);
     count += time != TH_TIME_NONE;
 
-    /* In the order of their keys. */
+    /* By ascending keys. */
     words = th_env_take(env, 2 + 2 * count);
     words[0] = th_header(TH_MAP, 1 + 2 * count);
     words[1] = count;

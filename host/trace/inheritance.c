@@ -1,42 +1,41 @@
 /*
- * Who inherits trace flags, as OTP 25 does it, measured. In OTP 27 link/1 gives flags on, too.
+ * Inheritance of trace flags, as measured in OTP 25. In OTP 27 link/1 passes flags on, too.
  *
- *   spawn           the child has the flags for new processes and, if its parent has set_on_spawn,
+ *   spawn           the child gets the flags for new processes and, if its parent has set_on_spawn,
  *                   all of the parent's; or, if that has set_on_first_spawn, all but both of these,
- *                   and the parent has neither of them any more.
+ *                   and the parent loses both.
  *   spawn_link      after that, the same by set_on_link and set_on_first_link.
- *   link/1          nothing, whatever the manual says; nor does a port inherit anything.
- *   open            the port has the flags for new ports.
+ *   link/1          nothing, in spite of the manual; a port inherits nothing, either.
+ *   open            the port gets the flags for new ports.
  *
- * A session that a process was removed from has no flags there, and so none to give.
+ * A session that a process was removed from has no flags there, and so passes none on.
  *
- * It is driven by the events themselves. The BEAM traces spawn, link, spawned and getting_linked in
- * this order, so that a link comes of a spawn_link if the child had no event before it. If the
- * parent's events were not recorded, spawned and getting_linked tell the same.
+ * The events themselves drive inheritance. The BEAM traces spawn, link, spawned and getting_linked
+ * in this order: a link is that of a spawn_link if the child had no event before it. If the
+ * parent's events were not recorded, spawned and getting_linked contain the same facts.
  *
- * Live processes tell it themselves, before their first event: th_trace_inheritance_begin().
+ * Live processes report their birth before their first event: th_trace_inheritance_begin().
  *
- * Only recorded events that can make a difference are looked at (tracing->relevant): none as long
- * as all processes have the same flags and give them all on.
+ * Only recorded events that can make a difference are processed (tracing->relevant): none as long
+ * as all processes have the same flags and pass them all on.
  */
 #include "trace_internal.h"
 #include "tracing.h"
 
 #include "host/base/memory.h"
 
-/* --- what a child gets --- */
+/* --- flags of a child --- */
 
-/* Who gives flags on: one of this host, or of a recording. */
+/* The parent that passes flags on, live or recorded. */
 struct parent {
-    struct th_tracee *live; /* NULL: of a recording */
+    struct th_tracee *live; /* NULL: recorded */
     th_term id;
-    const struct th_tracee_flags
-        *tracee_flags; /* before anything is given; NULL: nobody traces it */
+    const struct th_tracee_flags *tracee_flags; /* before the child is born; NULL: not traced */
 };
 
-/* The flags of a child that has HAD, with what PARENT gives on of the session's flags. ALWAYS is
- * the flag that gives them on again and again; FIRST the one that does so once: then neither stays
- * at the parent, nor comes to the child, whoever gave it. */
+/* Returns the flags of a child with the flags HAD after it has inherited from PARENT, for SESSION.
+ * The flag ALWAYS passes flags on at each birth, FIRST only once: then the parent loses both, and
+ * the child gets neither, from any source. */
 static uint32_t inherit(struct th_session *session, const struct parent *parent, uint32_t had,
                         uint32_t always, uint32_t first)
 {
@@ -54,9 +53,10 @@ static uint32_t inherit(struct th_session *session, const struct parent *parent,
 
 /* --- births and links --- */
 
-/* What a new tracee has: what CHILD (NULL: nothing) was given by name, the defaults, and what a
- * process gets of PARENT; a port has none. What a session takes from the parent changes only that
- * session's flags there: for others the tracee flags that the parent had before stay good. */
+/* Returns the flags of a new tracee: those that CHILD (NULL: unknown so far) was given by name, the
+ * defaults, and those that a process inherits from PARENT; a port has none. inherit() changes only
+ * one session's flags of the parent: the array that the parent had before stays right for the
+ * others. */
 static struct th_tracee_flags *child_flags(struct th_tracing *tracing, const struct parent *parent,
                                            const struct th_recorded_tracee *child)
 {
@@ -77,7 +77,8 @@ static struct th_tracee_flags *child_flags(struct th_tracing *tracing, const str
     return tracee_flags;
 }
 
-/* A child that is like those that were there needs no struct, unless more is to become of it. */
+/* A child with the flags of all others needs no struct, unless later events may change its
+ * flags. */
 static void be_born(struct th_tracing *tracing, th_term parent, th_term id)
 {
     struct parent of = {.id = parent, .tracee_flags = th_trace_tracee_flags(tracing, parent)};
@@ -153,10 +154,10 @@ void th_trace_inheritance_apply(struct th_tracing *tracing, struct th_event *eve
 {
     struct th_recorded_tracee *child;
 
-    if (event->tag == TH_TAG_in) /* only its trace_status */
+    if (event->tag == TH_TAG_in) /* th_trace() only asks for its trace_status */
         return;
     if (th_trace_event_decode(event, &tracing->arena) != TH_OK) {
-        th_error_clear(); /* whoever wants the terms will meet the damage again */
+        th_error_clear(); /* raised again when a session wants the terms */
         return;
     }
     th_trace_lock(tracing);
@@ -164,7 +165,7 @@ void th_trace_inheritance_apply(struct th_tracing *tracing, struct th_event *eve
     case TH_TAG_spawn:
         be_born(tracing, event->tracee, event->term);
         break;
-    case TH_TAG_spawned: /* A link that was made in the spawn has been seen before this. */
+    case TH_TAG_spawned: /* A link of the spawn has come before this event. */
         child = th_trace_tracee_find(event->tracee);
         if (child && child->born)
             child->newborn_of = TH_NONE;
@@ -186,7 +187,7 @@ void th_trace_inheritance_apply(struct th_tracing *tracing, struct th_event *eve
     th_trace_unlock(tracing);
 }
 
-/* --- live ones --- */
+/* --- live tracees --- */
 
 void th_trace_inheritance_begin(struct th_tracee *child, struct th_tracee *parent, bool linked)
 {
@@ -196,7 +197,7 @@ void th_trace_inheritance_begin(struct th_tracee *child, struct th_tracee *paren
     bool is_port = th_is_local_port(child->id);
     struct th_tracee_flags *tracee_flags;
 
-    /* What would be relevant of a recorded event makes a difference here, too. */
+    /* As for recorded events: a birth that is not relevant makes no difference. */
     if (!(relevant >> (is_port ? TH_TAG_open : TH_TAG_spawn) & 1) &&
         !(parent && atomic_load_explicit(&parent->tracee_flags, memory_order_relaxed)))
         return;
@@ -204,7 +205,7 @@ void th_trace_inheritance_begin(struct th_tracee *child, struct th_tracee *paren
         of.tracee_flags = th_trace_traced_flags(parent);
     tracee_flags = child_flags(tracing, is_port ? NULL : &of, NULL);
     if (th_trace_tracee_flags_equal(tracee_flags, th_trace_found_flags(tracing, child->id)))
-        th_free(tracee_flags); /* nothing is kept for one that is like all others */
+        th_free(tracee_flags); /* same flags as all others: no array of its own */
     else
         th_trace_traced_set_all(child, tracee_flags);
     if (!linked || !parent)
@@ -213,7 +214,7 @@ void th_trace_inheritance_begin(struct th_tracee *child, struct th_tracee *paren
     link_child(tracing, &of, child);
 }
 
-/* --- what can make a difference --- */
+/* --- relevant tags --- */
 
 void th_trace_inheritance_update(struct th_tracing *tracing)
 {
@@ -223,8 +224,8 @@ void th_trace_inheritance_update(struct th_tracing *tracing)
 
     for (size_t i = 0; (session = th_trace_next(tracing, &i));) {
         uint32_t found = session->found[TH_KIND_PROCESS], born = session->born[TH_KIND_PROCESS];
-        /* A child of a process with the flags of all others may get other ones, or that process
-         * loses some. */
+        /* A child of a process with the flags of all others may get other flags, or its parent may
+         * lose some. */
         if (found & (TH_FLAG_SET_ON_FIRST_SPAWN | TH_FLAG_SET_ON_FIRST_LINK) ||
             (found & TH_FLAG_SET_ON_SPAWN ? born | found : born) != found)
             relevant |= births;

@@ -1,17 +1,16 @@
 /*
- * Patterns at work: what recorded calls and their ends do at breakpoints, and to the stack of their
- * process.
+ * Delivers recorded calls and their ends at breakpoints, and keeps the stacks of their processes.
  *
- * A call is entered and meets its breakpoints, which leave on the stack what is wanted of its end.
- * An end is delivered once the stack says that the call has ended; a return_to once it is known
- * where control came back to.
+ * A call is entered on the stack and meets its breakpoints, which leave their requests there. An
+ * end is delivered once the stack shows that the call has ended; a return_to once the function is
+ * known to which control has returned.
  */
 #include "dispatch.h"
 
 #include "host/breakpoint/hit.h"
 #include "host/trace/live/live_hit.h"
 
-/* --- the deliveries of calls ------------------------------------------------------------------ */
+/* --- Deliveries of calls ---------------------------------------------------------------------- */
 
 static struct th_match_subject pattern_hit_subject_of(struct th_delivery *delivery)
 {
@@ -62,7 +61,7 @@ static const struct th_delivery_source meta_source = {
     .request = pattern_hit_request,
 };
 
-/* --- breakpoints that are hit ----------------------------------------------------------------- */
+/* --- Breakpoints that are hit ----------------------------------------------------------------- */
 
 static struct th_session *pattern_hit_session_of(struct th_bp_session *breakpoints)
 {
@@ -71,7 +70,8 @@ static struct th_session *pattern_hit_session_of(struct th_bp_session *breakpoin
     return session && th_trace_session_is_attached(session) ? session : NULL;
 }
 
-/* What th_disarm() pauses in the callbacks that come next: the breakpoint of HIT, for KINDS. */
+/* Sets the breakpoint, of HIT and for KINDS, that th_disarm() pauses in the next callbacks; HIT
+ * NULL: none. */
 static void callbacks_about(struct th_hit *hit, uint32_t kinds)
 {
     th_self.subject->breakpoint = hit ? hit->breakpoint : NULL;
@@ -79,7 +79,7 @@ static void callbacks_about(struct th_hit *hit, uint32_t kinds)
     th_self.subject->hit_kinds = kinds;
 }
 
-/* Addressed to CALLED. */
+/* Returns the delivery of HIT, addressed to CALLED. */
 static struct th_delivery *delivery_of(struct th_hit *hit, struct th_session *called,
                                        struct th_shared *spec, uint32_t kind)
 {
@@ -105,7 +105,7 @@ uint32_t th_trace_patterns_hit(struct th_hit *hit, struct th_bp_session *breakpo
     if (!session)
         return 0;
     traced = th_trace_pattern_flags(dispatch, session) & TH_FLAG_CALL;
-    if (traced && kind == TH_BP_GLOBAL) { /* it is about external calls */
+    if (traced && kind == TH_BP_GLOBAL) { /* a global breakpoint is for external calls */
         traced = external == TH_YES;
         if (external == TH_UNKNOWN)
             th_trace_session_count(session, TH_COUNTED_BY_PATTERNS(external_unknown));
@@ -114,7 +114,8 @@ uint32_t th_trace_patterns_hit(struct th_hit *hit, struct th_bp_session *breakpo
     return 0;
 }
 
-/* Who is called for a meta breakpoint: the session itself, or a tracer of its own. */
+/* Returns the session to call for a meta breakpoint: the one that has set it, or that of its
+ * tracer. */
 static struct th_session *meta_called(struct th_bp_session *breakpoints, struct th_shared *tracer)
 {
     return tracer == &breakpoints->shared ? ((struct th_session_breakpoints *)breakpoints)->session
@@ -189,17 +190,17 @@ static void hit_entered(struct th_hit *hit, struct th_bp_session *breakpoints,
 }
 
 const struct th_bp_hooks th_trace_pattern_hooks = {
-    .call = th_live_hit_call, /* which hands on what is recorded */
+    .call = th_live_hit_call, /* passes recorded calls on */
     .meta = hit_meta,
     .account = hit_account,
     .entered = hit_entered,
     .meta_removed = meta_removed,
 };
 
-/* --- the deliveries of ends ------------------------------------------------------------------- */
+/* --- Deliveries of ends ----------------------------------------------------------------------- */
 
-/* The event at hand is the end; of a return_to, whatever came next, or the return that is one to a
- * known function. */
+/* Fills the delivery of an end. The current event is the end; for a return_to it is the next event,
+ * or the return, if that is to a known function. */
 static void pattern_hit_fill(struct th_delivery *delivery, th_env *env, th_term tag, th_term extra,
                              th_term result, uint32_t flags)
 {
@@ -249,16 +250,16 @@ static const struct th_delivery_source return_to_source = {
     .fill = fill_return_to,
 };
 
-/* --- ends ------------------------------------------------------------------------------------- */
+/* --- Ends ------------------------------------------------------------------------------------- */
 
-/* A call has ended for which WORD was kept. */
+/* A call with the request WORD has ended. */
 static uint64_t pattern_hit_ended(void *context, enum th_ending ending,
                                   const struct th_mfa *function, uint64_t word)
 {
     struct th_dispatch *dispatch = context;
     struct th_account_reading reading;
 
-    /* Without a time it goes with the next one that ends below it. */
+    /* Without a time, the call is charged until the next end below it. */
     if (word & TH_REQUEST_TIME && th_trace_timing_read(dispatch->event, &reading))
         th_trace_timing_leave(&dispatch->caller->timing, dispatch->tracing,
                               (uint32_t)(word >> TH_REQUEST_BITS), &reading);
@@ -273,7 +274,7 @@ static uint64_t pattern_hit_ended(void *context, enum th_ending ending,
 
 /* --- return_to -------------------------------------------------------------------------------- */
 
-/* Control came back to TO, for those who wait for that. */
+/* Delivers the return_to TO to the sessions that are due. */
 static void send_return_to(struct th_dispatch *dispatch, struct th_recorded_tracee *tracee,
                            const struct th_caller *to)
 {
@@ -289,7 +290,7 @@ static void send_return_to(struct th_dispatch *dispatch, struct th_recorded_trac
 
 /* --- calls --- */
 
-/* The stack of the event's process, which it is on now; NULL if that is of another node. */
+/* Returns the stack of the event's process, making one if necessary; NULL: of another node. */
 static struct th_recorded_tracee *pattern_hit_tracee_of(struct th_tracing *tracing,
                                                         const struct th_event *event)
 {
@@ -358,7 +359,7 @@ void th_trace_patterns_return(struct th_dispatch *dispatch)
             th_trace_session_count(session, TH_COUNTED_BY_PATTERNS(returns_doubtful));
     }
 
-    /* An exception may go on: who catches it is known with what comes next. */
+    /* An exception may go on: its catcher is known only with the next event. */
     to = end.tag == TH_TAG_return_to ? &end.function : &left.to;
     tracee->returned_to = *to;
     if (end.tag == TH_TAG_return_to ||
@@ -366,7 +367,7 @@ void th_trace_patterns_return(struct th_dispatch *dispatch)
         send_return_to(dispatch, tracee, to);
 }
 
-/* --- what nobody gets, and what is no call --- */
+/* --- events that no session gets, and events other than calls --- */
 
 void th_trace_patterns_skip(struct th_tracing *tracing, struct th_event *event)
 {
@@ -392,7 +393,7 @@ void th_trace_patterns_skip(struct th_tracing *tracing, struct th_event *event)
     } else if (event->source->function(event, &name) == TH_OK) {
         enter(tracing, tracee, event, &name);
     }
-    th_error_clear(); /* whoever wants a damaged one will meet the damage again */
+    th_error_clear(); /* raised again when a session wants the event */
 }
 
 void th_trace_patterns_run(struct th_tracing *tracing, struct th_event *event)

@@ -1,4 +1,5 @@
-/* Sessions: how they begin, what they are called with, what they have counted. */
+/* Creates sessions, finds them by weak ids, asks for their trace_status, and returns their names,
+ * states and counts. */
 #include "session.h"
 
 #include "named_tracer.h"
@@ -10,7 +11,7 @@
 
 #include <stdatomic.h>
 
-/* Nobody else knows SESSION yet. */
+/* Asks for the first trace_status of SESSION, which no other thread knows yet. */
 static enum th_status ask_first_status(const struct th_session *session)
 {
     struct th_attachment *attachment = th_trace_session_attachment(session);
@@ -32,13 +33,13 @@ bool th_trace_session_ask_status(struct th_session *session, th_term tracee)
 {
     bool stays;
 
-    th_trace_enter(session->tracing); /* the tracer stays */
+    th_trace_enter(session->tracing); /* keeps the tracer */
     stays = th_trace_attachment_ask_status(th_trace_session_attachment(session), tracee);
     th_trace_leave(session->tracing);
     return stays;
 }
 
-/* --- beginning --- */
+/* --- creation --- */
 
 static struct th_session *new_session(struct th_tracing *tracing,
                                       const struct th_session_setup *setup)
@@ -121,7 +122,8 @@ enum th_status th_trace_session_create(struct th_tracing *tracing,
     th_trace_unlock(tracing);
     if (index < TH_SESSIONS_LIMIT)
         status = ask_first_status(session);
-    if (status == TH_OK && index < TH_SESSIONS_LIMIT) { /* another thread may have been faster */
+    if (status == TH_OK && index < TH_SESSIONS_LIMIT) { /* another thread may have taken the
+                                                           index */
         th_trace_lock(tracing);
         index = free_index(tracing);
         if (index < TH_SESSIONS_LIMIT) {
@@ -208,7 +210,8 @@ bool th_trace_session_status(struct th_session *session)
 
     if (!attached || th_self.attachment)
         return attached;
-    th_trace_enter(tracing); /* it may be destroyed in the callback, by itself or another thread */
+    th_trace_enter(tracing); /* keeps the session, which its callback or another thread may
+                                destroy */
     if (!th_trace_session_ask_status(session, TH_AM(undefined))) {
         th_trace_lock(tracing);
         th_trace_session_detach(session);
@@ -216,13 +219,14 @@ bool th_trace_session_status(struct th_session *session)
     }
     attached = th_trace_session_is_attached(session);
     th_trace_leave(tracing);
-    th_trace_settle(tracing); /* it may be freed by this */
+    th_trace_settle(tracing); /* may free the session */
     return attached;
 }
 
-/* --- what may come to nothing yet --- */
+/* --- holds --- */
 
-/* The thread's, and those that there were. Relaxed: a number each. */
+/* Number of the thread's hold (0: none), and of all holds so far. Relaxed: numbers in
+ * themselves. */
 static _Thread_local uint64_t hold;
 static _Atomic uint64_t holds;
 
@@ -240,7 +244,8 @@ uint64_t th_trace_held(void)
     return hold;
 }
 
-/* In a section. The session may be freed by this, after it: its tracer may destroy it. */
+/* Ends the hold of SESSION's tracer. In a section. Afterwards the session may be destroyed, as its
+ * tracer may do so. */
 static void end_pending(void *context, struct th_session *session)
 {
     struct th_attachment *attachment = th_trace_session_attachment(session);
@@ -263,7 +268,7 @@ void th_trace_go(struct th_tracing *tracing)
 
     if (!hold)
         return;
-    th_trace_enter(tracing); /* sessions that were found before stay */
+    th_trace_enter(tracing); /* keeps sessions that were found before */
     lock = th_trace_tracer_lock_pause();
     th_trace_each_tracer(tracing, end_pending, NULL);
     hold = 0;
@@ -271,8 +276,8 @@ void th_trace_go(struct th_tracing *tracing)
     th_trace_tracer_lock_return(lock);
 }
 
-/* In a section, so that who is found stays. (Who is attached meanwhile could be overlooked as
- * well.) */
+/* In a section, which keeps the sessions that it finds. (A session that is attached meanwhile may
+ * be missed.) */
 void th_trace_ended(struct th_tracing *tracing, th_term id)
 {
     struct th_session *session;
@@ -335,7 +340,7 @@ th_term th_trace_session_state_term(const struct th_session *session)
     return th_trace_session_attachment(session)->state;
 }
 
-/* Copies the counts of SESSION from FIRST on into COUNTS, which has SIZE bytes. */
+/* Copies SIZE bytes of the counts of SESSION, from count FIRST on, into COUNTS. */
 static void copy_counts(const struct th_session *session, size_t first, void *counts, size_t size)
 {
     uint64_t sums[TH_COUNTED_ALL];
@@ -350,7 +355,8 @@ struct th_session_counts th_trace_session_counted(const struct th_session *sessi
     struct th_session_counts counts;
 
     copy_counts(session, 0, &counts, sizeof counts);
-    counts.enabled += counts.discarded; /* each answer is counted once */
+    counts.enabled += counts.discarded; /* th_trace_delivery_decide() counts only the answers
+                                           other than `discard` */
     return counts;
 }
 

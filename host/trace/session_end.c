@@ -1,16 +1,16 @@
 /*
- * How sessions end.
+ * Ends sessions.
  *
- * A session is alive, then clearing, then dead. Destroying it in a callback only marks it: no step
- * of the event at hand looks at it any more, but its environment may be in use and the arrays that
- * the event goes through name it. What is left is done when the event is over: bury().
+ * A session is alive, then clearing, then dead. A callback that destroys a session only marks it:
+ * the rest of the current event skips the session, but its environment may be in use and the arrays
+ * of the event refer to it. bury() does the rest when the event is over.
  *
- * In a tracing that is shared any thread may be in an event then. There
- *   1. the session is taken out of all that events find it by, under the lock, and its breakpoints
- *      are removed, by a change;
- *   2. after that, thread progress: nobody is on the way to it;
- *   3. it is freed, and its index may be another's.
- * Where the thread may wait it does all of it; else th_progress_later() does.
+ * In a shared tracing any thread may be in an event then:
+ * 1. The session is removed from all data by which events find it, under the lock, and a change
+ *    removes its breakpoints.
+ * 2. After a grace period no event is about to use it.
+ * 3. It is freed, and its index may be reused. If the thread may wait, it does all steps; else
+ *    th_progress_later() does them.
  */
 #include "named_tracer.h"
 #include "pattern_internal.h"
@@ -26,7 +26,7 @@ void th_trace_session_detach(struct th_session *session)
     atomic_store_explicit(&session->attached, false, memory_order_relaxed);
 }
 
-/* Step 1, but for the change: nothing finds SESSION any more. */
+/* Step 1 without the change: nothing finds SESSION any more. */
 static void session_end_take_out(struct th_session *session)
 {
     struct th_tracing *tracing = session->tracing;
@@ -43,7 +43,7 @@ static void session_end_take_out(struct th_session *session)
     th_trace_update(tracing);
 }
 
-/* Step 3; while one thread does all, step 1 as well. */
+/* Step 3; in an unshared tracing also step 1. */
 static void bury(struct th_later *later)
 {
     struct th_session *session = (struct th_session *)later;
@@ -95,7 +95,7 @@ static void destroy_shared(struct th_session *session)
     if (!first)
         return;
 
-    lock = th_trace_tracer_lock_pause(); /* nobody finds it any more */
+    lock = th_trace_tracer_lock_pause(); /* no thread finds it any more */
     if (waits && change)
         th_breakpoint_change_run(change, NULL, NULL);
     if (waits) {

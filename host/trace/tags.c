@@ -35,7 +35,7 @@ const uint32_t th_trace_group_flags[TH_GROUPS] = {
 TH_TRACER_TAGS(X)
 #undef X
 
-/* One name stands for several flags. */
+/* One name may stand for several flags. */
 static const struct {
     const char *name;
     uint32_t flags;

@@ -1,4 +1,4 @@
-/* Flags of tracees: see tracees.h. */
+/* Sets and returns the flags of tracees: see tracees.h. */
 #include "trace_internal.h"
 #include "tracing.h"
 
@@ -6,7 +6,7 @@
 #include "host/process/process.h"
 #include "host/trace/live/live.h"
 
-/* --- a tracee's own struct --- */
+/* --- structs of tracees --- */
 
 static struct th_recorded_tracee *own(struct th_tracing *tracing,
                                       struct th_recorded_process *process, th_term id)
@@ -64,7 +64,8 @@ void th_trace_tracee_drop(struct th_recorded_process *process)
     if (tracee->next)
         tracee->next->place = tracee->place;
     tracee_flags = atomic_load_explicit(&tracee->traced.tracee_flags, memory_order_relaxed);
-    if (tracee_flags) { /* kept where other threads' control calls find them; this is between events */
+    if (tracee_flags) { /* stays where control calls of other threads find it; this runs between
+                           events */
         departed = &tracing->departed[tracing->departures++ % TH_DEPARTED];
         th_free(atomic_load_explicit(&departed->tracee_flags, memory_order_relaxed));
         departed->id = tracee->traced.id;
@@ -77,7 +78,7 @@ void th_trace_tracee_drop(struct th_recorded_process *process)
     th_free(tracee);
 }
 
-/* --- its flags --- */
+/* --- changes of a tracee's flags --- */
 
 const struct th_tracee_flags *th_trace_tracee_flags(const struct th_tracing *tracing, th_term id)
 {
@@ -108,13 +109,13 @@ void th_trace_traced_set_all(struct th_tracee *traced, struct th_tracee_flags *t
     th_trace_unlock(tracing);
 }
 
-/* The flags that tracees of KIND accept. */
+/* Returns the flags that tracees of KIND accept. */
 static uint32_t accepted(enum th_kind kind)
 {
     return kind == TH_KIND_PORT ? TH_FLAGS_OF_PORTS : TH_FLAGS_OF_PROCESSES;
 }
 
-/* One that is clearing gets nobody any more. */
+/* A clearing session gets no new tracees. */
 void th_trace_traced_set(struct th_tracee *traced, struct th_session *session, uint32_t flags)
 {
     const struct th_tracee_flags *old;
@@ -138,7 +139,8 @@ bool th_trace_traced_change(struct th_tracee *traced, struct th_session *session
     return new != old;
 }
 
-/* The same of one that has tracee flags of its own: the others follow session->found. */
+/* As th_trace_traced_change(), for a tracee with flags of its own: all others follow
+ * session->found. */
 static void change_special(struct th_session *session, struct th_tracee *traced, uint32_t clear,
                            uint32_t set)
 {
@@ -152,7 +154,7 @@ void th_trace_traced_forget(struct th_tracee *traced, struct th_session *session
     th_trace_session_count(session, TH_COUNTED(removed));
 }
 
-/* What only the replaying thread may touch forgets the sessions of the bits GONE. */
+/* Clears the bits GONE of ended sessions in the replaying thread's members. */
 static void forget_bits(struct th_tracing *tracing, uint64_t gone)
 {
     for (struct th_recorded_tracee *tracee = tracing->tracees; tracee; tracee = tracee->next) {
@@ -202,7 +204,7 @@ void th_trace_catch_up(struct th_tracing *tracing)
     th_trace_unlock(tracing);
 }
 
-/* --- setting them --- */
+/* --- settings --- */
 
 static enum th_status only_of_all(void)
 {
@@ -238,7 +240,8 @@ enum th_status th_trace_session_trace(struct th_session *session, enum th_tracee
             if (th_trace_kind_of(slot->key) == kind)
                 change_special(session, &((struct th_live_tracee *)slot->value)->traced, clear,
                                set);
-        session->found[kind] = (session->found[kind] & ~clear) | set; /* all that are alike */
+        session->found[kind] = (session->found[kind] & ~clear) | set; /* all tracees without
+                                                                         flags of their own */
     }
     if (all || which == TH_PROCESSES_NEW || which == TH_PORTS_NEW)
         session->born[kind] = (session->born[kind] & ~clear) | set;
@@ -262,7 +265,7 @@ struct th_tracee *th_trace_live(const struct th_tracing *tracing, th_term id)
     return process ? &process->traced : NULL;
 }
 
-/* One of this host, or of the world. NULL: there is no such, or it is not for this thread. */
+/* Finds a tracee of this host or of the world. NULL: none, or not for this thread. */
 static struct th_tracee *find_one(struct th_tracing *tracing, th_term id)
 {
     struct th_tracee *live = th_is_immediate(id) ? th_trace_live(tracing, id) : NULL;
@@ -291,7 +294,7 @@ enum th_status th_trace_session_trace_one(struct th_session *session, th_term id
     return TH_OK;
 }
 
-/* --- those that are expected --- */
+/* --- expected tracees --- */
 
 static void welcome(struct th_session *session, struct th_expected *expected)
 {
@@ -311,7 +314,8 @@ void th_trace_session_each_unmet(const struct th_session *session,
         th_term who = session->expected[i].who;
         const struct th_recorded_process *process =
             th_is_atom(who) ? NULL : th_process_world_find(who);
-        /* A pid or port is expected to be there, and is not seen before the recording names it. */
+        /* A pid or port is expected from the start, but was not seen until the recording names
+         * it. */
         if (!session->expected[i].met && (!process || process->expected))
             unmet(context, who);
     }
@@ -343,7 +347,7 @@ void th_trace_tracees_expected(struct th_tracing *tracing)
             welcome(session, &session->expected[j]);
 }
 
-/* --- asking what is set --- */
+/* --- queries --- */
 
 /* Under the lock. */
 static uint32_t tracee_flags_of(const struct th_session *session, th_term id)

@@ -7,7 +7,7 @@
 #include "host/base/memory.h"
 #include "host/process/process.h"
 
-/* --- who traces a tracee --- */
+/* --- flags of tracees --- */
 
 struct th_tracee_flags *th_trace_tracee_flags_create(size_t count)
 {
@@ -62,7 +62,7 @@ bool th_trace_tracee_flags_equal(const struct th_tracee_flags *a, const struct t
     return equal;
 }
 
-/* --- what waits for the end of the event at hand --- */
+/* --- queue for the end of the current event --- */
 
 void th_trace_later(struct th_tracing *tracing, struct th_later *later,
                     void (*run)(struct th_later *later))
@@ -78,7 +78,7 @@ void th_trace_later(struct th_tracing *tracing, struct th_later *later,
 
 static void free_tracee_flags(struct th_later *later)
 {
-    th_free(later); /* the first member of tracee flags */
+    th_free(later); /* the first member of the array */
 }
 
 void th_trace_retire(struct th_tracing *tracing, struct th_tracee_flags *tracee_flags)
@@ -87,7 +87,7 @@ void th_trace_retire(struct th_tracing *tracing, struct th_tracee_flags *tracee_
 }
 
 struct delivery_asked {
-    struct th_later later; /* the first member */
+    struct th_later later; /* first member */
     void (*done)(void *context);
     void *context;
 };
@@ -105,7 +105,7 @@ void th_trace_delivered(struct th_tracing *tracing, th_term tracee, void (*done)
 {
     struct delivery_asked *asked = th_alloc(sizeof *asked);
 
-    (void)tracee; /* whoever waits for all waits for one */
+    (void)tracee; /* all tracees are waited for, TRACEE among them */
     asked->done = done;
     asked->context = context;
     th_trace_later(tracing, &asked->later, report_delivered);
@@ -123,7 +123,7 @@ void th_trace_settle(struct th_tracing *tracing)
         return;
     while (tracing->waiting || meta_ended(tracing)) {
         struct th_later *due = tracing->waiting, *next;
-        tracing->waiting = NULL; /* others may be handed in meanwhile */
+        tracing->waiting = NULL; /* the functions may queue others */
         tracing->waiting_end = &tracing->waiting;
         for (; due; due = next) {
             next = due->next;
@@ -229,7 +229,7 @@ bool th_trace_is_shared(const struct th_tracing *tracing)
     return tracing->shared;
 }
 
-/* --- a tracing's life --- */
+/* --- creation and end --- */
 
 struct th_tracing *th_trace_create(void)
 {
@@ -321,6 +321,6 @@ struct th_caller th_trace_decode_caller(struct th_tracing *tracing, struct th_ev
     if (th_trace_event_decode(event, &tracing->arena) == TH_OK)
         return event->callers_told ? th_recorded_first_caller(event->callers)
                                    : th_recorded_caller_of_result(event->match_spec_result);
-    th_error_clear(); /* whoever wants the terms will meet the damage again */
+    th_error_clear(); /* raised again when a session wants the terms */
     return (struct th_caller){.kind = TH_CALLER_UNKNOWN};
 }
