@@ -1,15 +1,15 @@
 /*
- * The way of each event to the sessions.
+ * Takes each event to the sessions.
  *
- *   1. A tracee that is spawned, opened or named by the event gets its flags (inheritance.c).
- *   2. Sessions that trace a process which is scheduled in are asked for their trace_status;
- *      `remove` takes the session away from the process.
- *   3. The event is offered to each session that traces the tracee (delivery.h): the first one that
- *      wants it has the terms decoded, into the arena that all share.
- *   4. Sessions with patterns get calls and their ends at breakpoints (pattern_hit.c).
+ * 1. A tracee that is spawned, opened or named by the event gets its flags (inheritance.c).
+ * 2. The sessions that trace a process which is scheduled in are asked for their trace_status;
+ *    `remove` takes the session away from the process.
+ * 3. The event is offered to each session that traces the tracee (delivery.h): the first one that
+ *    wants it has the terms decoded, into the arena that all share.
+ * 4. Sessions with patterns get calls and their ends at breakpoints (pattern_hit.c).
  *
- * Nothing is built and nothing allocated before a session wants the event (but for a process that
- * is seen for the first time, and once a session has discarded some calls and wanted others:
+ * Nothing is built or allocated before a session wants the event (except for a process that is seen
+ * for the first time, and once a session has discarded some calls and wanted others:
  * discard_streak.c).
  */
 #include "dispatch.h"
@@ -24,7 +24,7 @@ static bool fill_clock(struct th_clock *clock)
     struct th_event *event = self->event;
 
     if (th_trace_event_time(event) != TH_OK || event->time.kind == TH_TIME_NONE) {
-        th_error_clear(); /* whoever wants the terms will meet the damage again */
+        th_error_clear(); /* raised again when a session wants the terms */
         return false;
     }
     clock->monotonic = event->time.ns;
@@ -35,7 +35,7 @@ static bool fill_clock(struct th_clock *clock)
     return true;
 }
 
-/* SUBJECT is good until dispatch_end(). */
+/* SUBJECT must stay until dispatch_end(). */
 static void dispatch_begin(struct th_tracing *tracing, struct th_event *event,
                            struct th_callback_subject *subject)
 {
@@ -56,7 +56,7 @@ static inline void dispatch_end(struct th_tracing *tracing)
         th_trace_settle(tracing);
 }
 
-/* --- The deliveries of events ----------------------------------------------------------------- */
+/* --- Deliveries of events --------------------------------------------------------------------- */
 
 static th_env *arena_of(const struct th_dispatch *dispatch)
 {
@@ -124,7 +124,7 @@ void th_trace_dispatch_fill(struct th_delivery *delivery, th_env *env, th_term m
     if (event->kind == TH_EVENT_SEQ_TRACE) {
         argv[2] = event->label;
         if (event->live)
-            flags = TH_FLAG_AS_RECORDED; /* the token decides how it looks */
+            flags = TH_FLAG_AS_RECORDED; /* the token chooses the time stamp */
     }
     argv[4] = th_trace_opts_make(env, event->extra, message, event->scheduler_id, event->time.kind,
                                  flags);
@@ -139,7 +139,7 @@ static void fill_as_recorded(struct th_delivery *delivery, th_env *env, th_term 
                            flags);
 }
 
-/* A session that discarded the call, or whose tracee was silent, does not see how the call ends. */
+/* A session that discarded the call, or whose tracee was silent, does not get its end. */
 static bool withholds(struct th_delivery *delivery)
 {
     const struct th_dispatch *dispatch = th_trace_dispatch_of(delivery);
@@ -189,8 +189,8 @@ static void dispatch_offer(struct th_dispatch *dispatch, const struct th_tracee_
         th_trace_deliver(delivery, &end_source, traced);
         return;
     }
-    /* Relaxed, as only th_trace_message_filter_offer() looks into the filter; one that is set
-     * meanwhile counts from the next event on. */
+    /* Relaxed, as only th_trace_message_filter_offer() reads the filter itself; a filter that is
+     * set meanwhile applies from the next event on. */
     if (message < TH_MESSAGES &&
         atomic_load_explicit(&session->message_filters[message], memory_order_relaxed) &&
         !th_is_port(dispatch->tracee) && th_trace_message_filter_offer(dispatch, traced))
@@ -224,8 +224,7 @@ static inline const struct th_tracee_flags *flags_of_tracee(const struct th_trac
     return tracee ? th_trace_traced_flags(&tracee->traced) : th_trace_found_flags(tracing, id);
 }
 
-/* The tracee flags that are there now serve the whole event: what replaces them counts from the
- * next one on. */
+/* TRACEE_FLAGS serve the whole event: a replacement applies from the next event on. */
 static void offer_to_all(struct th_dispatch *dispatch, const struct th_tracee_flags *tracee_flags,
                          bool is_end)
 {
@@ -239,7 +238,7 @@ static void offer_to_all(struct th_dispatch *dispatch, const struct th_tracee_fl
     }
 }
 
-/* A call is offered; then its fate is remembered, unless it is the same as that of all before. */
+/* Offers a call, and enters it unless the streak holds. */
 static void offer_call(struct th_dispatch *dispatch)
 {
     struct th_tracing *tracing = dispatch->tracing;
@@ -259,7 +258,7 @@ static void offer_call(struct th_dispatch *dispatch)
                              &tracing->streak, &call, dispatch->offered, dispatch->declined);
 }
 
-/* return_from, exception_from, return_to: who discarded the call does not see how it ends. */
+/* Offers return_from, exception_from or return_to, except to sessions that discarded the call. */
 static void offer_return(struct th_dispatch *dispatch)
 {
     struct th_tracing *tracing = dispatch->tracing;
@@ -287,7 +286,7 @@ static bool is_relevant(const struct th_tracing *tracing, const struct th_event 
     return atomic_load_explicit(&tracing->relevant, memory_order_relaxed) >> event->tag & 1;
 }
 
-/* What is neither a call nor its end. */
+/* Offers an event other than a call or its end. */
 static void offer_other(struct th_dispatch *dispatch)
 {
     struct th_tracing *tracing = dispatch->tracing;
@@ -301,7 +300,7 @@ static void offer_other(struct th_dispatch *dispatch)
     else if (((event->tag >= TH_TAG_in_exiting && event->tag <= TH_TAG_out_exited) ||
               event->tag == TH_TAG_unregister) &&
              tracing->departures > 0 && !th_process_alive(event->tracee)) {
-        /* The last ones of a process that is exiting, whose exit was before. */
+        /* The last events of a process that is exiting come after its exit. */
         for (size_t i = 1; !tracee_flags && i <= TH_DEPARTED && i <= tracing->departures; i++) {
             const struct th_departed *departed =
                 &tracing->departed[(tracing->departures - i) % TH_DEPARTED];
@@ -318,7 +317,7 @@ static bool is_return(const struct th_event *event)
     return event->tag > TH_TAG_call && event->tag <= TH_TAG_exception_from;
 }
 
-/* All of it is the replaying thread's. */
+/* By the replaying thread. */
 static void take_recorded(struct th_dispatch *dispatch)
 {
     struct th_tracing *tracing = dispatch->tracing;
@@ -332,7 +331,7 @@ static void take_recorded(struct th_dispatch *dispatch)
         offer_return(dispatch);
     else
         offer_other(dispatch);
-    /* The sessions that have patterns come after those that have none. */
+    /* Sessions with patterns come after those without. */
     if (atomic_load_explicit(&tracing->patterned, memory_order_relaxed)) {
         if (dispatch->event->tag == TH_TAG_call)
             th_trace_patterns_call(dispatch);
@@ -353,7 +352,7 @@ static void take_shared(struct th_dispatch *dispatch)
     struct th_callback_subject subject;
     struct th_mfa name;
 
-    /* Calls of this host and their ends come another way: live_call.c. */
+    /* Live calls and their ends are in live_call.c and live_end.c. */
     if (event->live && th_self.attachment) {
         th_trace_thread_add(&th_trace_thread_own()->suppressed);
     } else if (event->live) {
@@ -369,14 +368,13 @@ static void take_shared(struct th_dispatch *dispatch)
         th_env_clear(&th_trace_thread_own()->arena);
         th_progress_leave();
     } else {
-        /* A function that is met for the first time gets its breakpoints before the section: there
-         * they are waited for. */
+        /* A new function gets its breakpoints before the section, as the change is waited for. */
         if (event->tag == TH_TAG_call &&
             atomic_load_explicit(&tracing->patterned, memory_order_relaxed)) {
             if (event->source->function(event, &name) == TH_OK)
                 th_trace_patterns_meet(tracing, &name);
             else
-                th_error_clear(); /* whoever wants it will meet the damage again */
+                th_error_clear(); /* raised again when a session wants the event */
         }
         th_progress_enter();
         th_trace_catch_up(tracing);
@@ -402,17 +400,17 @@ enum th_status th_trace(struct th_tracing *tracing, struct th_event *event)
                               th_is_port(event->tracee) ? "port" : "process",
                               th_atom_name(th_trace_tag_atom(event->tag))->text);
     flag = th_trace_tag_flag(event->tag, group);
-    /* Who traces a live process, with whatever flag, is asked when it is scheduled in. */
+    /* All sessions that trace a live process, with any flag, are asked when it is scheduled in. */
     question = event->live && event->tag == TH_TAG_in && group == TH_GROUP_running_procs;
     if (!(flag & atomic_load_explicit(&tracing->wanted, memory_order_relaxed)) &&
-        !is_relevant(tracing, event) && !question) { /* nobody wants such, and it changes nothing */
+        !is_relevant(tracing, event) && !question) { /* not wanted, without effects */
         if (!event->live) {
             tracing->seen |= flag;
             th_trace_thread_add(&tracing->unwanted);
         }
         return TH_OK;
     }
-    /* Member by member: the rest is filled for each session, or by who needs it. */
+    /* Member by member: the rest is filled for each session, or on demand. */
     dispatch.delivery.group = group;
     dispatch.delivery.argv[0] = th_trace_tag_atom(event->tag);
     dispatch.tracing = tracing;

@@ -30,7 +30,7 @@
 struct parent {
     struct th_tracee *live; /* NULL: recorded */
     th_term id;
-    const struct th_tracee_flags *tracee_flags; /* before the child is born; NULL: not traced */
+    const struct th_tracee_flags *tracee_flags; /* before the birth; NULL: no parent */
 };
 
 /* Returns the flags of a child with the flags HAD after it has inherited from PARENT, for SESSION.

@@ -1,11 +1,11 @@
 /*
- * The answers of a recording, and those of this host: each has a table, in which what is the same
- * for both, flags and the trace control word, has one function.
+ * Answers queries of match specifications, for recordings and for this host: each has a table of
+ * operations. Flags and the trace control word are the same functions in both.
  *
- * Functions that a recording cannot answer are NULL, so that these are unknown: dumps; and
- * sequential trace tokens. Records of seq_trace tell of a message which token it had, but not which
- * one a process has at a call, as the calls that set tokens, and messages without `send` or
- * `receive` flag in theirs, leave no record.
+ * Operations that a recording cannot answer are NULL, so that their results are unknown: dumps, and
+ * sequential trace tokens. Records of seq_trace have the token of a message, but not that of a
+ * process at a call: the calls that set tokens leave no record, nor do messages with a token
+ * without the flag `send` or `receive`.
  */
 #include "delivery.h"
 #include "trace_internal.h"
@@ -23,7 +23,7 @@ static th_term match_context_self(void *context)
     return match_context_of(context)->id;
 }
 
-/* CALLER as a term; TH_NONE if it is unknown. */
+/* Returns CALLER as a term; TH_NONE: unknown. */
 static th_term match_context_caller_term(const struct th_caller *caller, th_env *env)
 {
     if (caller->kind == TH_CALLER_FUNCTION)
@@ -31,7 +31,7 @@ static th_term match_context_caller_term(const struct th_caller *caller, th_env 
     return caller->kind == TH_CALLER_UNDEFINED ? TH_AM(undefined) : TH_NONE;
 }
 
-/* CALLER, which is a term, with a line that is not known. */
+/* Returns the term CALLER with an unknown line. */
 static th_term without_line(th_term caller, th_env *env)
 {
     const th_term *e;
@@ -42,7 +42,7 @@ static th_term without_line(th_term caller, th_env *env)
     return th_make_tuple_of(env, e[0], e[1], e[2], TH_AM(undefined));
 }
 
-/* CALLER with its line. Where no line is known, it is `undefined`, as in a BEAM. */
+/* Returns CALLER, and counts it if its line is unknown: `undefined`, as in a BEAM. */
 static th_term count_line(const struct th_match_context *match_context_of, th_term caller)
 {
     if (caller != TH_NONE && th_is_tuple(caller) &&
@@ -51,9 +51,9 @@ static th_term count_line(const struct th_match_context *match_context_of, th_te
     return caller;
 }
 
-/* --- a recording ------------------------------------------------------------------------------ */
+/* --- Operations for a recording --------------------------------------------------------------- */
 
-/* The tracee; NULL: it is of another node. */
+/* Returns the tracee; NULL: of another node. */
 static struct th_recorded_tracee *match_context_tracee_of(void *context)
 {
     return (struct th_recorded_tracee *)match_context_of(context)->traced;
@@ -78,7 +78,7 @@ static th_term recorded_caller(void *context, th_env *env)
     return match_context_caller_term(&found, env);
 }
 
-/* The file and line of a LOCATION, [{file, File}, {line, Line}]. */
+/* Returns {File, Line} of a LOCATION, [{file, File}, {line, Line}]. */
 static th_term match_context_place_in(th_term location, th_env *env)
 {
     th_term file = TH_NONE, line = TH_NONE;
@@ -102,7 +102,7 @@ static th_term recorded_caller_line(void *context, th_env *env)
     th_term result = event->match_spec_result;
     const th_term *e;
 
-    if (event->callers != TH_NONE && th_is_list(event->callers)) { /* the record has them */
+    if (event->callers != TH_NONE && th_is_list(event->callers)) { /* in the record */
         e = th_tuple_elements(th_cell(event->callers)[0]);
         return count_line(
             match_context_of(context),
@@ -115,8 +115,8 @@ static th_term recorded_caller_line(void *context, th_env *env)
     return count_line(match_context_of(context), without_line(recorded_caller(context, env), env));
 }
 
-/* [{M, F, Arity, []}, ...]: without lines, as of code that was compiled so, but where the record
- * itself has callers. All of it, or nothing is known. */
+/* Returns [{M, F, Arity, []}, ...]: without lines, as of code that was compiled so, unless the
+ * record itself has callers. TH_NONE if any frame is unknown. */
 static th_term recorded_stack(void *context, th_env *env, size_t depth)
 {
     th_term recorded = match_context_of(context)->event->callers;
@@ -129,7 +129,7 @@ static th_term recorded_stack(void *context, th_env *env, size_t depth)
     if (recorded != TH_NONE) {
         for (; th_is_list(recorded) && count < depth; recorded = th_cell(recorded)[1])
             frames[count++] = th_copy(env, th_cell(recorded)[0]);
-        /* Fewer, if the record does not tell all, are not known. */
+        /* A shorter list is complete only if it ends with []. */
         return count < depth && recorded != TH_NIL ? TH_NONE : th_make_list(env, frames, count);
     }
     if (!match_context_tracee_of(context))
@@ -153,7 +153,7 @@ static void recorded_display(void *context, th_term term)
         match_context_of(context)->session->tracing->display(term);
 }
 
-/* --- this host: what the owner of the process knows ------------------------------------------- */
+/* --- Operations for this host: queries of the process's owner --------------------------------- */
 
 static struct th_live_tracee *process_of(void *context)
 {
@@ -168,7 +168,7 @@ static const struct th_match_operations *asked(void *context)
     return operations ? operations : &nothing;
 }
 
-/* The caller that came with the call; NULL: the owner is asked. */
+/* Returns the caller that came with the call; NULL: the owner is queried. */
 static const struct th_caller *told_caller(void *context)
 {
     return match_context_of(context)->call ? match_context_of(context)->call->caller : NULL;
@@ -227,7 +227,7 @@ static th_term match_context_process_dump(void *context, th_env *env)
                                         : TH_NONE;
 }
 
-/* The callback that shows the term is about the event at hand; of a call none was made yet. */
+/* Sets the subject for the callback that shows the term: no event was made of a call so far. */
 static void live_display(void *context, th_term term)
 {
     struct th_callback_subject *outer = th_self.subject, subject;
@@ -245,7 +245,7 @@ static void live_display(void *context, th_term term)
     th_self.subject = outer;
 }
 
-/* --- the trace control word: relaxed, a word in itself ---------------------------------------- */
+/* --- The trace control word: relaxed, a word in itself ---------------------------------------- */
 
 static th_term get_tcw(void *context, th_env *env)
 {
@@ -261,9 +261,9 @@ static th_term set_tcw(void *context, th_env *env, uint32_t value)
         &match_context_of(context)->session->tracing->control_word, value, memory_order_relaxed));
 }
 
-/* --- flags ------------------------------------------------------------------------------------ */
+/* --- Flags ------------------------------------------------------------------------------------ */
 
-/* The flags that LIST names; false: a match specification may not give them. */
+/* Reads the flags of LIST; false if a match specification may not give them. */
 static bool read_flags(th_term list, uint32_t *flags)
 {
     *flags = 0;
@@ -282,8 +282,8 @@ static bool read_flags(th_term list, uint32_t *flags)
     return list == TH_NIL;
 }
 
-/* NULL: there is none. For a process of this host one of this host alone: the world is the
- * replaying thread's. */
+/* Returns the tracee WHO; NULL: none. For a live process only live tracees, as the world belongs to
+ * the replaying thread. */
 static struct th_tracee *match_context_traced_of(const struct th_match_context *match_context_of,
                                                  th_term who)
 {
@@ -344,7 +344,7 @@ static th_term is_silent(void *context)
                : TH_AM(false);
 }
 
-/* --- both ------------------------------------------------------------------------------------- */
+/* --- Tables of operations --------------------------------------------------------------------- */
 
 static const struct th_match_operations of_recording = {
     .self = match_context_self,

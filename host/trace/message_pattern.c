@@ -1,15 +1,15 @@
 /*
- * Patterns for messages: how they are set, what is set, and how events meet them.
+ * Sets patterns for messages, returns them, and filters events by them.
  *
- * The way of an event is one read section, callbacks included: what is handed to `trace` may be a
+ * An event's delivery is one reader section, callbacks included: an argument of `trace` may be a
  * term of the specification, which a callback may replace.
  */
 #include "dispatch.h"
 
-/* What a session has set for messages. It never changes. */
+/* A session's filter for messages. Never changes. */
 struct th_message_filter {
-    struct th_later later;      /* the first member: when it is replaced */
-    struct th_match_spec *spec; /* NULL: nothing passes */
+    struct th_later later;      /* first member: linked when it is replaced */
+    struct th_match_spec *spec; /* NULL: no message passes */
 };
 
 /* --- filters --- */
@@ -80,7 +80,7 @@ enum th_status th_trace_session_receive_pattern(struct th_session *session, th_t
     return set(session, TH_MESSAGE_RECEIVED, TH_MATCH_RECEIVE, match);
 }
 
-/* --- asking --- */
+/* --- queries --- */
 
 static th_term info(const struct th_session *session, enum th_message_side message, th_env *env)
 {
@@ -110,7 +110,7 @@ bool th_trace_session_message_patterned(const struct th_session *session)
     return atomic_load_explicit(&session->message_patterned, memory_order_relaxed);
 }
 
-/* --- events -------------------------------------------------------------------------------- */
+/* --- Events ----------------------------------------------------------------------------------- */
 
 /* No recording has node and sender of a received message. */
 static struct th_match_subject message_pattern_subject_of(struct th_delivery *delivery)

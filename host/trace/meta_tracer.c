@@ -23,7 +23,7 @@ static bool meta_tracer_has_ended(const struct th_meta_tracer *tracer)
     return atomic_load_explicit(&tracer->state, memory_order_acquire) == TH_META_ENDED;
 }
 
-/* NULL: it is called no more. */
+/* Returns the owner; NULL: the tracer is called no more. */
 static struct th_session *caller_of(const struct th_meta_tracer *tracer)
 {
     struct th_session *owner = owner_of(tracer);
@@ -34,7 +34,7 @@ static struct th_session *caller_of(const struct th_meta_tracer *tracer)
                : NULL;
 }
 
-/* --- what has been counted --- */
+/* --- counts --- */
 
 /* Under the lock. */
 static struct th_meta_past *past_of(const struct th_session *owner, const char *name)
@@ -86,7 +86,7 @@ bool th_trace_session_meta_tracer(const struct th_session *session, size_t i,
     return past;
 }
 
-/* --- how they end --- */
+/* --- end --- */
 
 /* Under the lock. */
 static void meta_tracer_take_out(struct th_meta_tracer *tracer)
@@ -123,8 +123,8 @@ static void take_out_later(struct th_later *later)
     struct th_meta_tracer *tracer = tracer_of(later);
     struct th_tracing *tracing = tracer->session->tracing;
 
-    /* Handed in before it is out: who sees that it is out waits for what was handed in. This thread
-     * does step 2, after this. */
+    /* Queued before it is out of the list: a thread that sees that it is out waits for all that is
+     * queued. This thread does step 2, after this function. */
     th_progress_later(&tracer->later, unload);
     th_trace_lock(tracing);
     meta_tracer_take_out(tracer);
@@ -136,11 +136,11 @@ static void meta_tracer_end(struct th_shared *shared)
     struct th_meta_tracer *tracer = (struct th_meta_tracer *)shared;
     struct th_tracing *tracing = tracer->session->tracing; /* TRACER may be freed at once */
 
-    /* Acquire: whoever shares the tracing leaves it to this, or the other way round. */
+    /* Acquire: either this function or th_trace_meta_tracers_share(), never both, queues step 1. */
     if (atomic_exchange_explicit(&tracer->state, TH_META_ENDED, memory_order_acq_rel) ==
         TH_META_SHARED)
         th_progress_later(&tracer->later, take_out_later);
-    else /* Release: whoever sees it finds the one that has ended. */
+    else /* Release: a thread that sees it also finds the tracer that has ended. */
         atomic_store_explicit(&tracing->meta_ended, true, memory_order_release);
 }
 
@@ -152,7 +152,8 @@ void th_trace_meta_tracers_share(struct th_tracing *tracing)
         uint32_t unshared = TH_META_UNSHARED;
         next = after(tracer);
         tracer->session->shared = true;
-        /* Release: with all above. If it has ended meanwhile, nobody else will care for it. */
+        /* Release: after all stores above. If the tracer has ended meanwhile, no other thread
+         * queues step 1. */
         if (!atomic_compare_exchange_strong_explicit(&tracer->state, &unshared, TH_META_SHARED,
                                                      memory_order_acq_rel, memory_order_acquire))
             th_progress_later(&tracer->later, take_out_later);
@@ -174,7 +175,7 @@ void th_trace_meta_tracers_reap(struct th_tracing *tracing)
 
 void th_trace_meta_tracers_settle(struct th_tracing *tracing)
 {
-    while (first(tracing)) { /* what was removed in hits is dropped after progress */
+    while (first(tracing)) { /* a reference that a hit removed is dropped after a grace period */
         th_progress_settle();
         if (!tracing->shared)
             th_trace_meta_tracers_reap(tracing);
@@ -183,7 +184,7 @@ void th_trace_meta_tracers_settle(struct th_tracing *tracing)
         th_progress_settle(); /* for step 2 */
 }
 
-/* --- how they begin --- */
+/* --- creation --- */
 
 enum th_status th_trace_meta_tracer_create(struct th_session *owner,
                                            const struct th_session_setup *setup,
@@ -209,7 +210,7 @@ enum th_status th_trace_meta_tracer_create(struct th_session *owner,
     tracer->session = session;
     atomic_init(&tracer->state, tracing->shared ? TH_META_SHARED : TH_META_UNSHARED);
     th_trace_lock(tracing);
-    if (!past_of(owner, setup->name)) { /* names stand in the order in which they first came */
+    if (!past_of(owner, setup->name)) { /* names are in the order of first use */
         while (*place)
             place = &(*place)->next;
         *place = th_alloc_zero(sizeof **place);
@@ -223,7 +224,7 @@ enum th_status th_trace_meta_tracer_create(struct th_session *owner,
     return TH_OK;
 }
 
-/* --- how they are found, and lost --- */
+/* --- finding and loss --- */
 
 struct th_session *th_trace_meta_tracer_find(struct th_tracing *tracing, th_session_id id,
                                              struct th_session **owner)
@@ -236,8 +237,8 @@ struct th_session *th_trace_meta_tracer_find(struct th_tracing *tracing, th_sess
     *owner = tracer ? caller_of(tracer) : NULL;
     if (*owner)
         return tracer->session;
-    /* Numbers grow: who has the index now, and had it when the one of this id was created, is whose
-     * breakpoints had that. */
+    /* Ids grow: the session that has the index now, and already had it when the meta tracer of ID
+     * was created, is its owner. */
     if (holder && holder->id < id)
         th_trace_session_count(holder, TH_COUNTED_BY_PATTERNS(meta_untold));
     return NULL;

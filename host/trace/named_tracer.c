@@ -22,7 +22,7 @@ enum th_status (*th_tracer_state_evaluate)(th_env *env, const char *text, th_ter
 
 /* --- The console ------------------------------------------------------------------------------ */
 
-/* Words of a state, which is in the reader's own environment and may be changed there. */
+/* Words of a state, to be visited and possibly changed in the state's environment. */
 struct walk {
     th_term **words;
     size_t count, capacity;
@@ -36,7 +36,8 @@ static void named_tracer_push(struct walk *walk, const th_term *words, size_t co
     }
 }
 
-/* `console` stands for the host process of that name. Without recursion, as states may be deep. */
+/* Replaces the atom `console` by the pid of that host process. Without recursion, as states may be
+ * deep. */
 static void put_console(th_term *state)
 {
     struct walk walk = {0};
@@ -116,7 +117,7 @@ enum th_status th_trace_tracer_state_parse(th_env *env, const char *text, th_ter
     return TH_OK;
 }
 
-/* To be freed by th_free(). */
+/* Owner: the caller frees the text with th_free(). */
 static char *named_tracer_name_of(const char *text)
 {
     return th_printf("%.*s", (int)strcspn(text, "=,"), text);
@@ -157,9 +158,9 @@ static void warn_of_remarks(const char *name, const struct th_library *library)
         th_warn("tracer '%s': %s", name, remarks->items[i]);
 }
 
-/* --- Replacing -------------------------------------------------------------------------------- */
+/* --- Replacement ------------------------------------------------------------------------------ */
 
-/* The one that the thread has; it has one at most. */
+/* The one lock that the thread has; NULL: none. */
 static _Thread_local struct th_tracer_lock *held;
 
 void th_trace_tracer_lock_taken(struct th_tracer_lock *lock)
@@ -203,8 +204,8 @@ void th_trace_tracer_lock_return(struct th_tracer_lock *lock)
     atomic_fetch_sub_explicit(&lock->away, 1, memory_order_relaxed);
 }
 
-/* The library of PATH for NAME, loaded in place of OLD; a new instance, if it is of the file that
- * OLD is of: that is an upgrade, too. The result has this user, unless it is refused. */
+/* Opens PATH for the tracer NAME, and loads it in place of OLD. The file of OLD itself gets a new
+ * instance, which is an upgrade, too. Owner: the caller is a user of the result. */
 static enum th_status load_other(struct th_library *old, const char *path, const char *name,
                                  struct th_library **library)
 {
@@ -224,8 +225,8 @@ static enum th_status load_other(struct th_library *old, const char *path, const
     return th_error_context("tracer '%s' was not attached", name);
 }
 
-/* By the tracer PATH, whose library this sets. Both libraries have a user here until the lock is
- * let go of again, as unload() is called then. */
+/* Replaces the tracer by that of PATH, whose library this sets. Both libraries have a user here
+ * until the thread has left the lock again, as the last release calls unload(). */
 static enum th_status named_tracer_replace(struct th_session *session, const char *path,
                                            struct th_session_setup *setup,
                                            struct th_tracer_lock *lock)

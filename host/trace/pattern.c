@@ -1,4 +1,4 @@
-/* Setting patterns. */
+/* Sets patterns, and keeps those for functions to come. */
 #include "pattern.h"
 
 #include "named_tracer.h"
@@ -13,7 +13,7 @@
 #include "host/match/match.h"
 #include "host/trace/live/live.h"
 
-/* --- match specifications that are shared --- */
+/* --- shared match specifications --- */
 
 static void end_spec(struct th_shared *shared)
 {
@@ -31,13 +31,11 @@ th_term th_trace_pattern_spec_source(struct th_shared *spec)
 /* --- patterns for functions to come --- */
 
 /*
- * Patterns that are kept for the functions to come.
+ * Kept patterns, all under the tracing's lock.
  *
- * Of a recording, whose functions are met one by one, all wildcards are kept. Of this host's
- * functions those are that are for code that is loaded later (on_load); and, where nothing is
- * replayed, those that name a module and are for no function that is there: they wait.
- *
- * All under the tracing's lock.
+ * For recorded functions, which are found one by one, all wildcards are kept. For this host's
+ * functions, patterns for later code (on_load) are kept; and, if nothing is replayed, patterns that
+ * name a module and match no present function: they wait.
  */
 
 static bool names_one(const struct th_pattern *pattern)
@@ -46,14 +44,14 @@ static bool names_one(const struct th_pattern *pattern)
            pattern->arity != TH_ANY_ARITY && !pattern->on_load;
 }
 
-/* The meta tracer of SETTING that is not the session's own; NULL: none. */
+/* Returns the meta tracer of SETTING; NULL: none, or the session's own tracer. */
 static struct th_shared *foreign_tracer(const struct th_bp_setting *setting)
 {
     return setting->meta_tracer == &setting->session->shared ? NULL : setting->meta_tracer;
 }
 
-/* Drops the shares of what is in SETTING: the specifications, and the meta tracer, unless that is
- * the session's own, of which the session has a share already. */
+/* Drops the references of SETTING: to its specifications, and to its meta tracer. The session's own
+ * tracer is no such reference. */
 static void drop_setting(const struct th_bp_setting *setting)
 {
     th_breakpoint_shared_drop(setting->spec);
@@ -63,7 +61,7 @@ static void drop_setting(const struct th_bp_setting *setting)
 
 /* --- keeping --- */
 
-/* True if nothing is left of what OLD does once NEW, of PATTERN, is done. */
+/* True if NEW, of PATTERN, overrides all effects of OLD. */
 static bool is_done_over(const struct th_pattern_default *old, const struct th_pattern *pattern,
                          const struct th_bp_setting *new)
 {
@@ -73,7 +71,7 @@ static bool is_done_over(const struct th_pattern_default *old, const struct th_p
                    past->arity == pattern->arity && past->on_load == pattern->on_load;
     bool same_kinds = setting->clear == new->clear && setting->set == new->set &&
                       setting->pause == new->pause && setting->restart == new->restart;
-    /* The pattern is for all functions that OLD is for. */
+    /* PATTERN matches all functions that OLD matches. */
     bool covers = (pattern->module == TH_NONE || pattern->module == past->module) &&
                   (pattern->function == TH_NONE || pattern->function == past->function) &&
                   (pattern->arity == TH_ANY_ARITY || pattern->arity == past->arity) &&
@@ -86,8 +84,8 @@ static bool is_done_over(const struct th_pattern_default *old, const struct th_p
            !(setting->set & ~new->clear);
 }
 
-/* True if a pattern that is not for on_load has to wait for functions of this host. What clears or
- * pauses waits behind those that it may be about. */
+/* True if a pattern that is not for on_load has to wait for functions of this host. A pattern that
+ * clears or pauses waits behind those that it may concern. */
 static bool has_to_wait(const struct th_session_breakpoints *breakpoints,
                         const struct th_pattern *pattern, const struct th_bp_setting *setting)
 {
@@ -109,8 +107,8 @@ static bool has_to_wait(const struct th_session_breakpoints *breakpoints,
     return false;
 }
 
-/* Keeps a pattern, if it is to be kept, and takes shares of what is in SETTING. Older ones that are
- * done over are forgotten, with what they hold on to. */
+/* Keeps PATTERN, if necessary, with references to the content of SETTING. Drops older patterns that
+ * it overrides. */
 static void keep_default(struct th_session_breakpoints *breakpoints,
                          const struct th_pattern *pattern, const struct th_bp_setting *setting)
 {
@@ -137,7 +135,7 @@ static void keep_default(struct th_session_breakpoints *breakpoints,
     th_breakpoint_shared_take(foreign_tracer(setting));
 }
 
-/* --- functions that have come --- */
+/* --- later functions --- */
 
 void th_trace_patterns_add(struct th_tracing *tracing, struct th_change *change,
                            const struct th_function_sites *function, enum th_pattern_news news)
@@ -178,7 +176,7 @@ void th_trace_session_waiting(const struct th_session *session,
     th_trace_unlock(session->tracing);
 }
 
-/* --- a session's breakpoints --- */
+/* --- breakpoints of a session --- */
 
 static void end_breakpoints(struct th_shared *shared)
 {
@@ -200,7 +198,7 @@ static struct th_session_breakpoints *breakpoints_of(struct th_session *session)
     breakpoints = th_alloc_zero(sizeof *breakpoints);
     th_breakpoint_session_init(&breakpoints->base, &th_trace_pattern_hooks, end_breakpoints);
     breakpoints->session = session;
-    /* Stacks are followed from now on, from each process' first call, whoever has the flags. */
+    /* Stacks are followed from now on, from each process's first call, whatever its flags. */
     atomic_store_explicit(&tracing->patterned, true, memory_order_relaxed);
     atomic_fetch_or_explicit(&tracing->wanted, TH_FLAG_CALL | TH_FLAG_RETURN_TO | TH_FLAG_PROCS,
                              memory_order_relaxed);
@@ -225,10 +223,10 @@ void th_trace_session_breakpoints_end(struct th_session *session)
     atomic_store_explicit(&session->breakpoints, NULL, memory_order_relaxed);
 }
 
-/* --- functions that are met --- */
+/* --- recorded functions --- */
 
-/* Queues CHANGE, under the lock, so that changes are made in the order in which they were asked
- * for. True: the thread may wait, and runs it when it has let go of the lock. */
+/* Queues CHANGE, under the lock, so that changes have the order of their requests. True: the thread
+ * may wait, and runs CHANGE after it has returned the lock. */
 static bool queue_change(struct th_change *change)
 {
     bool waits = th_code_permission_may_wait();
@@ -288,7 +286,7 @@ static enum th_status pattern_check(const struct th_session *session,
     return TH_OK;
 }
 
-/* The kinds in SETTING that MATCH, a word, is about; NULL: it is none that changes what is set. */
+/* Returns the kinds of SETTING that the atom MATCH changes; NULL: MATCH is no such atom. */
 static uint32_t *changed_by(struct th_bp_setting *setting, th_term match)
 {
     if (match == TH_AM(false))
@@ -298,8 +296,8 @@ static uint32_t *changed_by(struct th_bp_setting *setting, th_term match)
     return match == th_atom("restart") ? &setting->restart : NULL;
 }
 
-/* Sets PATTERN for all functions that there are and will be, and lets go of what is in SETTING. A
- * recorded function that is named is there from now on. *MATCHED counts a function that is live and
+/* Sets PATTERN for all present and later functions, and drops the references of SETTING. A recorded
+ * function that PATTERN names exists from now on. *MATCHED counts a function that is live and
  * recorded once. */
 static enum th_status set_pattern(struct th_session *session, const struct th_pattern *pattern,
                                   const struct th_bp_setting *setting, size_t *matched)
@@ -340,7 +338,7 @@ static enum th_status set_pattern(struct th_session *session, const struct th_pa
     return status;
 }
 
-/* TRACER: of its own, for a meta breakpoint; NULL: the session's. */
+/* Sets a pattern. TRACER: a meta tracer of the breakpoint; NULL: the session's tracer is called. */
 static enum th_status trace_function(struct th_session *session, const struct th_pattern *pattern,
                                      th_term match, uint32_t kinds,
                                      const struct th_session_setup *tracer, size_t *matched)
@@ -376,7 +374,8 @@ static enum th_status trace_function(struct th_session *session, const struct th
     setting.session = &breakpoints->base;
     *(changed ? changed : &setting.set) = kinds;
     if (!changed && kinds & TH_BP_META)
-        setting.meta_tracer = meta ? &meta->shared : &breakpoints->base.shared; /* its own */
+        setting.meta_tracer = meta ? &meta->shared : &breakpoints->base.shared; /* the session's
+                                                                                   own */
     if (spec) {
         shared = th_alloc_zero(sizeof *shared);
         shared->spec = spec;
@@ -384,7 +383,7 @@ static enum th_status trace_function(struct th_session *session, const struct th
         setting.spec = &shared->shared;
         setting.meta_spec = th_breakpoint_shared_take(setting.spec);
     }
-    if (kinds & TH_BP_TIME) /* a process' time does not go on while it does not run */
+    if (kinds & TH_BP_TIME) /* the time of a process that does not run is not charged */
         atomic_fetch_or_explicit(&session->tracing->wanted, TH_FLAGS_RUNNING, memory_order_relaxed);
     return set_pattern(session, pattern, &setting, matched);
 }

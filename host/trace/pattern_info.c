@@ -1,5 +1,5 @@
-/* The patterns that a session has set, and their results; patterns as people write them: M:F/A,
- * with _ for any. */
+/* Returns the patterns that a session has set, and their results; reads and prints patterns as
+ * text: M:F/A, with _ for any. */
 
 #include "pattern.h"
 #include "pattern_internal.h"
@@ -12,8 +12,8 @@
 
 #include <string.h>
 
-/* Fills INFO in with all breakpoints of FUNCTION. Where a global one stands in for a local one, the
- * kind of the two that new calls meet is told. */
+/* Fills INFO with all breakpoints of FUNCTION. If a global one stands in for a local one, INFO has
+ * only the kind that new calls meet. */
 static bool info_of(const struct th_session *session, const struct th_function_sites *function,
                     struct th_bp_info *info)
 {
@@ -57,7 +57,7 @@ static void pattern_info_replace(struct th_shared **place, struct th_shared *wit
     *place = with;
 }
 
-/* Does to INFO what SETTING does to a function that can have all kinds. Counts stay 0. */
+/* Applies SETTING to INFO, as for a function that can have all kinds. Counts stay 0. */
 static void follow(struct th_bp_info *info, const struct th_bp_setting *setting)
 {
     uint32_t clear = setting->clear | th_trace_pattern_excluded(setting);
@@ -90,10 +90,10 @@ bool th_trace_session_on_load_info(const struct th_session *session, struct th_b
     return info->kinds != 0;
 }
 
-/* Functions to be shown are copied first, as VISIT may call anything. */
+/* Functions to visit are copied first, as VISIT may call any function. */
 struct functions_seen {
     struct th_function_sites *items;
-    size_t live; /* of them, the first ones */
+    size_t live; /* number of live ones, which come first */
     size_t count, capacity;
 };
 
@@ -103,7 +103,7 @@ static void pattern_info_see(struct functions_seen *seen, const struct th_functi
     seen->items[seen->count++] = *function;
 }
 
-/* In the order of th_trace_session_function_info(). */
+/* Copies all functions, in the order of th_trace_session_function_info(). */
 static struct functions_seen pattern_info_see_all(struct th_tracing *tracing)
 {
     struct functions_seen seen = {0};
@@ -230,7 +230,7 @@ const enum th_bp_kind th_trace_pattern_kinds[] = {
 #undef X
 };
 
-/* An atom or _; TH_NONE for that. */
+/* Reads an atom or _, which gives TH_NONE. */
 static bool take_atom(const char **text, th_term *atom)
 {
     const char *from = *text;

@@ -18,12 +18,12 @@ bool th_trace_pattern_concerns(const struct th_pattern *pattern, const struct th
            (pattern->arity == TH_ANY_ARITY || (uint32_t)pattern->arity == name->arity);
 }
 
-/* --- what a function can have --- */
+/* --- possible kinds --- */
 
-/* The kinds that are at its site in machine code, where it has one. */
+/* Kinds at the native site, if there is one. */
 enum { NATIVE = TH_BP_ALL & ~TH_BP_GLOBAL };
 
-/* Those that are at its other site. */
+/* Returns the kinds at the other site. */
 static uint32_t kinds_at_site(const struct th_function_sites *function)
 {
     if (!function->site)
@@ -42,7 +42,7 @@ static uint32_t possible_kinds(const struct th_function_sites *function)
     return possible;
 }
 
-/* The kinds among KINDS that a function gets, if POSSIBLE are those that it can have. */
+/* Returns the kinds among KINDS for a function that can have POSSIBLE. */
 static uint32_t pattern_site_choose(uint32_t kinds, uint32_t possible)
 {
     if ((kinds & TH_PATTERN_EITHER) == TH_PATTERN_EITHER)
@@ -51,10 +51,10 @@ static uint32_t pattern_site_choose(uint32_t kinds, uint32_t possible)
 }
 
 /*
- * What SETTING clears besides what it says, of a function that gets HERE of it, as a BEAM does:
- * global takes the place of all other kinds, also of those of functions that cannot have it; what
- * is done to other kinds takes the place of global. A function that can have no local breakpoint
- * may have a global one in its place (TH_PATTERN_EITHER), and that goes with the other kinds.
+ * Returns the kinds that SETTING also clears, as in a BEAM, at a function where it sets HERE:
+ * global replaces all other kinds, even at functions that cannot have it; a change of another kind
+ * replaces global. A function that can have no local breakpoint may have a global one in its place
+ * (TH_PATTERN_EITHER), which stays beside the other kinds.
  */
 static uint32_t excluded(const struct th_bp_setting *setting, uint32_t here, uint32_t possible)
 {
@@ -74,7 +74,7 @@ uint32_t th_trace_pattern_excluded(const struct th_bp_setting *setting)
 
 /* --- setting --- */
 
-/* The part of SETTING that is of KINDS. */
+/* Adds the part of SETTING about KINDS at SITE. */
 static bool add_at(struct th_change *change, struct th_site *site,
                    const struct th_bp_setting *setting, uint32_t kinds)
 {
@@ -91,8 +91,8 @@ static bool add_at(struct th_change *change, struct th_site *site,
     return true;
 }
 
-/* What SETTING does to breakpoints of other kinds than KINDS, which were set at SITE before. What
- * is set is so at the function's other site now. */
+/* Adds the effect of SETTING on breakpoints of other kinds than KINDS, which were set at SITE
+ * before. New ones are set at the function's other site. */
 static void add_for_strays(struct th_change *change, struct th_site *site,
                            const struct th_bp_setting *setting, uint32_t kinds)
 {
@@ -107,7 +107,7 @@ static void add_for_strays(struct th_change *change, struct th_site *site,
         add_at(change, site, &here, ~kinds);
 }
 
-/* The kinds among KINDS that a session does not have yet at SITE; all of them if SITE is NULL. */
+/* Returns the kinds among KINDS that a session does not have at SITE yet; SITE NULL: all. */
 static uint32_t without_there(uint32_t kinds, struct th_site *site,
                               const struct th_bp_session *session)
 {
@@ -133,7 +133,8 @@ bool th_trace_pattern_set_at(struct th_change *change, const struct th_function_
     here.set = pattern_site_choose(setting->set, possible);
     here.clear |= excluded(setting, here.set, possible);
     if (function->strays) {
-        /* A global breakpoint of the session may stand in for a local one, which it has as well. */
+        /* A global breakpoint may stand in for a local one that the session has at the other
+         * site. */
         if (here.clear & TH_BP_LOCAL && function->site && function->local &&
             !without_there(TH_BP_GLOBAL, function->site, setting->session) &&
             !without_there(TH_BP_LOCAL, function->local, setting->session))
@@ -160,9 +161,9 @@ void th_trace_pattern_set_at_local(struct th_change *change,
     add_at(change, function->local, &here, NATIVE);
 }
 
-/* --- what it cannot --- */
+/* --- refusals --- */
 
-/* Why FUNCTION can have no breakpoint of KINDS, which are set; NULL: it can. */
+/* Returns the reason why FUNCTION cannot have a breakpoint of KINDS; NULL: it can. */
 static const char *refusal(const struct th_function_sites *function, uint32_t kinds)
 {
     uint32_t possible = possible_kinds(function);
@@ -176,14 +177,14 @@ static const char *refusal(const struct th_function_sites *function, uint32_t ki
                               : "its only breakpoint is for calls from other modules";
 }
 
-/* Functions that have a reason in common: those that can have no breakpoint, whose `kinds` are 0
- * and which have no `outside`; and those whose newer code has no room for it. */
+/* Functions with a common reason: those that can have no breakpoint (`kinds` 0, no `outside`), or
+ * those whose newer code has no room for one. */
 struct reasons {
     struct th_pattern_loss *items;
     size_t count, capacity;
 };
 
-/* Functions that began first come last, and are named. */
+/* Counts REASON. The list of functions has the oldest last: `first` is the oldest. */
 static void pattern_site_note(struct reasons *reasons, const struct th_pattern_loss *reason)
 {
     struct th_pattern_loss *item = reasons->items, *end = item + reasons->count;
@@ -284,9 +285,9 @@ void th_trace_pattern_refusal_print(struct th_buffer *out, const struct th_patte
     th_buffer_add_text(out, refusal->why);
 }
 
-/* --- breakpoints that newer code of functions has no room for --- */
+/* --- losses: breakpoints for which newer code has no room --- */
 
-/* The kinds of breakpoints that BREAKPOINTS has in code of FUNCTION, but not of the newest. */
+/* Returns the kinds that BREAKPOINTS has in older code of FUNCTION, but not in the newest. */
 static uint32_t kinds_lost(const struct th_session_breakpoints *breakpoints,
                            const struct th_function_sites *function)
 {
@@ -358,14 +359,14 @@ void th_trace_warn_of_losses(struct th_tracing *tracing, th_term module)
     th_trace_losses(tracing, module, pattern_site_warn, NULL);
 }
 
-/* --- the functions of recordings -------------------------------------------------------------- */
+/* --- The functions of recordings -------------------------------------------------------------- */
 
 enum { ATOM_BITS = 24, ARITY_BITS = 8 };
 
 _Static_assert(TH_ATOM_LIMIT <= 1 << ATOM_BITS, "atoms do not fit");
 _Static_assert(TH_FUNCTION_ARITY_MAX < 1 << ARITY_BITS, "arities do not fit");
 
-/* The highest bit is of no atom. */
+/* The highest bit belongs to no atom. */
 uint64_t th_trace_function_key(const struct th_mfa *name)
 {
     uint64_t atoms =

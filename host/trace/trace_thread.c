@@ -2,8 +2,8 @@
 
 #include "host/base/memory.h"
 
-/* Release: what it leads to is complete; acquire. Written under the lock, which guards `taken` as
- * well; no other lock is taken under it. */
+/* List of all structs. Written under `lock`, with release, as a struct is complete; read with
+ * acquire. The lock also guards `taken`; no other lock is taken under it. */
 static struct th_trace_thread *_Atomic threads;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -21,7 +21,7 @@ static void trace_thread_leave(void *context)
     pthread_mutex_lock(&lock);
     thread->taken = false;
     pthread_mutex_unlock(&lock);
-    th_self.trace_thread = NULL; /* destructors that run after this one may cause events, too */
+    th_self.trace_thread = NULL; /* destructors that run later may cause events, too */
 }
 
 static void trace_thread_make_key(void)
@@ -58,13 +58,13 @@ th_term th_trace_thread_tidy(th_env *env, th_term answer)
     if (env->exception != TH_NONE)
         answer = TH_NONE;
     th_env_clear(env);
-    th_resource_reap(); /* what the callback let go of */
+    th_resource_reap(); /* frees resources that the callback has released */
     return answer;
 }
 
 /* --- Counts ----------------------------------------------------------------------------------- */
 
-/* Those of ID, 0: that are nobody's; NULL: there are none. */
+/* Finds a meta tracer's counters by ID, 0: unused ones; NULL: none. */
 static struct th_thread_counts *find_meta(const struct th_trace_thread *thread, th_session_id id)
 {
     struct th_thread_counts *counts =
@@ -75,7 +75,7 @@ static struct th_thread_counts *find_meta(const struct th_trace_thread *thread, 
     return counts;
 }
 
-/* Perhaps another's; NULL: there are none. */
+/* Finds the counters, which may be those of another session; NULL: none. */
 static struct th_thread_counts *trace_thread_counts_of(const struct th_trace_thread *thread,
                                                        const struct th_session *session)
 {
@@ -84,8 +84,8 @@ static struct th_thread_counts *trace_thread_counts_of(const struct th_trace_thr
                : atomic_load_explicit(&thread->counts[session->index], memory_order_acquire);
 }
 
-/* The session is a meta tracer's; or another than the one that had the index when the thread last
- * counted there. */
+/* Called for a meta tracer's session, or if the thread last counted for another session with this
+ * index. */
 struct th_thread_counts *th_trace_thread_begin_counts(struct th_trace_thread *thread,
                                                       const struct th_session *session)
 {
@@ -110,7 +110,7 @@ struct th_thread_counts *th_trace_thread_begin_counts(struct th_trace_thread *th
     return counts;
 }
 
-/* One without an id is its creator's alone. */
+/* A session without an id is known to its creator alone. */
 void th_trace_thread_count(struct th_session *session, size_t what)
 {
     if (session->id)
@@ -139,7 +139,7 @@ void th_trace_thread_forget(const struct th_session *session)
     for (; thread; thread = thread->next) {
         struct th_thread_counts *counts = trace_thread_counts_of(thread, session);
         th_session_id id = session->id;
-        if (counts) /* Release: it has been read. */
+        if (counts) /* Release: its words have been read. */
             atomic_compare_exchange_strong_explicit(&counts->id, &id, 0, memory_order_release,
                                                     memory_order_relaxed);
     }
