@@ -1,4 +1,4 @@
-/* What asks the surroundings, and what acts on them or on the trace message. */
+/* Functions that query the surroundings, act on them, or change the trace message. */
 #include "match_internal.h"
 
 #include "host/term/make.h"
@@ -8,13 +8,13 @@ static bool not_known(const struct th_match_run *run, th_term value)
     return !th_match_value_known(value) || th_match_is_partial(run, value);
 }
 
-/* The answer of the surroundings to ASK, which may be NULL. */
+/* Returns the answer of the surroundings to ASK, which may be NULL. */
 static th_term answer_to(const struct th_match_run *run, th_term (*ask)(void *context, th_env *env))
 {
     return ask ? ask(run->context, run->env) : TH_VALUE_UNKNOWN;
 }
 
-/* The same for what is true or false. */
+/* Does the same for true or false. */
 static th_term truth_of(const struct th_match_run *run, th_term (*ask)(void *context))
 {
     th_term answer = ask ? ask(run->context) : TH_NONE;
@@ -22,8 +22,8 @@ static th_term truth_of(const struct th_match_run *run, th_term (*ask)(void *con
     return answer == TH_NONE ? TH_VALUE_MAYBE : answer;
 }
 
-/* True if an action is not taken and counts as unsure: the surroundings lack what it is POSSIBLE
- * by, it may not be due, or an operand is unknown. */
+/* True if an action is skipped and counted as unsure: the surroundings cannot do it (POSSIBLE is
+ * false), it may not be due, or an operand is unknown. */
 static bool is_left_out(struct th_match_run *run, bool possible)
 {
     bool unsure = run->depth > 0 || !possible;
@@ -63,7 +63,7 @@ th_term th_match_self(struct th_match_run *run)
     return run->operations->self ? run->operations->self(run->context) : TH_VALUE_UNKNOWN;
 }
 
-/* A caller that is not known is `undefined`, as in a BEAM, and counted. */
+/* An unknown caller is `undefined`, as in a BEAM, and counted. */
 static th_term caller_or_undefined(struct th_match_run *run,
                                    th_term (*ask)(void *context, th_env *env))
 {
@@ -90,7 +90,7 @@ th_term th_match_current_stacktrace(struct th_match_run *run)
     size_t depth = SIZE_MAX;
     th_term stack = TH_NONE;
 
-    if (run->operands == 1) /* the compiler takes nothing but a small integer */
+    if (run->operands == 1) /* the compiler accepts small integers only */
         depth = (size_t)th_small_value(*run->top);
     if (run->operations->stack)
         stack = run->operations->stack(run->context, run->env, depth);
@@ -135,7 +135,7 @@ th_term th_match_get_tcw(struct th_match_run *run)
     return answer_to(run, run->operations->get_tcw);
 }
 
-/* A value of 32 bits; *OTHERWISE is what it is if it is none. */
+/* True if the operand has 32 bits; else *OTHERWISE is the result of the function. */
 static bool control_word(struct th_match_run *run, th_term *otherwise)
 {
     uint64_t word;
@@ -162,7 +162,7 @@ th_term th_match_set_tcw(struct th_match_run *run)
     return TH_VALUE_UNKNOWN;
 }
 
-/* Only tells what set_tcw would. */
+/* Returns the result of set_tcw, without setting. */
 th_term th_match_set_tcw_fake(struct th_match_run *run)
 {
     th_term otherwise;
@@ -184,8 +184,7 @@ th_term th_match_trace(struct th_match_run *run)
         TH_OPERAND(run, run->operands - 2), TH_OPERAND(run, run->operands - 1));
 }
 
-/* {enable_trace, Flag} or {enable_trace, Tracee, Flag}: true, whether that changes anything or
- * not. */
+/* {enable_trace, Flag} or {enable_trace, Tracee, Flag}: true, even if nothing changes. */
 th_term th_match_change_flag(struct th_match_run *run)
 {
     bool enable = run->function->enable;
@@ -200,7 +199,7 @@ th_term th_match_change_flag(struct th_match_run *run)
     return th_match_value_known(changed) ? TH_AM(true) : changed;
 }
 
-/* {silent, Bool}: anything but true and false is ignored. {silent} asks. */
+/* {silent, Bool}: ignores all but true and false. {silent} returns the flag. */
 th_term th_match_silent(struct th_match_run *run)
 {
     if (run->operands == 0)

@@ -1,4 +1,4 @@
-/* Compiles match specifications: the list of clauses, their three parts, what a run will need. */
+/* Compiles match specifications: the list of clauses, their three parts, and the needs of a run. */
 #include "match_internal.h"
 
 #include "host/term/text.h"
@@ -55,7 +55,7 @@ bool th_match_variable_number(th_term t, uint32_t *number)
     return !*digits;
 }
 
-/* Where in the clause's variables the number is, or belongs. */
+/* Returns the index of the number among the clause's variables, or the index for its insertion. */
 static size_t variable_index(const struct th_match_compiler *c, uint32_t number)
 {
     size_t low = 0, high = c->variable_count;
@@ -82,7 +82,7 @@ void th_match_add_variable(struct th_match_compiler *c, uint32_t number, uint32_
 {
     size_t i = variable_index(c, number);
 
-    if (c->variable_count == TH_MATCH_SLOTS) { /* so that finding places for all takes no long */
+    if (c->variable_count == TH_MATCH_SLOTS) { /* bounds the time of the insertions */
         th_match_add_fault(c, TH_NONE, "It is too large: more than %d variables.", TH_MATCH_SLOTS);
         return;
     }
@@ -92,9 +92,9 @@ void th_match_add_variable(struct th_match_compiler *c, uint32_t number, uint32_
     c->variable_count++;
 }
 
-/* --- What a run needs ------------------------------------------------------------------------- */
+/* --- Needs of a run --------------------------------------------------------------------------- */
 
-/* By how much an instruction changes the height of the stack. */
+/* Returns the change of the stack's height by an instruction. */
 static long stack_growth(const struct th_match_instruction *i)
 {
     switch (i->code) {
@@ -125,7 +125,7 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* Of the clause that ends here. */
+/* Measures the needs of the clause that ends here. */
 static void measure_needs(struct th_match_compiler *c)
 {
     struct th_match_spec *spec = c->spec;
@@ -154,7 +154,7 @@ static void measure_needs(struct th_match_compiler *c)
 
 /* --- Clauses ---------------------------------------------------------------------------------- */
 
-/* The guards or the body. LAST is the instruction behind each. */
+/* Compiles the guards or the body. LAST is the instruction after each item. */
 static void compile_items(struct th_match_compiler *c, th_term list, enum th_match_part part,
                           enum th_match_code last)
 {
@@ -201,7 +201,7 @@ static th_term tail_of(th_term list)
     return list;
 }
 
-/* What is wrong with the shape of the whole is found first, whatever else is in the clauses. */
+/* Checks the shape of all clauses before anything else in them. */
 static void check_shape(struct th_match_compiler *c, th_term list)
 {
     th_term tail = tail_of(list);
@@ -228,7 +228,7 @@ static void check_shape(struct th_match_compiler *c, th_term list)
     c->place = (struct th_match_place){0};
 }
 
-/* --- The face --------------------------------------------------------------------------------- */
+/* --- Interface of the room -------------------------------------------------------------------- */
 
 enum th_status th_match_compile(enum th_match_kind kind, th_term specification,
                                 struct th_match_faults *faults, struct th_match_spec **spec)
@@ -289,7 +289,7 @@ size_t th_match_clause_count(const struct th_match_spec *spec)
     return spec->clause_count;
 }
 
-/* --- Match specifications that have a name in dbg --------------------------------------------- */
+/* --- Match specifications with a name in dbg -------------------------------------------------- */
 
 static const struct {
     const char *letter, *name, *text;

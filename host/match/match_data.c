@@ -1,5 +1,5 @@
-/* Parts and sizes of terms, arithmetic. Each gives TH_VALUE_RAISED where the BIF of that name
- * raises. */
+/* Parts and sizes of terms, arithmetic. Each function returns TH_VALUE_RAISED if the BIF with its
+ * name raises. */
 #include "match_internal.h"
 
 #include "host/term/make.h"
@@ -17,7 +17,7 @@ th_term th_match_element(struct th_match_run *run)
 
 /* --- Lists ------------------------------------------------------------------------------------ */
 
-/* TH_NONE in a list of which not all is known is what is unknown here. */
+/* TH_NONE, an unknown element of a list, is the unknown value. */
 th_term th_match_hd(struct th_match_run *run)
 {
     return th_is_list(*run->top) ? th_cell(*run->top)[0] : TH_VALUE_RAISED;
@@ -79,7 +79,7 @@ th_term th_match_bit_size(struct th_match_run *run)
     return bits_of(*run->top, &bits) ? th_small((int64_t)bits) : TH_VALUE_RAISED;
 }
 
-/* Bytes that have begun. */
+/* Rounded up. */
 th_term th_match_byte_size(struct th_match_run *run)
 {
     size_t bits;
@@ -87,7 +87,7 @@ th_term th_match_byte_size(struct th_match_run *run)
     return bits_of(*run->top, &bits) ? th_small((int64_t)((bits + 7) / 8)) : TH_VALUE_RAISED;
 }
 
-/* Whole bytes. */
+/* Rounded down. */
 th_term th_match_size(struct th_match_run *run)
 {
     size_t bits;
@@ -154,7 +154,7 @@ th_term th_match_node(struct th_match_run *run)
     return node ? node : own_node(run);
 }
 
-/* --- Arithmetic: what is too large to be computed here is not sure ---------------------------- */
+/* --- Arithmetic: results that are too large for TH_NUMBER_LIMBS are unsure -------------------- */
 
 static th_term value_of_number(th_term number)
 {

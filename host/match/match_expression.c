@@ -11,7 +11,7 @@ static void push_constant(struct th_match_compiler *c, th_term t)
     th_match_emit(c, TH_CODE_CONSTANT, 0, th_match_constant(c, t));
 }
 
-/* --- Terms made of others --------------------------------------------------------------------- */
+/* --- Terms made of values --------------------------------------------------------------------- */
 
 /* True if the code from START on pushes COUNT constants. */
 static bool only_constants(const struct th_match_compiler *c, size_t start, size_t count)
@@ -25,8 +25,8 @@ static bool only_constants(const struct th_match_compiler *c, size_t start, size
 }
 
 /*
- * CODE makes a term with COUNT elements of the PARTS values that the code from START on pushes. If
- * these are constants, so is the term: it is made now, and pushed in their place.
+ * Makes a term with COUNT elements by CODE, of the PARTS values that the code from START on pushes.
+ * If all are constants, the term is made now, and replaces that code as a constant.
  */
 static void make_of_values(struct th_match_compiler *c, size_t start, enum th_match_code code,
                            size_t count, size_t parts)
@@ -75,7 +75,7 @@ static void compile_list_value(struct th_match_compiler *c, th_term list, bool b
     make_of_values(c, start, TH_CODE_MAKE_LIST, count, count + 1);
 }
 
-/* The values below, the keys on top. Where all values are constants, a BEAM has all faults of the
+/* The values below, the keys on top. If all values are constants, a BEAM reports all faults of the
  * keys twice. */
 static void compile_map_value(struct th_match_compiler *c, th_term map, bool body)
 {
@@ -127,7 +127,7 @@ static void compile_atom(struct th_match_compiler *c, th_term atom)
 
 /* --- Functions -------------------------------------------------------------------------------- */
 
-/* Adds the fault of a special form that takes another number of operands than it got. */
+/* Adds the fault of a special form with a wrong number of operands. */
 static void wrong_count(struct th_match_compiler *c, const struct th_match_function *f,
                         th_term call)
 {
@@ -144,13 +144,13 @@ static void wrong_count(struct th_match_compiler *c, const struct th_match_funct
                        f->call == th_match_current_stacktrace ? "" : ".");
 }
 
-/* A BEAM's faults have a name for one that is not its own. */
+/* A BEAM's faults use another name for one special form. */
 static const char *special_name(const struct th_match_function *f)
 {
     return strcmp(f->name, "set_seq_token") == 0 ? "set_seq_trace" : f->name;
 }
 
-/* FOUND takes that many operands, NAMED has that name; both may be NULL. */
+/* Checks a call. FOUND takes the number of operands, NAMED has the name; both may be NULL. */
 static bool check_match_function(struct th_match_compiler *c, const struct th_match_function *found,
                                  const struct th_match_function *named, th_term call, bool body)
 {
@@ -178,7 +178,7 @@ static bool check_match_function(struct th_match_compiler *c, const struct th_ma
     return false;
 }
 
-/* {'andalso', A, B, C} is A andalso (B andalso C); one operand stands for itself. */
+/* Compiles {'andalso', A, B, C} as A andalso (B andalso C); one operand stands for itself. */
 static void compile_short(struct th_match_compiler *c, th_term call, bool body,
                           enum th_match_code code, enum th_match_code join)
 {
@@ -227,7 +227,7 @@ static void compile_call(struct th_match_compiler *c, th_term call, bool body)
     }
 }
 
-/* A tuple is a call, {Name, ...}, or stands around the tuple that is meant. */
+/* Compiles a tuple: a call, {Name, ...}, or a tuple in a tuple, {{A, ...}}, which is a value. */
 static void compile_braces(struct th_match_compiler *c, th_term t, bool body)
 {
     const th_term *words = th_tuple_elements(t);

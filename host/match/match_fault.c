@@ -1,9 +1,9 @@
-/* Faults of match specifications, and places in them. */
+/* Adds faults of match specifications; prints and finds places in specifications. */
 #include "match_internal.h"
 
 #include "host/term/text.h"
 
-enum { SHOWN = 200 /* bytes of a term, or soon after */, FAULT_TEXT = 4096 };
+enum { SHOWN = 200 /* bytes of a term, or a few more */, FAULT_TEXT = 4096 };
 
 const char *th_match_shown(struct th_match_compiler *c, th_term t)
 {
@@ -91,7 +91,7 @@ void th_match_print_place(struct th_buffer *out, struct th_match_place place)
         th_buffer_printf(out, ", %s", names[place.part].whole);
 }
 
-/* Element I (from 1) of a list or tuple; TH_NONE if there is none. */
+/* Returns element I (from 1) of a list or tuple; TH_NONE: none. */
 static th_term item_in(th_term t, size_t i)
 {
     if (th_is_tuple(t))

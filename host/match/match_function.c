@@ -1,11 +1,11 @@
-/* The table of functions: names, numbers of operands, where each is allowed. */
+/* Table of functions: names, numbers of operands, where each is allowed; and their calls. */
 #include "match_internal.h"
 
 #include "host/term/make.h"
 
 #include <string.h>
 
-/* Traits that go together. */
+/* Combinations of traits. */
 enum {
     SPECIAL = TH_TRAIT_SPECIAL,
     ACTION = TH_TRAIT_SPECIAL | TH_TRAIT_BODY | TH_TRAIT_TAKES_UNKNOWN,
@@ -37,7 +37,7 @@ static th_term same_number(th_env *env, th_term a)
     return th_is_number(a) ? a : TH_NONE;
 }
 
-/* Where a name stands twice, the numbers of operands differ. */
+/* If a name stands twice, the numbers of operands differ. */
 const struct th_match_function th_match_functions[] = {
     {"is_atom", 1, 1, TYPE_TEST, .call = th_match_is_type, .test = th_is_atom},
     {"is_boolean", 1, 1, TYPE_TEST, .call = th_match_is_type, .test = th_match_value_is_boolean},
@@ -156,7 +156,7 @@ const struct th_match_function *th_match_function_find(th_term name, size_t coun
     return NULL;
 }
 
-/* What the result is because of an operand; TH_VALUE_RAISED if the operand is no hindrance. */
+/* Returns the result that an unknown OPERAND enforces; TH_VALUE_RAISED: none. */
 static th_term hindrance(const struct th_match_function *f, const struct th_match_run *run,
                          th_term operand)
 {

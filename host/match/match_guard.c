@@ -9,7 +9,7 @@ th_term th_match_is_type(struct th_match_run *run)
     return th_match_value_truth(run->function->test(*run->top));
 }
 
-/* {is_function, Term, Arity}: an unknown term may be one if the arity is none that raises. */
+/* {is_function, Term, Arity}: MAYBE for an unknown term, if the arity does not raise. */
 th_term th_match_is_function_of(struct th_match_run *run)
 {
     th_term t = TH_OPERAND(run, 0), arity = TH_OPERAND(run, 1);
@@ -22,7 +22,7 @@ th_term th_match_is_function_of(struct th_match_run *run)
     return th_match_value_known(t) ? th_match_value_truth(th_is_fun_of(t, arity)) : TH_VALUE_MAYBE;
 }
 
-/* {is_record, Term, Name, Size}: an unknown term may be one if name and size make sense. */
+/* {is_record, Term, Name, Size}: MAYBE for an unknown term, if name and size are valid. */
 th_term th_match_is_record(struct th_match_run *run)
 {
     th_term t = TH_OPERAND(run, 0), name = TH_OPERAND(run, 1), size = TH_OPERAND(run, 2);
@@ -52,10 +52,10 @@ th_term th_match_not(struct th_match_run *run)
     return t == TH_VALUE_MAYBE ? TH_VALUE_MAYBE : TH_VALUE_UNSURE;
 }
 
-/* What there is among the operands of a function of truth values. */
+/* Values among the operands of a function of truth values. */
 struct operands {
-    bool other;     /* a term that is no truth value: an exception */
-    bool uncertain; /* what may be such a term */
+    bool other;     /* a term other than a truth value: an exception */
+    bool uncertain; /* may be such a term */
     bool is_true, is_false, maybe, unknown, not_true;
 };
 
@@ -119,7 +119,7 @@ static bool may_be_true(th_term t)
     return t == TH_AM(true) || t == TH_VALUE_MAYBE || t == TH_VALUE_UNKNOWN || t == TH_VALUE_UNSURE;
 }
 
-/* LEFT may be true, and false: MAYBE; or else, too: an exception. */
+/* If LEFT is not MAYBE, it may also be a term that raises an exception. */
 th_term th_match_value_andalso(th_term left, th_term right)
 {
     if (left == TH_AM(true))
@@ -149,7 +149,7 @@ th_term th_match_value_orelse(th_term left, th_term right)
 
 /* --- Comparisons ------------------------------------------------------------------------------ */
 
-/* How A stands to B, numbers by their value: enum th_match_relation. */
+/* Returns the order of A and B, an enum th_match_relation; numbers by their value. */
 static inline unsigned relation(th_term a, th_term b)
 {
     int order;
@@ -161,14 +161,13 @@ static inline unsigned relation(th_term a, th_term b)
     return order < 0 ? TH_MATCH_LESS : order == 0 ? TH_MATCH_EQUAL : TH_MATCH_GREATER;
 }
 
-/* Exactly (=:=) or as numbers of the same value are equal (==). */
+/* Compares exactly (=:=), or with numbers of the same value equal (==). */
 static bool are_same(th_term a, th_term b, bool exactly)
 {
     return exactly ? th_identical(a, b) : th_compare(a, b) == 0;
 }
 
-/* Two lists of which not all elements are known: an element that differs, or the length, decides.
- */
+/* Compares lists with unknown elements: an element that differs, or the length, decides. */
 static th_term compare_partial(th_term a, th_term b, bool exactly)
 {
     bool maybe = false;

@@ -20,7 +20,7 @@ bool th_match_descend(struct th_match_compiler *c, th_term t)
 
 static bool compile_pattern(struct th_match_compiler *c, th_term pattern, size_t level);
 
-/* The pattern of a part of what is open; the part is got with CODE. */
+/* Compiles the pattern of a part of the open value; CODE gets the part. */
 static bool compile_part(struct th_match_compiler *c, th_term pattern, enum th_match_code code,
                          size_t level, size_t operand)
 {
@@ -40,7 +40,7 @@ static bool compile_tuple_pattern(struct th_match_compiler *c, th_term tuple, si
     return constant;
 }
 
-/* Cell by cell; the tail of one is opened at the same level. */
+/* Cell by cell; the tail of a cell is opened at the same level. */
 static bool compile_list_pattern(struct th_match_compiler *c, th_term list, size_t level)
 {
     bool constant = true;
@@ -55,7 +55,7 @@ static bool compile_list_pattern(struct th_match_compiler *c, th_term list, size
     }
 }
 
-/* The keys that are named must be there; others may. */
+/* The named keys must be there; there may be others. */
 static void compile_map_pattern(struct th_match_compiler *c, th_term map, size_t level)
 {
     th_match_emit(c, TH_CODE_MAP, level, th_map_size(map));
@@ -68,8 +68,8 @@ static void compile_map_pattern(struct th_match_compiler *c, th_term map, size_t
 }
 
 /*
- * What is at hand must match. True if only one term does: such a pattern is compared as a whole,
- * whatever was emitted for its parts.
+ * Compiles a test of the current value. True if only one term matches: such a pattern is compared
+ * as a whole, and the code for its parts is dropped.
  */
 static bool compile_pattern(struct th_match_compiler *c, th_term pattern, size_t level)
 {
@@ -108,11 +108,11 @@ static bool compile_pattern(struct th_match_compiler *c, th_term pattern, size_t
 
 /* --- Keys of maps ----------------------------------------------------------------------------- */
 
-/* Terms that are still to be looked at, the last one first. */
+/* Terms that are still to be checked, the last one first. */
 struct unseen {
     struct unseen_part {
         th_term term;
-        size_t item; /* the head's element that it is in, from 1; 0: the head is none of several */
+        size_t item; /* element of the head that contains it, from 1; 0: the head itself */
     } * items;
     size_t count, capacity;
 };
@@ -125,7 +125,7 @@ static void see_later(struct unseen *unseen, th_term t, size_t item)
     unseen->items[unseen->count++] = (struct unseen_part){t, item};
 }
 
-/* False, with a fault: a key can be no variable. */
+/* False, with a fault, if a key is a variable or '_'. */
 static bool check_keys(struct th_match_compiler *c, struct unseen *unseen, th_term map, size_t item)
 {
     for (size_t i = 0; i < th_map_size(map); i++) {
@@ -158,8 +158,8 @@ static bool match_head_check_part(struct th_match_compiler *c, struct unseen *un
     return true;
 }
 
-/* The keys of all maps in a head, in the order in which a BEAM takes it apart: one level after the
- * other, the last part of each first. It ends at the first fault. */
+/* Checks the keys of all maps in a head, in a BEAM's order: one level after the other, the last
+ * part of each first. Ends at the first fault. */
 static void check_maps(struct th_match_compiler *c, th_term head)
 {
     struct unseen unseen = {0};
@@ -176,9 +176,9 @@ static void check_maps(struct th_match_compiler *c, th_term head)
     th_free(unseen.items);
 }
 
-/* --- The arguments ---------------------------------------------------------------------------- */
+/* --- Arguments -------------------------------------------------------------------------------- */
 
-/* A variable that is new takes an argument as it is, known or not. */
+/* A new variable takes an argument as it is, known or not. */
 static void compile_argument(struct th_match_compiler *c, th_term pattern, size_t i)
 {
     uint32_t number;

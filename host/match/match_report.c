@@ -1,4 +1,4 @@
-/* How a match specification came out, as text. */
+/* Prints the outcome of a match specification. */
 #include "match.h"
 
 #include "host/base/buffer.h"
@@ -30,7 +30,7 @@ static void report_result(struct th_buffer *out, const struct th_match_result *r
                      result->exception_trace ? "exception_trace" : "");
 }
 
-/* Argument I (from 1) of the subject; TH_NONE if it is unknown. */
+/* Returns argument I (from 1) of the subject; TH_NONE: unknown. */
 static th_term subject_argument(const struct th_match_subject *subject, size_t i)
 {
     th_term t = subject->target;

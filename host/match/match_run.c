@@ -2,7 +2,7 @@
  * Runs match specifications.
  *
  * The right side of an andalso or orelse whose left side is unknown is computed, too, inside a
- * frame: an exception in it ends the right side, not the clause, and actions in it are left out.
+ * frame: an exception in it ends the right side, not the clause, and actions in it are skipped.
  */
 #include "match_internal.h"
 
@@ -21,7 +21,7 @@ static enum verdict fails_unless(bool condition)
 
 /* --- Heads ------------------------------------------------------------------------------------ */
 
-/* The clause is undecided; the first place where that shows is remembered. */
+/* Makes the clause undecided, and notes the first place that does so. */
 static void doubt_clause(struct th_match_run *run, size_t pc)
 {
     if (!run->undecided)
@@ -34,7 +34,8 @@ static th_term run_argument(const struct th_match_run *run, size_t i)
     return run->unknown ? TH_VALUE_UNKNOWN : run->arguments[i];
 }
 
-/* Runs the head's instructions at *PC up to HEAD_DONE; *PC is the one that failed, or that. */
+/* Runs the head's instructions from *PC to HEAD_DONE. *PC becomes the one that failed, or
+ * HEAD_DONE. */
 static enum verdict match_head(struct th_match_run *run, size_t *pc)
 {
     const struct th_match_instruction *code = run->spec->code;
@@ -110,15 +111,15 @@ static void push_value(struct th_match_run *run, th_term t)
     *++run->top = t;
 }
 
-/* Takes COUNT values and pushes T. */
+/* Pops COUNT values and pushes T. */
 static void replace_values(struct th_match_run *run, size_t count, th_term t)
 {
     run->top -= count;
     push_value(run, t);
 }
 
-/* What a term is that is made of the COUNT values on top and cannot be made, as one of them is not
- * known; TH_VALUE_RAISED if it can be made. */
+/* Returns the value of a term made of the COUNT values on top, if one of them is unknown;
+ * TH_VALUE_RAISED if all are known. */
 static th_term unmade(const struct th_match_run *run, size_t count)
 {
     th_term what = TH_VALUE_RAISED;
@@ -133,7 +134,7 @@ static th_term unmade(const struct th_match_run *run, size_t count)
     return what;
 }
 
-/* Takes what the term has that instruction I makes, and pushes that term. */
+/* Pops the parts of the term that instruction I makes, and pushes the term. */
 static void make_value(struct th_match_run *run, const struct th_match_instruction *i)
 {
     size_t count = i->operand;
@@ -142,8 +143,8 @@ static void make_value(struct th_match_run *run, const struct th_match_instructi
                                                   : count;
     th_term *first = run->top + 1 - parts, t = unmade(run, parts);
 
-    /* The stack has what it takes in the wrong direction: tuples and maps are made of an array that
-     * is turned round in place. Of keys that come twice the last value counts. */
+    /* The parts are on the stack in reverse order: the array is reversed in place. Of equal keys
+     * the last value counts. */
     for (size_t left = 0; t == TH_VALUE_RAISED && left < parts / 2; left++) {
         th_term swapped = first[left];
         first[left] = first[parts - 1 - left];
@@ -161,7 +162,7 @@ static void make_value(struct th_match_run *run, const struct th_match_instructi
     replace_values(run, parts, t);
 }
 
-/* The target as a list: made at the first time, if it was given as arguments. */
+/* Returns the target as a list, which is made at the first call if there are only arguments. */
 static th_term target_list(struct th_match_run *run)
 {
     bool all = !run->unknown;
@@ -187,8 +188,8 @@ static th_term target_list(struct th_match_run *run)
 
 /* --- Guards and body -------------------------------------------------------------------------- */
 
-/* An exception, at *PC, its value being on top: in a body it is the atom 'EXIT'; in a guard the
- * clause fails, or what is left of a right side is skipped. */
+/* Handles an exception at *PC, whose value is on top: in a body the value is the atom 'EXIT'; in a
+ * guard the clause fails, or the rest of a right side is skipped. */
 static enum verdict raise_in_clause(struct th_match_run *run, size_t *pc)
 {
     uint64_t frame;
@@ -206,7 +207,7 @@ static enum verdict raise_in_clause(struct th_match_run *run, size_t *pc)
     return GOES_ON;
 }
 
-/* The left side is on top, and STOP is what decides. */
+/* The left side is on top; STOP is the value that decides. */
 static enum verdict begin_right(struct th_match_run *run, size_t *pc, th_term stop)
 {
     size_t join = run->spec->code[*pc].operand;
@@ -250,7 +251,8 @@ static enum verdict test_guard(struct th_match_run *run, size_t pc)
     return FAILED;
 }
 
-/* Runs instructions at *PC up to one with the code LAST; *PC is the one that failed, or that. */
+/* Runs instructions from *PC to one with the code LAST. *PC becomes the one that failed, or the
+ * last. */
 static enum verdict evaluate_until(struct th_match_run *run, size_t *pc, enum th_match_code last)
 {
     const struct th_match_instruction *code = run->spec->code;
@@ -302,7 +304,7 @@ static enum verdict evaluate_until(struct th_match_run *run, size_t *pc, enum th
 
 /* --- Clauses ---------------------------------------------------------------------------------- */
 
-/* The place of the instruction at PC in clause I (from 0). */
+/* Returns the place of the instruction at PC in clause I (from 0). */
 static struct th_match_place instruction_place(const struct th_match_spec *spec, size_t i,
                                                size_t pc)
 {
@@ -333,7 +335,7 @@ static enum th_match_end run_clause(struct th_match_run *run, size_t i)
     if (match_head(run, &pc) == GOES_ON) {
         pc++;
         if (attempt)
-            attempt->value = TH_VALUE_RAISED; /* unless a test tells another */
+            attempt->value = TH_VALUE_RAISED; /* unless a test sets another value */
         if (evaluate_until(run, &pc, TH_CODE_GUARDS_DONE) == GOES_ON)
             end = run->undecided ? TH_MATCH_UNKNOWN : TH_MATCH_YES;
     }
@@ -355,7 +357,7 @@ static enum th_match_end run_clause(struct th_match_run *run, size_t i)
     return end;
 }
 
-/* --- The face --------------------------------------------------------------------------------- */
+/* --- Interface of the room -------------------------------------------------------------------- */
 
 size_t th_match_explain(const struct th_match_spec *spec, const struct th_match_subject *subject,
                         const struct th_match_surroundings *surroundings, th_env *env,
@@ -372,11 +374,11 @@ size_t th_match_explain(const struct th_match_spec *spec, const struct th_match_
 
     if (!run.operations)
         run.operations = &no_operations;
-    run.variables = words + 1 + spec->arguments; /* one is left: an empty stack's top */
+    run.variables = words + 1 + spec->arguments; /* the + 1 is for the top of an empty stack */
     run.levels = run.variables + spec->variables;
     run.stack = run.levels + spec->levels;
     run.frames = run.stack + spec->stack;
-    if (subject->target != TH_NONE) { /* its first elements, as many as are looked at */
+    if (subject->target != TH_NONE) { /* copies the first elements, as many as are used */
         run.arguments = words + 1;
         for (th_term t = run.target; th_is_list(t); t = th_cell(t)[1], run.count++)
             if (run.count < spec->arguments)
@@ -388,7 +390,7 @@ size_t th_match_explain(const struct th_match_spec *spec, const struct th_match_
     }
     *result = (struct th_match_result){.end = TH_MATCH_NO, .message = TH_AM(true)};
 
-    /* Up to the first clause that is not sure to fail. */
+    /* Up to the first clause that does not certainly fail. */
     for (size_t i = 0; i < spec->clause_count; i++) {
         run.attempt = attempts ? &attempts[i] : NULL;
         result->end = run_clause(&run, i);

@@ -1,11 +1,11 @@
 /*
- * Specifications of which most calls can be decided without a run. Most that are written look at
- * arguments alone, each of them as a whole, and compare it with a constant; and say the same of
- * each call that they match: `[{'_',[],[{return_trace}]}]`, `[{['$1'],[{'>','$1',100}],[]}]`.
+ * Decides most calls of simple specifications without a run. Most specifications use arguments
+ * alone, each as a whole, compare them with constants, and have the same result for each match:
+ * `[{'_',[],[{return_trace}]}]`, `[{['$1'],[{'>','$1',100}],[]}]`.
  *
  * The screen of a clause has those of its comparisons that a processor makes with one instruction.
- * An argument for which the clause is sure to fail is found by them, whatever else the clause has;
- * if it has nothing else, so is one that matches. All else takes a run.
+ * They find each argument for which the clause certainly fails, whatever else the clause contains;
+ * if it contains nothing else, they also find each match. Other calls need a run.
  */
 #include "match_internal.h"
 
@@ -23,15 +23,15 @@ static void add_test(struct th_match_spec *spec, struct th_match_screen *screen,
     screen->test_count++;
 }
 
-/* The same with its sides exchanged. */
+/* Exchanges the sides of a comparison. */
 static uint8_t turn_round(uint8_t accepted)
 {
     return (accepted & TH_MATCH_EQUAL) | (accepted & TH_MATCH_LESS ? TH_MATCH_GREATER : 0) |
            (accepted & TH_MATCH_GREATER ? TH_MATCH_LESS : 0);
 }
 
-/* What is equal to a constant that is immediate, and no integer, is identical to it; whether
- * something else comes before or after it, its word does not tell. */
+/* True if words decide: a term equal to a constant that is immediate, and no integer, is identical
+ * to it; but the words of other terms do not show their order. */
 static bool can_test(th_term constant, uint32_t accepted)
 {
     bool ordered = accepted != TH_MATCH_EQUAL && accepted != (TH_MATCH_LESS | TH_MATCH_GREATER);
@@ -39,16 +39,17 @@ static bool can_test(th_term constant, uint32_t accepted)
     return th_is_small(constant) || (th_is_immediate(constant) && !ordered);
 }
 
-/* --- Reading a clause ------------------------------------------------------------------------- */
+/* --- The clause ------------------------------------------------------------------------------- */
 
 struct reader {
     struct th_match_spec *spec;
     struct th_match_screen *screen;
     const struct th_match_instruction *at;
-    uint32_t *arguments; /* which one a variable is, NOWHERE: it is a part of one */
+    uint32_t *arguments; /* by variable: the argument that is its value; NOWHERE: its value is a
+                            part of one */
 };
 
-/* Element ARGUMENT of the head is a constant. True: that is all that is said of it. */
+/* Adds a test if the element at hand is a constant. True: the test covers the element. */
 static bool read_constant(struct reader *r)
 {
     const struct th_match_instruction *next = r->at + 1;
@@ -65,7 +66,7 @@ static bool read_constant(struct reader *r)
     return true;
 }
 
-/* True: the screen has all of it. */
+/* True: the screen covers the head. */
 static bool read_head(struct reader *r)
 {
     bool whole = true;
@@ -92,7 +93,8 @@ static bool read_head(struct reader *r)
     return whole;
 }
 
-/* The guard is CALL with VARIABLE and CONSTANT, the sides in that order, or else turned round. */
+/* Adds a test if the guard is a call with CONSTANT and VARIABLE; IN_ORDER: the variable is the
+ * first operand. */
 static bool read_comparison(struct reader *r, const struct th_match_instruction *constant,
                             const struct th_match_instruction *variable, bool in_order)
 {
@@ -128,8 +130,8 @@ static bool read_guard(struct reader *r)
 
 /* --- Bodies ----------------------------------------------------------------------------------- */
 
-/* Pushes a constant, drops a value, or calls what gives the same whenever its operand is the same.
- */
+/* True if the result of I depends only on its operand: pushes a constant, drops a value, or calls
+ * message, return_trace or exception_trace. */
 static bool is_constant(const struct th_match_instruction *i)
 {
     th_match_implementation *called =
@@ -139,8 +141,8 @@ static bool is_constant(const struct th_match_instruction *i)
            called == th_match_return_trace || called == th_match_exception_trace;
 }
 
-/* True if the body, at r->at, always says the same: messages that are constants, return_trace,
- * exception_trace. Then one run, of a clause without a head, tells what. */
+/* True if the body, at r->at, has one constant result: constant messages, return_trace,
+ * exception_trace. One run, of a clause without a head, computes it then. */
 static bool read_body(struct reader *r, size_t clause)
 {
     const struct th_match_subject nothing = {TH_NIL, NULL, 0};
@@ -190,7 +192,7 @@ void th_match_make_screens(struct th_match_spec *spec)
         spec->always = &reader.screen->result;
 }
 
-/* --- The face --------------------------------------------------------------------------------- */
+/* --- Interface of the room -------------------------------------------------------------------- */
 
 enum verdict { FAILS, PASSES, UNSURE };
 

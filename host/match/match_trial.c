@@ -1,5 +1,5 @@
-/* The surroundings of a match specification that is only tried. The node is as a fresh one: no
- * tokens, a trace control word of 0. */
+/* Surroundings of a match specification that is only tried. The node is a fresh one: no tokens, and
+ * a trace control word of 0. */
 #include "match.h"
 
 #include "host/base/buffer.h"
@@ -24,7 +24,7 @@ static th_term trial_caller(void *context, th_env *env)
     return ((struct th_match_trial *)context)->caller;
 }
 
-/* {Module, Function, Arity, undefined}: nobody knows the line. */
+/* {Module, Function, Arity, undefined}: the line is unknown. */
 static th_term trial_caller_line(void *context, th_env *env)
 {
     th_term known = trial_caller(context, env);
@@ -58,7 +58,7 @@ static th_term trial_get_tcw(void *context, th_env *env)
 
 /* --- Actions ---------------------------------------------------------------------------------- */
 
-/* A line "action {NAME,A,B}", what is TH_NONE being left out. */
+/* Adds a line "action {NAME,A,B}", without terms that are TH_NONE. */
 static void note_action(void *context, const char *name, th_term a, th_term b, th_term c)
 {
     const th_term terms[] = {a, b, c};
@@ -90,7 +90,7 @@ static th_term trial_set_tcw(void *context, th_env *env, uint32_t value)
     return trial_get_tcw(context, env);
 }
 
-/* What these two give depends on the process. */
+/* The results of these two depend on the process. */
 static th_term trial_set_seq_token(void *context, th_env *env, th_term component, th_term value)
 {
     (void)env;

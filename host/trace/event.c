@@ -6,8 +6,8 @@
 
 enum { NS_PER_US = 1000, US_PER_S = 1000000, S_PER_MEGA = 1000000 };
 
-/* A bit for each tag. erl_tracer.h says which have an Extra; a match specification can only have a
- * result for what it is asked about. */
+/* A bit for each tag. erl_tracer.h defines which have an Extra; only tags with match specifications
+ * can have a result. */
 static const uint32_t extra_tags = 0
 #define X(tag, process, port, calls, term, extra) | (uint32_t)(sizeof extra > 1) << TH_TAG_##tag
     TH_TRACER_TAGS(X)
@@ -28,7 +28,7 @@ bool th_trace_tag_has_result(enum th_tracer_tag tag)
     return result_tags >> tag & 1;
 }
 
-/* Times. */
+/* --- times --- */
 
 th_term th_trace_event_time_term(const struct th_event_time *time, th_env *env)
 {
@@ -89,7 +89,7 @@ bool th_trace_event_time_from_term(th_term t, struct th_event_time *time)
     return true;
 }
 
-/* From a tuple. */
+/* --- from a tuple --- */
 
 static enum th_status event_no_message(const char *why)
 {
@@ -195,7 +195,7 @@ enum th_status th_trace_event_from_tuple(struct th_event *event, th_term tuple, 
     return status;
 }
 
-/* To a tuple. */
+/* --- to a tuple --- */
 
 th_term th_trace_event_to_tuple(const struct th_event *event, th_env *env)
 {
@@ -225,7 +225,7 @@ th_term th_trace_event_to_tuple(const struct th_event *event, th_env *env)
     return th_make_tuple(env, elements, count);
 }
 
-/* Functions. */
+/* --- functions --- */
 
 static void event_print_function(struct th_buffer *out, const struct th_mfa *function,
                                  void (*print)(struct th_buffer *out, th_term atom))

@@ -49,8 +49,8 @@ char *th_trace_setting_values(const struct th_tracer_setting *setting)
     return copy;
 }
 
-/* As a tracer takes it: an atom, I/O data, an integer. NULL: it is none of these, or no text. To be
- * freed by th_free(). */
+/* Returns VALUE as text, as a tracer takes it: an atom, I/O data, an integer. NULL: none of these,
+ * or no text. Owner: the caller frees the text with th_free(). */
 static char *setting_text_of(th_term value)
 {
     struct th_buffer digits = {0};
@@ -75,7 +75,7 @@ static char *setting_text_of(th_term value)
     return NULL;
 }
 
-/* TEXT is that of VALUE; NULL: it is no text. */
+/* Raises the error for VALUE, whose text is TEXT; NULL: no text. */
 static enum th_status refuse_value(const char *name, const struct th_tracer_setting *setting,
                                    th_term value, const char *text, const char *nearest)
 {
@@ -111,7 +111,7 @@ static enum th_status check_value(const char *name, const struct th_tracer_setti
     else if (setting->type == TH_SETTING_WORD)
         good = false;
     else if (setting->type == TH_SETTING_OUTPUT)
-        good = text && *text; /* never stdout for want of a name */
+        good = text && *text; /* an empty name is never stdout */
     else
         good = text;
     if (text && setting->type == TH_SETTING_WORD) {
@@ -119,13 +119,13 @@ static enum th_status check_value(const char *name, const struct th_tracer_setti
         for (size_t i = 0; i < words.count; i++)
             good |= strcmp(words.items[i], text) == 0;
         nearest = th_library_suggest_nearest(text, (const char *const *)words.items, words.count);
-        if (nearest) /* in what stays */
+        if (nearest) /* as part of a text that stays */
             nearest = strstr(setting->words, nearest);
         th_library_names_free(&words);
     }
     if (!good)
         status = refuse_value(name, setting, value, text, nearest);
-    /* A file that the tracer will read, perhaps at its end, is there now. */
+    /* A file that the tracer will read, possibly at its end, must exist now. */
     if (good && setting->type == TH_SETTING_INPUT && access(text, R_OK) != 0) {
         th_error_raise(TH_USAGE, "cannot read %s: %s", text, strerror(errno));
         status =

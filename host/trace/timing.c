@@ -13,7 +13,7 @@ bool th_trace_timing_read(struct th_event *event, struct th_account_reading *rea
     bool timed = th_trace_event_time(event) == TH_OK && event->time.kind != TH_TIME_NONE;
 
     if (!timed)
-        th_error_clear(); /* whoever wants a damaged event will meet the damage again */
+        th_error_clear(); /* raised again when a session wants the event */
     *reading = (struct th_account_reading){.process = event->tracee, .now = event->time.ns};
     return timed;
 }
@@ -26,7 +26,7 @@ struct th_account *th_trace_timing_account(struct th_timing *timing,
     for (i = 0; i < timing->account_count; i++)
         if (timing->accounts[i].session == session->id)
             return &timing->accounts[i].account;
-    i = 0; /* the one of a session that is dead, or a new one */
+    i = 0; /* reuses the account of a dead session, or adds one */
     while (i < timing->account_count &&
            th_trace_session_find(session->tracing, timing->accounts[i].session))
         i++;

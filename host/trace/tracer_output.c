@@ -1,8 +1,8 @@
 /*
- * The files that tracers write: one is written by one tracer, and none that the host reads.
+ * Checks the files that tracers write: each has one writing tracer, and the host does not read it.
  *
- * Which files are one is decided by device and inode; before they are there, by folder and name,
- * behind all links. Devices, FIFOs and stdout may be written by many.
+ * Two paths name one file if device and inode are equal or, before the file exists, folder and name
+ * behind all links. Devices, FIFOs and stdout may have many writers.
  */
 #include "pattern_internal.h"
 #include "trace_internal.h"
@@ -19,10 +19,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* --- Which files are one ---------------------------------------------------------------------- */
+/* --- Equal files ------------------------------------------------------------------------------ */
 
-/* The path of the file that is not there and would be made for NAME, its folder behind all links.
- * NULL: the folder is not there. To be freed by th_free(). */
+/* Returns the path of the file that NAME would create, with its folder behind all links. NULL:
+ * there is no such folder. Owner: the caller frees the path with th_free(). */
 static char *tracer_output_place_of(const char *name)
 {
     char *target = th_output_target(name), *folder, *place = NULL, real[PATH_MAX];
@@ -58,11 +58,11 @@ static bool is_one_file(const char *path, const char *other)
     return same;
 }
 
-/* --- Who writes them -------------------------------------------------------------------------- */
+/* --- Writers ---------------------------------------------------------------------------------- */
 
 struct check {
     struct th_attachment *new;
-    const char *path; /* what NEW would write */
+    const char *path; /* a file that NEW would write */
     const struct th_attachment *writer;
     enum th_status status;
 };
@@ -82,7 +82,8 @@ static enum th_status tracer_output_compare(void *context, const char *path)
                             check->writer->name, path);
 }
 
-/* Both would write at places of their own, one over the other. */
+/* Refuses the file of stdout or stderr: host and tracer would overwrite each other at different
+ * offsets. */
 static enum th_status check_standard(const char *path)
 {
     static const char *const names[] = {[STDOUT_FILENO] = "stdout", [STDERR_FILENO] = "stderr"};
@@ -103,7 +104,7 @@ static void check_writer(void *context, struct th_session *session)
 {
     struct check *check = context;
     const struct th_attachment *new = check->new, *writer = th_trace_session_attachment(session);
-    /* It takes over the files of the tracer that it replaces in its own session. */
+    /* A successor in the same session takes over the files of the old tracer. */
     bool takes_over =
         new->session == session &&
         (!writer->library || th_trace_session_upgrades(new->library, writer->library));

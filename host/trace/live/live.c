@@ -1,5 +1,4 @@
-/* Processes and functions of this host as trace/ knows them; its events that are no calls, and what
- * all sources of live events have. */
+/* Adds and removes processes and functions of this host; raises live events other than calls. */
 #include "live.h"
 
 #include "live_hit.h"
@@ -8,7 +7,7 @@
 #include "host/trace/trace_internal.h"
 #include "host/trace/trace_thread.h"
 
-/* --- processes -------------------------------------------------------------------------------- */
+/* --- Processes -------------------------------------------------------------------------------- */
 
 void th_live_process_begin(struct th_live_tracee *process, struct th_tracing *tracing,
                            struct th_live_tracee *parent, bool linked)
@@ -18,7 +17,7 @@ void th_live_process_begin(struct th_live_tracee *process, struct th_tracing *tr
     process->traced.tracing = tracing;
     process->traced.id = process->id;
     atomic_init(&process->traced.flags, &tracing->found_flags[th_trace_kind_of(process->id)]);
-    th_progress_enter(); /* tracee flags of the parent that are replaced meanwhile stay */
+    th_progress_enter(); /* keeps the tracee flags of the parent, which other threads may replace */
     th_trace_lock(tracing);
     th_trace_inheritance_begin(&process->traced, parent ? &parent->traced : NULL, linked);
     th_hash_table_set(&tracing->live, process->id, process);
@@ -89,7 +88,7 @@ struct th_live_counts th_live_counts(const struct th_tracing *tracing)
     return counts;
 }
 
-/* --- functions -------------------------------------------------------------------------------- */
+/* --- Functions -------------------------------------------------------------------------------- */
 
 void th_live_functions_begin(struct th_tracing *tracing,
                              struct th_traceable_function *const functions[], size_t count)
@@ -134,19 +133,19 @@ void th_live_functions_renew(struct th_tracing *tracing, const struct th_live_re
         if (had == has)
             continue;
         function->strays = true;
-        if (has) /* the breakpoints of a new site; else those that stand in for a lost one */
+        if (has) /* for a new site, its breakpoints; for a lost one, its stand-ins */
             th_trace_patterns_add(tracing, change, function, TH_NEWS_LOCAL);
         for (int k = 0; k < 2 && !has && function->site; k++)
             th_breakpoint_change_stand_in(stand_ins[k], function->site, function->local);
     }
-    /* For what the changes set that wait for the permission now: behind them. */
+    /* Behind the changes that wait for the permission now, for the breakpoints that these set. */
     th_breakpoint_change_start(stand_ins[1], NULL, NULL);
     th_trace_unlock(tracing);
     th_breakpoint_change_set_unreached(change);
     th_breakpoint_change_run_held(stand_ins[0]);
 }
 
-/* From now on nothing is asked of SITE, and what was asked for and not done yet is void. */
+/* From now on no change is made at SITE, and queued changes are void. */
 static void end_site(struct th_change *change, struct th_site *site)
 {
     if (!site)
@@ -171,7 +170,7 @@ void th_live_functions_end(struct th_tracing *tracing,
     }
     th_trace_unlock(tracing);
     th_breakpoint_change_run_held(change);
-    th_progress_wait(); /* for those who look at a site and find nothing */
+    th_progress_wait(); /* for threads that use a site without breakpoints */
     for (size_t i = 0; i < count; i++)
         if (functions[i]->own_site)
             th_breakpoint_site_drop(functions[i]->function.site);
@@ -191,7 +190,7 @@ struct th_traceable_function *th_live_function_find(struct th_tracing *tracing,
     return f;
 }
 
-/* --- events ----------------------------------------------------------------------------------- */
+/* --- Events ----------------------------------------------------------------------------------- */
 
 struct th_live_tracee *th_live_process_of(const struct th_event *event)
 {
@@ -219,7 +218,7 @@ static enum th_status live_decode(struct th_event *event, th_env *env)
 
 static enum th_status no_time(struct th_event *event)
 {
-    event->timed = true; /* there is none: the tracer takes it */
+    event->timed = true; /* no recorded time: the tracer reads a clock */
     return TH_OK;
 }
 
@@ -254,10 +253,10 @@ static enum th_status whole(struct th_event *event, th_env *env, th_term *tuple)
     return status;
 }
 
-/* The reader is the call or the end that an event reports; NULL: it is a struct th_live_event. */
+/* Source of live events. `reader` is the call or end of the event; NULL: a struct th_live_event. */
 static const struct th_event_source source = {live_decode, no_time, function, actor, whole};
 
-/* Empties EVENT, which is one of PROCESS. */
+/* Initializes EVENT, an event of PROCESS. */
 static void live_begin(struct th_event *event, struct th_live_tracee *process,
                        enum th_event_kind kind, enum th_tracer_tag tag, const void *reader)
 {
@@ -304,7 +303,7 @@ void th_live_event_init_seq(struct th_live_event *event, struct th_live_tracee *
     init(event, process, TH_EVENT_SEQ_TRACE, TH_TAG_seq_trace);
 }
 
-/* Who is scheduled in is asked for by all who trace it, with whatever flag. */
+/* `in` queries all sessions that trace the process, with any flag. */
 bool th_live_is_wanted(const struct th_live_tracee *process, enum th_tracer_tag tag)
 {
     const struct th_tracing *tracing = process->traced.tracing;

@@ -1,11 +1,11 @@
 /*
- * Live calls at breakpoints.
+ * Delivers live calls at breakpoints.
  *
- * Most sites have one breakpoint and no specification; that way is in this file, and in what
- * delivery.h has in place, from th_live_call() to the callback without a detour, and everything
- * else in functions of its own, so that it costs that way no register. No event is made: a callback
- * gets terms that are made of the call in its own environment; a report of a callback that crashed
- * makes the event then (th_trace_callback_event()).
+ * Most sites have one breakpoint without a specification. That path is inlined here and in
+ * delivery.h, from th_live_call() to the callback. All other cases are in functions of their own,
+ * so that they cost that path no register. No event is made: a callback gets terms that are made of
+ * the call in the callback's environment; a report of a crashed callback makes the event on demand
+ * (th_trace_callback_event()).
  */
 #include "live_hit.h"
 
@@ -13,14 +13,14 @@
 #include "host/breakpoint/hit.h"
 #include "host/trace/dispatch.h"
 
-/* What hooks get. */
+/* A hit with its call, for hooks. */
 struct live_hit {
-    struct th_hit hit; /* the first member; its context is NULL */
+    struct th_hit hit; /* first member; its context is NULL */
     const struct th_call_event *call;
     struct th_live_requests *requests;
 };
 
-/* --- what is wanted of its end --- */
+/* --- return requests --- */
 
 static __attribute__((cold, noinline)) void live_call_make_room(struct th_live_requests *requests)
 {
@@ -42,15 +42,15 @@ static inline void want(struct th_live_requests *requests, uint64_t word)
     (requests->capacity ? requests->many : requests->few)[requests->count++] = word;
 }
 
-/* --- the deliveries of calls --- */
+/* --- deliveries of calls --- */
 
 /*
- * A call that is offered to a session. All that is needed after a callback is in here, in memory
- * which the callback might write as far as a compiler knows, and not in registers: so none is saved
- * for a call that is discarded.
+ * A call that is offered to a session. All data that is needed after a callback is in this struct,
+ * in memory which a callback may write as far as a compiler knows, not in registers: so a discarded
+ * call saves no register.
  */
 struct live_delivery {
-    struct th_delivery delivery; /* the first member */
+    struct th_delivery delivery; /* first member */
     const struct th_call_event *call;
     struct th_live_requests *requests;
     struct th_callback_subject subject;
@@ -155,7 +155,8 @@ static enum th_delivery_outcome go_on_meta(struct th_delivery *delivery, th_term
     return th_trace_delivery_go_on(delivery, &meta_source, answer);
 }
 
-/* Fills LIVE for CALL, which met DATA of BREAKPOINT, and CALLED's tracer. The thread has begun. */
+/* Fills LIVE for CALL, which met DATA of BREAKPOINT, and for CALLED's tracer. The thread has its
+ * struct th_trace_thread. */
 static inline void live_call_address(struct live_delivery *live, const struct th_call_event *call,
                                      struct th_session *called, struct th_generic_bp *breakpoint,
                                      const struct th_bp_data *data, struct th_shared *spec,
@@ -178,7 +179,7 @@ static inline void live_call_address(struct live_delivery *live, const struct th
     th_trace_delivery_address(delivery, th_trace_session_attachment(called));
 }
 
-/* A local or global breakpoint, KIND, of SESSION, which may have been left by all. */
+/* Offers CALL at a local or global breakpoint, KIND, of SESSION, which may be detached. */
 static inline __attribute__((always_inline)) void
 live_call_offer(const struct th_call_event *call, struct th_live_requests *requests,
                 struct th_session *session, struct th_generic_bp *breakpoint,
@@ -214,7 +215,7 @@ uint32_t th_live_hit_call(struct th_hit *hit, struct th_bp_session *breakpoints,
     return 0;
 }
 
-/* CALLED, the tracer's, is another's than SESSION where that is a meta tracer of its own. */
+/* CALLED, the session to call, differs from SESSION for a meta tracer. */
 uint32_t th_live_hit_meta(struct th_hit *hit, struct th_session *session, struct th_session *called,
                           struct th_shared *spec)
 {
@@ -256,15 +257,15 @@ void th_live_hit_entered(struct th_hit *hit, struct th_bp_session *breakpoints,
         want(live->requests, (uint64_t)number << TH_REQUEST_BITS | TH_REQUEST_TIME);
 }
 
-/* --- the call --- */
+/* --- calls --- */
 
 void th_live_call_suppressed(void)
 {
     th_trace_thread_add(&th_trace_thread_own()->suppressed);
 }
 
-/* The thread is in a callback, or runs no process: then what is left of the breakpoints counts the
- * call, and meta ones, which are for whoever calls, find that nobody does. */
+/* Counts a call of a thread that is in a callback or runs no process. Without a process,
+ * breakpoints for counts count the call, and meta ones find that there is no process. */
 static __attribute__((cold, noinline)) void call_oddly(const struct th_call_event *call)
 {
     struct th_trace_thread *thread = th_trace_thread_own();
@@ -279,13 +280,13 @@ static __attribute__((cold, noinline)) void call_oddly(const struct th_call_even
     th_breakpoint_hit(call->site, &live.hit);
 }
 
-/* All that may be at the site. In a section, if the thread is in one. */
+/* Hits all breakpoints at the site. In a section, if the thread is in one. */
 static __attribute__((noinline)) void hit(const struct th_call_event *call,
                                           struct th_live_requests *requests, uint32_t kinds)
 {
     struct live_hit live;
 
-    live.hit.context = NULL; /* the rest of it is filled by the hit */
+    live.hit.context = NULL; /* the hit fills the rest */
     live.hit.kinds = kinds;
     live.call = call;
     live.requests = requests;
@@ -310,7 +311,8 @@ static inline uint32_t kinds_of(const struct th_call_event *call)
     return call->external ? TH_BP_ALL : TH_BP_ALL & ~TH_BP_GLOBAL;
 }
 
-/* These two end the section. They are jumped to, so that th_live_call() saves no register. */
+/* hit_all() and offer_single() end the section. They are tail calls, so that th_live_call() saves
+ * no register. */
 static __attribute__((noinline)) void hit_all(const struct th_call_event *call,
                                               struct th_live_requests *requests)
 {
@@ -318,7 +320,7 @@ static __attribute__((noinline)) void hit_all(const struct th_call_event *call,
     th_progress_leave();
 }
 
-/* What th_live_hit_call() does, in place. */
+/* Does the same as th_live_hit_call(), inlined. */
 static __attribute__((noinline)) void offer_single(const struct th_call_event *call,
                                                    struct th_live_requests *requests,
                                                    struct th_generic_bp *breakpoint,

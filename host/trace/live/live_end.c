@@ -1,14 +1,14 @@
-/* How live calls end: who wants an end gets it, the latest request first. */
+/* Delivers the ends of live calls to the sessions with requests, the latest request first. */
 #include "live_hit.h"
 
 #include "host/trace/delivery.h"
 #include "host/trace/trace_internal.h"
 
-/* --- the deliveries of ends --- */
+/* --- deliveries of ends --- */
 
-/* In a section, until live_end_finish(). */
+/* Begins a section, up to live_end_finish(). */
 struct live_end {
-    struct th_delivery delivery; /* the first member */
+    struct th_delivery delivery; /* first member */
     const struct th_live_end *end;
     struct th_callback_subject subject;
 };
@@ -58,7 +58,7 @@ static inline void live_end_fill(struct th_delivery *delivery, th_env *env, th_t
                                                 end->process->scheduler, flags);
 }
 
-/* Whose bit is set stays the same session as long as no more are created than are now. */
+/* Sessions that are created later do not count, even if they reuse an index. */
 static void live_end_returns_to(struct th_delivery *delivery, struct th_session *session)
 {
     struct th_live_tracee *process = end_of(delivery)->process;
@@ -107,8 +107,8 @@ static void live_end_give_up(struct th_live_requests *requests)
     requests->count = requests->capacity = 0;
 }
 
-/* One session wants to know, and nothing else: which is what most are. Nothing is looked at after
- * the callback that was there before, so that no register is saved. */
+/* Handles the common case: one session wants this end and nothing else. Nothing that existed before
+ * the callback is used after it, so that no register is saved. */
 static inline bool end_single(const struct th_live_end *end, struct th_live_requests *requests)
 {
     const uint64_t word = requests->few[0];

@@ -16,7 +16,7 @@ void th_recorded_streak_enter(struct th_recorded_stack *stack, struct th_discard
                               const struct th_recorded_call *call, uint64_t offered,
                               uint64_t discarded)
 {
-    /* For a session that was not asked nothing has changed. */
+    /* The decision of a session to which the call was not offered stays as it was in the streak. */
     uint64_t wanted = ~(discarded | (streak->discarding & ~offered));
 
     if (streak->execution.counts.calls == 0)
@@ -28,7 +28,7 @@ void th_recorded_streak_enter(struct th_recorded_stack *stack, struct th_discard
         th_recorded_want(&streak->execution, stack, wanted, wanted);
 }
 
-/* CONTEXT gets the sessions that wanted the call whose record it is. */
+/* Adds to CONTEXT the sessions that wanted the call with this record. */
 static uint64_t note_end(void *context, enum th_ending ending, const struct th_mfa *function,
                          uint64_t word)
 {

@@ -3,8 +3,12 @@
 #include "execution_internal.h"
 #include "recorded_internal.h"
 
-/* --- functions as the stack has them: atoms' numbers and the arity, behind a bit that keeps them
- * apart from TH_FRAME_UNKNOWN and TH_FRAME_NOBODY --- */
+/*
+ * --- functions as numbers ---
+ *
+ * Two atoms and the arity, and a bit that keeps functions apart from TH_FRAME_UNKNOWN and
+ * TH_FRAME_NOBODY.
+ */
 
 enum { ATOM_BITS = 20, ARITY_BITS = 8 };
 
@@ -52,7 +56,7 @@ struct th_caller th_recorded_unpack_caller(th_frame_function function)
     return (struct th_caller){TH_CALLER_FUNCTION, th_recorded_unpack(function)};
 }
 
-/* --- the stack as a whole --- */
+/* --- the whole stack --- */
 
 void th_recorded_start(struct th_execution *execution, const struct th_execution_options *options)
 {
@@ -153,7 +157,7 @@ th_frame_function th_recorded_executing(const struct th_recorded_stack *stack)
     }
 }
 
-/* What a call returns to that is made now. */
+/* Returns the function to which a call that is made now will return. */
 static th_frame_function caller_now(const struct th_recorded_stack *stack, enum th_fact tail)
 {
     if (tail == TH_UNKNOWN)
@@ -175,7 +179,7 @@ void th_recorded_enter(struct th_execution *execution, struct th_recorded_stack 
     th_frame_function caller;
 
     execution->counts.calls++;
-    if (th_recorded_has_sessions(execution)) { /* nobody wants this call so far */
+    if (th_recorded_has_sessions(execution)) { /* this call has no requests so far */
         sessions->some = frames->count == 0 ? 0 : sessions->some | sessions->latest;
         sessions->all = frames->count == 0 ? UINT64_MAX : sessions->all & sessions->latest;
         sessions->latest = sessions->perhaps = 0;
@@ -184,7 +188,7 @@ void th_recorded_enter(struct th_execution *execution, struct th_recorded_stack 
     if (stack->returning)
         th_recorded_drop_returning(execution, stack);
     caller = caller_now(stack, call->tail);
-    /* A recorded caller is stronger: it is the recorder's own stack that told it. */
+    /* A recorded caller is preferred: it comes from the recorder's own stack. */
     if (recorded != TH_FRAME_UNKNOWN && caller != TH_FRAME_UNKNOWN && recorded != caller)
         execution->counts.callers_disputed++;
     stack->caller = recorded != TH_FRAME_UNKNOWN ? recorded : caller;
@@ -194,8 +198,7 @@ void th_recorded_enter(struct th_execution *execution, struct th_recorded_stack 
         th_recorded_doubt_above(stack, recorded);
     if (call->tail == TH_YES && stack->at == TH_STACK_AT_TOP) {
         struct th_frame top = *th_recorded_frames_top(frames);
-        if (!top.word &&
-            !execution->each_returns) { /* nobody wants to know of its end: it is gone */
+        if (!top.word && !execution->each_returns) { /* no requests for its end: popped */
             link = top.link;
             th_recorded_frames_pop_call(frames, &execution->bounds);
         }
@@ -222,8 +225,8 @@ struct th_caller th_recorded_caller(struct th_execution *execution, struct th_re
     return th_recorded_unpack_caller(stack->caller);
 }
 
-/* The recorded caller stands at the top where the stack has another one: it says nothing of those
- * below. */
+/* If the recorded caller differs from the stack's, it replaces the first caller, and the next one
+ * is unknown. */
 size_t th_recorded_callers(const struct th_recorded_stack *stack, struct th_caller callers[],
                            size_t most)
 {
@@ -261,7 +264,7 @@ void th_recorded_want(struct th_execution *execution, struct th_recorded_stack *
     stack->entered = false;
 }
 
-/* --- the callers that records tell --- */
+/* --- callers in records --- */
 
 /* {M, F, Arity, Location} */
 static bool is_caller(th_term t, struct th_mfa *function)

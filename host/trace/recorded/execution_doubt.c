@@ -1,5 +1,5 @@
 /*
- * Which calls a return_to ends, where no call tells whether it is a tail call.
+ * Finds the calls that a return_to ends, if calls have no `tail`.
  *
  * The record names the function F that runs then, which need not be traced. The latest call ends,
  * unless its own record came just before, and so do calls below it that are tail calls of each
@@ -7,35 +7,35 @@
  *
  * 1. If a call of F is open, all calls above the nearest one end. That one may have ended itself,
  *    if another call of F is open below it: then it was a tail call, and so were those between.
- *    They are taken for open, and `likely` so, as F may be recursive: no rule could tell apart a
- *    recursion that makes no tail calls, and almost all make none.
+ *    They are taken for open, and `likely` so, as F may be recursive: no rule can distinguish a
+ *    recursion without tail calls, which is by far the most common.
  * 2. If F is `undefined`, all calls end.
  * 3. Else F is not traced. If it is the recorded caller of an open call, the calls from the nearest
  *    such one upwards end. Those next below that have the same caller may have been tail calls.
  * 4. Without callers only the latest call ends for certain.
  *
- * An exception that is caught leaves a return_to if the frame that F called is of a traced call:
- * only that call has returned to F, and others that it has passed are gone, too. It leaves no
- * record at all if that frame is not of a traced call. So:
+ * A caught exception leaves a return_to if the frame that F called is of a traced call: only that
+ * call has returned to F, and others that the exception passed are gone, too. It leaves no record
+ * at all if that frame is not of a traced call. So:
  *
  * 5. A call whose recorded caller is not F was passed by an exception, now or before.
- * 6. Without callers, where a recording has return_from records, a return_to alone may be that of
- * an exception: of the calls that have ended, all are doubted but the lowest one.
- * 7. Where neither callers nor returns are recorded, no recording tells of exceptions: each
- *    return_to is taken for that of a return. So is one to a function that is not traced if an
- *    exception has left no record, and the call that it has passed has this function as its caller.
+ * 6. Without callers, in a recording with return_from records, a return_to alone may be that of an
+ *    exception: of the calls that have ended, all are doubted but the lowest one.
+ * 7. If neither callers nor returns are recorded, no record shows exceptions: each return_to counts
+ *    as that of a return. So does a return_to a function that is not traced if an exception has
+ *    left no record, and the call that it has passed has this function as its caller.
  *
  * Calls that may have ended before, or have not returned to F, are doubted. But if only one call
  * can have ended, it has.
  *
- * As long as all calls of a stack are wanted by the same sessions, nothing of this matters
- * (th_execution_end.matters): a return_to is for all of them. Then calls end by 1. and 4. alone,
- * and those that stay are `guessed`: taken for open, and likely so, once it matters.
+ * As long as all calls of a stack are wanted by the same sessions, this does not matter (struct
+ * leaving, `matters`): a return_to is for all of them. Then calls end by 1. and 4. alone, and those
+ * that stay are `guessed`: taken for open, and likely so, once it matters.
  */
 #include "execution_internal.h"
 #include "recorded_internal.h"
 
-/* How many calls are looked at, one by one, when another one tells its caller. */
+/* Limit of calls that are looked at, one by one, when a call has a recorded caller. */
 enum { LOOKED_AT = 64 };
 
 static void doubt_entry(struct th_frame *frame)
@@ -44,7 +44,7 @@ static void doubt_entry(struct th_frame *frame)
         frame->doubt = TH_FRAME_DOUBTED;
 }
 
-/* All calls of the entries below END. Each entry is looked at once. */
+/* Doubts all calls of the entries below END. Reads each entry once in its life. */
 static void doubt_below(struct th_frames *frames, uint32_t end)
 {
     for (; end > 0 && th_recorded_frames_at(frames, end - 1)->doubt != TH_FRAME_ALL_DOUBTED; end--)
@@ -95,14 +95,14 @@ void th_recorded_doubt_unreturned(struct th_recorded_stack *stack, uint32_t entr
     }
 }
 
-/* 3. and 4. */
+/* Rules 3 and 4. */
 static uint32_t left_by_untraced(const struct th_execution *execution, struct th_frames *frames,
                                  th_frame_function function)
 {
     uint32_t latest = th_recorded_frames_begin(frames);
     uint32_t left = TH_FRAMES_NONE, i = frames->count;
 
-    /* The entry at which the nearest call begins whose recorded caller is FUNCTION. */
+    /* Finds the entry at which the nearest call begins whose recorded caller is FUNCTION. */
     while (i > 0 && left == TH_FRAMES_NONE) {
         i = th_recorded_frames_begin_of(frames, i - 1);
         if (th_recorded_frames_recorded_caller(frames, i) == function)
@@ -142,12 +142,12 @@ static uint32_t left_by(const struct th_execution *execution, struct th_recorded
         return 0;
     if (!stack->ended)
         return left_by_untraced(execution, frames, function);
-    if (execution->alone) /* others may have no records of their ends */
+    if (execution->alone) /* other calls may have no records of their ends */
         doubt_below(frames, frames->count);
     return frames->count;
 }
 
-/* The call at ENTRY is doubted, and may have returned to FUNCTION. */
+/* True if the call at ENTRY is doubted, and may have returned to FUNCTION. */
 static bool may_have_ended(const struct th_frames *frames, uint32_t entry,
                            th_frame_function function)
 {
@@ -157,7 +157,7 @@ static bool may_have_ended(const struct th_frames *frames, uint32_t entry,
            (recorded == TH_FRAME_UNKNOWN || recorded == function);
 }
 
-/* 5. and 6. True if it is not known which of the calls have returned to FUNCTION. */
+/* Applies rules 5 and 6. True if it is unknown which of the calls have returned to FUNCTION. */
 static bool doubt_ended(struct th_frames *frames, uint32_t left, th_frame_function function,
                         bool raised)
 {
@@ -240,7 +240,8 @@ void th_recorded_doubt_target(struct th_execution *execution, struct th_recorded
     if (!may_have_ended(frames, begin, function))
         return;
 
-    /* Somebody wants one of the calls from the latest one down to LOWEST, or there are many. */
+    /* True in `lower` if any call from the latest one down to LOWEST is wanted, or there are
+     * many. */
     stack->undecided = true;
     lowest = other == TH_FRAMES_NONE ? begin : other + 1;
     top = frames->count;

@@ -1,6 +1,6 @@
 /*
- * How calls end: with the record of a return or an exception, with what that tells about other
- * calls, or untold.
+ * Ends calls: those with a record of a return or an exception, those that such a record shows to
+ * have ended, and those without a value.
  */
 #include "execution_internal.h"
 #include "recorded_internal.h"
@@ -9,12 +9,12 @@ struct leaving {
     struct th_execution *execution;
     struct th_recorded_stack *stack;
     const struct th_execution_end *end;
-    enum th_ending ending; /* of the call whose record it is */
-    bool matters;          /* which calls end */
+    enum th_ending ending; /* of the recorded call */
+    bool matters;          /* which calls end matters */
     bool unmatched;        /* the call is not on the stack */
 };
 
-/* Those who want calls of ENTRY, TIMES of them, are told. */
+/* Reports the end of TIMES calls of ENTRY to their requesters. */
 static void report_end(const struct leaving *l, const struct th_frame *entry, uint32_t times,
                        enum th_ending ending)
 {
@@ -38,14 +38,14 @@ static void report_end(const struct leaving *l, const struct th_frame *entry, ui
     }
 }
 
-/* How many calls of the entry where the topmost frame begins belong to that frame: all only if its
- * beginning is forgotten. */
+/* Returns how many calls of the entry where the topmost frame begins belong to that frame: one, or
+ * all if the beginning of the frame is forgotten. */
 static uint32_t times_at_begin(const struct th_frame *entry)
 {
     return entry->link == TH_FRAME_TAIL ? entry->times : 1;
 }
 
-/* The topmost physical frame ends. */
+/* Ends the topmost physical frame. */
 static void execution_end_end_frame(const struct leaving *l, enum th_ending ending)
 {
     struct th_frames *frames = &l->stack->frames;
@@ -70,7 +70,7 @@ static void execution_end_end_frame(const struct leaving *l, enum th_ending endi
     th_recorded_has_returned(l->stack, caller);
 }
 
-/* Frames end until ENTRY is the topmost one. */
+/* Ends frames until ENTRY is the topmost one. */
 static void end_above(const struct leaving *l, uint32_t entry)
 {
     if (l->stack->frames.count > entry + 1)
@@ -79,9 +79,9 @@ static void end_above(const struct leaving *l, uint32_t entry)
         execution_end_end_frame(l, TH_ENDED_UNTOLD);
 }
 
-/* --- where each call has a record of its own: the frame stays until its last call has had it -- */
+/* --- each_returns: a frame stays until the last of its calls has had its record --- */
 
-/* The latest call of FUNCTION in the topmost physical frame. */
+/* Finds the latest call of FUNCTION in the topmost physical frame. */
 static uint32_t find_in_frame(const struct th_frames *frames, th_frame_function function)
 {
     uint32_t begin = frames->count ? th_recorded_frames_begin(frames) : 0;
@@ -92,7 +92,8 @@ static uint32_t find_in_frame(const struct th_frames *frames, th_frame_function 
     return TH_FRAMES_NONE;
 }
 
-/* The call at ENTRY of the topmost frame has its record; those above it have none. */
+/* Pops the call at ENTRY of the topmost frame, which has its record, and those above it, which have
+ * none. */
 static void end_recorded_call(const struct leaving *l, uint32_t entry)
 {
     struct th_frames *frames = &l->stack->frames;
@@ -118,8 +119,8 @@ static void leave_from(struct leaving *l, th_frame_function function)
     uint32_t entry = TH_FRAMES_NONE, begin;
     const struct th_frame *frame;
 
-    /* The frame whose call of FUNCTION, which is not the one that NAMED has, returns becomes the
-     * topmost one. */
+    /* Makes the frame whose call of FUNCTION returns the topmost one, unless the call of NAMED
+     * returns. */
     if (stack->at != TH_STACK_AT_NAMED || stack->named != function) {
         if (l->execution->each_returns)
             entry = find_in_frame(frames, function);
@@ -132,7 +133,7 @@ static void leave_from(struct leaving *l, th_frame_function function)
         }
     }
 
-    /* The call raises, perhaps one that is not known. */
+    /* The call raises; it may be unknown. */
     if (l->ending == TH_ENDED_RAISED && stack->tails_untold) {
         th_frame_function caller = entry == TH_FRAMES_NONE
                                        ? TH_FRAME_UNKNOWN
@@ -157,7 +158,7 @@ static void leave_from(struct leaving *l, th_frame_function function)
     } else if (!l->execution->each_returns) {
         execution_end_end_frame(l, l->ending);
     } else {
-        /* All who want calls of the topmost frame are told, but it stays. */
+        /* All requests for the topmost frame are reported, but the frame stays. */
         begin = th_recorded_frames_begin(frames);
         for (uint32_t i = frames->count; i-- > begin;) {
             frame = th_recorded_frames_at(frames, i);
@@ -169,7 +170,7 @@ static void leave_from(struct leaving *l, th_frame_function function)
     }
 }
 
-/* The same where no call tells whether it is a tail call. */
+/* Does the same as leave_to(), for calls without `tail`. */
 static void leave_to_doubting(const struct leaving *l, th_frame_function function)
 {
     struct th_recorded_stack *stack = l->stack;
@@ -205,7 +206,7 @@ static void leave_to(struct leaving *l, th_frame_function function)
         leave_to_doubting(l, function);
         return;
     }
-    if (!stack->ended && stack->frames.count > 0) /* a call has ended that has no other record */
+    if (!stack->ended && stack->frames.count > 0) /* a call without another record has ended */
         execution_end_end_frame(l, TH_ENDED_UNTOLD);
     if (th_recorded_executing(stack) != function) {
         entry = th_recorded_frames_find(&stack->frames, function);
@@ -219,8 +220,8 @@ static void leave_to(struct leaving *l, th_frame_function function)
     stack->guessed = stack->frames.count;
 }
 
-/* The stack was left, before which the sessions FORMER were due. Returns the sessions for which a
- * return_to is doubtful. */
+/* Updates the sets of sessions after the stack was left; FORMER sessions were due before. Returns
+ * the sessions for which a return_to is doubtful. */
 static uint64_t settle_sessions(struct th_recorded_stack *stack, uint64_t former, bool returned_to)
 {
     struct th_stack_sessions *sessions = &stack->sessions;
@@ -260,12 +261,11 @@ struct th_execution_left th_recorded_leave(struct th_execution *execution,
     uint32_t entry = TH_FRAMES_NONE;
 
     if (for_sessions) {
-        /* The sessions that were due before; none is from now on, unless calls end that it wanted.
-         */
+        /* Sessions that were due before are due again only if calls end that they wanted. */
         former = sessions->due;
         sessions->due = 0;
-        /* A session wants some of the calls that were made since the stack was empty, and others
-         * not; or none is wanted. */
+        /* Some sessions want some of the calls that were made since the stack was empty, and others
+         * not; or no call is wanted. */
         leaving.matters = execution->each_matters || sessions->timing || some == 0 ||
                           (some & ~(sessions->all & sessions->latest)) != 0;
     }
@@ -281,7 +281,7 @@ struct th_execution_left th_recorded_leave(struct th_execution *execution,
         if (returned)
             leaving.ending = TH_ENDED_RETURNED;
         execution->returned |= returned;
-        /* Perhaps of a call whose end has been told already. */
+        /* The record may be of a call whose end was reported already. */
         if (stack->returning) {
             entry = find_in_frame(&stack->frames, function);
             if (entry == TH_FRAMES_NONE)

@@ -1,12 +1,13 @@
 /*
- * A ring of entries, so that the oldest can go when the stack is full; and chains through it, one a
- * hash of functions, so that the nearest call of a function is found without walking the stack.
+ * Keeps entries in a ring, so that the oldest can be dropped when the stack is full; chains through
+ * the ring, one for each hash of a function, find the nearest call of a function without a walk
+ * along the stack.
  *
- * A chain holds the entries that may be found: those on which nothing of the same physical frame
- * stands. `heads` has the slot of the newest, `previous` leads to older ones. As entries come and
- * go at the top only, an entry that goes is the newest of its chain. Those that are forgotten at
- * the bottom are not taken out of their chains: a link to a slot that is not below the entry which
- * links to it, or that is free, or has an entry of another chain, is the end.
+ * A chain holds the entries that can be found: those on which no entry of the same physical frame
+ * stands. `heads` has the slot of the newest, `previous` leads to older ones. Entries come and go
+ * at the top only, so the entry that goes is the newest of its chain. Entries that are forgotten at
+ * the bottom stay in their chains: the chain ends at a link to a slot that is not below the linking
+ * entry, or that is free, or has an entry of another chain.
  */
 #include "frames.h"
 
@@ -19,7 +20,7 @@
 
 enum {
     SMALLEST = 8, /* slots */
-    KEPT = 1024   /* slots that a stack keeps, however empty it is */
+    KEPT = 1024   /* slots that a stack keeps, even if it is empty */
 };
 
 static uint32_t bucket(const struct th_frames *frames, th_frame_function function)
@@ -32,7 +33,7 @@ static uint32_t frames_slot_of(const struct th_frames *frames, const struct th_f
     return (uint32_t)(frame - frames->slots);
 }
 
-/* FRAME, the newest but for those that may not be found, may be from now on. */
+/* Lets find reach FRAME, the newest entry apart from those that cannot be found. */
 static void link_entry(struct th_frames *frames, struct th_frame *frame)
 {
     uint32_t *head = &frames->heads[bucket(frames, frame->function)];
@@ -81,7 +82,7 @@ static void forget_oldest(struct th_frames *frames, struct th_frames_bounds *bou
     if (oldest->word)
         bounds->not_kept += oldest->times;
 
-    /* What the physical frame returns to that the entry above the oldest begins, or goes on. */
+    /* Now the function to which the physical frame of the next entry returns. */
     if (next && next->link == TH_FRAME_UNCLEAR)
         frames->below = TH_FRAME_UNKNOWN;
     else if (!next || next->link == TH_FRAME_CALLS)
@@ -137,7 +138,7 @@ void th_recorded_frames_part(struct th_frames *frames, struct th_frames_bounds *
     }
 }
 
-/* One more call of FUNCTION can share the newest of the oldest COUNT entries. */
+/* True if a call of FUNCTION can share the newest of the oldest COUNT entries. */
 static inline bool is_one_more(const struct th_frames *frames, uint32_t count,
                                th_frame_function function, enum th_frame_link link, uint64_t word,
                                th_frame_function recorded)
@@ -159,14 +160,14 @@ void th_recorded_frames_push(struct th_frames *frames, struct th_frames_bounds *
 
     if (is_one_more(frames, frames->count, function, link, word, recorded)) {
         top->times++;
-        if (top->replaced) { /* by what was taken out again: it is the latest call of its frame */
+        if (top->replaced) { /* by a popped entry: it is the latest call of its frame again */
             top->replaced = false;
             link_entry(frames, top);
         }
         return;
     }
     if (top && (link == TH_FRAME_TAIL || link == TH_FRAME_SAME)) {
-        /* Nothing of its physical frame may be found but what will stand on it. */
+        /* Of its physical frame, only the new entry can be found. */
         th_recorded_frames_part_top(frames, bounds);
         top = th_recorded_frames_top(frames);
         unlink_entry(frames, top);
@@ -237,7 +238,7 @@ size_t th_recorded_frames_callers(const struct th_frames *frames, th_frame_funct
         callers[count++] = th_recorded_frames_at(frames, begin - 1)->function;
         begin = th_recorded_frames_begin_of(frames, begin - 1);
     }
-    /* What the oldest frame returns to is known, but not what that one does. */
+    /* The function to which the oldest frame returns is known, but not that function's caller. */
     if (count < most && th_recorded_frames_at(frames, begin)->link != TH_FRAME_UNCLEAR)
         callers[count++] = frames->below;
     if (count < most && (count == 0 || callers[count - 1] >= TH_FRAME_FUNCTION_FIRST))
@@ -248,7 +249,7 @@ size_t th_recorded_frames_callers(const struct th_frames *frames, th_frame_funct
 uint32_t th_recorded_frames_find_below(const struct th_frames *frames, th_frame_function function,
                                        uint32_t below)
 {
-    uint32_t end = frames->count; /* older entries than this one are looked for */
+    uint32_t end = frames->count; /* only older entries are left to look at */
     uint32_t hash, slot;
 
     if (frames->count == 0)

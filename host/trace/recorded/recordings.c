@@ -108,7 +108,7 @@ th_term th_recorded_streams_list(th_env *env)
     return list;
 }
 
-/* The replaying thread's. */
+/* Zeros of the clocks. Used by the replaying thread alone. */
 static struct zero {
     bool known;
     int64_t ns;
