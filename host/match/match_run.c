@@ -143,8 +143,8 @@ static void make_value(struct th_match_run *run, const struct th_match_instructi
                                                   : count;
     th_term *first = run->top + 1 - parts, t = unmade(run, parts);
 
-    /* The parts are on the stack in reverse order: the array is reversed in place. Of equal keys
-     * the last value counts. */
+    /* The parts are on the stack in reverse order: the array is reversed in place. The last value
+     * of equal keys counts. */
     for (size_t left = 0; t == TH_VALUE_RAISED && left < parts / 2; left++) {
         th_term swapped = first[left];
         first[left] = first[parts - 1 - left];

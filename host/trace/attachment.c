@@ -1,12 +1,12 @@
 /*
- * Attachments: a session's tracer is created, asked for its trace_status, replaced, and freed.
+ * Creates attachments, asks tracers for their trace_status, and replaces and frees attachments.
  *
  * A tracer is replaced in four steps:
  * 1. The present attachment is noted, and its library kept: upgrade() needs its private data.
- * 2. The new library is loaded, and its tracer asked for its trace_status. No other thread knows it
- *    yet.
- * 3. It becomes the session's tracer, unless another thread, or one of its own callbacks, was
- *    faster: each later event finds it.
+ * 2. The new library is loaded, and the host asks its tracer for the trace_status. No other thread
+ *    knows the new attachment yet.
+ * 3. The new attachment becomes the session's, unless another thread, or one of its own callbacks,
+ *    was faster: each later event finds it.
  * 4. When the events that found the old attachment are over, that is freed. A failure before step 3
  *    changes nothing.
  */

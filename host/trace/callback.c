@@ -202,7 +202,7 @@ enum th_fact th_trace_callback_external(void)
 
     if (!call)
         return event ? event->external : TH_UNKNOWN;
-    owner = call->process->asked; /* knows whether the call is external, wherever it was met */
+    owner = call->process->asked; /* has the answer, at whichever site the call was */
     return call->external || (owner && owner->is_external &&
                               owner->is_external(call->process, &call->function->function.name,
                                                  call->arguments))

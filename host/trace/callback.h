@@ -88,9 +88,9 @@ const char *th_trace_callback_session(void);
 struct th_event *th_trace_callback_event(void);
 
 /*
- * Return what is known of the call of the thread's callback: TH_UNKNOWN in other callbacks and
- * outside of any; the callers, as th_event.callers, in ENV, TH_NONE if unknown; UNIQUE of the
- * recorded event's time, false if that is not strictly monotonic.
+ * Return facts about the call of the thread's callback: TH_UNKNOWN in other callbacks and outside
+ * of any; the callers, as th_event.callers, in ENV, TH_NONE if unknown; UNIQUE of the recorded
+ * event's time, false if that is not strictly monotonic.
  */
 enum th_fact th_trace_callback_external(void);
 enum th_fact th_trace_callback_tail(void);

@@ -340,7 +340,7 @@ th_trace_deliver(struct th_delivery *delivery, const struct th_delivery_source *
 
 /* Delivers the end of a call for which WORD was kept, if WORD's session in TRACING still wants it
  * and calls of the tracee are still traced. A silent flag that was set since the call does not
- * matter. RAISED: an exception; UNTOLD: no record says how the call ended, which is only
+ * matter. RAISED: an exception; UNTOLD: no record shows how the call ended, so that the end is only
  * counted. */
 TH_DELIVERY_INLINE void th_trace_deliver_end(struct th_delivery *delivery,
                                              const struct th_delivery_source *source,

@@ -2,7 +2,7 @@
  * Takes each event to the sessions.
  *
  * 1. A tracee that is spawned, opened or named by the event gets its flags (inheritance.c).
- * 2. The sessions that trace a process which is scheduled in are asked for their trace_status;
+ * 2. If a process is scheduled in, the host asks the sessions that trace it for their trace_status;
  *    `remove` takes the session away from the process.
  * 3. The event is offered to each session that traces the tracee (delivery.h): the first one that
  *    wants it has the terms decoded, into the arena that all share.
@@ -400,7 +400,8 @@ enum th_status th_trace(struct th_tracing *tracing, struct th_event *event)
                               th_is_port(event->tracee) ? "port" : "process",
                               th_atom_name(th_trace_tag_atom(event->tag))->text);
     flag = th_trace_tag_flag(event->tag, group);
-    /* All sessions that trace a live process, with any flag, are asked when it is scheduled in. */
+    /* `in` of a live process asks all sessions that trace it, with any flag, for their
+     * trace_status. */
     question = event->live && event->tag == TH_TAG_in && group == TH_GROUP_running_procs;
     if (!(flag & atomic_load_explicit(&tracing->wanted, memory_order_relaxed)) &&
         !is_relevant(tracing, event) && !question) { /* not wanted, without effects */

@@ -87,8 +87,8 @@ static inline uint32_t th_trace_pattern_flags(const struct th_dispatch *dispatch
                                      session);
 }
 
-/* Returns the flags of a meta trace, whatever the tracee's flags: a time stamp, or what is recorded
- * if the session takes the recording as it is. */
+/* Returns the flags of a meta trace, whatever the tracee's flags: a time stamp; as recorded, if the
+ * session takes recordings as they are. */
 static inline uint32_t th_trace_pattern_meta_flags(const struct th_session *session)
 {
     return atomic_load_explicit(&session->flags, memory_order_relaxed) & TH_FLAG_AS_RECORDED

@@ -47,13 +47,13 @@ struct th_bp_info;
 struct th_function_sites {
     struct th_mfa name;
     struct th_site *site;  /* virtual or an export's; its `function` is this struct. NULL: none */
-    struct th_site *local; /* native; likewise */
+    struct th_site *local; /* native; its `function` is this struct, too. NULL: none */
     const char *no_local;  /* reason for no `local`, a constant sentence; NULL: not given */
     /*
-     * Newer code has brought or lost the native site. Earlier breakpoints stay where they were set:
-     * so a change applies at both sites. A lost site stays in `local`, with its breakpoints, and
-     * `no_local` is set; `site` stands in for it with the same breakpoints, GLOBAL for LOCAL.
-     * `local` and `no_local` are otherwise never both set.
+     * True: newer code has brought the native site, or taken it away. Earlier breakpoints stay
+     * where they were set: so a change applies at both sites. A lost site stays in `local`, with
+     * its breakpoints, and `no_local` is set; `site` stands in for it with the same breakpoints,
+     * GLOBAL for LOCAL. `local` and `no_local` are otherwise never both set.
      */
     bool strays;
     atomic_bool called; /* in a recording; written by the player, relaxed: guards no other data */
@@ -139,11 +139,11 @@ enum th_status th_trace_session_function(struct th_session *session,
 /*
  * As th_trace_session_function() for kind META, with a tracer of its own: calls are offered to
  * TRACER, whose flags and title are ignored. At a function, local breakpoints come before meta
- * ones. The tracer is asked for its trace_status now, and when a process or port that is its state
- * ends. If it answers `remove` to a call, the breakpoint of that function loses the tracer at once
- * and for good, which is counted. When no breakpoint, and no wildcard for functions to come, has
- * the tracer any more, it is unloaded (in a shared tracing soon after, by th_progress_later());
- * ends of calls that it still wants are counted, not delivered.
+ * ones. The host asks the tracer for its trace_status now, and when a process or port that is its
+ * state ends. If the tracer answers `remove` to a call, the breakpoint of that function loses the
+ * tracer at once and for good, which is counted. When no breakpoint, and no wildcard for functions
+ * to come, has the tracer any more, it is unloaded (in a shared tracing soon after, by
+ * th_progress_later()); ends of calls that it still wants are counted, not delivered.
  *
  * MATCH is true or a match specification.
  * Owner: takes over the caller's reference to the library, also on an error.
@@ -263,8 +263,8 @@ void th_trace_functions(const struct th_tracing *tracing,
                         void (*visit)(void *context, const struct th_function_info *function),
                         void *context);
 
-/* True if any function that matches PATTERN was called in what was played so far, by any process.
- * Thread: any, if the tracing is shared. */
+/* True if any process called a function that matches PATTERN in the streams that were played so
+ * far. Thread: any, if the tracing is shared. */
 bool th_trace_called(const struct th_tracing *tracing, const struct th_pattern *pattern);
 
 /* Calls at breakpoints about which something is unknown. */

@@ -88,8 +88,8 @@ bool th_trace_pattern_set_at(struct th_change *change, const struct th_function_
                              const struct th_bp_setting *setting, bool recorded);
 
 /* Adds to CHANGE, for the new native site of FUNCTION, which no call can reach yet, the part of
- * SETTING about local calls, except what is already at the export entry: so a session that traces
- * external calls there goes on to do so, and gets no call twice. */
+ * SETTING about local calls, without the kinds that are already at the export entry: so a session
+ * that traces external calls there goes on to do so, and gets no call twice. */
 void th_trace_pattern_set_at_local(struct th_change *change,
                                    const struct th_function_sites *function,
                                    const struct th_bp_setting *setting);

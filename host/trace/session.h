@@ -11,12 +11,12 @@
  *   th_trace_session_destroy(session);                         at any time
  *   th_trace_free(tracing);                            unloads the tracers
  *
- * For each session that traces the event's tracee with a flag that lets the event pass,
- * `enabled_X(Tag, State, Tracee)` is called. If it answers `trace`, the terms are decoded (once for
- * all sessions) and `trace_X(Tag, State, Tracee, Term, Opts)` is called, in an environment of its
- * own. return_from, exception_from and return_to have no `enabled`: an end is held back if its call
- * was discarded or silent. A discarded event allocates nothing. A seq_trace event has no tracee and
- * goes to all sessions.
+ * For each session that traces the event's tracee with a flag that lets the event pass, the host
+ * calls `enabled_X(Tag, State, Tracee)`. If the answer is `trace`, the terms are decoded (once for
+ * all sessions) and the host calls `trace_X(Tag, State, Tracee, Term, Opts)`, in an environment of
+ * its own. return_from, exception_from and return_to have no `enabled`: an end is held back if its
+ * call was discarded or silent. A discarded event allocates nothing, with two exceptions in
+ * dispatch.c. A seq_trace event has no tracee and goes to all sessions.
  *
  * Thread: a tracing belongs to one thread until th_trace_share(). Then any thread may change and
  * query sessions, several threads at once, too, as long as no thread uses a session that another
@@ -39,8 +39,8 @@ enum { TH_SESSIONS_LIMIT = 64 /* at a time: a set of sessions is a 64-bit word *
 
 struct th_session_setup {
     const char *name; /* of the tracer, as the user gave it */
-    /* A loaded tracer; the session takes over the caller's reference. NULL: no tracer and no
-     * events, the session only serves the counts of its breakpoints (pattern.h). */
+    /* A loaded tracer; the session takes over the caller's reference. NULL: no tracer, all events
+     * are discarded, and the session only serves the counts of its breakpoints (pattern.h). */
     struct th_library *library;
     th_term state;     /* copied */
     uint32_t flags;    /* enum th_flag; for th_trace_session_attach() alone */
@@ -53,10 +53,10 @@ struct th_session_counts {
     uint64_t traced;    /* callbacks of the trace family */
     uint64_t discarded; /* events that `enabled` discarded */
     uint64_t silenced;  /* calls that `enabled` wanted, of tracees with the flag silent */
-    uint64_t untraced;  /* returns held back, as their call was discarded or silent */
+    uint64_t untraced;  /* ends held back: the call was discarded, silent, or is no longer traced */
     uint64_t filtered;  /* held back by flags; live events: if some session wants them */
     uint64_t removed;   /* tracees that the session lost by `remove` or another wrong answer */
-    uint64_t kept;      /* answers `remove` to a tag for which they only discard */
+    uint64_t kept;      /* answers `remove` to tags for which they only discard the event */
     uint64_t refused;   /* refused messages and port commands to the tracee */
     uint64_t status;    /* callbacks for trace_status */
 };
@@ -114,10 +114,10 @@ enum th_status th_trace_session_attach(struct th_tracing *tracing,
                                        struct th_session **session);
 
 /*
- * Begin and end a time in which it is not yet known whether the purpose of new sessions can be
- * fulfilled. A tracer that the calling thread attaches between hold and go may ask for this state
- * (th_attach_pending()), and then touches nothing that it could not restore. th_trace_go() asks
- * such tracers for their trace_status again.
+ * Begin and end a hold: the time in which the purpose of new sessions may still fail. A tracer that
+ * the calling thread attaches during the hold can query the hold (th_attach_pending()), and then
+ * changes nothing that it could not restore. th_trace_go() asks such tracers for their trace_status
+ * again.
  *
  * th_trace_hold() returns false if the thread holds already; the caller does not call th_trace_go()
  * then.
@@ -142,14 +142,14 @@ void th_trace_session_destroy(struct th_session *session);
  * under setup->name; setup's flags and title are ignored. Flags, patterns, and the counts of
  * th_trace_session_counts() and of breakpoints stay; upgrade() has to keep the tracer's own counts.
  *
- * The library must be open. If it is not loaded, its upgrade() is called with the private data of
- * the old library, if both have the same module name and it has upgrade(); else its load(). Until a
- * little after that, other threads may be in callbacks of the old tracer. Then the new tracer is
- * asked for its trace_status. Each event is handled by one tracer, `enabled` and all later
- * callbacks: an event that begins after the return goes to the new tracer, and so does the end of a
- * call that ends then. The old library loses this user after its last callback: before the return,
- * if the thread may wait (in a shared tracing after a grace period); in a callback of any session
- * after the current event or, if shared, soon after.
+ * The library must be open. If it is not loaded, the host calls its upgrade() with the private data
+ * of the old library, if both have the same module name and the new one has upgrade(); else its
+ * load(). Meanwhile, and for a short time after, other threads may be in callbacks of the old
+ * tracer. Then the host asks the new tracer for its trace_status. One tracer gets all callbacks of
+ * an event: the new one those of events that begin after the return, and of the ends of open calls.
+ * The old library loses this user after its last callback: before the return, if the thread may
+ * wait (in a shared tracing after a grace period); in a callback of any session after the current
+ * event or, if shared, soon after.
  *
  * Other sessions, and meta breakpoints with a tracer of their own, keep their library, even if it
  * is the replaced one; but see th_library_load() for the data that upgrade() takes over.
@@ -160,8 +160,8 @@ void th_trace_session_destroy(struct th_session *session);
  * Thread: one thread at a time, as for each function that loads libraries.
  * Errors: TH_REFUSED as th_library_check_tracer() and th_library_load(); TH_USAGE if the session
  * has no tracer, if the new tracer cannot take over the file of the old one as it has no upgrade(),
- * or as th_trace_session_create(); TH_FAILED if the new tracer answers `remove`, or if the session
- * was detached, ended or got another library meanwhile.
+ * or as th_trace_session_create(); TH_FAILED if the new tracer answers `remove` or reports a
+ * failure, or if the session was detached, ended or got another library meanwhile.
  */
 enum th_status th_trace_session_replace(struct th_session *session,
                                         const struct th_session_setup *setup);

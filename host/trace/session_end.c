@@ -8,9 +8,9 @@
  * In a shared tracing any thread may be in an event then:
  * 1. The session is removed from all data by which events find it, under the lock, and a change
  *    removes its breakpoints.
- * 2. After a grace period no event is about to use it.
- * 3. It is freed, and its index may be reused. If the thread may wait, it does all steps; else
- *    th_progress_later() does them.
+ * 2. After a grace period no event is about to use the session.
+ * 3. The session is freed, and its index may be reused. If the thread may wait, it does all steps;
+ *    else th_progress_later() does them.
  */
 #include "named_tracer.h"
 #include "pattern_internal.h"

@@ -21,7 +21,7 @@ struct th_buffer;
 struct th_account_reading;
 struct th_account_frame;
 
-/* --- Of named_tracer.h ------------------------------------------------------------------------ */
+/* --- Additions to named_tracer.h -------------------------------------------------------------- */
 
 /* Leaves the lock that the calling thread has, and returns it for th_trace_tracer_lock_return();
  * NULL: none. */
@@ -42,7 +42,7 @@ enum th_status th_trace_settings_each_output(const struct th_library *library, t
                                                                      const char *path),
                                              void *context);
 
-/* --- Of pattern.h ----------------------------------------------------------------------------- */
+/* --- Additions to pattern.h ------------------------------------------------------------------- */
 
 /* Returns the site that local calls meet now; NULL: none. */
 static inline struct th_site *th_trace_function_local_site(const struct th_function_sites *function)
@@ -54,14 +54,14 @@ static inline struct th_site *th_trace_function_local_site(const struct th_funct
  * why". */
 void th_trace_pattern_loss_print(struct th_buffer *out, const struct th_pattern_loss *loss);
 
-/* --- Of session.h ----------------------------------------------------------------------------- */
+/* --- Additions to session.h ------------------------------------------------------------------- */
 
 /* Does only the first step of th_trace_session_replace(), without a session: loads LIBRARY, by
  * upgrade() if OLD has the same module name and LIBRARY has upgrade(), else by load(). A later
  * th_trace_session_replace() of a session with OLD calls neither. */
 enum th_status th_trace_session_load_successor(struct th_library *library, struct th_library *old);
 
-/* --- Of timing.h ------------------------------------------------------------------------------ */
+/* --- Additions to timing.h -------------------------------------------------------------------- */
 
 /* Calls above this number are not kept. */
 enum { TH_TIMING_FRAMES = 1000000 };
@@ -86,7 +86,7 @@ void th_trace_timing_resume(struct th_timing *timing, const struct th_account_re
 
 void th_trace_timing_free(struct th_timing *timing);
 
-/* --- Of tracees.h ----------------------------------------------------------------------------- */
+/* --- Additions to tracees.h ------------------------------------------------------------------- */
 
 /* Creates an array for COUNT sessions; the first element always exists, and is empty. */
 struct th_tracee_flags *th_trace_tracee_flags_create(size_t count);

@@ -60,8 +60,9 @@ void th_trace_session_each_unmet(const struct th_session *session,
 
 /*
  * Return the flags that a session has set; 0: it does not trace the tracee. TH_FLAG_AS_RECORDED may
- * be among them. Except in a callback, first ask enabled(trace_status, State, Tracee | undefined),
- * as OTP does; after the answer `remove` flags are 0.
+ * be among them. Except in a callback, the host asks enabled(trace_status, State, Tracee |
+ * undefined) before the return, as OTP does; for one tracee only if it has flags. After the answer
+ * `remove` the flags are 0.
  */
 uint32_t th_trace_session_flags(struct th_session *session, th_term id);
 uint32_t th_trace_session_default_flags(struct th_session *session, enum th_tracees which);

@@ -117,8 +117,7 @@ struct th_session {
 struct th_recorded_tracee {
     struct th_tracee traced;                  /* first member */
     struct th_recorded_tracee *next, **place; /* list of tracing->tracees */
-    bool born;                                /* tracee flags include what the tracee inherited
-                                                 at its birth */
+    bool born;                                /* tracee flags include the inherited ones */
     th_term newborn_of; /* its parent, if a link between the two would be that of a spawn_link;
                            else TH_NONE */
     struct th_recorded_stack

@@ -187,8 +187,8 @@ struct th_call_event {
     struct th_site *site;     /* the site of the function that the call has met */
     const th_term *arguments; /* as many as its arity */
     bool external;            /* only such calls meet global breakpoints */
-    /* The caller, to which the call returns; NULL: process->asked has it, for tracers that want
-     * it. */
+    /* The caller, to which the call returns; NULL: tracers that want the caller get it from
+     * process->operations `asked`. */
     const struct th_caller *caller;
 };
 
@@ -264,8 +264,9 @@ void th_live_raise(struct th_live_tracee *process, const struct th_traceable_fun
 void th_live_drop(struct th_live_tracee *process, struct th_live_requests *requests);
 
 /* True if a session wants a return_to. Order: th_live_return_to() follows when the frame's calls
- * have ended; after an exception when it is caught, before the return of the catcher. TO is what
- * executes then: `undefined` if the process ends; if it is unknown, no callback runs. */
+ * have ended; after an exception when it is caught, before the return of the catcher. TO is the
+ * function that executes then: `undefined` if the process ends; if it is unknown, no callback
+ * runs. */
 static inline bool th_live_is_returning(const struct th_live_tracee *process)
 {
     return process->returning_to != 0;

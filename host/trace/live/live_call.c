@@ -1,11 +1,11 @@
 /*
  * Delivers live calls at breakpoints.
  *
- * Most sites have one breakpoint without a specification. That path is inlined here and in
- * delivery.h, from th_live_call() to the callback. All other cases are in functions of their own,
- * so that they cost that path no register. No event is made: a callback gets terms that are made of
- * the call in the callback's environment; a report of a crashed callback makes the event on demand
- * (th_trace_callback_event()).
+ * Most sites have one breakpoint without a specification. The path for such a site is inlined here
+ * and in delivery.h, from th_live_call() to the callback. All other cases are in functions of their
+ * own, so that they cost that path no register. No event is made: a callback gets terms that are
+ * made of the call in the callback's environment; a report of a crashed callback makes the event on
+ * demand (th_trace_callback_event()).
  */
 #include "live_hit.h"
 

@@ -5,18 +5,18 @@
  * unless its own record came just before, and so do calls below it that are tail calls of each
  * other:
  *
- * 1. If a call of F is open, all calls above the nearest one end. That one may have ended itself,
- *    if another call of F is open below it: then it was a tail call, and so were those between.
- *    They are taken for open, and `likely` so, as F may be recursive: no rule can distinguish a
- *    recursion without tail calls, which is by far the most common.
+ * 1. If a call of F is open, all calls above the nearest one end. This nearest call may have ended
+ *    itself, if another call of F is open below it: then it was a tail call, and so were the calls
+ *    between. All these are taken for open, and `likely` so, as F may be recursive: no rule can
+ *    distinguish a recursion without tail calls, which is by far the most common.
  * 2. If F is `undefined`, all calls end.
  * 3. Else F is not traced. If it is the recorded caller of an open call, the calls from the nearest
- *    such one upwards end. Those next below that have the same caller may have been tail calls.
+ *    such one upwards end. The calls next below with the same caller may have been tail calls.
  * 4. Without callers only the latest call ends for certain.
  *
  * A caught exception leaves a return_to if the frame that F called is of a traced call: only that
- * call has returned to F, and others that the exception passed are gone, too. It leaves no record
- * at all if that frame is not of a traced call. So:
+ * call has returned to F, and others that the exception passed are gone, too. The exception leaves
+ * no record at all if that frame is not of a traced call. So:
  *
  * 5. A call whose recorded caller is not F was passed by an exception, now or before.
  * 6. Without callers, in a recording with return_from records, a return_to alone may be that of an

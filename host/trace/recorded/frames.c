@@ -167,7 +167,7 @@ void th_recorded_frames_push(struct th_frames *frames, struct th_frames_bounds *
         return;
     }
     if (top && (link == TH_FRAME_TAIL || link == TH_FRAME_SAME)) {
-        /* Of its physical frame, only the new entry can be found. */
+        /* Find reaches only the new entry of its physical frame. */
         th_recorded_frames_part_top(frames, bounds);
         top = th_recorded_frames_top(frames);
         unlink_entry(frames, top);

@@ -6,7 +6,7 @@
 
 #include "execution.h"
 
-/* --- Of execution.h --------------------------------------------------------------------------- */
+/* --- Additions to execution.h ----------------------------------------------------------------- */
 
 /* Clears the bits of the sessions GONE, which have ended; other sessions will reuse the bits. */
 void th_recorded_forget_sessions(struct th_recorded_stack *stack, uint64_t gone);
@@ -77,7 +77,7 @@ static inline uint64_t th_recorded_streak_forgotten(const struct th_discard_stre
 void th_recorded_streak_forget_in(struct th_recorded_stack *stack, uint64_t gone);
 void th_recorded_streak_forget(struct th_discard_streak *streak, uint64_t gone);
 
-/* --- Of frames.h ------------------------------------------------------------------------------ */
+/* --- Additions to frames.h -------------------------------------------------------------------- */
 
 /* Doubt about a call: it may have ended before. Written by the callers of frames.h. */
 enum th_frame_doubt {
@@ -109,7 +109,7 @@ static inline void th_recorded_frames_part_top(struct th_frames *frames,
         th_recorded_frames_part(frames, bounds);
 }
 
-/* --- Of recordings.h -------------------------------------------------------------------------- */
+/* --- Additions to recordings.h ---------------------------------------------------------------- */
 
 void th_recorded_streams_forget(void);
 
