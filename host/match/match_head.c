@@ -216,7 +216,7 @@ void th_match_compile_head(struct th_match_compiler *c, th_term head)
         return;
     if (th_match_variable_number(head, &number)) {
         th_match_add_variable(c, number, TH_MATCH_WHOLE_TARGET);
-    } else if (th_is_tuple(head)) { /* a BEAM takes it for the list of its elements */
+    } else if (th_is_tuple(head)) { /* a BEAM takes a tuple for the list of its elements */
         compile_arity(c, th_tuple_arity(head), false);
         for (size_t i = 0; i < th_tuple_arity(head) && !c->faults.count; i++)
             compile_argument(c, th_tuple_elements(head)[i], i);

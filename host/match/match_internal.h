@@ -32,12 +32,12 @@ enum th_match_code {
     /* Test: the number of arguments is OPERAND; is at least OPERAND. */
     TH_CODE_ARITY,
     TH_CODE_ARITY_LEAST,
-    /* Argument LEVEL becomes current; if it is unknown, jumps to OPERAND. */
+    /* Argument LEVEL becomes current; an unknown argument causes a jump to OPERAND. */
     TH_CODE_ARGUMENT,
     /* Stores argument LEVEL as variable OPERAND. */
     TH_CODE_BIND_ARGUMENT,
     /* Test: the current value is a tuple of OPERAND elements; a list cell; a map of at least
-     * OPERAND keys. Opens it at LEVEL. */
+     * OPERAND keys. Opens the value at LEVEL. */
     TH_CODE_TUPLE,
     TH_CODE_CELL,
     TH_CODE_MAP,
@@ -47,8 +47,8 @@ enum th_match_code {
     TH_CODE_LIST_HEAD,
     TH_CODE_LIST_TAIL,
     TH_CODE_KEY,
-    /* Test: the current value is identical to constant OPERAND. Store it as variable OPERAND. Test:
-     * it is identical to variable OPERAND. */
+    /* Test: the current value is identical to constant OPERAND. Store the current value as variable
+     * OPERAND. Test: the current value is identical to variable OPERAND. */
     TH_CODE_IDENTICAL,
     TH_CODE_BIND,
     TH_CODE_SAME,
@@ -66,8 +66,8 @@ enum th_match_code {
     TH_CODE_MAKE_MAP,
     /* Pops LEVEL operands, the first on top; pushes the result of function OPERAND. */
     TH_CODE_CALL,
-    /* The left side is on top and stays; if it decides, jump behind the JOIN at OPERAND. The JOIN
-     * pops both sides and pushes the result. */
+    /* The left side is on top and stays; a left side that decides causes a jump behind the JOIN at
+     * OPERAND. The JOIN pops both sides and pushes the result. */
     TH_CODE_ANDALSO,
     TH_CODE_ORELSE,
     TH_CODE_JOIN_ANDALSO,
@@ -96,8 +96,8 @@ struct th_match_clause {
     size_t marks; /* index of the clause's first mark */
 };
 
-/* Test of an argument: it must have one of the ACCEPTED relations to CONSTANT, compared as words,
- * as terms with immediate tags have them. */
+/* Test of an argument: its relation to CONSTANT must be among ACCEPTED. Compares words, which order
+ * terms with immediate tags. */
 struct th_match_screen_test {
     th_term constant;  /* immediate */
     uint32_t argument; /* exists, if there are at least the screen's `least` */
@@ -237,7 +237,8 @@ enum th_match_trait {
     TH_TRAIT_NO_RECEIVE = 8,    /* not allowed in those for receive */
     TH_TRAIT_TRUTH = 16,        /* returns true or false for all operands */
     TH_TRAIT_SHALLOW = 32,      /* does not read inside operands that are lists */
-    TH_TRAIT_TAKES_UNKNOWN = 64 /* without it, an unknown operand makes the result unknown */
+    TH_TRAIT_TAKES_UNKNOWN = 64 /* other functions have an unknown result if an operand is
+                                   unknown */
 };
 
 /* Operand I (from 0) of the function that RUN calls: the first is on top of the stack. */

@@ -4,8 +4,9 @@
  * `[{'_',[],[{return_trace}]}]`, `[{['$1'],[{'>','$1',100}],[]}]`.
  *
  * The screen of a clause has those of its comparisons that a processor makes with one instruction.
- * They find each argument for which the clause certainly fails, whatever else the clause contains;
- * if it contains nothing else, they also find each match. Other calls need a run.
+ * The screen finds each argument for which the clause certainly fails, whatever else the clause
+ * contains. If the clause contains nothing else, the screen also finds each match. Other calls need
+ * a run.
  */
 #include "match_internal.h"
 

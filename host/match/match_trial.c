@@ -90,7 +90,7 @@ static th_term trial_set_tcw(void *context, th_env *env, uint32_t value)
     return trial_get_tcw(context, env);
 }
 
-/* The results of these two depend on the process. */
+/* The results of set_seq_token and set_flags depend on the process. */
 static th_term trial_set_seq_token(void *context, th_env *env, th_term component, th_term value)
 {
     (void)env;

@@ -153,7 +153,7 @@ static enum th_status publish(struct replacement *replacement)
 
 /* The other half, and step 3. The callback may do anything to the session, even destroy it: the
  * section, or in an unshared tracing the queue of th_trace_settle(), keeps it. Owners of the lock
- * around sessions read their tracers: so these change under that lock. */
+ * around sessions read their tracers: so a tracer is replaced under that lock. */
 static enum th_status ask_and_publish(struct replacement *replacement)
 {
     struct th_tracing *tracing = replacement->session->tracing;

@@ -50,8 +50,9 @@ static const struct th_match_result *match(struct th_delivery *delivery,
     return room;
 }
 
-/* The specification may have changed the flags. If it cleared the flag for such events, that
- * applies from the next event on; but a tracee without any flag is skipped at once. */
+/* The specification may have changed the flags. If the specification cleared the flag for such
+ * events, the change applies from the next event on; but a tracee without any flag is skipped at
+ * once. */
 bool th_trace_delivery_match_first(struct th_delivery *delivery,
                                    const struct th_delivery_source *source)
 {
@@ -97,9 +98,9 @@ enum th_delivery_outcome th_trace_delivery_decide(struct th_delivery *delivery,
     uint32_t flags;
 
     th_trace_delivery_count(delivery, source, TH_COUNTED(enabled));
-    /* Step 2. A meta breakpoint is not for one tracee: its hook removes the tracer from the
-     * breakpoint. OTP 25 ignores `remove` for receive and procs events, which come from outside of
-     * the tracee. */
+    /* Step 2. A meta breakpoint is not for one tracee: the breakpoint's hook removes the tracer.
+     * OTP 25 ignores `remove` for receive and procs events, which come from outside of the
+     * tracee. */
     if (answer != TH_AM(trace)) {
         if (!source->meta && group != TH_GROUP_receive && group != TH_GROUP_procs &&
             group != TH_GROUP_generic)

@@ -11,8 +11,8 @@
  *   5. return request  the wanted ends of the call are kept with its frame
  *   6. trace
  *
- * A message at a pattern takes the steps 1, 3, 4, 2, 6. The end of a call has no `enabled`: after
- * step 1 it is sent if its call was delivered.
+ * A message at a pattern takes the steps 1, 3, 4, 2, 6. The end of a call has no `enabled`: an end
+ * that passes step 1 is sent if its call was delivered.
  *
  * Producers fill a struct th_delivery for each session: recorded and live events (dispatch.c),
  * messages at patterns (message_pattern.c), recorded calls at breakpoints and their ends

@@ -19,7 +19,7 @@ struct th_dispatch {
     uint64_t waiting;              /* sessions that want the return_to that follows, by index */
     /* Sets of sessions, by index. For a call: */
     uint64_t offered;  /* sessions whose `enabled` was called */
-    uint64_t declined; /* sessions that discarded the call, or for which it is silent */
+    uint64_t declined; /* sessions that discarded the call, or whose tracee is silent */
     /* For an end, if some sessions discarded the call and others did not: */
     uint64_t withheld; /* sessions that must not see the end, or may not: see `doubtful` */
     uint64_t doubtful; /* sessions for which it is unknown whether they may see the end */

@@ -99,7 +99,7 @@ struct th_event {
     enum th_tracer_tag tag;
     enum th_fact external, tail; /* of a call, if the recording has it */
     bool decoded;                /* the terms below are filled */
-    bool timed;                  /* time is filled; readers fill it for the stream's first record
+    bool timed;                  /* time is filled; readers do so for the stream's first record
                                     of each clock */
     bool callers_told;           /* the record has the callers of a call */
     th_term tracee;              /* a pid or port; TH_NONE for seq_trace, drop, other */

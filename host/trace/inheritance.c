@@ -205,7 +205,7 @@ void th_trace_inheritance_begin(struct th_tracee *child, struct th_tracee *paren
         of.tracee_flags = th_trace_traced_flags(parent);
     tracee_flags = child_flags(tracing, is_port ? NULL : &of, NULL);
     if (th_trace_tracee_flags_equal(tracee_flags, th_trace_found_flags(tracing, child->id)))
-        th_free(tracee_flags); /* same flags as all others: no array of its own */
+        th_free(tracee_flags); /* without a change the tracee needs no array of its own */
     else
         th_trace_traced_set_all(child, tracee_flags);
     if (!linked || !parent)

@@ -123,8 +123,8 @@ static void take_out_later(struct th_later *later)
     struct th_meta_tracer *tracer = tracer_of(later);
     struct th_tracing *tracing = tracer->session->tracing;
 
-    /* Queued before it is out of the list: a thread that sees that it is out waits for all that is
-     * queued. This thread does step 2, after this function. */
+    /* TRACER is queued before it leaves the list: a thread that finds TRACER gone waits for all
+     * that is queued. This thread does step 2, after this function. */
     th_progress_later(&tracer->later, unload);
     th_trace_lock(tracing);
     meta_tracer_take_out(tracer);
@@ -140,7 +140,7 @@ static void meta_tracer_end(struct th_shared *shared)
     if (atomic_exchange_explicit(&tracer->state, TH_META_ENDED, memory_order_acq_rel) ==
         TH_META_SHARED)
         th_progress_later(&tracer->later, take_out_later);
-    else /* Release: a thread that sees it also finds the tracer that has ended. */
+    else /* Release: a thread that sees the flag also finds the tracer that has ended. */
         atomic_store_explicit(&tracing->meta_ended, true, memory_order_release);
 }
 

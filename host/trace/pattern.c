@@ -35,7 +35,7 @@ th_term th_trace_pattern_spec_source(struct th_shared *spec)
  *
  * For recorded functions, which are found one by one, all wildcards are kept. For this host's
  * functions, patterns for later code (on_load) are kept; and, if nothing is replayed, patterns that
- * name a module and match no present function: they wait.
+ * name a module and match no present function, and so have to wait.
  */
 
 static bool names_one(const struct th_pattern *pattern)

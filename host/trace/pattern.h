@@ -116,7 +116,7 @@ void th_trace_pattern_show(struct th_buffer *out, const struct th_pattern *patte
  * have a global breakpoint; setting, pausing or restarting another kind replaces GLOBAL, except at
  * functions that can have no local breakpoint; `false` clears only KINDS. Only counts can be
  * paused; restart also undoes th_disarm() of a tracer. *MATCHED (may be NULL) becomes the number of
- * functions with such breakpoints now, each counted once.
+ * present functions to which the pattern applies, each counted once.
  *
  * A function of this host may have a site at its export entry only, which local calls do not meet;
  * or none there, if other modules cannot call it. A pattern of kind LOCAL skips the former, one of
@@ -290,7 +290,7 @@ bool th_trace_session_patterned(const struct th_session *session);
 /* Declares that the recording was made with `{message, {caller}}`: its results are callers. */
 void th_trace_use_recorded_callers(struct th_tracing *tracing);
 
-/* Installs SHOW for `display` of match specifications; without it, display does nothing. TERM is
+/* Installs SHOW for `display` of match specifications; without SHOW, display does nothing. TERM is
  * valid until SHOW returns. */
 void th_trace_use_display(struct th_tracing *tracing, void (*show)(th_term term));
 

@@ -199,8 +199,8 @@ const struct th_bp_hooks th_trace_pattern_hooks = {
 
 /* --- Deliveries of ends ----------------------------------------------------------------------- */
 
-/* Fills the delivery of an end. The current event is the end; for a return_to it is the next event,
- * or the return, if that is to a known function. */
+/* Fills the delivery of an end. The current event is the end. For a return_to the current event is
+ * the next one, or the return, if the function to which it returns is known. */
 static void pattern_hit_fill(struct th_delivery *delivery, th_env *env, th_term tag, th_term extra,
                              th_term result, uint32_t flags)
 {
@@ -359,7 +359,7 @@ void th_trace_patterns_return(struct th_dispatch *dispatch)
             th_trace_session_count(session, TH_COUNTED_BY_PATTERNS(returns_doubtful));
     }
 
-    /* An exception may go on: its catcher is known only with the next event. */
+    /* An exception may go on: the next event shows its catcher. */
     to = end.tag == TH_TAG_return_to ? &end.function : &left.to;
     tracee->returned_to = *to;
     if (end.tag == TH_TAG_return_to ||

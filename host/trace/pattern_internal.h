@@ -56,8 +56,8 @@ enum th_pattern_news {
 void th_trace_patterns_add(struct th_tracing *tracing, struct th_change *change,
                            const struct th_function_sites *function, enum th_pattern_news news);
 
-/* Returns the recorded function of NAME; makes it, with the effect of all kept patterns, if it is
- * new. Outside of callbacks. */
+/* Returns the recorded function of NAME; makes a new function, with the effect of all kept
+ * patterns. Outside of callbacks. */
 struct th_function_sites *th_trace_patterns_meet(struct th_tracing *tracing,
                                                  const struct th_mfa *name);
 
@@ -152,7 +152,8 @@ enum th_status th_trace_meta_tracer_create(struct th_session *owner,
                                            struct th_meta_tracer **result);
 
 /* Returns the session of the meta tracer that requested the end of a call with ID, and its *OWNER;
- * NULL: it is gone, or wants no more ends, which its owner counts. In a section, if shared. */
+ * NULL: the tracer is gone, or wants no more ends, which its owner counts. In a section, if
+ * shared. */
 struct th_session *th_trace_meta_tracer_find(struct th_tracing *tracing, th_session_id id,
                                              struct th_session **owner);
 

@@ -2,15 +2,15 @@
  * Ends sessions.
  *
  * A session is alive, then clearing, then dead. A callback that destroys a session only marks it:
- * the rest of the current event skips the session, but its environment may be in use and the arrays
- * of the event refer to it. bury() does the rest when the event is over.
+ * the rest of the current event skips the session, but the session's environment may be in use and
+ * the arrays of the event refer to the session. bury() does the rest when the event is over.
  *
  * In a shared tracing any thread may be in an event then:
  * 1. The session is removed from all data by which events find it, under the lock, and a change
  *    removes its breakpoints.
  * 2. After a grace period no event is about to use the session.
- * 3. The session is freed, and its index may be reused. If the thread may wait, it does all steps;
- *    else th_progress_later() does them.
+ * 3. The session is freed, and its index may be reused. A thread that may wait does all steps; else
+ *    th_progress_later() does steps 2 and 3.
  */
 #include "named_tracer.h"
 #include "pattern_internal.h"

@@ -23,7 +23,7 @@ struct th_account_frame;
 
 /* --- Additions to named_tracer.h -------------------------------------------------------------- */
 
-/* Leaves the lock that the calling thread has, and returns it for th_trace_tracer_lock_return();
+/* Leaves the lock that the calling thread has. Returns the lock for th_trace_tracer_lock_return();
  * NULL: none. */
 struct th_tracer_lock *th_trace_tracer_lock_pause(void);
 

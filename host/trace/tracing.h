@@ -40,8 +40,8 @@ enum {
  * event, which goes to the tracer of that time.
  *
  * A replaced attachment stays until no thread is in its callbacks or about to call them: in a
- * shared tracing for a grace period, else until the current event is over. Its library loses this
- * user then, not earlier: so unload() comes after the last callback.
+ * shared tracing for a grace period, else until the current event is over. The attachment's library
+ * has this user up to then: so unload() comes after the last callback.
  */
 struct th_attachment {
     struct th_later later;        /* first member: linked when the attachment is replaced */
@@ -185,14 +185,12 @@ struct th_tracing {
     size_t departures;
     struct th_discard_streak streak;
     uint64_t calls_forgotten;              /* of past worlds */
-    uint64_t destroyed_seen;               /* `destroyed` when bits were last cleared in stacks
-                                              ... */
-    uint64_t ends_seen[TH_SESSIONS_LIMIT]; /* ... and `ends` at that time */
+    uint64_t destroyed_seen;               /* `destroyed` at the last th_trace_catch_up() */
+    uint64_t ends_seen[TH_SESSIONS_LIMIT]; /* `ends` at that time */
     /* A session has, or had, patterns: recorded stacks are followed. Relaxed: events at breakpoints
      * come after the change that sets the breakpoints. */
     atomic_bool patterned;
-    bool recorded_callers;                       /* match_spec_results of the recording are
-                                                    callers */
+    bool recorded_callers;                       /* the recording's results are callers */
     struct th_meta_tracer *_Atomic meta_tracers; /* list, see pattern_internal.h */
     _Atomic bool meta_ended; /* a meta tracer may have ended while the tracing was unshared */
     struct th_functions functions;
@@ -333,8 +331,8 @@ static inline bool th_trace_is_replayer(const struct th_tracing *tracing)
 /* Returns the tracee's own struct; makes one if there is none. */
 struct th_recorded_tracee *th_trace_tracee_own(struct th_tracing *tracing, th_term id);
 
-/* As th_trace_tracee_own(), for a tracee that may never be seen; this call does not count as seeing
- * it. NULL if ID is no pid or port of this node. */
+/* As th_trace_tracee_own(), for a tracee that may never be seen: the tracee does not count as seen.
+ * NULL if ID is no pid or port of this node. */
 struct th_recorded_tracee *th_trace_tracee_expect(struct th_tracing *tracing, th_term id);
 
 /* Returns the tracee's own struct; NULL: there is none, the tracee is like all others. */
@@ -384,7 +382,7 @@ void th_trace_tracees_leave(struct th_session *session);
 /* Computes `found`, `everyone` and `relevant` anew from the settings of all sessions. */
 void th_trace_update(struct th_tracing *tracing);
 
-/* Gives tracees that sessions expect by their id their flags. */
+/* Gives the expected tracees that exist now their flags. */
 void th_trace_tracees_expected(struct th_tracing *tracing);
 
 /* True if LIBRARY, as the successor of OLD, is loaded by upgrade(). */

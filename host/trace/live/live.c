@@ -138,7 +138,8 @@ void th_live_functions_renew(struct th_tracing *tracing, const struct th_live_re
         for (int k = 0; k < 2 && !has && function->site; k++)
             th_breakpoint_change_stand_in(stand_ins[k], function->site, function->local);
     }
-    /* Behind the changes that wait for the permission now, for the breakpoints that these set. */
+    /* This change is queued behind the changes that wait for the permission now, for the
+     * breakpoints that those changes set. */
     th_breakpoint_change_start(stand_ins[1], NULL, NULL);
     th_trace_unlock(tracing);
     th_breakpoint_change_set_unreached(change);

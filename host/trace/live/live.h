@@ -98,7 +98,7 @@ struct th_live_event {
      * the node, as in a BEAM: undefined, system, clock_service. TH_NONE: unknown. */
     th_term sender;
     /* Fills event.term and event.extra (TH_NONE: none), for seq_trace event.label; makes new terms
-     * in ENV. NULL: they are filled. */
+     * in ENV. NULL: these members are filled. */
     void (*build)(struct th_live_event *self, th_env *env);
     void *context; /* argument of `build` */
 };
@@ -121,9 +121,9 @@ enum th_status th_live_trace(struct th_live_event *event);
 /* --- Functions -------------------------------------------------------------------------------- */
 
 /*
- * A function of this host that can be traced; part of the owner's own struct. Calls meet its sites.
- * Later patterns find the function by its name; patterns that wait for code (on_load) apply to it
- * at once. Two functions may have one name, as old and new code have.
+ * A function of this host that can be traced; part of the owner's own struct. Calls meet the
+ * function's sites. Later patterns find the function by its name; present patterns that wait for
+ * code (on_load) apply at once. Two functions may have one name, as old and new code have.
  */
 struct th_traceable_function {
     /* The owner fills the name, and the sites or the reason against a local one; a function without
@@ -135,9 +135,9 @@ struct th_traceable_function {
 
 /*
  * Order: the caller of the next three functions has the code modification permission (code/), and
- * keeps it. So a thread that sets a pattern meanwhile sets it later, and finds the functions that
- * have begun by then; or functions_begin() has seen the pattern, if that waits for code. Requests
- * for functions that have ended are void.
+ * keeps it. So the change of a pattern that is set meanwhile runs later, and concerns the functions
+ * that have begun when the pattern is set; or functions_begin() has seen the pattern, if that waits
+ * for code. Requests for functions that have ended are void.
  */
 
 /* Adds functions, with the breakpoints of on_load patterns. Does not wait.
@@ -265,7 +265,7 @@ void th_live_drop(struct th_live_tracee *process, struct th_live_requests *reque
 
 /* True if a session wants a return_to. Order: th_live_return_to() follows when the frame's calls
  * have ended; after an exception when it is caught, before the return of the catcher. TO is the
- * function that executes then: `undefined` if the process ends; if it is unknown, no callback
+ * function that executes then: `undefined` if the process ends; for an unknown function no callback
  * runs. */
 static inline bool th_live_is_returning(const struct th_live_tracee *process)
 {

@@ -188,7 +188,7 @@ void th_recorded_enter(struct th_execution *execution, struct th_recorded_stack 
     if (stack->returning)
         th_recorded_drop_returning(execution, stack);
     caller = caller_now(stack, call->tail);
-    /* A recorded caller is preferred: it comes from the recorder's own stack. */
+    /* A recorded caller is preferred, as it comes from the recorder's own stack. */
     if (recorded != TH_FRAME_UNKNOWN && caller != TH_FRAME_UNKNOWN && recorded != caller)
         execution->counts.callers_disputed++;
     stack->caller = recorded != TH_FRAME_UNKNOWN ? recorded : caller;

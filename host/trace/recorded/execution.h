@@ -11,7 +11,7 @@
  *   th_recorded_leave(&execution, &stack, &end);    each return and exception
  *   th_recorded_forget(&execution, &stack);         the process has ended
  *
- * Only the recording is used: a caller that it does not name is TH_CALLER_UNKNOWN, never guessed.
+ * Only the recording is used: a caller that no record shows is TH_CALLER_UNKNOWN, never guessed.
  * There are two sorts of recording.
  *
  * The calls of an *execution* have `tail`. Such a recording has all calls of its processes, and an
@@ -28,11 +28,12 @@
  * return_trace or exception_trace has an end of its own, innermost first; other calls have none. A
  * return_from ends the nearest open call of its function and all calls above it. A return_to does
  * not always show which calls it ends: see execution_doubt.c. A call that may have ended is
- * doubted. It stays on the stack, as its own record may follow; if none follows, its end is
- * doubtful, or, for a recursive function, likely to be the present one. Callers are known if they
- * were recorded as the result of `{message, {caller}}`. The user must declare this when a replay
- * starts (th_recorded_caller_of_result()), as such results look like any {M, F, A}. JSON lines of a
- * live run are of this sort, too, and have the callers of each call (th_event.callers).
+ * doubted. A doubted call stays on the stack, as its own record may follow; if none follows, the
+ * call's end is doubtful, or, for a recursive function, likely to be the present one. Callers are
+ * known if they were recorded as the result of `{message, {caller}}`. The user must declare this
+ * when a replay starts (th_recorded_caller_of_result()), as such results look like any {M, F, A}.
+ * JSON lines of a live run are of this sort, too, and have the callers of each call
+ * (th_event.callers).
  *
  * Requests stay until their calls end; as in a BEAM, those of tail calls stay, too, and end with
  * the physical frame, innermost first. The bounds of stacks are in frames.h.
@@ -62,8 +63,8 @@ struct th_execution_options {
 struct th_execution_counts {
     uint64_t calls;
     uint64_t returns;          /* return_from, exception_from and return_to. 0 with many calls:
-                                  the recording has none, no call ends, and callers are as if no
-                                  call had returned */
+                                  the recording has none, no end can be reported, and callers are
+                                  as if no call had returned */
     uint64_t wanted;           /* calls of th_recorded_want() */
     uint64_t callers_unknown;  /* calls whose caller was used but is unknown: answered
                                   `undefined` */
@@ -124,13 +125,13 @@ struct th_recorded_stack {
     bool undecided;    /* the last event was an end, and may have ended other calls, too */
     bool lower;        /* undecided: control may be in a lower call of the function, and a call
                           above that one is wanted */
-    bool returning;    /* each_returns: the requests of the topmost frame are done; it stays for
-                          records of its other calls */
+    bool returning;    /* each_returns: the requests of the topmost frame are done; the frame
+                          stays for records of its other calls */
     th_frame_function raised_to; /* if `raised`: the recorded caller of the call that raised */
     enum th_fact with_former;    /* whether the last event, an end, and the record before it ended
                                  calls of the same physical frame */
     uint32_t guessed;            /* number of oldest entries that a return_to without effect on
-                                 sessions left: it may have ended them, too */
+                                    sessions left, although they may have ended, too */
     uint32_t gaps;               /* th_execution.gaps that this stack has followed */
     th_frame_function named;
     th_frame_function caller; /* of the last call */
@@ -147,7 +148,7 @@ enum th_ending {
     TH_ENDED_RETURNED, /* with the value of the current record */
     TH_ENDED_RAISED,   /* with the class and value of the current record */
     TH_ENDED_UNTOLD,   /* no record shows how */
-    TH_ENDED_LIKELY,   /* as UNTOLD; now or earlier, now if calls are recursive */
+    TH_ENDED_LIKELY,   /* as UNTOLD; now, if recursive, or earlier */
     TH_ENDED_DOUBTFUL  /* as UNTOLD; now or earlier */
 };
 
@@ -166,7 +167,7 @@ struct th_execution_end {
 
 struct th_execution_left {
     /* The function that executes now, as a return_to names it: undefined if the process ends,
-     * unknown if the recording does not show it. After an exception it is the catcher, unless
+     * unknown if the recording does not show it. After an exception `to` is the catcher, unless
      * another exception_from follows. */
     struct th_caller to;
     bool known;        /* false: the ended call is not on the stack */

@@ -6,11 +6,12 @@
  * other:
  *
  * 1. If a call of F is open, all calls above the nearest one end. This nearest call may have ended
- *    itself, if another call of F is open below it: then it was a tail call, and so were the calls
- *    between. All these are taken for open, and `likely` so, as F may be recursive: no rule can
- *    distinguish a recursion without tail calls, which is by far the most common.
+ *    itself, if another call of F is open below it: then the nearest call was a tail call, and so
+ *    were the calls between the two. All these calls are taken for open, and `likely` so, as F may
+ *    be recursive: no rule can distinguish a recursion without tail calls, which is by far the most
+ *    common.
  * 2. If F is `undefined`, all calls end.
- * 3. Else F is not traced. If it is the recorded caller of an open call, the calls from the nearest
+ * 3. Else F is not traced. If F is the recorded caller of an open call, the calls from the nearest
  *    such one upwards end. The calls next below with the same caller may have been tail calls.
  * 4. Without callers only the latest call ends for certain.
  *
@@ -23,14 +24,14 @@
  *    exception: of the calls that have ended, all are doubted but the lowest one.
  * 7. If neither callers nor returns are recorded, no record shows exceptions: each return_to counts
  *    as that of a return. So does a return_to a function that is not traced if an exception has
- *    left no record, and the call that it has passed has this function as its caller.
+ *    left no record, and the call that the exception passed has this function as its caller.
  *
  * Calls that may have ended before, or have not returned to F, are doubted. But if only one call
  * can have ended, it has.
  *
- * As long as all calls of a stack are wanted by the same sessions, this does not matter (struct
+ * As long as all calls of a stack are wanted by the same sessions, the rules do not matter (struct
  * leaving, `matters`): a return_to is for all of them. Then calls end by 1. and 4. alone, and those
- * that stay are `guessed`: taken for open, and likely so, once it matters.
+ * that stay are `guessed`: taken for open, and likely so, once the rules matter.
  */
 #include "execution_internal.h"
 #include "recorded_internal.h"

@@ -133,7 +133,7 @@ static void leave_from(struct leaving *l, th_frame_function function)
         }
     }
 
-    /* The call raises; it may be unknown. */
+    /* The call, which may be unknown, raises. */
     if (l->ending == TH_ENDED_RAISED && stack->tails_untold) {
         th_frame_function caller = entry == TH_FRAMES_NONE
                                        ? TH_FRAME_UNKNOWN

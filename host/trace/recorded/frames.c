@@ -160,7 +160,7 @@ void th_recorded_frames_push(struct th_frames *frames, struct th_frames_bounds *
 
     if (is_one_more(frames, frames->count, function, link, word, recorded)) {
         top->times++;
-        if (top->replaced) { /* by a popped entry: it is the latest call of its frame again */
+        if (top->replaced) { /* by a popped entry: TOP is the latest call of its frame again */
             top->replaced = false;
             link_entry(frames, top);
         }

@@ -104,7 +104,8 @@ void th_recorded_frames_push(struct th_frames *frames, struct th_frames_bounds *
                              th_frame_function recorded);
 
 /* _pop_call() pops the topmost of the calls in the newest entry, _pop() the whole entry. An entry
- * that was `replaced` is not found again: the caller pops it, too, or pushes a call on it. */
+ * that was `replaced` is not found again: the caller pops such an entry, too, or pushes a call on
+ * it. */
 void th_recorded_frames_pop_call(struct th_frames *frames, struct th_frames_bounds *bounds);
 void th_recorded_frames_pop(struct th_frames *frames, struct th_frames_bounds *bounds);
 

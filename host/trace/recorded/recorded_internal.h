@@ -27,18 +27,18 @@ static inline bool th_recorded_end_function(struct th_event *event, struct th_ca
 enum { TH_DISCARD_STREAK_CALLS = 65536 };
 
 /*
- * Streak of discards: it decides which sessions see the ends of recorded calls. In a BEAM a call
+ * Streak of discards, which decides which sessions see the ends of recorded calls. In a BEAM a call
  * that `enabled` discards pushes no frame, so that its return_from, exception_from and return_to
- * are never sent. A recording has them all, and a tracer may want some calls and discard others; so
- * the call of each return must be known.
+ * are never sent. A recording has all ends, and a tracer may want some calls and discard others; so
+ * the call of each end must be known.
  *
  * As long as each session has discarded all calls, or none, one bit a session decides about all
- * returns, and no call is kept. With the first call that breaks the streak each tracee gets a stack
- * (execution.h) with a bit for each session that wanted a call. All calls are on it as a BEAM
- * records them: `tail` is ignored. The end of a call that is not on the stack is of a call before
- * the break: the streak decides. If it is unknown which calls a return_to ends, a session that may
- * have discarded all of them, or not, gets the return_to as th_stack_sessions describes, and counts
- * it as doubtful.
+ * ends, and no call is kept. With the first call that breaks the streak each tracee gets a stack
+ * (execution.h) with a bit for each session that wanted a call. All calls are on the stack as a
+ * BEAM records them: `tail` is ignored. The end of a call that is not on the stack is of a call
+ * before the break: the streak decides. If the calls that a return_to ends are unknown, a session
+ * that may have discarded all of them, or not, gets the return_to as th_stack_sessions describes,
+ * and counts it as doubtful.
  *
  * A stack holds at most TH_DISCARD_STREAK_CALLS entries, equal calls in a row in one; the oldest
  * calls are forgotten and counted. Sets of sessions are bits, by index.
@@ -79,7 +79,7 @@ void th_recorded_streak_forget(struct th_discard_streak *streak, uint64_t gone);
 
 /* --- Additions to frames.h -------------------------------------------------------------------- */
 
-/* Doubt about a call: it may have ended before. Written by the callers of frames.h. */
+/* Doubt about a call that may have ended before. Written by the callers of frames.h. */
 enum th_frame_doubt {
     TH_FRAME_CERTAIN,
     TH_FRAME_LIKELY, /* open, as is likely for recursion */
