@@ -1,3 +1,4 @@
+/* Answers queries about the current callback, and reports failures of tracers. */
 #include "callback.h"
 
 #include "trace_thread.h"

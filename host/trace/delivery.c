@@ -1,3 +1,4 @@
+/* Delivers events and calls: the less common cases of delivery.h, and the options map. */
 #include "delivery.h"
 
 const struct th_match_result th_trace_delivery_matched = {.end = TH_MATCH_YES,

@@ -36,8 +36,8 @@ static inline void th_trace_dispatch_address(struct th_dispatch *dispatch,
     dispatch->delivery.argv[2] = dispatch->tracee;
 }
 
-/* Offers a send or receive of a process to the session of the delivery, which has a filter for it;
- * TRACED: its flags let the event pass. Returns false if the filter is gone. */
+/* Offers a send or receive of a process to the session of the delivery, which has a filter for such
+ * messages; TRACED: the session's flags let the event pass. Returns false if the filter is gone. */
 bool th_trace_message_filter_offer(struct th_dispatch *dispatch, bool traced);
 
 /* --- Functions of sources of deliveries ------------------------------------------------------- */

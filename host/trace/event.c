@@ -1,3 +1,4 @@
+/* Converts between events and trace tuples, and between times and their terms. */
 #include "event.h"
 
 #include "host/base/buffer.h"

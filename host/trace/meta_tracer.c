@@ -1,3 +1,4 @@
+/* Creates, finds and ends meta tracers: see pattern_internal.h. */
 #include "pattern_internal.h"
 #include "tracing.h"
 

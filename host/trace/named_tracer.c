@@ -1,3 +1,4 @@
+/* Reads tracers from text; loads and replaces them without the lock around sessions. */
 #include "named_tracer.h"
 
 #include "session.h"

@@ -31,8 +31,9 @@ struct th_named_tracer {
 enum th_status th_trace_named_tracer_parse(const char *text, struct th_named_tracer *tracer);
 void th_trace_named_tracer_free(struct th_named_tracer *tracer);
 
-/* Read a state alone, made in ENV: _state_ an Erlang term, _settings_ key=value,..., with values
- * that are integers, true or false, else binaries. Errors: TH_USAGE with the cause. */
+/* Read a state alone, made in ENV: the first function reads an Erlang term, the second one
+ * key=value,..., with values that are integers, true or false, else binaries. Errors: TH_USAGE with
+ * the cause. */
 enum th_status th_trace_tracer_state_parse(th_env *env, const char *text, th_term *state);
 enum th_status th_trace_tracer_settings_parse(th_env *env, const char *text, th_term *state);
 
@@ -56,11 +57,12 @@ struct th_tracer_lock {
         away; /* threads that have left the lock for such a time; relaxed, a number in itself */
 };
 
-/* Locks; notes that the calling thread has locked `mutex` itself; unlocks at the end. */
+/* Lock; note that the calling thread has locked `mutex` itself; unlock at the end. */
 void th_trace_tracer_lock_take(struct th_tracer_lock *lock);
 void th_trace_tracer_lock_taken(struct th_tracer_lock *lock);
 void th_trace_tracer_lock_drop(struct th_tracer_lock *lock);
 
+/* Leave LOCK for a time in which library code may run, and take it again. LOCK may be NULL. */
 void th_trace_tracer_lock_leave(struct th_tracer_lock *lock);
 void th_trace_tracer_lock_return(struct th_tracer_lock *lock);
 
@@ -77,8 +79,8 @@ enum th_status th_trace_tracer_load(const struct th_search *search, const char *
 enum th_status th_trace_tracer_replace(struct th_session *session, const struct th_search *search,
                                        const char *text, struct th_tracer_lock *lock);
 
-/* Loads the tracer of TEXT without warnings, so that a later load calls no code of it; does not
- * evaluate its state. Returns TH_OK with *LIBRARY NULL if TEXT has no name, which
+/* Loads the tracer of TEXT in advance, without warnings: a later load then calls no code of the
+ * library. Does not evaluate the state. Returns TH_OK with *LIBRARY NULL if TEXT has no name, which
  * th_trace_named_tracer_parse() reports. */
 enum th_status th_trace_tracer_preload(const struct th_search *search, const char *text,
                                        struct th_library **library);

@@ -1,3 +1,4 @@
+/* Applies patterns to the sites of functions, and explains why a function has no breakpoint. */
 #include "event.h"
 #include "pattern.h"
 #include "pattern_internal.h"

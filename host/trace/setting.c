@@ -1,3 +1,4 @@
+/* Checks the settings in a state against those that the tracer declares. */
 #include "named_tracer.h"
 #include "trace_internal.h"
 

@@ -1,3 +1,4 @@
+/* Charges the time and memory of timed calls to accounts. */
 #include "timing.h"
 
 #include "event.h"

@@ -1,3 +1,4 @@
+/* Gives each thread its struct th_trace_thread, and sums the counters of all threads. */
 #include "trace_thread.h"
 
 #include "host/base/memory.h"

@@ -2,11 +2,11 @@
  * Per-thread data for events in a shared tracing: the environment of callbacks, an arena for the
  * terms of the current event, and counters.
  *
- * Counters are per thread and session, so that threads share no cache line, and summed on demand.
- * They are relaxed: a reader that must include certain events has waited for them by other means
- * (for a session by a grace period); else the sum is that of some moment. They are not the tallies
- * of breakpoint/, which only the owner of the code modification permission may create: sessions are
- * created in callbacks, too.
+ * Each thread has its own counters for each session, so that threads share no cache line; a reader
+ * sums them. Counters are relaxed: a reader that must include certain events has waited for these
+ * events by other means (for a session by a grace period); else the sum is that of some moment. The
+ * tallies of breakpoint/ would not do, as only the owner of the code modification permission may
+ * create them: sessions are created in callbacks, too.
  *
  * A thread that ends leaves its struct, with its counters, to a later thread.
  */
@@ -22,8 +22,9 @@
  * tracer. */
 struct th_thread_counts {
     /* Weak id of the session. The thread stores 0, clears the words, then stores the id (release).
-     * A reader loads the id (acquire) and uses the words only if it is the session it wants.
-     * th_trace_thread_forget() stores 0: the thread may use the struct for another session then. */
+     * A reader loads the id (acquire) and uses the words only if the id is that of the wanted
+     * session. th_trace_thread_forget() stores 0: the thread may use the struct for another session
+     * then. */
     _Atomic th_session_id id;
     _Atomic uint64_t words[TH_COUNTED_ALL];
     struct th_thread_counts *next; /* list of meta tracers; written before other threads can find

@@ -1,3 +1,4 @@
+/* Creates and frees tracings, changes worlds, and queues work for the end of the current event. */
 #include "tracing.h"
 
 #include "pattern_internal.h"

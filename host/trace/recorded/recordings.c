@@ -1,3 +1,4 @@
+/* Keeps the list of recorded streams, and the zeros of their clocks. */
 #include "recordings.h"
 
 #include "recorded_internal.h"
