@@ -105,7 +105,8 @@ bool th_trace_callback_disarm(const th_env *env);
 
 /*
  * Failures that tracers report (th_tracer_failed()), for example an output file that cannot be
- * written. The program goes on, and ends with TH_FAILED. Thread: any.
+ * written. The program goes on, and ends with TH_FAILED.
+ * Thread: any.
  */
 
 /* Logs REASON as an error, after the name of TRACER, and counts it. */

@@ -267,8 +267,7 @@ TH_DELIVERY_INLINE void th_trace_delivery_accept(struct th_delivery *delivery,
     }
     if (!th_trace_sends(message))
         return;
-    if (source->subject || source->decode(delivery)) /* a subject: already decoded for the
-                                                        specification */
+    if (source->subject || source->decode(delivery)) /* a subject was decoded before */
         th_trace_delivery_send(delivery, source, message, flags);
 }
 

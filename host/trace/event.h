@@ -189,8 +189,8 @@ static inline void th_trace_event_begin(struct th_event *event, enum th_event_ki
 
 /*
  * Assigns the one or two elements (SECOND may be TH_NONE) between Term or Extra and the time to
- * match_spec_result and scheduler_id, for sources of events. Errors: TH_MALFORMED if the tag cannot
- * have them.
+ * match_spec_result and scheduler_id, for sources of events.
+ * Errors: TH_MALFORMED if the tag cannot have them.
  */
 enum th_status th_trace_event_take_optional(struct th_event *event, th_term first, th_term second,
                                             bool scheduler_id);

@@ -206,7 +206,8 @@ void th_trace_tracer_lock_return(struct th_tracer_lock *lock)
 }
 
 /* Opens PATH for the tracer NAME, and loads it in place of OLD. The file of OLD itself gets a new
- * instance, which is an upgrade, too. Owner: the caller is a user of the result. */
+ * instance, which is an upgrade, too.
+ * Owner: the caller is a user of the result. */
 static enum th_status load_other(struct th_library *old, const char *path, const char *name,
                                  struct th_library **library)
 {

@@ -32,13 +32,14 @@ enum th_status th_trace_named_tracer_parse(const char *text, struct th_named_tra
 void th_trace_named_tracer_free(struct th_named_tracer *tracer);
 
 /* Read a state alone, made in ENV: the first function reads an Erlang term, the second one
- * key=value,..., with values that are integers, true or false, else binaries. Errors: TH_USAGE with
- * the cause. */
+ * key=value,..., with values that are integers, true or false, else binaries.
+ * Errors: TH_USAGE with the cause. */
 enum th_status th_trace_tracer_state_parse(th_env *env, const char *text, th_term *state);
 enum th_status th_trace_tracer_settings_parse(th_env *env, const char *text, th_term *state);
 
 /* Reads a state that is no plain term, made in ENV; NULL: all states are plain terms. Installed,
- * before any state is read, by the room that has expressions. Errors: TH_USAGE with the cause. */
+ * before any state is read, by the room that has expressions.
+ * Errors: TH_USAGE with the cause. */
 extern enum th_status (*th_tracer_state_evaluate)(th_env *env, const char *text, th_term *state);
 
 /*
@@ -96,8 +97,8 @@ enum th_status th_trace_tracer_renew(struct th_session *session, struct th_trace
  * give.
  */
 
-/* Describes the values of SETTING: "a number", "table, json or csv". Owner: the caller frees the
- * text with th_free(). */
+/* Describes the values of SETTING: "a number", "table, json or csv".
+ * Owner: the caller frees the text with th_free(). */
 char *th_trace_setting_values(const struct th_tracer_setting *setting);
 
 /* Appends the words that SETTING accepts. */

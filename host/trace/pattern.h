@@ -225,7 +225,8 @@ bool th_trace_pattern_meta_tracer(const struct th_session *session, const struct
 
 /* Fills INFO with the settings and counts of the session for a function, at all its sites; false:
  * none. If several functions have the name, INFO is about the first one with settings: live ones,
- * the youngest first, then the recorded one. Owner: the caller frees INFO's content. */
+ * the youngest first, then the recorded one.
+ * Owner: the caller frees INFO's content. */
 bool th_trace_session_function_info(const struct th_session *session, const struct th_mfa *function,
                                     struct th_bp_info *info);
 
@@ -258,13 +259,15 @@ struct th_function_info {
 };
 
 /* Calls VISIT once for each name of a function of this host, with the youngest function, and for
- * each recorded function that was seen or named so far. Thread: any, if the tracing is shared. */
+ * each recorded function that was seen or named so far.
+ * Thread: any, if the tracing is shared. */
 void th_trace_functions(const struct th_tracing *tracing,
                         void (*visit)(void *context, const struct th_function_info *function),
                         void *context);
 
 /* True if any process called a function that matches PATTERN in the streams that were played so
- * far. Thread: any, if the tracing is shared. */
+ * far.
+ * Thread: any, if the tracing is shared. */
 bool th_trace_called(const struct th_tracing *tracing, const struct th_pattern *pattern);
 
 /* Calls at breakpoints about which something is unknown. */
@@ -294,7 +297,8 @@ void th_trace_use_recorded_callers(struct th_tracing *tracing);
  * valid until SHOW returns. */
 void th_trace_use_display(struct th_tracing *tracing, void (*show)(th_term term));
 
-/* Sets how the stacks of processes are followed (execution.h). Order: before the first event. */
+/* Sets how the stacks of processes are followed (execution.h).
+ * Order: before the first event. */
 void th_trace_use_execution(struct th_tracing *tracing, const struct th_execution_options *options);
 
 /* Returns the counts of all stacks; all 0 if there are no patterns. */

@@ -144,9 +144,9 @@ struct th_meta_past {
     struct th_session_counts counts;
 };
 
-/* Creates a meta tracer, and asks enabled(trace_status, State, undefined). Owner: the caller gets
- * the first reference. Errors: as th_trace_session_create(); TH_FAILED also if OWNER ended
- * meanwhile. */
+/* Creates a meta tracer, and asks enabled(trace_status, State, undefined).
+ * Owner: the caller gets the first reference.
+ * Errors: as th_trace_session_create(); TH_FAILED also if OWNER ended meanwhile. */
 enum th_status th_trace_meta_tracer_create(struct th_session *owner,
                                            const struct th_session_setup *setup,
                                            struct th_meta_tracer **result);
@@ -180,7 +180,8 @@ void th_trace_meta_tracers_share(struct th_tracing *tracing);
  * callbacks. */
 void th_trace_meta_tracers_reap(struct th_tracing *tracing);
 
-/* Waits for the end of all meta tracers. Order: all sessions are gone. */
+/* Waits for the end of all meta tracers.
+ * Order: all sessions are gone. */
 void th_trace_meta_tracers_settle(struct th_tracing *tracing);
 
 #endif

@@ -235,7 +235,8 @@ struct th_session_counts th_trace_session_counts(const struct th_session *sessio
 size_t th_trace_sessions(const struct th_tracing *tracing);
 struct th_session *th_trace_session(const struct th_tracing *tracing, size_t i);
 
-/* The flags of the recorded events so far, wanted or not. Thread: the replaying one. */
+/* The flags of the recorded events so far, wanted or not.
+ * Thread: the replaying one. */
 uint32_t th_trace_seen(const struct th_tracing *tracing);
 
 /* Number of open calls that were forgotten, as a process had too many of them: struct

@@ -51,7 +51,8 @@ char *th_trace_setting_values(const struct th_tracer_setting *setting)
 }
 
 /* Returns VALUE as text, as a tracer takes it: an atom, I/O data, an integer. NULL: none of these,
- * or no text. Owner: the caller frees the text with th_free(). */
+ * or no text.
+ * Owner: the caller frees the text with th_free(). */
 static char *setting_text_of(th_term value)
 {
     struct th_buffer digits = {0};

@@ -1,3 +1,4 @@
+/* Tables of trace tags and flags; reads lists of flags. */
 #include "tags.h"
 
 #include "host/base/buffer.h"

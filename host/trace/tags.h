@@ -118,8 +118,8 @@ static inline uint32_t th_trace_tag_flag(enum th_tracer_tag tag, enum th_tracer_
 
 /*
  * Reads a list of flags: names separated by commas. "all" means OTP's `all` without silent, which
- * would hide all calls, and without the set_on flags. Errors: TH_USAGE with the names of all flags,
- * or the nearest one.
+ * would hide all calls, and without the set_on flags.
+ * Errors: TH_USAGE with the names of all flags, or the nearest one.
  */
 enum th_status th_trace_flags_parse(const char *list, uint32_t *flags);
 

@@ -39,13 +39,14 @@ enum th_tracees {
     TH_PORTS_NEW
 };
 
-/* Gives FLAGS (ON) or takes them away. Errors: TH_USAGE if FLAGS has cpu_timestamp but WHICH is not
- * TH_PROCESSES_ALL or TH_PORTS_ALL, as this flag is for all or none. */
+/* Gives FLAGS (ON) or takes them away.
+ * Errors: TH_USAGE if FLAGS has cpu_timestamp but WHICH is not TH_PROCESSES_ALL or TH_PORTS_ALL, as
+ * this flag is for all or none. */
 enum th_status th_trace_session_trace(struct th_session *session, enum th_tracees which, bool on,
                                       uint32_t flags);
 
-/* As th_trace_session_trace(), for one process or port. Errors: TH_USAGE also if ID is not in this
- * world or has ended. */
+/* As th_trace_session_trace(), for one process or port.
+ * Errors: TH_USAGE also if ID is not in this world or has ended. */
 enum th_status th_trace_session_trace_one(struct th_session *session, th_term id, bool on,
                                           uint32_t flags);
 
@@ -53,8 +54,8 @@ enum th_status th_trace_session_trace_one(struct th_session *session, th_term id
  * port that registers it. */
 enum th_status th_trace_session_expect(struct th_session *session, th_term who, uint32_t flags);
 
-/* Calls UNMET for each tracee that SESSION expects and that no world had so far. Thread: the
- * replaying one. */
+/* Calls UNMET for each tracee that SESSION expects and that no world had so far.
+ * Thread: the replaying one. */
 void th_trace_session_each_unmet(const struct th_session *session,
                                  void (*unmet)(void *context, th_term who), void *context);
 

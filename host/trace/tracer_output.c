@@ -22,7 +22,8 @@
 /* --- Equal files ------------------------------------------------------------------------------ */
 
 /* Returns the path of the file that NAME would create, with its folder behind all links. NULL:
- * there is no such folder. Owner: the caller frees the path with th_free(). */
+ * there is no such folder.
+ * Owner: the caller frees the path with th_free(). */
 static char *tracer_output_place_of(const char *name)
 {
     char *target = th_output_target(name), *folder, *place = NULL, real[PATH_MAX];

@@ -274,7 +274,8 @@ static inline enum th_kind th_trace_kind_of(th_term id)
 /* Returns the counts of SESSION alone, without tracing->unwanted. */
 struct th_session_counts th_trace_session_counted(const struct th_session *session);
 
-/* Adds 1 to the count WHAT, a TH_COUNTED(field). Thread: any. */
+/* Adds 1 to the count WHAT, a TH_COUNTED(field).
+ * Thread: any. */
 void th_trace_thread_count(struct th_session *session, size_t what);
 static inline void th_trace_session_count(struct th_session *session, size_t what)
 {
@@ -341,7 +342,8 @@ struct th_recorded_tracee *th_trace_tracee_find(th_term id);
 /* Frees the struct of PROCESS, which has ended, itself or with its world. */
 void th_trace_tracee_drop(struct th_recorded_process *process);
 
-/* Returns the tracee flags of ID. Thread: for a recorded tracee, the replaying one. */
+/* Returns the tracee flags of ID.
+ * Thread: for a recorded tracee, the replaying one. */
 const struct th_tracee_flags *th_trace_tracee_flags(const struct th_tracing *tracing, th_term id);
 
 /* Return the tracee flags of all tracees that have none of their own, and those of TRACED. In an
@@ -390,8 +392,8 @@ bool th_trace_session_upgrades(const struct th_library *library, const struct th
 
 /* --- Attachments --- */
 
-/* Creates an attachment with a copy of STATE. Owner: takes over the caller's reference to SETUP's
- * library. */
+/* Creates an attachment with a copy of STATE.
+ * Owner: takes over the caller's reference to SETUP's library. */
 struct th_attachment *th_trace_attachment_create(struct th_session *session,
                                                  const struct th_session_setup *setup,
                                                  th_term state);
@@ -465,7 +467,8 @@ void th_trace_inheritance_apply(struct th_tracing *tracing, struct th_event *eve
  * with a link. In a reader section and under the lock. */
 void th_trace_inheritance_begin(struct th_tracee *child, struct th_tracee *parent, bool linked);
 
-/* Computes tracing->relevant anew. Order: after each change of flags, under the lock. */
+/* Computes tracing->relevant anew.
+ * Order: after each change of flags, under the lock. */
 void th_trace_inheritance_update(struct th_tracing *tracing);
 
 /* --- The files that tracers write: tracer_output.c -------------------------------------------- */

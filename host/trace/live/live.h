@@ -51,12 +51,10 @@ struct th_live_tracee {
     const struct th_match_operations *asked;
     /* Returns the number of words allocated since the start, for call_memory; NULL: always 0. */
     uint64_t (*words)(struct th_live_tracee *process);
-    unsigned scheduler; /* number of the scheduler that runs it, for the flag scheduler_id; 0:
-                           unknown */
+    unsigned scheduler; /* number for the flag scheduler_id; 0: unknown */
 
     struct th_tracee traced;   /* sessions and flags */
-    struct th_timing timing;   /* of call_time and call_memory; used, as the rest, by its thread
-                                  alone */
+    struct th_timing timing;   /* of call_time, call_memory; for its thread alone, as the rest */
     uint64_t returning_to;     /* sessions that get the next return_to, by index, ... */
     uint64_t returning_before; /* ... if their number of creation is lower */
 };
@@ -71,8 +69,9 @@ struct th_live_tracee {
 void th_live_process_begin(struct th_live_tracee *process, struct th_tracing *tracing,
                            struct th_live_tracee *parent, bool linked);
 
-/* Takes PROCESS, which has ended but whose thread still runs, away from all sessions. Thread:
- * another one. Order: before th_live_process_end(). */
+/* Takes PROCESS, which has ended but whose thread still runs, away from all sessions.
+ * Thread: another one.
+ * Order: before th_live_process_end(). */
 void th_live_process_leave(struct th_live_tracee *process);
 
 /* Removes PROCESS. The caller then calls th_trace_ended() if PROCESS may be a tracer's state.
@@ -114,8 +113,8 @@ void th_live_event_init_seq(struct th_live_event *event, struct th_live_tracee *
  * that the caller need not raise them. */
 bool th_live_is_wanted(const struct th_live_tracee *process, enum th_tracer_tag tag);
 
-/* Takes the event to the sessions, as th_trace(). Errors: TH_END if there is no session;
- * TH_MALFORMED if the process cannot have such an event. */
+/* Takes the event to the sessions, as th_trace().
+ * Errors: TH_END if there is no session; TH_MALFORMED if the process cannot have such an event. */
 enum th_status th_live_trace(struct th_live_event *event);
 
 /* --- Functions -------------------------------------------------------------------------------- */
@@ -187,8 +186,8 @@ struct th_call_event {
     struct th_site *site;     /* the site of the function that the call has met */
     const th_term *arguments; /* as many as its arity */
     bool external;            /* only such calls meet global breakpoints */
-    /* The caller, to which the call returns; NULL: tracers that want the caller get it from
-     * process->operations `asked`. */
+    /* The caller, to which the call returns; NULL: process->asked answers queries for the
+     * caller. */
     const struct th_caller *caller;
 };
 
@@ -263,10 +262,10 @@ void th_live_raise(struct th_live_tracee *process, const struct th_traceable_fun
 /* Drops the requests of a call that has no end, as its process exits. */
 void th_live_drop(struct th_live_tracee *process, struct th_live_requests *requests);
 
-/* True if a session wants a return_to. Order: th_live_return_to() follows when the frame's calls
- * have ended; after an exception when it is caught, before the return of the catcher. TO is the
- * function that executes then: `undefined` if the process ends; for an unknown function no callback
- * runs. */
+/* Return whether a session wants a return_to, and report the return to TO, the function that
+ * executes then: `undefined` if the process ends; for an unknown function no callback runs.
+ * Order: th_live_return_to() follows when the frame's calls have ended; after an exception when it
+ * is caught, before the return of the catcher. */
 static inline bool th_live_is_returning(const struct th_live_tracee *process)
 {
     return process->returning_to != 0;

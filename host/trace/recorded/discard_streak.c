@@ -1,4 +1,4 @@
-
+/* Decides which sessions see the ends of recorded calls: see struct th_discard_streak. */
 #include "recorded_internal.h"
 
 bool th_recorded_streak_holds(struct th_discard_streak *streak, uint64_t offered,

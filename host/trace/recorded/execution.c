@@ -1,3 +1,4 @@
+/* Enters calls on the stacks of recorded processes, and finds their callers: see execution.h. */
 #include "execution.h"
 
 #include "execution_internal.h"

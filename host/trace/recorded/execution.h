@@ -197,8 +197,8 @@ size_t th_recorded_callers(const struct th_recorded_stack *stack, struct th_call
                            size_t most);
 
 /* Requests a report of the end of the last entered call: WORD (not 0) is passed to `ended`; the
- * return_to is for SESSIONS. May be called several times. Order: before the next event of the
- * process. */
+ * return_to is for SESSIONS. May be called several times.
+ * Order: before the next event of the process. */
 void th_recorded_want(struct th_execution *execution, struct th_recorded_stack *stack,
                       uint64_t word, uint64_t sessions);
 

@@ -95,7 +95,8 @@ static inline th_frame_function th_recorded_frames_recorded_caller(const struct 
                             : TH_FRAME_UNKNOWN;
 }
 
-/* Gives the topmost call WORD. Order: after a push of the call with word 0. */
+/* Gives the topmost call WORD.
+ * Order: after a push of the call with word 0. */
 void th_recorded_frames_want_call(struct th_frames *frames, struct th_frames_bounds *bounds,
                                   uint64_t word);
 

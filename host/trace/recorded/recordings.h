@@ -29,10 +29,12 @@ struct th_recording {
     char name[];                  /* as the stream was named */
 };
 
-/* Adds a stream. Owner: valid until th_recorded_streams_forget(). */
+/* Adds a stream.
+ * Owner: valid until th_recorded_streams_forget(). */
 struct th_recording *th_recorded_streams_begin(const char *name);
 
-/* Adds MORE to COUNT. Thread: the player. */
+/* Adds MORE to COUNT.
+ * Thread: the player. */
 static inline void th_recorded_streams_count(_Atomic uint64_t *count, uint64_t more)
 {
     atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + more,
@@ -64,7 +66,8 @@ th_term th_recorded_streams_list(th_env *env);
 /*
  * Returns the zero of the clock of TIME, which is not TH_TIME_NONE: the first time of that clock
  * that this function was given. The player passes the first time of each clock in each stream, so
- * that all streams have one zero for each clock. Thread: the replaying one.
+ * that all streams have one zero for each clock.
+ * Thread: the replaying one.
  */
 int64_t th_recorded_streams_zero(const struct th_event_time *time);
 
