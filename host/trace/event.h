@@ -83,8 +83,8 @@ struct th_event_source {
     enum th_status (*decode)(struct th_event *event, th_env *env);
     /* Fills time. */
     enum th_status (*time)(struct th_event *event);
-    /* Returns module and function (atoms) and arity of a call, return or exception. Errors:
-     * TH_MALFORMED if the event has no function. */
+    /* Returns module and function (atoms) and arity of a call, return or exception.
+     * Errors: TH_MALFORMED if the event has no function. */
     enum th_status (*function)(struct th_event *event, struct th_mfa *function);
     /* Returns the process of a seq_trace event that sent, received or printed, as `enabled` gets
      * it; TH_NONE if the event does not name one. */

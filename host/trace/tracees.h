@@ -17,7 +17,7 @@
  * ports.
  *
  * Thread: a recorded tracee can be named by the replaying thread only, to which the world belongs;
- * other threads get TH_USAGE, or no flags. Expected tracees are looked for in recordings only.
+ * other threads get TH_USAGE, or no flags. Expected tracees turn up in recordings.
  * Source: OTP's trace:process/4, trace:port/4.
  */
 #ifndef TH_TRACEES_H
