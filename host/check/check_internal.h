@@ -1,8 +1,8 @@
 /*
- * What the files of the checker share. Inner header of check/.
+ * Interfaces between the files of the checker. Inner header of check/.
  *
- * Each file has one lock of its own, the innermost: nothing is called under it that could take
- * another, and no heap grows or is freed under it.
+ * Each file with shared data has one lock, an innermost one: no function that may take another lock
+ * is called under it, and no term heap grows or is freed under it.
  */
 #ifndef TH_CHECK_INTERNAL_H
 #define TH_CHECK_INTERNAL_H
@@ -11,92 +11,100 @@
 
 #include "host/term/env.h"
 
-/* --- Who does it (check_call.c) -------------------------------------------------------------- */
+/* --- Origins (check_call.c) ------------------------------------------------------------------- */
 
-/* The code of a library that did something, as text. Shared; never changed. */
+/* The origin of an action: the running code of a library, as text. Shared; never changed. */
 struct th_origin {
     _Atomic size_t holders;
-    uint64_t order; /* later ones have a higher one */
+    uint64_t order; /* higher for later ones */
     char *where;    /* "sins:open/1", "load of sins.so", "a thread of the library" */
     char *text;     /* `sins:open("x")`; or the same as WHERE */
-    char *loads;    /* the path of a library that is being loaded or upgraded, or NULL */
+    char *loads;    /* path of a library that is being loaded or upgraded; NULL: none */
 };
 
-/* The origin of what the thread does now; of a call that begins, a tracer's callback if it has no
- * callee; one more share of ORIGIN; one less (NULL: nothing). */
+/* th_check_origin_now(): returns the origin of the thread's current action.
+ * th_check_origin_of_call(): returns the origin of CALL, which begins; a tracer's callback if it
+ * has no callee. th_check_origin_keep(): adds a reference and returns ORIGIN.
+ * th_check_origin_release(): drops a reference of ORIGIN; NULL: does nothing. */
 struct th_origin *th_check_origin_now(void);
 struct th_origin *th_check_origin_of_call(const struct th_check_call *call);
 struct th_origin *th_check_origin_keep(struct th_origin *origin);
 void th_check_origin_release(struct th_origin *origin);
 
-/* A call that goes on. */
+/* A call that has not returned. */
 struct th_check_frame {
     struct th_check_frame *outer;
     const struct th_check_call *call;
-    const struct th_library_frame *running; /* what th_self.library_frame was when it began */
-    struct th_origin *origin;               /* made first: arguments may be changed */
+    const struct th_library_frame *running; /* th_self.library_frame when the call began */
+    struct th_origin *origin;               /* made at the start, as arguments may be changed */
     uint64_t number;                        /* of the call; never 0 */
-    struct th_check_bytes *bytes;           /* of its arguments; see check_call.c */
+    struct th_check_bytes *bytes;           /* bytes of its arguments; see check_call.c */
     size_t byte_count, byte_capacity;
 };
 
 /* --- Findings (check_call.c) ----------------------------------------------------------------- */
 
-/* Tells and counts that ORIGIN did what FORMAT says. KIND, any text that stays, tells findings
- * apart of which only the first few are told. */
+/* Counts the finding that ORIGIN did FORMAT, and prints it if it is among the first few of its KIND
+ * in the same function. KIND is a text that stays valid, compared by address. */
 void th_check_found(const struct th_origin *origin, const char *kind, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 
-/* The same of what the thread does now. */
+/* Does the same for the current action of the thread. */
 void th_check_found_now(const char *kind, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));
 
-/* Tells and counts a leak: of several calls, perhaps. */
+/* Prints and counts a leak, which may stand for several calls. */
 void th_check_report_leak(const char *message) __attribute__((cold));
 
-/* Says how often what was not told happened; how many findings there were; forgets them. */
+/* Prints how many findings were only counted, forgets all findings, and returns their number. */
 uint64_t th_check_findings_end(void);
 
-/* --- What is owned (check_owned.c) ----------------------------------------------------------- */
+/* --- Owned objects (check_owned.c) ------------------------------------------------------------ */
 
-/* Who got THING, a share for the caller; NULL: nobody owns it. */
+/* Returns the origin that got THING; NULL: no library owns THING.
+ * Owner: the caller gets a reference. */
 struct th_origin *th_check_owner(enum th_check_kind kind, const void *thing);
 
-/* The holders of LOCK become MORE more; false if it is none. *BEFORE is how many there were. NAME
- * gets its name, if that is not NULL: th_free() it. */
+/* Adds MORE to the holders of LOCK. Returns false if LOCK is no lock. *BEFORE becomes the former
+ * number of holders; *NAME, if NAME is not NULL, the lock's name or NULL, to be freed with
+ * th_free(). */
 bool th_check_hold(const void *lock, int more, int *before, char **name);
 
 void th_check_owned_end(void);
 
-/* --- Memory of terms, and what was freed (check_heap.c) -------------------------------------- */
+/* --- Memory of terms, and freed memory (check_heap.c) ----------------------------------------- */
 
 void th_check_heaps_start(void);
 void th_check_heaps_end(void);
 
-/* Whose heap ADDRESS lies in, as text: "of an earlier call, sins:keep(1)". NULL: in nobody's. The
- * caller frees it. */
+/* Returns a text about the heap that ADDRESS lies in: "the environment of an earlier call,
+ * sins:keep(1)"; NULL: in none.
+ * Owner: the caller frees the text. */
 char *th_check_heap_of(const void *address);
 
-/* A function that had ENV has returned; it was called by ORIGIN, which this takes over. */
+/* Records that a function called by ORIGIN with ENV has returned.
+ * Owner: takes over the reference to ORIGIN. */
 void th_check_ended(const th_env *env, struct th_origin *origin);
 
 /* --- Terms (check_term.c) -------------------------------------------------------------------- */
 
-/* Checks all of TERM, which is to be one of ENV (NULL: to have no parts). True: it is one. Else a
- * finding of the thread's: "DOES ...", or with a FUNCTION (not NULL) "DOES FUNCTION() ...". */
+/* Checks all of TERM, which must be a term of ENV (NULL: an immediate). Returns true if TERM is
+ * valid. Otherwise reports a finding of the thread, "DOES ...", or if FUNCTION is not NULL "DOES
+ * FUNCTION() ...". */
 bool th_check_valid(const th_env *env, th_term term, const char *does, const char *function);
 
-/* Calls SEEN with the bytes of each binary in TERM, a valid term of ENV; up to a bound. */
+/* Calls SEEN with the bytes of each binary in TERM, a valid term of ENV, until a bound is reached.
+ */
 void th_check_each_binary(const th_env *env, th_term term,
                           void (*seen)(void *context, const unsigned char *bytes, size_t size),
                           void *context);
 
 /* --- Locks (check_owned.c) ------------------------------------------------------------------- */
 
-/* Tells of the locks that FRAME's call took and still has. */
+/* Reports the locks that FRAME's call took and still holds. */
 void th_check_locks_left(const struct th_check_frame *frame);
 
-/* The thread has LOCK no more: it was destroyed. */
+/* Forgets that the thread holds LOCK, which was destroyed. */
 void th_check_lock_gone(const void *lock);
 
 #endif

@@ -3,18 +3,18 @@
  * program.
  *
  * SIGSEGV, SIGBUS, SIGFPE, SIGILL, an abort or an exit inside a library's code (callbacks, load(),
- * destructors, functions that were called, ...) ends the program with TH_CRASHED, after a report on
- * stderr: the tracer or library, the function; then record number and byte, the event as text, or
- * what th_library_call.tell has to say; then the frames of the stack, as addresses in files. What
- * stdio buffers hold is flushed before. Outside of a library's code these signals do what they
- * always do. This holds for the thread that installs the guard and for those that
- * th_crash_thread_begin() was called in; elsewhere, a stack that is used up is not told. Children
- * that a library forks are none of its business, but for th_crash_end_child(); what stdio buffers
- * hold is flushed before a fork(), so that no child writes it again.
+ * destructors, functions of processes, ...) ends the program with TH_CRASHED, after a report on
+ * stderr: the tracer or library and the function; the session, record number and byte; the event as
+ * text, or the output of `tell` of struct th_library_frame; the frames of the stack, as addresses
+ * in files. The buffers of stdio are flushed before the end. Outside of a library's code these
+ * signals have their usual effect. This holds for the thread that installs the guard and for
+ * threads that called th_crash_thread_begin(); in other threads a stack overflow is not reported.
+ * Children forked by a library are not guarded, except by th_crash_end_child(); the buffers of
+ * stdio are flushed before a fork(), so that no child writes them again.
  *
- * The report is made in the signal handler, on a stack of its own, in a process whose heap may be
- * damaged; it uses more than async-signal-safe functions allow. So it goes from what is sure to
- * what is useful, and an alarm ends it wherever it stands.
+ * The signal handler makes the report, on a stack of its own, in a process whose heap may be
+ * damaged; the report uses more than async-signal-safe functions. So the most reliable parts come
+ * first, and an alarm ends a report that takes too long.
  */
 #ifndef TH_CRASH_H
 #define TH_CRASH_H
@@ -23,54 +23,62 @@
 
 #include <stdint.h>
 
-/* Installs the handlers, for all threads; the calling one is the one whose other calls
- * th_crash_set_timeout() looks at, too. Once, before libraries are loaded. */
+/* Installs the handlers for all threads. th_crash_set_timeout() watches also the other library
+ * calls of the calling thread.
+ * Order: once, before libraries are loaded. */
 void th_crash_install(void);
 
-/* The libraries are gone, and the program goes on: brings back the handlers that were there before,
- * unless others have taken the place of ours. By the thread that installed it, without a timeout;
- * then it may be installed again. */
+/* Restores the former handlers, except those that other code has replaced. The guard may be
+ * installed again.
+ * Thread: the thread that installed the guard.
+ * Order: after the libraries are gone; not with a timeout. */
 void th_crash_remove(void);
 
-/* The calling thread is to run code of libraries: gives it a stack for the handlers. Before it
- * ends, th_crash_thread_end() takes it back. Not needed in the thread of th_crash_install(). */
+/* Gives the calling thread, which will run code of libraries, a stack for the handlers;
+ * th_crash_thread_end() frees it before the thread ends. Not needed in the thread of
+ * th_crash_install(). */
 void th_crash_thread_begin(void);
 void th_crash_thread_end(void);
 
-/* What a report calls whoever crashed: "tracer", unless this says otherwise. KIND must stay. Before
- * there are other threads. */
+/* Sets the word for a library in reports: "tracer" by default.
+ * Owner: KIND must stay valid.
+ * Order: before there are other threads. */
 void th_crash_set_kind(const char *kind);
 
-/* The program may end at any time, unless it is in a library: a thread of one is not told from its
- * own. Until th_crash_remove(). */
+/* Allows the program to end at any time outside of libraries: the guard cannot distinguish threads
+ * of a library from the program's own. Until th_crash_remove(). */
 void th_crash_allow_exit(void);
 
 /*
- * Ends the process, with a line on stderr, if it is a child that a library has forked: it came back
- * to the host, but has no other threads, and shares what is read and written with its parent.
- * Nothing is flushed. After th_crash_install(). By who has called a library.
+ * Ends the process, with a line on stderr and without flushing, if it is a child that a library
+ * forked: a child has returned to the host without other threads, and shares the parent's input and
+ * output. Called after calls of library code.
+ * Order: after th_crash_install().
  */
 void th_crash_end_child(void);
 
-/* The libraries are gone: the program may end now. */
+/* Allows the program to end: the libraries are gone. */
 void th_crash_end(void);
 
 /*
- * A callback that takes longer than NANOSECONDS is reported as a crash is, in any thread that
- * th_crash_thread_begin() was called in; so is load() and the like in the thread of
- * th_crash_install(). Functions that processes call are not meant. Unless it ENDS the program, it
- * is named on stderr, once, and goes on; not while it writes, as who reads may make it wait. A
- * signal has it do so, which ends a system call early that does not begin again by itself. Starts a
- * thread, which looks eight times in that span. Once, after th_crash_install().
+ * Reports a callback that takes longer than NANOSECONDS as a crash, in any thread that called
+ * th_crash_thread_begin(); in the thread of th_crash_install() also load() and other library calls.
+ * Functions of processes have no limit. If ENDS is false, the function is named once on stderr and
+ * continues; time in which it writes does not count, as the reader may be slow. The thread gets a
+ * signal, which interrupts a system call that is not restarted automatically. Starts the watchdog
+ * thread, which looks eight times in that span.
+ * Order: once, after th_crash_install().
  */
 enum th_status th_crash_set_timeout(int64_t nanoseconds, bool ends);
 
-/* Calls FUNCTION before the first report, in a signal handler or as the program exits; and before a
- * crash that is not reported. It makes stderr what the user reads, and may use async-signal-safe
- * functions alone. NULL: nothing. Any thread. */
+/* Makes reports call FUNCTION first: in a signal handler, or as the program exits, and before a
+ * crash that is not reported. FUNCTION makes stderr visible to the user and may use
+ * async-signal-safe functions only. NULL: none.
+ * Thread: any. */
 void th_crash_set_restore(void (*function)(void));
 
-/* *NAME names the file whose records the report counts; it may change at any time. NULL: none. */
+/* Sets the name of the file whose records a report counts: *NAME, which may change at any time;
+ * NULL: none. */
 void th_crash_set_stream(const char *const *name);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What the files of process/ share: slots, the host's own processes, lives, names, monitors. Inner
- * header of process/.
+ * Interfaces between the files of process/: slots of the host's own processes, life bits of
+ * recorded ones, names, monitors. Inner header of process/.
  */
 #ifndef TH_PROCESS_INTERNAL_H
 #define TH_PROCESS_INTERNAL_H
@@ -12,13 +12,13 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* --- Slots, where the host's own processes and ports live (host_process.c) ------------------- */
+/* --- Slots of the host's own processes and ports (host_process.c) ----------------------------- */
 
 /*
- * Slots are made in pages that never move and are never freed; who has stopped leaves its slot to a
- * later one, whose identifier has the next serial. So any thread may look at the slot that an
- * identifier names, whatever became of it, without a lock: it is always a slot. A pid's number is
- * the slot's index + 1; a port's id has the index in its low bits and the serial above.
+ * Slots are allocated in pages that never move and are never freed. The slot of a stopped process
+ * is used again for a later one with the next serial. So any thread may read the slot of an
+ * identifier without a lock, whether the process lives or not. The number of a pid is the slot's
+ * index + 1; the id of a port has the index in its low bits and the serial above.
  */
 
 enum th_host_kind { TH_HOST_PROCESS, TH_HOST_PORT };
@@ -31,20 +31,20 @@ enum {
 
 struct th_mailbox {
     /* Held while the process receives, so that messages come one at a time and stopping waits for
-     * the last. Guards what follows, but for what says otherwise. Nothing of this room is locked
-     * while it is held; what `receive` locks is its own matter. */
+     * the last. Guards the following fields without another rule. This room takes no other lock
+     * under it; `receive` may take locks. */
     pthread_mutex_t lock;
-    /* The pid or port, TH_NONE while nobody is here. Written under `lock`. Release: what the slot
-     * holds for this identifier came before; acquire. */
+    /* The pid or port; TH_NONE while the slot is free. Written under `lock`. Release: the other
+     * fields for this identifier were written before; acquire. */
     _Atomic th_term id;
-    _Atomic uint32_t serial; /* of the latest identifier; relaxed: only ever grows, and with `id` */
-    /* Has a mailbox, does not receive. Relaxed: comes with `id`, and whoever acts on it asks for
-     * `id` again under the lock. */
+    _Atomic uint32_t serial; /* of the latest identifier; relaxed: only grows, together with `id` */
+    /* Has a mailbox, and no `receive`. Relaxed: written before `id`, and users check `id` again
+     * under the lock. */
     _Atomic bool has_mailbox;
     void (*receive)(void *context, th_term message);
     th_host_arrived *arrived;
     void *context;
-    struct th_message *first, **last; /* the mailbox; `last` is where the next message goes */
+    struct th_message *first, **last; /* the mailbox; `last`: link for the next message */
     uint64_t mail_count;              /* messages in it */
     const _Atomic uint64_t *kept;     /* see th_process_start_mailbox(); NULL: none */
     bool observed;                    /* see th_process_observe() */
@@ -52,11 +52,11 @@ struct th_mailbox {
     struct th_mailbox *next_free;     /* under the lock of the free slots */
 };
 
-/* Release: the page is clear; acquire. */
+/* Release: the page is zeroed; acquire. */
 extern struct th_mailbox *_Atomic th_process_host_pages[TH_HOST_MOST / TH_HOST_PAGE];
 
-/* Whether ID, a local pid or port, is of those that are the host's. (For a pid: the bits of its
- * word that the serial has from TH_HOST_SERIAL on.) */
+/* Returns whether ID, a local pid or port, is in the host's own range. For a pid: a bit of the
+ * serial from TH_HOST_SERIAL on is set. */
 static inline bool th_process_slot_may_have(th_term id)
 {
     const th_term serial_bits = th_local_pid(0, ~(uint32_t)(TH_HOST_SERIAL - 1)) ^ TH_TAG_PID;
@@ -64,7 +64,7 @@ static inline bool th_process_slot_may_have(th_term id)
     return th_is_local_port(id) ? th_local_port_id(id) >= TH_HOST_PORT_ID : id & serial_bits;
 }
 
-/* The slot that an identifier names that may be the host's; NULL: there is none. */
+/* Returns the slot of ID, which may be the host's; NULL: there is none. */
 static inline struct th_mailbox *th_process_slot_of(th_term id)
 {
     uint32_t index = th_is_local_port(id) ? th_local_port_id(id) & (TH_HOST_MOST - 1)
@@ -79,9 +79,9 @@ static inline struct th_mailbox *th_process_slot_of(th_term id)
 
 enum th_host_life { TH_HOST_NEVER, TH_HOST_STOPPED, TH_HOST_RUNNING };
 
-/* Whether ID is one of the host's. One that it has not given out yet counts as one that has
- * stopped: no recording has it. Never, for what is no local pid or port. Pids that live go straight
- * through. */
+/* Returns the state of ID among the host's own. An identifier that was not given out yet counts as
+ * stopped: no recording has it. TH_HOST_NEVER for terms that are no local pid or port. Fast for
+ * pids that live. */
 static inline enum th_host_life th_process_host_life(th_term id)
 {
     const struct th_mailbox *slot;
@@ -94,41 +94,41 @@ static inline enum th_host_life th_process_host_life(th_term id)
     return th_is_local_pid(id) || th_is_local_port(id) ? TH_HOST_STOPPED : TH_HOST_NEVER;
 }
 
-/* --- The host's own processes and ports (host_process.c). Any thread. ------------------------ */
+/* --- The host's own processes and ports (host_process.c) -------------------------------------- */
 
-/* Calls the `receive` of ID, which was a running process or port of the host. False if ID has
- * stopped, or has no `receive`. */
+/* Calls the `receive` of ID, which was a running process or port of the host. Returns false if ID
+ * has stopped or has no `receive`.
+ * Thread: any, as for the other functions of this section. */
 bool th_process_receive(th_term id, th_term message);
 
-/* Starts a port: as th_process_start(), but what is sent are commands. RECEIVE may be NULL: it
- * takes none. */
+/* Starts a port, as th_process_start() does for a process: it gets commands instead of messages. If
+ * RECEIVE is NULL, the port takes none. */
 struct th_mailbox *th_process_host_port_start(void (*receive)(void *context, th_term command),
                                               void *context);
 
-/* Whether ID is a port of the host that runs and takes commands. */
+/* Returns whether ID is a running port of the host that takes commands. */
 bool th_process_host_port_takes(th_term id);
 
 /*
- * ID is about to get a name, or to be watched, if it still lives then. False: it is one of the
- * host's that is dead. Who ends it need not look for a name, or for those who watch, unless this
- * came before; and most processes have neither. What is not the host's is left alone. Any thread,
- * with no lock held that is taken while a process receives.
+ * Marks ID as observed if it lives, before it gets a name or a monitor. Returns false if ID is a
+ * dead one of the host's own; ignores others. The end of an unobserved process, the common case,
+ * need not look for a name and monitors.
+ * Thread: any, with no lock held that a `receive` takes.
  */
 bool th_process_observe(th_term id);
 
-/* The first half of th_process_exit(): all but telling those who watch it. The identifier that
- * it had; REMAINS is what it leaves behind. */
+/* First half of th_process_exit(): does all but firing the monitors. Returns the former identifier;
+ * REMAINS gets the contents. */
 th_term th_process_die(struct th_mailbox *process, struct th_host_remains *remains);
 
-/* --- Who was ever seen, and who has ended (world.c) ------------------------------------------ */
+/* --- Life bits: identifiers seen, identifiers ended (world.c) --------------------------------- */
 
 /*
- * Two bits an identifier. One thread writes, the one that the world belongs to; any thread reads,
- * without a lock.
+ * Two bits for each identifier. The world's thread writes; any thread reads, without a lock.
  *
- * Identifiers are handed out in sequence, so the low bits of their number choose a bit in a page
- * and the rest finds the page: in an array for the first TH_LIFE_DIRECT pages of pids and of ports,
- * which are all that most recordings have; by a hash for others.
+ * Identifiers are assigned in sequence. So the low bits of their number select a bit in a page, and
+ * the other bits select the page: in an array for the first TH_LIFE_DIRECT pages of pids and of
+ * ports, which suffice for most recordings; by a hash for other pages.
  */
 
 enum th_life { TH_LIFE_SEEN, TH_LIFE_ENDED, TH_LIFE_FACTS };
@@ -136,24 +136,24 @@ enum th_life { TH_LIFE_SEEN, TH_LIFE_ENDED, TH_LIFE_FACTS };
 enum { TH_LIFE_PAGE_BITS = 256, TH_LIFE_DIRECT = 4096 };
 
 struct th_life_page {
-    uint64_t key;              /* of one found by hash */
-    struct th_life_page *next; /* in the list of all; used by who writes */
-    /* Relaxed: a bit stands for itself, nothing else is read because of it. */
+    uint64_t key;              /* of a page found by hash */
+    struct th_life_page *next; /* in the list of all; used by the writer */
+    /* Relaxed: each bit stands for itself, no other data depend on it. */
     _Atomic uint64_t bits[TH_LIFE_FACTS][TH_LIFE_PAGE_BITS / 64];
 };
 
-/* Of pids, and of ports. Release: the page is clear; acquire. */
+/* Of pids, and of ports. Release: the page is zeroed; acquire. */
 extern struct th_life_page *_Atomic th_process_life_direct[2][TH_LIFE_DIRECT];
 
-/* Where the bits of an identifier are. */
+/* Place of an identifier's bits. */
 struct th_life_place {
-    uint64_t page; /* for a direct one below TH_LIFE_DIRECT */
+    uint64_t page; /* direct if below TH_LIFE_DIRECT */
     uint32_t bit;
     bool port;
 };
 
-/* ID is a local pid or port. The number and serial of a pid, where no bits but the usual are in
- * use, lie side by side in its word; where others are, the place is beyond the direct ones. */
+/* Returns the place of ID, a local pid or port. Number and serial of a pid lie side by side in its
+ * word if only the usual bits are in use; with other bits the place is beyond the direct ones. */
 static inline struct th_life_place th_process_life_place(th_term id)
 {
     bool port = th_is_local_port(id);
@@ -162,10 +162,12 @@ static inline struct th_life_place th_process_life_place(th_term id)
     return (struct th_life_place){number / TH_LIFE_PAGE_BITS, number % TH_LIFE_PAGE_BITS, port};
 }
 
-/* The page of a place that is not direct; NULL: there is none. Any thread. */
+/* Returns the page of PLACE, which is not direct; NULL: none.
+ * Thread: any. */
 const struct th_life_page *th_process_life_find(struct th_life_place place);
 
-/* Whether ID, a local pid or port, is known to have ended. Any thread. */
+/* Returns whether ID, a local pid or port, is known to have ended.
+ * Thread: any. */
 static inline bool th_process_life_ended(th_term id)
 {
     struct th_life_place place = th_process_life_place(id);
@@ -184,38 +186,40 @@ static inline bool th_process_life_ended(th_term id)
 
 /* --- Tables of names (process_names.c) ------------------------------------------------------- */
 
-/* From atoms to pids and ports. One thread at a time writes a table; any may read it, without a
- * lock. */
+/* Tables from atoms to pids and ports. One thread at a time writes a table; any thread reads,
+ * without a lock. */
 
 struct th_name_places;
 
 /* {0} is an empty table. */
 struct th_name_table {
-    struct th_name_places *_Atomic places; /* release: they are filled in; acquire */
+    struct th_name_places *_Atomic places; /* release: the places are filled in; acquire */
 };
 
-/* Who has NAME, TH_NONE: nobody. In a read section (progress/), or by who writes. */
+/* Returns the identifier with NAME; TH_NONE: none. In a reader section (progress/), or by the
+ * writer. */
 th_term th_process_name_table_get(const struct th_name_table *table, th_term name);
 
-/* Gives NAME, an atom, to ID; to nobody if that is TH_NONE. */
+/* Gives NAME, an atom, to ID; removes NAME if ID is TH_NONE. */
 void th_process_name_table_set(struct th_name_table *table, th_term name, th_term id);
 
-/* Forgets all names. */
+/* Removes all names. */
 void th_process_name_table_clear(struct th_name_table *table);
 
-/* NULL: nobody watches. Written while nothing happens. */
+/* NULL: none. Written while no process runs. */
 extern const struct th_process_watcher *th_process_watching;
 
-/* The names of the recording. Written by the world's thread only. */
+/* Names of the recording. Written by the world's thread only. */
 extern struct th_name_table th_process_names_recorded;
 
-/* ID, a process or port of the host, is dead; so is its name, which is returned (TH_NONE: none). */
+/* Removes and returns the name of ID, a dead process or port of the host; TH_NONE: none. */
 th_term th_process_names_end(th_term id);
 
 /* --- Monitors (monitor.c) -------------------------------------------------------------------- */
 
-/* Fires the monitors of ID, which is dead already for everyone who asks; TH_NONE: those of all that
- * was recorded. Calls DOWN, in the calling thread: no lock may be held. */
+/* Fires the monitors of ID; TH_NONE: of all recorded identifiers. Calls DOWN in the calling thread.
+ * Order: after th_process_alive(ID) has become false.
+ * Thread: no lock may be held. */
 void th_process_monitors_fire(th_term id, th_term reason);
 
 #endif

@@ -1,4 +1,4 @@
-/* The steps of a process: calls and what they return to. Inner header of runtime/. */
+/* The steps of a process: calls, and the frames that calls return to. Inner header of runtime/. */
 #ifndef TH_CALL_STEPS_H
 #define TH_CALL_STEPS_H
 
@@ -9,72 +9,79 @@
 struct th_entered;
 struct th_continuation;
 
-/* Copies in ENV; TH_NONE stays. */
+/* Copies COUNT terms to ENV and returns the array; TH_NONE stays TH_NONE. */
 th_term *th_runtime_terms_copy(th_env *env, int count, const th_term terms[]);
 
-/* An array in ENV of FIRST places and then COUNT terms, as the checker lets them pass in FUNCTION.
- */
+/* Returns an array in ENV of FIRST unset places and COUNT terms. While the checker is on, each word
+ * that is no term of ENV is reported as an error of FUNCTION and replaced. */
 th_term *th_runtime_terms_keep(th_env *env, int first, int count, const th_term terms[],
                                const char *function);
 
-/* Takes the next step, a call of code or an external call; in a nested call, which OUTER made, or
- * at depth 0, with OUTER NULL. What is over then goes on with the frame that waits for it; there
- * being none above `base`, the next step is TH_STEP_CONCLUDE, with `outcome` and `raised`. */
+/* Takes the next step of PROCESS: runs code, or resolves an external call. OUTER made the nested
+ * call that the step belongs to; NULL: depth 0. When a call is over, the next step is the kept
+ * frame that waits for its result; without a frame above `base`, the next step is TH_STEP_CONCLUDE
+ * with `outcome` and `raised`. */
 void th_runtime_step_take(struct th_process *process, struct th_call *outer);
 
 /*
- * A nested call that OUTER makes, of an entry whose WORD is TH_EXPORT_USUAL, and whose instance was
- * entered with OWN as the answer: its result, or what th_runtime_nested_end() says. For the usual
- * case: OUTER has nothing to be done after itself and has raised nothing, and the checker is off.
+ * Makes a nested call for OUTER and returns its result, or the result of th_runtime_nested_end().
+ * WORD, the word of the entry, has TH_EXPORT_USUAL; OWN is the result of entering its instance.
+ * Used for the common case: OUTER has neither a pending continuation nor a pending exception, and
+ * the checker is off.
  */
 th_term th_runtime_step_nested(struct th_call *outer, uintptr_t word, const th_term *argv,
                                struct th_entered *own);
 
-/* PROCESS has ended, with steps that are left: it is in their code no more. */
+/* Drops the remaining steps of PROCESS, which has ended, and leaves the instances of their code. */
 void th_runtime_steps_drop(struct th_process *process);
 
-/* What PROCESS does next, or a frame that it keeps, is code of the instance with that serial. */
+/* Returns whether the next step of PROCESS or a kept frame is code of the instance with serial
+ * INSTANCE. */
 bool th_runtime_steps_are_in(const struct th_process *process, uint64_t instance);
 
 /* --- Nested calls (nested.c) --- */
 
-/* The code that OUTER has called has run, or is next: goes on with what is next until the call is
- * over. Its result, or TH_NONE: an exception was passed to OUTER. BASE is the `base` of OUTER. */
+/* Runs the remaining steps of a nested call of OUTER until the call is over. Returns the result, or
+ * TH_NONE if an exception was passed to OUTER. BASE becomes the `base` of the process again. */
 th_term th_runtime_nested_end(struct th_call *outer, size_t base);
 
-/* --- Exceptions, and how processes end with them (exception.c) -------------------------------- */
+/* --- Exceptions, and exit reasons (exception.c) ----------------------------------------------- */
 
-/* What the function of CALL has raised, with the stack. */
+/* Sets PROCESS->raised to the exception that the function of CALL has raised, with the stack. */
 void th_runtime_exception_of_call(struct th_process *process, const struct th_call *call,
                                   enum th_raised class, th_term reason);
 
-/* `undef`, or another error, of a call of MODULE:FUNCTION that OUTER (or nobody) made. */
+/* Sets PROCESS->raised to the error ERROR (`undef` or another) of a call of CALLEE's
+ * MODULE:FUNCTION. OUTER made the call; NULL: depth 0. */
 void th_runtime_exception_of_callee(struct th_process *process, struct th_call *outer,
                                     th_term error, const struct th_continuation *callee);
 
-/* The name of CALLEE; of its code that NAME with ARGC arguments runs or waits as, unless that goes
- * on in the function's place. */
+/* th_runtime_callee_name(): returns the name of CALLEE. th_runtime_code_name(): returns the name of
+ * code of CALLEE that runs or waits as NAME with ARGC arguments; if the code continues in the
+ * function's place (GOES_ON), the name of CALLEE. */
 struct th_mfa th_runtime_callee_name(const struct th_callee *callee);
 struct th_mfa th_runtime_code_name(const struct th_callee *callee, const char *name, bool goes_on,
                                    int argc);
 
-/* The reason with which a process ends that does not catch EXCEPTION, in its environment. */
+/* th_runtime_exception_exit_reason(): returns the exit reason, in ENV, of a process that does not
+ * catch EXCEPTION. th_runtime_exception_report(): logs the end of PROCESS unless reports are off.
+ */
 th_term th_runtime_exception_exit_reason(th_env *env, const struct th_exception_raised *exception);
 void th_runtime_exception_report(const struct th_process *process, th_term reason);
 
-/* --- Where functions are in their source (exception.c) ---------------------------------------- */
+/* --- Source lines of functions (exception.c) -------------------------------------------------- */
 
 /*
- * Where functions are in their source (library's line.h), as terms.
+ * Source lines of functions (library's line.h) as terms. ADDRESS is an address inside of an
+ * instruction, 0: not known. For a call, ADDRESS is the return address - 1.
  *
- * Code is told by an address inside of an instruction; 0: it is not known. Of a call that is one
- * byte before where it returns to.
+ * LIBRARY must be in use by the caller.
  */
 
-/* {File, Line} as caller_line gives, `undefined` if it is not known. LIBRARY is in use. */
+/* Returns {File, Line} for `caller_line`; `undefined` if the line is not known. */
 th_term th_runtime_source_place(th_env *env, struct th_library *library, uintptr_t address);
 
-/* [{file, File}, {line, Line}] as in stack traces; [] if it is not known. */
+/* Returns [{file, File}, {line, Line}] for stack traces; [] if the line is not known. */
 th_term th_runtime_source_location(th_env *env, struct th_library *library, uintptr_t address);
 
 #endif

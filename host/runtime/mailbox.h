@@ -1,4 +1,4 @@
-/* The mail of a process: what has arrived, and how it waits for more. Inner header of runtime/. */
+/* Mail of a process: arrival, and the steps that wait for it. Inner header of runtime/. */
 #ifndef TH_MAILBOX_H
 #define TH_MAILBOX_H
 
@@ -9,32 +9,36 @@
 struct th_host_remains;
 struct th_buffer;
 
-/* Puts MESSAGE at the end of the inbox; takes the one at PLACE out of it, and frees it. */
+/* th_runtime_inbox_add(): appends MESSAGE to the inbox. th_runtime_inbox_drop(): removes the
+ * message at PLACE from the inbox and frees it. */
 void th_runtime_inbox_add(struct th_process *process, struct th_message *message);
 void th_runtime_inbox_drop(struct th_process *process, struct th_message **place);
 
-/* Takes what has arrived. */
+/* Takes all mail out of the mailbox and acts on its signals. */
 void th_runtime_mailbox_look(struct th_process *process);
 
-/* Offers the next message, or what has come instead: then PROCESS->next is to be run. False: there
- * is none yet, and the process is not this thread's any more. */
+/* Offers the next message, or the timeout, to the function that waits: PROCESS->next becomes the
+ * step that runs it. Returns true if the caller may go on with PROCESS, which may be `ending`.
+ * Returns false if nothing has come: the process waits, and the caller must not use it any more. */
 bool th_runtime_mailbox_offer(struct th_process *process);
 
-/* The function that had the message has returned. */
+/* Acts on the answer of the function that had the message: it was taken, or was skipped. */
 void th_runtime_mailbox_offered(struct th_process *process);
 
-/* Waits for a signal, having nothing to do. True: there was mail, which was taken. False: see
+/* Waits for mail. Returns true if there was mail, which was taken; false as
  * th_runtime_mailbox_offer(). */
 bool th_runtime_mailbox_wait(struct th_process *process);
 
-/* Waits until there is an answer, which the arrival of its signal sets, or until the process is to
- * end. Calls GO_ON; then the code that is next goes on with the term of the answer as its first
- * argument; the memory is the heap's, as a message's is. False: see th_runtime_mailbox_offer(). */
+/* Waits until a signal has set PROCESS->answer, or until the process is `ending`. With an answer,
+ * calls GO_ON and makes the next step run the waiting code with the answer's term as argv[0].
+ * Returns false as th_runtime_mailbox_offer().
+ * Owner: the memory of the answer becomes part of the heap. */
 bool th_runtime_mailbox_await(struct th_process *process,
                               void (*go_on)(struct th_process *process,
                                             const struct th_message *answer));
 
-/* Under the mailbox's lock: the mailbox's hook; a timer's. */
+/* th_runtime_mailbox_wake(): hook of the mailbox. th_runtime_mailbox_timed_out(): called by a
+ * timer. Both under the mailbox's lock. */
 void th_runtime_mailbox_wake(void *context, const struct th_message *message);
 void th_runtime_mailbox_timed_out(void *context);
 
@@ -43,55 +47,57 @@ void th_runtime_mailbox_timed_out(void *context);
 enum th_signal {
     TH_SIGNAL_MESSAGE,
     TH_SIGNAL_LINK,
-    TH_SIGNAL_UNLINK,   /* NUMBER tells which; is answered */
-    TH_SIGNAL_UNLINKED, /* the answer */
+    TH_SIGNAL_UNLINK,   /* NUMBER identifies the unlink; gets an answer */
+    TH_SIGNAL_UNLINKED, /* answer to an unlink */
     TH_SIGNAL_EXIT_LINKED,
     TH_SIGNAL_EXIT,
-    TH_SIGNAL_MONITOR, /* NUMBER is the reference's */
+    TH_SIGNAL_MONITOR, /* NUMBER: of the reference */
     TH_SIGNAL_DEMONITOR,
     TH_SIGNAL_DOWN,
-    TH_SIGNAL_NAMED,   /* TERM is the name, NUMBER the tag of the event: to be told */
-    TH_SIGNAL_REQUEST, /* NUMBER is a struct th_request's address */
-    TH_SIGNAL_PURGE,   /* NUMBER is the serial of an instance that is not to be in use any more */
-    TH_SIGNAL_FILE,    /* NUMBER is a struct th_file_operation's address, with its share; TERM the
-                          result */
-    TH_SIGNAL_CODE,    /* TERM is the loader's answer */
-    TH_SIGNAL_END      /* to end with TERM, whatever it traps */
+    TH_SIGNAL_NAMED,   /* TERM: the name; NUMBER: tag of the event to deliver */
+    TH_SIGNAL_REQUEST, /* NUMBER: address of a struct th_request */
+    TH_SIGNAL_PURGE,   /* NUMBER: serial of an instance that must leave use */
+    TH_SIGNAL_FILE,    /* NUMBER: struct th_file_operation *, with reference; TERM: result */
+    TH_SIGNAL_CODE,    /* TERM: answer of the loader */
+    TH_SIGNAL_END      /* ends the process with reason TERM, trapping or not */
 };
 
-/* The value of `links` that is no mark; see signal.c. */
+/* Value of a link without an unlink mark; see signal.c. */
 #define TH_LINKED ((void *)1)
 
-/* False if TO is dead. */
+/* Sends a signal to TO. Returns false if TO is dead or has no mailbox. */
 bool th_runtime_signal_send(th_term to, enum th_signal kind, th_term from, uint64_t number,
                             th_term term);
 
-/* Messages of MAIL go to the inbox, signals are acted on. PROCESS->ending is set if one ends the
- * process; then what comes behind it goes to the inbox as it is. */
+/* Moves messages of MAIL to the inbox and acts on its signals. If a signal ends the process,
+ * PROCESS->ending becomes that signal, and the later mail goes to the inbox unchanged. */
 void th_runtime_signals_take(struct th_process *process, struct th_message *mail);
 
-/* SIGNAL, which is in the mailbox, will end the process, as far as what comes before it in the
- * mailbox does not. Under the mailbox's lock, while links and the like stay as they are. */
+/* Returns whether SIGNAL, which is in the mailbox, will end the process, if no earlier mail does.
+ * Thread: under the mailbox's lock, while the process' links and flags do not change. */
 bool th_runtime_signal_ends(const struct th_process *process, const struct th_message *signal);
 
-/* The process has ended: tells those who are linked with it or watch it, and answers what the rest
- * of the mailbox, which is in REMAINS, asks. Frees that. */
+/* Completes the end of PROCESS: sends exit signals to linked processes and 'DOWN' to monitoring
+ * ones, answers the remaining signals in the inbox and in REMAINS.
+ * Owner: frees the mail of REMAINS. */
 void th_runtime_signals_end(struct th_process *process, const struct th_host_remains *remains,
                             th_term reason);
 
-/* --- Processes whose functions run on dirty threads (dirty_end.c) ----------------------------- */
+/* --- Ends of processes during dirty functions (dirty_end.c) ----------------------------------- */
 
-/* The process of a function that runs on a dirty thread is ended, or was, by a normal scheduler. */
+/* Returns whether a normal scheduler ends or has ended PROCESS, whose function runs on a dirty
+ * thread. */
 static inline bool th_runtime_dirty_is_over(const struct th_process *process)
 {
     return atomic_load_explicit(&process->dirty, memory_order_relaxed) >= TH_DIRTY_ENDS;
 }
 
 /*
- * Around all that a function has the runtime do with its process: th_runtime_dirty_take() keeps
- * signals from ending the process until th_runtime_dirty_let_go(). Callbacks may run in between.
- * These nest. False: the process has ended, or is about to, and is not to be touched or let go of.
- * On a normal scheduler it is false only while that ends the process of a function that still runs.
+ * Holds PROCESS during a request of its function: between th_runtime_dirty_take() and
+ * th_runtime_dirty_let_go() no signal ends the process. Takes nest; callbacks may run in between.
+ * Returns false if the process has ended or is about to: then the caller must neither use nor
+ * release it. On a normal scheduler, returns false only while that scheduler ends a process whose
+ * function still runs.
  */
 bool th_runtime_dirty_take_back(struct th_process *process);
 static inline bool th_runtime_dirty_take(struct th_process *process)
@@ -109,84 +115,91 @@ static inline void th_runtime_dirty_let_go(struct th_process *process)
         th_runtime_dirty_let_go_at_last(process);
 }
 
-/* By a dirty thread that could not take PROCESS back: it is done with the process. */
+/* Finishes the use of PROCESS by a dirty thread that could not take it back. */
 void th_runtime_dirty_over(struct th_process *process);
 
-/* By a normal scheduler, which has ended PROCESS for all others. True: the dirty thread is not done
- * with the process yet, and brings it to a run queue when it is. */
+/* Records that a normal scheduler has ended PROCESS for all others. Returns true if the dirty
+ * thread still uses the process: that thread puts it into a run queue afterwards. */
 bool th_runtime_dirty_goes_on(struct th_process *process);
 
-/* SIGNAL has come into the mailbox. Under its lock. */
+/* Starts the end of PROCESS if SIGNAL, just put into the mailbox, ends it. Under the mailbox's
+ * lock. */
 void th_runtime_dirty_arrived(struct th_process *process, const struct th_message *signal);
 
 /* --- Timers that wake processes (timer.c) ----------------------------------------------------- */
 
-/* PROCESS is to be woken at DUE, on the monotonic clock; stop before it runs on. */
+/* th_runtime_timer_start(): wakes PROCESS at DUE, nanoseconds of the monotonic clock.
+ * th_runtime_timer_stop(): removes the timer.
+ * Order: stop before the process runs again. */
 void th_runtime_timer_start(struct th_process *process, int64_t due);
 void th_runtime_timer_stop(struct th_process *process);
-void th_runtime_timers_end(void); /* the thread; no timer may be left */
+void th_runtime_timers_end(void); /* ends the thread; no timer may be left */
 int64_t th_runtime_timer_now(void);
-struct timespec th_runtime_moment(clockid_t clock, long nanoseconds); /* from now */
-int64_t th_runtime_timer_in(int64_t nanoseconds); /* -1: later than the clock can tell */
+struct timespec th_runtime_moment(clockid_t clock, long nanoseconds); /* from now; below 1 s */
+int64_t th_runtime_timer_in(int64_t nanoseconds); /* due time; -1: beyond the range of the clock */
 
 /* --- Steps that wait for an answer ------------------------------------------------------------ */
 
-/* An operation on a file (file_wait.c): submits the operation that is next, waits for it, and goes
- * on with its result. False: see th_runtime_mailbox_offer(). */
+/* Submits the file operation of the next step (file_wait.c) and waits for its result. Returns false
+ * as th_runtime_mailbox_offer(). */
 bool th_runtime_file_step(struct th_process *process);
 
-/* The process ends: what it waits for is cancelled, its files are closed. Before its mailbox goes;
- * a signal that is still to come then is handed to th_runtime_file_unwanted(), in place of the
- * process. */
+/* th_runtime_file_end(): for a process that ends, cancels the operation that it waits for and
+ * closes its files. th_runtime_file_unwanted(): settles the operation of SIGNAL, which came too
+ * late for its process.
+ * Order: _end before the process leaves its mailbox. */
 void th_runtime_file_end(struct th_process *process);
 void th_runtime_file_unwanted(const struct th_message *signal);
 
-/* Changing code (code_order.c): on a dirty thread prepares, and orders the rest. On a normal one:
- * orders what is next, unless that was done, waits for the answer, and goes on with it. False: as
- * before. */
+/* Takes the next step of a change of code (code_order.c). On a dirty thread: prepares, and orders
+ * the rest. On a normal scheduler: orders, unless that was done, and waits for the answer. Returns
+ * false as th_runtime_mailbox_offer(). */
 bool th_runtime_code_step(struct th_process *process);
 
-/* How many orders there are that the loader has not carried out to the end. Any thread. */
+/* Returns the number of orders that the loader has not finished.
+ * Thread: any. */
 size_t th_runtime_loader_orders(void);
 
-/* Ends the loader, having carried out what there is. */
+/* Ends the loader after it has carried out all orders. */
 void th_runtime_loader_end(void);
 
 /* --- Sequential tokens and user tags (seq_token.c) -------------------------------------------- */
 
-/* The token for MESSAGE, which the process sends now, in ENV; TH_NONE: it has none. */
+/* Returns what travels with MESSAGE, which the process sends to TO now: token and spreading tag, in
+ * ENV; TH_NONE: neither. Counts the token up and delivers its event. */
 th_term th_runtime_seq_send(struct th_process *process, th_env *env, th_term to, th_term message);
 
-/* It has received what carried TOKEN, TH_NONE: none. */
+/* Receives TOKEN, which came with a message; TH_NONE: none. */
 void th_runtime_seq_receive(struct th_process *process, th_term token);
 
 /*
- * The message that is offered is taken, as far as its token goes: that is told, unless it was
- * before. When the function that has the message has returned; or as soon as that uses the token
- * or does something else that is told, so that the order is a BEAM's. One that skips the message
- * after that is told to have received it.
+ * Delivers the event that the offered message's token was received, unless it was delivered before.
+ * Called when the function that has the message has returned, or earlier, when that function uses
+ * the token or causes another event, so that the events are in the order of a BEAM. The event then
+ * stands even if the function skips the message.
  */
 void th_runtime_seq_taken(struct th_process *process);
 
-/* Sends the exit signal with REASON over the link to TO. */
+/* Sends the exit signal with REASON and the token over the link to TO. */
 void th_runtime_seq_exit(struct th_process *process, th_term to, th_term reason);
 
-/* The time stamp that the token asks for. */
+/* Returns the kind of time stamp that the token requests. */
 enum th_time_kind th_runtime_seq_time(const struct th_seq *seq);
 
-/* The token as it is, [] if there is none, in ENV. */
+/* Returns the token as a term in ENV; [] if there is none. */
 th_term th_runtime_seq_token(const struct th_process *process, th_env *env);
 
-/* CHILD was spawned. */
+/* th_runtime_seq_spawn(): gives CHILD a copy of PARENT's token. th_runtime_seq_end(): drops the
+ * token. */
 void th_runtime_seq_spawn(struct th_process *parent, struct th_process *child);
 void th_runtime_seq_end(struct th_seq *seq);
 
-/* All of it goes, the user tag too. */
+/* Drops the token and the user tag. */
 void th_runtime_seq_release(struct th_seq *seq);
 
 struct th_message *th_runtime_tag_copy(const struct th_seq *seq);
 
-/* The tag as text, "" if there is none; appended to TEXT. */
+/* Appends the tag to TEXT; nothing if there is none. */
 void th_runtime_tag_text(const struct th_process *process, struct th_buffer *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* Processes: how they begin, take their turns and end. Inner header of runtime/. */
+/* Start, turns and end of processes. Inner header of runtime/. */
 #ifndef TH_PROCESS_LIFE_H
 #define TH_PROCESS_LIFE_H
 
@@ -8,59 +8,67 @@
 
 struct th_request;
 
-/* TOLD: a driven process (runtime.h), which waits. Otherwise the caller sets it up and queues it.
- * PARENT, which may be NULL, spawns it, with a link if LINKED. */
+/* Creates a process. TOLD: a driven process (runtime.h), which waits; otherwise the caller sets the
+ * process up and queues it. PARENT, which may be NULL, spawns it, with a link if LINKED. */
 struct th_process *th_runtime_process_create(bool told, struct th_process *parent, bool linked);
 
-/* Ends PROCESS with REASON, a term that stays until this returns, and frees it; a driven process
- * stays, ended. By a normal scheduler. */
+/* Ends PROCESS with REASON and frees it; a driven process is freed by th_runtime_run_exit().
+ * Owner: REASON must stay valid until the return.
+ * Thread: a normal scheduler. */
 void th_runtime_process_end(struct th_process *process, th_term reason);
 
-/* Runs PROCESS for a turn; the calling thread is a scheduler of the type that it is to run on.
- * After it, others may have PROCESS. */
+/* Runs PROCESS for a turn. Other threads may use PROCESS afterwards.
+ * Thread: a scheduler of the type that PROCESS needs next. */
 void th_runtime_process_turn(struct th_process *process);
 
-/* PROCESS, which this thread has, is as if it came in anew: with all reductions of a turn. */
+/* Gives PROCESS a new turn with all reductions. By the thread that uses PROCESS. */
 void th_runtime_process_begin_turn(struct th_process *process);
 
-/* Updates what others see of PROCESS, before they may have it. */
+/* Publishes the state of PROCESS, before other threads may use it. */
 void th_runtime_process_show(struct th_process *process);
 
-/* --- Processes that are driven from outside (process_run.c) ----------------------------------- */
+/* --- Driven processes (process_run.c) --------------------------------------------------------- */
 
-/* Begins what a signal asks for. */
+/* Begins REQUEST, which a signal brought. */
 void th_runtime_request_begin(struct th_process *process, struct th_request *request);
 
-/* The call that was asked for is over. */
+/* Completes the request of PROCESS: END and OUTCOME are the result. */
 void th_runtime_request_finish(struct th_process *process, enum th_call_end end, th_term outcome);
 
-/* The process has ended with REASON: so has what was asked of it. */
+/* Completes REQUEST because its process has ended with REASON. */
 void th_runtime_request_end(struct th_request *request, th_term reason);
 
 /* --- Memory for processes (process_memory.c) -------------------------------------------------- */
 
-/* A process, all zeros but for an `env` that is empty. Any thread. */
+/* Returns memory for a process: all zeros but an empty `env`.
+ * Thread: any. */
 struct th_process *th_runtime_process_memory_take(void);
 
-/* PROCESS has ended, and nobody knows of it any more; what its `env` holds goes. NULL: it has none.
- * Any thread. */
+/* Takes back the memory of PROCESS, which has ended and is unreachable, and clears its `env`, which
+ * may be NULL.
+ * Thread: any. */
 void th_runtime_process_memory_give(struct th_process *process);
 
-/* Frees what the calling scheduler has kept; what all have given up, once there are no more. */
+/* th_runtime_process_memory_leave(): frees the memory that the calling scheduler has kept.
+ * th_runtime_process_memory_end(): frees the depot, when no scheduler is left. */
 void th_runtime_process_memory_leave(void);
 void th_runtime_process_memory_end(void);
 
 /* --- Heaps (heap.c) --------------------------------------------------------------------------- */
 
-/* When a process begins anew; between two functions; when it needs none of its terms any more. */
+/* th_runtime_heap_start(): resets the collection limits when a process or request begins.
+ * th_runtime_heap_collect(): collects between two functions if the heap has grown enough.
+ * th_runtime_heap_end(): drops all terms of the process. */
 void th_runtime_heap_start(struct th_process *process);
 void th_runtime_heap_collect(struct th_process *process);
 void th_runtime_heap_end(struct th_process *process);
 
-/* The terms of MESSAGE, taken out of the inbox, are the heap's now. */
+/* Makes the terms of MESSAGE, which was taken out of the inbox, part of the heap.
+ * Owner: takes MESSAGE over. */
 void th_runtime_heap_attach(struct th_process *process, struct th_message *message);
 
-/* The words that were made since the process' start; by the thread that runs it. */
+/* Returns the number of words made since the process' start. Complete only while there is a
+ * tracing. By the thread that runs the process. */
 uint64_t th_runtime_heap_words(const struct th_process *process);
 
 #endif

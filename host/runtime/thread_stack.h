@@ -1,4 +1,4 @@
-/* The calling thread's stack. Inner header of runtime/. */
+/* Bounds of the calling thread's stack. Inner header of runtime/. */
 #ifndef TH_THREAD_STACK_H
 #define TH_THREAD_STACK_H
 
@@ -6,11 +6,12 @@
 
 #include <stdint.h>
 
-/* What is left of the stack for a callee: for its own frames, and what it calls of the C library
- * and of the host. */
+/* Bytes of stack reserved for a callee: for its frames, and for functions of the C library and the
+ * host that it calls. */
 enum { TH_STACK_RESERVE = 256 * 1024 };
 
-/* Below this address the calling thread's stack is in reserve, or ends; 0: it is not known. */
+/* Returns the address below which the calling thread's stack is in reserve or ends; 0: not known.
+ */
 static inline uintptr_t th_runtime_stack_lowest(void)
 {
     const struct th_self_stack *stack = th_self_stack();
@@ -18,8 +19,9 @@ static inline uintptr_t th_runtime_stack_lowest(void)
     return stack->low ? stack->low + stack->guard + TH_STACK_RESERVE : 0;
 }
 
-/* The stack pointer of the function that this is a part of: what it is wherever that calls, as long
- * as it takes no memory of variable size and has no more arguments than registers hold. */
+/* Returns the stack pointer of the function that this is inlined into. The value is the same at
+ * each call of that function if the function takes no memory of variable size and passes arguments
+ * in registers only. */
 static inline __attribute__((always_inline)) uintptr_t th_stack_pointer(void)
 {
 #ifdef __x86_64__

@@ -1,30 +1,29 @@
 /*
- * Native calls: what a thread does that comes to a breakpoint in machine code. Inner header of
- * runtime/.
+ * Native calls: calls that reach a breakpoint in machine code. Inner header of runtime/.
  *
- * A handler has taken the function's place: it tells the call, and then either goes on in the body,
- * by a jump, so that it is gone; or, where somebody wants to know the end of a call that C code has
- * made, calls the body itself, from a *native frame*, and tells the end when the body has returned
- * or is unwound.
+ * The entry of a function with a breakpoint jumps to a handler. The handler reports the call and
+ * then jumps to the function's body, so that the handler's frame is gone. If a session has a return
+ * request for a call that C code made, the handler instead calls the body from a *native frame*,
+ * and reports the end of the call when the body returns or is unwound.
  *
- * A frame is known by the stack pointer with which its body was called. That is what any function
- * finds that the body ends with a jump to, as a call that the compiler has made a jump of leaves
- * the stack as it was: so such calls are of the same frame, and end with it. The code of a
- * th_call() (or of a process) is called with the stack pointer that struct th_call has: what finds
- * that is on the runtime's own frame, which the runtime ends, whatever the function does: it may
- * yield, wait, or be replaced.
+ * A frame is identified by the stack pointer with which its body was called. A function to which
+ * the body ends with a jump has the same stack pointer, because a jump leaves the stack as it was:
+ * such calls belong to the same frame and end with it. The runtime calls the code of a th_call() or
+ * of a process with the stack pointer in struct th_call: a call with this stack pointer belongs to
+ * the runtime's own frame, which the runtime ends whether the function returns, yields, waits or is
+ * replaced.
  *
- * longjmp() leaves frames without an end. They are those below the stack pointer of the next call
- * of which an end is wanted, and those that are left when the code of a th_call() has returned:
- * these are dropped, and counted.
+ * longjmp() leaves frames without an end: the frames below the stack pointer of the next call with
+ * a return request, and the frames that remain when the code of a th_call() has returned. Their
+ * open calls are dropped and counted.
  *
- * A native frame takes stack that the function would not have taken by itself: the host's threads
- * have as much more as those frames may take (th_traced_native_stack()). Where they have, or where
- * the thread is on a stack of its own making, ends are not kept, and counted.
+ * A native frame takes stack that the function alone would not take: the host's threads have
+ * additional stack for these frames (th_traced_native_stack()). If that is used up, or if the
+ * thread runs on a stack of its own making, return requests are dropped and counted.
  *
- * By the thread that runs the process. A thread that runs none is told of as a stranger. In a
- * signal handler that has interrupted the host at such work, and in a child that was forked,
- * nothing is told.
+ * Thread: the thread that runs the process. Calls by a thread without a process are reported as
+ *   those of a stranger. Calls in a signal handler that interrupted this work of the host, and in a
+ *   forked child, are not reported.
  */
 #ifndef TH_NATIVE_CALL_H
 #define TH_NATIVE_CALL_H
@@ -39,53 +38,51 @@
 /* --- Functions of modules (traced_function.c) ------------------------------------------------- */
 
 /*
- * A function of one instance of its module, which owns the record of its entry. Its memory stays
- * that of such ones for ever, as a thread that comes from a machine instruction is waited for by
- * nobody. Written before a call can be told, but for what begin() and end() keep.
+ * A function of one instance of a module. The first function of an entry owns the entry's record.
+ * The memory is only reused for the same struct, never freed, because no grace period waits for a
+ * thread that comes from a machine instruction. Written before a call can be reported, except for
+ * fields that begin() and end() write.
  */
 struct th_instance_function {
     struct th_module_function *function;
-    struct th_site *site; /* the function's native one */
-    struct th_instance_function
-        *same;                      /* the next one that is the same code, in the table's order; a
-                                       record's owner is the first */
-    const struct th_callee *callee; /* compared only */
-    const void *start;              /* of the code */
+    struct th_site *site;              /* native site of the function */
+    struct th_instance_function *same; /* next function with the same code, in table order */
+    const struct th_callee *callee;    /* compared only */
+    const void *start;                 /* of the code */
     unsigned arity;
 
-    /* With the code modification permission, or before it has begun: */
-    struct th_native *native; /* NULL: it has none, */
-    const char *no_local;     /* and why */
-    struct th_instance_function
-        *older; /* the function's, of the instance before; of free ones the next
-                                   */
+    /* With the code modification permission, or before the instance has begun: */
+    struct th_native *native;           /* NULL: no record at the entry */
+    const char *no_local;               /* reason if NATIVE is NULL */
+    struct th_instance_function *older; /* of the former instance; in the free list: next */
 };
 
 /*
- * A function by its name, whichever instances of its module there are. It stays for ever, as export
- * entries do, and so do its sites: open calls of a function that is gone refer to it, and code that
- * takes another's place finds its breakpoints. An export entry's `known` is one.
+ * A function by name, for all instances of its module. Never freed, like export entries, and its
+ * sites neither: open calls refer to functions that are gone, and new code of the function gets its
+ * breakpoints. `known` of an export entry points to one.
  */
 struct th_module_function {
-    struct th_traceable_function live; /* the first member */
+    struct th_traceable_function live; /* first member */
     /* With the code modification permission: */
-    struct th_instance_function *code; /* the newest; NULL: there is none */
-    struct th_site *kept;              /* the native one, which is in `live` while it is of use */
-    struct th_native_place place;      /* of it */
+    struct th_instance_function *code; /* newest code; NULL: none */
+    struct th_site *kept;              /* native site; also in `live` while usable */
+    struct th_native_place place;      /* of KEPT */
 };
 
-/* Who is told of the functions of modules, while they are known to a tracing. */
+/* Watches the modules while their functions are known to a tracing. */
 extern const struct th_module_watcher th_traced_functions_watcher;
 
-/* From now on the functions of modules are known to TRACING, which NULL is not; no more. By the
- * thread that adds and removes modules. */
+/* th_traced_functions_begin(): makes functions of modules known to TRACING, which is not NULL.
+ * th_traced_functions_end(): ends that.
+ * Thread: the thread that adds and removes modules. */
 void th_traced_functions_begin(struct th_tracing *tracing);
 void th_traced_functions_end(void);
 
 extern void *const th_traced_native_handlers[TH_NATIVE_FORMS];
 
-/* True: nothing comes of that NATIVE's entry is met; which is so for most processes, where others
- * are traced. */
+/* Returns true if a call at NATIVE's entry needs no action, as for most processes while others are
+ * traced. */
 static inline bool th_traced_native_may_pass(const struct th_native *native)
 {
     const struct th_call *call = th_self.call;
@@ -95,48 +92,49 @@ static inline bool th_traced_native_may_pass(const struct th_native *native)
            !TH_PROBE_ENABLED(local__function__entry);
 }
 
-/* NATIVE's entry was met with ARGC arguments (below 0: as many as its function has), with the stack
- * pointer AT before the call. True: the body is to be called by a frame of its own, at once. In
- * place of each handler is what most calls are; where there is more to do than to tell a call that
- * is th_traced_native_met_slowly()'s. */
+/* Reports the call of NATIVE's function with ARGC arguments (below 0: the function's arity). AT is
+ * the stack pointer before the call. Returns true if the handler must call the body from a native
+ * frame, at once. The common case is inlined into each handler; the rest is in
+ * th_traced_native_met_slowly(). */
 static inline bool th_traced_native_met(const struct th_native *native, int argc,
                                         const th_term argv[], uintptr_t at);
 bool th_traced_native_met_slowly(const struct th_native *native, int argc, const th_term argv[],
                                  uintptr_t at);
 
-/* A frame that calls a body, for the call that was met. */
+/* A native frame: calls a body for a reported call. */
 struct th_native_frame {
     struct th_call *call;
-    uintptr_t at;   /* the stack pointer */
-    th_term before; /* the exception that there was */
-    size_t below;   /* bytes that the frames below take */
+    uintptr_t at;   /* stack pointer */
+    th_term before; /* exception that was pending before */
+    size_t below;   /* bytes of outer native frames */
     bool over;
 };
 void th_traced_native_frame_begin(struct th_native_frame *frame, uintptr_t at);
 void th_traced_native_frame_over(struct th_native_frame *frame, th_term answer);
 void th_traced_native_frame_unwound(struct th_native_frame *frame);
 
-/* How much stack native frames may take, which threads are to have besides their own; to be called
- * before there are such threads. */
+/* Returns the stack, in bytes, that native frames of a thread may take in addition to its own.
+ * Order: before there are such threads. */
 size_t th_traced_native_stack(void);
 
-/* Has a child that is forked from now on tell nothing. */
+/* Resets the count of th_runtime_no_calls(), and makes children that are forked from now on report
+ * nothing. */
 void th_traced_native_calls_begin(void);
 
 /* --- Inline parts ----------------------------------------------------------------------------- */
 
-/* FIRST is meant by ARGC arguments, and no other function is the same code. */
+/* Returns whether FIRST is the only function of its code that a call with ARGC arguments can be. */
 static inline bool th_traced_native_is_only(const struct th_instance_function *first, int argc)
 {
     return argc < 0 || (!first->same && (int)first->arity == argc);
 }
 
-/* The end of the call of FUNCTION that is being told is wanted: true if it needs a frame for that.
- */
+/* Keeps REQUESTS, the return requests of the call of FUNCTION that is being reported. Returns true
+ * if the call needs a native frame. */
 bool th_traced_native_keep(const struct th_traceable_function *function,
                            struct th_live_requests *requests);
 
-/* CODE's function is called. What is needed when that has been told is in memory, so that no
+/* Reports a call of CODE's function. Data that is needed afterwards is in memory, so that no
  * register is saved for it. */
 static inline bool th_traced_native_deliver(const struct th_call *call,
                                             const struct th_instance_function *code,

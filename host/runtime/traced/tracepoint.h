@@ -1,13 +1,14 @@
 /*
- * Tracepoints: where what happens to processes becomes events of trace/. Inner header of runtime/.
+ * Tracepoints: places where changes of processes become events of trace/. Inner header of runtime/.
  *
- * Without a tracing a tracepoint is a load and a branch. With one, what an event tells is built
- * when a tracer has said that it wants it.
+ * Without a tracing, a tracepoint costs a load and a branch. With one, the terms of an event are
+ * built only after a tracer has requested the event.
  *
- * All by the thread that runs the process, or that makes it, and with no lock held: callbacks run.
- * `out` is reported before any other thread can run the process; so mail may have come after all,
- * and an `in` follows at once. A name that another process gives or takes is reported by the
- * process that has the name, when a signal tells it. The order of events was measured in a BEAM.
+ * `out` is reported before another thread can run the process; so mail may have come meanwhile, and
+ * an `in` follows at once. If another process registers or unregisters a name, the process with the
+ * name reports the event, when a signal arrives. The order of events was measured in a BEAM.
+ *
+ * Thread: the thread that runs or creates the process, with no lock held, because callbacks run.
  */
 #ifndef TH_TRACEPOINT_H
 #define TH_TRACEPOINT_H
@@ -26,29 +27,32 @@ struct th_callee;
 /* --- USDT probes (probed.c) ------------------------------------------------------------------- */
 
 /*
- * Where what happens to processes fires USDT probes.
+ * USDT probes of processes.
  *
- * Each is a test of the probe's semaphore; what the probe tells is made behind it, out of line. By
- * the thread that runs the process, or makes it. No callbacks run, so that it does not matter who
- * is told first, the tracers or the probes.
+ * Each function tests the probe's semaphore; the data of the probe are made out of line. No
+ * callbacks run, so that the order of tracers and probes does not matter.
+ *
+ * Thread: the thread that runs or creates the process.
  */
 
 #define TH_PROBED_TELLER __attribute__((cold, noinline))
 
-/* PROCESS sends MESSAGE to TO. After its token was counted up for it. */
+/* Fires `message-send`.
+ * Order: after the token was counted up for MESSAGE. */
 void th_traced_probe_send(struct th_process *process, th_term to, th_term message) TH_PROBED_TELLER;
 
 /*
- * It has received MESSAGE, which is out of the inbox. Whether one is taken that was offered is
- * known when the function that has it returns; but if that sends or spawns before, the message was
- * received before: th_traced_probed_taken(), as th_runtime_seq_taken() of tokens.
+ * Fires `message-receive`, for MESSAGE, which is out of the inbox. Whether an offered message is
+ * taken is known when the function returns. If the function sends or spawns before, the message was
+ * received before: th_traced_probed_taken() fires the probe early, as th_runtime_seq_taken() does
+ * for tokens.
  */
 void th_traced_probe_receive(struct th_process *process,
                              const struct th_message *message) TH_PROBED_TELLER;
 void th_traced_probed_taken(struct th_process *process) TH_PROBED_TELLER;
 
-/* It was spawned, by PARENT (NULL: the host), with what it does first, and copies of the arguments
- * for that. */
+/* Fires the probes of a spawn by PARENT (NULL: the host), with the first call of PROCESS and the
+ * copy of its arguments. */
 void th_traced_probe_spawn(const struct th_process *process) TH_PROBED_TELLER;
 void th_traced_probe_copied(const struct th_process *process) TH_PROBED_TELLER;
 static inline void th_traced_probed_spawn(const struct th_process *process,
@@ -63,13 +67,13 @@ static inline void th_traced_probed_spawn(const struct th_process *process,
     }
 }
 
-/* It ends. */
+/* Fires `process-exit`. */
 void th_traced_probe_exit(const struct th_process *process, th_term reason) TH_PROBED_TELLER;
 
-/* FROM (TH_NONE: the host) sends TO a signal that may end it. */
+/* Fires `process-exit_signal`: FROM (TH_NONE: the host) sends TO a signal that may end it. */
 void th_traced_probe_exit_signal(th_term from, th_term to, th_term reason) TH_PROBED_TELLER;
 
-/* It has a thread, with what it does next; it has none. */
+/* Fire `process-scheduled`, with the next call, and `process-unscheduled`. */
 void th_traced_probe_in(const struct th_process *process) TH_PROBED_TELLER;
 void th_traced_probe_out(const struct th_process *process) TH_PROBED_TELLER;
 static inline void th_traced_probed_in(const struct th_process *process)
@@ -83,17 +87,18 @@ static inline void th_traced_probed_out(const struct th_process *process)
         th_traced_probe_out(process);
 }
 
-/* Its heap is collected; has been, which made WORDS free. */
+/* Fire the probes of a collection; it has freed WORDS. */
 void th_traced_probe_gc_start(const struct th_process *process) TH_PROBED_TELLER;
 void th_traced_probe_gc_end(const struct th_process *process, size_t words) TH_PROBED_TELLER;
 
-/* It may have AFTER bytes until the next collection, where it could have BEFORE. */
+/* Fires when the bytes allowed until the next collection change from BEFORE to AFTER. */
 void th_traced_probe_room(const struct th_process *process, size_t before,
                           size_t after) TH_PROBED_TELLER;
 
 /* --- Functions --- */
 
-/* An external call of CALLEE begins, in a nested call that OUTER has made; NULL: in none. */
+/* Fires for an external call of CALLEE. OUTER made the nested call that it belongs to; NULL: depth
+ * 0. */
 void th_traced_probe_external(const struct th_process *process, const struct th_callee *callee,
                               const struct th_call *outer) TH_PROBED_TELLER;
 static inline void th_traced_probed_external(const struct th_process *process,
@@ -104,11 +109,12 @@ static inline void th_traced_probed_external(const struct th_process *process,
         th_traced_probe_external(process, callee, outer);
 }
 
-/* In CALL, FUNCTION is called by C code; or that call ends with a value. */
+/* Fires when C code in CALL calls FUNCTION, or if ENDS when that call ends with a value. */
 void th_traced_probe_local(const struct th_call *call, const struct th_mfa *function,
                            bool ends) TH_PROBED_TELLER;
 
-/* The code of CALL is entered, and has returned; what it was called for has ended with a value. */
+/* th_traced_probe_code(): fires when the code of CALL is entered or has returned.
+ * th_traced_probe_return(): fires when the function that CALL was made for ends with a value. */
 void th_traced_probe_code(const struct th_call *call, bool entered) TH_PROBED_TELLER;
 void th_traced_probe_return(const struct th_call *call) TH_PROBED_TELLER;
 static inline void th_traced_probed_return(const struct th_call *call)
@@ -119,7 +125,7 @@ static inline void th_traced_probed_return(const struct th_call *call)
 
 /* --- Ports --- */
 
-/* PROCESS is the pid of who does it, or an atom. */
+/* PROCESS is the pid of the acting process, or an atom. */
 void th_traced_probed_port_open(th_term process, const char *name, th_term port);
 void th_traced_probed_port_command(th_term process, th_term port);
 void th_traced_probed_port_exit(th_term process, th_term port, const char *name, th_term reason);
@@ -129,44 +135,45 @@ static inline bool th_traced_tracepoint_is_there(const struct th_process *proces
     return __builtin_expect(process->live.traced.tracing != NULL, 0);
 }
 
-/* Perhaps somebody wants events with TAG of PROCESS. */
+/* Returns whether a session may want events with TAG of PROCESS; a hint. */
 static inline bool th_traced_tracepoint_is_wanted(const struct th_process *process,
                                                   enum th_tracer_tag tag)
 {
     return th_traced_tracepoint_is_there(process) && th_live_is_wanted(&process->live, tag);
 }
 
-/* What the runtime was given; NULL: nothing is traced. */
+/* Returns the tracing that the runtime was started with; NULL: none. */
 struct th_tracing *th_runtime_tracing(void);
 
-/* PROCESS is there, before anybody else can have it; and it is no more, after its out_exited. */
+/* th_traced_tracepoint_begin(): makes PROCESS known to the tracing, before other threads can use
+ * it. th_traced_tracepoint_end(): reports `out_exited` and ends that. */
 void th_traced_tracepoint_begin(struct th_process *process, struct th_process *parent, bool linked);
 void th_traced_tracepoint_end(struct th_process *process);
 
-/* The same, while a function of PROCESS still runs: no event of it follows. Before
- * th_traced_tracepoint_end(). */
+/* Reports `out_exited` while a function of PROCESS still runs; no event of PROCESS follows.
+ * Order: before th_traced_tracepoint_end(). */
 void th_traced_tracepoint_leave(struct th_process *process);
 
-/* Of names, and of ports. */
+/* Watches names and ports. */
 extern const struct th_process_watcher th_traced_tracepoint_watcher;
 
-/* The runtime stops: ports that are still open are not known any more. */
+/* Forgets ports that are still open when the runtime stops. */
 void th_traced_tracepoint_ports_end(void);
 
-/* The function that NEXT calls; what goes on in a function's place is that function. False: none.
- */
+/* Stores the name of the function that NEXT calls in *NAME; a continuation has the name of its
+ * function. Returns false if NEXT calls none. */
 bool th_traced_next_name(const struct th_continuation *next, struct th_mfa *name);
 
-/* What match specifications ask of a process (struct th_live_tracee). */
+/* Operations of match specifications on a process (struct th_live_tracee). */
 extern const struct th_match_operations th_traced_process_asked;
 
 /* --- Events, by their tags ------------------------------------------------------------------- */
 
-/* TAG with TERM (and EXTRA, TH_NONE: none), which exist. */
+/* Reports an event of TAG with existing terms, TERM and EXTRA (TH_NONE: none). */
 void th_traced_tracepoint_report(struct th_process *process, enum th_tracer_tag tag, th_term term,
                                  th_term extra);
 
-/* The tags whose term is an identifier, a name or a reason. */
+/* Reports an event of a TAG whose term is an identifier, a name or a reason. */
 static inline void th_traced_tracepoint_about(struct th_process *process, enum th_tracer_tag tag,
                                               th_term term)
 {
@@ -174,7 +181,7 @@ static inline void th_traced_tracepoint_about(struct th_process *process, enum t
         th_traced_tracepoint_report(process, tag, term, TH_NONE);
 }
 
-/* SENDER: see struct th_live_event. */
+/* Reports `receive`. SENDER: see struct th_live_event. */
 void th_traced_tracepoint_report_receive(struct th_process *process, th_term sender,
                                          th_term message);
 static inline void th_traced_tracepoint_receive(struct th_process *process, th_term sender,
@@ -184,10 +191,11 @@ static inline void th_traced_tracepoint_receive(struct th_process *process, th_t
         th_traced_tracepoint_report_receive(process, sender, message);
 }
 
-/* spawn and spawned, with link and getting_linked. CHILD makes its first call next. */
+/* Reports spawn and spawned, and if LINKED link and getting_linked. The next step of CHILD is its
+ * first call. */
 void th_traced_tracepoint_spawn(struct th_process *parent, struct th_process *child, bool linked);
 
-/* in and out, with what the process does next. */
+/* Report `in` and `out`, with the next call of the process. */
 void th_traced_tracepoint_report_in(struct th_process *process);
 void th_traced_tracepoint_report_out(struct th_process *process);
 static inline void th_traced_tracepoint_in(struct th_process *process)
@@ -203,12 +211,12 @@ static inline void th_traced_tracepoint_out(struct th_process *process)
         th_traced_tracepoint_report_out(process);
 }
 
-/* gc_major_start, gc_major_end. WORDS: needed, or reclaimed. */
+/* Reports gc_major_start or gc_major_end. WORDS: needed or reclaimed. */
 void th_traced_tracepoint_gc(struct th_process *process, enum th_tracer_tag tag, size_t words);
 
 /*
- * seq_trace: the process has sent or received MESSAGE, or printed it, with the token SEQ. ACTION is
- * the event's name, FROM and TO as they stand in it.
+ * Reports `seq_trace`: PROCESS has sent, received or printed MESSAGE with the token SEQ. ACTION is
+ * the name in the event, FROM and TO are its other terms.
  */
 void th_traced_tracepoint_seq(struct th_process *process, const struct th_seq *seq, th_term action,
                               th_term from, th_term to, th_term message);
