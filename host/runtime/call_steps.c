@@ -1,13 +1,13 @@
 /*
- * Calls: one function after the other, and what their answers say.
+ * Steps of calls: runs one function after the other and interprets their answers.
  *
- * Where a function says two things, it is as in a BEAM: of an exception and a continuation the
- * later counts; an exception counts more than a term that is returned, and that more than a
- * continuation. A function that says nothing at all, which a BEAM does not survive, has raised
- * badarg, unless what it called has passed it an exception.
+ * If a function gives several answers, one counts, as in a BEAM: of an exception and a continuation
+ * the later one; an exception before a returned term; a returned term before a continuation. A
+ * function without any answer, which crashes a BEAM, raises badarg, unless a callee has passed it
+ * an exception.
  *
- * The same steps are taken for a process between two turns and in a nested call; what differs is
- * the environment (surroundings, below) and how many frames are one's own (`base`).
+ * A process takes the same steps between two turns and in a nested call; the differences are the
+ * environment (surroundings, below) and the number of own frames (`base`).
  */
 #include "call_steps.h"
 
@@ -31,15 +31,15 @@ enum { ARGUMENTS_BYTES = 4096 /* of their text in a report */ };
 /* --- Environments ---------------------------------------------------------------------------- */
 
 /*
- * Where a function lives: at depth 0 the process' environment. In a nested call that of whoever
- * called, who does not use it meanwhile, so that what it returns need not be copied; while the
- * checker is on, one of its own, so that terms that are left from elsewhere are met as what they
- * are.
+ * The environment of a function. At depth 0: the process' environment. In a nested call: the
+ * caller's, which the caller does not use meanwhile, so that the result need not be copied. While
+ * the checker is on, a nested call has its own environment, so that terms left from elsewhere are
+ * recognized.
  */
 struct surroundings {
-    th_env *keeps; /* where what the function leaves lives afterwards */
-    th_env *own;   /* NULL: it runs in that itself */
-    /* What whoever called had there, and has again after a nested call. */
+    th_env *keeps; /* keeps the function's results */
+    th_env *own;   /* NULL: the function runs in KEEPS */
+    /* Values in KEEPS before the call, restored after it. */
     void *library;
     th_term exception;
     unsigned char exception_class;
@@ -58,7 +58,7 @@ static th_env *surround(struct surroundings *s, struct th_process *process, stru
     return s->own;
 }
 
-/* At depth 0 there was no exception, and a library that is not asked for. */
+/* At depth 0 there was no exception, and no code reads the library. */
 static void give_back(const struct surroundings *s)
 {
     s->keeps->library = s->library;
@@ -75,8 +75,8 @@ th_term *th_runtime_terms_copy(th_env *env, int count, const th_term terms[])
     return copies;
 }
 
-/* What the function left in an environment of its own goes to where it is kept: ANSWER, the
- * exception, its next step. */
+/* Copies the function's results from its own environment to the kept one: ANSWER, the exception,
+ * the next step. */
 static void call_steps_leave(struct surroundings *s, struct th_process *process,
                              struct th_call *call, th_term *answer)
 {
@@ -100,7 +100,7 @@ static void call_steps_leave(struct surroundings *s, struct th_process *process,
 
 /* --- Steps ----------------------------------------------------------------------------------- */
 
-/* There is nothing next, but what STEP says. (Setting all of it takes longer than a short call.) */
+/* Clears the next step except STEP. (Setting all fields takes longer than a short call.) */
 static void clear_next(struct th_process *process, enum th_step step)
 {
     process->next.step = step;
@@ -115,8 +115,7 @@ static void call_steps_conclude(struct th_process *process, th_term outcome)
 }
 
 /*
- * Who is in the code of an instance (code/): what is next, where that is code and no name, each
- * function that runs, each frame that is kept.
+ * Uses of an instance (code/): the next step if it is code, each running function, each kept frame.
  */
 void th_runtime_steps_drop(struct th_process *process)
 {
@@ -136,7 +135,7 @@ bool th_runtime_steps_are_in(const struct th_process *process, uint64_t instance
            th_code_callee_is_of(process->next.callee, instance);
 }
 
-/* The external call that is next becomes the code that it reaches. */
+/* Turns the external call that is next into the code that it reaches. */
 static void resolve(struct th_process *process, struct th_call *outer)
 {
     struct th_continuation now = process->next;
@@ -181,7 +180,7 @@ static void resolve(struct th_process *process, struct th_call *outer)
         th_traced_call(process, callee, now.argv, outer);
 }
 
-/* For the report of a crash: what was called, with its arguments. */
+/* Writes the called function and its arguments, for the report of a crash. */
 static void tell_call(int output, const struct th_library_frame *self)
 {
     const struct th_call *call = th_self.call;
@@ -201,8 +200,8 @@ static void tell_call(int output, const struct th_library_frame *self)
     }
 }
 
-/* Calls CODE, of CALL's callee; CHECKED: the checker looks at it. A function is entered here, and
- * left: calls and returns. (Each of the two who call it has it in itself.) */
+/* Calls CODE, of CALL's callee; CHECKED: under the checker. All calls and returns of functions go
+ * through here. (Inlined into each of the two callers.) */
 static inline __attribute__((always_inline)) th_term
 call_code(ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL_NIF_TERM[]), struct th_call *call,
           bool checked)
@@ -243,8 +242,8 @@ static inline bool just_returns(const th_env *env, th_term answer)
     return __builtin_expect(answer != TH_NONE && env->exception == TH_NONE, 1);
 }
 
-/* CALL has not just returned a term: does what its function has left to be done. ARGV are the
- * arguments where they are kept. */
+/* Handles answers of a function other than a returned term alone. ARGV are the arguments in the
+ * kept environment. */
 static __attribute__((noinline)) void interpret(struct surroundings *s, struct th_call *call,
                                                 const th_term *argv, th_term answer)
 {
@@ -262,7 +261,7 @@ static __attribute__((noinline)) void interpret(struct surroundings *s, struct t
     left.env = s->keeps;
     left.argv = argv;
 
-    /* In the place of what the function has not said, the host raises. */
+    /* If the function gave no answer, the host raises an exception. */
     if (says_nothing &&
         (process->next.step != TH_STEP_NONE ? th_library_halting() : !call->passed.class)) {
         left.raised_at = 0;
@@ -284,8 +283,8 @@ static __attribute__((noinline)) void interpret(struct surroundings *s, struct t
     }
     process->then_is_set = false;
 
-    /* A function that ends hands its place in the instance on to what goes on in it, if anything
-     * does. */
+    /* A function that ends passes its use of the instance on to its continuation, if there is one.
+     */
     if (!th_runtime_step_is_code(process->next.step) && process->next.step != TH_STEP_SKIP &&
         process->frame_count <= frames)
         th_code_instance_leave(call->callee->instance);
@@ -346,7 +345,7 @@ th_term th_runtime_step_nested(struct th_call *outer, uintptr_t word, const th_t
     const struct th_callee *callee = th_code_export_reached(word);
     th_env *env = outer->env;
     void *library = env->library;
-    struct th_call call; /* set one by one: what is passed is not looked at unless it has a class */
+    struct th_call call; /* set field by field: PASSED is not read without a class */
     th_term answer;
 
     process->base = process->frame_count;
@@ -367,7 +366,8 @@ th_term th_runtime_step_nested(struct th_call *outer, uintptr_t word, const th_t
     call.passed.class = TH_RAISED_NOTHING;
     process->reductions--;
     answer = call_code(callee->function->fptr, &call, false);
-    process = outer->process; /* all is found by OUTER again, and needs no register meanwhile */
+    process = outer->process; /* OUTER gives access to all, so that no register is needed meanwhile
+                               */
     env = outer->env;
     if (!just_returns(env, answer)) {
         interpret(&(struct surroundings){.keeps = env, .library = library}, &call, argv, answer);
@@ -377,7 +377,7 @@ th_term th_runtime_step_nested(struct th_call *outer, uintptr_t word, const th_t
     th_traced_probed_return(&call);
     th_code_instance_leave_quickly(own);
     if (__builtin_expect(process->next.step != TH_STEP_NONE, 0)) {
-        clear_next(process, TH_STEP_NONE); /* a term counts more */
+        clear_next(process, TH_STEP_NONE); /* a returned term counts more */
         process->then_is_set = false;
     }
     if (__builtin_expect(process->open.count | process->live.returning_to, 0)) {
@@ -401,8 +401,8 @@ void th_runtime_step_take(struct th_process *process, struct th_call *outer)
     if (process->next.step != TH_STEP_CONCLUDE)
         return;
 
-    /* What waits for the outcome goes on. Each function that the outcome ends is over; so are those
-     * that the function replaced. */
+    /* Continues the frame that waits for the outcome. Each function that the outcome ends is over,
+     * and so are the functions that it replaced. */
     th_traced_frame_over(process, outer);
     while (process->frame_count > process->base) {
         const struct th_frame_kept *frame = &process->frames[--process->frame_count];

@@ -1,22 +1,22 @@
 /*
  * Processes that wait for code to be loaded, purged or deleted.
  *
- * A function asks for it by a continuation (th_runtime_call_code()). When it has returned,
+ * A function requests a change of code by a continuation (th_runtime_call_code()). When the
+ * function has returned,
  *
- *  1. a dirty thread prepares the libraries, as part of the process' turn: so any number of
- *     processes prepare at once, up to the number of those threads. There is no such step where
- *     nothing is to be prepared;
- *  2. the loader is ordered to do the rest, and has all that was prepared;
- *  3. the process waits without a thread, as for a message. The answer is a signal and no message:
- *     it comes in order, and messages stay in the mailbox.
+ *   1. a dirty thread prepares the libraries, as part of the process' turn: so as many processes
+ *      prepare at once as there are dirty threads. Purging and deleting skip this step;
+ *   2. the loader gets an order for the rest, with all that was prepared;
+ *   3. the process waits without a thread, as for a message. The answer is a signal, not a message:
+ *      it comes in order, and messages stay in the mailbox.
  *
- * A process that ends meanwhile has nothing to give back: its order is dropped at its turn, or
- * carried out to the end, and nobody gets the answer.
+ * If a process ends meanwhile, its order is dropped at its turn, or carried out to the end without
+ * an answer.
  *
- * The loader is the thread that changes code: it takes one order after the other, waits for the
- * code modification permission, for libraries' load() and for thread progress, and sends the
+ * The loader is the thread that changes code: it carries out one order after the other, waits for
+ * the code modification permission, for load() of libraries and for grace periods, and sends the
  * answer. So one thread waits, whatever the number of processes, and no scheduler does. The first
- * order starts the thread. Functions in which it calls libraries' code are those of code/loading.h.
+ * order starts the thread. The loader calls code of libraries only in functions of code/loading.h.
  */
 #include "mailbox.h"
 #include "queue.h"
@@ -33,25 +33,25 @@
 
 struct th_code_order {
     struct th_code_order *next; /* in the queue, under its lock */
-    th_term process;            /* who waits for the answer */
+    th_term process;            /* waits for the answer */
     enum th_code_command command;
     enum th_purge purge;
-    th_term module; /* that is to be purged or deleted */
+    th_term module; /* to purge or delete */
 
-    struct th_instance **prepared; /* that are to be loaded: COUNT of them */
+    struct th_instance **prepared; /* to load: COUNT of them */
     size_t count;
     th_term info;   /* in ENV */
-    th_term answer; /* in ENV; TH_NONE: none yet. If there is one already, nothing is done but to
-                       drop what was prepared, and to send it */
+    th_term answer; /* in ENV; TH_NONE: none yet. With an answer, the loader only drops PREPARED and
+                       sends the answer */
     th_env env;
 };
 
-/* The lock guards all of it; nothing is called under it but what starts the thread. */
+/* The lock guards all of it; nothing but the start of the thread is called under it. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t work;
-    struct th_code_order *first, **end; /* the longest there first */
-    size_t orders;                      /* in the queue, and the one that is carried out */
+    struct th_code_order *first, **end; /* the oldest first */
+    size_t orders;                      /* in the queue, and the one in work */
     bool running, ending;
     pthread_t thread;
 } loader = {
@@ -73,7 +73,8 @@ static void free_order(struct th_code_order *order)
     th_free(order);
 }
 
-/* The answer of ORDER is {error, {Why, Texts}}: REFUSAL, and what the thread's error chain says. */
+/* Makes {error, {Why, Texts}} the answer of ORDER: Why is REFUSAL, Texts the thread's error chain.
+ */
 static void fail_order(struct th_code_order *order, enum th_code_refusal refusal)
 {
     static const char *const words[] = {
@@ -95,7 +96,7 @@ static void fail_order(struct th_code_order *order, enum th_code_refusal refusal
         th_make_tuple_of(env, th_atom(words[refusal]), th_make_list(env, texts, count)));
 }
 
-/* --- Carrying out ----------------------------------------------------------------------------- */
+/* --- Execution -------------------------------------------------------------------------------- */
 
 static void code_order_finish(struct th_code_order *order)
 {
@@ -116,7 +117,7 @@ static void code_order_finish(struct th_code_order *order)
     for (size_t i = 0; th_runtime_tracing() && i < order->count; i++)
         th_trace_warn_of_losses(th_runtime_tracing(), finished[i].name);
     order->answer = TH_NIL;
-    for (; order->count > 0; order->count--) { /* they are the modules' */
+    for (; order->count > 0; order->count--) { /* the modules own the instances now */
         const struct th_finished *last = &finished[order->count - 1];
         order->answer = th_make_cons(
             env, th_make_tuple_of(env, last->name, th_make_uint64(env, last->generation)),
@@ -149,7 +150,7 @@ static void code_order_carry_out(struct th_code_order *order)
     th_error_clear();
 }
 
-/* What is not to be loaded is gone when the process goes on. */
+/* Drops instances that are not loaded before the process goes on. */
 static void send_answer(struct th_code_order *order)
 {
     struct th_message *signal = th_process_message_create(order->answer);
@@ -191,7 +192,8 @@ static void *code_order_run(void *unused)
     return unused;
 }
 
-/* Takes ORDER over. An order of a process that is dead when it is the order's turn is dropped. */
+/* Queues ORDER. The loader drops an order whose process is dead at the order's turn.
+ * Owner: takes ORDER over. */
 static void submit_order(struct th_code_order *order)
 {
     int error;
@@ -217,7 +219,7 @@ static void submit_order(struct th_code_order *order)
 
 /* --- Processes that wait ---------------------------------------------------------------------- */
 
-/* Prepares what is to be loaded. */
+/* Prepares the libraries of PATHS. */
 static void code_order_prepare(struct th_code_order *order, th_term paths, th_term info)
 {
     enum th_status status = TH_OK;
@@ -245,8 +247,8 @@ static void code_order_go_on(struct th_process *process, const struct th_message
     process->code_ordered = false;
 }
 
-/* The request is what th_runtime_call_code() has put in the place of the answer. The answer may
- * arrive as soon as the order is submitted. */
+/* th_runtime_call_code() has put the request in the place of the answer. The answer may arrive as
+ * soon as the order is submitted. */
 bool th_runtime_code_step(struct th_process *process)
 {
     struct th_code_order *order;
@@ -261,7 +263,7 @@ bool th_runtime_code_step(struct th_process *process)
     order->process = process->pid;
     order->answer = TH_NONE;
     th_env_init(&order->env, TH_ENV_PLAIN);
-    th_runtime_thread_runs(process->next.callee->name); /* the function that has asked */
+    th_runtime_thread_runs(process->next.callee->name); /* the requesting function */
     if (order->command == TH_CODE_LOAD)
         code_order_prepare(order, request[1], request[2]);
     else

@@ -1,4 +1,4 @@
-/* What a function asks for that is done when it has returned. */
+/* Requests of a function that are carried out after its return. */
 #include "call_steps.h"
 #include "mailbox.h"
 
@@ -46,12 +46,12 @@ bool th_runtime_call_consume(th_env *env, int percent)
     int share = percent < 1 ? 1 : percent > 100 ? 100 : percent;
 
     if (!call || env->thread != ERL_NIF_THR_NORMAL_SCHEDULER)
-        return false; /* as in a BEAM, which does not count the time of dirty threads */
+        return false; /* a BEAM does not count the time of dirty threads either */
     call->process->reductions -= share * TURN_PERCENT;
     return call->process->reductions <= 0;
 }
 
-/* --- What is next ---------------------------------------------------------------------------- */
+/* --- The next step ---------------------------------------------------------------------------- */
 
 th_term *th_runtime_terms_keep(th_env *env, int first, int count, const th_term terms[],
                                const char *function)
@@ -63,7 +63,7 @@ th_term *th_runtime_terms_keep(th_env *env, int first, int count, const th_term 
     return kept;
 }
 
-/* The last one counts. */
+/* Replaces all former requests and exceptions of the function. */
 static void set_next(struct th_call *call, const struct th_continuation *next)
 {
     call->env->exception = TH_NONE;
@@ -89,8 +89,8 @@ th_term th_runtime_call_pass(th_env *env, const struct th_exception_raised *exce
     return TH_NONE;
 }
 
-/* The thread type that a function with FLAGS runs on, 0 if there is none. Both dirty kinds at once
- * are one for input and output, as in a BEAM. */
+/* Returns the thread type for FLAGS, 0 if they are invalid. Both dirty kinds together mean input
+ * and output, as in a BEAM. */
 static int thread_of(int flags)
 {
     if (flags == 0)
@@ -128,7 +128,8 @@ th_term th_runtime_call_schedule(th_env *env, const char *function, int flags,
     return TH_NONE;
 }
 
-/* The external call is next. False: it is none, or nobody makes it. */
+/* Makes an external call the next step. Returns false if the arguments are invalid or CALL is NULL.
+ */
 static bool call_next(struct th_call *call, th_term module, th_term function, int argc,
                       const th_term argv[], const char *by)
 {
@@ -154,7 +155,7 @@ th_term th_runtime_call_tail(th_env *env, th_term module, th_term function, int 
     return TH_NONE;
 }
 
-/* The function of CALL, going on with THEN. */
+/* Returns the continuation THEN in the place of CALL's function. */
 static struct th_continuation continuation_place_of(struct th_call *call,
                                                     const struct th_call_then *then, const char *by)
 {
@@ -192,7 +193,8 @@ th_term th_runtime_call_and_then(th_env *env, th_term module, th_term function, 
     return TH_NONE;
 }
 
-/* For what a process waits for: false if CALL cannot wait, and TH_NONE is to be returned. */
+/* Returns whether CALL can wait; if not, raises an exception, and the caller must return TH_NONE.
+ */
 static bool can_wait(th_env *env, const struct th_call *call, const struct th_call_then *then)
 {
     if (call && can_keep(then) && !call->outer)
@@ -204,7 +206,7 @@ static bool can_wait(th_env *env, const struct th_call *call, const struct th_ca
     return false;
 }
 
-/* --- Changing code ---------------------------------------------------------------------------- */
+/* --- Changes of code -------------------------------------------------------------------------- */
 
 static bool can_be_asked(const struct th_code_request *request)
 {
@@ -222,8 +224,8 @@ static bool can_be_asked(const struct th_code_request *request)
     return list == TH_NIL;
 }
 
-/* Until it is the process' next step, the request is a term that the process keeps, in the place of
- * the answer: so it goes with the function's next word on what is to be done. */
+/* Until the request is the process' next step, it is a term that the process keeps in the place of
+ * the answer; so the function's next request replaces it. */
 th_term th_runtime_call_code(th_env *env, const struct th_code_request *request,
                              const struct th_call_then *then)
 {
@@ -279,7 +281,7 @@ th_term th_runtime_call_skip(th_env *env)
     return TH_NONE;
 }
 
-/* --- Operations on files ---------------------------------------------------------------------- */
+/* --- File operations -------------------------------------------------------------------------- */
 
 static void keep_operation(void *operation)
 {
@@ -292,7 +294,7 @@ static void release_operation(struct th_offheap *self)
 }
 
 /* An operation is submitted only after the function has returned; until then it is a reference term
- * on the process' heap. So the last request of the function counts, and an operation that was not
+ * on the process' heap. So the function's last request counts, and an operation that was not
  * submitted is freed with the heap. */
 th_term th_runtime_call_file(th_env *env, struct th_file_operation *operation,
                              const struct th_call_then *then)

@@ -2,26 +2,26 @@
  * Processes whose functions run on dirty threads, and which signals end meanwhile.
  *
  * On a normal scheduler a signal waits until a function has returned. On a dirty thread a function
- * may take for ever, so that a normal scheduler ends the process while the function runs, as in a
+ * may run for ever, so that a normal scheduler ends the process while the function runs, as in a
  * BEAM. The memory that the function uses stays until the function has returned.
  *
- *   1. A dirty thread lets go of the process before it calls a function, and takes the process back
- *      when the function has returned. The runtime takes it back as well for each thing that the
- *      function asks for and that concerns the process. Who puts the process into the queue of the
- *      dirty threads lets go of it, too.
- *   2. While nobody holds the process, a signal that ends it has a normal scheduler end it: the
- *      sender of the signal puts the process into a run queue; or who lets go of it does, if the
- *      signal has come before.
+ *   1. A dirty thread releases the process before it calls a function, and takes the process back
+ *      when the function has returned. The runtime also takes the process back during each request
+ *      of the function that concerns it. Putting the process into the queue of the dirty threads
+ *      releases it, too.
+ *   2. While the process is released, a signal that ends it makes a normal scheduler end it: the
+ *      sender of the signal puts the process into a run queue; if the signal came before, the
+ *      releasing thread does.
  *   3. From then on the dirty thread cannot take the process back. Requests of the function fail or
  *      do nothing.
- *   4. The scheduler ends the process as far as others know of it. Of the scheduler and the dirty
- *      thread, the later one frees the rest: the scheduler at once, the dirty thread by putting the
- *      process into a run queue again.
+ *   4. The scheduler ends the process for others. The later one of scheduler and dirty thread frees
+ *      the rest: the scheduler at once, the dirty thread by putting the process into a run queue
+ *      again.
  *
- * All steps up to 3 are taken under the lock of the process' mailbox, where signals arrive. After
- * it the mailbox may be another process' already.
+ * Steps 1 to 3 are taken under the lock of the process' mailbox, where signals arrive. Once others
+ * see the end (step 4), the mailbox may belong to another process.
  *
- * A driven process is never let go of: the thread that drives it waits for the function.
+ * A driven process is never released: the thread that drives it waits for the function.
  */
 #include "mailbox.h"
 #include "queue.h"
@@ -78,8 +78,8 @@ bool th_runtime_dirty_take_back(struct th_process *process)
     return state_of(process) == TH_DIRTY_HELD;
 }
 
-/* The scheduler and the dirty thread meet here. The later one of the two sees all that the earlier
- * one has done: acquire and release. */
+/* The scheduler and the dirty thread synchronize here. The later one sees all that the earlier one
+ * has done: acquire and release. */
 
 void th_runtime_dirty_over(struct th_process *process)
 {

@@ -1,16 +1,15 @@
 /*
- * Exceptions: with the stack that they come from, and as the ends of processes.
+ * Exceptions: with their stack traces, and as exit reasons of processes.
  *
- * The stack begins with the function that raised it, with its arguments. Who comes after that is
- * known, too: the functions that wait for it, in nested calls and in continuations that are kept.
- * Those that have made tail calls are not there any more.
+ * A stack begins with the raising function and its arguments. After it come the functions that wait
+ * for it, in nested calls and in kept continuations. Functions that have made tail calls are gone.
  *
- * Lines are looked for when somebody looks at the stack: who catches and wants it, or is told why a
- * process ended. Of the function that raised it is the line where it did so, which may be in a C
- * function that it has called: that is none of the stack's, and to find where it was called would
- * take an unwinder at each exception. Of one that waits in a nested call it is the line where it
- * made that. Where neither is known, and of a continuation that is kept, it is the line where its
- * code begins.
+ * Lines are searched when the stack is read: by a function that catches the exception, or for an
+ * exit reason. The line of the raising function is where it raised. That place may be in a C
+ * function that it called: such functions are not in the stack, and finding where they were called
+ * would need the unwinder for each exception. The line of a function that waits in a nested call is
+ * where it made the call. If these places are not known, and for kept continuations, the line is
+ * that where the code begins.
  */
 #include "call_steps.h"
 #include "runtime_internal.h"
@@ -44,14 +43,14 @@ struct th_mfa th_runtime_code_name(const struct th_callee *callee, const char *n
                            (uint32_t)argc};
 }
 
-/* A stack that grows downwards, the oldest entry last. */
+/* A stack trace under construction, the oldest entry last. */
 struct trace {
     th_env *env;
     th_term entries[DEPTH];
     size_t count;
 };
 
-/* AT: its code, of which the line is due. */
+/* Adds an entry; AT is the code address whose line is due. */
 static void exception_add(struct trace *trace, th_term module, th_term function, th_term arguments,
                           uintptr_t at)
 {
@@ -60,14 +59,15 @@ static void exception_add(struct trace *trace, th_term module, th_term function,
                                                           at ? th_small((int64_t)at) : TH_NIL);
 }
 
-/* A function that waits, as it was called. */
+/* Adds a waiting function with its arity. */
 static void exception_add_waiting(struct trace *trace, struct th_mfa name, uintptr_t at)
 {
     exception_add(trace, name.module, name.function, th_small((int)name.arity), at);
 }
 
-/* Before the return address RETURNS, if that is in the library of CALL: not if its code has ended
- * with a jump to the host, as optimised code does. Else where what runs begins. */
+/* Returns the address before the return address RETURNS if that is in CALL's library. It is not if
+ * the code has ended with a jump to the host, as optimised code does: then returns the start of the
+ * code. */
 static uintptr_t exception_place_in(const struct th_call *call, uintptr_t returns)
 {
     return returns && th_library_executes(call->callee->library, returns - 1, 1)
@@ -75,8 +75,8 @@ static uintptr_t exception_place_in(const struct th_call *call, uintptr_t return
                : (uintptr_t)call->code;
 }
 
-/* The frames that are kept from the newest down to FROM, then CALL, which waits for them; and so
- * on. */
+/* Adds the kept frames from the newest down to FROM, then CALL, which waits for them; and so on
+ * outwards. */
 static void add_outer(struct trace *trace, const struct th_process *process, size_t from,
                       const struct th_call *call)
 {
@@ -134,7 +134,7 @@ void th_runtime_exception_of_callee(struct th_process *process, struct th_call *
 
 /* --- Lines ------------------------------------------------------------------------------------ */
 
-/* Names of files are UTF-8, or any bytes. */
+/* Converts a file name: UTF-8, or any bytes. */
 static th_term string_of(th_env *env, const char *text)
 {
     size_t length = strlen(text), used;
@@ -178,8 +178,8 @@ th_term th_runtime_source_location(th_env *env, struct th_library *library, uint
     return th_make_list(env, both, 2);
 }
 
-/* A stack trace of which the lines are due: where an entry's location is to be, it has the address,
- * a small integer, which costs nothing. The list is made anew in ENV; its entries' libraries may be
+/* Replaces code addresses in STACK, a trace whose lines are due, by locations. The addresses are
+ * small integers, which cost nothing. The list is made anew in ENV; libraries of entries may be
  * gone. */
 static th_term locate_all(th_env *env, th_term stack)
 {
@@ -211,7 +211,7 @@ th_term th_runtime_call_stack(th_env *env, const struct th_exception_raised *exc
     return exception->lines_due ? locate_all(env, exception->stack) : exception->stack;
 }
 
-/* --- Ends of processes ----------------------------------------------------------------------- */
+/* --- Exit reasons ----------------------------------------------------------------------------- */
 
 th_term th_runtime_exception_exit_reason(th_env *env, const struct th_exception_raised *exception)
 {

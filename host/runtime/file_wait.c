@@ -1,13 +1,14 @@
 /*
- * Processes that wait for operations on files.
+ * Processes that wait for file operations.
  *
- * A function asks for an operation by a continuation (th_runtime_call_file()). When it has
- * returned, a scheduler submits the operation, and the process waits without a thread, as for a
- * message. Whoever carries it out sends a signal with the result, which is no message: so it comes
- * in order, and a signal that ends the process meanwhile does.
+ * A function requests an operation by a continuation (th_runtime_call_file()). When the function
+ * has returned, a scheduler submits the operation, and the process waits without a thread, as for a
+ * message. The pool's thread sends the result as a signal, not a message: so the result comes in
+ * order with other signals, and a signal can end the waiting process.
  *
- * A process that ends while it waits abandons the operation. If that was carried out, the signal is
- * in its mailbox, or will find it dead: then the operation is settled by who finds that.
+ * A process that ends while it waits abandons the operation. If the operation was carried out
+ * before, its signal is in the mailbox or finds the process dead: the thread that notices this
+ * settles the operation.
  */
 #include "mailbox.h"
 
@@ -66,7 +67,7 @@ bool th_runtime_file_step(struct th_process *process)
         operation = th_magic_object(process->next.argv[0]);
         th_runtime_tag_text(process, &tag);
         process->next.argv[0] = TH_NONE;
-        th_file_operation_keep(operation); /* the term's share goes with the heap */
+        th_file_operation_keep(operation); /* the heap drops the term's reference */
         process->operation = operation;
         operation->done = report_over;
         th_file_submit(operation, &(struct th_file_submission){.thread = th_self.scheduler->number,

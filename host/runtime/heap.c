@@ -1,20 +1,20 @@
 /*
  * The heap of a process.
  *
- * While a function runs, its environment only grows. Between two functions at depth 0 nothing of it
- * is needed but what is next, what continuations keep, and an exception on its way to the one that
- * catches it; once it has grown enough, these are copied into a fresh environment and the old one
- * goes. "Enough" is twice what was left the last time, so that a process pays for each word that it
- * makes but a constant.
+ * While a function runs, its environment only grows. Between two functions at depth 0, only these
+ * terms are needed: those of the next step, those that continuations keep, and an exception before
+ * it is caught. When the heap has grown enough, they are copied into a fresh environment, and the
+ * old one is dropped. "Enough" is twice the size after the last collection, so that the cost for
+ * each new word is constant.
  *
- * What counts are the words of the heap, those of messages that were received (whose terms are used
- * where they are) and the bytes of the binaries that it holds on to, which it shares with others: a
- * chain that makes a large binary in each step grows as well.
+ * The size includes the words of the heap, the words of received messages (whose terms are used in
+ * place), and the bytes of referenced binaries, which are shared: a chain of calls that makes a
+ * large binary in each step grows as well.
  *
- * A copy of what refers to one thing twice has it twice. Where a copy would be larger than all
- * there is, as such arguments can be nested, the heap is left as it is, until it is twice as large.
+ * A copy of a term that is referenced twice exists twice. If the copies would be larger than the
+ * heap, as nested arguments can be, the heap stays until it is twice as large.
  *
- * While the checker is on, each function has an environment of its own (check.h).
+ * While the checker is on, each function has its own environment (check.h).
  */
 #include "call_steps.h"
 #include "process_life.h"
@@ -24,7 +24,7 @@
 #include "host/runtime/traced/tracepoint.h"
 #include "host/term/make.h"
 
-enum { LEAST = 16 * 1024 /* bytes: less is not worth collecting */ };
+enum { LEAST = 16 * 1024 /* bytes; a smaller heap is not worth a collection */ };
 
 void th_runtime_heap_start(struct th_process *process)
 {
@@ -41,7 +41,7 @@ static size_t size_of(struct th_process *process)
            process->fragment_words * sizeof(th_term);
 }
 
-/* BEFORE is what it could have until now. */
+/* BEFORE: former limit in bytes. */
 static void collect_later(struct th_process *process, size_t size, size_t before)
 {
     process->collect_at = 2 * size > LEAST ? 2 * size : LEAST;
@@ -49,9 +49,9 @@ static void collect_later(struct th_process *process, size_t size, size_t before
         th_traced_probe_room(process, before, process->collect_at);
 }
 
-/* --- What is needed -------------------------------------------------------------------------- */
+/* --- Needed terms ----------------------------------------------------------------------------- */
 
-/* Calls WITH for each array of terms that are needed. */
+/* Calls WITH for each array of needed terms. */
 static void each_root(struct th_process *process,
                       void (*with)(void *context, th_term **terms, int count), void *context)
 {
@@ -82,7 +82,7 @@ static void heap_add_words(void *context, th_term **terms, int count)
             sum->words += th_term_words_up_to((*terms)[i], sum->most) + 1;
 }
 
-/* *TERMS becomes a copy in ENV, the context. */
+/* Replaces *TERMS by a copy in ENV, the context. */
 static void move(void *context, th_term **terms, int count)
 {
     *terms = th_runtime_terms_copy(context, count, *terms);
@@ -157,7 +157,7 @@ void th_runtime_heap_attach(struct th_process *process, struct th_message *messa
     process->fragment_words += message->words_count;
 }
 
-/* A nested call goes on in the process' heap with an environment of its own. */
+/* A nested call under the checker has its own environment. */
 uint64_t th_runtime_heap_words(const struct th_process *process)
 {
     const struct th_call *call = th_self.call;

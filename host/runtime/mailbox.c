@@ -1,10 +1,9 @@
 /*
- * Messages: from the mailbox into the process' inbox, and from there to the function that waits.
+ * Messages: from the mailbox into the process' inbox, and from there to the waiting function.
  *
- * A message is offered by being an argument. Only when the function has returned is it known
- * whether it took the message, or leaves it where it is and wants the next one: `offer` is the
- * place in the inbox where looking goes on, so that each message is looked at once by each
- * th_await().
+ * A message is offered as an argument. Only the function's answer shows whether it took the
+ * message, or leaves it in the inbox and wants the next one. `offer` is the place in the inbox
+ * where the search continues, so that each th_await() looks at each message once.
  */
 #include "mailbox.h"
 
@@ -14,7 +13,7 @@
 #include "host/check/check.h"
 #include "host/runtime/traced/tracepoint.h"
 
-/* --- Arriving -------------------------------------------------------------------------------- */
+/* --- Arrival ---------------------------------------------------------------------------------- */
 
 /* Under the mailbox's lock. A process waits for a normal scheduler only. */
 static void mailbox_wake(struct th_process *process)
@@ -57,7 +56,7 @@ void th_runtime_inbox_add(struct th_process *process, struct th_message *message
     th_runtime_shown_add(&process->shown.inbox, 1);
 }
 
-/* What `mail` stands for is taken after it is cleared, so that nothing is missed. */
+/* `mail` is cleared before the mail is taken, so that nothing is missed. */
 void th_runtime_mailbox_look(struct th_process *process)
 {
     atomic_store_explicit(&process->mail, false, memory_order_relaxed);
@@ -80,8 +79,8 @@ static void look_for_end(void *context)
         fate->ends = th_runtime_signal_ends(fate->process, m);
 }
 
-/* On a normal scheduler signals wait for the function's end, as in a BEAM: there the answer is that
- * of before. */
+/* On a normal scheduler signals wait for the function's end, as in a BEAM: the answer is the state
+ * before. */
 bool th_runtime_call_process_alive(const th_env *env)
 {
     struct th_process *process = th_self.call ? th_self.call->process : NULL;
@@ -131,7 +130,7 @@ static bool begin_to_wait(void *context)
     return process->waiting;
 }
 
-/* It is scheduled out before anybody else can have it. */
+/* The process is scheduled out before another thread can use it. */
 bool th_runtime_mailbox_wait(struct th_process *process)
 {
     struct th_message *mail;
@@ -147,7 +146,7 @@ bool th_runtime_mailbox_wait(struct th_process *process)
     return true;
 }
 
-/* TERM of a message, as the function gets it: while the checker is on a copy. */
+/* Returns TERM of a message as the function gets it: a copy while the checker is on. */
 static th_term argument_of(struct th_process *process, th_term term)
 {
     return th_check_on() ? th_copy(process->env, term) : term;
@@ -176,7 +175,7 @@ bool th_runtime_mailbox_await(struct th_process *process,
 
 /* --- Offering -------------------------------------------------------------------------------- */
 
-/* The message that is offered is taken. */
+/* Takes the offered message out of the inbox. */
 static struct th_message *mailbox_receive(struct th_process *process)
 {
     struct th_message *message = mailbox_take_out(process, process->offer);
@@ -187,7 +186,7 @@ static struct th_message *mailbox_receive(struct th_process *process)
     return message;
 }
 
-/* Goes on with the next message, or with none. */
+/* Offers the next message, or the timeout. */
 static void mailbox_offer(struct th_process *process)
 {
     struct th_continuation *next = &process->next;
@@ -250,7 +249,7 @@ void th_runtime_mailbox_offered(struct th_process *process)
         th_runtime_seq_taken(process);
     process->seq_untold = false;
     process->offered = NULL;
-    if (process->seq_changed) { /* the token is the message's only if that was taken */
+    if (process->seq_changed) { /* the message's token stays only if the message was taken */
         process->seq_changed = false;
         th_runtime_seq_release(skipped ? &process->seq : &process->seq_before);
         if (skipped)

@@ -1,6 +1,5 @@
 /*
- * Nested calls: external calls that run to their end on the thread, and on its stack, of whoever
- * makes them.
+ * Nested calls: external calls that run to their end on the caller's thread and stack.
  */
 #include "call_steps.h"
 #include "runtime.h"
@@ -14,9 +13,9 @@
 #include <stdint.h>
 
 /*
- * How far the calling thread's stack may go down; until that is known, and while the checker is on,
- * nowhere: so one comparison tells both. (The checker is started before any thread calls a library,
- * and stops after the last.)
+ * Lowest allowed stack pointer of the calling thread. UINTPTR_MAX until it is known, and while the
+ * checker is on, so that one comparison tests both. (The checker starts before any thread calls a
+ * library and stops after the last call.)
  */
 static _Thread_local uintptr_t lowest __attribute__((tls_model("initial-exec"))) = UINTPTR_MAX;
 
@@ -50,8 +49,8 @@ th_term th_runtime_nested_end(struct th_call *outer, size_t base)
     return process->outcome;
 }
 
-/* Any call. What the caller has asked for before, to be done when it returns, is still to be done,
- * unless the callee raises: of the two the exception is the later. */
+/* Makes any nested call. A pending continuation of the caller stays pending, unless the callee
+ * raises: the exception is then the later answer. */
 static th_term call_any(struct th_call *call, th_term module, th_term function, int argc,
                         const th_term argv[])
 {
@@ -66,8 +65,8 @@ static th_term call_any(struct th_call *call, th_term module, th_term function, 
         .module = module,
         .function = function,
         .argc = argc,
-        /* While the checker is on a copy without what is no term; else the caller's own, which
-         * stay: nobody writes there. */
+        /* While the checker is on, a copy in which invalid words are replaced; else the caller's
+         * array, which is only read. */
         .argv = th_check_on() ? th_runtime_terms_keep(call->env, 0, argc, argv, "th_call")
                               : (th_term *)argv,
     };
@@ -91,7 +90,7 @@ static th_term call_any(struct th_call *call, th_term module, th_term function, 
     return process->outcome;
 }
 
-/* What a WORD that is usual reaches is entered, if that takes no call. */
+/* Enters the instance that a usual WORD reaches, if that needs no function call. */
 static inline struct th_entered *enter_usual(uintptr_t word)
 {
     return __builtin_expect(word & TH_EXPORT_USUAL, TH_EXPORT_USUAL)
@@ -118,7 +117,7 @@ call_entry(struct th_call *call, const struct th_export *entry, const th_term ar
     return call_any(call, entry->module, entry->function, (int)entry->arity, argv);
 }
 
-/* Somebody waits for the section that has ended. */
+/* Wakes the thread that waits for the reader section that has ended. */
 static __attribute__((noinline, cold)) th_term wake_and_call(struct th_call *call, uintptr_t word,
                                                              const th_term argv[],
                                                              struct th_entered *own,
@@ -129,8 +128,8 @@ static __attribute__((noinline, cold)) th_term wake_and_call(struct th_call *cal
 }
 
 /*
- * The usual call is told at the first look, by comparisons, and needs no registers saved: all that
- * is called here ends it. One read section: from reading the index until the entering is counted.
+ * Recognizes the common case by comparisons alone, without saving registers: each function called
+ * here ends it. One reader section covers the steps from reading the index to counting the entry.
  */
 static inline __attribute__((always_inline)) th_term call_usual(struct th_call *call,
                                                                 const struct th_export *entry,
@@ -170,7 +169,8 @@ th_term th_runtime_call_nested_entry(th_env *env, const struct th_export *entry,
     return call_usual(call, entry, argv, at);
 }
 
-/* Of a name that has no entry, if it is one; or by nobody. */
+/* Calls a function without an export entry; raises badarg if the name is invalid or ENV is not of
+ * the thread's call. */
 static __attribute__((cold)) th_term call_unknown(th_env *env, th_term module, th_term function,
                                                   int argc, const th_term argv[], const void *at)
 {
@@ -184,7 +184,7 @@ static __attribute__((cold)) th_term call_unknown(th_env *env, th_term module, t
     return call_any(call, module, function, argc, argv);
 }
 
-/* What has an entry are names, and argc is its arity. */
+/* Export entries have valid names, and their arity is ARGC. */
 th_term th_runtime_call_nested(th_env *env, th_term module, th_term function, int argc,
                                const th_term argv[], const void *at)
 {

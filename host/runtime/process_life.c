@@ -1,4 +1,4 @@
-/* Processes that run: made, run for a turn, ended. */
+/* Processes: creation, turns, end. */
 #include "process_life.h"
 
 #include "call_steps.h"
@@ -15,7 +15,7 @@
 
 #include <time.h>
 
-/* Relaxed: a count, but for th_runtime_kill_all(), which looks again until it is right. */
+/* Relaxed: only a count; th_runtime_kill_all() checks it repeatedly. */
 static _Atomic size_t process_count;
 
 size_t th_runtime_processes(void)
@@ -71,7 +71,7 @@ th_term th_runtime_process_spawn(struct th_call *call, th_term module, th_term f
     child->home = parent->home;
     th_runtime_seq_spawn(parent, child);
 
-    /* Both know of the link and the monitor before one of them can do anything about it. */
+    /* Both sides record the link and the monitor before one of them can act. */
     if (linked) {
         th_hash_table_set(&parent->links, pid, TH_LINKED);
         th_hash_table_set(&child->links, parent->pid, TH_LINKED);
@@ -85,13 +85,13 @@ th_term th_runtime_process_spawn(struct th_call *call, th_term module, th_term f
     th_traced_probed_spawn(child, parent);
     th_traced_tracepoint_spawn(parent, child, linked);
     th_runtime_dirty_let_go(parent);
-    th_runtime_queue_add(child); /* from here on others may have it */
+    th_runtime_queue_add(child); /* from here on other threads may use the child */
     return pid;
 }
 
 /* --- A turn ---------------------------------------------------------------------------------- */
 
-/* What was asked of it is done. True: it goes on. */
+/* Ends the call or the process. Returns true if the process goes on. */
 static bool process_life_conclude(struct th_process *process)
 {
     static const enum th_call_end ends[] = {
@@ -104,13 +104,13 @@ static bool process_life_conclude(struct th_process *process)
 
     if (process->told) {
         atomic_store_explicit(&process->shown.function, NULL,
-                              memory_order_relaxed); /* it has returned */
+                              memory_order_relaxed); /* the function has returned */
         th_runtime_request_finish(process,
                                   returned ? TH_CALL_RETURNED : ends[process->raised.class],
                                   returned ? process->outcome : process->raised.reason);
         return true;
     }
-    if (!returned) { /* its first function has not caught an exception */
+    if (!returned) { /* the process' first function did not catch an exception */
         reason = th_runtime_exception_exit_reason(process->env, &process->raised);
         if (process->raised.class != TH_RAISED_EXIT)
             th_runtime_exception_report(process, reason);
@@ -119,8 +119,8 @@ static bool process_life_conclude(struct th_process *process)
     return false;
 }
 
-/* By a dirty thread, which had let go of the process. False: that has ended, and is not this
- * thread's any more. */
+/* Takes PROCESS back on a dirty thread. Returns false if the process has ended and the thread must
+ * not use it any more. */
 static bool is_back(struct th_process *process)
 {
     if (process->told || th_runtime_dirty_take(process))
@@ -129,8 +129,8 @@ static bool is_back(struct th_process *process)
     return false;
 }
 
-/* Runs code, on any thread. A dirty one has let go of the process, unless that is told: false, the
- * process has ended meanwhile, and is not this thread's any more. */
+/* Runs code, on any thread. A dirty thread releases the process first, unless the process is
+ * driven. Returns false if the process has ended meanwhile: the thread must not use it any more. */
 static bool process_life_run(struct th_process *process)
 {
     bool dirty = th_self.scheduler->type != ERL_NIF_THR_NORMAL_SCHEDULER;
@@ -150,7 +150,8 @@ static bool process_life_run(struct th_process *process)
     return true;
 }
 
-/* One step. False: the process has ended, or waits; it is not this thread's any more. */
+/* Takes one step. Returns false if the process has ended or waits: the thread must not use it any
+ * more. */
 static bool process_life_step(struct th_process *process)
 {
     switch (process->next.step) {
@@ -171,13 +172,13 @@ static bool process_life_step(struct th_process *process)
     }
 }
 
-/* What is left of the turn may be less than nothing. */
+/* The rest of a turn may be negative. */
 static uint64_t reductions_of(const struct th_process *process)
 {
     return process->reductions_before + (uint64_t)(TH_TURN - process->reductions);
 }
 
-enum { OLDEST_FRAMES = 4 }; /* that are looked at: of many it would take long */
+enum { OLDEST_FRAMES = 4 }; /* examined frames; long stacks would take too much time */
 
 void th_runtime_process_show(struct th_process *process)
 {
@@ -207,7 +208,8 @@ void th_runtime_process_begin_turn(struct th_process *process)
 
 static void end_meanwhile(struct th_process *process);
 
-/* A function that is to go on somewhere else, or when the turn is used up, waits in a queue. */
+/* A function that must continue on another thread, or when the turn is used up, waits in a queue.
+ */
 void th_runtime_process_turn(struct th_process *process)
 {
     int here = th_self.scheduler->type;
@@ -219,14 +221,14 @@ void th_runtime_process_turn(struct th_process *process)
         end_meanwhile(process);
         return;
     }
-    /* A driven process stands for one that makes one call after the other: between two calls it has
-     * not waited, as far as its turn goes. */
+    /* A driven process stands for one that makes one call after the other: waiting between two
+     * calls does not begin a new turn. */
     if (!process->told || process->next.step != TH_STEP_NONE || process->reductions <= 0)
         th_runtime_process_begin_turn(process);
     th_runtime_shown_doing(&process->shown, TH_PROCESS_RUNNING);
     th_traced_tracepoint_in(process);
     do {
-        if (here == ERL_NIF_THR_NORMAL_SCHEDULER) { /* acts on signals between two functions */
+        if (here == ERL_NIF_THR_NORMAL_SCHEDULER) { /* signals act between two functions */
             if (!process->ending && atomic_load_explicit(&process->mail, memory_order_relaxed))
                 th_runtime_mailbox_look(process);
             if (process->ending) {
@@ -246,12 +248,13 @@ void th_runtime_process_turn(struct th_process *process)
 
 /* --- The end --------------------------------------------------------------------------------- */
 
-/* Guards waiting for the last processes to end. Nothing else is locked under it. */
+/* Guards waiting for the last processes to end. No lock is taken under it. */
 static pthread_mutex_t ends_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ends = PTHREAD_COND_INITIALIZER;
-static _Atomic bool ends_awaited; /* relaxed: who waits looks again every now and then */
+static _Atomic bool ends_awaited; /* relaxed: the waiting thread also checks at intervals */
 
-/* The end as others see it. Dead first, then told: who is told finds it dead. */
+/* Ends the process for others: it is dead first, then the others are notified, so that they find it
+ * dead. */
 static void process_life_leave(struct th_process *process, th_term reason)
 {
     struct th_host_remains remains;
@@ -259,7 +262,7 @@ static void process_life_leave(struct th_process *process, th_term reason)
     if (TH_PROBE_ENABLED(process__exit))
         th_traced_probe_exit(process, reason);
     th_traced_tracepoint_about(process, TH_TAG_exit, reason);
-    th_runtime_timer_stop(process); /* no timer may meet who has the mailbox next */
+    th_runtime_timer_stop(process); /* no timer may reach the next user of the mailbox */
     th_runtime_file_end(process);
     if (process->told)
         process->end_message = th_process_message_create(reason);
@@ -310,8 +313,8 @@ void th_runtime_process_end(struct th_process *process, th_term reason)
     process_life_finish(process);
 }
 
-/* By a normal scheduler: ends a process that was let go of (dirty_end.c), and then what the dirty
- * thread has left. */
+/* Ends, on a normal scheduler, a process that was released (dirty_end.c), and later the part that
+ * its dirty thread has left. */
 static void end_meanwhile(struct th_process *process)
 {
     if (!process->ending) {
@@ -325,7 +328,7 @@ static void end_meanwhile(struct th_process *process)
     process_life_finish(process);
 }
 
-/* --- Who there is ---------------------------------------------------------------------------- */
+/* --- List of processes ------------------------------------------------------------------------ */
 
 struct seen_list {
     struct th_process_seen *items;
@@ -380,7 +383,7 @@ size_t th_runtime_list(struct th_process_seen **processes)
 
 /* --- Purging ---------------------------------------------------------------------------------- */
 
-/* Each looks itself, between two functions. */
+/* Each process checks itself, between two functions. */
 void th_runtime_processes_purge(const struct th_instance *instance)
 {
     struct th_process_seen *processes;
@@ -421,9 +424,10 @@ void th_runtime_processes_show_inside(const struct th_instance *instance, struct
     th_free(processes);
 }
 
-/* --- The end of all -------------------------------------------------------------------------- */
+/* --- The end of all processes ----------------------------------------------------------------- */
 
-/* Those that end may have spawned others, so it looks again, after 10 ms or when one has ended. */
+/* Ending processes may have spawned others, so the loop looks again, after 10 ms or when a process
+ * has ended. */
 void th_runtime_kill_all(void)
 {
     bool waits = true;

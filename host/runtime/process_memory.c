@@ -1,15 +1,15 @@
 /*
- * Memory for processes: that of those that have ended is kept for the next, with an environment and
- * the first piece of its heap, so that a process that begins and ends costs no malloc().
+ * Memory for processes: the memory of ended processes is kept for later ones, with an environment
+ * and the first piece of its heap, so that starting and ending a process needs no malloc().
  *
- * Each scheduler keeps two lists, so that giving and taking in turn moves nothing between threads:
- * one in use, and one that is full or not there. Full ones go to a depot that all share, and come
- * from there, which takes one lock for so many processes. In a program of many that spawn and few
- * that end, or the other way round, memory flows through it. What the depot has no room for is
- * freed.
+ * Each scheduler keeps two lists, so that alternating give and take moves nothing between threads:
+ * one list in use, and one that is full or missing. Full lists go to a depot shared by all
+ * schedulers and come from there, which takes one lock for FULL processes. If some threads mostly
+ * spawn and others mostly end processes, memory flows through the depot. Lists beyond the depot's
+ * limit are freed.
  *
- * While the checker is on, and where the address sanitizer watches, nothing is kept: who uses what
- * has ended is to be found.
+ * While the checker is on, and under the address sanitizer, nothing is kept, so that uses of ended
+ * processes are found.
  */
 #include "process_life.h"
 #include "runtime_internal.h"
@@ -25,20 +25,20 @@ enum {
     MOST_FOOTPRINT = 1024, /* bytes of a heap that is kept: its first piece */
 };
 
-/* What stands where a process was. */
+/* Stands in the memory of a former process. */
 struct spare {
     struct spare *next;
-    struct spare *list; /* of the first in a list in the depot: the next list */
+    struct spare *list; /* of the first in a list of the depot: the next list */
     th_env *env;
 };
 _Static_assert(sizeof(struct spare) <= sizeof(struct th_process), "it has room there");
 
 static _Thread_local struct spares {
     struct spare *first, *full;
-    unsigned count; /* of the first */
+    unsigned count; /* of the list FIRST */
 } own __attribute__((tls_model("initial-exec")));
 
-/* Guards the depot; the innermost. */
+/* Guards the depot; innermost. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct spare *lists;
 static unsigned list_count;
@@ -53,7 +53,7 @@ static void free_list(struct spare *list)
     }
 }
 
-/* NULL: there is none. */
+/* Takes a list from the depot; NULL: none. */
 static struct spare *fetch(void)
 {
     struct spare *list;

@@ -1,8 +1,8 @@
 /*
- * Driven processes, whose calls threads outside of the runtime ask for.
+ * Driven processes: calls requested by threads outside of the runtime.
  *
- * A request is a signal to the process, which a scheduler acts on in order with all other signals.
- * The thread that asks waits: so the scheduler may use the memory that the request points to.
+ * A request is a signal to the process. A scheduler acts on it in order with all other signals. The
+ * requesting thread waits, so that the scheduler may use the memory that the request points to.
  */
 
 #include "call_steps.h"
@@ -20,7 +20,7 @@ struct th_process *th_runtime_run_start(void)
     struct th_process *process = th_runtime_process_create(true, NULL, false);
 
     th_traced_probed_spawn(process, NULL);
-    sem_init(&process->over, 0, 0); /* nobody knows the pid yet, to end it */
+    sem_init(&process->over, 0, 0); /* the pid is not known yet, so nothing can end the process */
     return process;
 }
 
@@ -29,15 +29,15 @@ th_term th_runtime_run_pid(const struct th_process *process)
     return process->pid;
 }
 
-/* --- Asking ---------------------------------------------------------------------------------- */
+/* --- Requests --------------------------------------------------------------------------------- */
 
 static void wait_for(sem_t *semaphore)
 {
     while (sem_wait(semaphore) != 0)
-        ; /* a signal handler ran */
+        ; /* interrupted by a signal handler */
 }
 
-/* False: the process has ended before it began. */
+/* Returns false if the process has ended before the request began. */
 static bool process_run_ask(struct th_process *process, struct th_request *request)
 {
     bool asked;
@@ -104,7 +104,7 @@ void th_runtime_run_kill(const struct th_process *process)
     th_runtime_signal_send(process->pid, TH_SIGNAL_EXIT, TH_NONE, 0, TH_AM(kill));
 }
 
-/* Whether it has ended before or does so now, it has said so when nothing uses it any more. */
+/* `over` is posted when nothing uses the process any more, whether it ended before or ends now. */
 void th_runtime_run_exit(struct th_process *process, th_term reason)
 {
     th_runtime_signal_send(process->pid, TH_SIGNAL_END, TH_NONE, 0, reason);
@@ -114,7 +114,7 @@ void th_runtime_run_exit(struct th_process *process, th_term reason)
     th_runtime_process_memory_give(process);
 }
 
-/* --- Doing; by a scheduler ------------------------------------------------------------------- */
+/* --- Execution, by a scheduler ---------------------------------------------------------------- */
 
 void th_runtime_request_begin(struct th_process *process, struct th_request *request)
 {
@@ -146,8 +146,8 @@ void th_runtime_request_begin(struct th_process *process, struct th_request *req
 }
 
 /*
- * What the call let go of is destroyed before whoever waits hears of its end, so that a caller
- * meets the effects of destructors in order.
+ * Destroys the resources that the call released before the requesting thread continues, so that the
+ * caller sees the effects of destructors in order.
  */
 void th_runtime_request_finish(struct th_process *process, enum th_call_end end, th_term outcome)
 {

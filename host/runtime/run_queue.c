@@ -1,18 +1,19 @@
 /*
  * Run queues: balance and sleep.
  *
- * Nobody sleeps while there is work: who has added counts up the queue's length and then looks
- * whether somebody sleeps; who goes to sleep says so and then looks at the lengths. Both are
- * sequentially consistent, so that one of the two sees the other. The same holds of those who look
- * for work, who count as awake: they stop being counted before they look for the last time.
+ * No scheduler sleeps while there is work. A thread that adds a process increments the queue's
+ * length, then checks for sleepers. A scheduler that goes to sleep publishes this, then checks the
+ * lengths. Both are sequentially consistent, so that one of the two sees the other. The same holds
+ * for schedulers that look for work, which count as awake: they leave the count `looking` before
+ * they look for the last time.
  *
- * A process that was woken by one that is about to wait itself, as in a conversation, is best run
- * by the same scheduler. So the only process in the queue of a scheduler that is at work is not
- * taken at once, but when it is still there after some rounds of looking; and a scheduler that adds
- * one to its own empty queue wakes nobody for it, if somebody watches: one that found nothing while
- * others are at work sleeps for a moment only, and looks again. The watcher looks once more before
- * it stops watching, by going to sleep for good or with something to do; so what it was relied on
- * for is either seen by it, or added by one who sees that nobody watches.
+ * If a process wakes another and then waits itself, as in a conversation, the same scheduler should
+ * run both. So the only process in the queue of a working scheduler is not taken at once, but after
+ * some rounds of looking. And a scheduler that adds a process to its own empty queue wakes no other
+ * scheduler if one watches: a watcher has found nothing while others work, sleeps only for a
+ * moment, and looks again. The watcher looks once more before it stops watching, which it does by
+ * sleeping without limit or by finding work; so either the watcher sees a process that was added in
+ * reliance on it, or the adding thread sees that no scheduler watches.
  */
 
 #include "mailbox.h"
@@ -21,31 +22,31 @@
 #include "host/base/memory.h"
 
 enum {
-    ROUNDS = 32,     /* of looking for work before sleeping: some 20 microseconds */
+    ROUNDS = 32,     /* of looking before sleeping, some 20 microseconds */
     PATIENCE = 8,    /* rounds after which the only process is taken */
     PAUSES = 16,     /* of the processor in a round */
     MOST_TAKEN = 64, /* processes at once */
-    BALANCE = 61,    /* turns between two looks at others' queues */
-    WATCH = 200000   /* nanoseconds that who watches sleeps */
+    BALANCE = 61,    /* turns between two comparisons of queues */
+    WATCH = 200000   /* nanoseconds that a watcher sleeps */
 };
 
 struct run_queue {
     _Alignas(64) pthread_mutex_t lock; /* guards the list */
     struct th_process *first, **end;
     _Atomic unsigned length; /* written under the lock; seq_cst, see above */
-    _Atomic unsigned taken;  /* how often something was; relaxed: a hint */
+    _Atomic unsigned taken;  /* number of takes; relaxed: a hint */
     _Atomic bool idle;       /* its scheduler has no work; relaxed: a hint */
-    _Atomic bool poked;      /* seq_cst, as the length is */
+    _Atomic bool poked;      /* seq_cst, like the length */
     bool sleeping;           /* under the sleepers' lock */
     sem_t wake;
     unsigned turns;   /* by its scheduler only */
-    unsigned *others; /* `taken` of the others when it began to look; by its scheduler only */
+    unsigned *others; /* `taken` of the others at the start of looking; by its scheduler only */
 };
 
 static struct run_queue *queues;
 static unsigned queue_count;
 
-static pthread_mutex_t sleepers = PTHREAD_MUTEX_INITIALIZER; /* the innermost */
+static pthread_mutex_t sleepers = PTHREAD_MUTEX_INITIALIZER; /* innermost */
 static _Atomic unsigned asleep, looking, watching;           /* seq_cst, see above */
 
 void th_runtime_run_queues_open(unsigned count)
@@ -80,7 +81,7 @@ unsigned th_runtime_run_queue_length(unsigned own)
 
 /* --- Sleeping -------------------------------------------------------------------------------- */
 
-/* Under the lock. */
+/* Under the sleepers' lock. */
 static bool wake_if_sleeping(struct run_queue *queue)
 {
     if (!queue->sleeping)
@@ -91,7 +92,7 @@ static bool wake_if_sleeping(struct run_queue *queue)
     return true;
 }
 
-/* Wakes one, that of the queue PREFERRED if it sleeps. */
+/* Wakes a scheduler, that of the queue PREFERRED if it sleeps. */
 static void wake_one(unsigned preferred)
 {
     pthread_mutex_lock(&sleepers);
@@ -109,7 +110,7 @@ static bool is_work(void)
     return false;
 }
 
-/* There is more than those who are at work will come to by themselves. */
+/* There are more processes than the working schedulers will run soon by themselves. */
 static bool is_plenty(void)
 {
     for (unsigned i = 0; i < queue_count; i++) {
@@ -129,7 +130,7 @@ static void fall_asleep(struct run_queue *own)
     pthread_mutex_unlock(&sleepers);
 }
 
-/* False: somebody has woken it meanwhile, whose post is to be taken. */
+/* Returns false if the scheduler was woken meanwhile: then the caller must take the post. */
 static bool stay_awake(struct run_queue *own)
 {
     bool slept;
@@ -146,10 +147,10 @@ static bool stay_awake(struct run_queue *own)
 static void take_post(struct run_queue *own)
 {
     while (sem_wait(&own->wake) != 0)
-        ; /* a signal handler ran */
+        ; /* interrupted by a signal handler */
 }
 
-/* Returns when it was woken, or at once if there is something to do that nobody watches. */
+/* Sleeps until woken; returns at once if there is work that no scheduler watches. */
 static void sleep_in(struct run_queue *own)
 {
     bool stays;
@@ -161,7 +162,7 @@ static void sleep_in(struct run_queue *own)
     take_post(own);
 }
 
-/* Some other scheduler is at work, and nobody watches: the caller does, from now on. */
+/* If another scheduler works and none watches, makes the caller the watcher and returns true. */
 static bool begin_to_watch(const struct run_queue *own)
 {
     unsigned none = 0;
@@ -172,7 +173,7 @@ static bool begin_to_watch(const struct run_queue *own)
     return false;
 }
 
-/* As sleep_in(), but for a moment. The caller looks for work next. */
+/* Sleeps like sleep_in(), but only for a moment. The caller must look for work next. */
 static void run_queue_watch(struct run_queue *own)
 {
     struct timespec until = th_runtime_moment(CLOCK_MONOTONIC, WATCH);
@@ -200,7 +201,7 @@ bool th_runtime_run_queue_poked(unsigned own)
 
 /* --- The lists ------------------------------------------------------------------------------- */
 
-/* COUNT processes from FIRST to *END. How many there were before. */
+/* Appends COUNT processes, from FIRST to *END. Returns the former length. */
 static unsigned run_queue_append(struct run_queue *queue, struct th_process *first,
                                  struct th_process **end, unsigned count)
 {
@@ -228,8 +229,8 @@ void th_runtime_run_queue_add(struct th_process *process)
         wake_one(at);
 }
 
-/* Takes half of what is in QUEUE, at least one and at most MOST, the oldest first; *REST is what
- * comes behind the first, *END its end, *COUNT how many there are behind it. */
+/* Takes half of QUEUE, at least one and at most MOST processes, the oldest first. Returns the
+ * first; *REST are the others, *END their end, *COUNT their number. */
 static struct th_process *run_queue_take(struct run_queue *queue, unsigned most,
                                          struct th_process **rest, struct th_process ***end,
                                          unsigned *count)
@@ -270,7 +271,7 @@ static struct th_process *take_one(struct run_queue *queue)
     return run_queue_take(queue, 1, &rest, &end, &count);
 }
 
-/* Moves half of OTHER's processes to OWN, but for one, which is returned. */
+/* Moves half of OTHER's processes to OWN, except one, which is returned. */
 static struct th_process *steal(struct run_queue *own, struct run_queue *other)
 {
     struct th_process *rest, **end;
@@ -290,7 +291,7 @@ static void remember_others(struct run_queue *own)
         own->others[i] = atomic_load_explicit(&queues[i].taken, memory_order_relaxed);
 }
 
-/* PATIENT: nothing has been waited for long enough. */
+/* PATIENT: leaves a process that is the only one of a working scheduler. */
 static struct th_process *take_from_others(struct run_queue *own, bool patient)
 {
     unsigned begin = (unsigned)(own - queues);
@@ -323,7 +324,7 @@ static void pause_a_round(void)
     }
 }
 
-/* WATCHED: it is the one that watches, and no more. */
+/* WATCHED: the caller is the watcher, and stops watching. */
 static struct th_process *run_queue_look(struct run_queue *own, bool watched)
 {
     struct th_process *process = NULL;
@@ -343,11 +344,12 @@ static struct th_process *run_queue_look(struct run_queue *own, bool watched)
     }
     atomic_fetch_sub(&looking, 1);
     if ((process || atomic_load(&own->poked)) && atomic_load(&asleep) > 0 && is_work())
-        wake_one((unsigned)(own - queues)); /* what was added while this one looked, or watched */
+        wake_one((unsigned)(own - queues)); /* for processes added while this one looked or watched
+                                             */
     return process;
 }
 
-/* Who has much less to do than another takes some of that, every now and then. */
+/* Takes processes from a queue that is much longer than OWN, every BALANCE turns. */
 static struct th_process *balance(struct run_queue *own)
 {
     unsigned length = atomic_load_explicit(&own->length, memory_order_relaxed);
@@ -378,7 +380,7 @@ struct th_process *th_runtime_run_queue_next(unsigned number)
             process = run_queue_look(own, true);
         }
         if (!process && !atomic_load(&own->poked))
-            sleep_in(own); /* then it is asked again */
+            sleep_in(own); /* then the caller asks again */
         atomic_store_explicit(&own->idle, false, memory_order_relaxed);
     }
     if (process)

@@ -35,8 +35,7 @@ enum th_step {
     TH_STEP_RUN,     /* call CODE on a thread of type `where` */
     TH_STEP_CALL,    /* make the external call MODULE:FUNCTION with ARGV; of CALLEE if set */
     TH_STEP_AWAIT,   /* wait for the next message, then run CODE with it as argv[0] */
-    TH_STEP_SKIP,    /* leave the offered message in the inbox and repeat the step that offered it
-                      */
+    TH_STEP_SKIP,    /* leave the offered message in the inbox, repeat the step that offered it */
     TH_STEP_FILE,    /* wait for a file operation, then run CODE with its result as argv[0] */
     TH_STEP_CODE,    /* wait for a change of code, then run CODE with its outcome as argv[0] */
     TH_STEP_RECEIVE, /* pass the next message to th_runtime_run_receive() */
@@ -177,24 +176,21 @@ struct th_process {
     size_t recent;        /* words that the last collection left */
     uint64_t left_behind; /* words made in former ENVs; counted as far as a tracing exists */
     const struct th_offheap *collected; /* binaries of ENV that `held` counts already */
-    size_t held;                        /* bytes of binaries referred to since the last collection
-                                         */
+    size_t held;                        /* bytes of binaries held since the last collection */
     struct th_message *fragments;       /* received messages whose terms the heap may refer to */
     size_t fragment_words;
 
     struct th_continuation next;
     struct th_frame_kept *frames;
     size_t frame_count, frame_capacity;
-    size_t base;     /* number of frames below, which belong to callers of the current nested call
-                      */
-    th_term outcome; /* result of the call that was concluded; TH_NONE: RAISED */
+    size_t base;                /* frames below BASE belong to callers of the current nested call */
+    th_term outcome;            /* result of the call that was concluded; TH_NONE: RAISED */
     struct th_open_calls open;  /* calls with return requests */
     size_t native_bytes;        /* bytes of the thread's stack that native frames take */
     struct th_waiter raised_to; /* function an exception came to, while live.returning_to */
     struct th_frame_kept then;  /* frame that the running function wants to keep */
     bool then_is_set;
-    struct th_exception_raised raised; /* exception for the function that catches it, terms in ENV
-                                        */
+    struct th_exception_raised raised; /* exception for the catching function; terms in ENV */
     int reductions;                    /* rest of the turn; below 1: used up */
     uint64_t reductions_before;        /* of all former turns */
 
@@ -249,8 +245,7 @@ struct th_process {
     /* Something has arrived. Set under the mailbox's lock; cleared by the thread that uses the
      * process, before it takes the mail. Relaxed: the mail is read under that lock. */
     _Atomic bool mail;
-    /* A signal has arrived that may end the process. Written likewise, relaxed for the same reason.
-     */
+    /* A signal has arrived that may end the process. Written likewise; relaxed likewise. */
     _Atomic bool end_arrived;
 
     /* Changed under the mailbox's lock up to TH_DIRTY_ENDS, and read so by senders. Relaxed for the

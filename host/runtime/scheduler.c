@@ -1,12 +1,12 @@
 /*
  * Scheduler threads, and the queues of the dirty ones.
  *
- * There are three types of threads: normal schedulers, all of which are there from the start, each
- * with a run queue of its own (queue.h), and the two dirty types, whose threads are made when
- * more processes wait than threads do. All threads of a dirty type share one queue; who waits
- * longest runs first. A thread without work sleeps.
+ * There are three types of threads. Normal schedulers all exist from the start, each with its own
+ * run queue (queue.h). The two dirty types share one queue for each type; the longest waiting
+ * process runs first, and a thread is added when more processes wait than threads. A thread without
+ * work sleeps.
  *
- * Normal schedulers also call the destructors of resources that other threads let go of.
+ * Normal schedulers also call the destructors of resources that other threads have released.
  */
 #include "mailbox.h"
 #include "process_life.h"
@@ -26,10 +26,10 @@
 #include <unistd.h>
 
 enum {
-    DIRTY_IO = 10, /* threads unless told otherwise, as in a BEAM */
-    ASYNC = 10,    /* likewise, as a BEAM had that had them (+A) */
+    DIRTY_IO = 10, /* default number of threads, as in a BEAM */
+    ASYNC = 10,    /* likewise, as former BEAMs had async threads (+A) */
     PROCESSES = 1 << 20,
-    NAME_BYTES = 16, /* of a thread's name: the kernel keeps no more */
+    NAME_BYTES = 16, /* of a thread's name, as the kernel limits it */
     GUARD_BYTES = 256 * 1024
 };
 
@@ -44,36 +44,38 @@ struct th_queue th_runtime_queues[TH_QUEUES] = {
     [ERL_NIF_THR_DIRTY_IO_SCHEDULER] = QUEUE("dirty io"),
 };
 
-/* Written by th_runtime_start() before there are threads, and by th_runtime_stop() after. Read by
- * code of libraries that these run. */
+/* Written by th_runtime_start() before there are threads, and by th_runtime_stop() after they have
+ * ended. Read by code of libraries on these threads. */
 static struct th_runtime_setup threads = {1, 1, 1, 1, 0, NULL, 0};
 static bool started;
 
-/* --- Errands --------------------------------------------------------------------------------- */
+/* --- Tasks for all threads -------------------------------------------------------------------- */
 
 /*
- * Errands: what each thread of the runtime is to do once, between two turns.
+ * A task is a function that each thread of the runtime calls once, between two turns.
  *
- * One task goes on at a time. Who wants to begin another may be a thread of the runtime itself,
- * as when a destructor has let go of a library: it does its part of the task that goes on while
- * it waits, so that no two wait for each other.
+ * One task runs at a time. A thread of the runtime may itself want to start a task, for example
+ * when a destructor has released a library: while it waits, it does its part of the running task,
+ * so that no two threads wait for each other.
  *
- *   1. Under the tasks' lock, the task is put down, and each queue is told under its own that
- *      there is one more than its threads have seen.
- *   2. Each thread meets that when it looks for work (or begins an task), and does it.
- *   3. The last one wakes all who wait: for this task's end, or to begin their own.
+ *   1. Under the tasks' lock, the task is stored. Each queue's count of tasks goes up by one, under
+ *      the queue's lock, beyond the count that its threads have seen.
+ *   2. Each thread notices the difference when it looks for work (or starts a task), and calls the
+ *      function.
+ *   3. The last thread wakes all waiting threads: those that wait for the end of this task, and those
+ *      that want to start their own.
  */
-static pthread_mutex_t task_lock = PTHREAD_MUTEX_INITIALIZER; /* outside of the queues' */
+static pthread_mutex_t task_lock = PTHREAD_MUTEX_INITIALIZER; /* taken before the queues' locks */
 static pthread_cond_t task_ended = PTHREAD_COND_INITIALIZER;
-/* What goes on; guarded by the lock. */
+/* The running task; guarded by the lock. */
 static struct task {
-    void (*function)(void *argument); /* NULL: no task */
+    void (*function)(void *argument); /* NULL: none */
     void *argument;
     unsigned left; /* threads that have not returned from it */
 } task_now;
 
-/* True if the calling thread, which may be none of the runtime, has not yet done its part; then it
- * must. */
+/* Returns true if the calling thread, which may be outside of the runtime, must still do its part.
+ */
 static bool scheduler_take_part(void)
 {
     struct th_scheduler_thread *thread = th_runtime_thread_current();
@@ -104,7 +106,7 @@ static void do_part(void)
     pthread_mutex_unlock(&task_lock);
 }
 
-/* Does what th_runtime_task() of another thread asks of this one. */
+/* Does the thread's part of a task of another thread. */
 static void do_task(void)
 {
     if (scheduler_take_part())
@@ -145,8 +147,8 @@ void th_runtime_task(void (*function)(void *argument), void *argument)
 
 /* --- Threads --------------------------------------------------------------------------------- */
 
-/* What there is to do for the thread other than to run a process. Under the queue's lock, which is
- * given up meanwhile. */
+/* Does the work of a thread besides processes. Under the queue's lock, which is released meanwhile.
+ */
 static void do_duties(struct th_queue *queue)
 {
     pthread_mutex_unlock(&queue->lock);
@@ -156,7 +158,7 @@ static void do_duties(struct th_queue *queue)
     pthread_mutex_lock(&queue->lock);
 }
 
-/* The next process for a dirty thread, NULL if the thread is to end. */
+/* Returns the next process for a dirty thread; NULL: the thread must end. */
 static struct th_process *next_dirty(struct th_queue *queue, const struct th_scheduler_thread *self)
 {
     struct th_process *process = NULL;
@@ -234,9 +236,8 @@ static void *scheduler_run_thread(void *context)
     return NULL;
 }
 
-/* A thread that takes no signals from outside. Its stack has room for native frames, besides what
- * the system gives to threads: so who is traced has as much as who is not. What lies below it is
- * out of bounds for more than a page, so that large frames do not step over it. */
+/* The stack has additional room for native frames, so that traced functions have as much stack as
+ * untraced ones. The guard area is larger than a page, so that large frames do not jump over it. */
 int th_runtime_thread_create(pthread_t *thread, void *(*run)(void *context), void *context)
 {
     pthread_attr_t attributes;
@@ -252,7 +253,7 @@ int th_runtime_thread_create(pthread_t *thread, void *(*run)(void *context), voi
     return error;
 }
 
-/* Starts one more thread. Under the queue's lock. */
+/* Starts a thread. Under the queue's lock. */
 static void add_thread(struct th_queue *queue)
 {
     struct th_scheduler_thread *thread = &queue->threads[queue->count];
@@ -264,7 +265,7 @@ static void add_thread(struct th_queue *queue)
         queue->count++;
         queue->running++;
     } else if (queue->count > 0) {
-        queue->limit = queue->count; /* those that are there do the work */
+        queue->limit = queue->count; /* the existing threads do the work */
         th_warn("no more than %u '%s' threads: %s", queue->count, queue->name, strerror(error));
     } else {
         th_give_up("cannot start a thread: %s", strerror(error));
@@ -293,8 +294,8 @@ void th_runtime_queue_add(struct th_process *process)
     pthread_mutex_unlock(&queue->lock);
 }
 
-/* Something has come to be due. Normal schedulers look after each function that they have run; for
- * any other thread, one of them has to be woken. */
+/* A destructor is due. Normal schedulers look after each function that they have run; for other
+ * threads, scheduler 0 must be woken. */
 static void on_due(void)
 {
     if (!th_self.scheduler || th_self.scheduler->type != ERL_NIF_THR_NORMAL_SCHEDULER)
@@ -375,7 +376,7 @@ void th_runtime_start(const struct th_runtime_setup *setup)
     th_traced_calls_begin(setup);
 }
 
-/* Dirty threads first, as what they have run is finished by normal ones. */
+/* Dirty threads end first, because normal ones finish the processes that they ran. */
 void th_runtime_stop(void)
 {
     th_runtime_loader_end();
@@ -394,7 +395,7 @@ void th_runtime_stop(void)
     th_traced_tracepoint_ports_end();
     threads = (struct th_runtime_setup){1, 1, 1, 1, 0, NULL, 0};
     started = false;
-    th_resource_reap(); /* what nobody was woken for */
+    th_resource_reap(); /* destructors for which no thread was woken */
 }
 
 void th_runtime_each_running(void (*each)(void *context, const char *function), void *context)
@@ -403,7 +404,7 @@ void th_runtime_each_running(void (*each)(void *context, const char *function), 
         struct th_queue *queue = &th_runtime_queues[type];
         unsigned count;
         pthread_mutex_lock(&queue->lock);
-        count = queue->count; /* threads are not taken away before the runtime stops */
+        count = queue->count; /* threads are not removed before the runtime stops */
         pthread_mutex_unlock(&queue->lock);
         for (unsigned i = 0; i < count; i++) {
             const char *runs = atomic_load_explicit(&queue->threads[i].runs, memory_order_relaxed);

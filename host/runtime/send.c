@@ -1,4 +1,4 @@
-/* Sending: the trace event, the token that goes with the message, the probes, then process/. */
+/* Sending a message: the trace event, the token, the probes, then process/. */
 #include "mailbox.h"
 
 #include "host/runtime/traced/tracepoint.h"
@@ -20,8 +20,8 @@ bool th_runtime_process_send(th_env *env, th_term pid, th_term message)
     bool sent;
 
     if (!process) {
-        /* A callback of a tracer sends no event; while a function runs, the event would be that
-         * function's: the event is counted. */
+        /* A tracer's callback sends without an event; during a function the event would be that
+         * function's: it is counted. */
         if (__builtin_expect(th_self.call && th_self.attachment, 0))
             trace_send(th_self.call->process, pid, message);
         return th_process_send(pid, message);
@@ -58,7 +58,7 @@ bool th_runtime_signal_send(th_term to, enum th_signal kind, th_term from, uint6
     return send_signal(to, kind, from, number, term, TH_NONE);
 }
 
-/* It is told as the message that it is for who traps exits. */
+/* The event shows the message that a process which traps exits receives. */
 void th_runtime_seq_exit(struct th_process *process, th_term to, th_term reason)
 {
     th_term message = TH_NIL, token;

@@ -1,20 +1,19 @@
 /*
- * Sequential tokens, as seq_trace has them. What a process counts was measured on OTP 25: a serial
- * is counted up by each send, spawn and print of whoever has a token, and what is received sets the
- * count to at least its own.
+ * Sequential tokens, as seq_trace has them. The counters of a process follow measurements of OTP
+ * 25: each send, spawn and print of a process with a token counts its serial up, and a received
+ * token raises the counter to at least its own serial.
  *
- * A token travels as the tuple {Flags, Label, Serial, From, Previous}; where there is a user tag
- * that spreads, in what send_tag() makes of both.
+ * A token travels as the tuple {Flags, Label, Serial, From, Previous}; with a user tag that
+ * spreads, it travels as send_tag() combines both.
  *
- * User tags, as OTP's module dyntrace has them: a process marks what it does, for whoever looks on
- * from outside, and the mark goes with its messages while it spreads. What they do was taken from
- * OTP's emulator:
+ * User tags, as in OTP's module dyntrace: a process marks its activity for observers outside, and
+ * the mark travels with its messages while it spreads. The rules are those of OTP's emulator:
  *
- * A tag that was put stays until another is put. One that has come with a message is there until a
- * message comes without one, and spreads; it does not take the place of one that was put, which
- * then spreads as well. A message without a tag ends that a tag spreads.
+ * A tag that was put stays until another is put. A tag that came with a message stays until a
+ * message comes without one, and spreads; it does not replace a tag that was put, which then
+ * spreads as well. A message without a tag stops the spreading.
  *
- * With a message travels {Tag, Token}, where Token, the sequential one, is [] if there is none.
+ * A message carries {Tag, Token}; Token, the sequential token, is [] if there is none.
  */
 
 #include "mailbox.h"
@@ -74,7 +73,7 @@ void th_runtime_seq_release(struct th_seq *seq)
     end_tag(seq);
 }
 
-/* --- Being told ------------------------------------------------------------------------------ */
+/* --- Events ----------------------------------------------------------------------------------- */
 
 enum th_time_kind th_runtime_seq_time(const struct th_seq *seq)
 {
@@ -85,7 +84,7 @@ enum th_time_kind th_runtime_seq_time(const struct th_seq *seq)
     return seq->flags & flag_of(TH_AM(monotonic_timestamp)) ? TH_TIME_MONOTONIC : TH_TIME_NONE;
 }
 
-/* ACTION, which is a flag of the token as well, is to be told. */
+/* Returns whether an event of ACTION, which is also a flag of the token, is wanted. */
 static bool seq_token_is_told(const struct th_process *process, th_term action)
 {
     return th_traced_tracepoint_is_wanted(process, TH_TAG_seq_trace) &&
@@ -102,9 +101,9 @@ void th_runtime_seq_taken(struct th_process *process)
                                  process->pid, process->offered->term);
 }
 
-/* --- Travelling ------------------------------------------------------------------------------ */
+/* --- Travelling ------------------------------------------------------------------------------- */
 
-/* *HELD becomes a copy of TERM. */
+/* Replaces *HELD by a copy of TERM. */
 static void hold(struct th_message **held, th_term term)
 {
     struct th_message *copy = th_process_message_create(term);
@@ -118,8 +117,8 @@ struct th_message *th_runtime_tag_copy(const struct th_seq *seq)
     return seq->tag ? th_process_message_create(seq->tag->term) : NULL;
 }
 
-/* What travels with a message, in ENV: the tag, if it spreads, with TOKEN (TH_NONE: none). TH_NONE
- * if that is neither. */
+/* Returns in ENV the data that travel with a message: the tag, if it spreads, with TOKEN (TH_NONE:
+ * none). TH_NONE if there is neither. */
 static th_term send_tag(const struct th_seq *seq, th_env *env, th_term token)
 {
     if (!seq->tag || !seq->tag_spreads)
@@ -127,7 +126,7 @@ static th_term send_tag(const struct th_seq *seq, th_env *env, th_term token)
     return th_make_tuple_of(env, th_copy(env, seq->tag->term), token == TH_NONE ? TH_NIL : token);
 }
 
-/* The tag of what has TRAVELLED is received. Returns its token. */
+/* Receives the tag in TRAVELLED and returns the token. */
 static th_term receive_tag(struct th_seq *seq, th_term travelled)
 {
     const th_term *parts;
@@ -145,7 +144,7 @@ static th_term receive_tag(struct th_seq *seq, th_term travelled)
     return parts[1] == TH_NIL ? TH_NONE : parts[1];
 }
 
-/* What carries the token next has a serial of its own. */
+/* Gives the token's next message a serial of its own. */
 static void count_up(struct th_process *process)
 {
     struct th_seq *seq = &process->seq;
@@ -215,7 +214,7 @@ void th_runtime_seq_spawn(struct th_process *parent, struct th_process *child)
 
 /* --- For functions that run ------------------------------------------------------------------ */
 
-/* The value of COMPONENT, TH_NONE: there is no such. */
+/* Returns the value of COMPONENT; TH_NONE: no such component. */
 static th_term seq_token_value_of(const struct th_seq *seq, th_env *env, th_term component)
 {
     unsigned flag = flag_of(component);
@@ -230,7 +229,7 @@ static th_term seq_token_value_of(const struct th_seq *seq, th_env *env, th_term
     return TH_NONE;
 }
 
-/* False: VALUE is none of COMPONENT. */
+/* Returns false if VALUE is invalid for COMPONENT. */
 static bool set_value(struct th_seq *seq, th_term component, th_term value)
 {
     unsigned flag = flag_of(component);
@@ -267,7 +266,7 @@ th_term th_runtime_seq_set(struct th_process *process, th_env *env, th_term comp
         return TH_NONE;
     th_runtime_seq_taken(process);
     was_set = seq->set;
-    if (!was_set) { /* a token of which nothing is said yet */
+    if (!was_set) { /* a token with default values */
         seq->set = true;
         seq->flags = 0;
         seq->serial = 0;
@@ -389,7 +388,7 @@ bool th_runtime_tag_restore(struct th_call *call, th_term state)
     const th_term *parts;
     int64_t flags;
 
-    if (state == TH_AM(true)) /* what spread_tag/1 says where there are no tags */
+    if (state == TH_AM(true)) /* result of spread_tag/1 without tags */
         return true;
     if (!th_term_is(state, TH_TUPLE) || th_tuple_arity(state) != 2)
         return false;
@@ -408,7 +407,7 @@ bool th_runtime_tag_restore(struct th_call *call, th_term state)
     return true;
 }
 
-/* A byte 0 ends a text for whoever reads it from outside. */
+/* A byte 0 ends the text for readers outside. */
 void th_runtime_tag_text(const struct th_process *process, struct th_buffer *text)
 {
     const unsigned char *bytes;

@@ -1,23 +1,23 @@
 /*
- * Signals: what processes do to each other. They arrive in the mailbox, in order with the messages,
- * and are acted on by the process itself, between two functions. So there is one order, that of a
- * BEAM, and a process needs no lock but its mailbox's. A thread outside asks in the same way.
+ * Signals: actions of processes on each other. Signals arrive in the mailbox, in order with
+ * messages, and the receiving process acts on them between two functions. So there is one order,
+ * that of a BEAM, and a process needs no lock but its mailbox's. A thread outside sends requests in
+ * the same way.
  *
- * A link is known on both sides, and each side may take it away, or the process end, while the
- * other has not heard of it yet. As in a BEAM:
+ * Both sides record a link, and each side may remove the link, or end, before the other side has
+ * learned of it. As in a BEAM:
  *
- *   1. Who links notes the link and sends `link`; who gets that notes it as well.
- *   2. Who unlinks keeps the link, marked with a number, and sends `unlink` with it; what comes
- *      over the link from now on is ignored. Who gets `unlink` forgets the link, and answers with
- *      the number.
- *   3. At the answer the mark is forgotten, if it has that number still: who links once more takes
- *      the mark away, and the answer comes too late.
- *   4. While it is marked, a `link` of the other side is ignored, too: it was sent before the other
- *      side got `unlink`, which then ends it there.
+ *   1. The linking process records the link and sends `link`; the receiver records the link, too.
+ *   2. The unlinking process marks the link with a number and sends `unlink` with the number. From
+ *      now on it ignores signals over the link. The receiver of `unlink` removes its link and answers
+ *      with the number.
+ *   3. At the answer the mark is removed if it still has that number: linking once more removes the
+ *      mark before, and the answer comes too late.
+ *   4. While the link is marked, a `link` of the other side is ignored, too: it was sent before the
+ *      other side got `unlink`, which then removes the link there.
  *
- * Monitors are known by the number of their reference; of those who watch and those who are
- * watched. The host's processes without a run queue (the console) never end, so that links and
- * monitors of them need no signal.
+ * Monitors are identified by the number of their reference, on both sides. The host's processes
+ * without a run queue (the console) never end, so links and monitors of them need no signal.
  */
 #include "call_steps.h"
 #include "mailbox.h"
@@ -28,7 +28,8 @@
 #include "host/term/compare.h"
 #include "host/term/make.h"
 
-/* The values of `links`: TH_LINKED, or the number of the unlink that was not answered yet. */
+/* Returns whether LINK, a value of `links`, is TH_LINKED, and not the mark of an unanswered unlink.
+ */
 static bool is_active(const void *link)
 {
     return link == TH_LINKED;
@@ -39,12 +40,12 @@ static void *mark(uint64_t number)
     return (void *)(uintptr_t)(number << 1);
 }
 
-/* What `number` of an exit signal over a link is where there was nobody to link with. */
+/* `number` of an exit signal over a link to a process that did not exist. */
 enum { NOBODY = 1 };
 
 /* --- Links ----------------------------------------------------------------------------------- */
 
-/* Whether PID, which has no mailbox, is one of the host's that never end. */
+/* Returns whether PID, which has no mailbox, is one of the host's processes that never end. */
 static bool is_eternal(th_term pid)
 {
     return th_local_pid_serial(pid) >= TH_HOST_SERIAL && th_process_alive(pid);
@@ -80,8 +81,7 @@ void th_runtime_process_unlink(struct th_call *call, th_term pid)
         number = ++self->unlinked;
         th_hash_table_set(&self->links, pid, mark(number));
         if (!th_runtime_signal_send(pid, TH_SIGNAL_UNLINK, self->pid, number, TH_NIL))
-            th_hash_table_remove(&self->links,
-                                 pid); /* what it has sent is older: it finds no link */
+            th_hash_table_remove(&self->links, pid); /* its earlier signals find no link */
     }
     th_runtime_dirty_let_go(self);
 }
@@ -97,7 +97,7 @@ static void on_unlink(struct th_process *self, const struct th_message *signal)
 
 /* --- Exits ----------------------------------------------------------------------------------- */
 
-/* MESSAGE has come into the process' own hands: it is received, as tracing understands it. */
+/* Adds MESSAGE to the inbox and delivers the event `receive`. */
 static inline void signal_receive(struct th_process *self, th_term sender,
                                   struct th_message *message)
 {
@@ -106,7 +106,7 @@ static inline void signal_receive(struct th_process *self, th_term sender,
     th_runtime_inbox_add(self, message);
 }
 
-/* The message {'EXIT', From, Reason} of SENDER in place of SIGNAL. */
+/* Adds the message {'EXIT', From, Reason} from SENDER in place of SIGNAL. */
 static void trap(struct th_process *self, th_term sender, const struct th_message *signal)
 {
     th_env env;
@@ -119,7 +119,7 @@ static void trap(struct th_process *self, th_term sender, const struct th_messag
     th_env_release(&env);
 }
 
-/* True: SIGNAL ends the process. */
+/* Returns true if SIGNAL ends the process. */
 static bool on_exit_linked(struct th_process *self, const struct th_message *signal)
 {
     if (!is_active(th_hash_table_remove(&self->links, signal->from)))
@@ -188,7 +188,7 @@ th_term th_runtime_process_monitor(struct th_call *call, th_term pid)
     return reference;
 }
 
-/* The 'DOWN' message of MONITOR, that is in the inbox or the mailbox. */
+/* Removes the 'DOWN' message of MONITOR from inbox or mailbox. */
 static void signal_flush(struct th_process *self, th_term monitor)
 {
     struct th_message **place = &self->inbox;
@@ -225,9 +225,9 @@ bool th_runtime_process_demonitor(struct th_call *call, th_term monitor, bool fl
     return pid != TH_NONE;
 }
 
-/* --- Arriving -------------------------------------------------------------------------------- */
+/* --- Arrival ---------------------------------------------------------------------------------- */
 
-/* True: SIGNAL ends the process. */
+/* Acts on SIGNAL. Returns true if SIGNAL ends the process. */
 static bool act(struct th_process *self, struct th_message *signal)
 {
     th_env env;
@@ -257,7 +257,8 @@ static bool act(struct th_process *self, struct th_message *signal)
         th_hash_table_remove(&self->watchers, signal->number);
         return false;
     case TH_SIGNAL_DOWN:
-        if (th_hash_table_remove(&self->monitors, signal->number)) { /* else it was stopped */
+        if (th_hash_table_remove(&self->monitors, signal->number)) { /* else the monitor was stopped
+                                                                      */
             th_env_init(&env, TH_ENV_PLAIN);
             signal_receive(self, signal->from,
                            th_process_message_create(th_make_tuple_of(
@@ -279,7 +280,8 @@ static bool act(struct th_process *self, struct th_message *signal)
     }
 }
 
-/* The link that the process will have when SIGNAL's turn comes, as the functions above do it. */
+/* Returns the link that the process will have when it acts on SIGNAL, by the rules of the functions
+ * above. */
 static const void *link_before(const struct th_process *self, const struct th_message *signal)
 {
     const void *link = th_hash_table_get(&self->links, signal->from);
@@ -319,7 +321,7 @@ bool th_runtime_signal_ends(const struct th_process *self, const struct th_messa
     }
 }
 
-/* What comes behind the end stays, for th_runtime_signals_end(). */
+/* Later mail stays for th_runtime_signals_end(). */
 void th_runtime_signals_take(struct th_process *process, struct th_message *mail)
 {
     while (mail) {
@@ -344,7 +346,7 @@ void th_runtime_signals_take(struct th_process *process, struct th_message *mail
 
 /* --- The end --------------------------------------------------------------------------------- */
 
-/* SIGNAL came too late. */
+/* Answers SIGNAL, which came too late. */
 static void answer(const struct th_process *self, const struct th_message *signal, th_term reason)
 {
     if (signal->kind == TH_SIGNAL_LINK)
@@ -357,8 +359,8 @@ static void answer(const struct th_process *self, const struct th_message *signa
         th_runtime_request_end((struct th_request *)(uintptr_t)signal->number, reason);
 }
 
-/* Of the rest of the mailbox, an `unlink` counts still, and so does a `demonitor`: who sent them is
- * to hear nothing. Names that it was given were given. */
+/* Acts on the remaining `unlink` and `demonitor` signals, whose senders must get nothing more, and
+ * on names. */
 static void obey_last(struct th_process *self, const struct th_message *rest)
 {
     for (; rest; rest = rest->next) {

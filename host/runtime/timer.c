@@ -1,6 +1,6 @@
 /*
- * Timers of processes that wait: a heap, the earliest first, and a thread that sleeps until then.
- * The thread is started with the first timer.
+ * Timers of waiting processes: a heap, the earliest first, and a thread that sleeps until the first
+ * is due. The first timer starts the thread.
  */
 
 #include "mailbox.h"
@@ -17,7 +17,7 @@ enum { BILLION = 1000000000 };
 /* The lock guards all of it, and `timer_place` and `timer_due` of all processes. */
 static struct {
     pthread_mutex_t lock;
-    pthread_cond_t changed;   /* the earliest timer is another, or the thread is to end */
+    pthread_cond_t changed;   /* another timer is the earliest, or the thread must end */
     struct th_process **heap; /* from 1 */
     size_t count, capacity;
     bool started, ending;
@@ -58,7 +58,7 @@ static void timer_put(size_t place, struct th_process *process)
     process->timer_place = place;
 }
 
-/* PROCESS belongs at PLACE, or above. */
+/* Inserts PROCESS at PLACE, or above. */
 static void rise(size_t place, struct th_process *process)
 {
     while (place > 1 && timers.heap[place / 2]->timer_due > process->timer_due) {
@@ -68,7 +68,7 @@ static void rise(size_t place, struct th_process *process)
     timer_put(place, process);
 }
 
-/* PROCESS belongs at PLACE, or below. */
+/* Inserts PROCESS at PLACE, or below. */
 static void sink(size_t place, struct th_process *process)
 {
     size_t child;

@@ -1,14 +1,14 @@
 /*
- * The poll thread: waits for descriptors, sends what was asked for, calls `stop` where select.c
- * could not.
+ * The poll thread: waits for descriptors, sends the selected messages, and calls `stop` where
+ * select.c could not.
  *
- * It holds the lock while it looks what an event of epoll means, never while it sends or runs code
- * of a library. A descriptor can have been stopped, closed and reused between epoll_wait() and the
- * lock; the generation in epoll's data tells that, so nothing needs to wait for this thread.
+ * The thread holds the lock while it interprets an event of epoll, never while it sends or runs
+ * code of a library. A descriptor can be stopped, closed and reused between epoll_wait() and the
+ * lock; the generation in epoll's data shows that, so no other thread waits for this one.
  *
- * Descriptors are armed for one report (EPOLLONESHOT) of any of the modes that are wanted. What is
- * still wanted after a report is armed again. Cancelling leaves epoll alone: what is reported and
- * wanted by nobody is dropped.
+ * Descriptors are armed for one report (EPOLLONESHOT) of any selected mode, and armed again for the
+ * modes that are still selected. Cancelling leaves epoll unchanged: a report of a mode that is not
+ * selected is dropped.
  */
 #include "poll_event.h"
 #include "select.h"
@@ -29,7 +29,7 @@
 
 pthread_mutex_t th_poll_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* By descriptor, and the list of those that are due. All guarded by the lock. */
+/* By descriptor, and the list of due events. All guarded by the lock. */
 static struct th_poll_event **events;
 static size_t size; /* places in `events` */
 static struct th_poll_event *due;
@@ -148,28 +148,29 @@ unsigned th_poll_wanted(const struct th_poll_event *event)
 
 enum { BATCH = 64 };
 
-/* Guarded by the lock; constant while the thread runs, but for `ending`. */
+/* Guarded by the lock; constant while the thread runs, except `ending`. */
 static struct {
     bool running, ending;
     int epoll, wakeup; /* descriptors; the second, an eventfd, is in the set of the first */
     pthread_t thread;
 } poller;
 
-/* The data of `wakeup` in epoll; others have their generation in the high half, a descriptor, which
- * is not negative, in the low one. */
+/* The data of `wakeup` in epoll. Other data have the generation in the high half and the
+ * descriptor, which is not negative, in the low half. */
 static const uint64_t wakeup_data = UINT64_MAX;
 
-/* --- What others ask of it; the lock is held -------------------------------------------------- */
+/* --- Requests of other threads; the lock is held ---------------------------------------------- */
 
 void th_poll_wake(void)
 {
     uint64_t one = 1;
 
-    if (write(poller.wakeup, &one, sizeof one) < 0 && errno != EAGAIN) /* full: it is awake */
+    if (write(poller.wakeup, &one, sizeof one) < 0 && errno != EAGAIN) /* full: the thread is awake
+                                                                        */
         th_warn("the poll thread cannot be woken: %m");
 }
 
-/* Errors are always reported, so that a descriptor that is armed for nothing waits for them. */
+/* epoll always reports errors, so that a descriptor armed for no mode waits for errors. */
 enum th_poll_watched th_poll_arm(struct th_poll_event *event, unsigned modes)
 {
     struct epoll_event armed = {
@@ -187,20 +188,20 @@ enum th_poll_watched th_poll_arm(struct th_poll_event *event, unsigned modes)
     return TH_POLL_WATCHED;
 }
 
-/* Fails where the descriptor is closed already; then it is in no set. */
+/* Fails if the descriptor is closed already; then it is in no set. */
 void th_poll_disarm(struct th_poll_event *event)
 {
     epoll_ctl(poller.epoll, EPOLL_CTL_DEL, event->fd, NULL);
 }
 
-/* --- What it does ----------------------------------------------------------------------------- */
+/* --- Rounds ----------------------------------------------------------------------------------- */
 
-/* What it has to do when the lock is free. */
+/* Work of the thread when the lock is free. */
 struct round {
     struct th_message *first, **last; /* to be sent, in order */
-    struct th_poll_event *stop;       /* dissolved; their `stop` is to be called */
+    struct th_poll_event *stop;       /* dissolved events whose `stop` is due */
     struct th_poll_leavings leavings;
-    ErlNifEvent closed; /* one that was found not to be open, or -1 */
+    ErlNifEvent closed; /* a descriptor that was not open, or -1 */
 };
 
 static void fire(struct round *round, struct th_poll_event *event, unsigned modes)
@@ -223,7 +224,7 @@ static void see_report(struct round *round, const struct epoll_event *report)
 
     if (!event || event->generation != report->data.u64 >> 32)
         return;
-    if (report->events & (EPOLLERR | EPOLLHUP)) /* that concerns everybody who waits for it */
+    if (report->events & (EPOLLERR | EPOLLHUP)) /* concerns all selected modes */
         modes = (1u << TH_POLL_MODES) - 1;
     event->armed = 0;
     fire(round, event, modes);
@@ -232,7 +233,7 @@ static void see_report(struct round *round, const struct epoll_event *report)
         th_warn("file descriptor %d cannot be watched any more: %m", event->fd);
 }
 
-/* False: it is to end. What was due before is done in any case. */
+/* Returns false if the thread must end, after it has done all due work. */
 static bool run_round(const struct epoll_event reports[], int count)
 {
     struct round round = {.last = &round.first, .closed = -1};
@@ -246,13 +247,13 @@ static bool run_round(const struct epoll_event reports[], int count)
             see_report(&round, &reports[i]);
     while ((event = take_due())) {
         if (event->stopping) {
-            th_poll_dissolve(event, &none); /* no mail: that was cancelled when it was stopped */
+            th_poll_dissolve(event, &none); /* no mail: stopping has cancelled it */
             event->next_gone = round.stop;
             round.stop = event;
         } else if (fcntl(event->fd, F_GETFD) < 0) {
             round.closed = event->fd;
             th_poll_dissolve(event, &round.leavings);
-        } else { /* epoll cannot watch it: it is ready to be read and written */
+        } else { /* epoll cannot watch it: it is ready for reading and writing */
             fire(&round, event, 1u << TH_POLL_READ | 1u << TH_POLL_WRITE);
         }
     }
@@ -295,7 +296,7 @@ static void *poll_events(void *unused)
     return unused;
 }
 
-/* --- Beginning and end ------------------------------------------------------------------------ */
+/* --- Start and end ---------------------------------------------------------------------------- */
 
 static void close_descriptors(void)
 {
@@ -305,7 +306,7 @@ static void close_descriptors(void)
         close(poller.wakeup);
 }
 
-/* Signals that are sent to the program are for its other threads. */
+/* Blocks signals that are sent to the program: other threads handle them. */
 bool th_poll_start(void)
 {
     static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};

@@ -1,25 +1,25 @@
 /*
- * enif_select(): what a call does to the relation of a descriptor and its resource.
+ * enif_select(): effects of a call on the relation of a descriptor and its resource.
  *
- * Measured on OTP 25, Linux, with kernel poll. "Other" is a resource that does not have the
- * relation; "later" is after ERL_NIF_SELECT_STOP was scheduled and before `stop` was called.
+ * Measured on OTP 25, Linux, with kernel poll. "Other" is a resource without the relation; "later"
+ * is after ERL_NIF_SELECT_STOP was scheduled and before `stop` was called.
  *
- *   select                    makes the relation if there is none; the new message takes the place
- *                             of one that waits for the same mode
- *   cancel                    reports what was selected; 0 if there is no relation
+ *   select                    makes the relation if there is none; the new message replaces the one
+ *                             that waits for the same mode
+ *   cancel                    reports the selected modes; 0 if there is no relation
  *   stop                      reports reading and writing as cancelled, not waiting for errors. No
  *                             relation is needed. `stop` is called directly
- *   any of them by other      takes the relation away first, with a warning: nobody's `stop` is
- *                             called for that, its messages are not sent
- *   a regular file            is ready at once; its `stop` is called by the poll thread
+ *   any of them by other      removes the relation first, with a warning: no `stop` is called for
+ *                             that, its messages are not sent
+ *   a regular file            is ready at once; the poll thread calls its `stop`
  *   a closed descriptor       0, then a warning, no message and no relation
- *   closed since then         ERL_NIF_SELECT_FAILED if a new mode is asked for; stop works
+ *   closed since then         ERL_NIF_SELECT_FAILED for a new mode; stop works
  *   stop or cancel, later     a warning, STOP_SCHEDULED; 0 for cancel by other
- *   select later,             a warning; the `stop` that was scheduled is not called, and all is as
- *   or stop by other          if there were no relation
+ *   select later,             a warning; the scheduled `stop` is not called, and the call continues
+ *   or stop by other          as without a relation
  *
- * A BEAM crashes if a type without `stop` is to be stopped, or if nobody is to be told; here both
- * are ERL_NIF_SELECT_FAILED.
+ * A BEAM crashes if a resource type without `stop` is stopped, or if there is no receiver; here
+ * both are ERL_NIF_SELECT_FAILED.
  */
 #include "select.h"
 
@@ -46,7 +46,7 @@ static const struct {
     [TH_POLL_ERROR] = {ERL_NIF_SELECT_ERROR, ERL_NIF_SELECT_ERROR_CANCELLED, TH_AM(ready_error)},
 };
 
-/* What to warn of when the lock is free. */
+/* Warning to log when the lock is free. */
 enum remark { NOTHING, TAKEN_OVER, REPEATED, TOO_EARLY };
 
 static const char *const remarks[] = {
@@ -55,17 +55,18 @@ static const char *const remarks[] = {
     [TOO_EARLY] = "is selected after it was stopped, but before its stop callback was called",
 };
 
-/* A call, on its way. */
+/* A call in progress. */
 struct call {
     ErlNifEvent fd;
     void *object;
     unsigned modes;                         /* as bits */
-    struct th_message *mail[TH_POLL_MODES]; /* for those modes, until it is in an event */
+    struct th_message *mail[TH_POLL_MODES]; /* for those modes, until moved to an event */
     struct th_poll_leavings leavings;
     enum remark remark;
 };
 
-/* The event of the call's descriptor, if it is its resource's; another's relation is ended. */
+/* Returns the event of the call's descriptor if it belongs to the call's resource; ends the
+ * relation with another resource. */
 static struct th_poll_event *own_event(struct call *call)
 {
     struct th_poll_event *event = th_poll_find(call->fd);
@@ -77,7 +78,7 @@ static struct th_poll_event *own_event(struct call *call)
     return NULL;
 }
 
-/* Takes MODES back; says which of them, as the API's bits, there were. */
+/* Cancels MODES; returns those that were selected, as the API's bits. */
 static int cancel_modes(struct call *call, struct th_poll_event *event, unsigned modes)
 {
     int cancelled = 0;
@@ -173,8 +174,8 @@ static int select_locked(struct call *call)
 /* --- The call --------------------------------------------------------------------------------- */
 
 /*
- * `stop` is called directly even while the poll thread has a report of the descriptor in its hands:
- * it uses no descriptor, only what the report says, and knows an old report by its generation.
+ * `stop` is called directly even while the poll thread handles a report of the descriptor: the poll
+ * thread uses no descriptor, only the report, and recognizes an old report by its generation.
  */
 int th_poll_select(ErlNifEvent event, enum ErlNifSelectFlags flags, void *object,
                    const struct th_select_message *to)

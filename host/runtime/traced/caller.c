@@ -9,12 +9,12 @@
 
 struct walk {
     const struct th_process *process;
-    const struct th_call *call; /* whose C frames are looked at */
-    uintptr_t from;             /* frames with a stack pointer below it are passed over */
-    size_t kept;                /* kept frames that are still to come */
-    uintptr_t at;               /* the code of the last frame of CALL */
-    bool seen, known;           /* there was a frame of CALL; the last one was a function's */
-    struct th_waiter *unplaced; /* what was found last, if its frame's place is to come */
+    const struct th_call *call; /* whose C frames are examined */
+    uintptr_t from;             /* skips frames with a stack pointer below it */
+    size_t kept;                /* number of kept frames not visited yet */
+    uintptr_t at;               /* code address in the last frame of CALL */
+    bool seen, known;           /* a frame of CALL was visited; the last one was a function's */
+    struct th_waiter *unplaced; /* the latest entry of FOUND while its frame is not known */
     struct th_waiter *found;
     size_t count, limit;
 };
@@ -37,8 +37,8 @@ static void add_kept(struct walk *walk, size_t down_to)
     }
 }
 
-/* All C frames of the call were seen. What the runtime called is its function, but for what has
- * been met there with no frame between: that is called by nobody else. */
+/* Ends the C frames of the call. The runtime called the call's function, unless the outermost frame
+ * was found as a function: that one was then called by the runtime. */
 static void leave_call(struct walk *walk)
 {
     const struct th_call *call = walk->call;
@@ -52,8 +52,8 @@ static void leave_call(struct walk *walk)
     walk->seen = walk->known = false;
 }
 
-/* The unwinder's "CFA" of a frame is its stack pointer where it has called: what the C ABI names so
- * is that of the next one. */
+/* The unwinder's "CFA" of a frame is its stack pointer at its call; the C ABI uses this name for
+ * the CFA of the next frame. */
 static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *context, void *argument)
 {
     struct walk *walk = argument;
@@ -69,18 +69,19 @@ static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *context, void *ar
     if (walk->call && pointer >= walk->call->sp)
         leave_call(walk);
     if (!walk->call || walk->count == walk->limit)
-        return _URC_END_OF_STACK; /* it ends the walk */
+        return _URC_END_OF_STACK; /* ends the walk */
     if (pointer < walk->from)
         return _URC_NO_REASON;
     th_progress_enter();
     callee = th_code_at(_Unwind_GetRegionStart(context));
     th_progress_leave();
     if (callee && callee->code == walk->call->callee->code)
-        callee = walk->call->callee; /* of several that are one code: the call knows which */
+        callee = walk->call->callee; /* if several functions share the code, the call knows which
+                                        one runs */
     walk->seen = true;
     walk->known = callee != NULL;
     walk->at = _Unwind_GetIPInfo(context, &interrupted) - 1;
-    walk->at += (uintptr_t)interrupted; /* where it was, by a signal; else it has called */
+    walk->at += (uintptr_t)interrupted; /* the interrupted instruction, or the call instruction */
     if (callee)
         walk->unplaced = caller_add(walk, callee, 0, walk->at);
     return _URC_NO_REASON;
@@ -99,20 +100,20 @@ size_t th_traced_callers_find(const struct th_process *process, uintptr_t from,
     };
 
     if (th_runtime_dirty_is_over(
-            process)) /* another thread may ask, and that which runs the process go on */
+            process)) /* another thread may ask while the process' own thread goes on */
         return 0;
     if (from == TH_FROM_KEPT)
         add_kept(&walk, process->base);
     if (walk.call && walk.count < limit)
         _Unwind_Backtrace(visit_frame, &walk);
-    while (walk.call && walk.count < limit) { /* code that cannot be unwound */
+    while (walk.call && walk.count < limit) { /* for code that cannot be unwound */
         walk.seen = true;
         leave_call(&walk);
     }
     return walk.count;
 }
 
-/* --- Where control comes back to -------------------------------------------------------------- */
+/* --- Returns of control ----------------------------------------------------------------------- */
 
 void th_traced_caught_by(struct th_process *process, const struct th_callee *callee)
 {

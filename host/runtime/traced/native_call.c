@@ -9,9 +9,9 @@
 
 typedef const struct th_instance_function traced_code;
 
-static _Atomic uint64_t no_calls; /* since the runtime was started; relaxed */
+static _Atomic uint64_t no_calls; /* since the start of the runtime; relaxed */
 
-/* Written by the child that a process has forked, before it has other threads. */
+/* Written by a forked child, before it has other threads. */
 static bool forked;
 
 uint64_t th_runtime_no_calls(void)
@@ -19,7 +19,7 @@ uint64_t th_runtime_no_calls(void)
     return atomic_load_explicit(&no_calls, memory_order_relaxed);
 }
 
-/* The one thread that there is in the child, whatever it was at. */
+/* The child has one thread, in the middle of any work. */
 static void native_call_in_child(void)
 {
     forked = true;
@@ -39,10 +39,10 @@ void th_traced_native_calls_begin(void)
     atomic_store_explicit(&no_calls, 0, memory_order_relaxed);
 }
 
-/* As much as a thread has by itself. */
+/* The default stack size of a thread. */
 size_t th_traced_native_stack(void)
 {
-    static size_t size; /* written before there are threads that could look at once */
+    static size_t size; /* written before threads can read it at once */
     pthread_attr_t attributes;
 
     if (size == 0) {
@@ -55,8 +55,8 @@ size_t th_traced_native_stack(void)
 
 /* --- Calls ----------------------------------------------------------------------------------- */
 
-/* Of the functions that are one code: the one that the runtime calls, or else the one that has as
- * many arguments. NULL: none. */
+/* Returns the function that the call is of, among those that share the code: the one that the
+ * runtime calls, otherwise the first with ARGC arguments. NULL: none. */
 static traced_code *code_of(const struct th_native *native, const struct th_call *call, int argc,
                             uintptr_t at)
 {
@@ -76,7 +76,7 @@ static traced_code *code_of(const struct th_native *native, const struct th_call
     return chosen;
 }
 
-/* The thread runs no process, or is at such work already. */
+/* Handles a call by a thread that runs no process, or during such work. */
 static __attribute__((cold, noinline)) bool met_oddly(const struct th_native *native, int argc,
                                                       const th_term argv[], uintptr_t at)
 {
@@ -99,7 +99,7 @@ static __attribute__((cold, noinline)) bool met_oddly(const struct th_native *na
     return false;
 }
 
-/* Whether there can be a native frame for a call that C code has made. */
+/* Returns whether the stack has room for a native frame. */
 static bool has_room(const struct th_process *process, uintptr_t at)
 {
     const struct th_self_stack *stack = th_self_stack();
@@ -108,7 +108,7 @@ static bool has_room(const struct th_process *process, uintptr_t at)
            process->native_bytes < th_traced_native_stack();
 }
 
-/* Where it needs a frame the thread is still at that work, until the frame has begun. */
+/* If the call needs a frame, in_trace_hook stays set until the frame begins. */
 bool th_traced_native_keep(const struct th_traceable_function *function,
                            struct th_live_requests *requests)
 {
@@ -139,7 +139,7 @@ bool th_traced_native_keep(const struct th_traceable_function *function,
     return framed;
 }
 
-/* True: it is the entry of what goes on in a function's place. */
+/* Returns whether the call is the entry of a continuation in a function's place. */
 static __attribute__((noinline)) bool is_resumed(struct th_call *call,
                                                  const struct th_native *native, uintptr_t at)
 {
@@ -165,7 +165,7 @@ bool th_traced_native_met_slowly(const struct th_native *native, int argc, const
     if (!code)
         return false;
     if (TH_PROBE_ENABLED(local__function__entry) &&
-        !(at == call->sp && code->callee == call->callee)) /* that one is the runtime's */
+        !(at == call->sp && code->callee == call->callee)) /* that call is the runtime's */
         th_traced_probe_local(call, &code->function->live.function.name, false);
     if (th_live_is_returning(&call->process->live)) {
         th_self.in_trace_hook = at;
@@ -219,7 +219,7 @@ static void native_call_end_frame(const struct th_native_frame *frame, struct en
                                 : th_traced_raise_to_caller)(process, frame->at);
 }
 
-/* False: nothing is to be told. */
+/* Prepares the report of a frame's end. Returns false if nothing may be reported. */
 static bool native_call_leave(const struct th_native_frame *frame)
 {
     struct th_process *process = frame->call->process;
@@ -232,8 +232,8 @@ static bool native_call_leave(const struct th_native_frame *frame)
     return true;
 }
 
-/* The body has returned a term, and its call is the only one of its frame; nothing else is at hand.
- */
+/* Returns whether the body has returned a term, its call is the only one of its frame, and nothing
+ * else must be done. */
 static inline bool just_returned(const struct th_native_frame *frame, th_term answer)
 {
     const struct th_call *call = frame->call;
@@ -245,8 +245,8 @@ static inline bool just_returned(const struct th_native_frame *frame, th_term an
                             1);
 }
 
-/* As th_runtime_step_take() would take ANSWER, if the function were called by the runtime: but that
- * an exception which was there before is not of this function, if it returns a term. */
+/* Interprets ANSWER like th_runtime_step_take() for a call of the runtime, with one difference: if
+ * the function returns a term, an exception that was pending before is not its own. */
 static __attribute__((noinline)) void end_slowly(const struct th_native_frame *frame,
                                                  th_term answer)
 {

@@ -1,16 +1,16 @@
 /*
- * The handlers of native sites, one for each way in which functions are called (breakpoint's
+ * The handlers of native sites, one for each calling convention of functions (breakpoint's
  * native.h), and the frames from which they call bodies (native_call.h).
  *
- * This file is compiled with -O2 in all modes, as a handler must be gone when the body runs, and is
- * without what sanitizers add to functions; and with -fexceptions, as a frame that is unwound has
- * to know (SConscript).
+ * This file is compiled with -O2 in all modes and without the code that sanitizers add, as a
+ * handler's frame must be gone when the body runs; and with -fexceptions, as a native frame must
+ * notice unwinding (SConscript).
  */
 #include "native_call.h"
 
 #include "host/runtime/thread_stack.h"
 
-/* A function that ends with a jump, or whose stack pointer does not change. */
+/* Attributes of a function that ends with a jump, or whose stack pointer does not change. */
 #define PLAIN __attribute__((noinline, no_sanitize("address", "thread", "undefined")))
 
 #define FRAME struct th_native_frame frame __attribute__((cleanup(unwind)))
@@ -21,7 +21,7 @@ static PLAIN void unwind(struct th_native_frame *frame)
         th_traced_native_frame_unwound(frame);
 }
 
-/* The stack pointer before the call of the function that this is a part of. */
+/* The stack pointer before the call of the enclosing function. */
 #define BEFORE_CALL ((uintptr_t)__builtin_dwarf_cfa())
 
 /* --- (env, argc, argv) ----------------------------------------------------------------------- */
@@ -66,9 +66,9 @@ static PLAIN th_term handle_nif(th_env *env, int argc, const th_term argv[],
 #define TERMS(...) __VA_ARGS__
 
 /*
- * tell_N is apart, so that a call that is of no interest saves no register; meet_N, as a function
- * which has given away the address of an array of its own does not end with a jump. RECORD is the
- * last parameter, NATIVE_ what it tells.
+ * tell_N is separate, so that a call without a listener saves no register. meet_N is separate,
+ * because a function that has passed on the address of its own array cannot end with a jump. RECORD
+ * declares the last parameter; NATIVE_ is the struct th_native that it stands for.
  */
 #define HANDLER(N, PARAMETERS, ARGUMENTS, VALUES, RECORD, NATIVE_)                \
     typedef th_term body_##N(th_env *env PARAMETERS);                             \

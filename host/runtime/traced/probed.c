@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* What is told of something: texts, good for the call. */
+/* A text for a probe, valid during the call. */
 struct text {
     char bytes[TH_PROBE_TEXT];
 };
@@ -16,7 +16,7 @@ static const char *probed_text_of(struct text *text, th_term t)
     return t == TH_NONE ? "" : th_text_fit(text->bytes, sizeof text->bytes, t);
 }
 
-/* Cut off like other texts; the arity goes with what is cut. */
+/* A long name is cut off like other texts, with its arity. */
 static const char *mfa_text(struct text *text, struct th_mfa name)
 {
     struct th_buffer whole = {0};
@@ -48,7 +48,7 @@ static int words_of_bytes(size_t bytes)
 
 /* --- Messages -------------------------------------------------------------------------------- */
 
-/* The token is the process' own, which travels with the message. */
+/* The process' own token travels with the message. */
 void th_traced_probe_send(struct th_process *process, th_term to, th_term message)
 {
     struct text sender, receiver;
@@ -63,7 +63,7 @@ void th_traced_probe_send(struct th_process *process, th_term to, th_term messag
              numbers.words, numbers.label, numbers.previous, numbers.serial);
 }
 
-/* STAYS: how many of the queue are not to be counted, as they were received. */
+/* STAYS: number of messages in the queue that were received already. */
 static void tell_receive(const struct th_process *process, const struct th_message *message,
                          uint64_t stays)
 {
@@ -168,7 +168,7 @@ void th_traced_probe_room(const struct th_process *process, size_t before, size_
 
 /* --- Functions ------------------------------------------------------------------------------- */
 
-/* The functions that wait: for the nested call that OUTER made, and on kept frames. */
+/* Returns the number of waiting functions: nested calls outwards from OUTER, and kept frames. */
 static int depth_in(const struct th_process *process, const struct th_call *outer)
 {
     size_t depth = process->frame_count;
@@ -178,7 +178,8 @@ static int depth_in(const struct th_process *process, const struct th_call *oute
     return (int)depth;
 }
 
-/* What enif_schedule_nif() named goes by that name, unless it stands for the function itself. */
+/* A function named by enif_schedule_nif() has that name, unless it continues in the function's
+ * place. */
 static const char *running_text(struct text *text, const struct th_call *call)
 {
     return mfa_text(text,
@@ -194,7 +195,7 @@ void th_traced_probe_external(const struct th_process *process, const struct th_
              mfa_text(&mfa, th_runtime_callee_name(callee)), depth_in(process, outer));
 }
 
-/* It is in the code of CALL, so one deeper. */
+/* The call is made in the code of CALL, so one level deeper. */
 void th_traced_probe_local(const struct th_call *call, const struct th_mfa *function, bool ends)
 {
     struct text p, mfa;

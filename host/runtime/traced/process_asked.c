@@ -1,4 +1,4 @@
-/* What match specifications ask of a process that runs. */
+/* Operations of match specifications on a running process. */
 #include "traced_call.h"
 #include "tracepoint.h"
 
@@ -17,15 +17,15 @@ static struct th_process *process_asked_of(void *context)
 
 /* --- Callers ---------------------------------------------------------------------------------- */
 
-/* Where callers of the call that is told now are found: of a local one the C frames come first, of
- * an external one what is kept. */
+/* Returns the start of a caller search for the current call: C frames for a local call, kept frames
+ * for an external one. */
 static uintptr_t told_from(void)
 {
     return th_self.in_trace_hook > TH_BUSY ? th_self.in_trace_hook : TH_FROM_KEPT;
 }
 
-/* The call that is told now was met in the code of FUNCTION: whether it is the one that the runtime
- * has made. A call in C, also one that is a jump from there, has arguments elsewhere. */
+/* Returns whether the runtime made the current call, which was found in the code of FUNCTION. A
+ * call by C code, including a jump from there, has arguments elsewhere. */
 static bool is_external(void *context, const struct th_mfa *function, const th_term *arguments)
 {
     const struct th_call *call = th_self.call;
@@ -39,7 +39,7 @@ static bool is_external(void *context, const struct th_mfa *function, const th_t
            called.arity == function->arity;
 }
 
-/* {Module, Function, Arity, LAST}, without LAST if that is TH_NONE. */
+/* Returns {Module, Function, Arity, LAST}, without LAST if that is TH_NONE. */
 static th_term waiter_term(th_env *env, const struct th_waiter *waiter, th_term last)
 {
     struct th_mfa name = th_runtime_callee_name(waiter->callee);
@@ -115,8 +115,8 @@ static th_term process_asked_set_seq_token(void *context, th_env *env, th_term c
 /* --- The dump -------------------------------------------------------------------------------- */
 
 /*
- * The stack of a process as a BEAM's dump prints it: who waits, the nearest first, and which
- * functions catch exceptions.
+ * The stack of a process as a BEAM's dump prints it: waiting functions, the nearest first, and the
+ * functions that catch exceptions.
  *
  *     Stack dump:
  *     0x00007f2d5a3ffb10 Return addr 0x00007f2d5a61c5f1 (party:call/3 + 113) party.c:160
@@ -125,19 +125,19 @@ static th_term process_asked_set_seq_token(void *context, th_env *env, th_term c
  *     y(0)     {kept,term}
  *     y(1)     Catch 0x00007f2d5a61c290 (party:with_kept/2 + 0)
  *
- * A function on the C stack stands where that was when it made its call, and is named with the
- * offset to which the call returns. One that waits for what it has called by th_call_then() stands
- * where its terms are, which are its y registers, and has the name and address of the code that
- * goes on: the handler, if it catches. Who has no symbol is MODULE+0xOFFSET. The place in the
- * source is there where it is known; a BEAM has none.
+ * A function on the C stack has the stack pointer of its call as address, and the offset to which
+ * the call returns. A function in a kept frame (th_call_then()) has the address of its terms, which
+ * are its y registers, and the name and address of the code that will continue: the handler, if it
+ * catches. A function without symbol is MODULE+0xOFFSET. The source line, if known, is an addition
+ * to a BEAM's dump.
  */
 enum {
     MOST_FRAMES = 64,
-    TERM_BYTES = 200 /* of the text of what a frame keeps */
+    TERM_BYTES = 200 /* of the text of a kept term */
 };
 
-/* Code of CALLEE's instance at ADDRESS, which what waits keeps there; a function that ARGC says to
- * be one of that many arguments, or CALLEE itself. */
+/* Prints the code at ADDRESS, in CALLEE's instance: CALLEE itself, or a function with ARGC
+ * arguments. */
 static void print_code(struct th_buffer *text, const struct th_callee *callee, uintptr_t address,
                        int argc)
 {
@@ -167,7 +167,7 @@ static void print_address(struct th_buffer *text, const char *before, uintptr_t 
     th_buffer_printf(text, "%s0x%016zx ", before, (size_t)address);
 }
 
-/* CALLEE waits at FRAME. BACK is where control comes back to, AT an address in the line. */
+/* Prints the waiting CALLEE with its FRAME, its return address BACK, and the line of address AT. */
 static void print_waiter(struct th_buffer *text, const struct th_callee *callee, uintptr_t frame,
                          uintptr_t back, uintptr_t at, int argc)
 {
@@ -187,7 +187,7 @@ static void print_kept(struct th_buffer *text, const struct th_frame_kept *frame
     uintptr_t code = (uintptr_t)then->code;
 
     print_waiter(text, then->callee, (uintptr_t)then->argv, code, code, then->argc);
-    for (int i = 1; i < then->argc; i++) { /* the first is for the result */
+    for (int i = 1; i < then->argc; i++) { /* argv[0] is for the result */
         th_buffer_printf(text, "y(%d)     ", i - 1);
         th_text_print_limited(text, then->argv[i], TERM_BYTES);
         th_buffer_add_byte(text, '\n');
@@ -211,13 +211,13 @@ static void print_stack(const struct th_process *process, struct th_buffer *text
         th_buffer_add_text(text, i > 0 ? "\n" : "");
         if (waiter->kept)
             print_kept(text, waiter->kept);
-        else /* on the C stack: one byte behind its call it goes on */
+        else /* on the C stack: the return address is one byte behind AT */
             print_waiter(text, waiter->callee, waiter->frame, waiter->at ? waiter->at + 1 : 0,
                          waiter->at, (int)waiter->callee->function->arity);
     }
 }
 
-/* The lines that a BEAM's dump has of what there is here, by the names that they have there. */
+/* Prints the lines of a BEAM's dump for which this host has data, with their names. */
 static th_term process_asked_process_dump(void *context, th_env *env)
 {
     struct th_process *process = process_asked_of(context);

@@ -1,4 +1,4 @@
-/* Calls that meet breakpoints, and their ends. */
+/* Calls that reach breakpoints, and their ends. */
 #include "traced_call.h"
 
 #include "native_call.h"
@@ -9,15 +9,16 @@
 /* --- Open calls ------------------------------------------------------------------------------- */
 
 enum {
-    FEWEST = 8,           /* room for open calls, which each process may have, */
-    KEPT = 1024,          /* that is kept when none is open */
-    MOST = 1000000,       /* of a process, unless told otherwise, */
-    MOST_OF_ALL = 1 << 24 /* and of all: for more there is no room */
+    FEWEST = 8,           /* least size of a process' ring */
+    KEPT = 1024,          /* ring size up to which an empty ring is kept */
+    MOST = 1000000,       /* default limit of a process */
+    MOST_OF_ALL = 1 << 24 /* limit of all processes together */
 };
 
 static size_t most = MOST;  /* written while there are no processes */
-static _Atomic size_t room; /* relaxed, as the next: for how many there is memory */
-/* Since the runtime was started: that were forgotten; whose native frames longjmp() has left. */
+static _Atomic size_t room; /* sum of all rings' sizes; relaxed, as the next counts */
+/* Since the start of the runtime: open calls dropped for lack of room; open calls whose native
+ * frames longjmp() has left. */
 static _Atomic uint64_t not_kept, left;
 
 uint64_t th_runtime_calls_not_kept(void)
@@ -35,7 +36,7 @@ static size_t traced_call_bytes_of(size_t calls)
     return calls * sizeof(struct th_open_call);
 }
 
-/* Of the largest ring. */
+/* Returns the size of the largest ring. */
 static size_t most_bytes(void)
 {
     size_t capacity = FEWEST;
@@ -68,7 +69,7 @@ void th_traced_open_make_room(struct th_process *process)
         (!had || atomic_load_explicit(&room, memory_order_relaxed) + capacity - had <= MOST_OF_ALL))
         ring = th_long_array_grow(open->ring, traced_call_bytes_of(had),
                                   traced_call_bytes_of(capacity), most_bytes());
-    if (!ring) { /* there is to be no more room: the oldest call is forgotten */
+    if (!ring) { /* no more room is allowed: drops the oldest call */
         th_live_drop(&process->live, &th_traced_open_at(open, 0)->requests);
         open->bottom++;
         open->count--;
@@ -80,7 +81,7 @@ void th_traced_open_make_room(struct th_process *process)
     open->capacity = capacity;
     open->limit = capacity < most ? capacity : most;
 
-    /* What has come round to the ring's beginning goes on behind its old end. */
+    /* Calls that had wrapped to the ring's start continue behind its old end. */
     open->bottom = had ? open->bottom & (had - 1) : 0;
     for (size_t i = had; i < open->bottom + open->count; i++)
         open->ring[i] = open->ring[i - had];
@@ -88,7 +89,7 @@ void th_traced_open_make_room(struct th_process *process)
 
 /* --- Native frames --------------------------------------------------------------------------- */
 
-/* The call, which is the last one, is given up, as its native frame is gone. */
+/* Drops the latest call, whose native frame is gone. */
 static void drop_top(struct th_process *process)
 {
     struct th_open_call *call = th_traced_open_at(&process->open, --process->open.count);
@@ -112,8 +113,8 @@ void th_traced_open_drop_code(struct th_process *process, const struct th_call *
         drop_top(process);
 }
 
-/* Behind the last call of the native frame; 0: it has none. What stands there is of the runtime's
- * frame, as functions that were called from the native one go on there. */
+/* Returns the index behind the last call of native frame NATIVE; 0: none. Later calls are on the
+ * runtime's frame: functions called from the native frame have left them there. */
 static size_t end_of_native(const struct th_process *process, uintptr_t native)
 {
     const struct th_open_calls *open = &process->open;
@@ -171,7 +172,7 @@ void th_traced_calls_begin(const struct th_runtime_setup *setup)
         th_traced_functions_begin(setup->tracing);
 }
 
-/* The call goes on to NEXT, the native site of CALLEE; NULL: that has no breakpoint. */
+/* NEXT: native site of CALLEE, which the call reaches next; NULL: it has no breakpoint. */
 static inline __attribute__((always_inline)) void
 meet_at_entry(struct th_process *process, const struct th_callee *callee, const th_term *argv,
               const struct th_call *outer, struct th_site *next)
@@ -230,7 +231,7 @@ th_term th_traced_class_atom(enum th_raised class)
                                       : TH_AM(exit);
 }
 
-/* Ends the open calls of that frame. False: there was none. */
+/* Ends the open calls of the current frame. Returns false if there was none. */
 static bool end_open_calls(struct th_process *process, const struct th_call *outer)
 {
     struct th_open_calls *open = &process->open;
@@ -252,7 +253,7 @@ static bool end_open_calls(struct th_process *process, const struct th_call *out
     return ended;
 }
 
-/* An exception that passes a frame of which nobody knows is not followed further. */
+/* An exception that passes a frame without open calls is not followed further. */
 void th_traced_calls_over(struct th_process *process, const struct th_call *outer)
 {
     bool raised = process->outcome == TH_NONE;

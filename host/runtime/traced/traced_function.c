@@ -1,11 +1,11 @@
 /*
- * Functions of modules, and the code that they have: none, that of one instance of their module, or
- * of two, while old code runs on beside the new.
+ * Functions of modules, and the code that belongs to them: none, the code of one instance, or of
+ * two while old code runs beside the new.
  *
- * Breakpoints are the function's. Those at its export entry are met whatever code calls reach. At
- * its native site, the entries of both instances are armed and counted alike: those of the new one
- * before any call can reach it. So what makes its calls be traced is that they come to the code,
- * and nothing is left out, or told twice.
+ * Breakpoints belong to the function. Breakpoints at its export entry are reached with any code. At
+ * its native site, the entries of both instances are armed and counted alike; those of the new
+ * instance before any call can reach it. So calls are traced because they reach the code: no call
+ * is missed or reported twice.
  */
 
 #include "native_call.h"
@@ -22,22 +22,22 @@
 typedef struct th_module_function traced_function;
 typedef struct th_instance_function traced_code;
 
-/* Where functions are known; NULL: nowhere. By the thread that adds and removes modules. */
+/* The tracing that knows the functions; NULL: none. By the thread that adds and removes modules. */
 static struct th_tracing *known_to;
 
-/* Of functions that have no export entry: a number for the name -> traced_function. With the code
+/* Functions without an export entry: number of the name -> traced_function. With the code
  * modification permission. */
 static struct th_table locals;
 
-/* The functions of an instance of a module, whose `known` it is. Of two callees with one name the
- * later is what calls reach; the other has no part in it. */
+/* `known` of an instance of a module: its functions. Of two callees with one name, calls reach the
+ * later; the earlier is left out. */
 struct instance {
     size_t count;
     bool begun;
     traced_code *codes[];
 };
 
-/* Guards memory for functions of instances, and is held for a few instructions. The innermost. */
+/* Guards the memory of functions of instances; held for a few instructions. Innermost. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static traced_code *free_codes;
 
@@ -48,7 +48,7 @@ static th_term function_atom(const struct th_callee *callee)
     return th_code_name_atom(callee->function->name);
 }
 
-/* Two atoms' indices, of which there are fewer than 2^28, and an arity below 8. */
+/* Returns a number made of two atom indices, each below 2^28, and an arity below 8. */
 static uint64_t traced_function_number_of(const struct th_callee *callee)
 {
     th_term module = th_library_name(callee->library);
@@ -96,7 +96,7 @@ static traced_code *create_code(struct th_callee *callee)
         (traced_code){.callee = callee, .start = callee->code, .arity = callee->function->arity};
     callee->known = code;
 
-    /* The record of the machine code, which functions that are the same code share. */
+    /* Functions with the same code share the record of the code. */
     code->no_local = th_native_refusal(callee->library, callee->code);
     if (code->no_local)
         return code;
@@ -116,7 +116,7 @@ static traced_code *create_code(struct th_callee *callee)
 
 /* --- Instances ------------------------------------------------------------------------------- */
 
-/* By callee: the entry's address, or an odd number. */
+/* Returns the key of a callee: the address of its entry, or an odd number. */
 static uint64_t traced_function_key_of(const struct th_callee *callee)
 {
     return callee->entry ? (uintptr_t)callee->entry : traced_function_number_of(callee) << 1 | 1;
@@ -126,7 +126,7 @@ static void prepare_instance(struct th_instance *loaded)
 {
     struct instance *instance =
         th_alloc(sizeof *instance + loaded->count * sizeof instance->codes[0]);
-    struct th_table latest = {0}; /* the last of each name */
+    struct th_table latest = {0}; /* the last callee of each name */
 
     for (size_t i = 0; i < loaded->count; i++)
         th_hash_table_set(&latest, traced_function_key_of(&loaded->callees[i]),
@@ -147,14 +147,14 @@ static void traced_function_free_instance(struct instance *instance)
     traced_code *first = NULL;
     size_t count = 0;
 
-    /* A record goes with the first that has it. */
+    /* The first function of a record frees the record. */
     for (size_t i = 0; i < instance->count; i++)
         if (instance->codes[i]->native && instance->codes[i]->native->owner == instance->codes[i])
             natives[count++] = instance->codes[i]->native;
     th_native_drop_all(natives, count);
     th_free(natives);
 
-    /* In their order, so that the next ones to be taken lie side by side in memory, too. */
+    /* In order, so that later instances get adjacent memory. */
     for (size_t i = instance->count; i-- > 0;) {
         instance->codes[i]->older = first;
         first = instance->codes[i];
@@ -168,11 +168,11 @@ static void traced_function_free_instance(struct instance *instance)
     th_free(instance);
 }
 
-/* What of an instance's functions is to be done for all at once. */
+/* Changes for all functions of an instance at once. */
 struct work {
-    struct th_traceable_function **functions; /* that begin, or end */
+    struct th_traceable_function **functions; /* that begin or end */
     struct th_live_renewal *renewals;
-    struct th_site **sites; /* with the records that they get, or lose */
+    struct th_site **sites; /* with the records that they get or lose */
     struct th_native **natives;
     size_t function_count, renewal_count, native_count;
 };
@@ -197,8 +197,7 @@ static void free_work(struct work *work)
     th_free(work->natives);
 }
 
-/* The newest code of TRACED, which has begun, has become another: its native site is of use, or is
- * not, as that says. */
+/* Updates whether the native site of TRACED is usable, after its newest code has changed. */
 static void traced_function_renew(struct work *work, traced_function *traced)
 {
     const struct th_function_sites *now = &traced->live.function;
@@ -221,9 +220,9 @@ static void add_records(struct work *work, const struct instance *instance)
     }
 }
 
-/* --- Beginnings and ends --------------------------------------------------------------------- */
+/* --- Begin and end of instances --------------------------------------------------------------- */
 
-/* Records come first, so that what is armed finds them. */
+/* Attaches records before functions begin, so that arming finds the records. */
 static void begin_instance(struct th_instance *loaded)
 {
     struct instance *instance;
@@ -304,7 +303,7 @@ void th_traced_functions_begin(struct th_tracing *tracing)
 {
     known_to = tracing;
     if (th_native_begin() != TH_OK)
-        th_error_clear(); /* each function tells that it is refused, and why */
+        th_error_clear(); /* each function reports its refusal with a reason */
     th_code_module_watch(&th_traced_functions_watcher);
 }
 

@@ -45,7 +45,7 @@ void th_traced_tracepoint_leave(struct th_process *process)
     th_trace_ended(process->live.traced.tracing, process->pid);
 }
 
-/* --- Of terms that exist --------------------------------------------------------------------- */
+/* --- Events with existing terms --------------------------------------------------------------- */
 
 static void raise_event(struct th_live_tracee *live, enum th_tracer_tag tag, th_term term,
                         th_term extra)
@@ -58,7 +58,7 @@ static void raise_event(struct th_live_tracee *live, enum th_tracer_tag tag, th_
     th_live_trace(&event);
 }
 
-/* BUILD builds the terms that are missing, of CONTEXT. */
+/* BUILD builds the missing terms from CONTEXT. */
 static void raise_built(struct th_process *process, enum th_tracer_tag tag, th_term term,
                         void (*build)(struct th_live_event *self, th_env *env), void *context)
 {
@@ -92,24 +92,24 @@ void th_traced_tracepoint_report_receive(struct th_process *process, th_term sen
 /* --- Ports ----------------------------------------------------------------------------------- */
 
 /*
- * What happens to the host's own ports is traced.
+ * Events of the host's own ports.
  *
- * Several threads may command a port at once, and its events are raised by each of them: they are
- * no calls, so that what a thread of its own would have to itself (timing, returns) is not touched.
- * Who raises an event has a share in the port as trace/ knows it, so that who closes the port does
- * not take it away under the event: the last one ends it.
+ * Several threads may send commands to a port at once, and each raises the port's events: these are
+ * no calls, so data that one thread owns (timing, returns) stay untouched. A thread that raises an
+ * event holds a reference to the port's tracee, so that closing the port does not free the tracee
+ * during the event. The last reference ends the tracee.
  */
 struct live_port {
     struct th_live_tracee live; /* the first member */
-    unsigned shares;            /* under the lock: of the table, and of those in an event */
+    unsigned shares;            /* references of the table and of events; under the lock */
 };
 
-/* Guards what follows, and the shares; no event is raised under it. */
+/* Guards the following and the references; no event is raised under it. */
 static pthread_mutex_t ports_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct th_table ports; /* by id: struct live_port */
+static struct th_table ports; /* id -> struct live_port */
 
-/* One that was opened while nothing was traced is made known when it is met. NULL: it was closed
- * meanwhile, or nothing is traced. ENDING: by who closes it. */
+/* Returns the port ID with a new reference. A port that was opened before tracing becomes known
+ * now. NULL: it was closed meanwhile, or nothing is traced. ENDING: the caller closes the port. */
 static struct live_port *share(th_term id, bool ending)
 {
     struct live_port *port;
@@ -166,7 +166,7 @@ static th_term who(void)
     return th_self.call ? th_self.call->process->pid : TH_AM(undefined);
 }
 
-/* What it is opened for, as an atom, as a BEAM tells the name of a driver. */
+/* The port's purpose as an atom, as a BEAM reports the name of a driver. */
 static void port_opened(th_term id, const char *what, th_term owner)
 {
     struct live_port *port = share(id, false);
@@ -232,7 +232,7 @@ static void port_closed(th_term id, const char *what, th_term reason, th_term na
     pthread_mutex_lock(&ports_lock);
     th_hash_table_remove(&ports, id);
     pthread_mutex_unlock(&ports_lock);
-    tracepoint_let_go(port); /* the table's share */
+    tracepoint_let_go(port); /* the table's reference */
     tracepoint_let_go(port);
     th_trace_ended(th_runtime_tracing(), id);
 }
@@ -249,8 +249,8 @@ static void port_named(th_term id, enum th_tracer_tag tag, th_term name)
 
 /* --- Names ----------------------------------------------------------------------------------- */
 
-/* ID, which need not be of a process that runs, got or lost NAME: that is told in order with all
- * else that happens to it, by the thread that runs it. */
+/* Reports that ID, possibly of a process that does not run, got or lost NAME. A process' own thread
+ * raises the event, in order with its other events. */
 static void named(th_term id, th_term name, bool given)
 {
     enum th_tracer_tag tag = given ? TH_TAG_register : TH_TAG_unregister;
@@ -318,7 +318,7 @@ void th_traced_tracepoint_report_out(struct th_process *process)
 
 /* --- Spawn ----------------------------------------------------------------------------------- */
 
-/* The context is the child: whatever the tag, Extra is its first call. */
+/* The context is the child: for both tags, Extra is its first call. */
 static void build_call(struct th_live_event *self, th_env *env)
 {
     const struct th_process *child = self->context;
@@ -350,7 +350,7 @@ struct collection {
     size_t words;
 };
 
-/* In the order of a BEAM; what does not exist here is 0. */
+/* In the order of a BEAM; items that do not exist here are 0. */
 static void build_sizes(struct th_live_event *self, th_env *env)
 {
     const struct collection *c = self->context;
