@@ -1,6 +1,6 @@
 /*
- * Calls: what is looked at before a function of a library runs and after it has returned; callbacks
- * of tracers among them. Starting and ending the checker.
+ * Calls: checks before a function of a library runs and after it has returned, and around callbacks
+ * of tracers. Start and end of the checker.
  */
 #include "check_internal.h"
 
@@ -15,7 +15,7 @@
 #include <stdarg.h>
 
 /*
- * Who does it: which function of a library runs in this thread, and with which arguments.
+ * Origins: the running function of a library, with its arguments.
  */
 
 enum { ARGUMENT_TEXT = 80, ARGUMENTS_TEXT = 240 /* bytes, about */ };
@@ -42,7 +42,7 @@ static void put_arguments(struct th_buffer *out, const struct th_check_call *cal
     th_buffer_add_text(out, ")");
 }
 
-/* True if what runs is what was called, no continuation of it. */
+/* Returns whether the called function runs, and no continuation of it. */
 static bool is_itself(const struct th_check_call *call)
 {
     const ErlNifFunc *function = call->callee->function;
@@ -69,7 +69,7 @@ static char *check_call_take_text(struct th_buffer *buffer)
 
 static struct th_origin *new_origin(char *where, char *text)
 {
-    static _Atomic uint64_t last; /* relaxed: only distinct, and in order within a thread */
+    static _Atomic uint64_t last; /* relaxed: distinct, and in order within a thread */
     struct th_origin *origin = th_alloc(sizeof *origin);
 
     *origin = (struct th_origin){
@@ -81,7 +81,7 @@ static struct th_origin *new_origin(char *where, char *text)
     return origin;
 }
 
-/* What the library's own room runs, a destructor or load(), is further in than a call. */
+/* A destructor or load(), which library/ runs, is an inner frame of the call. */
 struct th_origin *th_check_origin_now(void)
 {
     static const char thread[] = "a thread of the library";
@@ -127,14 +127,14 @@ struct th_origin *th_check_origin_of_call(const struct th_check_call *call)
     return new_origin(check_call_take_text(&other), check_call_take_text(&text));
 }
 
-/* Relaxed: whoever keeps a share knows of one. */
+/* Relaxed: the caller has a reference. */
 struct th_origin *th_check_origin_keep(struct th_origin *origin)
 {
     atomic_fetch_add_explicit(&origin->holders, 1, memory_order_relaxed);
     return origin;
 }
 
-/* Release and acquire, so that freeing comes after what all holders read. */
+/* Release and acquire, so that freeing comes after the reads of all holders. */
 void th_check_origin_release(struct th_origin *origin)
 {
     if (!origin || atomic_fetch_sub_explicit(&origin->holders, 1, memory_order_acq_rel) > 1)
@@ -146,31 +146,31 @@ void th_check_origin_release(struct th_origin *origin)
 }
 
 /*
- * Findings: told on stderr, a line each, and counted.
+ * Findings: printed on stderr, a line each, and counted.
  */
 
-enum { TOLD = 10 /* of one kind in one function */ };
+enum { TOLD = 10 /* printed findings of a series */ };
 
-/* Findings of one kind in one function. */
+/* The findings of one kind in one function. */
 struct series {
     uint64_t count;
     char *where;
-    char *first; /* what was said at the first */
+    char *first; /* text of the first finding */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
-static struct th_table all;                              /* series, by where and kind */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the following */
+static struct th_table all;                              /* by function and kind */
 static uint64_t found;
 
-/* A line on stderr, behind what was written to stdout before it. */
+/* Writes a line on stderr, after flushing stdout to keep the order. */
 static void print_finding(const char *who, const char *message)
 {
     fflush(stdout);
     fprintf(stderr, "tracehost: check: %s: %s\n", who, message);
 }
 
-/* Counts MESSAGE, which this frees, in the series of KIND where ORIGIN is; tells the first few. Two
- * series that share a key, of 64 mixed bits, would be told as one. */
+/* Counts MESSAGE in the series of KIND and ORIGIN's function, prints the first few, and frees
+ * MESSAGE. Two series with the same key, of 64 mixed bits, would be counted as one. */
 static void tell_finding(const struct th_origin *origin, const char *kind, char *message)
 {
     const char *where = origin->where;
@@ -300,7 +300,7 @@ void th_check_begin(const struct th_check_call *call)
         .number = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1,
     };
     for (int i = 0; i < call->argc; i++)
-        if (call->argv[i] != TH_NONE) /* in place of a result or a message */
+        if (call->argv[i] != TH_NONE) /* TH_NONE stands for a result or a message */
             th_check_each_binary(call->env, call->argv[i], note_bytes,
                                  &(struct collecting){frame, i});
     th_self.check_frame = frame;
@@ -340,9 +340,9 @@ th_term th_check_answer(const struct th_check_call *call, th_term answer, bool s
 
 /* --- Callbacks of tracers -------------------------------------------------------------------- */
 
-/* Each has an environment of its own, with its arguments copied into it, as functions of libraries
- * have while the checker is on; so terms that are left from an earlier one are met as what they
- * are. What `trace` answers is used nowhere: it may be nothing. */
+/* Calls a callback in its own environment, with copies of its arguments, as functions of libraries
+ * run while the checker is on; so terms left from an earlier callback are recognized. The result of
+ * `trace` is not used: it may be 0. */
 static ERL_NIF_TERM call_watched(ErlNifEnv *given, int argc, const ERL_NIF_TERM argv[])
 {
     enum th_tracer_slot slot = th_self.slot;
@@ -373,7 +373,7 @@ void th_check_start(void)
     atomic_store_explicit(&th_check_started, true, memory_order_relaxed);
 }
 
-/* Memory that was freed is checked before memory that was not: the lines stand in order of time. */
+/* Freed memory is checked before leaks, so that the lines are in order of time. */
 uint64_t th_check_end(void)
 {
     if (!th_check_on())

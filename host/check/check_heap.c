@@ -1,8 +1,8 @@
 /*
- * Memory that is gone: whose terms lie where, environments of earlier calls, memory that was freed.
+ * Memory that is gone: owners of heaps, environments of earlier calls, freed memory.
  *
- * What a library must not use any more is kept for a while, up to a bound, so that its addresses
- * belong to nothing else, and spoiled.
+ * Memory that a library must not use any more is kept for a while, up to a bound, so that its
+ * addresses belong to nothing else, and overwritten.
  */
 #include "check_internal.h"
 
@@ -17,23 +17,23 @@
 #include <string.h>
 
 enum {
-    KEPT_BYTES = 16 << 20, /* of environments, and as much of memory */
-    SPOILED = 0xDB         /* each byte of memory that was freed */
+    KEPT_BYTES = 16 << 20, /* limit for environments, and the same for freed memory */
+    SPOILED = 0xDB         /* each byte of freed memory */
 };
 
-/* Memory of a heap. */
+/* A piece of a heap. */
 struct heap {
     struct th_env_stretch memory;
     const th_env *env;
-    enum th_env_kind kind; /* the environment's, when it got the memory */
+    enum th_env_kind kind; /* of the environment when it got the memory */
 };
 
-/* An environment whose terms nobody may use, or memory that was freed. */
+/* A retired environment, or freed memory. */
 struct kept {
     struct kept *next; /* the next younger */
-    void *memory;      /* the environment, or what was freed */
-    size_t bytes;      /* of it */
-    const char *of;    /* of an environment, "an earlier call": what the origin says */
+    void *memory;      /* the environment, or the freed memory */
+    size_t bytes;      /* of MEMORY */
+    const char *of;    /* for an environment: text before the origin */
     struct th_origin *origin;
 };
 
@@ -42,11 +42,11 @@ struct keeping {
     size_t bytes;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
-static struct th_table heaps;    /* struct heap, by heap_place() its begin */
-static uint64_t most_places;     /* that one of them reached over */
-static struct th_table retirees; /* struct kept, by its environment */
-static struct th_table ended;    /* struct th_origin, by the environment of a call that is over */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the following */
+static struct th_table heaps;    /* struct heap, by heap_place() of its begin */
+static uint64_t most_places;     /* the most places that a heap spans */
+static struct th_table retirees; /* struct kept, by environment */
+static struct th_table ended;    /* struct th_origin, by the environment of an ended call */
 static struct keeping environments = {.end = &environments.oldest};
 static struct keeping memories = {.end = &memories.oldest};
 
@@ -55,13 +55,13 @@ static uint64_t address_key(const void *address)
     return (uint64_t)(uintptr_t)address;
 }
 
-/* Places have TH_ENV_LEAST bytes, so no two heaps begin in one. */
+/* A place has TH_ENV_LEAST bytes, so no two heaps begin in the same place. */
 static uint64_t heap_place(const void *address)
 {
     return address_key(address) / TH_ENV_LEAST;
 }
 
-/* --- The watch ------------------------------------------------------------------------------- */
+/* --- Callbacks of environments ---------------------------------------------------------------- */
 
 static void note_got(const th_env *env, struct th_env_stretch memory)
 {
@@ -73,7 +73,7 @@ static void note_got(const th_env *env, struct th_env_stretch memory)
         most_places = heap_place(memory.end) - heap_place(memory.begin);
     heap = th_hash_table_set(&heaps, heap_place(memory.begin), heap);
     pthread_mutex_unlock(&lock);
-    th_free(heap); /* what it was before it moved */
+    th_free(heap); /* the former heap at this place, which has moved */
 }
 
 static void note_freed(struct th_env_stretch memory)
@@ -86,7 +86,7 @@ static void note_freed(struct th_env_stretch memory)
     th_free(heap);
 }
 
-/* Who had the retired ENV, as text. */
+/* Returns a text about the owner of the retired ENV. */
 static char *owner_of_retired(const th_env *env)
 {
     const struct kept *it;
@@ -122,10 +122,10 @@ void th_check_heaps_start(void)
     atomic_store_explicit(&th_env_watch, &watch, memory_order_release);
 }
 
-/* --- Whose memory it is ---------------------------------------------------------------------- */
+/* --- Owners of memory ------------------------------------------------------------------------- */
 
-/* The heap that ADDRESS lies in. As heaps do not overlap, that can only be the one which begins
- * nearest before it. */
+/* Finds the heap that ADDRESS lies in: heaps do not overlap, so only the nearest one that begins
+ * before ADDRESS can be it. */
 static bool find_heap(const void *address, struct heap *found)
 {
     const struct heap *heap = NULL;
@@ -171,7 +171,7 @@ th_term th_check_note_read(th_term term, const char *function)
 {
     const th_term *words = th_is_list(term)    ? th_cell(term)
                            : th_is_boxed(term) ? th_term_box(term)
-                                               : &term; /* taken out of a term that is gone */
+                                               : &term; /* an element of a term that is gone */
     char *owner;
 
     if (*words != TH_ENV_GONE)
@@ -211,9 +211,9 @@ void th_check_note_parts(th_term *words, size_t count, size_t step, const char *
         words[i * step] = th_check_note_part(words[i * step], function);
 }
 
-/* --- What is kept ---------------------------------------------------------------------------- */
+/* --- Kept memory ------------------------------------------------------------------------------ */
 
-/* Frees the oldest of what is kept in IN, until that is no more than BYTES. */
+/* Frees the oldest items of IN until IN has at most BYTES. */
 static void keep_below(struct keeping *in, size_t bytes)
 {
     for (;;) {
@@ -265,7 +265,7 @@ static void keep_in(struct keeping *in, struct kept what)
 
 /* --- Environments ---------------------------------------------------------------------------- */
 
-/* OF and ORIGIN, of which this takes over a share, say what the environment was. */
+/* Retires ENV; OF and ORIGIN are the text about it. Takes over a reference to ORIGIN. */
 static void retire(th_env *env, const char *of, struct th_origin *origin)
 {
     th_env_retire(env);
@@ -297,7 +297,7 @@ void th_check_retire(th_env *env)
     if (origin)
         retire(env, "the environment of an earlier call,", origin);
     else
-        th_env_free(env); /* nothing ran with it */
+        th_env_free(env); /* no call ran with it */
 }
 
 void th_check_clear_env(th_env *env, bool sent, const char *function)
@@ -319,7 +319,7 @@ void th_check_free_env(th_env *env, const char *function)
 
 /* --- Memory ---------------------------------------------------------------------------------- */
 
-/* The address sanitizer has better ways with memory that was freed. */
+/* The address sanitizer finds uses of freed memory better. */
 #ifdef TH_ADDRESS_SANITIZER
 enum { KEEPS_FREED = false };
 #else

@@ -1,5 +1,5 @@
 /*
- * What libraries own: got from the API, and not given back.
+ * Objects that libraries own: got from the API, and not given back.
  */
 #include "check_internal.h"
 
@@ -10,17 +10,17 @@
 
 #include <pthread.h>
 
-/* What is known of one thing. */
+/* An owned object. */
 struct owned {
-    size_t count;         /* references that the library has: 1, but for resources */
-    size_t bytes;         /* 0: not told */
-    int holders;          /* of a lock: how many have locked it */
-    const char *function; /* that gave it */
+    size_t count;         /* references of the library; 1 except for resources */
+    size_t bytes;         /* 0: not known */
+    int holders;          /* of a lock: number of holders */
+    const char *function; /* function that gave it */
     char *name;           /* or NULL */
     struct th_origin *origin;
 };
 
-/* What was given back a short while ago. */
+/* An object that was given back recently. */
 struct returned {
     enum th_check_kind kind;
     const void *thing; /* NULL: free */
@@ -30,15 +30,16 @@ struct returned {
 
 enum { REMEMBERED = 1024 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the following */
 static struct th_table owned[TH_CHECK_KINDS];            /* struct owned, by address */
 static struct returned returned[REMEMBERED];             /* a ring */
 static size_t next_returned;
 
-/* How each kind is spoken of. */
+/* Words for each kind in findings. */
 static const struct {
     const char *article, *one, *many;
-    const char *stranger; /* behind "enif_free() of " where it is none that the library has */
+    const char *stranger; /* follows "enif_free() of " for an object that the library does not own
+                           */
 } words[TH_CHECK_KINDS] = {
     [TH_CHECK_MEMORY] = {"a", "block of memory", "blocks of memory",
                          "memory that enif_alloc() never gave"},
@@ -63,7 +64,7 @@ static void free_owned(struct owned *it)
     th_free(it);
 }
 
-/* --- Getting --------------------------------------------------------------------------------- */
+/* --- Got -------------------------------------------------------------------------------------- */
 
 void th_check_note_got(enum th_check_kind kind, void *thing, size_t bytes, const char *name,
                        const char *function)
@@ -83,7 +84,7 @@ void th_check_note_got(enum th_check_kind kind, void *thing, size_t bytes, const
     pthread_mutex_lock(&lock);
     if (kind == TH_CHECK_RESOURCE)
         again = th_hash_table_get(&owned[kind], (uintptr_t)thing);
-    if (again) { /* one reference more of what is owned already */
+    if (again) { /* one more reference to an owned object */
         again->count++;
         old = it;
     } else {
@@ -98,10 +99,10 @@ void th_check_note_got(enum th_check_kind kind, void *thing, size_t bytes, const
     free_owned(old);
 }
 
-/* --- Giving back ----------------------------------------------------------------------------- */
+/* --- Given back ------------------------------------------------------------------------------- */
 
-/* FUNCTION was given THING, which the library does not own: tells of it, and who gave it back, if
- * that was a short while ago. */
+/* Reports that FUNCTION got THING, which the library does not own, and the origin that gave THING
+ * back if that was recent. */
 static void tell_stranger(enum th_check_kind kind, const void *thing, const char *function)
 {
     struct returned last = {0};
@@ -150,7 +151,7 @@ bool th_check_note_gave(enum th_check_kind kind, const void *thing, const char *
         tell_stranger(kind, thing, function);
     if (gone && kind == TH_CHECK_LOCK) {
         th_check_lock_gone(thing);
-        if (gone->holders > 0) { /* destroying it is undefined; so that is not done */
+        if (gone->holders > 0) { /* destroying it would be undefined and is not done */
             th_check_found_now("held", "%s() of a lock that is locked", function);
             good = false;
         }
@@ -214,7 +215,7 @@ static int compare_text(const char *a, const char *b)
     return strcmp(a ? a : "", b ? b : "");
 }
 
-/* 0 for what is told in one line. */
+/* Returns 0 for leaks that share a line. */
 static int compare_groups(const struct leak *a, const struct leak *b)
 {
     int order = (a->kind > b->kind) - (a->kind < b->kind);
@@ -233,7 +234,7 @@ static int compare_leaks(const void *a, const void *b)
     return order ? order : (l > r) - (l < r);
 }
 
-/* Tells of COUNT leaks that belong together, the oldest first. */
+/* Reports COUNT leaks of one group, the oldest first. */
 static void tell_leaks(const struct leak *leaks, size_t count)
 {
     const struct owned *first = leaks[0].it;
@@ -262,7 +263,7 @@ void th_check_owned_end(void)
     struct leaks leaks = {0};
     struct th_slot *slot;
 
-    /* Takes all that is owned out of the tables. */
+    /* Moves all owned objects out of the tables. */
     pthread_mutex_lock(&lock);
     for (int kind = 0; kind < TH_CHECK_KINDS; kind++) {
         for (size_t position = 0; (slot = th_hash_table_next(&owned[kind], &position));) {
@@ -284,8 +285,8 @@ void th_check_owned_end(void)
         for (end = i + 1; end < leaks.count && compare_groups(&leaks.all[i], &leaks.all[end]) == 0;
              end++)
             ;
-        /* A library that is still there, as somebody has resources of it, had no chance to free
-         * what its load() made. */
+        /* A library that is still open, because resources of it exist, had no chance to free the
+         * objects of its load(). */
         if (!loads || !th_library_is_open(loads))
             tell_leaks(&leaks.all[i], end - i);
     }
@@ -295,22 +296,22 @@ void th_check_owned_end(void)
 }
 
 /*
- * Locks: which ones each thread has.
+ * Locks: those that each thread holds.
  */
 
-enum { MOST = 64 /* locks of one thread; what it has beyond is not known */ };
+enum { MOST = 64 /* locks of one thread; further ones are not tracked */ };
 
-/* What the thread has, the last one last. */
+/* Locks that the thread holds, the latest last. */
 struct held_locks {
     size_t count;
     struct held_lock {
         const void *lock;
-        uint64_t call; /* that took it, 0: none */
+        uint64_t call; /* that took it; 0: none */
         bool shared;
-        unsigned refused; /* how often it was not taken again */
+        unsigned refused; /* number of refused waits */
     } locks[MOST];
 };
-static _Thread_local void *of_thread; /* its struct held_locks; NULL: it never had any */
+static _Thread_local void *of_thread; /* its struct held_locks; NULL: it never held a lock */
 
 static struct held_lock *find_held(const void *lock)
 {
@@ -341,7 +342,7 @@ bool th_check_note_locks(const void *lock, bool shared, const char *function)
     if (shared && mine->shared) {
         th_check_blame(function, "of a lock that it has already: a writer that waits would be "
                                  "waited for, for ever");
-        return true; /* mostly that goes well */
+        return true; /* this mostly works */
     }
     th_check_blame(function, "of a lock that it has already: it would wait for itself, for ever");
     mine->refused++;

@@ -1,8 +1,8 @@
 /*
- * Terms: whether a word is one, with all its parts, and whether they lie in the right environment.
+ * Terms: checks whether a word is a term with valid parts, all in the right environment.
  *
- * No word is trusted: only memory of the environment is read. Parts that are shared are met more
- * than once, so a bound ends the walk; what is left then is believed.
+ * No word is trusted: only memory of the environment is read. Shared parts are visited more than
+ * once, so a bound ends the walk; the rest is then taken as valid.
  */
 #include "check_internal.h"
 
@@ -14,9 +14,9 @@ enum { WORDS = 1 << 22, FUN_TERMS = 5, REF_LEAST = 5, SHARED_WORDS = 5, SUB_WORD
 
 enum fault {
     FINE,
-    NO_TERM, /* a word that is none */
+    NO_TERM, /* an invalid word */
     FOREIGN, /* points out of the environment */
-    BROKEN   /* what it points to is no term's */
+    BROKEN   /* points to memory that holds no term */
 };
 
 struct run {
@@ -24,12 +24,12 @@ struct run {
 };
 
 struct walk {
-    const th_env *env;             /* NULL: only immediates are right */
-    struct th_env_stretch stretch; /* where the last part was found */
-    size_t words;                  /* looked at */
+    const th_env *env;             /* NULL: only immediates are valid */
+    struct th_env_stretch stretch; /* memory where the last part was found */
+    size_t words;                  /* visited words */
     struct run *runs;
     size_t depth, capacity;
-    th_term culprit; /* the word that is not right */
+    th_term culprit; /* the invalid word */
     void (*seen)(void *context, const unsigned char *bytes, size_t size);
     void *context;
 };
@@ -44,7 +44,7 @@ static void push_words(struct walk *walk, const th_term *words, size_t count)
 
 /* --- Places ---------------------------------------------------------------------------------- */
 
-/* Whether COUNT words from WORDS on are the environment's. */
+/* Checks that COUNT words from WORDS on belong to the environment. */
 static enum fault find_words(struct walk *walk, const th_term *words, size_t count)
 {
     if ((uintptr_t)words % sizeof *words != 0)
@@ -56,7 +56,7 @@ static enum fault find_words(struct walk *walk, const th_term *words, size_t cou
     return (size_t)(walk->stretch.end - words) < count ? BROKEN : FINE;
 }
 
-/* --- What is behind a pointer ---------------------------------------------------------------- */
+/* --- Pointed-to data -------------------------------------------------------------------------- */
 
 static void see_bytes(const struct walk *walk, const void *bytes, size_t bits)
 {
@@ -96,7 +96,7 @@ static enum fault look_at_map(struct walk *walk, const th_term *words, size_t co
         push_words(walk, words + 2, 2 * pairs);
         return FINE;
     }
-    /* The table is in the heap that the map is in. */
+    /* The table is in the same heap as the map. */
     if (count != 2)
         return BROKEN;
     table = (const struct th_map_table *)(uintptr_t)words[2];
@@ -109,7 +109,7 @@ static enum fault look_at_map(struct walk *walk, const th_term *words, size_t co
     return FINE;
 }
 
-/* COUNT words follow the header at WORDS. */
+/* Checks a term with COUNT words after the header at WORDS, none of them a term. */
 static enum fault look_at_fixed(struct walk *walk, const th_term *words, size_t count)
 {
     switch (words[0] & 0x3C) {
@@ -187,7 +187,7 @@ static enum fault look_at_term(struct walk *walk, th_term t)
 
 /* --- The walk -------------------------------------------------------------------------------- */
 
-/* *CULPRIT is what was wrong. */
+/* Checks T and all its parts. *CULPRIT becomes the invalid word. */
 static enum fault walk_all(struct walk *walk, th_term t)
 {
     enum fault fault;
@@ -207,7 +207,7 @@ static enum fault walk_all(struct walk *walk, th_term t)
     return fault;
 }
 
-/* What is wrong with a term, the CULPRIT itself or WHOLE with that in it. */
+/* Returns a text about the fault: CULPRIT is the WHOLE term, or a part of it. */
 static char *describe_fault(enum fault fault, th_term culprit, bool whole)
 {
     unsigned long long word = culprit;

@@ -18,11 +18,10 @@
 #include <unistd.h>
 
 enum {
-    GRACE_NS =
-        800 * 1000 * 1000, /* for a thread that is asked to say where it is; under a second */
-    REPORT_SECONDS = 5,    /* what the useful part of a report may take */
-    EVENT_BYTES = 4096,    /* of an event's text */
-    LOOKS = 8              /* of the watchdog, in the time allowed */
+    GRACE_NS = 800 * 1000 * 1000, /* time for a thread to answer; under a second */
+    REPORT_SECONDS = 5,           /* time for the unreliable part of a report */
+    EVENT_BYTES = 4096,           /* of an event's text */
+    LOOKS = 8                     /* of the watchdog, in the allowed time */
 };
 
 enum { CRASH_SIGNALS = 5 };
@@ -38,22 +37,22 @@ static struct sigaction old_actions[CRASH_SIGNALS];
 
 static const char *const *stream;   /* written by the guarded thread, read in its handlers */
 static int64_t timeout;             /* nanoseconds; set before the watchdog starts */
-static bool only_names;             /* what takes longer, and does not end it; likewise */
-static const char *kind = "tracer"; /* what a library is called; set before there are threads */
+static bool only_names;             /* a slow callback is named and continues; set likewise */
+static const char *kind = "tracer"; /* word for a library; set before there are threads */
 static pid_t guarded_id;
-static pthread_t guarded;             /* the thread whose other calls the watchdog looks at, too */
-static const struct th_self *watched; /* the guarded thread's */
+static pthread_t guarded;             /* its other library calls are watched, too */
+static const struct th_self *watched; /* of the guarded thread */
 /* Set by the guarded thread, read at exit. */
 static volatile bool armed;
 static bool others_may_exit;
-/* Released with what it looks at, which it finds by acquiring it. */
+/* Release: the function's data were written before; acquire. */
 static void (*_Atomic restore)(void);
 
-/* Both relaxed, as nothing else is ordered by them: signals of the watchdog that the guarded thread
- * took; a report has begun, and other threads have nothing more to say. */
+/* Relaxed, as no other data depend on them. `answers`: watchdog signals that threads have taken.
+ * `reporting`: a report has begun, and other threads must not report. */
 static _Atomic uint64_t answers;
 static atomic_bool reporting;
-static _Thread_local volatile bool reporter; /* the thread is the one that reports */
+static _Thread_local volatile bool reporter; /* the calling thread reports */
 
 void th_crash_signals(sigset_t *signals)
 {
@@ -62,7 +61,7 @@ void th_crash_signals(sigset_t *signals)
         sigaddset(signals, crash_signals[i].number);
 }
 
-/* The index of signal NUMBER in `crash_signals`. */
+/* Returns the index of signal NUMBER in `crash_signals`. */
 static size_t signal_index(int number)
 {
     size_t i = 0;
@@ -72,15 +71,15 @@ static size_t signal_index(int number)
     return i;
 }
 
-/* What ran when it happened. */
+/* The code that ran at the crash. */
 struct scene {
     const char *kind, *name, *function;
 };
 
 /*
- * A lone call is no callback: load(), a destructor, a function that a process called. Each may run
- * within the other, a callback where a live event is caused by what a function does; both have a
- * struct on the stack, which grows down.
+ * A lone call is no callback: load(), a destructor, a function that a process called. A callback
+ * and a lone call can run within each other: a callback runs during a function that causes a live
+ * event. Both have a struct on the stack, which grows down; so the lower address is the inner one.
  */
 static struct scene look_at_scene(void)
 {
@@ -128,8 +127,8 @@ static void give_up_report(int number)
     _exit(TH_CRASHED);
 }
 
-/* Begins a report, which has REPORT_SECONDS. There is one: what else goes wrong meanwhile waits for
- * its end if it is another thread's, and is its end if it is the thread's own. */
+/* Begins a report, limited to REPORT_SECONDS. There is only one report: another thread that crashes
+ * meanwhile waits for its end; a second crash of the reporting thread ends it. */
 static void begin_report(void)
 {
     struct sigaction alarmed = {.sa_handler = give_up_report, .sa_flags = SA_NODEFER};
@@ -148,11 +147,11 @@ static void begin_report(void)
     restore_stderr();
 }
 
-/* Who did it is told already. Never returns: the code that crashed cannot go on, and that which
- * hangs will not. */
+/* Completes a report after its first line. Never returns: the code that crashed cannot continue,
+ * and the code that hangs will not. */
 static _Noreturn void end_report(const void *context)
 {
-    static th_env env; /* not on this stack: decoding may need much */
+    static th_env env; /* static: decoding may need much memory */
     struct th_event *event = th_trace_callback_event();
     const struct th_library_frame *lone = th_self.library_frame;
     const char *name = stream ? *stream : NULL;
@@ -190,7 +189,7 @@ static bool in_tracer(void)
 
 static void on_crash(int number, siginfo_t *info, void *context)
 {
-    bool of_another = info->si_code <= 0 && info->si_pid != getpid(); /* which has sent it */
+    bool of_another = info->si_code <= 0 && info->si_pid != getpid(); /* sent by another process */
 
     if (in_tracer() && !of_another && !th_crash_is_child()) {
         begin_report();
@@ -198,19 +197,19 @@ static void on_crash(int number, siginfo_t *info, void *context)
         end_report(context);
     }
     restore_stderr();
-    /* Not a tracer's: do what would have been done without this handler, when it happens again. */
+    /* Outside of libraries the signal has its former effect, when it happens again. */
     sigaction(number, &old_actions[signal_index(number)], NULL);
-    if (info->si_code <= 0) /* sent, not met: it does not happen again by itself */
+    if (info->si_code <= 0) /* a sent signal does not happen again by itself */
         raise(number);
 }
 
-/* Whoever ends the program, or forks, while there are tracers is one of them. */
+/* Returns whether the end of the program, or a fork, comes from a library. */
 static bool is_guarded(void)
 {
     return armed && (!others_may_exit || in_tracer());
 }
 
-/* What stdio buffers hold would be written by the child, too, when it calls exit(). */
+/* Otherwise the child would write the contents of stdio buffers again, when it calls exit(). */
 static void before_fork(void)
 {
     if (is_guarded() && !th_crash_is_child())
@@ -241,8 +240,8 @@ static uint64_t calls_begun(void)
            atomic_load_explicit(&watched->library_calls, memory_order_relaxed);
 }
 
-/* The calling thread is in what CALLS counts last. Of others than the guarded one only callbacks
- * count: a function that a process calls may take as long as it likes. */
+/* Returns whether the calling thread is still in the call that CALLS counted last. For threads
+ * other than the guarded one only callbacks count: functions of processes have no time limit. */
 static bool is_still_in(uint64_t calls)
 {
     if (pthread_equal(pthread_self(), guarded))
@@ -251,10 +250,11 @@ static bool is_still_in(uint64_t calls)
            atomic_load_explicit(&th_self.callbacks, memory_order_relaxed) == calls;
 }
 
-/* What was seen to hang may have ended just before the signal came. */
+/* The call that hangs may have ended just before the signal came. */
 static void on_timeout(int number, siginfo_t *info, void *context)
 {
-    atomic_fetch_add_explicit(&answers, 1, memory_order_relaxed); /* a sign of life, no more */
+    atomic_fetch_add_explicit(&answers, 1, memory_order_relaxed); /* only shows that the thread
+                                                                     answers */
     if (reporter || !is_still_in((uint64_t)(uintptr_t)info->si_value.sival_ptr))
         return;
     if (only_names) {
@@ -271,7 +271,7 @@ static void on_timeout(int number, siginfo_t *info, void *context)
     end_report(context);
 }
 
-/* SA_RESTART, as a timeout that came too late must not disturb anybody. */
+/* SA_RESTART, as a late timeout signal must not interrupt system calls. */
 static void handle_signal(int number, void (*handler)(int, siginfo_t *, void *),
                           struct sigaction *old)
 {
@@ -286,7 +286,7 @@ static void handle_signal(int number, void (*handler)(int, siginfo_t *, void *),
 
 void th_crash_install(void)
 {
-    static bool told_at_exit, told_of_forks; /* once is for ever */
+    static bool told_at_exit, told_of_forks; /* registered for ever */
 
     th_crash_thread_begin();
     guarded = pthread_self();
@@ -330,8 +330,8 @@ void th_crash_remove(void)
     th_crash_thread_end();
 }
 
-/* The thread takes no signals, so that it cannot say where it is: only a tracer does that.
- */
+/* Reports a thread that blocks all signals and so cannot report where it is: only a tracer does
+ * that. */
 static _Noreturn void report_deaf(const char *whose)
 {
     begin_report();
@@ -342,8 +342,8 @@ static _Noreturn void report_deaf(const char *whose)
     _exit(TH_CRASHED);
 }
 
-/* Has a thread report, if it is still in what CALLS counts; waits a while for it to do so. False:
- * it has not answered. */
+/* Asks THREAD to report if it is still in the call that CALLS counted, and waits for an answer.
+ * Returns false if there is none. */
 static bool ask_thread(pthread_t thread, uint64_t calls)
 {
     struct timespec nap = {0, GRACE_NS / LOOKS};
@@ -358,8 +358,8 @@ static bool ask_thread(pthread_t thread, uint64_t calls)
     return atomic_load_explicit(&reporting, memory_order_relaxed);
 }
 
-/* The thread of that ID is in a system call that writes: it waits for whoever reads, a pager
- * perhaps. False if the kernel does not say. */
+/* Returns whether the thread ID is in a system call that writes, and so may wait for a reader such
+ * as a pager. False if the kernel does not report system calls. */
 static bool waits_for_reader(pid_t id)
 {
     char path[64];
@@ -376,7 +376,7 @@ static bool waits_for_reader(pid_t id)
     return call == SYS_write || call == SYS_writev;
 }
 
-/* Its time does not count: it is named only if it works for too long. */
+/* A slow thread is named only for its working time; writing does not count. */
 static bool is_excused(const struct th_crash_thread *thread)
 {
     return only_names && waits_for_reader(thread->id);
@@ -390,9 +390,9 @@ static bool ask_other(const struct th_crash_thread *thread)
 }
 
 /*
- * Looks again and again whether the guarded thread is still in the same call, and others in the
- * same callback. It reads relaxed: a late view only makes it late, and the thread itself checks
- * before it reports.
+ * Checks at intervals whether the guarded thread is still in the same call, and other threads in
+ * the same callback. Reads are relaxed: an old value only causes a delay, and the thread checks
+ * again before it reports.
  */
 static void *watch_threads(void *unused)
 {
@@ -410,7 +410,8 @@ static void *watch_threads(void *unused)
         } else if (seen && th_clock_real_monotonic() - since >= timeout) {
             if (!ask_thread(guarded, seen) && calls_begun() == seen && !only_names)
                 report_deaf(kind);
-            /* What is only named is not asked again; else once more, when the time has passed. */
+            /* A thread that is only named is not asked again; otherwise it is, after the same time.
+             */
             since = only_names ? INT64_MAX : th_clock_real_monotonic();
         }
         th_crash_threads_look(guarded, timeout, is_excused, ask_other);

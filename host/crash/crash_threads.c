@@ -16,13 +16,13 @@
 #include <unistd.h>
 #include <unwind.h>
 
-/* Held while the list is changed or looked at; nothing else is taken under it. */
+/* Held while the list is changed or read; no lock is taken under it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct th_crash_thread *threads;
 static _Thread_local struct th_crash_thread own;
 
-/* All loads here and below are relaxed: a late view makes the watchdog late, and the thread itself
- * looks before it reports. */
+/* All loads here and below are relaxed: an old value delays the watchdog, and the thread checks
+ * again before it reports. */
 bool th_crash_thread_is_in(const struct th_crash_thread *thread)
 {
     return __atomic_load_n(&thread->self->attachment, __ATOMIC_RELAXED) &&
@@ -71,17 +71,18 @@ void th_crash_end_child(void)
 }
 
 /*
- * Two stacks a thread: its own, whose end must be known to tell that it is used up, and one for
- * signal handlers, as there may be no room left on the first.
+ * Two stacks for each thread: its own, whose end must be known to recognize an overflow, and one
+ * for signal handlers, as the first may have no room left.
  */
 
 enum {
     STACK_BYTES = 512 * 1024, /* for handlers; the printers are iterative */
-    REACH = 256 * 1024        /* an access so near to the stack's end is one of the stack */
+    REACH = 256 * 1024        /* distance from the stack's end at which an access counts as an
+                                 overflow */
 };
 
 static _Thread_local void *handler_stack;
-static _Thread_local stack_t stack_before; /* what handlers had, a sanitizer's perhaps */
+static _Thread_local stack_t stack_before; /* of the former handlers, for example a sanitizer's */
 
 void th_crash_thread_begin(void)
 {
@@ -97,8 +98,8 @@ void th_crash_thread_begin(void)
     pthread_mutex_unlock(&lock);
     handler_stack = th_alloc(STACK_BYTES);
     sigaltstack(&(stack_t){.ss_sp = handler_stack, .ss_size = STACK_BYTES}, &stack_before);
-    th_self_stack(); /* a signal handler cannot look it up */
-    /* A thread may have been started without any signals. */
+    th_self_stack(); /* computed here, as a signal handler cannot */
+    /* The thread may have been started with all signals blocked. */
     th_crash_signals(&met);
     sigaddset(&met, TH_CRASH_TIMEOUT_SIGNAL);
     pthread_sigmask(SIG_UNBLOCK, &met, NULL);
@@ -116,8 +117,8 @@ void th_crash_thread_end(void)
     handler_stack = NULL;
 }
 
-/* The access is just below the lowest address that the stack may reach, or just above: the kernel
- * does not let it come quite there. */
+/* The access is just below the lowest address of the stack, or just above: the kernel stops growth
+ * a little before. */
 bool th_crash_stack_is_used_up(int number, const siginfo_t *info)
 {
     uintptr_t address = (uintptr_t)info->si_addr, low = th_self.stack.low;
@@ -129,12 +130,12 @@ bool th_crash_stack_is_used_up(int number, const siginfo_t *info)
 enum { MOST_FRAMES = 128, MOST_TOLD = 12, NAME_BYTES = 512 };
 
 struct frame {
-    uintptr_t at;    /* in its code: what it does, or the last byte of what has called */
+    uintptr_t at;    /* the current instruction, or the last byte of the call */
     uintptr_t start; /* of the function; 0: not known */
 };
 
 struct walk {
-    uintptr_t from; /* the first frame is there; 0: all that is found */
+    uintptr_t from; /* address of the first frame; 0: keeps all frames */
     struct frame frames[MOST_FRAMES];
     size_t count;
 };
@@ -146,9 +147,9 @@ static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *argu
     uintptr_t at = _Unwind_GetIPInfo(context, &interrupted);
 
     if (walk->count == 0 && walk->from && at != walk->from)
-        return _URC_NO_REASON; /* of the handler */
+        return _URC_NO_REASON; /* a frame of the handler */
     if (walk->count == MOST_FRAMES)
-        return _URC_END_OF_STACK; /* it ends the walk */
+        return _URC_END_OF_STACK; /* ends the walk */
     walk->frames[walk->count++] =
         (struct frame){interrupted ? at : at - 1, _Unwind_GetRegionStart(context)};
     return _URC_NO_REASON;
@@ -161,8 +162,8 @@ static bool is_host(const Dl_info *info)
     return dladdr(th_library_program_symbol, &own) && own.dli_fbase == info->dli_fbase;
 }
 
-/* What has a module's name is a function of it; else it is one of the file's, or a handler. Lines
- * are written in one piece each, as other threads may write, too. */
+/* Writes the line of a frame. The name is that of a module's function, of another function of the
+ * module's code, or of a symbol. Each line is written at once, as other threads may write, too. */
 static void tell_crash_frame(int output, const struct frame *frame, const Dl_info *info)
 {
     const struct th_callee *callee;
@@ -188,8 +189,8 @@ static void tell_crash_frame(int output, const struct frame *frame, const Dl_inf
                   info->dli_fname, (unsigned long)(frame->at - (uintptr_t)info->dli_fbase), old);
 }
 
-/* Up to the host, which has called them. What is of the host before that is its functions that they
- * have called, of the C library what is beneath abort(). */
+/* Walks up to the host function that called the libraries. Host frames before that are functions
+ * called by libraries; frames of the C library before that belong to abort() or its like. */
 void th_crash_walk(int output, const void *context)
 {
     struct walk walk = {0};
@@ -208,11 +209,11 @@ void th_crash_walk(int output, const void *context)
         if (!known || is_host(&info) || strstr(info.dli_fname, "/libc.so"))
             continue;
         if (count > 0 && told[count - 1] == walk.frames[i].at)
-            continue; /* it has called itself */
+            continue; /* a recursive call */
         tell_crash_frame(output, &walk.frames[i], &info);
         told[count++] = walk.frames[i].at;
     }
-    /* Of what was told, those of the library that is the innermost. */
+    /* The offsets that belong to the innermost library. */
     if (count == 0 || !dladdr((void *)told[0], &first))
         return;
     for (size_t i = 0; i < count; i++)

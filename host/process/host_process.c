@@ -1,8 +1,8 @@
 /*
- * The host's own processes: each has a slot.
+ * The host's own processes, each in a slot.
  *
- * A message is given to the receiver under the slot's lock. For a mailbox it is copied before that,
- * so that what is large or slow to copy holds up its sender only.
+ * The receiver gets a message under the slot's lock. A message for a mailbox is copied before, so
+ * that a slow copy delays only its sender.
  */
 #include "process_internal.h"
 
@@ -13,7 +13,7 @@
 
 #include <limits.h>
 
-/* --- Messages: a term and all that it refers to, in one piece of memory ----------------------- */
+/* --- Messages: a term with all its parts in one piece of memory ------------------------------- */
 
 static size_t message_words(th_term term)
 {
@@ -65,7 +65,7 @@ void th_process_messages_free(struct th_message *messages)
     }
 }
 
-/* What a probe's `int` has of it. */
+/* Converts T for the `int` of a probe. */
 static int probe_number_of(th_term t)
 {
     int64_t number = 0;
@@ -78,7 +78,7 @@ struct th_message_numbers th_process_message_numbers(th_term term, th_term token
 {
     struct th_message_numbers numbers = {.words = (uint32_t)message_words(term)};
 
-    /* With a user tag that spreads it is {Tag, Token}. */
+    /* A token that travels with a user tag is {Tag, Token}. */
     if (token != TH_NONE && th_term_is(token, TH_TUPLE) && th_tuple_arity(token) == 2)
         token = th_tuple_elements(token)[1];
     if (token != TH_NONE && th_term_is(token, TH_TUPLE) && th_tuple_arity(token) == 5) {
@@ -97,12 +97,12 @@ _Static_assert((TH_HOST_SERIAL & (TH_HOST_SERIAL - 1)) == 0, "some bits tell lat
 
 struct th_mailbox *_Atomic th_process_host_pages[TH_HOST_MOST / TH_HOST_PAGE];
 
-/* Guards the free slots and making new ones; nothing else is locked while it is held. */
+/* Guards the free slots and the making of new ones; no lock is taken under it. */
 static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t slot_count;
 static struct th_mailbox *free_slots;
 
-/* A slot that nobody else uses. Nobody looks at its lock before it has an identifier. */
+/* Returns a free slot. No thread uses the slot's lock before the slot has an identifier. */
 static struct th_mailbox *take_slot(void)
 {
     struct th_mailbox *slot, *page;
@@ -131,7 +131,7 @@ static struct th_mailbox *take_slot(void)
     return slot;
 }
 
-/* NULL from the first index on that was never taken. */
+/* Returns the slot at INDEX; NULL if there are fewer slots. */
 static struct th_mailbox *host_process_slot_at(uint32_t index)
 {
     struct th_mailbox *page;
@@ -153,7 +153,7 @@ static bool is_here(struct th_mailbox *slot, th_term id)
     return atomic_load_explicit(&slot->id, memory_order_relaxed) == id;
 }
 
-/* What is in the mailbox, and what was taken out of it but not received. Under the lock. */
+/* Number of messages in the mailbox, and of those taken out but not received. Under the lock. */
 static uint64_t length_of_queue(const struct th_mailbox *slot)
 {
     return slot->mail_count +
@@ -170,7 +170,7 @@ uint64_t th_process_queue(struct th_mailbox *process)
     return length;
 }
 
-/* The probe message__queued. Under the lock, as the receiver may take and free MESSAGE then. */
+/* Fires the probe message__queued. Under the lock, as the receiver may free MESSAGE afterwards. */
 static __attribute__((cold, noinline)) void report_queued(const struct th_mailbox *slot, th_term id,
                                                           const struct th_message *message)
 {
@@ -182,7 +182,7 @@ static __attribute__((cold, noinline)) void report_queued(const struct th_mailbo
                  (uint32_t)length_of_queue(slot), numbers.label, numbers.previous, numbers.serial);
 }
 
-/* PID runs, and its messages wait in a mailbox. */
+/* Returns whether PID runs and has a mailbox. */
 static bool has_mailbox(th_term pid)
 {
     return th_process_host_life(pid) == TH_HOST_RUNNING &&
@@ -227,9 +227,9 @@ bool th_process_receive(th_term id, th_term message)
     return here;
 }
 
-static _Atomic uint64_t dropped; /* relaxed: a count, read when all is done */
+static _Atomic uint64_t dropped; /* relaxed: a count, read at the end */
 
-/* Nobody reads what is sent to recorded processes. */
+/* Messages to recorded processes have no reader. */
 bool th_process_send_from(th_term pid, th_term message, th_term token, th_term from)
 {
     enum th_host_life life = th_is_local_pid(pid) ? th_process_host_life(pid) : TH_HOST_STOPPED;
@@ -282,7 +282,7 @@ bool th_process_host_port_takes(th_term id)
     return takes;
 }
 
-/* What the mailbox holds; it is empty then. Under the lock. */
+/* Empties the mailbox and returns its messages. Under the lock. */
 static struct th_message *take_mailbox(struct th_mailbox *slot)
 {
     struct th_message *first = slot->first;
@@ -424,7 +424,8 @@ th_term th_process_die(struct th_mailbox *process, struct th_host_remains *remai
     pthread_mutex_unlock(&process->lock);
     remains->name = remains->observed ? th_process_names_end(id) : TH_NONE;
     if (atomic_load_explicit(&process->serial, memory_order_relaxed) < UINT32_MAX) {
-        pthread_mutex_lock(&slots_lock); /* else it stays unused: no identifier is given twice */
+        pthread_mutex_lock(&slots_lock); /* else the slot stays unused: no identifier is given twice
+                                          */
         process->next_free = free_slots;
         free_slots = process;
         pthread_mutex_unlock(&slots_lock);

@@ -1,11 +1,11 @@
 /*
- * Monitors: lists of those who watch, found by a hash of whom they watch.
+ * Monitors: lists of monitors, found by a hash of the watched identifier.
  *
  * Starting a monitor takes the lock, then checks whether the process is alive. Ending a process
  * publishes its death, then takes the lock. So one of the two always sees the other. (The end of a
- * process that was never observed, th_process_observe(), takes no lock: a monitor that starts
- * later finds the process dead.) Monitors that fire are moved to a list of the firing thread, under
- * the lock, and taken off that one by one: those that are left in it can still be stopped.
+ * process that was never observed, th_process_observe(), takes no lock: a monitor that starts later
+ * finds the process dead.) Monitors that fire move to a list of the firing thread, under the lock,
+ * and leave that list one by one: monitors still in the list can be stopped.
  */
 #include "process_internal.h"
 
@@ -14,8 +14,7 @@
 
 enum { FEWEST = 64 };
 
-/* Guards what follows and the links of all monitors that are in a list; nothing else is locked
- * while it is held. */
+/* Guards the following, and the links of all monitors in lists; no lock is taken under it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct th_monitor **lists;
 static size_t list_count; /* a power of two, or 0 */
@@ -43,7 +42,7 @@ static struct th_monitor **monitors_of(th_term id)
     return &lists[th_hash_mix(id) & (list_count - 1)];
 }
 
-/* As many lists as there are monitors, so that a list has one, as a rule. */
+/* At least one list for each monitor, so that a list has one monitor, as a rule. */
 static void grow_monitors(void)
 {
     struct th_monitor **old = lists;
@@ -93,7 +92,7 @@ bool th_process_monitor_stop(struct th_monitor *monitor)
     return was_there;
 }
 
-/* Moves those in LIST that watch ID, or anything that was recorded if that is TH_NONE. */
+/* Moves the monitors of ID from LIST to FIRING; if ID is TH_NONE, those of recorded identifiers. */
 static void move_watchers(struct th_monitor *list, th_term id, struct th_monitor **firing)
 {
     while (list) {

@@ -1,6 +1,6 @@
 /*
- * Ports of the host: processes of a kind that receive commands (process_internal.h), which are
- * written under their own lock, so that closing waits for the command that is being written.
+ * Ports of the host: host processes that receive commands (process_internal.h). A command is
+ * written under the port's lock, so that closing waits for the command that is being written.
  */
 #include "process_internal.h"
 
@@ -10,7 +10,7 @@
 #include "host/term/make.h"
 #include "host/term/text.h"
 
-enum { KEEP = 1 << 16 /* the most bytes of a command that stay allocated */ };
+enum { KEEP = 1 << 16 /* bytes of a command's buffer that stay allocated */ };
 
 struct port {
     struct th_mailbox *process;
@@ -18,17 +18,17 @@ struct port {
     struct th_output out;  /* under the lock of `process` */
     struct th_buffer line; /* likewise */
     struct port *next;
-    char *what; /* it was opened for */
+    char *what; /* purpose: the path */
 };
 
-/* Guards the list of the files' ports; nothing else is locked while it is held. */
+/* Guards the list of the files' ports; no lock is taken under it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct port *ports;
 
-/* Written once. Acquire: who asks what a port is need not have asked for the console. */
+/* Written once. Acquire: a thread that reads a port's purpose may not have opened the console. */
 static struct th_mailbox *_Atomic console_port;
 
-/* A failure is remembered by the output, and told when it is committed. */
+/* The output remembers a failure; committing it reports the failure. */
 static void write_command(void *context, th_term iodata)
 {
     struct port *port = context;
@@ -69,17 +69,18 @@ enum th_status th_process_port_open_file(const char *path, th_term *id)
     return TH_OK;
 }
 
-/* --- The console: a process, and a port ------------------------------------------------------- */
+/* --- The console: a process and a port -------------------------------------------------------- */
 
 /*
- * What the shell's io:format("~p~n") would break into lines of 80 columns stands here on one line:
- * a line is a message. Up to 80 columns the two are equal.
+ * A message is always one line, although the shell's io:format("~p~n") breaks lines at 80 columns.
+ * Up to 80 columns the outputs are equal.
  */
-static pthread_mutex_t console_lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static pthread_mutex_t console_lock = PTHREAD_MUTEX_INITIALIZER; /* guards the following */
 static struct th_buffer line;
 static FILE *output; /* NULL: stdout */
 
-/* One write a message, so that lines of other threads do not come in between. Under the lock. */
+/* Writes a message with one call, so that lines of other threads do not come in between. Under the
+ * lock. */
 static void write_console_line(void)
 {
     fwrite(line.data, 1, line.size, output ? output : stdout);
@@ -119,7 +120,7 @@ void th_process_console_set_output(FILE *out)
     pthread_mutex_unlock(&console_lock);
 }
 
-static struct th_mailbox *console; /* the process */
+static struct th_mailbox *console; /* the console's process */
 
 static void start_console(void)
 {
@@ -150,7 +151,7 @@ th_term th_process_port_console(void)
     return th_process_pid(atomic_load_explicit(&console_port, memory_order_acquire));
 }
 
-/* --- Commands and ends ------------------------------------------------------------------------ */
+/* --- Commands and closing --------------------------------------------------------------------- */
 
 bool th_process_port_command(th_term id, th_term iodata)
 {
@@ -181,7 +182,7 @@ const char *th_process_port_what(th_term id, char *text, size_t size)
     return text;
 }
 
-/* Takes the port ID, or if that is TH_NONE any, off the list. */
+/* Removes the port ID, or any port if ID is TH_NONE, from the list. */
 static struct port *take_port(th_term id)
 {
     struct port **place = &ports;
@@ -197,7 +198,7 @@ static struct port *take_port(th_term id)
     return port;
 }
 
-/* ID, which was opened for WHAT, has ended; NAME is that which it had. */
+/* Reports the end of port ID, opened for WHAT, which had NAME, and fires its monitors. */
 static void tell_closed(th_term id, const char *what, th_term reason, th_term name)
 {
     if (th_process_watching)
@@ -205,7 +206,7 @@ static void tell_closed(th_term id, const char *what, th_term reason, th_term na
     th_process_monitors_fire(id, reason);
 }
 
-/* Those who watch it are told when the file is there. */
+/* Monitors fire when the file exists. */
 static enum th_status close_file(struct port *port)
 {
     struct th_host_remains remains;
@@ -229,8 +230,7 @@ enum th_status th_process_port_close(th_term id)
     return close_file(port);
 }
 
-/* The chain that is left is the last one; which it is does not matter to who sees that one failed.
- */
+/* The remaining error chain is that of the last failure. */
 enum th_status th_process_port_close_all(void)
 {
     enum th_status status = TH_OK;

@@ -1,8 +1,8 @@
 /*
- * Who has which name: two tables, one for the recording, one for the host's own.
+ * Registered names: one table for the recording, one for the host's own.
  *
- * A process of the host dies first and loses its name then, under the lock under which names are
- * given to the living: so no name is left with the dead. (If it was observed before:
+ * A process of the host dies first and then loses its name, under the lock under which names are
+ * given to living processes: so no dead process keeps a name. (If the process was observed before:
  * th_process_observe().)
  */
 #include "process_internal.h"
@@ -12,26 +12,26 @@
 #include "host/progress/progress.h"
 #include "host/term/atom.h"
 
-/* --- Tables: open addressing, in places that a reader finds through one pointer --------------- */
+/* --- Tables: open addressing in places that a reader finds by one pointer --------------------- */
 
 /*
- * A place gets its name once, and keeps it; who has the name is a word of its own, which may change
- * or become TH_NONE. So a reader that has found the name reads one word, and any value of that was
- * true at some time. When three quarters of the places have a name, those names that somebody has
- * move to new places, a quarter of which they fill at most; so this comes once in as many new names
- * as there are places, by half. The old places are freed when no reader is in them.
+ * A place gets its name once and keeps it; the identifier with the name is a word of its own, which
+ * may change or become TH_NONE. So a reader that has found the name reads one word, and each value
+ * of the word was valid at some time. When three quarters of the places have names, the names in
+ * use move to new places, of which they fill a quarter at most; so at least half as many new names
+ * as there are places come between two moves. The old places are freed after a grace period.
  */
 enum { FEWEST = 64 };
 
 struct place {
-    _Atomic th_term name; /* TH_NONE: free. Release: `id` is set; acquire. */
+    _Atomic th_term name; /* TH_NONE: free. Release: `id` was written before; acquire. */
     _Atomic th_term id;   /* relaxed: a word that stands for itself */
 };
 
 struct th_name_places {
     struct th_later later;
     size_t count; /* a power of two */
-    size_t named; /* used by who writes */
+    size_t named; /* used by the writer */
     struct place places[];
 };
 
@@ -40,7 +40,7 @@ static void free_places(struct th_later *later)
     th_free(caa_container_of(later, struct th_name_places, later));
 }
 
-/* The place that has NAME, or the free one where it would stand. */
+/* Returns the place with NAME, or the free one for it. */
 static struct place *find_name_place(struct th_name_places *in, th_term name)
 {
     for (size_t i = th_hash_mix(name);; i++) {
@@ -56,7 +56,7 @@ static th_term id_at(const struct place *place)
     return atomic_load_explicit(&place->id, memory_order_relaxed);
 }
 
-/* A place that was free when it was found may have become another name's. */
+/* A place that was free when found may have got another name since. */
 th_term th_process_name_table_get(const struct th_name_table *table, th_term name)
 {
     struct th_name_places *places = atomic_load_explicit(&table->places, memory_order_acquire);
@@ -93,7 +93,7 @@ static void publish_names(struct th_name_table *table, struct th_name_places *pl
         th_progress_later(&old->later, free_places);
 }
 
-/* Places for what OLD (NULL: nothing) has, and for more. */
+/* Returns new places with the names in use of OLD (NULL: none), and with room for more. */
 static struct th_name_places *move_names(struct th_name_places *old)
 {
     struct th_name_places *places;
@@ -138,10 +138,10 @@ void th_process_name_table_clear(struct th_name_table *table)
 
 struct th_name_table th_process_names_recorded;
 
-/* Guards writing the names of the host's own; nothing else is locked while it is held. */
+/* Guards writes to the names of the host's own; no lock is taken under it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct th_name_table names;
-static struct th_table name_of; /* id -> its name, the word as the pointer */
+static struct th_table name_of; /* id -> its name; the pointer is the word */
 
 th_term th_process_whereis(th_term name)
 {
@@ -157,7 +157,7 @@ th_term th_process_whereis(th_term name)
     return id;
 }
 
-/* Written while nothing happens. */
+/* Written while no process runs. */
 const struct th_process_watcher *th_process_watching;
 
 void th_process_watch(const struct th_process_watcher *watcher)

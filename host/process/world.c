@@ -1,14 +1,14 @@
 /*
- * The world: what is known of processes and ports of the recording.
+ * The world: processes and ports of the recording.
  *
- * Structs are found by the identifier's word. A stream's events come in runs of the same tracee, so
- * the last one is remembered and costs a comparison. Identifiers that are no immediates (number
- * beyond what a BEAM gives out: a damaged or made-up recording) are found by a hash of their
- * content; should two of them meet in one struct, they share a fate, nothing more.
+ * A hash table finds structs by the identifier's word. The events of a stream come in runs of the
+ * same tracee, so the last struct is remembered and costs one comparison. Identifiers that are no
+ * immediates (numbers out of a BEAM's range, in a damaged or artificial recording) are found by a
+ * hash of their content; two of them with the same hash share a struct, without other harm.
  *
- * When there are many structs, a sweep drops those of which nothing special is known and that were
- * not seen since the sweep before. The next sweep comes when twice as many structs as were left are
- * there, so that sweeping costs a constant time an event.
+ * When there are many structs, a sweep drops those without data that were not seen since the sweep
+ * before. The next sweep follows when the number of structs has doubled, so that sweeping costs
+ * constant time for each event.
  */
 #include "process_internal.h"
 
@@ -19,13 +19,13 @@
 
 #include <string.h>
 
-/* --- Who was ever seen, and who has ended: pages of bits -------------------------------------- */
+/* --- Identifiers seen, identifiers ended: pages of bits --------------------------------------- */
 
 /*
- * Pages and the array that finds them by hash are only ever added, published with a release store
- * and read with an acquire load: a reader meets a page after it was cleared and given its key. When
- * the array is three quarters full, a larger one is filled and published; old ones are kept, as a
- * reader may be in one, and sizes double, so that all of them together are smaller than the newest.
+ * Pages are only added. They are published, like the array that finds them by hash, with a release
+ * store and read with an acquire load: a reader finds a page zeroed and with its key. When the
+ * array is three quarters full, a larger one is filled and published. Old arrays are kept, as
+ * readers may use them; sizes double, so that all old arrays together are smaller than the newest.
  * A new world clears the bits and keeps the pages.
  */
 enum { FIRST_PLACES = 64 };
@@ -38,7 +38,7 @@ struct places {
 
 struct th_life_page *_Atomic th_process_life_direct[2][TH_LIFE_DIRECT];
 
-static struct places *_Atomic places; /* written by the world's thread only, as what follows */
+static struct places *_Atomic places; /* written by the world's thread only, as the following */
 static size_t place_count;            /* pages found by hash */
 static struct th_life_page *all_pages;
 
@@ -48,7 +48,7 @@ static uint64_t life_key(struct th_life_place place)
     return place.page << 1 | place.port;
 }
 
-/* The place of a page, or the free one where it would stand. */
+/* Returns the place of the page with KEY, or the free one for it; *PAGE is the page or NULL. */
 static struct th_life_page *_Atomic *find_life_place(struct places *table, uint64_t key,
                                                      struct th_life_page **page)
 {
@@ -77,7 +77,7 @@ static struct places *grow_places(struct places *old)
     return table;
 }
 
-/* Notes FACT of ID, a local pid or port. True if it is new. */
+/* Records FACT of ID, a local pid or port. Returns true if the fact is new. */
 static bool note_life(th_term id, enum th_life fact)
 {
     struct th_life_place place = th_process_life_place(id);
@@ -125,17 +125,17 @@ const struct th_life_page *th_process_life_find(struct th_life_place place)
 enum { FIRST_SWEEP = 65536 };
 
 static struct {
-    struct th_table processes; /* key_of(id) -> struct th_recorded_process */
-    th_term last_id;           /* of `last`; TH_NONE: there is no last one */
+    struct th_table processes; /* process_key(id) -> struct th_recorded_process */
+    th_term last_id;           /* of `last`; TH_NONE: no last one */
     struct th_recorded_process *last;
-    struct th_recorded_process *spare; /* structs to use again, linked through `tracing` */
-    size_t sweep_at;                   /* sweep when there are more structs */
+    struct th_recorded_process *spare; /* free structs, linked through `tracing` */
+    size_t sweep_at;                   /* number of structs at which a sweep follows */
     uint32_t sweeps;
     uint64_t seen, ended;
     void (*drop)(struct th_recorded_process *process);
 } world = {.sweep_at = FIRST_SWEEP}; /* used by the thread that replays only */
 
-/* The node and creation that are "this node", atom index << 32 | creation; 0: the host itself. */
+/* The node and creation that are local, atom index << 32 | creation; 0: the host itself. */
 static _Atomic uint64_t world_node; /* relaxed: one word, complete in itself */
 
 static bool is_immediate_id(th_term id)
@@ -143,7 +143,8 @@ static bool is_immediate_id(th_term id)
     return th_is_local_pid(id) || th_is_local_port(id);
 }
 
-/* No immediate identifier ends in four zero bits, so the two kinds of keys never meet. */
+/* The low four bits of an immediate identifier are never all zero, so the two kinds of keys differ.
+ */
 static uint64_t process_key(th_term id)
 {
     return is_immediate_id(id) ? id : th_internal_hash(id, 0) << 4 | (uint64_t)1 << 63;
@@ -166,7 +167,7 @@ void th_process_world_each(void (*seen)(void *context, const struct th_recorded_
         seen(context, slot->value);
 }
 
-/* PROCESS is in the table no more. */
+/* Frees PROCESS, which is in the table no more. */
 static void drop_process(struct th_recorded_process *process)
 {
     if (process->tracing && world.drop)
@@ -193,7 +194,7 @@ static void sweep_processes(void)
         drop_process(th_hash_table_remove(&world.processes, idle[i]));
     th_free(idle);
     world.sweeps++;
-    world.last_id = TH_NONE; /* so that the next look marks it as seen since this sweep */
+    world.last_id = TH_NONE; /* so that the next sight records the new sweep */
     world.sweep_at = 2 * world.processes.count;
     if (world.sweep_at < FIRST_SWEEP)
         world.sweep_at = FIRST_SWEEP;
@@ -316,7 +317,7 @@ void th_process_world_register(th_term id, th_term name)
     th_process_world_unregister(name);
     forget_name(process);
     if (process->id == TH_NONE)
-        return; /* a name is for identifiers that can be told */
+        return; /* only identifiers that can be shown get a name */
     process->name = name;
     th_process_name_table_set(&th_process_names_recorded, name, id);
 }
@@ -336,7 +337,8 @@ struct th_world_counts th_process_world_counts(void)
 
 void th_process_world_set_node(struct th_etf_node node)
 {
-    uint64_t index = node.node ? th_atom_index(node.node) : 0; /* 0 is `false`, no node's name */
+    uint64_t index = node.node ? th_atom_index(node.node) : 0; /* 0 is `false`, which is no node's
+                                                                  name */
 
     atomic_store_explicit(&world_node, index << 32 | node.creation, memory_order_relaxed);
 }
@@ -349,7 +351,7 @@ struct th_etf_node th_process_world_node(void)
     return (struct th_etf_node){index ? index << 6 | TH_TAG_ATOM : 0, (uint32_t)packed};
 }
 
-/* A function of its own, for which th_process_alive() need not save registers. */
+/* A separate function, so that th_process_alive() saves no registers. */
 __attribute__((noinline)) static bool is_recorded_alive(th_term id)
 {
     return is_immediate_id(id) && !th_process_life_ended(id);

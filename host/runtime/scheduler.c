@@ -62,8 +62,8 @@ static bool started;
  *      the queue's lock, beyond the count that its threads have seen.
  *   2. Each thread notices the difference when it looks for work (or starts a task), and calls the
  *      function.
- *   3. The last thread wakes all waiting threads: those that wait for the end of this task, and those
- *      that want to start their own.
+ *   3. The last thread wakes all waiting threads: those that wait for the end of this task, and
+ *      those that want to start their own.
  */
 static pthread_mutex_t task_lock = PTHREAD_MUTEX_INITIALIZER; /* taken before the queues' locks */
 static pthread_cond_t task_ended = PTHREAD_COND_INITIALIZER;

@@ -9,8 +9,8 @@
  *
  *   1. The linking process records the link and sends `link`; the receiver records the link, too.
  *   2. The unlinking process marks the link with a number and sends `unlink` with the number. From
- *      now on it ignores signals over the link. The receiver of `unlink` removes its link and answers
- *      with the number.
+ *      now on it ignores signals over the link. The receiver of `unlink` removes its link and
+ *      answers with the number.
  *   3. At the answer the mark is removed if it still has that number: linking once more removes the
  *      mark before, and the answer comes too late.
  *   4. While the link is marked, a `link` of the other side is ignored, too: it was sent before the
