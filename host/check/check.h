@@ -181,10 +181,10 @@ static inline th_term th_check_read(th_term term, const char *function)
     return th_check_on() ? th_check_note_read(term, function) : term;
 }
 
-/* Does the same for TERM that FUNCTION failed to read; returns 0, like FUNCTION. A term of an
- * environment that is gone has no valid kind (th_env_retire()), so that readers of one kind check
- * only after a failure. th_check_misread_boxed(): for readers that fail often: checks only boxed
- * terms, and only the header that FUNCTION has read. */
+/* Checks TERM like th_check_read(), for FUNCTION that failed to read it; returns 0, like FUNCTION.
+ * A term of an environment that is gone has no valid kind (th_env_retire()), so that readers of one
+ * kind check only after a failure. th_check_misread_boxed(): for readers that fail often: checks
+ * only boxed terms, and only the header that FUNCTION has read. */
 static inline int th_check_misread(th_term term, const char *function)
 {
     return th_check_on() ? th_check_note_misread(term, function) : 0;
@@ -204,7 +204,7 @@ static inline th_term th_check_part(th_term term, const char *function)
     return th_check_on() ? th_check_note_part(term, function) : term;
 }
 
-/* Does the same for each STEP-th of WORDS, COUNT terms in all. */
+/* Checks each STEP-th of WORDS, COUNT terms in all, like th_check_part(). */
 static inline void th_check_parts(th_term *words, size_t count, size_t step, const char *function)
 {
     if (th_check_on())

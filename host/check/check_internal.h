@@ -49,7 +49,7 @@ struct th_check_frame {
 void th_check_found(const struct th_origin *origin, const char *kind, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 
-/* Does the same for the current action of the thread. */
+/* Counts and prints a finding like th_check_found(), for the current action of the thread. */
 void th_check_found_now(const char *kind, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));
 
@@ -93,8 +93,7 @@ void th_check_ended(const th_env *env, struct th_origin *origin);
  * FUNCTION() ...". */
 bool th_check_valid(const th_env *env, th_term term, const char *does, const char *function);
 
-/* Calls SEEN with the bytes of each binary in TERM, a valid term of ENV, until a bound is reached.
- */
+/* Calls SEEN with the bytes of each binary in TERM, a valid term of ENV, up to a bound. */
 void th_check_each_binary(const th_env *env, th_term term,
                           void (*seen)(void *context, const unsigned char *bytes, size_t size),
                           void *context);

@@ -38,8 +38,7 @@ static size_t next_returned;
 /* Words for each kind in findings. */
 static const struct {
     const char *article, *one, *many;
-    const char *stranger; /* follows "enif_free() of " for an object that the library does not own
-                           */
+    const char *stranger; /* follows "enif_free() of " if the library does not own it */
 } words[TH_CHECK_KINDS] = {
     [TH_CHECK_MEMORY] = {"a", "block of memory", "blocks of memory",
                          "memory that enif_alloc() never gave"},

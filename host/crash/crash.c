@@ -410,8 +410,7 @@ static void *watch_threads(void *unused)
         } else if (seen && th_clock_real_monotonic() - since >= timeout) {
             if (!ask_thread(guarded, seen) && calls_begun() == seen && !only_names)
                 report_deaf(kind);
-            /* A thread that is only named is not asked again; otherwise it is, after the same time.
-             */
+            /* A thread that is only named is not asked again; others are, after the same time. */
             since = only_names ? INT64_MAX : th_clock_real_monotonic();
         }
         th_crash_threads_look(guarded, timeout, is_excused, ask_other);

@@ -6,11 +6,14 @@
  * destructors, functions of processes, ...) ends the program with TH_CRASHED, after a report on
  * stderr: the tracer or library and the function; the session, record number and byte; the event as
  * text, or the output of `tell` of struct th_library_frame; the frames of the stack, as addresses
- * in files. The buffers of stdio are flushed before the end. Outside of a library's code these
- * signals have their usual effect. This holds for the thread that installs the guard and for
- * threads that called th_crash_thread_begin(); in other threads a stack overflow is not reported.
- * Children forked by a library are not guarded, except by th_crash_end_child(); the buffers of
- * stdio are flushed before a fork(), so that no child writes them again.
+ * in files. The buffers of stdio are flushed before the end. An exit outside of a library's code is
+ * reported as that of a library's thread, until th_crash_allow_exit() or th_crash_end(); the
+ * signals have their usual effect there.
+ *
+ * This holds for the thread that installs the guard and for threads that called
+ * th_crash_thread_begin(); in other threads a stack overflow is not reported. Children forked by a
+ * library are not guarded, except by th_crash_end_child(); the buffers of stdio are flushed before
+ * a fork(), so that no child writes them again.
  *
  * The signal handler makes the report, on a stack of its own, in a process whose heap may be
  * damaged; the report uses more than async-signal-safe functions. So the most reliable parts come

@@ -424,8 +424,7 @@ th_term th_process_die(struct th_mailbox *process, struct th_host_remains *remai
     pthread_mutex_unlock(&process->lock);
     remains->name = remains->observed ? th_process_names_end(id) : TH_NONE;
     if (atomic_load_explicit(&process->serial, memory_order_relaxed) < UINT32_MAX) {
-        pthread_mutex_lock(&slots_lock); /* else the slot stays unused: no identifier is given twice
-                                          */
+        pthread_mutex_lock(&slots_lock); /* else it stays unused: identifiers are unique */
         process->next_free = free_slots;
         free_slots = process;
         pthread_mutex_unlock(&slots_lock);

@@ -45,7 +45,8 @@ void th_process_world_reset(void (*drop)(struct th_recorded_process *process));
  *   next th_process_world_see(). */
 struct th_recorded_process *th_process_world_see(th_term id);
 
-/* Does the same without counting ID as seen: ID may never appear in the recording. */
+/* Returns the struct of ID like th_process_world_see(), without counting ID as seen: ID may never
+ * appear in the recording. */
 struct th_recorded_process *th_process_world_expect(th_term id);
 
 /* Returns the struct of ID; NULL if there is none. */
@@ -120,8 +121,8 @@ struct th_world_counts th_process_world_counts(void);
 bool th_process_alive(th_term id);
 
 /*
- * A message: TERM, copied into memory of its own. Signals between processes are messages as well:
- * all that is sent to a mailbox arrives in one order.
+ * A message: TERM, copied into memory of its own, with a copy of the TOKEN if it has one. Signals
+ * between processes are messages as well: all that is sent to a mailbox arrives in one order.
  */
 struct th_message {
     struct th_message *next;
@@ -180,9 +181,9 @@ uint64_t th_process_queue(struct th_mailbox *process);
 struct th_message *th_process_take(struct th_mailbox *process);
 
 /*
- * Does the same; but if the mailbox is empty, calls WAIT(context) under its lock and returns WAIT's
- * result, so that no message is missed between looking and waiting. Returns false if there was
- * mail.
+ * Takes all mail like th_process_take(); but if the mailbox is empty, calls WAIT(context) under its
+ * lock and returns WAIT's result, so that no message is missed between looking and waiting. Returns
+ * false if there was mail.
  */
 bool th_process_take_or(struct th_mailbox *process, struct th_message **mail,
                         bool (*wait)(void *context));
@@ -207,7 +208,8 @@ uint64_t th_process_mail(th_term pid);
  * calling thread. The process is dead before. */
 void th_process_exit(struct th_mailbox *process, th_term reason);
 
-/* Does the same and leaves the contents of the mailbox to the caller in REMAINS. */
+/* Ends PROCESS like th_process_exit(), and leaves the contents of the mailbox to the caller in
+ * REMAINS. */
 struct th_host_remains {
     struct th_message *mail; /* contents of the mailbox */
     th_term name;            /* former name; TH_NONE: none */
@@ -280,10 +282,10 @@ const char *th_process_port_what(th_term port, char *text, size_t size);
  */
 bool th_process_send(th_term pid, th_term message);
 
-/* Does the same with a sender FROM and a TOKEN (TH_NONE: none). */
+/* Sends MESSAGE like th_process_send(), with a sender FROM and a TOKEN (TH_NONE: none). */
 bool th_process_send_from(th_term pid, th_term message, th_term token, th_term from);
 
-/* Does the same without a copy for a mailbox.
+/* Sends MESSAGE like th_process_send(), without a copy for a mailbox.
  * Owner: takes over MESSAGE, which is linked with no other. */
 bool th_process_send_message(th_term pid, struct th_message *message);
 uint64_t th_process_mail_dropped(void);

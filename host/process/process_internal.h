@@ -142,7 +142,7 @@ struct th_life_page {
     _Atomic uint64_t bits[TH_LIFE_FACTS][TH_LIFE_PAGE_BITS / 64];
 };
 
-/* Of pids, and of ports. Release: the page is zeroed; acquire. */
+/* Pages of pids, and of ports. Release: the page is zeroed; acquire. */
 extern struct th_life_page *_Atomic th_process_life_direct[2][TH_LIFE_DIRECT];
 
 /* Place of an identifier's bits. */

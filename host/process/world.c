@@ -143,8 +143,7 @@ static bool is_immediate_id(th_term id)
     return th_is_local_pid(id) || th_is_local_port(id);
 }
 
-/* The low four bits of an immediate identifier are never all zero, so the two kinds of keys differ.
- */
+/* An immediate identifier has a bit set in the low four, so the two kinds of keys differ. */
 static uint64_t process_key(th_term id)
 {
     return is_immediate_id(id) ? id : th_internal_hash(id, 0) << 4 | (uint64_t)1 << 63;
@@ -337,8 +336,7 @@ struct th_world_counts th_process_world_counts(void)
 
 void th_process_world_set_node(struct th_etf_node node)
 {
-    uint64_t index = node.node ? th_atom_index(node.node) : 0; /* 0 is `false`, which is no node's
-                                                                  name */
+    uint64_t index = node.node ? th_atom_index(node.node) : 0; /* 0 is `false`: no name */
 
     atomic_store_explicit(&world_node, index << 32 | node.creation, memory_order_relaxed);
 }

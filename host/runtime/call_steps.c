@@ -200,8 +200,8 @@ static void tell_call(int output, const struct th_library_frame *self)
     }
 }
 
-/* Calls CODE, of CALL's callee; CHECKED: under the checker. All calls and returns of functions go
- * through here. (Inlined into each of the two callers.) */
+/* Calls CODE, of CALL's callee; CHECKED: under the checker. All calls by the runtime and their
+ * returns go through here. (Inlined into each of the two callers.) */
 static inline __attribute__((always_inline)) th_term
 call_code(ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL_NIF_TERM[]), struct th_call *call,
           bool checked)
@@ -283,8 +283,7 @@ static __attribute__((noinline)) void interpret(struct surroundings *s, struct t
     }
     process->then_is_set = false;
 
-    /* A function that ends passes its use of the instance on to its continuation, if there is one.
-     */
+    /* A function that ends passes its use of the instance on to a continuation. */
     if (!th_runtime_step_is_code(process->next.step) && process->next.step != TH_STEP_SKIP &&
         process->frame_count <= frames)
         th_code_instance_leave(call->callee->instance);
@@ -366,8 +365,7 @@ th_term th_runtime_step_nested(struct th_call *outer, uintptr_t word, const th_t
     call.passed.class = TH_RAISED_NOTHING;
     process->reductions--;
     answer = call_code(callee->function->fptr, &call, false);
-    process = outer->process; /* OUTER gives access to all, so that no register is needed meanwhile
-                               */
+    process = outer->process; /* OUTER gives access to all, without a register */
     env = outer->env;
     if (!just_returns(env, answer)) {
         interpret(&(struct surroundings){.keeps = env, .library = library}, &call, argv, answer);

@@ -4,11 +4,11 @@
  * A function requests a change of code by a continuation (th_runtime_call_code()). When the
  * function has returned,
  *
- *   1. a dirty thread prepares the libraries, as part of the process' turn: so as many processes
- *      prepare at once as there are dirty threads. Purging and deleting skip this step;
+ *   1. a dirty io thread prepares the libraries, as part of the process' turn: so as many processes
+ *      prepare at once as there are such threads. Purging and deleting skip this step;
  *   2. the loader gets an order for the rest, with all that was prepared;
  *   3. the process waits without a thread, as for a message. The answer is a signal, not a message:
- *      it comes in order, and messages stay in the mailbox.
+ *      the answer comes in order, and messages stay in the mailbox.
  *
  * If a process ends meanwhile, its order is dropped at its turn, or carried out to the end without
  * an answer.
@@ -73,8 +73,7 @@ static void free_order(struct th_code_order *order)
     th_free(order);
 }
 
-/* Makes {error, {Why, Texts}} the answer of ORDER: Why is REFUSAL, Texts the thread's error chain.
- */
+/* Makes {error, {Why, Texts}} the answer: Why is REFUSAL, Texts the thread's error chain. */
 static void fail_order(struct th_code_order *order, enum th_code_refusal refusal)
 {
     static const char *const words[] = {

@@ -128,8 +128,7 @@ th_term th_runtime_call_schedule(th_env *env, const char *function, int flags,
     return TH_NONE;
 }
 
-/* Makes an external call the next step. Returns false if the arguments are invalid or CALL is NULL.
- */
+/* Makes an external call the next step. Returns false if CALL or an argument is invalid. */
 static bool call_next(struct th_call *call, th_term module, th_term function, int argc,
                       const th_term argv[], const char *by)
 {
@@ -193,8 +192,7 @@ th_term th_runtime_call_and_then(th_env *env, th_term module, th_term function, 
     return TH_NONE;
 }
 
-/* Returns whether CALL can wait; if not, raises an exception, and the caller must return TH_NONE.
- */
+/* Returns whether CALL can wait. If not, raises an exception; the caller must return TH_NONE. */
 static bool can_wait(th_env *env, const struct th_call *call, const struct th_call_then *then)
 {
     if (call && can_keep(then) && !call->outer)

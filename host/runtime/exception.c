@@ -5,11 +5,11 @@
  * for it, in nested calls and in kept continuations. Functions that have made tail calls are gone.
  *
  * Lines are searched when the stack is read: by a function that catches the exception, or for an
- * exit reason. The line of the raising function is where it raised. That place may be in a C
+ * exit reason. The line of the raising function is the place of the exception, which may be in a C
  * function that it called: such functions are not in the stack, and finding where they were called
  * would need the unwinder for each exception. The line of a function that waits in a nested call is
- * where it made the call. If these places are not known, and for kept continuations, the line is
- * that where the code begins.
+ * the place of the call. If these places are not known, and for kept continuations, the line is
+ * that of the code's begin.
  */
 #include "call_steps.h"
 #include "runtime_internal.h"
@@ -65,9 +65,8 @@ static void exception_add_waiting(struct trace *trace, struct th_mfa name, uintp
     exception_add(trace, name.module, name.function, th_small((int)name.arity), at);
 }
 
-/* Returns the address before the return address RETURNS if that is in CALL's library. It is not if
- * the code has ended with a jump to the host, as optimised code does: then returns the start of the
- * code. */
+/* Returns the address before the return address RETURNS if that is in CALL's library. If the code
+ * has ended with a jump to the host, as optimised code does, returns the start of the code. */
 static uintptr_t exception_place_in(const struct th_call *call, uintptr_t returns)
 {
     return returns && th_library_executes(call->callee->library, returns - 1, 1)

@@ -56,7 +56,7 @@ enum th_signal {
     TH_SIGNAL_DOWN,
     TH_SIGNAL_NAMED,   /* TERM: the name; NUMBER: tag of the event to deliver */
     TH_SIGNAL_REQUEST, /* NUMBER: address of a struct th_request */
-    TH_SIGNAL_PURGE,   /* NUMBER: serial of an instance that must leave use */
+    TH_SIGNAL_PURGE,   /* NUMBER: serial of an instance that is being purged */
     TH_SIGNAL_FILE,    /* NUMBER: struct th_file_operation *, with reference; TERM: result */
     TH_SIGNAL_CODE,    /* TERM: answer of the loader */
     TH_SIGNAL_END      /* ends the process with reason TERM, trapping or not */

@@ -208,8 +208,7 @@ void th_runtime_process_begin_turn(struct th_process *process)
 
 static void end_meanwhile(struct th_process *process);
 
-/* A function that must continue on another thread, or when the turn is used up, waits in a queue.
- */
+/* A function that needs another thread, or another turn, waits in a queue. */
 void th_runtime_process_turn(struct th_process *process)
 {
     int here = th_self.scheduler->type;

@@ -53,8 +53,7 @@ extern struct th_queue th_runtime_queues[TH_QUEUES];
 /* Appends PROCESS to a queue of its next thread type. */
 void th_runtime_queue_add(struct th_process *process);
 
-/* Creates a thread that takes no signals from outside, with a guarded stack. Returns 0 or an errno.
- */
+/* Creates a thread without signals from outside, with a guarded stack. Returns 0 or an errno. */
 int th_runtime_thread_create(pthread_t *thread, void *(*run)(void *context), void *context);
 
 /* Makes each normal scheduler check whether it must end or has a task to do. */

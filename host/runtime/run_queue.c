@@ -344,8 +344,7 @@ static struct th_process *run_queue_look(struct run_queue *own, bool watched)
     }
     atomic_fetch_sub(&looking, 1);
     if ((process || atomic_load(&own->poked)) && atomic_load(&asleep) > 0 && is_work())
-        wake_one((unsigned)(own - queues)); /* for processes added while this one looked or watched
-                                             */
+        wake_one((unsigned)(own - queues)); /* for processes added during the look or the watch */
     return process;
 }
 

@@ -152,9 +152,9 @@ enum th_call_end {
 enum th_call_end th_runtime_run_call(struct th_process *process, const struct th_callee *callee,
                                      const th_term argv[], th_env *env, th_term *result);
 
-/* Does the same with an external call of ENTRY: the process calls the code that ENTRY reaches when
- * the scheduler makes the call. If RAISED is not NULL, *RAISED becomes the exception that was
- * raised, with terms in ENV.
+/* Like th_runtime_run_call(), but makes an external call of ENTRY: the process calls the code that
+ * ENTRY reaches when the scheduler makes the call. If RAISED is not NULL, *RAISED becomes the
+ * exception that was raised, with terms in ENV.
  * Errors: the call raises `undef` if ENTRY reaches no code. */
 struct th_exception_raised;
 enum th_call_end th_runtime_run_call_export(struct th_process *process,
@@ -284,7 +284,8 @@ th_term th_runtime_call_code(th_env *env, const struct th_code_request *request,
 /* Raises REASON in ENV and returns TH_NONE. */
 th_term th_runtime_call_raise(th_env *env, enum th_raised class, th_term reason);
 
-/* Does the same for a host function that a library's code called; AT is the return address. */
+/* Raises REASON like th_runtime_call_raise(), in a host function that a library's code called; AT
+ * is the return address. */
 static inline th_term th_runtime_call_raise_at(th_env *env, enum th_raised class, th_term reason,
                                                const void *at)
 {

@@ -245,7 +245,7 @@ struct th_process {
     /* Something has arrived. Set under the mailbox's lock; cleared by the thread that uses the
      * process, before it takes the mail. Relaxed: the mail is read under that lock. */
     _Atomic bool mail;
-    /* A signal has arrived that may end the process. Written likewise; relaxed likewise. */
+    /* A signal has arrived that may end the process. Written and relaxed like `mail`. */
     _Atomic bool end_arrived;
 
     /* Changed under the mailbox's lock up to TH_DIRTY_ENDS, and read so by senders. Relaxed for the

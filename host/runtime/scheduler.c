@@ -74,8 +74,7 @@ static struct task {
     unsigned left; /* threads that have not returned from it */
 } task_now;
 
-/* Returns true if the calling thread, which may be outside of the runtime, must still do its part.
- */
+/* Returns true if the calling thread, of the runtime or not, must still do its part. */
 static bool scheduler_take_part(void)
 {
     struct th_scheduler_thread *thread = th_runtime_thread_current();
@@ -147,8 +146,7 @@ void th_runtime_task(void (*function)(void *argument), void *argument)
 
 /* --- Threads --------------------------------------------------------------------------------- */
 
-/* Does the work of a thread besides processes. Under the queue's lock, which is released meanwhile.
- */
+/* Does the thread's work besides processes. Under the queue's lock, released meanwhile. */
 static void do_duties(struct th_queue *queue)
 {
     pthread_mutex_unlock(&queue->lock);

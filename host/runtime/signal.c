@@ -28,8 +28,7 @@
 #include "host/term/compare.h"
 #include "host/term/make.h"
 
-/* Returns whether LINK, a value of `links`, is TH_LINKED, and not the mark of an unanswered unlink.
- */
+/* Returns whether LINK, a value of `links`, is TH_LINKED and not a mark. */
 static bool is_active(const void *link)
 {
     return link == TH_LINKED;
@@ -257,8 +256,7 @@ static bool act(struct th_process *self, struct th_message *signal)
         th_hash_table_remove(&self->watchers, signal->number);
         return false;
     case TH_SIGNAL_DOWN:
-        if (th_hash_table_remove(&self->monitors, signal->number)) { /* else the monitor was stopped
-                                                                      */
+        if (th_hash_table_remove(&self->monitors, signal->number)) { /* else it was stopped */
             th_env_init(&env, TH_ENV_PLAIN);
             signal_receive(self, signal->from,
                            th_process_message_create(th_make_tuple_of(

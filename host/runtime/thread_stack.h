@@ -10,8 +10,7 @@
  * host that it calls. */
 enum { TH_STACK_RESERVE = 256 * 1024 };
 
-/* Returns the address below which the calling thread's stack is in reserve or ends; 0: not known.
- */
+/* Returns the lowest usable address of the calling thread's stack; 0: not known. */
 static inline uintptr_t th_runtime_stack_lowest(void)
 {
     const struct th_self_stack *stack = th_self_stack();

@@ -59,8 +59,7 @@ struct th_poll_event *th_poll_find(ErlNifEvent fd);
 /* Adds an event of FD, which has none, with a reference to OBJECT. The event is in no epoll set. */
 struct th_poll_event *th_poll_add(ErlNifEvent fd, void *object);
 
-/* Ends the relation: moves EVENT and its messages to LEAVINGS, with the reference to the resource.
- */
+/* Ends the relation: moves EVENT, its messages and its resource's reference to LEAVINGS. */
 void th_poll_dissolve(struct th_poll_event *event, struct th_poll_leavings *leavings);
 
 /* Adds EVENT to the list of due events, unless it is there. */

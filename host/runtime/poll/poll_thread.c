@@ -165,8 +165,7 @@ void th_poll_wake(void)
 {
     uint64_t one = 1;
 
-    if (write(poller.wakeup, &one, sizeof one) < 0 && errno != EAGAIN) /* full: the thread is awake
-                                                                        */
+    if (write(poller.wakeup, &one, sizeof one) < 0 && errno != EAGAIN) /* full: it is awake */
         th_warn("the poll thread cannot be woken: %m");
 }
 

@@ -29,7 +29,7 @@ static struct th_tracing *known_to;
  * modification permission. */
 static struct th_table locals;
 
-/* `known` of an instance of a module: its functions. Of two callees with one name, calls reach the
+/* `known` of an instance of a module: its functions. If two callees have one name, calls reach the
  * later; the earlier is left out. */
 struct instance {
     size_t count;
