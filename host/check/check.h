@@ -197,7 +197,7 @@ static inline int th_check_misread_boxed(th_term term, const char *function)
 }
 
 /* Checks TERM, which FUNCTION puts into another term. Returns TERM, or `undefined` with a finding
- * if TERM lies in an environment that is gone. Only the first words of TERM are examined; the walk
+ * if TERM lies in an environment that is gone. Reads memory of TERM only in a known heap; the walk
  * over the whole term (th_check_term()) finds other errors. */
 static inline th_term th_check_part(th_term term, const char *function)
 {

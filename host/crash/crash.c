@@ -19,7 +19,7 @@
 
 enum {
     GRACE_NS = 800 * 1000 * 1000, /* time for a thread to answer; under a second */
-    REPORT_SECONDS = 5,           /* time for the unreliable part of a report */
+    REPORT_SECONDS = 5,           /* time limit of a report */
     EVENT_BYTES = 4096,           /* of an event's text */
     LOOKS = 8                     /* of the watchdog, in the allowed time */
 };

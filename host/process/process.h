@@ -251,7 +251,7 @@ bool th_process_monitor_stop(struct th_monitor *monitor);
  * th_process_port_console() returns the console's port, opened at the first call: it writes at once
  * to the console's output, and is never closed.
  *
- * Thread: any; close not from inside a command.
+ * Thread: any. A command must not close ports.
  * Errors: opening fails with a status and its cause. Closing returns TH_FAILED with the cause if
  *   data could not be written, or if PORT is no open port of a file.
  */

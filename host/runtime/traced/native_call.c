@@ -139,7 +139,7 @@ bool th_traced_native_keep(const struct th_traceable_function *function,
     return framed;
 }
 
-/* Returns whether the call is the entry of a continuation in a function's place. */
+/* Returns whether the call is the entry of a continuation in a function's place, once. */
 static __attribute__((noinline)) bool is_resumed(struct th_call *call,
                                                  const struct th_native *native, uintptr_t at)
 {
