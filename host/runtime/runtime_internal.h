@@ -134,7 +134,7 @@ struct th_process_shown {
     /* Serials of instances, 0: none. `code`: of FUNCTION while that is not over. `kept`: the oldest
      * of the functions in kept frames, from the end of the last turn. */
     _Atomic uint64_t code, kept;
-    _Atomic uint64_t inbox; /* messages that were taken out of the mailbox */
+    _Atomic uint64_t inbox; /* messages in the inbox */
     _Atomic uint64_t reductions, words, links;
 };
 
