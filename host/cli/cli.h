@@ -1,14 +1,13 @@
 /*
- * The face of cli/: the program. No room is above it; tests and fuzzers alone include this, for the
- * parts that do not need the whole program.
+ * The face of cli/: the program. No room is above this one; only tests and fuzzers include this
+ * header, for the parts that do not need the whole program.
  *
- * A subcommand is a function th_cli_command_NAME() of subcommand.h in a file of its name, but
- * `tracers` and `plugins`, which libraries.c has, and `dump`, which is in convert.c; main.c has the
- * table. Options are tables of options/usage.h, from which help, completion and manual pages are
- * made.
+ * A subcommand is a function th_cli_command_NAME() of subcommand.h, in a file of the same name.
+ * Three are elsewhere: `tracers` and `plugins` in libraries.c, and `dump` in convert.c. main.c has
+ * the table of subcommands. Options are tables of options/usage.h; help, completion and manual
+ * pages are made from these tables.
  *
- * Thread: the main thread runs a command. Threads that a command starts are listed in
- * host/README.md.
+ * Thread: the main thread runs a command. host/README.md lists the threads that a command starts.
  */
 #ifndef TH_CLI_H
 #define TH_CLI_H

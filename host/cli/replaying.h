@@ -1,10 +1,11 @@
 /*
- * Recorded streams into tracers: what the commands `replay` and `report` do.
+ * Plays recorded streams into tracers: the work of the commands `replay` and `report`.
  *
  *   struct th_replaying replay = {.command = "replay"};
  *   th_options_trace_options_init(&replay.trace, false);
  *   ... th_cli_command_parse(), with the sets of trace_options.h, stream.h and
- *   th_cli_bounds_arguments ... status = th_cli_replaying_run(&replay);
+ *   th_cli_bounds_arguments ...
+ *   status = th_cli_replaying_run(&replay);
  *   th_options_trace_options_free(&replay.trace);
  */
 #ifndef TH_REPLAYING_H
@@ -15,7 +16,7 @@
 #include "host/cli/options/trace_options.h"
 #include "host/control/commands/commands.h"
 
-enum { TH_REPLAYING_SHOWN = 16 }; /* counts, which replaying.c names */
+enum { TH_REPLAYING_SHOWN = 16 }; /* number of counts; replaying.c has their names */
 
 struct th_replaying {
     const char *command; /* for messages */
@@ -27,28 +28,29 @@ struct th_replaying {
     struct th_texts streams;
 
     /* Set by th_cli_replaying_run(). */
-    size_t opened;    /* of the streams */
-    bool interrupted; /* not all was read, and all of it can be read again: it is in files */
+    size_t opened;    /* number of streams that were opened */
+    bool interrupted; /* a stream that can be read again (a file) was not read to its end */
 
-    /* Of its own. */
+    /* Internal. */
     struct th_control_host control;
-    struct th_control_main_thread main_thread; /* what others ask of the thread that replays */
-    /* How far it has come, for others to look at. Written by the thread that replays. Relaxed:
-     * numbers in themselves. Of all streams, but the name, and the bytes and size, of the one that
-     * is played. */
+    struct th_control_main_thread main_thread; /* tasks of other threads for the thread that
+                                                  replays */
+    /* Position, for other threads. Written by the thread that replays; relaxed, as each number
+     * stands alone. The name, bytes and size are of the current stream; other counts are sums over
+     * all streams. */
     const char *_Atomic shown_stream;
     _Atomic uint64_t shown[TH_REPLAYING_SHOWN];
 };
 
-/* --from, --to, --max-events and --max-records: of a struct th_player_options, which is checked
- * after the last one. */
+/* --from, --to, --max-events and --max-records, as members of a struct th_player_options;
+ * th_cli_bounds_check() runs after the last argument. */
 extern const struct th_argument th_cli_bounds_arguments[];
 enum th_status th_cli_bounds_check(void *input);
 
-/* The stream, of those to be played, that is read from what is at PATH; NULL: none is. */
+/* Returns the stream, among those to be played, that would read the file at PATH; NULL: none. */
 const char *th_cli_replaying_stream_at(const struct th_replaying *replay, const char *path);
 
-/* Plays the streams in turn, and ends all tracers. Returns the exit status. */
+/* Plays the streams in order, and ends all tracers. Returns the exit status. */
 int th_cli_replaying_run(struct th_replaying *replay);
 
 #endif

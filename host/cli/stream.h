@@ -1,5 +1,5 @@
-/* Streams as the commands see them: opened by name, walked to their end, every damage told and
- * counted. */
+/* Streams as the commands read them: opened by name and read to the end; each damage is reported
+ * and counted. */
 #ifndef TH_STREAM_H
 #define TH_STREAM_H
 
@@ -12,7 +12,7 @@
 struct th_mfa;
 struct th_event;
 
-/* For a command's help. */
+/* Text for a command's help. */
 #define TH_STREAM_HELP                                                                           \
     "STREAM is a trace-port file, a file of a wrap set or its pattern NAME*TAIL, JSON lines, - " \
     "for stdin, or tcp://HOST:PORT for what a running node sends to dbg:trace_port(ip, PORT)."
@@ -26,71 +26,72 @@ struct th_stream_options {
     enum th_progress_when progress;
 };
 
-/* The options that all commands on streams have: of a struct th_stream_options. */
+/* The options of all commands on streams, as members of struct th_stream_options. */
 extern const struct th_argument th_cli_stream_arguments[];
 
-/* --max-records, which is --max-events as well, for commands whose events are records. Likewise. */
+/* --max-records, and --max-events as its synonym, for commands in which each record is an event.
+ * Likewise. */
 extern const struct th_argument th_cli_limit_arguments[];
 
-/* Takes a number as a struct th_limit that is set, which ARGUMENT's member is. */
+/* Stores VALUE as a struct th_limit that is set, in ARGUMENT's member of INPUT. */
 enum th_status th_cli_limit_take(const struct th_argument *argument, const char *value,
                                  void *input);
 
 struct th_stream {
     const char *command; /* for messages */
-    const char *name;    /* as the user gave it */
+    const char *name;    /* as given by the user */
     const struct th_stream_options *options;
     struct th_reader *reader;
     struct th_progress progress;
-    void (*idle)(void *context); /* NULL, or called with idle_context before a wait for bytes: to
-                                    pass on what has come; stdout is flushed anyhow */
+    void (*idle)(void *context); /* NULL, or called with idle_context before each wait for bytes, to
+                                    pass on pending output; stdout is flushed anyway */
     void *idle_context;
-    bool live;        /* as th_replay_reader_info() says; good after the stream was closed, too */
+    bool live;        /* as th_replay_reader_info(); valid after the stream is closed, too */
     int status;       /* TH_OK or TH_PARTIAL so far */
-    uint64_t skipped; /* records that were damaged within a sound frame */
-    uint64_t damages; /* places where it is cut off or damaged otherwise */
+    uint64_t skipped; /* damaged records within a sound frame */
+    uint64_t damages; /* places where the stream is cut off or damaged otherwise */
 };
 
-/* TH_USAGE if stdout goes to the file that the stream NAME is read from. */
+/* Checks that stdout does not go to the file of stream NAME. Errors: TH_USAGE if it does. */
 enum th_status th_cli_stream_check_stdout(const char *name);
 
-/* Opens STREAM->name, after th_cli_stream_check_stdout(). Another status than TH_OK was told
- * already.
- */
+/* Opens STREAM->name, after th_cli_stream_check_stdout(). Returns the exit status; an error is
+ * already reported. */
 int th_cli_stream_open(struct th_stream *stream);
 
-/* The next sound record. Damage on the way is told on stderr and counted. False at the end, when
- * max_records were read, or when a signal came. */
+/* Reads the next sound record. Damage on the way is reported on stderr and counted. Returns false
+ * at the end of the stream, after max_records, or after a signal. */
 bool th_cli_stream_next(struct th_stream *stream, struct th_event *event);
 
-/* The stream has come a little further: for those that do not use th_cli_stream_next(). */
+/* Updates the progress line. For commands that do not use th_cli_stream_next(). */
 void th_cli_stream_step(struct th_stream *stream);
 
-/* EVENT's content turned out to be damaged: tells it from the chain, and counts it. */
+/* Reports EVENT's content as damaged, from the thread's chain, and counts it. */
 void th_cli_stream_malformed(struct th_stream *stream, const struct th_event *event);
 
-/* Decodes all of EVENT into ENV, so that a record is damaged for all commands or for none. FUNCTION
- * is set for a call. TH_MALFORMED with the cause if it is damaged, or no trace message. */
+/* Decodes all of EVENT into ENV, so that a record counts as damaged for all commands or for none.
+ * Sets FUNCTION for a call. Errors: TH_MALFORMED with the cause if EVENT is damaged or no trace
+ * message. */
 enum th_status th_cli_stream_look_into(struct th_event *event, th_env *env,
                                        struct th_mfa *function);
 
-/* Looks whether EVENT, which the command keeps as it is, is sound for who plays it; else counts it
- * as damage. Terms are decoded into ENV. */
+/* Checks EVENT, which the command copies unchanged, and counts damage that a player would find.
+ * Decodes terms into ENV. */
 void th_cli_stream_check(struct th_stream *stream, struct th_event *event, th_env *env);
 
-/* Tells the damage that the thread's chain is about, as one of this stream; counts it by its
- * status, TH_MALFORMED or TH_PARTIAL. Of very many only the first are told. */
+/* Reports the damage in the thread's chain as one of this stream and counts it: TH_MALFORMED as a
+ * skipped record, any other status as a damaged place. Only the first few are reported. */
 void th_cli_stream_complain(struct th_stream *stream);
 
-/* Prints a line on stderr that is about the stream, behind what is on stdout. */
+/* Prints a line about the stream on stderr, after flushing stdout. */
 void th_cli_stream_say(struct th_stream *stream, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Flushes stdout, closes the reader, sums up on stderr what went wrong, and returns the exit
- * status: TH_OK, TH_PARTIAL, or 128 and more if a signal came. */
+/* Flushes stdout, closes the reader and sums up the damage on stderr. Returns the exit status:
+ * TH_OK, TH_PARTIAL, or 128 + the signal that came. */
 int th_cli_stream_close(struct th_stream *stream);
 
-/* "stdin" for "-", else the name itself. */
+/* Returns "stdin" for "-", else NAME. */
 const char *th_cli_stream_title(const char *name);
 
 #endif

@@ -27,11 +27,11 @@ enum th_argument_type {
 
     /* The member is an integer, an enum or a bool. */
     TH_ARGUMENT_NUMBER,
-    TH_ARGUMENT_BYTES,  /* a size: 64KiB; in bytes */
-    TH_ARGUMENT_TIME,   /* 250ms; in nanoseconds */
-    TH_ARGUMENT_CHOICE, /* one of ->words: its index */
+    TH_ARGUMENT_BYTES,  /* a size in bytes: 64KiB */
+    TH_ARGUMENT_TIME,   /* a time in nanoseconds: 250ms */
+    TH_ARGUMENT_CHOICE, /* index of one of ->words */
 
-    /* Texts. The member is a const char *, or, of what repeats, a struct th_texts. */
+    /* Texts. The member is a const char *; for an argument that repeats, a struct th_texts. */
     TH_ARGUMENT_TEXT,
     TH_ARGUMENT_FILE, /* a path, or a stream */
     TH_ARGUMENT_FOLDER,
@@ -39,59 +39,60 @@ enum th_argument_type {
     TH_ARGUMENT_TRACER,   /* NAME, NAME=STATE, NAME,key=value */
     TH_ARGUMENT_LIBRARY,  /* a plugin */
     TH_ARGUMENT_PROGRAM,  /* a tracer, a plugin or any file */
-    TH_ARGUMENT_PATTERN,  /* of functions or messages */
+    TH_ARGUMENT_PATTERN,  /* of functions, or send or receive */
     TH_ARGUMENT_FUNCTION, /* M:F/A or on_load */
     TH_ARGUMENT_PROBE,
     TH_ARGUMENT_SESSION,
     TH_ARGUMENT_MODULE,
     TH_ARGUMENT_TRACEES, /* a list of processes or ports */
-    TH_ARGUMENT_COMMAND, /* of a host */
-    TH_ARGUMENT_REST     /* this word and all that follow, options too */
+    TH_ARGUMENT_COMMAND, /* a command of a host */
+    TH_ARGUMENT_REST     /* this word and all that follow, including options */
 };
 
 enum th_argument_how {
     TH_ARGUMENT_REPEATS = 1,  /* may be given more than once */
-    TH_ARGUMENT_NEEDED = 2,   /* a positional word that must be there */
+    TH_ARGUMENT_NEEDED = 2,   /* required positional word */
     TH_ARGUMENT_OPTIONAL = 4, /* the option may stand without its value */
-    TH_ARGUMENT_LIST = 8,     /* ->words are parted by commas */
-    TH_ARGUMENT_OTHERS = 16,  /* ->words are some of the values that are taken */
-    TH_ARGUMENT_HIDDEN = 32,  /* usage lines leave it out */
-    TH_ARGUMENT_BELONGS = 64  /* the option is for the repeating option before it */
+    TH_ARGUMENT_LIST = 8,     /* ->words are separated by commas */
+    TH_ARGUMENT_OTHERS = 16,  /* ->words are only examples of the values */
+    TH_ARGUMENT_HIDDEN = 32,  /* left out of usage lines */
+    TH_ARGUMENT_BELONGS = 64  /* the option belongs to the repeating option before it */
 };
 
-/* Texts of an argument that repeats. They are not copied. Owner: the table's struct; free ->items
- * with th_free(). */
+/* Texts of an argument that repeats; the texts are not copied. Owner: the table's struct; ->items
+ * is freed with th_free(). */
 struct th_texts {
     const char **items;
     size_t count, capacity;
 };
 
 struct th_argument {
-    const char *name;  /* "--name"; NULL: there is none */
-    char letter;       /* "-l"; 0: there is none */
+    const char *name;  /* "--name"; NULL: none */
+    char letter;       /* "-l"; 0: none */
     const char *value; /* the value as help shows it; NULL: a flag */
     enum th_argument_type type;
     unsigned how;             /* enum th_argument_how */
-    const char *const *words; /* values, NULL behind them; NULL: any value */
-    const char *otherwise;    /* the value of an option that stands without one */
-    int64_t least, most;      /* bounds of a number, size or time; ->most 0: there are none */
-    const char *wanted;       /* "a time from 100ms on": what is within the bounds; NULL: made */
+    const char *const *words; /* values, NULL-terminated; NULL: any value */
+    const char *otherwise;    /* value of an option that is given without one */
+    int64_t least, most;      /* bounds of a number, size or time; ->most 0: no bounds */
+    const char *wanted;       /* text for errors: "a time from 100ms on"; NULL: made from the
+                                 bounds */
     size_t into, size;        /* the member: TH_INTO() */
-    /* Takes VALUE in place of ->into. TH_USAGE, with one link, if it is wrong. NULL: ->into. */
+    /* Stores VALUE instead of ->into. NULL: ->into is used. Errors: TH_USAGE, with one link. */
     enum th_status (*take)(const struct th_argument *argument, const char *value, void *input);
     const char *help;
-    const char *live_help; /* in place of ->help where this host is traced; NULL: the same */
+    const char *live_help;         /* replaces ->help if this host is traced; NULL: ->help */
     const char *const *live_words; /* likewise */
-    int group;                     /* of the help: by number, those below 0 last */
+    int group;                     /* group in the help; sorted by number, negative numbers last */
 };
 
-/* An option: its name, value and type without TH_ARGUMENT_, group and help; then other members. */
+/* An option: its name, value, type without TH_ARGUMENT_, group and help; then further members. */
 #define TH_OPTION(name_, value_, type_, group_, help_, ...)                                 \
     {                                                                                       \
         .name = (name_), .value = (value_), .type = TH_ARGUMENT_##type_, .group = (group_), \
         .help = (help_), __VA_ARGS__                                                        \
     }
-/* A positional word: its value and type likewise, enum th_argument_how; then other members. */
+/* A positional word: its value and type likewise, enum th_argument_how; then further members. */
 #define TH_WORD(value_, type_, how_, ...)                                          \
     {                                                                              \
         .value = (value_), .type = TH_ARGUMENT_##type_, .how = (how_), __VA_ARGS__ \
@@ -109,33 +110,35 @@ static inline bool th_control_argument_is_last(const struct th_argument *argumen
     return !th_control_argument_is_option(argument) && !argument->value;
 }
 
-/* Reads VALUE as ARGUMENT's type, and puts it where INPUT's struct has it. NULL is the value of a
- * flag, and of an option that stands without its value. TH_USAGE, with one link, if it is wrong. */
+/* Reads VALUE as ARGUMENT's type and stores the result in INPUT's member. VALUE is NULL for a flag,
+ * and for an option without its optional value. Errors: TH_USAGE, with one link. */
 enum th_status th_control_argument_store(const struct th_argument *argument, const char *value,
                                          void *input);
 
-/* Read numbers, for `take` functions. TH_USAGE, with one link that names ARGUMENT. */
+/* Reads TEXT as a number of ARGUMENT's type, for `take` functions. Errors: TH_USAGE, with one link
+ * that names ARGUMENT. */
 enum th_status th_control_argument_number(const struct th_argument *argument, const char *text,
                                           int64_t *number);
 
-/* Called for each word or option that was recognised as ARGUMENT. VALUE is NULL if ARGUMENT has no
- * value. If the visitor returns another status than TH_OK, no further word is read. */
+/* Visits a word or option that was recognised as ARGUMENT. VALUE is NULL if ARGUMENT has no value.
+ * If the visitor returns another status than TH_OK, no further word is read. */
 typedef enum th_status
 th_control_argument_visitor(void *context, const struct th_argument *argument, const char *value);
 
-/* Calls VISIT for each of COUNT WORDS, in their order, as ARGUMENTS, with NULL behind them,
- * describe them: --name=value, --name value, -xvalue, -x value; -- before words that begin with a
- * dash. TH_USAGE if there is no such argument, or VISIT's status. */
+/* Calls VISIT for each of COUNT WORDS in order, matched with the NULL-terminated ARGUMENTS. Forms:
+ * --name=value, --name value, -xvalue, -x value; after -- all words are positional. Errors:
+ * TH_USAGE if no argument matches; VISIT's status. */
 enum th_status th_control_arguments_visit(const struct th_argument *const arguments[], int count,
                                           char *const words[], th_control_argument_visitor *visit,
                                           void *context);
 
-/* Stores all WORDS in INPUT. TH_USAGE also if a needed word is missing: MISSING says so. */
+/* Stores all WORDS in INPUT. Errors: TH_USAGE, also with the text MISSING if a required word is
+ * missing. */
 enum th_status th_control_arguments_take(const struct th_argument *const arguments[],
                                          const char *missing, int count, char *const words[],
                                          void *input);
 
-/* Adds the usage of ARGUMENTS: "TRACER [--flags=LIST] [-p PATTERN [--return]]...". */
+/* Appends the usage of ARGUMENTS: "TRACER [--flags=LIST] [-p PATTERN [--return]]...". */
 void th_control_arguments_usage(const struct th_argument *const arguments[],
                                 struct th_buffer *usage);
 

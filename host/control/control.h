@@ -1,12 +1,12 @@
 /*
- * The face of control/: a Unix socket by which others tell a host what to do while it runs, and ask
- * it how it fares. server.h is its one end, the client's stands below; argument.h has the types of
- * words, of commands as well as of the command line; commands/ is what a host does at each command,
- * and as files change.
+ * The face of control/: a Unix socket through which other programs control and query a running
+ * host. server.h is the server's end; the client's end is below. argument.h has typed words, for
+ * commands and for the command line. commands/ implements the commands, and the reaction to changed
+ * files.
  *
- * The wire. Lines of JSON, in UTF-8, at most TH_CONTROL_LINE bytes each with their newline. The
- * server begins with a greeting; then each line of a client is a request, each answered by a line,
- * in their order:
+ * The protocol: lines of JSON in UTF-8. A request has at most TH_CONTROL_LINE bytes with its
+ * newline; answers may be longer. The server sends a greeting first. Then each line of a client is
+ * a request, and each request gets one line as its answer, in order:
  *
  *     {"tracehost": "0.1.0", "protocol": 1, "program": "run", "pid": 4711}
  *     > {"id": 1, "command": "attach", "arguments": ["count", "--session=calls"]}
@@ -14,20 +14,20 @@
  *     > {"id": 2, "command": "detach", "arguments": ["nobody"]}
  *     {"id": 2, "ok": false, "status": 2, "error": ["no tracer is called nobody"]}
  *
- * A "warnings" beside these are texts, of what does not stop the command.
+ * An answer may also have "warnings", texts about problems that do not stop the command.
  *
- * "id" is any JSON value, and null where a request has none; "arguments" are texts, as on a command
- * line, and may be left out; "error" is the chain of causes, the outermost first, "status" what
- * tracehost would have ended with. A line that is no request is answered with an error and the id
- * null. control.schema.json has all of that; `protocol` becomes another number when a client that
- * keeps to it would be misunderstood.
+ * "id" is any JSON value, and null if the request has none. "arguments" are texts, as on a command
+ * line, and may be left out. "error" is the chain of causes, the outermost first; "status" is the
+ * exit status that tracehost would have. A line that is no request is answered with an error; its
+ * id is the one that was read from the line, else null. control.schema.json describes all this.
+ * `protocol` changes when a client that follows the old protocol would be misunderstood.
  *
- * Commands are carried out one at a time, by the server's thread, whoever asks; but those that may
- * take long each in a thread of its own: then others are answered meanwhile, and the same client's
- * next request waits. One that has begun goes on to its end if the client leaves. A client that
- * does not read its answers is not read any more, and after TH_CONTROL_PATIENCE seconds it is let
- * go. If all places are taken, a new client gets that of the one which has awaited no answer for
- * longest.
+ * Commands run one at a time, in the server's thread. A command that may take long has a thread of
+ * its own: other clients are answered meanwhile, but the next request of the same client waits. A
+ * command that has begun goes on to its end if its client disconnects. From a client that does not
+ * read its answers no request is read, and the client is disconnected after TH_CONTROL_PATIENCE
+ * seconds. If all places are taken, a new client gets the place of the client that has been idle
+ * for the longest time.
  */
 #ifndef TH_CONTROL_H
 #define TH_CONTROL_H
@@ -45,18 +45,19 @@
 
 struct th_control_client;
 
-/* Connects, and reads the greeting, which is the client's own. TH_USAGE if nobody is there, another
- * user is, or it speaks another protocol; TH_MALFORMED if it is no tracehost. */
+/* Connects to the host at PATH and reads the greeting. Owner: *GREETING belongs to the client.
+ * Errors: TH_USAGE if no host of this user listens, or the protocol differs; TH_FAILED if the host
+ * has no room for a client, or ends; TH_MALFORMED if the server is no tracehost. */
 enum th_status th_control_connect(const char *path, struct th_control_client **client,
                                   const json_t **greeting);
 void th_control_disconnect(struct th_control_client *client);
 
-/* Readable at its end, POLLRDHUP, when the host is gone. */
+/* Returns the socket's descriptor; when the host is gone, poll() reports POLLRDHUP. */
 int th_control_descriptor(const struct th_control_client *client);
 
-/* Asks, and waits for the answer, which is the caller's: all of it, whether "ok" or not. TH_FAILED
- * if the host is gone. A signal that comes does not end the wait, but where *STOP is not 0 (NULL:
- * never): TH_END. */
+/* Sends a command and waits for its answer, with "ok" true or false. Owner: the caller gets
+ * *ANSWER. Errors: TH_FAILED if the host is gone; TH_END if *STOP becomes other than 0 (STOP may be
+ * NULL). A signal alone does not end the wait. */
 enum th_status th_control_ask(struct th_control_client *client, const char *command, int count,
                               char *const arguments[], const volatile int *stop, json_t **answer);
 

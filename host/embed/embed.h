@@ -1,8 +1,8 @@
 /*
- * The face of embed/: what plugin_api/tracehost.h declares, for programs that are hosts themselves.
+ * The face of embed/: the functions of plugin_api/tracehost.h, for programs that embed a host.
  *
- * It translates, nothing more: arguments are checked, structures of other versions understood,
- * statuses and terms handed on. The rooms below do the work.
+ * This room only translates: it checks arguments, accepts structures of other versions, and passes
+ * statuses and terms on. Rooms below do the work.
  */
 #ifndef TH_EMBED_H
 #define TH_EMBED_H

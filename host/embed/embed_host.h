@@ -1,4 +1,4 @@
-/* The inner header of embed/: structures with sizes, the host that a program has, streams. */
+/* The inner header of embed/: structures with sizes, the program's host, streams. */
 #ifndef TH_EMBED_HOST_H
 #define TH_EMBED_HOST_H
 
@@ -16,37 +16,37 @@ struct th_search;
 
 /* --- Structures of tracehost.h ---------------------------------------------------------------- */
 
-/* Whoever makes one gives it a size: programs may have been compiled with an older header than
- * ours, or with a newer one. */
+/* The caller sets the size of each structure: a program may have been compiled with an older or a
+ * newer header. */
 
 /*
- * Copies what was GIVEN, a struct NAME, into KNOWN, of which SIZE bytes are known; what is missing
- * becomes 0, all of it if GIVEN is NULL. TH_USAGE if its size is not set, or if it has more than is
- * known and that is not 0.
+ * Copies GIVEN, a struct NAME, to KNOWN, of which SIZE bytes are known. Missing members become 0,
+ * all members if GIVEN is NULL.
+ * Errors: TH_USAGE if the size of GIVEN is not set, or if a byte behind SIZE is not 0.
  */
 enum th_status th_embed_sized_take(void *known, size_t size, const void *given, const char *name);
 
-/* TH_USAGE unless RESULT is a struct NAME that can be filled. */
+/* Checks that RESULT is a struct NAME with a size. Errors: TH_USAGE. */
 enum th_status th_embed_sized_check(const void *result, const char *name);
 
-/* Fills RESULT, which was checked, from KNOWN, of SIZE bytes, as far as it goes; its size stays. */
+/* Fills RESULT, which was checked, from KNOWN, of SIZE bytes, as far as RESULT's size allows; the
+ * rest becomes 0, and the size stays. */
 void th_embed_sized_give(void *result, const void *known, size_t size);
 
-/* Checks and fills RESULT, and answers the program. */
+/* Checks and fills RESULT, and returns the status for the program. */
 enum tracehost_status th_embed_sized_answer(void *result, const void *known, size_t size,
                                             const char *name);
 
-/* Begins a call that needs memory, whose arguments were checked. TH_FAILED if there is too little.
- */
+/* Begins a call that needs memory, after its arguments were checked. Errors: TH_FAILED if memory is
+ * short. */
 enum th_status th_embed_enter(void);
 
-/* TH_FAILED unless there are so many bytes at this moment. The same for what is kept, and made, of
- * a term that the program gives. */
+/* Checks that BYTES, or the memory for copies of TERM, can be allocated now. Errors: TH_FAILED. */
 enum th_status th_embed_find_room(size_t bytes);
 enum th_status th_embed_find_copy(ERL_NIF_TERM term);
 
-/* The thread was refused memory since th_embed_enter(): TH_FAILED, over the chain of STATUS, and it
- * is no more. */
+/* Ends a call in which memory was refused since th_embed_enter(): raises TH_FAILED, with the first
+ * link of STATUS's chain above it, and clears the mark. */
 enum th_status th_embed_refused(enum th_status status);
 
 static inline enum tracehost_status th_embed_answer(enum th_status status)
@@ -56,8 +56,8 @@ static inline enum tracehost_status th_embed_answer(enum th_status status)
     return (enum tracehost_status)status;
 }
 
-/* For arguments that must be given. Checks are chained with `?:`, which goes on while the status is
- * TH_OK. */
+/* Raises TH_USAGE for a missing argument. Checks are chained with `?:`, which goes on while the
+ * status is TH_OK. */
 enum th_status th_embed_missing(const char *what);
 
 static inline enum th_status th_embed_need(bool given, const char *what)
@@ -71,50 +71,52 @@ _Static_assert(TH_OK == 0, "the first status that is not TH_OK ends a chain of c
 
 struct tracehost_host {
     struct th_tracing *tracing;
-    struct th_texts folders;  /* of the setup, and added ones; each is ours */
-    tracehost_replay *replay; /* that has begun and not ended, NULL: none */
-    pthread_mutex_t loading;  /* guards the folders; libraries are loaded one at a time */
-    atomic_size_t live;       /* processes and functions that have begun and not ended; relaxed: a
-                                 program that stops the host has ended them before */
+    struct th_texts folders;  /* of the setup, and added ones; Owner: the host */
+    tracehost_replay *replay; /* begun and not ended; NULL: none */
+    pthread_mutex_t loading;  /* guards `folders`; held while a library is loaded */
+    atomic_size_t live;       /* processes and functions begun and not ended; relaxed: a program
+                                 ends them before it stops the host */
     bool guard;
-    struct th_control_host *control;   /* NULL: nobody else tells the host what to do */
-    tracehost_live_process *processes; /* that have begun and not ended */
-    pthread_mutex_t processes_lock;    /* around them */
+    struct th_control_host *control;   /* NULL: no control socket and no watched files */
+    tracehost_live_process *processes; /* begun and not ended */
+    pthread_mutex_t processes_lock;    /* guards `processes` */
 };
 
-/* TH_USAGE unless HOST is the one that runs. */
+/* Checks that HOST is the running host. Errors: TH_USAGE. */
 enum th_status th_embed_check(const tracehost_host *host);
 
-/* The same; also TH_USAGE if the thread is in a callback, or in a function of the program that was
- * called from here. */
+/* The same; TH_USAGE also in a callback, and in a function of the program that the host has
+ * called. */
 enum th_status th_embed_check_outside(const tracehost_host *host);
 
-/* HOST is the one that runs, and has *FOUND, which is alive: else TH_USAGE. */
+/* Finds SESSION, which must be alive, in the running HOST. Errors: TH_USAGE. */
 enum th_status th_embed_session(const tracehost_host *host, tracehost_session session,
                                 struct th_session **found);
 
-/* The processes of HOST that have begun and not ended, as the command `processes` shows them. */
+/* Returns the processes of HOST as JSON, for the command `processes`. */
 json_t *th_embed_processes(tracehost_host *host);
 
-/* TH_USAGE if there are bits among FLAGS, enum tracehost_flag, that mean nothing. */
+/* Checks FLAGS, enum tracehost_flag. Errors: TH_USAGE for an unknown bit. */
 enum th_status th_embed_check_flags(uint32_t flags);
 
-/* FLAGS, which were checked, as enum th_flag. */
+/* Converts FLAGS, which were checked, to enum th_flag. */
 uint32_t th_embed_flags(uint32_t flags);
 
-/* Reads TEXT, "M:F/A". TH_USAGE if it is something else. */
+/* Parses TEXT, "M:F/A". Errors: TH_USAGE. */
 enum th_status th_embed_read_function(const char *text, struct th_mfa *function);
 
-/* Where tracers are looked for; th_library_search_free() ends it. While loading is locked. */
+/* Fills SEARCH with the folders of tracers. Owner: th_library_search_free(). Thread: with `loading`
+ * held. */
 void th_embed_search(const tracehost_host *host, struct th_search *search);
 
 /* --- Recorded streams ------------------------------------------------------------------------- */
 
 struct tracehost_stream {
     struct th_reader *reader;
-    struct th_event event;   /* the latest that was read here */
-    struct th_event *latest; /* or by a replay; NULL: there is none */
-    volatile int stop; /* atomic, relaxed: it stands for itself; see tracehost_stream_stop() */
+    struct th_event event;   /* the latest event that tracehost_stream_next() read */
+    struct th_event *latest; /* the latest event, of `event` or of a replay; NULL: none */
+    volatile int stop;       /* atomic, relaxed: no other data depends on the flag; see
+                          tracehost_stream_stop() */
     char *name;
     bool replayed; /* a replay has begun and not ended */
 };
@@ -124,7 +126,7 @@ static inline bool th_embed_stream_stopped(const tracehost_stream *stream)
     return __atomic_load_n(&stream->stop, __ATOMIC_RELAXED);
 }
 
-/* Fills RECORD, which was checked. */
+/* Fills RECORD, which was checked, from EVENT. */
 void th_embed_record_give(struct tracehost_record *record, struct th_event *event);
 
 #endif

@@ -1,14 +1,13 @@
 /*
- * The face of nif/: the functions of the NIF API, as shared objects import them.
+ * The face of nif/: the functions of the NIF API that shared objects import.
  *
- * plugin_api/erl_nif.h has the contract of each; the host itself has no need to call them. A
- * function that a file here defines is exported by the program (host/exported.list.in), and by that
- * alone is implemented: a library that imports one which is not there is refused by its name
- * (library/).
+ * plugin_api/erl_nif.h has the contract of each function; the host does not call them. The program
+ * exports each function that is defined here (host/exported.list.in); no other registration is
+ * needed. A library that imports another function is refused, with the function's name (library/).
  *
- * Where a shared object does what the API forbids, and it costs nothing to notice, the function
- * answers as for a failure. What cannot be noticed is undefined, as in a BEAM; trace/ tells whose
- * fault it was if the program dies of it.
+ * If a shared object does something that the API forbids, and detection costs nothing, the function
+ * fails. Other misuse is undefined behaviour, as in a BEAM; crash/ names the library if the program
+ * crashes from it.
  */
 #ifndef TH_NIF_H
 #define TH_NIF_H
@@ -20,13 +19,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* For outputs, th_term * and ERL_NIF_TERM * are one type. */
+/* th_term * and ERL_NIF_TERM * must be the same type for outputs. */
 _Static_assert(_Generic((ERL_NIF_TERM *)0, th_term * : 1, default : 0), "terms are the same word");
 
-/* FUNCTION has taken a message of ENV, of enif_alloc_env(), whose terms end with that. */
+/* Ends ENV, an environment of enif_alloc_env(), after FUNCTION has sent a message from it: clears
+ * its terms. */
 void th_nif_env_sent(ErlNifEnv *env, const char *function);
 
-/* Raises REASON in ENV; what the function that raises returns. */
+/* Raises REASON in ENV. Returns the value that the raising function must return. */
 ERL_NIF_TERM th_nif_raise(ErlNifEnv *env, ERL_NIF_TERM reason);
 
 /* --- Binaries (nif_binaries.c) ---------------------------------------------------------------- */
@@ -38,24 +38,24 @@ enum th_nif_binary_taker {
     TH_NIF_IOQ_ENQ_BINARY
 };
 
-/* Sets the first 32 bytes of BIN, all that libraries of NIF 2.0 to 2.10 have of it. REF_BIN is the
- * caller's share, or NULL. */
+/* Sets the first 32 bytes of BIN, the whole structure in NIF 2.0 to 2.10. REF_BIN is the caller's
+ * reference, or NULL. */
 void th_nif_binary_set(ErlNifBinary *bin, size_t size, unsigned char *data, void *ref_bin);
 
-/* The function TAKER takes the caller's share of BIN, if that has one. False if the checker says
- * that it must not: then nothing is to be done. */
+/* Passes the caller's reference in BIN, if there is one, to the function TAKER. Returns false if
+ * the checker forbids it: then the caller must do nothing. */
 bool th_nif_binary_take(ErlNifBinary *bin, enum th_nif_binary_taker taker);
 
 /* --- Locks and threads (nif_locks.c) ---------------------------------------------------------- */
 
-/* A lock's name lies behind it, in the same memory. */
+/* The name follows the lock, in the same memory. */
 struct ErlDrvMutex_ {
     pthread_mutex_t lock;
     char name[];
 };
 
-/* Memory for a thing of SIZE bytes and, behind it, a copy of NAME; NULL if
- * there is none. What has no name is called "unknown", as in a BEAM. */
+/* Allocates an object of SIZE bytes, followed by a copy of NAME (NULL: "unknown", as in a BEAM).
+ * Returns NULL if memory is short. */
 void *th_nif_named_create(size_t size, const char *name);
 
 #endif

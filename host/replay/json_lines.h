@@ -1,5 +1,5 @@
 /*
- * JSON lines: their fields, reading and writing them. Inner header of replay/. samples/README.md
+ * JSON lines: the fields, the reader and the writer. Inner header of replay/; samples/README.md
  * documents the fields.
  */
 #ifndef TH_JSON_LINES_H
@@ -14,24 +14,23 @@ struct th_buffer;
 
 /* --- Fields ---------------------------------------------------------------------------------- */
 
-/* What a line is: its fields tell, and its tag. */
+/* Shapes of a line, by its fields and its tag. */
 enum th_json_shape {
     TH_JSON_DROP = 1 << 0,      /* {"drop":N} */
-    TH_JSON_OTHER = 1 << 1,     /* {"other":TERM}: no trace message, or not quite one */
+    TH_JSON_OTHER = 1 << 1,     /* {"other":TERM}: no trace message, or a damaged one */
     TH_JSON_SEQ_TRACE = 1 << 2, /* "tag":"seq_trace" */
     TH_JSON_TRACE = 1 << 3,     /* any other tag */
-    /* A trace message of a tag with these, besides TH_JSON_TRACE. */
+    /* Properties of a trace message, together with TH_JSON_TRACE. */
     TH_JSON_EXTRA = 1 << 4,
     TH_JSON_RESULT = 1 << 5,
     TH_JSON_CALL = 1 << 6,
     TH_JSON_TIMED = 1 << 7, /* has a "ts" */
-    TH_JSON_STRICT = 1 << 8 /* whose kind is strict_monotonic */
+    TH_JSON_STRICT = 1 << 8 /* "ts_kind" is strict_monotonic */
 };
 
 #define TH_JSON_MESSAGE (TH_JSON_TRACE | TH_JSON_SEQ_TRACE)
 
-/* X(name, the shapes of lines that may have it, those that must), in the order in which they are
- * written. */
+/* X(name, shapes that may have the field, shapes that must have it), in the order of writing. */
 /* clang-format off */
 #define TH_JSON_FIELDS(X) \
     X(ts, TH_JSON_MESSAGE, TH_JSON_TIMED) \
@@ -59,46 +58,46 @@ enum th_json_field {
         TH_JSON_FIELD_COUNT
 };
 
-/* The names of time kinds, by enum th_time_kind; monotonic is understood where there is none. */
+/* Names of time kinds, by enum th_time_kind. A line without a kind means monotonic. */
 extern const char *const th_replay_json_time_kinds[];
 
-/* The version of the format, in the first line: {"tracehost":1,"node":...}. */
+/* Version of the format, in the first line: {"tracehost":1,"node":...}. */
 enum { TH_JSON_VERSION = 1 };
 
-/* The longest line that is read; memory grows as a line's bytes arrive. */
+/* Longest line that can be read, in bytes; memory grows with the bytes that arrive. */
 enum { TH_JSON_LINE_LIMIT = 256 * 1024 * 1024 };
 
 /* --- Reading: events from JSON objects (json_event.c) ---------------------------------------- */
 
-/* One line each. Its terms are made when somebody wants them. Begins as zeros, with SCRATCH made.
- */
+/* The line at hand. Terms are decoded on demand. Begins as zeros, with SCRATCH initialised. */
 struct th_json_event {
-    struct th_etf_node here; /* of the stream; see th_etf_options */
-    json_t *root;            /* the line; NULL before the first */
+    struct th_etf_node here; /* node of the stream; see th_etf_options */
+    json_t *root;            /* the line; NULL before the first line */
     const json_t *fields[TH_JSON_FIELD_COUNT];
     unsigned shape; /* enum th_json_shape */
     th_env scratch;
 };
 
-/* Gives up the event at hand, and what was made of it here. */
+/* Frees the line at hand and its decoded terms in SCRATCH. */
 void th_replay_json_event_drop(struct th_json_event *json);
 
 /*
- * Begins EVENT, whose number and position are set, with the object ROOT, whose reference it takes
- * over. TH_MALFORMED, naming the field, if a field is missing, unknown or out of place, or the
- * kind, tag, tracee or time is wrong; terms are looked at later.
+ * Begins EVENT, whose number and position are set, from the object ROOT. Terms are not checked yet.
+ * Owner: takes over the reference to ROOT.
+ * Errors: TH_MALFORMED, with the name of the field, if a field is missing, unknown or not allowed,
+ * or if the kind, tag, tracee or time is wrong.
  */
 enum th_status th_replay_json_event_begin(struct th_json_event *json, json_t *root,
                                           struct th_event *event);
 
 /* --- Writing, the way back (json_writer.c) --------------------------------------------------- */
 
-/* Appends the first line, which tells the node and the encoding of atoms. */
+/* Appends the first line, with the node and the encoding of atoms. */
 void th_replay_json_write_header(struct th_buffer *out, const struct th_etf_node *here,
                                  bool utf8_atoms);
 
-/* Appends a line. TH_MALFORMED if the event's content is damaged, TH_FAILED if the line is longer
- * than TH_JSON_LINE_LIMIT: then nothing was appended. */
+/* Appends a line. Errors: TH_MALFORMED if the event is damaged; TH_FAILED if the line is longer
+ * than TH_JSON_LINE_LIMIT; in both cases OUT is unchanged. */
 enum th_status th_replay_json_write_event(struct th_buffer *out, struct th_event *event,
                                           th_env *env, const struct th_etf_node *here);
 

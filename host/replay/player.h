@@ -1,6 +1,6 @@
 /*
- * The player: takes a stream's events to the sessions, and keeps the world in step with what they
- * tell.
+ * The player: delivers the events of a stream to the sessions, and updates the world of recorded
+ * processes and names with each event.
  */
 #ifndef TH_PLAYER_H
 #define TH_PLAYER_H
@@ -14,56 +14,58 @@ struct th_reader;
 struct th_event;
 
 struct th_limit {
-    bool set; /* else there is none */
+    bool set; /* false: no limit */
     uint64_t count;
 };
 
 struct th_player_options {
-    struct th_limit max_records; /* stop after so many records of the stream */
-    struct th_limit max_events;  /* stop when th_player_counts.told is so many */
+    struct th_limit max_records; /* records of the stream */
+    struct th_limit max_events;  /* limit of th_player_counts.told */
     struct th_time_bound {
         bool set;
-        bool relative; /* counts from the stream's first time by that clock, not from the clock's
+        bool relative; /* relative to the stream's first time by the same clock, not to the clock's
                           zero */
         int64_t ns;
-    } from, to;  /* only events between these, both included; records without a time pass. What is
-                    left out is not offered, but processes live and die in it all the same. */
-    bool part;   /* the stream and those played before it in this tracing are parts of one
-                    recording: relative bounds count from the first time of all of them, and
-                    it is refused if it is known to be of another node */
-    bool verify; /* decode every term of every record, wanted or not */
-    bool probes; /* events hit USDT probes, before the sessions are asked */
-    bool stays;  /* go on where no session is left, as another thread may begin one: such events
-                    are read, and processes live and die in them, but they are not played */
-    void (*progress)(void *context); /* called every few records; NULL: not */
+    } from, to;  /* range of times, both included. An event outside is skipped, but still changes
+                    the world; an event without a time is played */
+    bool part;   /* the stream is a part of the recording that begins with the streams played before
+                    in this tracing: relative bounds count from the first time of all parts, and a
+                    part of another node is refused */
+    bool verify; /* decode every term of every record */
+    bool probes; /* events hit USDT probes, before delivery to the sessions */
+    bool stays;  /* go on without sessions, as another thread may begin one: such events change the
+                    world, but do not count as played */
+    void (*progress)(void *context); /* called every few records; NULL: none */
 };
 
-/* What became of the records. Counts of several streams add up. */
+/* Counts of records. The player adds to them: several streams add up. */
 struct th_player_counts {
     uint64_t records;     /* read, drops included */
-    uint64_t played;      /* offered to the sessions */
-    uint64_t told;        /* of which a tracer's trace callback was called */
+    uint64_t played;      /* delivered to the sessions */
+    uint64_t told;        /* played events for which a tracer's trace callback was called */
     uint64_t skipped;     /* outside of from and to */
-    uint64_t untimed;     /* offered though they have no time, where there is from or to */
-    struct th_time_span { /* of the times of events that were skipped */
+    uint64_t untimed;     /* played events without a time, while from or to is set */
+    struct th_time_span { /* times of skipped events */
         bool known;
         int64_t first, last; /* nanoseconds */
-    } skipped_times[2];      /* of the clock; relative, as bounds may be */
+    } skipped_times[2];      /* [0]: by the clock; [1]: relative, as bounds may be */
     uint64_t drops;          /* drop records */
-    uint64_t lost;           /* events that the recorder dropped, as these say */
-    uint64_t malformed;   /* records with a good frame and a damaged or unknown content: skipped */
-    uint64_t damages;     /* places where a stream was cut off or damaged */
-    uint64_t gaps;        /* drop records of 0 events: more were lost, and nobody knows how many */
-    uint64_t interrupted; /* streams that were stopped before their ends */
-    uint64_t tracees;     /* seen; those of the world at hand when it ends */
+    uint64_t lost;           /* events that these records count as dropped by the recorder */
+    uint64_t malformed;   /* records with a sound frame and a damaged or unknown content: skipped */
+    uint64_t damages;     /* places where a stream is cut off or damaged */
+    uint64_t gaps;        /* drop records of 0 events: an unknown number of events was lost */
+    uint64_t interrupted; /* streams that were stopped before their end */
+    uint64_t tracees;     /* distinct tracees seen, added up over all worlds */
 };
 
 /*
- * Plays READER's stream to its end. COMPLAIN is told of each damage and of each malformed record,
- * the chain saying what it is (it may be NULL). *STOP is looked at between events: another thread
- * or a signal handler may set it. Damage is no failure: COUNTS say what happened. Begins a new
- * world, and another where the stream may go on with another node (th_replay_reader_info.nodes). If
- * that is known to be another, the stream ends there, as one that is damaged.
+ * Plays READER's stream to its end, in a new world. COMPLAIN (may be NULL) is called for each
+ * damage and each malformed record, with the cause in the chain. *STOP is read between events;
+ * another thread or a signal handler may set it.
+ *
+ * If the node may have changed (th_reader_info.nodes), a new world begins. If the node is known to
+ * be a different one, the stream ends there, as a damaged stream does.
+ * Errors: none; COUNTS describe all damage.
  */
 void th_replay_play(struct th_tracing *tracing, struct th_reader *reader,
                     const struct th_player_options *options, const volatile int *stop,
@@ -71,18 +73,17 @@ void th_replay_play(struct th_tracing *tracing, struct th_reader *reader,
                     struct th_player_counts *counts);
 
 /*
- * The same, a record at a time.
+ * The same, one record at a time.
  *
- * th_replay_player_begin() begins a new world; what it is given must stay until
- * th_replay_player_end(), which frees the player. th_replay_player_step() takes the next record:
- *   TH_OK         it has happened: *EVENT (NULL: not wanted) is good until the next step
- *   TH_END        there are no more, max_records were read, max_events were told, or no session is
- *                 left
- *   TH_USAGE      the stream is of another node than those before it; it ends before this record
- *   TH_MALFORMED, TH_PARTIAL   as th_replay_reader_next(), also for a record that turned out to be
- *   damaged
- *                 when a tracer wanted it; go on
+ * th_replay_player_begin() begins a new world. th_replay_player_step() plays the next record:
+ *   TH_OK         the event has happened; *EVENT (EVENT may be NULL) is valid until the next step
+ *   TH_END        the stream has ended, max_records or max_events is reached, or no session is left
+ *   TH_USAGE      the stream is of another node than the streams before; it ends before this record
+ *   TH_MALFORMED, TH_PARTIAL   as th_replay_reader_next(), and also if damage was found only when a
+ *                 tracer wanted the terms, or if the node changed; go on
  * The progress function is not called.
+ * Owner: the arguments of th_replay_player_begin() must stay until th_replay_player_end(), which
+ * frees the player.
  */
 struct th_player;
 struct th_player *th_replay_player_begin(struct th_tracing *tracing, struct th_reader *reader,

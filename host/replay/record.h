@@ -1,11 +1,11 @@
 /*
- * Records of a trace port: one trace message each, in the external term format.
+ * Records of a trace port: each is one trace message in the external term format.
  *
- * Nearly all records of a stream begin alike: the version byte, a small tuple, the atom trace or
- * trace_ts, and the tag and node of a pid. What was once found there the long way is remembered in
- * its bytes and compared from then on, so that kind, tag and tracee cost a comparison, three
- * numbers and a look into a small table. Terms are decoded when somebody wants them, one element
- * after the other; time stamps are left out unless asked for.
+ * Nearly all records of a stream begin with the same bytes: the version, a small tuple, the atom
+ * trace or trace_ts, and the tag and node of a pid. These bytes are parsed once, then kept as a
+ * prefix and compared. So kind, tag and tracee cost a comparison, three numbers and a look-up in a
+ * small table. Terms are decoded on demand, element by element; the time stamp only when it is
+ * needed.
  */
 #ifndef TH_RECORD_H
 #define TH_RECORD_H
@@ -17,80 +17,81 @@
 #include <string.h>
 
 enum {
-    TH_RECORD_PREFIXES = 4, /* trace and trace_ts, of processes and of ports */
+    TH_RECORD_PREFIXES = 4, /* trace and trace_ts, for processes and for ports */
     TH_RECORD_PREFIX_BYTES = 64,
     TH_RECORD_TAG_SLOTS = 64, /* a power of two, above twice TH_TAG_COUNT */
-    TH_RECORD_SLACK = 8       /* bytes behind a record that must be readable */
+    TH_RECORD_SLACK = 8       /* readable bytes required behind a record */
 };
 
 struct th_record {
-    /* Of the stream. here: the node of its first tracee; utf8_atoms: as its first atom. */
+    /* here: node of the first tracee; utf8_atoms: encoding of the first atom */
     struct th_etf_options etf;
     bool begun;        /* utf8_atoms is known */
     bool scheduler_id; /* see th_trace_event_from_tuple() */
-    unsigned clocks;   /* that had a record's time so far: a bit for each enum th_time_clock */
+    unsigned clocks;   /* clocks that some record had so far: a bit for each enum th_time_clock */
     struct th_record_prefix {
         size_t bytes; /* 0: free */
         enum th_event_kind kind;
-        unsigned char identifier;                   /* the external tag of the tracee */
-        unsigned char text[TH_RECORD_PREFIX_BYTES]; /* what follows the tuple's arity, up to the
-                                                       numbers of the tracee */
+        unsigned char identifier;                   /* external tag of the tracee */
+        unsigned char text[TH_RECORD_PREFIX_BYTES]; /* bytes from the tuple's arity to the tracee's
+                                                       numbers */
     } prefixes[TH_RECORD_PREFIXES];
-    unsigned latest;     /* the prefix that matched last */
-    unsigned overwrites; /* the prefix that a new one replaces */
+    unsigned latest;     /* index of the prefix that matched last */
+    unsigned overwrites; /* index of the prefix that a new one replaces */
     struct th_record_tag {
-        uint64_t head; /* the first eight bytes of its name */
-        uint64_t tail; /* the last eight, if it has more than that */
-        uint8_t bytes; /* of its name; 0: free */
+        uint64_t head; /* first eight bytes of the name */
+        uint64_t tail; /* last eight bytes, if the name has more than eight, else 0 */
+        uint8_t bytes; /* length of the name; 0: free */
         uint8_t tag;
-        uint8_t least, most; /* elements from its term on, time left out */
+        uint8_t least, most; /* number of elements from the term on, without the time */
     } tags[TH_RECORD_TAG_SLOTS];
     th_env scratch;
 
-    /* Of the latest record. */
+    /* The latest record. */
     const unsigned char *data, *end;
-    const unsigned char *rest; /* the element behind the tag; of seq_trace the label */
-    const unsigned char *time; /* the time stamp, once its place is known */
-    uint32_t elements;         /* from `rest` on, the time stamp left out */
-    bool timed;                /* has a time stamp */
-    th_term whole;             /* all of it in scratch if it is compressed, else TH_NONE */
+    const unsigned char *rest; /* the element after the tag; for seq_trace the label */
+    const unsigned char *time; /* the time stamp; NULL until its place is known */
+    uint32_t elements;         /* number from `rest` on, without the time stamp */
+    bool timed;                /* a time stamp is present */
+    th_term whole;             /* the whole term in scratch, if the record is compressed, else
+                                  TH_NONE */
 };
 
-/* For events whose reader is a th_record; drops, too. */
+/* Source of events whose reader is a th_record, including drops. */
 extern const struct th_event_source th_replay_record_source;
 
 /*
- * Reads the time of EVENT, the latest record, if no record before it had one by its clock. So the
- * zero of each clock is known (th_recorded_streams_zero()), whatever filters let pass: it is the
- * first time of all streams that are replayed together, and tracers show the same times with and
- * without a filter. Damage is left to whoever reads the time again.
+ * Reads the time of EVENT, the latest record, if no earlier record had a time of the same clock. So
+ * the zero of each clock is known (th_recorded_streams_zero()), whatever filters are set: zero is
+ * the first time of all streams that are replayed together, and tracers show the same times with
+ * and without a filter. Damage is left to the next reader of the time.
  *
- * The clock shows in the last bytes: a BEAM writes monotonic times as integers of eight bytes,
- * alone or last of a pair, and system times as tuples of three integers of four. Its CPU times, and
- * pairs that end in a small integer, look otherwise and are read each time, as they are rare.
+ * The last bytes identify the clock. A BEAM encodes a monotonic time as an integer of eight bytes,
+ * alone or last of a pair, and a system time as a tuple of three integers of four bytes. Other
+ * forms (CPU times, pairs that end in a small integer) are rare and read each time.
  */
 void th_replay_record_meet_clock(struct th_record *record, struct th_event *event);
 
-/* Decodes the whole record into ENV; TH_MALFORMED if it is not exactly one term. */
+/* Decodes the whole record into ENV. Errors: TH_MALFORMED if the record is not exactly one term. */
 enum th_status th_replay_record_whole(struct th_record *record, th_env *env, th_term *tuple);
 
-/* Where the actor stands in the info of a seq_trace message (th_trace_event_actor_from_info()) that
- * begins at P; NULL if it is no such thing. */
+/* Returns the place of the actor in the info tuple of a seq_trace message, which begins at P
+ * (th_trace_event_actor_from_info()); NULL if there is none. */
 const unsigned char *th_replay_record_actor(const unsigned char *p, const unsigned char *end);
 
-/* The event of a compressed record, whose term is TUPLE. */
+/* Fills EVENT from TUPLE, the term of a compressed record. */
 void th_replay_record_from_tuple(const struct th_record *record, struct th_event *event,
                                  th_term tuple);
 
 /* --- External terms in their bytes ----------------------------------------------------------- */
 
 /*
- * What can be known of a record without decoding it. Each takes the next byte and the end, and
- * gives back where the element ends, NULL if it is something else or cut off. th_etf_decode() is
- * the way for all that is not known here.
+ * Parsers that find parts of a record without decoding it. Each gets the next byte and the end, and
+ * returns the end of the element; NULL if the element is cut off or of another kind.
+ * th_etf_decode() handles all other terms.
  */
 
-/* An atom's name where it stands. */
+/* The name of an atom, in place. */
 struct th_raw_name {
     const unsigned char *text;
     uint32_t bytes;
@@ -118,7 +119,7 @@ static inline bool th_replay_raw_is(const struct th_raw_name *name, const char *
     return name->bytes == strlen(text) && memcmp(name->text, text, name->bytes) == 0;
 }
 
-/* The atom of a name; TH_NONE if it has none. */
+/* Returns the atom of a name; TH_NONE if the name is not valid. */
 static inline th_term th_replay_raw_intern(const struct th_raw_name *name)
 {
     return name->utf8 ? th_atom_utf8((const char *)name->text, name->bytes)
@@ -139,7 +140,7 @@ static inline const unsigned char *th_replay_raw_tuple(const unsigned char *p,
     return NULL;
 }
 
-/* The node of a pid or port in any encoding. */
+/* Reads the node of a pid or port in any encoding. */
 bool th_replay_raw_node(const unsigned char *p, const unsigned char *end, struct th_etf_node *node);
 
 #endif

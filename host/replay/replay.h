@@ -1,16 +1,16 @@
 /*
- * The face of replay/: recorded streams are read, written and played.
+ * The face of replay/: reads, writes and plays recorded streams.
  *
  *   reader.h   struct th_reader: a file, a wrap set, JSON lines or a running node, as events. Begin
  *              here; replay_internal.h has the table of operations that a format fills.
- *   player.h   struct th_player: hands the events of a reader to the sessions of a tracing, and
- *              keeps the world (process/) in step with them
+ *   player.h   struct th_player: delivers the events of a reader to the sessions of a tracing, and
+ *              updates the world (process/) with each event
  *   writer.h   struct th_writer: events as a stream
  *
- * Thread: one thread at a time uses a reader, a player or a writer. A player's steps are made by
- * the thread that replays in its tracing, to which the world belongs.
- * Errors: streams are untrusted. TH_MALFORMED or TH_PARTIAL, with the byte at which the stream
- * broke; the events before that byte were delivered, and lost events are counted.
+ * Thread: one at a time uses a reader, a player or a writer. The thread that replays in a tracing
+ * owns the world, and makes the player's steps.
+ * Errors: streams are untrusted. TH_MALFORMED or TH_PARTIAL with the byte of the damage; the events
+ * before that byte were delivered, and lost events are counted.
  */
 #ifndef TH_REPLAY_H
 #define TH_REPLAY_H

@@ -1,6 +1,6 @@
 /*
- * What the files of replay/ share. The reader itself opens files, follows wrap sets and keeps the
- * counts; a format turns bytes into events. Inner header of replay/.
+ * The inner header of replay/. The reader opens files, follows wrap sets and counts; a format turns
+ * bytes into events.
  */
 #ifndef TH_REPLAY_INTERNAL_H
 #define TH_REPLAY_INTERNAL_H
@@ -13,55 +13,55 @@ struct th_event;
 
 /* --- Bytes of a file, pipe or socket, in order (input.c) -------------------------------------- */
 
-/* Readable bytes behind the last one of the buffer: what is read of them means nothing, but whole
- * words can be loaded without a look at the end. */
+/* Readable bytes behind the buffer's last byte. Their values mean nothing; they allow loads of
+ * whole words without a test for the end. */
 enum { TH_INPUT_SLACK = 16 };
 
 struct th_input {
     unsigned char *data;
-    size_t begin,
-        end;         /* the bytes that are there and not yet taken: data[begin] to data[end - 1] */
-    size_t capacity; /* of data, slack left out */
-    size_t most;     /* what it grows to at most, unless more is wanted in one piece */
-    uint64_t offset; /* of data[0] in the file */
+    size_t begin, end; /* data[begin] to data[end - 1] are read and not yet consumed */
+    size_t capacity;   /* of data, without slack */
+    size_t most;     /* upper bound of the capacity, unless more bytes are required in one piece */
+    uint64_t offset; /* position of data[0] in the file */
     int fd;
-    bool ended;   /* nothing comes after data[end - 1] */
-    bool stopped; /* it ended because of *stop */
-    int error;    /* errno of the read that ended it, 0: the end of the file */
+    bool ended;   /* no bytes follow data[end - 1] */
+    bool stopped; /* ended because *stop was set */
+    int error;    /* errno of the read that ended the input; 0: end of the file */
     char *name;   /* for messages */
 
-    /* NULL, or looked at while it waits for bytes, twice a second and when a signal comes: not 0
-     * ends the input. Relaxed: it stands for itself. */
+    /* May be NULL. Read during a wait for bytes, twice a second and at each signal: other than 0
+     * ends the input. Relaxed, as no other data depends on the flag. */
     const volatile int *stop;
 
-    /* NULL, or called with CONTEXT before it waits for bytes, and twice a second while it does. */
+    /* NULL, or called with CONTEXT before a wait for bytes, and twice a second during it. */
     void (*waiting)(void *context);
     void *context;
 };
 
-/* Opens the file NAME, "-": stdin. TH_MALFORMED with the cause, which does not tell the name; then
+/* Opens the file NAME; "-" is stdin. Errors: TH_MALFORMED with the cause, without the name; then
  * the input is at its end. */
 enum th_status th_replay_input_open(struct th_input *input, const char *name);
 
-/* The same for an open file descriptor, which is closed with the input (stdin is not). */
+/* The same for an open file descriptor. Owner: the input closes FD, except stdin. */
 void th_replay_input_attach(struct th_input *input, int fd, const char *name);
 
-/* Closes; it is at its end then. An input of zeros is allowed. */
+/* Closes the input, which is then at its end. An input of zeros is allowed. */
 void th_replay_input_close(struct th_input *input);
 
-/* Reads until WANTED bytes are there, or the end. Waits no longer than for these. */
+/* Reads until WANTED bytes are available, or to the end. Waits only for these bytes. */
 void th_replay_input_fill(struct th_input *input, size_t wanted);
 
-/* Takes SIZE bytes as they come. False if it ends before: then all were taken. */
+/* Consumes SIZE bytes as they arrive. Returns false if the input ends before; then all bytes were
+ * consumed. */
 bool th_replay_input_skip(struct th_input *input, uint64_t size);
 
-/* Bytes that are there. */
+/* Returns the number of bytes that are available. */
 static inline size_t th_replay_input_there(const struct th_input *input)
 {
     return input->end - input->begin;
 }
 
-/* True if WANTED bytes are there, or have come now. */
+/* Returns true if WANTED bytes are available, if necessary after th_replay_input_fill(). */
 static inline bool th_replay_input_have(struct th_input *input, size_t wanted)
 {
     if (__builtin_expect(th_replay_input_there(input) >= wanted, 1))
@@ -70,19 +70,19 @@ static inline bool th_replay_input_have(struct th_input *input, size_t wanted)
     return th_replay_input_there(input) >= wanted;
 }
 
-/* The next byte; valid until the next call of th_replay_input_fill(). */
+/* Returns the next byte's address; valid until the next call of th_replay_input_fill(). */
 static inline const unsigned char *th_replay_input_bytes(const struct th_input *input)
 {
     return input->data + input->begin;
 }
 
-/* Where the next byte stands in the file. */
+/* Returns the next byte's position in the file. */
 static inline uint64_t th_replay_input_position(const struct th_input *input)
 {
     return input->offset + input->begin;
 }
 
-/* Takes SIZE bytes that are there. */
+/* Consumes SIZE bytes, which must be available. */
 static inline void th_replay_input_take(struct th_input *input, size_t size)
 {
     input->begin += size;
@@ -91,25 +91,26 @@ static inline void th_replay_input_take(struct th_input *input, size_t size)
 /* --- Wrap sets (wrap.c) ----------------------------------------------------------------------- */
 
 struct th_wrap_set {
-    char **names; /* the files in the order in which to read them */
+    char **names; /* in the order of reading */
     size_t count;
-    char *note; /* what the user should be told, NULL: nothing */
+    char *note; /* for the user; NULL: none */
 };
 
-/* The file or files that NAME stands for: at least one, that need not exist. TH_MALFORMED if it is
- * a pattern and there is no file for it, or they are no wrap set; the cause does not tell NAME. */
+/* Finds the file or files that NAME stands for: at least one, which need not exist. Errors:
+ * TH_MALFORMED if NAME is a pattern without files, or the files are no wrap set; the cause does not
+ * contain NAME. */
 enum th_status th_replay_wrap_find(const char *name, struct th_wrap_set *set);
 
-/* Just NAME. */
+/* Makes a set of the single file NAME. */
 void th_replay_wrap_single(const char *name, struct th_wrap_set *set);
 
 void th_replay_wrap_free(struct th_wrap_set *set);
 
 /* --- Addresses tcp://HOST:PORT, and connecting to them (tcp.c) -------------------------------- */
 
-/* HOST is a name, an IPv4 address, or an IPv6 address in brackets; PORT a number. */
+/* HOST is a name, an IPv4 address, or an IPv6 address in brackets; PORT is a number. */
 
-enum { TH_TCP_CONNECT_MS = 10000 /* for looking up and connecting, unless told otherwise */ };
+enum { TH_TCP_CONNECT_MS = 10000 /* default limit for look-up and connection */ };
 
 struct addrinfo;
 
@@ -117,24 +118,26 @@ struct th_tcp_address {
     char *host, *port;
 };
 
-/* True if NAME begins as such an address does: then it means nothing else. */
+/* Returns true if NAME begins with the scheme of such an address; then NAME is nothing else. */
 bool th_replay_tcp_is_address(const char *name);
 
-/* Takes NAME apart; TH_MALFORMED with what is wrong with it. th_replay_tcp_free() in any case. */
+/* Parses NAME. Owner: th_replay_tcp_free(), whatever the status. Errors: TH_MALFORMED with the
+ * fault. */
 enum th_status th_replay_tcp_parse(const char *name, struct th_tcp_address *address);
 void th_replay_tcp_free(struct th_tcp_address *address);
 
 /*
- * Connects within MILLISECONDS, trying in turn all addresses that the name has. The descriptor does
- * not block, and its end is noticed (within two minutes) also if the other machine just vanishes.
- * TH_MALFORMED with the cause: refused, unknown, too late... TH_END, without a cause, as soon as
- * *STOP (NULL: never) is not 0; it is looked at twice a second and when a signal comes.
+ * Connects within MILLISECONDS; tries all addresses of the name in turn. *FD is non-blocking. A
+ * lost peer is noticed within two minutes even if its machine vanishes.
+ * Errors: TH_MALFORMED with the cause: refused, unknown name, too late and so on; TH_END, without a
+ * cause, when *STOP (STOP may be NULL) becomes other than 0. *STOP is read twice a second and at
+ * each signal.
  */
 enum th_status th_replay_tcp_connect(const struct th_tcp_address *address, const volatile int *stop,
                                      int milliseconds, int *fd);
 
-/* Waits until DEADLINE (th_clock_real_monotonic()), half a second at most; shorter if a signal
- * comes. False if *STOP is not 0. */
+/* Waits until DEADLINE (th_clock_real_monotonic()), a signal, or for half a second. Returns false
+ * if *STOP is not 0. */
 bool th_replay_tcp_pause(const volatile int *stop, int64_t deadline);
 
 /* --- Readers (reader.c) ----------------------------------------------------------------------- */
@@ -142,14 +145,14 @@ bool th_replay_tcp_pause(const volatile int *stop, int64_t deadline);
 struct th_reader_format {
     const char *name;
 
-    /* Makes reader->state for the first file. TH_MALFORMED if it is not of this format after all;
-     * then `end` is called all the same. */
+    /* Creates reader->state for the first file. Errors: TH_MALFORMED if the file has another
+     * format; `end` is called nevertheless. */
     enum th_status (*begin)(struct th_reader *reader);
 
     /*
-     * As th_replay_reader_next(), for the file at hand; fills in all of EVENT but its number. After
-     * TH_PARTIAL the input stands where reading can go on, perhaps at its end. Records that are
-     * passed over (TH_MALFORMED) must have been taken from the input.
+     * As th_replay_reader_next(), for the current file; sets all of EVENT except its number. After
+     * TH_PARTIAL the input stands where reading can go on, possibly at its end. A record that gives
+     * TH_MALFORMED must have been consumed.
      */
     enum th_status (*next)(struct th_reader *reader, struct th_event *event);
 
@@ -158,12 +161,10 @@ struct th_reader_format {
 
 extern const struct th_reader_format th_trace_port_format, th_replay_jsonl_format;
 
-/* For connections: until it stands at a record, from where th_trace_port_format goes on. */
+/* For connections, until the input stands at a record; then th_trace_port_format takes over. */
 extern const struct th_reader_format th_replay_live_port_format;
 
-/* The reader of a connection does not stand at a record any more: th_replay_live_port_format takes
- * over.
- */
+/* The connection does not stand at a record any more: th_replay_live_port_format takes over. */
 void th_replay_live_port_lose(struct th_reader *reader);
 
 struct th_reader {
@@ -174,24 +175,26 @@ struct th_reader {
     struct th_reader_info info;
     char *name;
     struct th_wrap_set set;
-    size_t file;                      /* the one being read, in set.names */
-    uint64_t bytes_before;            /* read of the files, or connections, before it */
+    size_t file;                      /* index of the current file in set.names */
+    uint64_t bytes_before;            /* read from the files, or connections, before the current
+                                         one */
     struct th_connection *connection; /* NULL: files */
 };
 
-/* The number of the record that is next, or being read: for messages. */
+/* Returns the number of the current or next record, for messages. */
 static inline unsigned long long th_replay_reader_number(const struct th_reader *reader)
 {
     return reader->info.records + 1;
 }
 
-/* Reading the input failed: TH_PARTIAL once. TH_OK if it did not fail. */
+/* Raises an error of the input, once; TH_OK if there is none. Errors: TH_PARTIAL; TH_FAILED if
+ * memory is short. */
 enum th_status th_replay_reader_check_input(struct th_reader *reader);
 
-/* Goes on with the input FD (-1: none) instead of the one at hand. */
+/* Replaces the current input by FD (-1: none). */
 void th_replay_reader_take_input(struct th_reader *reader, int fd);
 
-/* Gives up what is left of the file at hand. */
+/* Drops the rest of the current file. */
 static inline void th_replay_reader_skip_file(struct th_reader *reader)
 {
     reader->input.ended = true;
@@ -202,42 +205,43 @@ static inline void th_replay_reader_skip_file(struct th_reader *reader)
 
 struct th_connection {
     struct th_tcp_address address;
-    bool sought;   /* that it does not begin with a record was told */
-    bool gap;      /* before the next record events were lost, and nobody knows how many */
-    bool again;    /* it was taken up again, and no record has come since */
-    bool lost;     /* the one before ended within a record, or by an error; that was told */
-    bool given_up; /* it will not be taken up again */
-    int64_t ended; /* when the one before ended (th_clock_real_monotonic()), ... */
-    int64_t pause; /* ... and how long to wait before the next attempt */
+    bool sought;   /* reported that the connection does not begin with a record */
+    bool gap;      /* an unknown number of events was lost before the next record */
+    bool again;    /* reconnected, and no record has come since */
+    bool lost;     /* the previous connection ended within a record or with an error; already
+                      reported */
+    bool given_up; /* no reconnection any more */
+    int64_t ended; /* end of the previous connection (th_clock_real_monotonic()) */
+    int64_t pause; /* nanoseconds before the next attempt */
 };
 
-/* Connects for the first time, and gives the reader its input. TH_MALFORMED with the cause, which
- * does not tell the address. If *stop came the input is at its end. */
+/* Connects for the first time, and sets the reader's input. If *stop was set, the input is at its
+ * end. Errors: TH_MALFORMED with the cause, without the address. */
 enum th_status th_replay_connection_open(struct th_reader *reader, const char *name);
 
-/* The connection has ended. Takes it up again: TH_OK if it has; TH_END if that is not wanted, or
- * was tried for long enough, or *stop came. */
+/* Reconnects after the end of the connection. Returns TH_OK; TH_END if reconnection is not
+ * requested, its time is over, or *stop was set. */
 enum th_status th_replay_connection_again(struct th_reader *reader);
 
 void th_replay_connection_free(struct th_connection *connection);
 
 /* --- The trace-port format (trace_port.c) ----------------------------------------------------- */
 
-/* No message is shorter: its head, version, arity, and {seq_trace, with an old atom. */
+/* Shortest message, in bytes: head, version, arity, and {seq_trace, with an old atom. */
 enum { TH_PORT_SHOWN = 5 + 1 + 2 + 3 + 9 };
 
-/* A node that runs sends no longer messages, in bytes: one that claims to be longer is damaged. */
+/* Longest message of a running node, in bytes; a longer size counts as damage. */
 enum { TH_PORT_LONGEST = 1 << 29 };
 
 enum { TH_PORT_MESSAGE = 0, TH_PORT_DROP = 1, TH_PORT_HEAD = 5 /* bytes of op and size */ };
 
-/* TH_PORT_SHOWN bytes from P on are how a message begins: op, size, a tuple whose first element is
- * trace, trace_ts or seq_trace. */
+/* Returns true if TH_PORT_SHOWN bytes from P are the beginning of a message: op, size, and a tuple
+ * whose first element is trace, trace_ts or seq_trace. */
 bool th_replay_trace_port_shows_message(const unsigned char *p);
 
-/* For connections. A reader that knows nothing of the node yet; what it knows from the messages
- * that have come, if they begin where its input stands; a drop of DROPPED events there, for which
- * nothing is taken from the input. */
+/* For connections. begin: makes a state that does not know the node. look_for_node: finds the node
+ * in messages that have arrived, if the input stands at a message. drop: makes EVENT a drop of
+ * DROPPED events at the current place; consumes nothing. */
 enum th_status th_replay_trace_port_begin(struct th_reader *reader);
 void th_replay_trace_port_end(struct th_reader *reader);
 void th_replay_trace_port_look_for_node(struct th_reader *reader);
@@ -247,13 +251,13 @@ enum th_status th_replay_trace_port_drop(struct th_reader *reader, struct th_eve
 /* --- USDT probes of recorded events (event_probe.c) ------------------------------------------- */
 
 /*
- * A recording can be watched with what watches a host (`tracehost replay --probes`). An event
- * without a probe of its own hits `trace`. What a recording does not tell, a depth or the length of
- * a queue, is 0 or "".
+ * Recorded events can hit USDT probes, for the tools that watch a host (`tracehost replay
+ * --probes`). An event without a probe of its own hits `trace`. Values that a recording does not
+ * contain (a depth, the length of a queue) are 0 or "".
  */
 
-/* EVENT has happened. If its probe is watched it is decoded, in ENV. TH_MALFORMED if it is damaged.
- */
+/* Hits EVENT's probe; if the probe is watched, decodes EVENT into ENV. Errors: TH_MALFORMED if
+ * EVENT is damaged. */
 enum th_status th_replay_event_probe(struct th_event *event, th_env *env);
 
 #endif

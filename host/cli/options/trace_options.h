@@ -1,6 +1,6 @@
 /*
- * The options of commands that trace: which tracers, in which sessions, trace whom and what; and
- * how that is shown.
+ * Options of commands that trace: the tracers and sessions, the tracees, the events, and how the
+ * results are shown.
  *
  *   th_options_trace_options_init(&options, live);
  *   ... th_cli_command_parse(), with th_options_trace_arguments and th_control_session_arguments
@@ -13,30 +13,31 @@
 #include "host/control/commands/session_options.h"
 
 struct th_trace_options {
-    bool live; /* what happens in this host is traced, not a recording */
+    bool live; /* events of this host are traced, not those of a recording */
     struct th_control_session_options sessions;
     struct th_texts folders; /* of -L */
-    bool stats, json;        /* json: counts are shown so */
-    bool watch;              /* tracers are replaced when their files are */
-    int64_t timeout;         /* of a callback, in nanoseconds; 0: none */
-    const char *control;     /* of --control; NULL: not given */
-    int64_t top;             /* --top: how often it is shown anew, in nanoseconds; 0: not at all */
+    bool stats, json;        /* json: counts are shown as JSON */
+    bool watch;              /* tracers are replaced when their files change */
+    int64_t timeout;         /* limit of a callback, in nanoseconds; 0: none */
+    const char *control;     /* value of --control; NULL: not given */
+    int64_t top;             /* --top: period of the view, in nanoseconds; 0: no view */
 };
 
-/* The arguments beside th_control_session_arguments, whose struct is ->sessions: of a struct
- * th_trace_options, which is checked after the last one. Groups 1 to 4 are theirs; a command may
- * have more options in these. */
+/* The arguments for struct th_trace_options, apart from th_control_session_arguments, whose struct
+ * is ->sessions. th_options_trace_options_check() runs after the last argument. Their groups are 1
+ * to 4; a command may add options to these groups. */
 extern const struct th_argument th_options_trace_arguments[];
 enum th_status th_options_trace_options_check(void *input);
 
 void th_options_trace_options_init(struct th_trace_options *options, bool live);
 void th_options_trace_options_free(struct th_trace_options *options);
 
-/* Serves the socket of --control, loads the tracers, begins the sessions and has them trace, on
- * hold: th_trace_go() is to follow when all else that the command needs is there. Watches files,
- * shows the view, and sets what else the options say of HOST's tracing and of callbacks. With
- * --control, and without anything to trace, nobody traces yet. th_control_host_end() comes after it
- * in any case. */
+/* Begins the tracing that OPTIONS describe: serves the socket of --control, loads the tracers,
+ * creates the sessions, watches files, and begins the view. Completes HOST. If --control is given
+ * without anything to trace, no session begins.
+ * Order: events are held back until the caller calls th_trace_go(). th_control_host_end() must
+ * follow, whatever the status.
+ * Errors: the status of the step that failed, with its chain. */
 enum th_status th_options_trace_options_begin(const struct th_trace_options *options,
                                               struct th_control_host *host);
 

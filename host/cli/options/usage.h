@@ -1,7 +1,7 @@
 /*
  * The usage of a subcommand: its typed arguments (host/control/argument.h), in sets that several
- * subcommands share, and the text around them. Parsing, `--help`, `tracehost help --json`, from
- * which the manual pages are made, and completion go by it.
+ * subcommands share, and the text around them. Parsing, `--help`, completion and `tracehost help
+ * --json` use this struct; the manual pages are made from the JSON.
  */
 #ifndef TH_USAGE_H
 #define TH_USAGE_H
@@ -12,22 +12,23 @@
 struct th_argument_set {
     const struct th_argument *items;                 /* the last one is {0} */
     size_t offset;                                   /* of their struct in the command's input */
-    bool (*has)(const struct th_argument *argument); /* NULL: all of them */
-    /* After the last word, with their struct. TH_USAGE, with one link. NULL: nothing to check. */
+    bool (*has)(const struct th_argument *argument); /* selects arguments; NULL: all of them */
+    /* Checks the struct after the last word. NULL: no check. Errors: TH_USAGE, with one link. */
     enum th_status (*check)(void *input);
 };
 
 struct th_usage {
     const struct th_argument_set *sets; /* the first is the command's own; the last one is {0} */
-    const char *before, *after;         /* the text before the options and behind them */
-    const char *words;                  /* the positional words; NULL: made from the sets */
+    const char *before, *after;         /* text before and after the options */
+    const char *words;                  /* usage of the positional words; NULL: made from the
+                                           sets */
     bool live;                          /* this host is traced, not a recording */
-    bool flags;                         /* the trace flags stand behind the text */
-    /* The commands of a host that this subcommand sends, with NULL behind them. NULL: none. */
+    bool flags;                         /* the trace flags are listed after the text */
+    /* The commands of a host that this subcommand sends, NULL-terminated. NULL: none. */
     const struct th_control_command *const *commands;
 };
 
-/* An argument of a usage, as it is shown. */
+/* An argument of a usage, with the texts for its help. */
 struct th_argument_row {
     const struct th_argument *argument;
     size_t offset; /* of its struct */
@@ -40,26 +41,27 @@ struct th_argument_rows {
     size_t count, capacity;
 };
 
-/* Owner: the caller, who frees ->items with th_free(). In the sets' order. */
+/* Returns all arguments, in the order of the sets. Owner: the caller frees ->items with
+ * th_free(). */
 struct th_argument_rows th_options_usage_rows(const struct th_usage *usage);
 
-/* The options of ROWS as help shows them, those of every command among them: by group, then by
- * name. */
+/* Reduces ROWS to the options, adds the options that every command has, and sorts them as help
+ * shows them: by group, then by name. */
 void th_options_usage_sort(struct th_argument_rows *rows);
 
-/* The option --NAME, of LENGTH bytes, in whole or as far as no other begins so; that of a letter.
- * NULL: there is none. */
+/* Finds the option --NAME, of LENGTH bytes: an exact match, or the only option with this prefix;
+ * and the option of a LETTER. Both return NULL if there is none. */
 const struct th_argument_row *th_options_usage_named(const struct th_argument_rows *rows,
                                                      const char *name, size_t length);
 const struct th_argument_row *th_options_usage_lettered(const struct th_argument_rows *rows,
                                                         char letter);
 
-/* Positional word INDEX of ROWS; NULL: there is none. */
+/* Returns positional word INDEX of ROWS; NULL: there is none. */
 const struct th_argument_row *th_options_usage_positional(const struct th_argument_rows *rows,
                                                           size_t index);
 
-/* "STREAM...". Owner: the caller, who frees the text with th_free(). So for the next one: the text
- * behind the options, with the flags; SEPARATOR stands before these. */
+/* Return the positional words ("STREAM..."), and the text after the options, with the trace flags
+ * after SEPARATOR. Owner: the caller frees the text with th_free(). */
 char *th_options_usage_words(const struct th_usage *usage);
 char *th_options_usage_after(const struct th_usage *usage, const char *separator);
 

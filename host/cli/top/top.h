@@ -1,18 +1,18 @@
 /*
- * A live view of functions (`--top`): how often they are called, and how long they take, on the
- * terminal, while they run or are replayed.
+ * The view of functions (`--top`): shows on the terminal how often functions are called and how
+ * long they take, during a run or a replay.
  *
  *   th_top_begin(&host, &options);
- *   ... what is counted ...
- *   th_top_wait();                  a replay: the view stays until it is left
+ *   ... the run or replay ...
+ *   th_top_wait();                  a replay: until the user leaves the view
  *   th_top_end();
  *
- * It counts with breakpoints, call_count and call_time, in a session of its own that has no tracer;
- * a thread reads them, so the tracing is shared. Its counts stay in that session, which ends with
- * the tracing: so they are among the results (trace_summary.h).
+ * The view counts with call_count and call_time breakpoints, in a session of its own without a
+ * tracer. A thread of its own reads the counts, so the tracing must be shared. The session lives as
+ * long as the tracing; so its counts are among the results (trace_summary.h).
  *
- * The view is left by `q`, which asks for the end as a signal does (th_cli_interrupt_stop()), by
- * signals, and by th_top_end(). There is one in the program.
+ * The view ends at the key `q`, which requests the end as a signal does (th_cli_interrupt_stop()),
+ * at a signal, and at th_top_end(). The program has one view.
  */
 #ifndef TH_TOP_H
 #define TH_TOP_H
@@ -22,18 +22,19 @@
 struct th_trace_options;
 struct th_control_host;
 
-/* After the last option. TH_USAGE, with the reason, if there can be no view, or options say what
- * only a tracer can do, and there is none. */
+/* Checks OPTIONS, after the last option. Errors: TH_USAGE, with the reason, if the terminal cannot
+ * show a view, or if an option needs a tracer and no tracer is given. */
 enum th_status th_top_check(const struct th_trace_options *options);
 
-/* Nothing, if the options do not ask for it; and so the others. Before what is counted happens. */
+/* Begins the view, if OPTIONS contain --top; otherwise this and the functions below do nothing.
+ * Order: before the first call that must be counted. Errors: the view was not begun. */
 enum th_status th_top_begin(const struct th_control_host *host,
                             const struct th_trace_options *options);
 
-/* All has been played: waits until the view is left. */
+/* Waits until the user leaves the view, after all streams are played. */
 void th_top_wait(void);
 
-/* The terminal is as it was, with all that was printed meanwhile. Any thread. */
+/* Ends the view: restores the terminal, and prints the text that was held back. Thread: any. */
 void th_top_end(void);
 
 #endif

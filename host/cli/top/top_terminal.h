@@ -1,20 +1,21 @@
 /*
- * The terminal of `--top`, that of stderr: raw keys, the alternate screen, and what else is written
- * to it meanwhile.
+ * The terminal of `--top`, opened from stderr: raw keys, the alternate screen, and a file that
+ * holds back other output.
  *
- *   th_top_terminal_check()                      is there one?
+ *   th_top_terminal_check()                      is there a terminal?
  *   th_top_terminal_enter()
  *   th_top_terminal_draw(bytes, size)            one frame
- *   th_top_terminal_wait(deadline, ...)          keys, or something else that happens
+ *   th_top_terminal_wait(deadline, ...)          keys, signals or a wake-up
  *   th_top_terminal_leave()
  *
- * From enter to leave stderr, and stdout if it is the same terminal, are a file, which is copied to
- * the terminal by leave: so nothing that tracers or functions print gets between, and nothing is
- * lost. That also happens where the guard reports a crash, at exit(), and at SIGQUIT. Stopped (by
- * SIGTSTP) and until it goes on the terminal is as it was before; a shell may use it.
+ * From enter to leave, stderr, and stdout if it is the same terminal, go to a file. leave copies
+ * the file to the terminal. So output of tracers and functions does not disturb the view, and none
+ * is lost. leave also runs when the guard reports a crash, at exit(), and at SIGQUIT. While the
+ * program is stopped (SIGTSTP), the terminal has its original settings; a shell may use the
+ * terminal.
  *
- * There is one in the program. What is here is of one thread, but for th_top_terminal_leave() and
- * th_top_terminal_wake().
+ * The program has one such terminal.
+ * Thread: one thread, except for th_top_terminal_leave() and th_top_terminal_wake().
  */
 #ifndef TH_TOP_TERMINAL_H
 #define TH_TOP_TERMINAL_H
@@ -26,47 +27,47 @@
 #include <stdint.h>
 #include <sys/ioctl.h>
 
-/* TH_USAGE, with the reason, if no view can be shown on stderr. */
+/* Errors: TH_USAGE, with the reason, if stderr cannot show a view. */
 enum th_status th_top_terminal_check(void);
 
-/* TH_FAILED if a file or a pipe cannot be opened. */
+/* Errors: TH_FAILED if a file or a pipe cannot be opened. */
 enum th_status th_top_terminal_enter(void);
 
-/* Any thread; a second time it does nothing. Async-signal-safe. */
+/* Restores the terminal and prints the text that was held back. A second call does nothing. Thread:
+ * any; async-signal-safe. */
 void th_top_terminal_leave(void);
 
-/* 80 columns and 24 rows, if the terminal does not know. */
+/* Returns the size; 80 columns and 24 rows if the terminal does not report one. */
 struct winsize th_top_terminal_size(void);
 
-/* Not after leave: then it does nothing. */
+/* Draws a frame; after leave this does nothing. */
 void th_top_terminal_draw(const void *bytes, size_t size);
 
 struct th_terminal_news {
-    char keys[64]; /* bytes as they came */
+    char keys[64]; /* bytes as received */
     size_t key_count;
-    bool gone; /* there is no terminal any more */
+    bool gone; /* the terminal is gone */
 };
 
-/* Waits until DEADLINE (monotonic nanoseconds), a key, another size or th_top_terminal_wake().
- * While the program is stopped that is longer. */
+/* Waits until DEADLINE (monotonic nanoseconds), a key, a change of the size, or
+ * th_top_terminal_wake(). Longer, if the program is stopped meanwhile. */
 void th_top_terminal_wait(int64_t deadline, struct th_terminal_news *news);
 
-/* Any thread; async-signal-safe. */
+/* Wakes th_top_terminal_wait(). Thread: any; async-signal-safe. */
 void th_top_terminal_wake(void);
 
 enum th_top_key {
-    TH_KEY_NONE, /* one that means nothing here, or the beginning of a sequence that goes on */
+    TH_KEY_NONE, /* a key without a meaning here, or an incomplete sequence */
     TH_KEY_UP = 256,
     TH_KEY_DOWN,
     TH_KEY_PAGE_UP,
     TH_KEY_PAGE_DOWN,
     TH_KEY_HOME,
     TH_KEY_END
-    /* others are themselves: 'q' */
+    /* other keys are their own code: 'q' */
 };
 
-/* The first key in COUNT bytes, of which there is at least one; *USED gets how many of them it is.
- */
+/* Reads the first key of COUNT (> 0) bytes; *USED gets the number of its bytes. */
 int th_top_key_read(const char *bytes, size_t count, size_t *used);
 
 #endif

@@ -1,16 +1,16 @@
 /*
- * A host that is told what to do while it runs, by a socket (--control=SOCKET), by files that
- * change (--watch), and by who looks at it (--top). What its commands need to know of it, and what
- * their files share.
+ * A host that accepts commands while it runs: from a socket (--control=SOCKET), from changed files
+ * (--watch), and from the view (--top). This header has the state that the commands need.
  *
  *   host = {.program = "run", .tracing = tracing, ...};
  *   th_control_host_begin(&host);
- *   ... it runs ...
- *   th_control_host_end(&host);        before sessions are looked at without the lock
+ *   ... the run or replay ...
+ *   th_control_host_end(&host);        before sessions are read without the lock
  *
- * Commands are carried out one at a time, with host->lock held, which the watch takes, too: so
- * nobody else destroys a session that one of them uses. What runs code of libraries that come and
- * go is carried out apart, and lets go of the lock meanwhile: so nobody waits for that code.
+ * Commands run one at a time under host->lock; the watch takes the same lock. So a session cannot
+ * be destroyed while a command uses the session. A command that may run code of libraries has a
+ * thread of its own, and does not hold the lock while that code runs; so no other command waits for
+ * that code.
  */
 #ifndef TH_CONTROL_COMMANDS_H
 #define TH_CONTROL_COMMANDS_H
@@ -28,21 +28,21 @@
 /* --- The main thread -------------------------------------------------------------------------- */
 
 /*
- * Tasks of the main thread: what another thread asks of the one which works, and which looks
- * between two pieces of its work whether a task is there.
+ * Tasks for the main thread. Another thread submits a task; the main thread checks for a task
+ * between two pieces of its work.
  *
  *   status = th_control_main_thread_ask(&main_thread, task, argument);    another thread
- *   th_control_main_thread_look(&main_thread);                            the main one, now and
- *                                                                         then
- *   th_control_main_thread_end(&main_thread);                             it looks no more
+ *   th_control_main_thread_look(&main_thread);                            main thread, repeatedly
+ *   th_control_main_thread_end(&main_thread);                             main thread, last
  */
 struct th_mfa;
 struct th_main_thread_task;
 
 struct th_control_main_thread {
     pthread_mutex_t lock;
-    pthread_cond_t done; /* ->asked is NULL again, or `ended` */
-    /* Written under the lock. Relaxed: who sees one takes the lock to look at it. */
+    pthread_cond_t done; /* signalled when ->asked becomes NULL or `ended` is set */
+    /* Written under the lock. Relaxed: a reader that sees a task takes the lock before it uses the
+     * task. */
     struct th_main_thread_task *_Atomic asked;
     bool ended;
 };
@@ -56,7 +56,7 @@ static inline void th_control_main_thread_look(struct th_control_main_thread *th
         th_control_main_thread_do(thread);
 }
 
-/* Whoever asks is told so. */
+/* Ends the tasks: a thread that waits for a task gets TH_FAILED, as will later ones. */
 void th_control_main_thread_end(struct th_control_main_thread *thread);
 
 /* --- The host --------------------------------------------------------------------------------- */
@@ -65,85 +65,89 @@ struct th_control_host {
     const char *program; /* "run", "replay" */
     struct th_tracing *tracing;
     bool live;      /* this host is traced, not a recording */
-    bool runs_code; /* it loads and runs libraries: load, purge, delete and modules are for it */
-    const struct th_texts *folders; /* of tracers and plugins, which are looked in first */
-    pthread_mutex_t *folders_lock;  /* around what is read of them; NULL: none is added */
-    const char *path;               /* of the socket; NULL: there is none */
-    bool watches;                   /* tracers and plugins are replaced when their files change */
-    const char *load_info;          /* for code that is loaded, Erlang text; NULL: 0 */
+    bool runs_code; /* the host loads and runs libraries: load, purge, delete and modules are
+                       allowed */
+    const struct th_texts *folders; /* folders of tracers and plugins, searched first */
+    pthread_mutex_t *folders_lock;  /* guards reads of `folders`; NULL: no folder is ever added */
+    const char *path;               /* of the socket; NULL: none */
+    bool watches;                   /* changed tracers and plugins are replaced */
+    const char *load_info;          /* load_info of later loads, Erlang text; NULL: 0 */
 
-    /* Has the work end, soon, as a signal does; any number of times. Any thread. NULL: it is
-     * nobody's to end. */
+    /* Ends the work soon, as a signal does. May be called more than once. NULL: the host cannot be
+     * stopped. Thread: any. */
     void (*stop)(void *context);
-    /* Reports what the watch has done, or has not and why: a line, with its causes below, each with
-     * its newline. The watch's thread. */
+    /* Reports what the watch did or could not do: one line, with its causes on lines below; each
+     * line ends with a newline. Thread: the watch's. */
     void (*report)(const struct th_control_host *host, const char *text);
-    /* Adds to what `status` answers. The server's thread. NULL: nothing. */
+    /* Adds members to the answer of `status`. NULL: none. Thread: the server's. */
     void (*tell)(void *context, json_t *status);
-    /* The tasks of the thread that alone may name processes. NULL: any thread may. */
+    /* Tasks of the only thread that may name processes. NULL: any thread may. */
     struct th_control_main_thread *main_thread;
-    /* The processes as JSON, for `processes`. Called by the thread that may name them. */
+    /* Returns the processes as JSON, for `processes`. Thread: one that may name processes. */
     json_t *(*processes)(void *context);
     void *context;
 
-    /* Its own. */
-    struct th_control *server;     /* NULL: it has no socket */
-    struct th_control_watch watch; /* begins with the lock */
+    /* Internal. */
+    struct th_control *server;     /* NULL: no socket */
+    struct th_control_watch watch; /* `begin` comes with the lock held */
     struct th_control_setup setup;
-    struct attaching *attaching; /* commands that are at it, by the lock */
+    struct attaching *attaching; /* `attach` commands in progress; guarded by the lock */
     int64_t began;
     struct th_control_rate { /* at the last `status` */
         int64_t time;
         uint64_t events;
     } rate;
-    /* Around each command, and around what others do to sessions meanwhile. Outermost. */
+    /* Held during each command and each change of sessions by other threads. Outermost lock. */
     struct th_tracer_lock lock;
 };
 
-/* Sets host->setup and what is its own: the first part of the beginning. */
+/* Sets host->setup and the internal members; the first part of th_control_host_begin(). */
 void th_control_host_prepare(struct th_control_host *host);
 
-/* Serves the socket, if there is to be one: before tracers begin to write where another host may be
- * at work. th_control_host_end() comes after it in any case. */
+/* Prepares HOST and serves its socket, if host->path is set. Order: before tracers open outputs
+ * that another host may be writing. th_control_host_end() must follow, whatever the status. */
 enum th_status th_control_host_begin(struct th_control_host *host);
 
-/* Watches files, if the host is to. With the lock, when its first tracers are attached. */
+/* Starts to watch files, if host->watches is set. Order: with the lock held, after the first
+ * tracers are attached. */
 enum th_status th_control_host_watch(struct th_control_host *host);
 
-/* Fills SEARCH with the folders of KIND; tracers are opened replaceable. End with
- * th_library_search_free(). */
+/* Fills SEARCH with the folders for KIND; tracers are opened replaceable. Owner: the caller ends
+ * SEARCH with th_library_search_free(). */
 void th_control_host_search(const struct th_control_host *host, enum th_search_kind kind,
                             struct th_search *search);
 
-/* No command is carried out and no tracer replaced any more; the view stays: see top.h. Waits for
- * what has begun, so without the lock. Again: nothing. */
+/* Ends the commands and the watch: no command runs and no tracer is replaced any more. The view
+ * stays (top.h). A second call does nothing. Thread: without the lock, as this waits for commands
+ * in progress. */
 void th_control_host_end(struct th_control_host *host);
 
-/* Around what other threads than the server's do to sessions in between. */
+/* Take and drop the lock, for threads other than the server's. */
 void th_control_host_lock(struct th_control_host *host);
-/* For who cannot wait, as the program is to end. False: others have had it for a second, and may
- * have it for ever, as they are in a function of a tracer. */
+/* Takes the lock, or returns false after about one second: the owner may be in a function of a
+ * tracer that never returns. For a program that is about to end. */
 bool th_control_host_lock_soon(struct th_control_host *host);
 void th_control_host_unlock(struct th_control_host *host);
 
 /* --- Libraries that are loaded ---------------------------------------------------------------- */
 
-/* Reads TEXT, the term that load() is given, into ENV; NULL: 0. TH_USAGE if it is no term. */
+/* Reads TEXT, the argument of load(), into ENV; a TEXT of NULL is 0. Errors: TH_USAGE if TEXT is no
+ * term. */
 enum th_status th_control_load_info_read(const char *text, th_env *env, th_term *info);
 
 /* --- What commands share ---------------------------------------------------------------------- */
 
-/* TERM as Erlang text; the name of ATOM as it is; "m:f/a". */
+/* Return JSON strings: TERM as Erlang text; the name of ATOM; "m:f/a". */
 json_t *th_control_term(th_term term);
 json_t *th_control_atom(th_term atom);
 json_t *th_control_function(const struct th_mfa *function);
 
 /* --- The commands ----------------------------------------------------------------------------- */
 
-/* Each is carried out by the server's thread, with the lock; or, as it may take long, in a thread
- * of its own: with the lock, which it lets go of while tracers are loaded, asked or unloaded, and
- * while thread progress is waited for (named_tracer.h); or without the lock: then it must leave
- * sessions alone. */
+/* A command runs in one of three ways: in the server's thread, with the lock; in a thread of its
+ * own, with the lock, which is released while tracers are loaded, called or unloaded and during a
+ * grace period (named_tracer.h); or in a thread of its own without the lock: then it must not use
+ * sessions. */
 extern const struct th_control_command th_control_command_status, th_control_command_tracers,
     th_control_command_attach, th_control_command_detach, th_control_command_replace,
     th_control_command_sessions, th_control_command_pattern, th_control_command_flags,
@@ -151,7 +155,7 @@ extern const struct th_control_command th_control_command_status, th_control_com
     th_control_command_load, th_control_command_purge, th_control_command_delete,
     th_control_command_modules, th_control_command_stop, th_control_command_help;
 
-/* All of them, NULL behind them. */
+/* All commands, NULL-terminated. */
 extern const struct th_control_command *const th_control_commands[];
 
 #endif

@@ -1,4 +1,4 @@
-/* The sessions that options ask for, from their texts to traced tracees. */
+/* Options that describe sessions: from their texts to sessions that trace. */
 #ifndef TH_TRACE_SESSION_H
 #define TH_TRACE_SESSION_H
 
@@ -11,100 +11,103 @@ struct th_control_host;
 
 /* --- Options ---------------------------------------------------------------------------------- */
 
-/* The object of a -p: functions, or messages that are sent or received. */
+/* The object of a -p: functions, or sent or received messages. */
 enum th_pattern_object { TH_PATTERN_FUNCTIONS, TH_PATTERN_SEND, TH_PATTERN_RECEIVE };
 
-/* One -p, with the options that follow it. */
+/* One -p, with its options. */
 struct th_control_pattern_option {
     const char *text;
     enum th_pattern_object object;
     struct th_pattern pattern; /* TH_PATTERN_FUNCTIONS */
-    const char *spec;          /* of --match-spec; NULL: not given */
+    const char *spec;          /* value of --match-spec; NULL: not given */
     bool returns, exceptions, callers, lines;
-    const char *kind_list; /* of --kind; NULL: not given */
+    const char *kind_list; /* value of --kind; NULL: not given */
     uint32_t kinds;
-    const char *meta_tracer; /* of --meta-tracer; NULL: not given */
+    const char *meta_tracer; /* value of --meta-tracer; NULL: not given */
 };
 
 struct th_control_pattern_options {
     struct th_control_pattern_option *items;
     size_t count, capacity;
-    bool live; /* of this host's functions, not of recorded ones */
+    bool live; /* functions of this host, not recorded ones */
 };
 
-/* One of --processes or --ports: a group, or an identifier or a name. */
+/* One item of --processes or --ports: a group, an identifier or a name. */
 struct th_control_chosen {
-    enum th_tracees group; /* if ->one is TH_NONE; of ports or of processes in any case */
+    enum th_tracees group; /* used if ->one is TH_NONE; always tells processes from ports */
     th_term one;
 };
 
-/* The options between one --session and the next. The first of these has no title: its options
- * stand before any --session. */
+/* The options of one --session. The first item has no title: its options stand before any
+ * --session. */
 struct th_control_session_option {
     const char *title;
-    const char **tracers; /* texts of -t; at most one if there is a title */
+    const char **tracers; /* values of -t; at most one if there is a title */
     size_t tracer_count, tracer_capacity;
-    const char *flag_list; /* of --flags; NULL: not given */
+    const char *flag_list; /* value of --flags; NULL: not given */
     uint32_t flags;
-    const char *chosen; /* the option that says whom to trace; NULL: all, as they were recorded */
+    const char *chosen; /* name of the option that chose tracees; NULL: all, as recorded */
     struct th_control_chosen *tracees;
     size_t tracee_count, tracee_capacity;
     struct th_control_pattern_options
-        patterns; /* with any of calls, these alone are traced by default */
+        patterns; /* if a pattern of functions is set, calls are traced by default, and nothing
+                     else */
     th_session_id
-        began; /* filled in: the session that th_control_session_options_attach() began last */
+        began; /* output: the session that th_control_session_options_attach() began last */
 };
 
 struct th_control_session_options {
     struct th_control_session_option *items;
     size_t count, capacity;
-    bool live;    /* of this host, not of a recording */
-    bool running; /* and that runs already: its processes may be named */
-    /* The first session is none unless it has a tracer: what it says is for another (--top). */
+    bool live;    /* for this host, not for a recording */
+    bool running; /* the host runs already: its processes may be named */
+    /* The first item is no session unless it has a tracer: its options are for another reader
+     * (--top). */
     bool optional;
 };
 
-/* Begins with the one that has no title. */
+/* Begins with the item that has no title. */
 void th_control_session_options_init(struct th_control_session_options *options, bool live);
 void th_control_session_options_free(struct th_control_session_options *options);
 
-/* Take one option, as rows of tables of arguments do; INPUT is a struct th_control_session_options.
- * TH_USAGE, in one sentence, if VALUE is wrong. */
+/* Store one option; rows of tables of arguments. INPUT is a struct th_control_session_options.
+ * Errors: TH_USAGE, in one sentence. */
 enum th_status th_control_take_tracer(const struct th_argument *argument, const char *value,
                                       void *input);
 enum th_status th_control_take_tracees(const struct th_argument *argument, const char *value,
-                                       void *input); /* of --processes or --ports */
+                                       void *input); /* --processes or --ports */
 
-/* Begins the options of the pattern in VALUE, which stays, behind those in OPTIONS. TH_USAGE
- * likewise. */
+/* Appends a pattern option for VALUE to OPTIONS. Owner: VALUE must stay valid. Errors: TH_USAGE, in
+ * one sentence. */
 enum th_status th_control_pattern_take(const char *value,
                                        struct th_control_pattern_options *options);
 
-/* After the last option. TH_USAGE likewise. */
+/* Checks OPTIONS after the last option. Errors: TH_USAGE, in one sentence. */
 enum th_status th_control_session_options_check(struct th_control_session_options *options);
 
-/* Nothing was said of what to trace. */
+/* Returns true if OPTIONS name no tracer, flag, tracee or pattern. */
 bool th_control_session_options_are_empty(const struct th_control_session_options *options);
 
-/* Loads the tracers, creates the sessions and has them trace. */
+/* Loads the tracers, creates the sessions, and sets their tracees and patterns. Errors: those of
+ * the first session that fails; sessions before it stay. */
 enum th_status th_control_session_options_attach(const struct th_control_session_options *options,
                                                  const struct th_search *search,
                                                  struct th_tracing *tracing);
 
-/* Warns of patterns of functions that no call in what was played was for. */
+/* Warns about patterns of functions that no played call matched. */
 void th_control_session_options_report_uncalled(const struct th_control_session_options *options,
                                                 const struct th_tracing *tracing);
 
-/* Warns of sessions that no event was for, if no other warning says why: what was asked for, and
- * what there is. Those that OPTIONS began last, when all has happened. */
+/* Warns about sessions of OPTIONS that no event matched, unless another warning gives the reason;
+ * shows the requested and the existing events. Order: after the last event. */
 void th_control_session_options_report_unmatched(const struct th_control_session_options *options,
                                                  const struct th_tracing *tracing);
 
-/* Warns of processes, ports and names that sessions were to trace, and that nothing was seen of. */
+/* Warns about processes, ports and names that sessions should trace and that never appeared. */
 void th_control_sessions_report_unmet(struct th_tracing *tracing);
 
-/* No session traces anybody any more: what it has counted stays. Any thread, where the tracing is
- * shared. */
+/* Clears the trace flags of all processes and ports in all sessions; counts stay. Thread: any, if
+ * the tracing is shared. */
 void th_control_sessions_rest(struct th_tracing *tracing);
 
 /* --- Patterns --------------------------------------------------------------------------------- */
@@ -114,9 +117,9 @@ enum th_status th_control_match_read(th_env *env, const char *text, th_term *spe
 
 /* --- Their arguments -------------------------------------------------------------------------- */
 
-/* Arguments of the command line (-t, --flags, -p and so on) and of the commands `attach`, `pattern`
- * and `flags` of the socket. Their place matters: each is for the session, or the -p, that was
- * begun last. Their struct is a struct th_control_session_options. */
+/* Arguments of the command line (-t, --flags, -p and so on) and of the socket's commands `attach`,
+ * `pattern` and `flags`. The order matters: each belongs to the session, or the -p, begun last.
+ * They are stored in a struct th_control_session_options. */
 enum th_control_session_argument {
     TH_SESSION_TRACER,
     TH_SESSION_FLAGS,
@@ -124,7 +127,7 @@ enum th_control_session_argument {
     TH_SESSION_PORTS,
     TH_SESSION_BEGIN, /* --session */
     TH_SESSION_PATTERN,
-    TH_SESSION_SPEC, /* from here on: of the -p before them */
+    TH_SESSION_SPEC, /* from here on: options of the -p before them */
     TH_SESSION_RETURN,
     TH_SESSION_EXCEPTION,
     TH_SESSION_CALLER,
@@ -134,7 +137,7 @@ enum th_control_session_argument {
     TH_SESSION_ARGUMENTS
 };
 
-/* By enum th_control_session_argument; the last one is {0}. */
+/* Indexed by enum th_control_session_argument; the last one is {0}. */
 extern const struct th_argument th_control_session_arguments[TH_SESSION_ARGUMENTS + 1];
 
 #endif

@@ -1,21 +1,19 @@
 /*
- * --watch: tracers whose files change while they are at work are replaced; of plugins the new code
- * is loaded.
+ * --watch: replaces tracers, and loads new code of plugins, when their files change.
  *
  *   watch = {.host = host};
- *   th_control_watch_begin(&watch);        the sessions are there
+ *   th_control_watch_begin(&watch);        the sessions exist
  *   ... events ...
- *   th_control_watch_end(&watch);          before sessions are destroyed, or looked at without the
- *   lock
+ *   th_control_watch_end(&watch);          before sessions are destroyed, or read without the lock
  *
- * A thread looks at the folders in which they were found, through inotify, and, where a part of a
- * path is a symbolic link, at those that it leads to: a file there that was closed after writing,
- * or moved or linked there, and whose name is that of a tracer or plugin at work, or of a link on
- * the way to it, is finished. It is looked at when no file has become so for a while, so that a
- * burst of writes is one change. A file that is being written is not looked at before it is closed.
- * If a finished one is another than is at work, the tracer is replaced, by that thread:
- * th_trace_tracer_renew(). What came of it is reported to the host; a file that was refused is not
- * tried again before it changes.
+ * A thread watches folders with inotify: those of the tracers' and plugins' paths, and, for
+ * symbolic links in these paths, those of the link targets. A file is finished if it was closed
+ * after writing, moved or linked into such a folder, and has the name of a tracer or plugin in use
+ * or of a link on the way to one. A finished file is examined after a quiet period without another
+ * finished file, so that a burst of writes is one change. A file that is still open for writing is
+ * not examined. If the finished file differs from the one in use, the thread replaces the tracer
+ * with th_trace_tracer_renew(). The outcome is reported to the host. A file that was refused is not
+ * tried again until the file changes.
  */
 #ifndef TH_WATCH_H
 #define TH_WATCH_H
@@ -30,38 +28,35 @@ struct th_control_host;
 
 struct th_control_watch_module {
     char *path;
-    bool tried, waits; /* FILE was tried; old code is in use */
+    bool tried, waits; /* FILE was tried; waits until old code is not used any more */
     struct stat file;
 };
 
 struct th_control_watch {
-    struct th_control_host *host; /* its lock is around what is done to sessions */
+    struct th_control_host *host; /* its lock guards changes of sessions */
 
-    /* Its own: the thread's, but for what is said. */
+    /* Internal: written by the watch's thread, unless stated. */
     pthread_t thread;
-    bool begun;        /* the beginner's */
-    atomic_bool over;  /* relaxed: it is woken after that */
-    int news, wake;    /* of inotify; to be written when it is over */
-    bool incomplete;   /* a file is not there */
-    bool all;          /* what happened to files is not known: all are finished */
-    int latest_folder; /* inotify's number of the folder that it got to know last */
-    struct th_control_watch_file *finished; /* and not looked at yet */
+    bool begun;        /* written by th_control_watch_begin() and _end() */
+    atomic_bool over;  /* relaxed: the thread is woken after the store */
+    int news, wake;    /* inotify's descriptor; eventfd that wakes the thread */
+    bool incomplete;   /* the list of folders must be read again: a file is missing */
+    bool all;          /* events were lost: all files count as finished */
+    int latest_folder; /* inotify's number of the newest known folder */
+    struct th_control_watch_file *finished; /* and not yet examined */
     size_t finished_count, finished_capacity;
     struct th_control_watch_refusal *refusals; /* by session */
     size_t refusal_count, refusal_capacity;
-    struct th_control_watch_module *modules; /* that have current code, by name */
+    struct th_control_watch_module *modules; /* modules with current code, by name */
     size_t module_count;
-    int64_t due;    /* when all are looked at; INT64_MAX: nothing has happened */
-    int64_t latest; /* but then at last */
+    int64_t due;    /* time to examine finished files; INT64_MAX: none are finished */
+    int64_t latest; /* upper bound for `due` */
 };
 
 /*
- * The part of --watch that is about plugins: of one whose file has changed the new code is loaded,
- * with a soft purge. If old code of the module is still in use, it is tried again until that is
- * over; what is refused, when the file changes again. By one thread, which th_crash_thread_begin()
- * was called in, without locks.
+ * Plugins: if the file of a plugin has changed, its new code is loaded with a soft purge. While old
+ * code of the module is in use, the load is tried again; a file that was refused is tried again
+ * when it changes. Thread: one, after th_crash_thread_begin(), without locks.
  */
-
-/* --- Its life --------------------------------------------------------------------------------- */
 
 #endif
