@@ -75,10 +75,10 @@ static const struct th_usage usage = {
     .live = true,
 };
 
-/* --- The prompt: a form may go on over many lines, until its full stop ------------------------ */
+/* --- The prompt: a form may span many lines, up to its full stop ------------------------------ */
 
-/* Reads and evaluates what is typed at stdin, a terminal, until its end, q() or a signal. Errors:
- * TH_FAILED, before anything is read. */
+/* Evaluates the forms that are typed on stdin, a terminal, until its end, q() or a signal. Errors:
+ * TH_FAILED if memory is short; then nothing was read. */
 static enum th_status read_prompt(struct th_call_session *session)
 {
     struct th_line_editor *editor =
@@ -97,8 +97,8 @@ static enum th_status read_prompt(struct th_call_session *session)
         const char *line;
         sigset_t before;
 
-        /* Signals are only let in while it waits, so that none comes between looking and waiting.
-         */
+        /* Signals are unblocked only during the wait, so that none comes between the check and the
+         * wait. */
         th_cli_interrupt_hold(&before);
         end = th_cli_line_edit(editor, prompt, -1, &line);
         pthread_sigmask(SIG_SETMASK, &before, NULL);

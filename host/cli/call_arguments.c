@@ -19,7 +19,8 @@ enum { CHUNK = 65536 };
 
 /* --- Arguments -------------------------------------------------------------------------------- */
 
-/* What no name of a library has tells an expression, but a path may be called whatever it likes. */
+/* A character that no library name contains marks an expression; a path may contain any
+ * character. */
 static bool is_expression(const char *text)
 {
     static const char *const paths[] = {"/", "./", "../"};
@@ -130,8 +131,8 @@ static enum th_status read_text(const struct th_call_text *text, struct th_progr
 
 /* --- Libraries -------------------------------------------------------------------------------- */
 
-/* Finds NAME, opens and loads it with INFO; COPY: opens a private copy. TH_USAGE if there is
- * another library of its module. th_code_end() unloads it. */
+/* Finds, opens and loads NAME with INFO; COPY: opens a private copy. th_code_end() unloads the
+ * library. Errors: TH_USAGE if another file has the same module. */
 static enum th_status add_library(const struct th_search *search, const char *name, th_term info,
                                   bool copy)
 {
@@ -162,7 +163,7 @@ static enum th_status add_library(const struct th_search *search, const char *na
         status = th_error_raise(TH_USAGE, "%s and %s are both module %s; one at a time, please",
                                 th_library_path(there), th_library_path(library),
                                 th_atom_name(th_library_name(library))->text);
-    th_library_release(library); /* the same file once more is as good as once */
+    th_library_release(library); /* the same file given twice counts once */
     return status;
 }
 
@@ -207,7 +208,7 @@ enum th_status th_cli_call_host_run(const struct th_call_host *host)
     if (status != TH_OK) {
         th_cli_command_fail(host->command);
     } else {
-        /* From the first thread to the last unload(). */
+        /* The runtime must exist from the first thread to the last unload(). */
         th_runtime_start(&host->setup);
         status = load_libraries(host);
         if (status == TH_OK)
@@ -220,7 +221,7 @@ enum th_status th_cli_call_host_run(const struct th_call_host *host)
         th_code_end();
         if (th_process_port_close_all() != TH_OK && status == TH_OK)
             status = th_cli_command_fail(host->command);
-        th_runtime_stop(); /* with it the last destructors have run */
+        th_runtime_stop(); /* runs the last destructors */
     }
     if (host->end)
         host->end(host->context);

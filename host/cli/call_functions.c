@@ -1,4 +1,4 @@
-/* Functions of erlang and tracehost: messages, names, ports. */
+/* Functions of the modules erlang and tracehost: messages, names, ports. */
 #include "call_session.h"
 
 #include "host/process/process.h"
@@ -23,7 +23,7 @@ static th_term send(call *c)
     }
     if (!th_is_pid(to))
         return th_shell_refuse(c, "argument 1: no pid and no name of one");
-    th_process_send(to, c->arguments[1]); /* who is dead gets nothing, and nobody is told */
+    th_process_send(to, c->arguments[1]); /* a message to a dead process is dropped, as in Erlang */
     return c->arguments[1];
 }
 
@@ -73,7 +73,7 @@ static th_term port_command(call *c)
                : th_shell_refuse(c, "argument 1: not an open port, or argument 2: no iodata");
 }
 
-/* A port that could not write all is closed; the cause is an error. */
+/* A port that could not write all its data is closed; the cause becomes an exception. */
 static th_term close_port(call *c)
 {
     if (!th_is_port(c->arguments[0]))
@@ -85,7 +85,7 @@ static th_term close_port(call *c)
     return TH_NONE;
 }
 
-/* The bytes of a name: a string or a binary. False if it is none. */
+/* Appends the bytes of T, a string or a binary, to NAME. Returns false for any other term. */
 static bool get_name(th_term t, struct th_buffer *name)
 {
     const unsigned char *data;

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* --- What an evaluation needs ----------------------------------------------------------------- */
+/* --- The host of an evaluation ---------------------------------------------------------------- */
 
 static enum th_called call_session_call(void *context, th_term module, th_term function,
                                         size_t count, const th_term arguments[], th_env *env,
@@ -124,8 +124,8 @@ bool th_cli_call_session_evaluate(struct th_call_session *session, const struct 
             if (where)
                 th_buffer_printf(&text, "tracehost call: %s\n", where);
             th_shell_print_exception(e, &text);
-            fflush(stdout); /* what came before stands before */
-            /* One write, so that lines of other threads do not come in between. */
+            fflush(stdout); /* keeps the order of stdout and stderr */
+            /* One write, so that lines of other threads cannot come in between. */
             fwrite(text.data, 1, text.size, stderr);
             th_buffer_free(&text);
             atomic_fetch_add_explicit(&session->work->failed, 1, memory_order_relaxed);
@@ -172,8 +172,8 @@ enum th_status th_cli_call_work_evaluated(struct th_call_work *work)
     return status;
 }
 
-/* The processes are there before the first one begins, and until the last one is done: they may
- * know of each other by name. */
+/* All processes exist before the first one begins and until the last one is done: they may know
+ * each other by name. */
 enum th_status th_cli_call_work_run(struct th_call_work *work)
 {
     struct th_call_session *sessions = th_alloc(work->sessions * sizeof *sessions);
@@ -202,7 +202,8 @@ enum th_status th_cli_call_work_run(struct th_call_work *work)
 
 /* --- The limit of a run ---------------------------------------------------------------------- */
 
-static const int64_t patience = 1000000000; /* nanoseconds, before a word on what is waited for */
+static const int64_t patience = 1000000000; /* nanoseconds before a report that functions still
+                                               run */
 
 static bool call_session_has_ended(const struct th_run_limit *limit)
 {
@@ -219,7 +220,7 @@ static bool has_passed(struct th_run_limit *limit)
     return passed;
 }
 
-/* True: all has ended before DEADLINE. */
+/* Returns true if the run has ended before DEADLINE. */
 static bool ends_before(const struct th_run_limit *limit, int64_t deadline)
 {
     while (!call_session_has_ended(limit) && th_clock_real_monotonic() < deadline)
@@ -235,7 +236,7 @@ static void show_hanging(void *context, const char *function)
             limit->command, function, (double)limit->grace / 1e9);
 }
 
-/* A function that runs is not interrupted. Nothing is ended that may be in use. */
+/* A running function is not interrupted. Data that may be in use is not freed. */
 static void *call_session_watch(void *context)
 {
     struct th_run_limit *limit = context;
@@ -265,7 +266,7 @@ static void *call_session_watch(void *context)
     }
     if (ends_before(limit, end))
         return NULL;
-    has_passed(limit); /* if the call has ended, the lock brings what it has left behind */
+    has_passed(limit); /* if the call has ended, the lock makes its data visible */
     if (limit->give_up)
         limit->give_up(limit->context);
     fflush(NULL);
@@ -307,9 +308,9 @@ void th_cli_run_limit_end(struct th_run_limit *limit)
 /* --- States of tracers ------------------------------------------------------------------------ */
 
 /*
- * States that are expressions are evaluated once, when the tracer is attached, by the thread that
- * attaches it. A process of its own makes the calls of libraries' functions, so that resources and
- * pids that these give can be states. It begins with the first call.
+ * A state that is an expression is evaluated once, when the tracer is attached, by the thread that
+ * attaches it. Calls of libraries' functions are made by a process of their own, so that their
+ * resources and pids can be states. The process starts with the first call.
  */
 static th_term state_self; /* see th_cli_state_expressions_begin() */
 
@@ -319,7 +320,8 @@ static th_term self_of_state(void *context)
     return state_self == TH_NONE ? th_process_console_pid() : state_self;
 }
 
-/* The exception's lines in one; that of an evaluation that was stopped says nothing. */
+/* Raises TH_USAGE with the exception's lines joined into one. An evaluation that was stopped has no
+ * exception. */
 static enum th_status refuse_state(const struct th_evaluation *e)
 {
     struct th_buffer lines = {0}, line = {0};

@@ -1,4 +1,4 @@
-/* tracehost convert, tracehost dump: a stream written anew, in the same format or another, or as
+/* tracehost convert, tracehost dump: write a stream again, in the same format or another, or as
  * text. */
 #include "interrupt.h"
 #include "stream.h"
@@ -14,9 +14,9 @@
 
 #include <string.h>
 
-/* --- A stream written anew -------------------------------------------------------------------- */
+/* --- Rewriting a stream ----------------------------------------------------------------------- */
 
-/* A recording is of one node: its identifiers are those that are written without the node. */
+/* A recording belongs to one node, whose identifiers are written without the node. */
 static bool is_of(const struct th_etf_node *node, const struct th_stream *stream)
 {
     const struct th_etf_node *now = &th_replay_reader_info(stream->reader)->node;
@@ -25,7 +25,8 @@ static bool is_of(const struct th_etf_node *node, const struct th_stream *stream
            (node->node == now->node && node->creation == now->creation);
 }
 
-/* Adds EVENT and all that follow, of NODE. False if writing failed: the chain says why. */
+/* Writes EVENT and all following events of NODE. Returns false if writing failed, with the cause in
+ * the chain. */
 static bool convert_add_all(struct th_stream *stream, struct th_writer *writer,
                             struct th_event *event, const struct th_etf_node *node)
 {
@@ -49,14 +50,14 @@ static bool convert_add_all(struct th_stream *stream, struct th_writer *writer,
     return status != TH_FAILED;
 }
 
-/* Nothing stays here while more is awaited. */
+/* Flushes before a wait for bytes: nothing stays in the buffer meanwhile. */
 static void pass_on(void *writer)
 {
     if (th_replay_writer_flush(writer) != TH_OK)
-        th_error_clear(); /* it will fail again */
+        th_error_clear(); /* the next write fails again */
 }
 
-/* Writes the stream NAME anew, in FORMAT, to OUTPUT (NULL: stdout), for COMMAND. Returns the exit
+/* Writes the stream NAME to OUTPUT (NULL: stdout), in FORMAT, for COMMAND. Returns the exit
  * status. */
 static int rewrite(const char *command, const char *name, const struct th_stream_options *options,
                    const char *output, enum th_format format)
@@ -72,7 +73,7 @@ static int rewrite(const char *command, const char *name, const struct th_stream
 
     if (status != TH_OK)
         return status;
-    some = th_cli_stream_next(&stream, &event); /* the first record tells the node */
+    some = th_cli_stream_next(&stream, &event); /* the node is known with the first record */
     how.here = th_replay_reader_info(stream.reader)->node;
     how.utf8_atoms = th_replay_reader_info(stream.reader)->utf8_atoms;
     if (th_replay_writer_open(output ? output : "-", &how, &writer) != TH_OK) {
@@ -104,11 +105,11 @@ static int rewrite(const char *command, const char *name, const struct th_stream
 
 struct convert {
     struct th_stream_options stream;
-    const char *to; /* NULL: the suffix of OUT tells */
+    const char *to; /* NULL: the suffix of OUT decides */
     const char *in, *out;
 };
 
-/* The suffixes may be given to --to, too. */
+/* --to accepts the suffixes, too. */
 static const struct th_argument arguments[] = {
     TH_WORD("IN", FILE, TH_ARGUMENT_NEEDED, TH_INTO(struct convert, in)),
     TH_WORD("OUT", FILE, TH_ARGUMENT_NEEDED, TH_INTO(struct convert, out)),

@@ -1,4 +1,4 @@
-/* tracehost info: what is in a stream. */
+/* tracehost info: counts the records of a stream. */
 #include "interrupt.h"
 #include "stream.h"
 #include "subcommand.h"
@@ -19,7 +19,7 @@
 struct info {
     struct th_stream_options stream;
     bool json;
-    uint64_t top; /* of functions and tracees; 0: all */
+    uint64_t top; /* number of functions and tracees shown; 0: all */
     const char *name;
 };
 
@@ -59,30 +59,30 @@ static const struct th_usage usage = {
              "  tracehost info --top=5 calls.trace",
 };
 
-/* --- Counting: memory grows with distinct tracees and functions, not with the stream --- */
+/* --- Counting: memory grows with distinct tracees and functions, not with the stream ---------- */
 
 struct th_stream_stats_row {
     enum th_event_kind kind;
-    th_term tag;         /* an atom; of seq_trace: print, send or receive */
-    uint32_t tuple_size; /* elements of the records' tuples */
+    th_term tag;         /* an atom; for seq_trace: print, send or receive */
+    uint32_t tuple_size; /* number of elements in the records' tuples */
     uint64_t count;
 };
 
 struct th_stream_stats_item {
-    uint64_t key; /* a pid or port, or what function_of() takes apart */
+    uint64_t key; /* a pid or port, or a function's key: info_function_of() */
     uint64_t count;
 };
 
 struct th_stream_stats_list {
     struct th_stream_stats_item *items; /* the most frequent first */
     size_t count;
-    size_t shown; /* of them */
+    size_t shown; /* number of items shown */
 };
 
 struct th_stream_stats {
     uint64_t total; /* sound records, drops included */
     uint64_t drops; /* drop records */
-    uint64_t lost;  /* events that these say were dropped */
+    uint64_t lost;  /* events that these records count as dropped */
     uint64_t other; /* records that are no trace messages */
     uint64_t calls;
     struct th_stream_stats_row *rows;
@@ -91,12 +91,13 @@ struct th_stream_stats {
     struct th_span {
         int64_t first, last; /* nanoseconds, in the order of the records */
         bool used;
-    } spans[TH_TIME_STRICT_MONOTONIC + 1]; /* by the kind of time: a stream may have several */
-    struct th_stream_stats_list function_list, tracee_list; /* at the end */
+    } spans[TH_TIME_STRICT_MONOTONIC + 1]; /* indexed by the kind of time: a stream may have
+                                              several */
+    struct th_stream_stats_list function_list, tracee_list; /* made at the end */
 };
 
-/* A function as a key: the module's atom index + 1, so that no key is 0, the function's, the arity.
- * Atom indices have 20 bits (TH_ATOM_LIMIT). */
+/* A function as a key: the module's atom index + 1 (so that no key is 0), the function's index, the
+ * arity. Atom indices have 20 bits (TH_ATOM_LIMIT). */
 enum { ARITY_BITS = 23, ATOM_BITS = 20, ARITY_MASK = (1 << ARITY_BITS) - 1 };
 _Static_assert(TH_ATOM_LIMIT <= 1 << ATOM_BITS, "a function must fit a key");
 
@@ -118,7 +119,7 @@ static void count_in(struct th_table *table, uint64_t key)
 {
     uintptr_t count = (uintptr_t)th_hash_table_get(table, key);
 
-    th_hash_table_set(table, key, (void *)(count + 1)); /* a count, not an address */
+    th_hash_table_set(table, key, (void *)(count + 1)); /* the pointer is a count */
 }
 
 static bool is_row(const struct th_stream_stats_row *row, const struct th_stream_stats_row *wanted)
@@ -133,7 +134,7 @@ static void count_row(struct th_stream_stats *stats, const struct th_event *even
                                          event->tuple_size, 0};
     size_t i = stats->row_last;
 
-    /* Of seq_trace the kind of its info, {print | send | 'receive', ...}, is the tag. */
+    /* For seq_trace, the kind of the info {print | send | 'receive', ...} is shown as the tag. */
     if (event->kind == TH_EVENT_SEQ_TRACE)
         wanted.tag = th_is_tuple(event->term) && th_tuple_arity(event->term) > 0 &&
                              th_is_atom(th_tuple_elements(event->term)[0])
@@ -150,7 +151,8 @@ static void count_row(struct th_stream_stats *stats, const struct th_event *even
     stats->row_last = i;
 }
 
-/* Counts one event. TH_MALFORMED if its content is damaged: then it is not counted. */
+/* Counts one event. Errors: TH_MALFORMED if its content is damaged; such an event is not
+ * counted. */
 static enum th_status add_event(struct th_stream_stats *stats, struct th_event *event, th_env *env)
 {
     struct th_mfa function = {0};
@@ -196,7 +198,7 @@ static int by_kind_and_tag(const void *a, const void *b)
     return (x->tuple_size > y->tuple_size) - (x->tuple_size < y->tuple_size);
 }
 
-/* Functions as Erlang orders {M, F, A}. */
+/* Orders functions as Erlang orders {M, F, A}. */
 static int by_count_and_function(const void *a, const void *b)
 {
     const struct th_stream_stats_item *x = a, *y = b;
@@ -219,7 +221,8 @@ static int by_count_and_id(const void *a, const void *b)
     return th_compare(x->key, y->key);
 }
 
-/* The list of what TABLE counts, of which TOP are shown, 0: all. The caller frees items. */
+/* Returns the sorted list of TABLE's counts; TOP of them are shown (0: all). Owner: the caller
+ * frees items. */
 static struct th_stream_stats_list list_of(const struct th_table *table, uint64_t top,
                                            int (*order)(const void *, const void *))
 {
@@ -236,7 +239,7 @@ static struct th_stream_stats_list list_of(const struct th_table *table, uint64_
 
 static const char *const kinds[] = {"trace", "trace_ts", "seq_trace", "drop", "other"};
 
-/* --- Showing --- */
+/* --- Output ----------------------------------------------------------------------------------- */
 
 static void info_show_function(struct th_buffer *text, uint64_t key)
 {
@@ -255,7 +258,7 @@ static void info_print_function(struct th_buffer *text, uint64_t key)
 static const char *const time_kinds[] = {"none", "timestamp", "cpu_timestamp",
                                          "monotonic_timestamp", "strict_monotonic_timestamp"};
 
-/* --- text --- */
+/* --- Text ------------------------------------------------------------------------------------- */
 
 static void print_list(const char *title, const struct th_stream_stats_list *list,
                        void (*add)(struct th_buffer *text, uint64_t key))
@@ -332,7 +335,7 @@ static void print_text(const struct info *info, struct th_stream_stats *stats,
     print_list(title, &stats->function_list, info_show_function);
 }
 
-/* --- json --- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static json_t *json_rows(const struct th_stream_stats *stats)
 {

@@ -12,11 +12,13 @@
 
 volatile int th_cli_interrupted;
 const int th_cli_interrupt_signals[TH_INTERRUPT_SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
-static sem_t news; /* a signal has come, or there is something else to look at */
-/* Whom else to wake; released with what it looks at, which it finds by acquiring it. */
+static sem_t news; /* posted at each signal and each wake-up */
+/* A further function to call; the release store publishes its data, the acquire load makes them
+ * visible. */
 static void (*tell)(void);
 
-/* Whoever sends a second one means it, be it another one; files that are not complete go. */
+/* A second signal, of any of the three numbers, ends the program at once; incomplete files are
+ * removed. */
 static void on_signal(int number)
 {
     if (th_cli_interrupted > 0) {
@@ -25,11 +27,12 @@ static void on_signal(int number)
         raise(number);
         return;
     }
-    __atomic_store_n(&th_cli_interrupted, number, __ATOMIC_RELAXED); /* it stands for itself */
+    __atomic_store_n(&th_cli_interrupted, number, __ATOMIC_RELAXED); /* relaxed: no other data
+                                                                        depends on the number */
     th_cli_interrupt_wake();
 }
 
-/* A child that a library has forked does not go on with its parent's work. */
+/* A child that a library has forked must not continue its parent's work. */
 static void interrupt_in_child(void)
 {
     th_cli_interrupted = TH_INTERRUPT_STOP;
@@ -37,7 +40,7 @@ static void interrupt_in_child(void)
 
 void th_cli_interrupt_install(void)
 {
-    static bool told_of_forks; /* once is for ever */
+    static bool told_of_forks; /* registered once for the program's life */
     struct sigaction old;
 
     if (!told_of_forks)
@@ -51,7 +54,7 @@ void th_cli_interrupt_install(void)
 void th_cli_interrupt_handle(int number, void (*handler)(int), struct sigaction *old)
 {
     const struct sigaction action = {
-        .sa_handler = handler, .sa_flags = SA_RESTART, /* tracers need not know of signals */
+        .sa_handler = handler, .sa_flags = SA_RESTART, /* tracers need not handle EINTR */
     };
 
     if (sigaction(number, NULL, old) == 0 && old->sa_handler != SIG_IGN)
@@ -113,7 +116,7 @@ void th_cli_interrupt_report(void (*function)(void))
     __atomic_store_n(&tell, function, __ATOMIC_RELEASE);
 }
 
-/* A signal that has come stays. */
+/* Does not overwrite a signal that came before. */
 void th_cli_interrupt_stop(void)
 {
     int none = 0;

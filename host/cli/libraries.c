@@ -1,4 +1,4 @@
-/* tracehost tracers, tracehost plugins: which libraries are found, and what is in one. */
+/* tracehost tracers, tracehost plugins: list the libraries that are found, or examine one. */
 #include "subcommand.h"
 
 #include "host/base/buffer.h"
@@ -25,7 +25,7 @@ struct arguments {
 
 enum { LINE_WIDTH = 79, MOST_NAMES = 3 };
 
-/* --- One --- */
+/* --- A library -------------------------------------------------------------------------------- */
 
 static bool is_of_nif_api(const char *name)
 {
@@ -43,7 +43,7 @@ static void print_imports(const struct th_examination *e)
         count += is_of_nif_api(e->imports[i].name);
     printf("\nimports of the NIF API: %zu", count);
 
-    /* The version that has all of them, and which need it. */
+    /* The version that has all imports, and the imports that require this version. */
     if (newest)
         printf(", all in NIF %d.%d", newest->since / 100, newest->since % 100);
     for (size_t i = 0; newest && newest->since > 200 && i < e->import_count; i++)
@@ -70,7 +70,7 @@ static void print_imports(const struct th_examination *e)
 
 /* --- Tracers ---------------------------------------------------------------------------------- */
 
-/* The slots, and of settings: NAME  words or kind (default)  help */
+/* Prints the slots and the settings: NAME words or kind (default) help */
 static void print_tracer(const struct th_library *library)
 {
     const struct th_slots *slots = th_library_slots(library);
@@ -105,7 +105,7 @@ static void print_tracer(const struct th_library *library)
 
 /* --- Plugins ---------------------------------------------------------------------------------- */
 
-/* The function NAME of LIBRARY, as the atom that it becomes. */
+/* Returns the name of function NAME of LIBRARY, printed as the atom that it becomes. */
 static char *libraries_name_of(const struct th_library *library, const char *name, unsigned arity)
 {
     struct th_buffer text = {0};
@@ -123,7 +123,7 @@ static char *libraries_name_of(const struct th_library *library, const char *nam
     return th_buffer_take_text(&text);
 }
 
-/* --- Why a function has no local breakpoints -------------------------------------------------- */
+/* --- Reasons against local breakpoints -------------------------------------------------------- */
 
 struct refusal {
     const char *why;
@@ -135,9 +135,10 @@ struct refusals {
     size_t count, capacity;
 };
 
-/* --- The functions ---------------------------------------------------------------------------- */
+/* --- Functions -------------------------------------------------------------------------------- */
 
-/* One with CODE. FLAGS are those of its entry; NULL: there is none, as others cannot call it. */
+/* Prints the function at CODE. FLAGS are the flags of its entry; NULL: it has no entry, as other
+ * modules cannot call it. */
 static void libraries_print_function(const struct th_library *library, struct refusals *refusals,
                                      const char *plain, unsigned arity, const void *code,
                                      const unsigned *flags)
@@ -204,7 +205,7 @@ static void libraries_print_functions(const struct th_library *library)
     th_free(refusals.items);
 }
 
-/* --- The commands ---------------------------------------------------------------------------- */
+/* --- The commands ----------------------------------------------------------------------------- */
 
 static int print_library(const char *command, const struct th_search *search, const char *name)
 {
@@ -278,7 +279,7 @@ static int libraries_run(enum th_search_kind kind, const char *before, const cha
                    th_library_search_origin_text(found->origin), found->path,
                    found->shadowed ? " (shadowed by the one above)" : "");
             for (size_t k = 1; !usable && th_error_link(k);
-                 k++) /* the first is that it was refused */
+                 k++) /* link 0 only says that the library was refused */
                 printf("    %s\n", th_error_link(k));
             th_error_clear();
             th_library_examination_free(&e);
@@ -315,7 +316,7 @@ int th_cli_command_tracers(int argc, char **argv)
 
 int th_cli_command_plugins(int argc, char **argv)
 {
-    /* Where there are no local breakpoints that is told of each function. */
+    /* If local breakpoints are not possible here, the reason is shown for each function. */
     if (th_native_begin() != TH_OK)
         th_error_clear();
     return libraries_run(

@@ -22,17 +22,17 @@ struct th_line_editor {
     EditLine *edit;
     History *history;
     FILE *out;
-    th_completer *complete; /* NULL: nothing does */
+    th_completer *complete; /* NULL: no completion */
     void *context;
-    locale_t utf8;         /* what is typed is UTF-8 in any locale; 0: as the locale says */
-    bool plain;            /* the terminal edits */
-    const char *prompt;    /* and the following: of the line at hand */
-    int descriptor;        /* its other end may hang up; -1: none */
-    enum th_line_end end;  /* how the line ends */
-    bool leaving;          /* the line is at its end: nothing more is read for it */
-    bool tab;              /* the key before was a tab that had several answers */
-    struct th_buffer read; /* typed, and not looked at yet */
-    char *typed;           /* the line that th_cli_line_edit() has returned */
+    locale_t utf8;         /* input is UTF-8 in any locale; 0: in the locale's encoding */
+    bool plain;            /* the terminal itself edits the line */
+    const char *prompt;    /* this and the following members: of the current line */
+    int descriptor;        /* descriptor whose hang-up ends the line; -1: none */
+    enum th_line_end end;  /* reason for the line's end */
+    bool leaving;          /* the line is ending: no more keys are read */
+    bool tab;              /* the key before was a tab with several answers */
+    struct th_buffer read; /* bytes typed and not yet decoded */
+    char *typed;           /* the line that th_cli_line_edit() returned */
 };
 
 /* --- Completion ------------------------------------------------------------------------------- */
@@ -50,7 +50,7 @@ static int compare_words(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* In columns, below the line, which is shown again below them. */
+/* Prints WORDS in columns below the line, and then the line again. */
 static void list_words(struct th_line_editor *editor, const struct th_names *words)
 {
     size_t widest = 0, columns;
@@ -70,11 +70,11 @@ static void list_words(struct th_line_editor *editor, const struct th_names *wor
     el_set(editor->edit, EL_REFRESH);
 }
 
-/* TYPED bytes of the words are in the line. */
+/* Inserts the common part of WORDS. TYPED bytes of them are already in the line. */
 static void use_words(struct th_line_editor *editor, const struct th_names *words, size_t typed)
 {
     const char *first = words->items[0];
-    size_t length = strlen(first); /* what all have in common: whole characters */
+    size_t length = strlen(first); /* length of the common prefix, in whole characters */
     bool only = words->count == 1;
     char *rest;
 
@@ -87,7 +87,7 @@ static void use_words(struct th_line_editor *editor, const struct th_names *word
     while (length > 0 && ((unsigned char)first[length] & 0xC0) == 0x80)
         length--;
 
-    /* What can go on behind a word that ends so is no new word. */
+    /* A word that ends in one of these characters can go on: no blank is added. */
     rest = th_printf("%.*s%s", length > typed ? (int)(length - typed) : 0, first + typed,
                      only && !strchr("=:,", first[strlen(first) - 1]) ? " " : "");
     el_insertstr(editor->edit, rest);
@@ -99,7 +99,8 @@ static void use_words(struct th_line_editor *editor, const struct th_names *word
     editor->tab = !only && length == typed;
 }
 
-/* A first tab goes on as far as all answers agree; a second one lists them. */
+/* Handles a tab: the first one inserts the common prefix of all answers, the second one lists the
+ * answers. */
 static unsigned char complete_line(EditLine *edit, int unused)
 {
     struct th_line_editor *editor;
@@ -120,7 +121,7 @@ static unsigned char complete_line(EditLine *edit, int unused)
 
 /* --- The terminal ----------------------------------------------------------------------------- */
 
-/* The terminal's settings before a line was edited, and whether a line is being edited. Written by
+/* The terminal's settings before the current line, and whether a line is being edited. Written by
  * the editor (release); read by the handler of a crash (acquire). */
 static struct termios before;
 static atomic_bool editing;
@@ -131,8 +132,8 @@ void th_cli_line_editor_restore(void)
         tcsetattr(STDIN_FILENO, TCSANOW, &before);
 }
 
-/* Set by a handler in whichever thread, taken by the editor; relaxed, as they stand for themselves.
- */
+/* Set by a signal handler in any thread, cleared by the editor; relaxed, as no other data depends
+ * on them. */
 static atomic_bool changed, stopping;
 
 static void on_terminal(int number)
@@ -143,7 +144,7 @@ static void on_terminal(int number)
 static const int terminal_signals[] = {SIGTSTP, SIGCONT, SIGWINCH};
 enum { TERMINAL_SIGNALS = sizeof terminal_signals / sizeof terminal_signals[0] };
 
-/* The terminal has another width, or has been used by others: the line is shown again. */
+/* Shows the line again: the width has changed, or another program has used the terminal. */
 static void show_again(struct th_line_editor *editor)
 {
     bool stops = atomic_exchange_explicit(&stopping, false, memory_order_relaxed);
@@ -162,7 +163,7 @@ static void show_again(struct th_line_editor *editor)
 
 /* --- Keys ------------------------------------------------------------------------------------- */
 
-/* True: there is something to read, or to look at. False: the line is at its end. */
+/* Waits for input. Returns true if there is input; false if the line ends. */
 static bool wait_for_keys(struct th_line_editor *editor)
 {
     struct pollfd waits[] = {{.fd = STDIN_FILENO, .events = POLLIN},
@@ -184,8 +185,8 @@ static bool wait_for_keys(struct th_line_editor *editor)
     return false;
 }
 
-/* Takes the first character of what was read; bytes that are none are passed over. False: it is not
- * there as a whole. */
+/* Decodes and removes the first character of the input; skips invalid bytes. Returns false if no
+ * complete character is there. */
 static bool line_editor_take_character(struct th_line_editor *editor, wchar_t *key)
 {
     struct th_buffer *read = &editor->read;
@@ -205,7 +206,7 @@ static bool line_editor_take_character(struct th_line_editor *editor, wchar_t *k
 }
 
 /* Reads one key for libedit (EL_GETCFN). Returns 1, or 0 at the end of the line. Before the editor
- * leaves a line the cursor goes to the line's end, so that later output stands below the line. */
+ * leaves a line, the cursor moves to the line's end, so that later output begins below. */
 static int read_key(EditLine *edit, wchar_t *key)
 {
     struct th_line_editor *editor;
@@ -258,7 +259,7 @@ bool th_cli_line_terminal(void)
 
 struct th_line_editor *th_cli_line_editor_create(FILE *out, th_completer *complete, void *context)
 {
-    /* Keys beyond those that libedit binds in its Emacs mode. */
+    /* Keys beyond those of libedit's Emacs mode. */
     static const char *const bound[][2] = {
         {"^U", "vi-kill-line-prev"},       {"^W", "ed-delete-prev-word"},
         {"\\e[1~", "ed-move-to-beg"},      {"\\e[7~", "ed-move-to-beg"},
@@ -296,7 +297,7 @@ struct th_line_editor *th_cli_line_editor_create(FILE *out, th_completer *comple
         el_set(edit, EL_BIND, bound[i][0], bound[i][1], NULL);
     if (complete) {
         el_wset(edit, EL_ADDFN, L"complete-line", L"complete the word before the cursor",
-                complete_line); /* el_set() would copy both texts, and never free them */
+                complete_line); /* el_set() would copy both texts and never free them */
         el_set(edit, EL_BIND, "^I", "complete-line", NULL);
     }
     if (editor->plain)
@@ -308,7 +309,7 @@ struct th_line_editor *th_cli_line_editor_create(FILE *out, th_completer *comple
 void th_cli_line_editor_free(struct th_line_editor *editor)
 {
     if (editor->edit)
-        el_set(editor->edit, EL_EDITMODE, 1); /* it puts the terminal back in this mode alone */
+        el_set(editor->edit, EL_EDITMODE, 1); /* only in this mode el_end() restores the terminal */
     el_end(editor->edit);
     if (editor->history)
         history_end(editor->history);
@@ -334,7 +335,7 @@ enum th_line_end th_cli_line_edit(struct th_line_editor *editor, const char *pro
     editor->end = TH_LINE_OVER;
     editor->leaving = editor->tab = false;
 
-    /* Signals come while keys are waited for, and at no other time. */
+    /* Signals are unblocked only while the editor waits for keys. */
     sigemptyset(&held);
     for (size_t i = 0; i < TERMINAL_SIGNALS; i++)
         sigaddset(&held, terminal_signals[i]);

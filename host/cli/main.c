@@ -44,7 +44,7 @@ static void main_print_help(FILE *out)
         fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
     fputs("\n'tracehost COMMAND --help' tells more. 'tracehost --version' tells the version.\n\n",
           out);
-    /* In lines as those above. */
+    /* Wraps the exit statuses like the lines above. */
     column = fprintf(out, "Exit status:");
     for (const char *word = th_cli_exit_statuses; *word; word += *word == ' ') {
         int length = (int)strcspn(word, " ");
@@ -109,18 +109,18 @@ int main(int argc, char **argv)
     const struct th_command *command = name ? main_find(name) : NULL;
     int fd;
 
-    /* If stdin, stdout or stderr are closed, no file that is opened may take their place: reading
-     * and writing are to fail. */
+    /* If stdin, stdout or stderr is closed, no opened file may get its descriptor: reads and writes
+     * must fail. */
     do
         fd = open("/dev/null", O_PATH | O_CLOEXEC);
     while (fd >= 0 && fd <= STDERR_FILENO);
     if (fd >= 0)
         close(fd);
 
-    /* For libraries, as a BEAM sets it. Numbers, dates and messages stay as they are in C. */
+    /* For libraries, as in a BEAM. Numbers, dates and messages keep the C locale. */
     setlocale(LC_CTYPE, "");
     th_text_show_in(strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? TH_TEXT_UNICODE : TH_TEXT_LATIN1);
-    signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of `ulimit -f` fails, which is reported */
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond `ulimit -f` then fails, and the error is reported */
     if (!name) {
         main_print_help(stderr);
         return TH_USAGE;
@@ -129,7 +129,7 @@ int main(int argc, char **argv)
         return command->run(argc - 1, argv + 1);
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
         return help(argc, argv);
-    if (strcmp(name, "complete") == 0) /* it is for shells: help does not list it */
+    if (strcmp(name, "complete") == 0) /* for shells; help does not list it */
         return th_cli_complete(commands, COMMANDS, argc, argv);
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
         puts(th_cli_version);

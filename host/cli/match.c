@@ -16,7 +16,7 @@ struct match {
     enum th_match_kind kind;
     bool json;
     int64_t arity;                             /* below 0: not given */
-    const char *self, *caller, *spec, *target; /* texts, NULL if not given */
+    const char *self, *caller, *spec, *target; /* texts; NULL: not given */
     th_env env;
     struct th_match_trial trial;
 };
@@ -43,7 +43,7 @@ static enum th_status match_check(void *input)
     return TH_OK;
 }
 
-/* The kinds as in enum th_match_kind. */
+/* The order of kinds is that of enum th_match_kind. */
 static const struct th_argument arguments[] = {
     TH_WORD("SPEC", TEXT, 0, TH_INTO(struct match, spec)),
     TH_WORD("TERM", TEXT, 0, TH_INTO(struct match, target)),
@@ -97,7 +97,7 @@ static enum th_status match_read_term(struct match *match, const char *what, con
 
 static enum th_status read_target(struct match *match, struct th_match_subject *subject)
 {
-    static const size_t wanted[] = {0, 2, 3}; /* elements, by kind; of calls any number */
+    static const size_t wanted[] = {0, 2, 3}; /* number of elements, by kind; 0: any */
     size_t length = match->arity < 0 ? 0 : (size_t)match->arity;
 
     subject->count = length;
@@ -139,7 +139,7 @@ static enum th_status read_options(struct match *match)
     return TH_OK;
 }
 
-/* --- How it came out, as text ----------------------------------------------------------------- */
+/* --- Results as text -------------------------------------------------------------------------- */
 
 static void report_faults_text(const struct th_match_faults *faults)
 {
@@ -167,7 +167,7 @@ static void report_faults_text(const struct th_match_faults *faults)
     th_buffer_free(&out);
 }
 
-/* --- How it came out, as JSON: terms are strings of Erlang text ------------------------------- */
+/* --- Results as JSON: terms are strings of Erlang text ---------------------------------------- */
 
 static json_t *json_term(th_term t)
 {
@@ -248,11 +248,11 @@ static void report_faults_json(const struct th_match_faults *faults)
     th_cli_command_print_json(json_pack("{s:o}", "errors", errors), JSON_INDENT(2));
 }
 
-/* --- Trying ----------------------------------------------------------------------------------- */
+/* --- The command ------------------------------------------------------------------------------ */
 
 int th_cli_command_match(int argc, char **argv)
 {
-    static const int statuses[] = {TH_FAILED, TH_OK, TH_PARTIAL}; /* by end */
+    static const int statuses[] = {TH_FAILED, TH_OK, TH_PARTIAL}; /* by th_match_end */
     struct match match = {.kind = TH_MATCH_CALL, .arity = -1};
     struct th_match_subject subject = {0};
     struct th_match_faults faults = {0};

@@ -6,11 +6,12 @@
 
 #include <string.h>
 
-static unsigned raised[TH_PROBE_COUNT_OF_ALL]; /* how often, by the main thread */
+static unsigned raised[TH_PROBE_COUNT_OF_ALL]; /* number of raises of each semaphore; main thread
+                                                  only */
 
 /* --- Lines ----------------------------------------------------------------------------------- */
 
-/* "tag={3,83} ", with the thread's number first. */
+/* Appends "tag={3,83} ", after the thread's text. */
 static void add_tag(struct th_buffer *out, const char *who, const union th_probe_value *values)
 {
     th_buffer_printf(out, "%s tag={%lld,%lld} ", who, (long long)values[0].integer,
@@ -77,8 +78,8 @@ void th_cli_probe_line(struct th_buffer *out, const struct th_probe *probe,
 
 /* --- Printing -------------------------------------------------------------------------------- */
 
-/* One write of the stream's, which locks itself: lines stay whole. Only what was asked for: others
- * may watch other probes, from outside. */
+/* Prints a hit with a single stdio call, which locks the stream, so that lines stay whole. Skips
+ * probes that were not selected: other tools may watch them. */
 static void probe_lines_print(const struct th_probe *probe, const union th_probe_value *values)
 {
     struct th_buffer line = {0};

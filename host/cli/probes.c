@@ -1,4 +1,4 @@
-/* tracehost probes: the USDT probes of the program, or of any ELF file. */
+/* tracehost probes: lists the USDT probes of the program, or of any ELF file. */
 #include "subcommand.h"
 
 #include "host/base/log.h"
@@ -47,7 +47,8 @@ static const struct th_usage usage = {
 
 /* --- Arguments --- */
 
-/* The table's row for NOTE: of that name, number and sizes of arguments. NULL: it is another's. */
+/* Returns the table's row for NOTE, with the same name, number and sizes of arguments. NULL: a
+ * foreign probe. */
 static const struct th_probe *row_of(const struct th_probe_note *note)
 {
     const struct th_probe *probe =
@@ -65,7 +66,8 @@ static const struct th_probe *row_of(const struct th_probe_note *note)
     return count == probe->count ? probe : NULL;
 }
 
-/* The type of argument I, of a SIZE, as ROW or else C has it. */
+/* Returns the type of argument I, of SIZE bytes (negative: signed), from ROW, or else the C
+ * type. */
 static const char *type_of(const struct th_probe *row, unsigned i, int size)
 {
     static const struct {
@@ -84,7 +86,7 @@ static const char *type_of(const struct th_probe *row, unsigned i, int size)
 
 /* --- Text --- */
 
-/* One line for the COUNT places of a probe, which may have their arguments in different ones. */
+/* Prints one line for the COUNT places of a probe; the places may have different operands. */
 static void print_probe(const struct th_probe_note *note, size_t count)
 {
     const struct th_probe *row = row_of(note);
@@ -142,7 +144,7 @@ static json_t *json_of(const struct th_probe_note *notes, size_t count)
                      "arguments", arguments, "places", places);
 }
 
-/* --- All --- */
+/* --- All probes ------------------------------------------------------------------------------- */
 
 static void probes_show(const struct probes *probes, const struct th_probe_notes *notes)
 {
@@ -164,7 +166,7 @@ static void probes_show(const struct probes *probes, const struct th_probe_notes
     json_decref(list);
 }
 
-/* The path of what is asked for, the caller's to free. */
+/* Finds the file to read. Owner: the caller frees *PATH. */
 static enum th_status probes_find(const struct probes *probes, char **path)
 {
     static const enum th_search_kind kinds[] = {TH_SEARCH_TRACERS, TH_SEARCH_PLUGINS};

@@ -15,8 +15,8 @@
 static const int64_t FIRST_NS = 1000000000, PAUSE_NS = 250000000, LASTING_PAUSE_NS = 10000000000;
 
 enum {
-    STEPS = 16,   /* the clock is looked at once in so many */
-    COLUMNS = 80, /* where nobody tells how many there are */
+    STEPS = 16,   /* calls for each look at the clock */
+    COLUMNS = 80, /* width of an unknown terminal */
     TITLE_WIDTH = 32,
     TITLE_LEAST = 12
 };
@@ -55,16 +55,16 @@ void th_cli_progress_begin(struct th_progress *progress, enum th_progress_when w
     };
 }
 
-/* Whoever reads stdout has gone, and the program ends. */
+/* The reader of stdout has ended; the program ends, too. */
 static void on_broken_pipe(int number)
 {
     ssize_t written = write(STDERR_FILENO, CLEAR, strlen(CLEAR));
 
-    (void)written; /* there is nobody else to tell */
-    raise(number); /* SA_RESETHAND: as without this handler, once it has returned */
+    (void)written; /* stderr is the only place for a report */
+    raise(number); /* SA_RESETHAND: the default action runs once this handler has returned */
 }
 
-/* Has HANDLER follow SIGPIPE where BEFORE does. */
+/* Replaces the handler BEFORE of SIGPIPE by HANDLER, if BEFORE is installed. */
 static void handle_broken_pipe(void (*before)(int), void (*handler)(int))
 {
     struct sigaction old, action = {.sa_handler = handler, .sa_flags = (int)SA_RESETHAND};
@@ -83,7 +83,7 @@ void th_cli_progress_print_place(struct th_buffer *out, uint64_t bytes, uint64_t
         th_buffer_printf(out, "%.1f MB", read);
 }
 
-/* Appends PART to LINE if that still has no more than WIDTH columns, and empties it. */
+/* Appends PART to LINE if the result fits WIDTH columns, and empties PART. */
 static void progress_line_take_part(struct th_buffer *line, struct th_buffer *part, size_t width)
 {
     if (line->size + part->size <= width)
@@ -91,13 +91,13 @@ static void progress_line_take_part(struct th_buffer *line, struct th_buffer *pa
     part->size = 0;
 }
 
-/* On a terminal the line ends where it begins, so that whoever writes next without knowing writes
- * over it. The last column stays free: some terminals go to the next line when it is written. */
+/* Prints the line. On a terminal the cursor returns to the line's start, so that other output
+ * overwrites the line. The last column stays free: some terminals wrap when it is written. */
 static void progress_line_show(struct th_progress *progress, const char *title,
                                const struct th_reader_info *info, int64_t now)
 {
     struct th_buffer line = {0}, part = {0};
-    double seconds = (double)(now - progress->since) / 1e9; /* since the last time */
+    double seconds = (double)(now - progress->since) / 1e9; /* since the last update */
     double rate = seconds > 0 ? (double)(info->records - progress->records) / seconds : 0;
     uint64_t damaged = info->malformed + info->damages;
     int width = COLUMNS - 1, length = (int)strlen(title), left;
@@ -125,7 +125,7 @@ static void progress_line_show(struct th_progress *progress, const char *title,
         th_buffer_printf(&part, ", %.0f M/s", rate / 1e6);
     progress_line_take_part(&line, &part, (size_t)width);
 
-    /* The end of a long name tells more than its beginning. Nothing where there is no room. */
+    /* The end of a long name is more useful than its beginning. No name if there is no room. */
     left = width - (int)line.size - (int)strlen(": ");
     if (left > TITLE_WIDTH)
         left = TITLE_WIDTH;
@@ -156,13 +156,13 @@ void th_cli_progress_look(struct th_progress *progress, const char *title,
         return;
     progress->next = now + (progress->lasting ? LASTING_PAUSE_NS : PAUSE_NS);
     if (!progress->lasting) {
-        /* stdio gives a stream its buffer with the first byte that is written. */
+        /* stdio allocates the buffer of a stream at the first byte written. */
         if (__fbufsize(stdout) > 0 && isatty(STDOUT_FILENO)) {
             th_cli_progress_hide(progress);
             progress->possible = false;
             return;
         }
-        /* Pagers and editors read keys as they are typed, and draw the terminal's lines. */
+        /* Pagers and editors read single keys and draw the whole screen. */
         if (tcgetattr(STDERR_FILENO, &mode) == 0 && !(mode.c_lflag & ICANON))
             return;
         if (!progress->shown)

@@ -1,4 +1,4 @@
-/* tracehost replay: recorded streams into tracers. */
+/* tracehost replay: plays recorded streams into tracers. */
 #include "replaying.h"
 #include "subcommand.h"
 

@@ -1,4 +1,4 @@
-/* Recorded streams into tracers. */
+/* Plays recorded streams into tracers. */
 #include "replaying.h"
 
 #include "interrupt.h"
@@ -23,16 +23,16 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A stream that is played. */
+/* A stream being played. */
 struct playing {
     struct th_stream stream;
     struct th_replaying *replay;
     const struct th_tracing *tracing;
     const struct th_player_counts *played;
-    bool refused; /* it is of another node than the streams before it */
+    bool refused; /* refused as a stream of another node */
 };
 
-/* --- from, to, max-events, max-records --- */
+/* --- --from, --to, --max-events, --max-records ------------------------------------------------ */
 
 static enum th_status take_bound(const struct th_argument *argument, const char *value, void *input)
 {
@@ -43,7 +43,7 @@ static enum th_status take_bound(const struct th_argument *argument, const char 
     return th_control_argument_number(argument, value + (*value == '@'), &bound->ns);
 }
 
-/* Of the same kind, they can be compared before there is a time. */
+/* Bounds of the same kind can be compared before a time is known. */
 enum th_status th_cli_bounds_check(void *input)
 {
     const struct th_player_options *play = input;
@@ -67,7 +67,7 @@ const struct th_argument th_cli_bounds_arguments[] = {
     {0},
 };
 
-/* --- the work --- */
+/* --- Playing ---------------------------------------------------------------------------------- */
 
 static void complain(void *context)
 {
@@ -83,8 +83,8 @@ static void complain(void *context)
     th_cli_command_fail(playing->stream.command);
 }
 
-/* Files are found readable, and tell their nodes, before a tracer is loaded. One stream alone is
- * opened before its tracers begin. */
+/* Checks that the files are readable, and of one node, before a tracer is loaded. A single stream
+ * is not checked: it is opened before its tracers begin. */
 static enum th_status check_streams(const struct th_replaying *replay)
 {
     struct th_etf_node *nodes = th_alloc((replay->streams.count + 1) * sizeof *nodes);
@@ -103,7 +103,7 @@ static enum th_status check_streams(const struct th_replaying *replay)
     return status;
 }
 
-/* What is shown of a replay: the first ones of its position, the others of what was lost. */
+/* Names of the counts: first those of the position, then those of losses. */
 static const char *const shown_names[] = {
     "bytes",
     "size",
@@ -157,7 +157,8 @@ static void show_position(const struct playing *playing)
         atomic_store_explicit(&playing->replay->shown[i], now[i], memory_order_relaxed);
 }
 
-/* Between two records; before a wait for bytes, and twice a second during it. */
+/* Publishes the position and runs a task of another thread. Called between records, before a wait
+ * for bytes, and twice a second during a wait. */
 static void replaying_look_up(void *context)
 {
     struct playing *playing = context;
@@ -175,7 +176,7 @@ static void progress(void *context)
     th_cli_stream_step(&playing->stream);
 }
 
-/* Prints a time to TEXT as an option has it: "1.5s", "@1795233754.349". */
+/* Appends a time to TEXT in the form of the options: "1.5s", "@1795233754.349". */
 static const char *print_time(struct th_buffer *text, bool relative, int64_t ns)
 {
     th_buffer_printf(text, "%s%.9Lf", relative ? "" : "@", (long double)ns / 1e9L);
@@ -186,8 +187,8 @@ static const char *print_time(struct th_buffer *text, bool relative, int64_t ns)
     return th_buffer_text(text);
 }
 
-/* Warns if there was nothing that a session could be told of, though nobody wanted so few; and if
- * --from and --to have left out all, or could leave out nothing. */
+/* Warns if the streams had no records though no limit was set, about events without a time, and if
+ * --from and --to left out all events. */
 static void tell_unplayed(const struct th_replaying *replay, const struct th_player_counts *played)
 {
     const struct th_time_bound *from = &replay->play.from, *to = &replay->play.to;
@@ -214,7 +215,7 @@ static void tell_unplayed(const struct th_replaying *replay, const struct th_pla
     th_buffer_free(&last);
 }
 
-/* What became of all events (--stats), in SECONDS. */
+/* Prints the counts of all events (--stats); the replay took SECONDS. */
 static void show_stats(const struct th_tracing *tracing, const struct th_player_counts *played,
                        double seconds)
 {
@@ -283,8 +284,7 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
     return playing.refused ? TH_USAGE : status;
 }
 
-/* The streams in turn; one that has become unreadable does not keep the others from being played.
- */
+/* Plays the streams in order. If one cannot be read, the others are still played. */
 static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
 {
     const struct th_limit *limit = &replay->play.max_events;
@@ -302,7 +302,7 @@ static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
         if (status == TH_USAGE)
             break;
     }
-    th_control_host_end(&replay->control); /* results look at sessions */
+    th_control_host_end(&replay->control); /* the results read sessions without the lock */
     seconds = (double)(th_clock_real_monotonic() - began) / 1e9;
     th_top_wait();
     th_top_end();
@@ -324,7 +324,7 @@ static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
     return worst;
 }
 
-/* --- outputs of tracers --- */
+/* --- Outputs of tracers ----------------------------------------------------------------------- */
 
 const char *th_cli_replaying_stream_at(const struct th_replaying *replay, const char *path)
 {
@@ -334,7 +334,7 @@ const char *th_cli_replaying_stream_at(const struct th_replaying *replay, const 
     return NULL;
 }
 
-/* Streams are read while tracers write. */
+/* A tracer must not write to a stream that is read at the same time. */
 static enum th_status check_output(void *replay, const char *path)
 {
     const char *stream = th_cli_replaying_stream_at(replay, path);
@@ -344,7 +344,7 @@ static enum th_status check_output(void *replay, const char *path)
                   : TH_OK;
 }
 
-/* --- under control --- */
+/* --- Under control ---------------------------------------------------------------------------- */
 
 static void replaying_tell_status(void *context, json_t *status)
 {
@@ -395,7 +395,7 @@ int th_cli_replaying_run(struct th_replaying *replay)
     th_cli_interrupt_install();
     th_crash_install();
     if (replay->trace.control || replay->trace.watch || replay->trace.top)
-        th_trace_share(tracing); /* with the thread that changes, or shows, what is traced */
+        th_trace_share(tracing); /* another thread changes, or reads, the tracing */
     if (replay->wall_clock)
         th_trace_use_wall_clock(tracing);
     if (replay->recorded_callers)
@@ -418,8 +418,8 @@ int th_cli_replaying_run(struct th_replaying *replay)
     th_control_host_end(&replay->control);
     th_cli_interrupt_explain(replay->command);
     th_library_halt();
-    th_poll_select_end();   /* what is selected keeps its tracer loaded */
-    th_trace_free(tracing); /* tracers write what they have left */
+    th_poll_select_end();   /* a selected descriptor keeps its tracer loaded */
+    th_trace_free(tracing); /* tracers write their last data */
     th_crash_end();
     if (replay->check && th_check_end() > 0 && status == TH_OK)
         status = TH_FAILED;

@@ -1,4 +1,4 @@
-/* tracehost report: a page about recorded streams. */
+/* tracehost report: makes an HTML page of recorded streams. */
 #include "interrupt.h"
 #include "replaying.h"
 #include "subcommand.h"
@@ -12,11 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ENDING "</html>\n" /* of a page that is complete */
+#define ENDING "</html>\n" /* last bytes of a complete page */
 
 struct page {
     struct th_replaying replay;
-    const char *output; /* NULL: named after the first stream */
+    const char *output; /* NULL: derived from the first stream's name */
     const char *title;  /* NULL: the first stream's name */
 };
 
@@ -38,7 +38,7 @@ static const struct th_argument arguments[] = {
     {0},
 };
 
-/* The options that make sense with one tracer in one session. */
+/* Returns true for options that fit a single session with a single tracer. */
 static bool is_wanted(const struct th_argument *argument)
 {
     enum th_control_session_argument which =
@@ -80,9 +80,9 @@ static const struct th_usage usage = {
     "  tracehost report -p lists:_ --exception -o - calls.trace | gzip >lists.gz\n",
 };
 
-/* --- where it goes --- */
+/* --- The page's file -------------------------------------------------------------------------- */
 
-/* Of the stream's name: without its folder, a wrap set's star and its suffix. */
+/* Derives the page's name: STREAM without folder, wrap set's star and suffix, with ".html". */
 static char *name_page(const char *stream)
 {
     const char *slash = strrchr(stream, '/'), *dot;
@@ -100,7 +100,8 @@ static char *name_page(const char *stream)
     return th_buffer_take_text(&name);
 }
 
-/* Whether the tracer has written the page to its end. Of what is no file only the tracer knows. */
+/* Returns true if the tracer has written the page to its end. For an output that is no file, this
+ * cannot be checked. */
 static bool is_complete(const struct th_output *out)
 {
     char end[sizeof ENDING - 1];
@@ -114,9 +115,10 @@ static bool is_complete(const struct th_output *out)
            memcmp(end, ENDING, sizeof end) == 0;
 }
 
-/* STATUS is the replay's; NAMES_ITSELF: --output was not given. Where no stream could be opened,
- * which was told, what is there stays. So it does if files were not read to their ends: they can be
- * read again. A page of what does not come again is written, and says that it is not of all. */
+/* Commits or drops the page. STATUS is the replay's; NAMES_ITSELF: --output was not given. An
+ * existing page stays if no stream could be opened (already reported), or if a stream that can be
+ * read again was interrupted. A page of a stream that cannot be read again is written; the page
+ * itself states that it is incomplete. */
 static int report_finish(const struct page *page, bool names_itself, struct th_output *out,
                          int status)
 {
@@ -156,8 +158,8 @@ int th_cli_command_report(int argc, char **argv)
         page.output = name = name_page(page.replay.streams.items[0]);
     th_cli_interrupt_install();
 
-    /* Streams are read to their ends before the page takes its place; but then they would be gone.
-     */
+    /* The page replaces its file after the streams are read; but a stream of that name would be
+     * lost. */
     lost = th_cli_replaying_stream_at(&page.replay, page.output);
     if (lost)
         th_error_raise(TH_USAGE, "the page would take the place of the stream %s",

@@ -1,17 +1,16 @@
 /*
- * tracehost run: functions of libraries, under trace.
+ * tracehost run: runs functions of libraries under trace.
  *
- * The first process evaluates the expressions; what it calls, spawns and sends is traced as it
- * happens. It is there when the sessions begin, and does nothing before: so it is an existing one,
- * and all others are new.
+ * The first process evaluates the expressions; its calls, spawns and messages are traced. The
+ * process exists when the sessions begin, but is idle until then: so it counts as existing, and all
+ * other processes as new.
  *
- * The run ends with the first process, as `erl -eval` followed by halt() does: that it exits is
- * traced, as are the signals that its links carry; then nothing is traced any more, and whoever is
- * left is killed. So what a tracer has written does not end in the exits of bystanders, in the
- * order in which they happen to come. After --duration, and after a signal, that is so of the first
- * process, too.
+ * The run ends with the first process, as `erl -eval` with halt() does. Its exit is traced, and so
+ * are the signals that its links carry. Then tracing stops, and all other processes are killed. So
+ * the output of a tracer does not end with the exits of bystanders, in a random order. After
+ * --duration, and after a signal, the first process is killed in the same way.
  *
- * Results are shown at the end of all, when tracers have written what they have.
+ * Results are printed at the end, when the tracers have written their data.
  */
 #include "call_arguments.h"
 #include "call_session.h"
@@ -41,19 +40,19 @@
 struct run {
     struct th_trace_options trace;
     struct th_call_arguments arguments;
-    unsigned schedulers; /* 0: as many as processors */
-    unsigned async;      /* threads for operations on files; 0: the runtime's own number */
-    int64_t duration;    /* nanoseconds; below 0: as long as it takes */
-    size_t open_calls;   /* of a process; 0: the runtime's own bound */
+    unsigned schedulers; /* 0: number of processors */
+    unsigned async;      /* threads for file operations; 0: the runtime's default */
+    int64_t duration;    /* nanoseconds; below 0: no limit */
+    size_t open_calls;   /* limit of open calls of a process; 0: the runtime's default */
     bool fail_on_loss;
-    bool probes; /* some are raised, to be printed (probe_lines.h) */
+    bool probes; /* some probes are selected for printing (probe_lines.h) */
 
-    /* What there is while it runs, and what came of it. */
+    /* State and results of the run. */
     struct th_tracing *tracing;
     struct th_call_work work;
     struct th_call_session session;
-    struct th_buffer values;    /* what stdout gets */
-    struct th_buffer exception; /* what stderr gets */
+    struct th_buffer values;    /* text for stdout */
+    struct th_buffer exception; /* text for stderr */
     bool raised;
     struct th_control_host control;
 };
@@ -164,14 +163,14 @@ static const struct th_usage usage = {
 
 /* --- The first process ------------------------------------------------------------------------ */
 
-/* False once nothing more is to be evaluated. */
+/* Returns false if evaluation must stop. */
 static bool evaluate_form(struct run *run, const struct th_program *program, size_t i)
 {
     struct th_evaluation *e = &run->session.evaluation;
     th_term value = th_shell_evaluate_form(e, program, program->forms[i]);
 
     if (atomic_load_explicit(&run->work.stopped, memory_order_relaxed))
-        e->stopped = true; /* and what is known is perhaps what a `catch` made of it */
+        e->stopped = true; /* a `catch` may have hidden the stop: the value is not valid */
     if (e->stopped)
         return false;
     run->raised = value == TH_NONE;
@@ -182,7 +181,7 @@ static bool evaluate_form(struct run *run, const struct th_program *program, siz
     return true;
 }
 
-/* For stdio. A memory stream of its own would leave out what there is no memory for. */
+/* For fopencookie(). A memory stream of stdio would drop data if memory is short. */
 static ssize_t add_to_buffer(void *buffer, const char *data, size_t size)
 {
     th_buffer_add(buffer, data, size);
@@ -196,7 +195,7 @@ static void run_evaluate(struct run *run, const struct th_program programs[], si
 
     if (!out)
         th_give_up("out of memory");
-    setvbuf(out, NULL, _IONBF, 0); /* run_give_up() shows what there is */
+    setvbuf(out, NULL, _IONBF, 0); /* run_give_up() prints the values so far */
     run->session.evaluation.out = out;
     for (size_t k = 0; goes_on && k < count; k++)
         for (size_t i = 0; goes_on && i < programs[k].count; i++)
@@ -204,7 +203,7 @@ static void run_evaluate(struct run *run, const struct th_program programs[], si
     fclose(out);
 }
 
-/* What a process ends with that evaluates nothing else. */
+/* Returns the exit reason of a process that evaluates nothing else. */
 static th_term end_reason(struct run *run)
 {
     struct th_evaluation *e = &run->session.evaluation;
@@ -219,7 +218,7 @@ static th_term end_reason(struct run *run)
     return th_make_tuple_of(&e->heap, reason, th_shell_stack(e));
 }
 
-/* By the limit's thread. */
+/* Called by the limit's thread. */
 static void run_stop(void *context)
 {
     struct run *run = context;
@@ -236,15 +235,16 @@ static void run_stop(void *context)
 
 static void tell_stop(const struct run *run)
 {
-    if (th_cli_interrupt_came()) /* a wait may have ended by it before the limit's thread has looked */
+    if (th_cli_interrupt_came()) /* a wait may have ended by the signal before the limit's thread
+                                    has seen it */
         fprintf(stderr, "tracehost run: %s came\n", th_cli_interrupt_name());
     else if (atomic_load_explicit(&run->work.stopped, memory_order_relaxed))
         fprintf(stderr, "tracehost run: stopped after %g s, before the end\n",
                 (double)run->duration / 1e9);
 }
 
-/* By the limit's thread: a function hangs, and who waits for it, the main thread perhaps. All is
- * said that can be; tracers write what they have when their sessions end. */
+/* Called by the limit's thread: a function hangs, and perhaps the main thread waits for it. Prints
+ * all available results; tracers write their data when their sessions end. */
 static void run_give_up(void *context)
 {
     struct run *run = context;
@@ -322,7 +322,7 @@ static void run_tell(const struct run *run, double seconds)
     th_cli_command_flush();
     tell_stop(run);
     th_cli_trace_waiting("run", run->tracing);
-    if (!run->probes) /* else they are looked at */
+    if (!run->probes) /* otherwise the user watches the probes */
         th_control_session_options_report_unmatched(&run->trace.sessions, run->tracing);
     if (stats)
         fprintf(stderr, "ran for %.3f s on %u scheduler%s\n", seconds, schedulers,
@@ -370,10 +370,11 @@ static enum th_status run_traced(void *context, const struct th_program programs
         status = th_cli_run_limit_begin(&limit);
     }
     if (status != TH_OK) {
-        th_top_end(); /* what is wrong is told where it is seen */
+        th_top_end(); /* the error must be shown on the restored terminal */
         th_cli_command_fail("run");
         th_control_host_end(&run->control);
-        th_control_sessions_rest(run->tracing); /* nothing has begun: its exit is nobody's event */
+        th_control_sessions_rest(run->tracing); /* the run has not begun: its exit must not be an
+                                                   event */
         th_cli_call_session_end(&run->session);
         return status;
     }
@@ -389,11 +390,11 @@ static enum th_status run_traced(void *context, const struct th_program programs
         th_shell_print_exception(&run->session.evaluation, &run->exception);
     th_runtime_run_exit(run->session.process, end_reason(run));
 
-    /* All others. */
-    th_control_host_lock(&run->control); /* run_give_up() may follow: it ends the sessions */
+    /* All other processes. */
+    th_control_host_lock(&run->control); /* run_give_up(), which ends the sessions, may run later */
     th_control_sessions_rest(run->tracing);
     th_control_host_unlock(&run->control);
-    th_library_halt(); /* functions that run may wait for it */
+    th_library_halt(); /* running functions may wait for the halt */
     th_runtime_kill_all();
     th_cli_run_limit_end(&limit);
 
@@ -414,7 +415,7 @@ static void run_end(void *context)
     struct run *run = context;
 
     th_cli_interrupt_explain("run");
-    th_trace_free(run->tracing); /* tracers write what they have left ... */
+    th_trace_free(run->tracing); /* tracers write their last data, ... */
     th_resource_reap();          /* ... and resources that were their states end */
     th_cli_probe_lines_end();
 }

@@ -11,7 +11,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { TOLD = 10 /* so many faults of a stream are shown */ };
+enum { TOLD = 10 /* limit of faults shown for one stream */ };
 
 const struct th_argument th_cli_stream_arguments[] = {
     TH_OPTION("allow-partial", NULL, FLAG, 90,
@@ -81,7 +81,7 @@ static void on_notice(void *context, const char *text)
     th_cli_stream_say(context, "%s", text);
 }
 
-/* Passes on the events that have come, to the files of tracers, too, before more are awaited. */
+/* Passes events on, also to the files of tracers, before a wait for more. */
 static void on_wait(void *context)
 {
     struct th_stream *stream = context;
@@ -130,7 +130,7 @@ int th_cli_stream_open(struct th_stream *stream)
     return TH_OK;
 }
 
-/* The damage in one line with the causes under it. */
+/* Prints the damage on one line, with the causes below. */
 void th_cli_stream_complain(struct th_stream *stream)
 {
     const char *file = th_replay_reader_info(stream->reader)->file;

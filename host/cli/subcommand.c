@@ -17,27 +17,27 @@
 const char th_cli_version[] = "tracehost " TH_VERSION " (NIF API 2.18)";
 
 static int (*asked)(const struct th_usage *usage);
-static int stdout_error; /* errno of the first flush that failed; of the main thread */
+static int stdout_error; /* errno of the first failed flush; main thread only */
 
-/* A command line that argp reads, which may end the program. Of the main thread. */
+/* The command line that argp parses; argp may end the program. Main thread only. */
 static struct {
-    const char *command; /* NULL: none is read */
+    const char *command; /* NULL: no parsing in progress */
     const struct th_usage *usage;
     void *input;
     struct th_argument_rows rows;
     int count;
     char **words;
-    size_t positional; /* words so far that are no options */
+    size_t positional; /* number of positional words so far */
 } parsing;
 
 const char th_cli_exit_statuses[] =
     "0 done, 1 failed, 2 wrong usage, 3 input unreadable, 4 input partial or events lost, 5 a "
     "library was refused, 6 it crashed or hung, 128+n ended by signal n";
 
-/* --- Options that there are not --- */
+/* --- Unknown options -------------------------------------------------------------------------- */
 
-/* The program ends with STATUS, perhaps because argp has met an option that it does not know. An
- * option may be cut short, as long as it is one alone: getopt has told of others. */
+/* Suggests an option when the program ends with STATUS because argp found an unknown one. An
+ * abbreviation that fits exactly one option is valid; getopt has reported ambiguous ones. */
 static void suggest_option(int status, void *unused)
 {
     struct th_names names = {0};
@@ -67,7 +67,7 @@ static void suggest_option(int status, void *unused)
     th_library_names_free(&names);
 }
 
-/* argp ends the program with 0 when it has printed help, whatever became of that. */
+/* argp ends the program with 0 after printing help, even if the output failed. */
 static void check_help(void)
 {
     if (parsing.command && th_cli_command_finish(parsing.command, TH_OK) != TH_OK)
@@ -76,7 +76,7 @@ static void check_help(void)
 
 /* --- Parsing --- */
 
-enum { ROW_KEY = 0x1000 }; /* argp's key of an option without a letter: this and its row */
+enum { ROW_KEY = 0x1000 }; /* argp's key of an option without a letter: ROW_KEY + its row */
 
 /* Ends the program with argp_error() if STATUS is not TH_OK. */
 static error_t subcommand_check(enum th_status status, struct argp_state *state)
@@ -116,7 +116,7 @@ static error_t subcommand_take_word(const char *value, struct argp_state *state)
     return 0;
 }
 
-/* The words that are missing; all that is checked after the last one. */
+/* Reports missing words, and runs the checks of all sets. */
 static error_t subcommand_end(struct argp_state *state)
 {
     const struct th_argument_row *row =
@@ -142,7 +142,7 @@ static error_t parse_key(int key, char *value, struct argp_state *state)
     const struct th_argument_row *row;
 
     switch (key) {
-    case 'h': /* which no command has for anything else */
+    case 'h': /* no command uses -h for anything else */
         argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
         return 0;
     case ARGP_KEY_ARG:
@@ -157,8 +157,8 @@ static error_t parse_key(int key, char *value, struct argp_state *state)
     }
 }
 
-/* Options without a group come first: behind others, argp takes them for parts of their group. The
- * caller's to free. */
+/* Makes argp's table. Options without a group come first: after others, argp would add them to the
+ * group before. Owner: the caller frees the table. */
 static struct argp_option *make_options(bool *in_order)
 {
     const struct th_argument_rows *rows = &parsing.rows;
@@ -183,7 +183,7 @@ static struct argp_option *make_options(bool *in_order)
     return options;
 }
 
-/* The parts of help that are made when they are shown. argp frees them. */
+/* Makes the parts of the help text; argp frees them. */
 static char *make_help(int key, const char *text, void *input)
 {
     (void)input;
@@ -197,7 +197,7 @@ static char *make_help(int key, const char *text, void *input)
     }
 }
 
-/* With argp, which ends the program if anything is wrong, or help is asked for. */
+/* argp ends the program after an error, or after it has printed help. */
 void th_cli_command_parse(const struct th_usage *usage, int argc, char **argv, void *input)
 {
     char *name = th_printf("tracehost %s", argv[0]), *command = argv[0];
@@ -218,7 +218,8 @@ void th_cli_command_parse(const struct th_usage *usage, int argc, char **argv, v
     argp.options = options = make_options(&in_order);
 
     argp_err_exit_status = TH_USAGE;
-    argp_program_version = th_cli_version; /* libc's own variable: ours would be hidden from it */
+    argp_program_version = th_cli_version; /* libc's own variable: a definition here would be hidden
+                                              from libc */
     setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
     program_invocation_name = program_invocation_short_name = name;
     atexit(check_help);
@@ -232,7 +233,7 @@ void th_cli_command_parse(const struct th_usage *usage, int argc, char **argv, v
     parsing.command = NULL;
     th_free(options);
     th_free(parsing.rows.items);
-    th_warn_as(name); /* to the end: nobody frees it */
+    th_warn_as(name); /* stays allocated until the program ends */
 }
 
 void th_cli_command_ask(int (*tell)(const struct th_usage *usage))
@@ -270,7 +271,8 @@ int th_cli_command_fail(const char *command)
     return th_error_status();
 }
 
-/* A failure of a tracer was shown when it came. It is worse than a stream that was read in part. */
+/* The failure of a tracer was reported when it happened. It outranks a stream that was read in
+ * part. */
 int th_cli_command_finish(const char *command, int status)
 {
     if (th_trace_failures() > 0 && (status == TH_OK || status == TH_PARTIAL))
@@ -278,14 +280,14 @@ int th_cli_command_finish(const char *command, int status)
     th_cli_command_flush();
     if (stdout_error)
         th_error_raise(TH_FAILED, "cannot write to stdout: %s", strerror(stdout_error));
-    else if (ferror(stdout)) /* it failed in between, and whoever wrote knew why */
+    else if (ferror(stdout)) /* an earlier write failed; its reason is not known here */
         th_error_raise(TH_FAILED, "cannot write all to stdout");
     else
         return status;
     return th_cli_command_fail(command);
 }
 
-/* --- The encoding of text for people --- */
+/* --- The encoding of text for people ---------------------------------------------------------- */
 
 static enum th_status take_encoding(const struct th_argument *argument, const char *value,
                                     void *input)

@@ -14,11 +14,11 @@
 
 #define DETACHED "detached, as it answered 'remove' to trace_status"
 
-/* A count, and when --stats shows it and a remark is made of it. */
+/* A count, and the rules for --stats and for remarks. */
 struct row {
     const char *what;
     enum { NEVER, IF_ANY, ALWAYS } in_stats;
-    bool remarked; /* if there are any */
+    bool remarked; /* a remark is printed if the count is not 0 */
     uint64_t count;
 };
 
@@ -33,7 +33,7 @@ void th_cli_trace_stats_row(uint64_t count, const char *what)
     fprintf(stderr, "%12llu  %s\n", (unsigned long long)count, what);
 }
 
-/* Whom a line is about: the tracer, and its session if that has a name. */
+/* Prints the tracer's name, and its session's if that has a title. */
 static void show_name(const struct th_session *session)
 {
     if (th_trace_session_title(session))
@@ -41,7 +41,7 @@ static void show_name(const struct th_session *session)
     fprintf(stderr, "tracer '%s'", th_trace_session_name(session));
 }
 
-/* Of --stats. */
+/* Prints the rows of --stats. */
 static void show_rows(const struct row rows[], size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -101,7 +101,7 @@ static void begin_remark(const char *command, const struct th_session *session, 
     fprintf(stderr, ": %s", what);
 }
 
-/* COMMAND makes remarks; NULL: as a part of --stats. */
+/* Prints remarks for COMMAND; NULL: a part of --stats. */
 static void tell_session(const char *command, const struct th_session *session)
 {
     const struct th_session_counts counts = th_trace_session_counts(session);
@@ -177,9 +177,9 @@ void th_cli_trace_summary(const char *command, const struct th_tracing *tracing)
     const uint64_t forgotten = th_trace_calls_forgotten(tracing);
     const uint64_t unread = th_process_mail_dropped();
     const uint64_t no_returns = e.returns ? 0 : e.wanted;
-    /* What the stacks of processes could not tell, but for what each session says of itself; what
-     * happened in this host, and nobody was told. There is no remark on returns if nobody has
-     * asked for them. */
+    /* Facts that the call stacks of processes could not determine, apart from each session's own
+     * counts; and events of this host that were not delivered. No remark on returns if no session
+     * has requested them. */
     const struct row rows[] = {
         {"open calls forgotten: their returns go to all tracers", ALWAYS, true, forgotten},
         {"callers disputed by the calls and returns", IF_ANY, true, e.callers_disputed},
@@ -206,12 +206,12 @@ void th_cli_trace_summary(const char *command, const struct th_tracing *tracing)
             th_cli_trace_report(command, rows[i].what, rows[i].count);
 }
 
-/* --- Patterns that wait ----------------------------------------------------------------------- */
+/* --- Patterns without functions --------------------------------------------------------------- */
 
-/* The sessions of one option have the same patterns: each line comes once. */
+/* The sessions of one option have the same patterns: each line is printed once. */
 struct waiting {
     const char *command;
-    struct th_buffer told; /* the patterns, each between line ends */
+    struct th_buffer told; /* the printed patterns, each between newlines */
 };
 
 static void tell_waiting(void *context, const struct th_pattern *pattern)
@@ -240,26 +240,26 @@ void th_cli_trace_waiting(const char *command, const struct th_tracing *tracing)
     th_buffer_free(&waiting.told);
 }
 
-/* --- What patterns have counted --------------------------------------------------------------- */
+/* --- Counts of patterns ----------------------------------------------------------------------- */
 
-enum { FEW = 4 /* functions that were not called, and are shown one by one */ };
+enum { FEW = 4 /* limit up to which functions without calls are shown one by one */ };
 
 struct counted {
     struct th_mfa name;
     uint32_t kinds;
     uint64_t calls;
     struct usage {
-        struct th_bp_usage *items; /* of each process */
+        struct th_bp_usage *items; /* one for each process */
         size_t count;
         uint64_t calls;
-        int64_t amount; /* of all: nanoseconds, words */
+        int64_t amount; /* sum: nanoseconds or words */
     } time, memory;
 };
 
 struct counts {
     struct counted *items;
     size_t count, capacity;
-    uint32_t kinds; /* of all of them */
+    uint32_t kinds; /* union of all kinds */
 };
 
 static struct usage trace_summary_copy(const struct th_bp_usage *items, size_t count)
@@ -295,7 +295,7 @@ static void trace_summary_collect(void *context, const struct th_mfa *name,
     counts->items[counts->count++] = one;
 }
 
-/* Most calls first, then by name. */
+/* Orders by calls, most first, then by name. */
 static int trace_summary_compare(const void *a, const void *b)
 {
     const struct counted *one = a, *other = b;
@@ -311,8 +311,8 @@ static int trace_summary_compare(const void *a, const void *b)
                  : (one->name.arity > other->name.arity) - (one->name.arity < other->name.arity);
 }
 
-/* Those that nobody has called are the last ones, and a number if they are many. SEVERAL: there are
- * other sessions. */
+/* Prints the table. Functions without calls come last, as a number if there are many. SEVERAL:
+ * there are other sessions. */
 static void trace_summary_show(const struct th_session *session, const struct counts *counts,
                                bool several)
 {
@@ -352,7 +352,7 @@ static void trace_summary_show(const struct th_session *session, const struct co
     th_buffer_free(&out);
 }
 
-/* UNIT is what its amounts are called. */
+/* UNIT is the key of the amounts. */
 static json_t *json_usage(const struct usage *usage, const char *unit)
 {
     json_t *array = json_array();

@@ -32,7 +32,7 @@ static enum th_status argument_refuse(const struct th_argument *argument, const 
                           wanted, value);
 }
 
-/* A whole number; of bytes also with KiB, MiB, GiB (or K, M, G). */
+/* Reads a whole number; for bytes also with KiB, MiB, GiB (or K, M, G). */
 static enum th_status read_count(const struct th_argument *argument, const char *text,
                                  int64_t *number)
 {
@@ -56,7 +56,7 @@ static enum th_status read_count(const struct th_argument *argument, const char 
     return TH_OK;
 }
 
-/* A number and ns, us, ms, s or min; s without one. */
+/* Reads a number with ns, us, ms, s or min; seconds without a unit. */
 static enum th_status read_time(const struct th_argument *argument, const char *text,
                                 int64_t *number)
 {
@@ -65,7 +65,7 @@ static enum th_status read_time(const struct th_argument *argument, const char *
         long double ns;
     } units[] = {{"", 1e9L}, {"s", 1e9L}, {"ms", 1e6L}, {"us", 1e3L}, {"ns", 1}, {"min", 60e9L}};
     char *end;
-    long double value = strtold(text, &end); /* 64 bits of mantissa: every nanosecond since 1970 */
+    long double value = strtold(text, &end); /* 64 bits of mantissa: exact nanoseconds since 1970 */
 
     for (size_t i = 0; end != text && i < sizeof units / sizeof units[0]; i++)
         if (strcmp(end, units[i].name) == 0 && fabsl(value * units[i].ns) < 9.2e18L) {
@@ -75,7 +75,7 @@ static enum th_status read_time(const struct th_argument *argument, const char *
     return argument_refuse(argument, "a time such as 1.5, 250ms, 10us or 2min", text);
 }
 
-/* "text or json", "always, never or auto" */
+/* Reads one of ->words. Errors list them: "text or json", "always, never or auto". */
 static enum th_status read_choice(const struct th_argument *argument, const char *text,
                                   int64_t *number)
 {
@@ -136,7 +136,7 @@ enum th_status th_control_argument_store(const struct th_argument *argument, con
         *(bool *)member = true;
     } else if (argument->type <= TH_ARGUMENT_CHOICE) {
         status = th_control_argument_number(argument, value, &number);
-        if (status == TH_OK) /* integers of this machine begin with their low bytes */
+        if (status == TH_OK) /* integers are little-endian on this machine */
             memcpy(member, &number, argument->size);
     } else if (argument->how & TH_ARGUMENT_REPEATS || argument->type == TH_ARGUMENT_REST) {
         TH_ARRAY_GROW(texts->items, texts->count, texts->capacity);
@@ -174,7 +174,7 @@ static enum th_status refuse_option(const struct words *words, const char *word)
     return TH_USAGE;
 }
 
-/* At WORD, --name or -x: the value stands behind it or is the next word. */
+/* Visits the option WORD, --name or -x. The value follows in the same word or is the next word. */
 static enum th_status visit_option(struct words *words, const char *word)
 {
     bool named = word[1] == '-';
@@ -206,9 +206,9 @@ enum th_status th_control_arguments_visit(const struct th_argument *const argume
                                           void *context)
 {
     struct words words = {arguments, count, items, visit, context};
-    const struct th_argument *const *positional = arguments; /* of the next word, no option */
+    const struct th_argument *const *positional = arguments; /* for the next positional word */
     enum th_status status = TH_OK;
-    bool plain = false; /* no options any more */
+    bool plain = false; /* all further words are positional */
 
     while (words.left > 0 && status == TH_OK) {
         const char *word = *words.next++;
@@ -235,7 +235,7 @@ enum th_status th_control_arguments_visit(const struct th_argument *const argume
 
 struct taking {
     void *input;
-    const struct th_argument *latest; /* word that is no option */
+    const struct th_argument *latest; /* the latest positional argument */
 };
 
 static enum th_status argument_take(void *context, const struct th_argument *argument,
@@ -253,7 +253,7 @@ enum th_status th_control_arguments_take(const struct th_argument *const argumen
                                          void *input)
 {
     struct taking taking = {.input = input};
-    const struct th_argument *needed = NULL; /* the last one */
+    const struct th_argument *needed = NULL; /* the last required argument after it */
     enum th_status status =
         th_control_arguments_visit(arguments, count, words, argument_take, &taking);
 
@@ -273,7 +273,7 @@ enum th_status th_control_arguments_take(const struct th_argument *const argumen
 void th_control_arguments_usage(const struct th_argument *const arguments[],
                                 struct th_buffer *usage)
 {
-    bool open = false; /* the brackets of an option that repeats: others belong to it */
+    bool open = false; /* an option that repeats is open: its own options follow in its brackets */
     const char *blank = "";
 
     for (; *arguments; arguments++) {

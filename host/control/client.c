@@ -1,4 +1,4 @@
-/* The client's end: a request, and the wait for its answer. */
+/* The client's end: sends a request and waits for its answer. */
 #include "control.h"
 #include "control_internal.h"
 #include "server.h"
@@ -18,8 +18,8 @@ enum { READ = 1 << 16, LOOK_UP_MS = 100 };
 struct th_control_client {
     int fd;
     json_t *greeting;
-    json_int_t asked;      /* ids of requests count up */
-    struct th_buffer line; /* what has come and was not used yet; lines may be of any length */
+    json_int_t asked;      /* id of the latest request; ids count up */
+    struct th_buffer line; /* received and unused bytes; lines may have any length */
 };
 
 static enum th_status gone(void)
@@ -27,7 +27,7 @@ static enum th_status gone(void)
     return th_error_raise(TH_FAILED, "the host has ended, or has let go of this client");
 }
 
-/* Waits for the next line; it is parsed. TH_END: *STOP is not 0. */
+/* Waits for the next line and parses it. Errors: TH_END if *STOP is not 0. */
 static enum th_status client_read_line(struct th_control_client *client, const volatile int *stop,
                                        json_t **line)
 {
@@ -38,7 +38,7 @@ static enum th_status client_read_line(struct th_control_client *client, const v
 
     while (!(end = come->size ? memchr(come->data, '\n', come->size) : NULL)) {
         ssize_t got;
-        do { /* it is looked at now and then, as a signal may come just before the wait */
+        do { /* polls at intervals: a signal may come just before the wait */
             if (stop && __atomic_load_n(stop, __ATOMIC_RELAXED))
                 return TH_END;
         } while (stop && poll(&wait, 1, LOOK_UP_MS) <= 0);
@@ -71,7 +71,8 @@ static enum th_status send_all(struct th_control_client *client, const char *tex
 
 /* --- Connecting ------------------------------------------------------------------------------ */
 
-/* What is no greeting is an answer of a host that has no room, or somebody else. */
+/* Checks the first line. It is an error if the host has no room, and anything at all if the server
+ * is no tracehost. */
 static enum th_status check_greeting(const char *path, const json_t *greeting)
 {
     json_int_t protocol = json_integer_value(json_object_get(greeting, "protocol"));
@@ -151,7 +152,7 @@ enum th_status th_control_ask(struct th_control_client *client, const char *comm
 {
     enum th_status status = send_request(client, command, count, arguments);
 
-    while (status == TH_OK) { /* answers that were not waited for are passed over */
+    while (status == TH_OK) { /* drops answers that were not waited for */
         status = client_read_line(client, stop, answer);
         if (status != TH_OK || json_integer_value(json_object_get(*answer, "id")) == client->asked)
             break;

@@ -1,13 +1,14 @@
 /*
- * The server: one thread, which waits for all of its clients at once.
+ * The server: one thread that waits for all clients at once.
  *
- * Whatever a client does costs the host a bounded amount of memory, and no time but that of the
- * commands: nothing here waits for one. Of a client there is at most a line and what was read with
- * it, and one answer, or a command that goes on in a thread of its own; before that answer is taken
- * neither is more read nor another request carried out.
+ * A client costs the host a bounded amount of memory, and no time except that of its commands: the
+ * thread never waits for a client. A client has at most one line with the bytes read together with
+ * it, and one answer or one command in a thread of its own. Until that answer is sent, nothing more
+ * is read from the client and no further request is run.
  *
- * If there is no place for a new client, or no descriptor, the one is let go that has been idle for
- * longest. If that gives no descriptor, nobody is listened to for a second, or until a client goes.
+ * If there is no place or no descriptor for a new client, the client that has been idle for the
+ * longest time is disconnected. If that frees no descriptor, the server does not accept for a
+ * second, or until a client leaves.
  */
 #include "server.h"
 
@@ -30,40 +31,44 @@ enum { READ = 1 << 16 };
 
 struct client {
     int fd;
-    struct th_buffer come;   /* requests */
-    bool skips;              /* the rest of a line that is too long */
-    struct th_buffer answer; /* what it is to be sent, ... */
-    size_t sent;             /* ... of which this much was */
-    int64_t since;           /* when it took something last, in seconds */
-    uint64_t turn;           /* the server's when it came or was heard last */
-    struct task *task;       /* what it has asked for goes on; NULL: nothing */
+    struct th_buffer come;   /* received requests */
+    bool skips;              /* the rest of a line that is too long is skipped */
+    struct th_buffer answer; /* answer to send, ... */
+    size_t sent;             /* ... and its bytes already sent */
+    int64_t since;           /* time of the last progress in sending, in seconds */
+    uint64_t turn;           /* value of the server's `turn` at the client's arrival or last line */
+    struct task *task;       /* command in progress; NULL: none */
 };
 
-/* A command that takes long, in a thread of its own. The server's thread starts and ends it. */
+/* A command that takes long, in a thread of its own. Started and ended by the server's thread. */
 struct task {
     const struct th_control *control;
     pthread_t thread;
     struct th_control_wire_request request;
     struct th_buffer answer;
-    bool abandoned;   /* nobody waits for the answer */
-    atomic_bool done; /* release: the answer is there; acquire */
+    bool abandoned;   /* the client is gone: the answer is dropped */
+    atomic_bool done; /* set with release after the answer; read with acquire */
 };
 
 struct th_control {
     const struct th_control_setup *setup;
     pthread_t thread;
     int listening;
-    int wake;                                      /* an eventfd: a task is done, or all ends */
-    atomic_bool ended;                             /* relaxed: the server is woken after that */
+    int wake;                                      /* an eventfd: a task is done, or the server
+                                                      ends */
+    atomic_bool ended;                             /* relaxed: the server is woken after the
+                                                      store */
     struct stat identity;                          /* of the socket's file */
-    struct client clients[TH_CONTROL_CLIENTS + 1]; /* one who is told that it is too many */
+    struct client clients[TH_CONTROL_CLIENTS + 1]; /* one more: a client that gets an error and is
+                                                      disconnected */
     size_t client_count;
     uint64_t turn;     /* counts up */
-    bool made_room;    /* for a descriptor, and nobody has come since */
-    int64_t deaf_till; /* in seconds; 0: it listens */
+    bool made_room;    /* a client was disconnected for a descriptor, and no client has come
+                          since */
+    int64_t deaf_till; /* in seconds; until then no client is accepted; 0: accepts */
     struct task *tasks[TH_CONTROL_APART];
     size_t task_count;
-    /* Written by the server's thread, read by any. Relaxed: each is a number in itself. */
+    /* Written by the server's thread, read by any. Relaxed: each number stands alone. */
     _Atomic uint64_t accepted, requests, refused, malformed, dropped;
 };
 
@@ -87,7 +92,7 @@ static int64_t seconds(void)
 
 /* --- Answers --------------------------------------------------------------------------------- */
 
-/* Where an answer is to be added. */
+/* Returns the buffer for the next answer. */
 static struct th_buffer *answer_of(struct client *client)
 {
     if (client->answer.size == 0)
@@ -95,7 +100,7 @@ static struct th_buffer *answer_of(struct client *client)
     return &client->answer;
 }
 
-/* Sends what it takes. False: it is gone. */
+/* Sends as much as the client takes. Returns false if the client is gone. */
 static bool send_answers(struct client *client)
 {
     while (client->sent < client->answer.size) {
@@ -116,7 +121,7 @@ static bool send_answers(struct client *client)
 
 /* --- Commands that take long ------------------------------------------------------------------ */
 
-/* A counter that is full is readable, too. */
+/* A full counter is readable, too. */
 static void server_wake(const struct th_control *control)
 {
     uint64_t one = 1;
@@ -140,8 +145,8 @@ static void *run_task(void *context)
     return NULL;
 }
 
-/* Carries REQUEST out, which is taken over. NULL if there are too many, or no thread for it: then
- * the chain says so, and REQUEST is the caller's. */
+/* Runs REQUEST in a new thread, and takes it over. Returns NULL, with the cause in the chain, if
+ * there are too many tasks or no thread; then the caller keeps REQUEST. */
 static struct task *start_task(struct th_control *control,
                                const struct th_control_wire_request *request)
 {
@@ -173,7 +178,7 @@ static bool server_is_done(const struct task *task)
     return atomic_load_explicit(&task->done, memory_order_acquire);
 }
 
-/* Waits for TASK, adds its answer to OUT (NULL: to nothing), and frees it. */
+/* Waits for TASK, appends its answer to OUT (may be NULL), and frees TASK. */
 static void end_task(struct th_control *control, struct task *task, struct th_buffer *out)
 {
     size_t i = 0;
@@ -210,7 +215,7 @@ static void server_carry_out(struct th_control *control, struct client *client, 
         th_control_wire_refuse(&request, answer);
 }
 
-/* The bytes of the first line without the newline; -1: it has not come wholly. */
+/* Returns the length of the first line, without the newline; -1: not complete. */
 static ssize_t line_of(const struct client *client)
 {
     const unsigned char *begin = client->come.data;
@@ -219,8 +224,8 @@ static ssize_t line_of(const struct client *client)
     return end ? end - begin : -1;
 }
 
-/* One line, if one has come. An empty one is no request, and no fault. What has come of a line that
- * is too long is forgotten, as will be its rest. */
+/* Handles one line, if it is complete. An empty line is ignored. If a line is too long, its bytes
+ * are dropped, and so is its rest. */
 static void take_line(struct th_control *control, struct client *client)
 {
     struct th_buffer *come = &client->come;
@@ -259,8 +264,8 @@ static void server_let_go(struct th_control *control, size_t i)
     *client = control->clients[--control->client_count];
 }
 
-/* Lets go of the client that has been idle for longest: it awaits no answer, and all that it has
- * sent was read. False: none is. */
+/* Disconnects the client that has been idle for the longest time; an idle client awaits no answer,
+ * and all its data was read. Returns false if no client is idle. */
 static bool server_make_room(struct th_control *control)
 {
     size_t longest = control->client_count;
@@ -306,15 +311,15 @@ static void accept_client(struct th_control *control)
         if (!send_answers(client) || !stays)
             server_let_go(control, control->client_count - 1);
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-        /* Other threads of the process may take the descriptor that is made free here. */
+        /* Another thread may take the descriptor that becomes free here. */
         control->made_room = !control->made_room && server_make_room(control);
         if (!control->made_room)
             control->deaf_till = seconds() + 1;
     }
 }
 
-/* What can be done for it now; of its requests one, so that others have their turn. False: it is to
- * be let go. */
+/* Handles EVENTS of CLIENT without waiting; at most one request, so that other clients have their
+ * turn. Returns false if the client must be disconnected. */
 static bool serve(struct th_control *control, struct client *client, int events)
 {
     if (events & (POLLHUP | POLLERR) && !(events & POLLIN))
@@ -346,9 +351,8 @@ static bool serve(struct th_control *control, struct client *client, int events)
 
 enum { WAKE, LISTENING, FIRST_CLIENT };
 
-/* Whom to wait for. Returns for how long, in milliseconds, as poll() has it: not at all if somebody
- * has asked already; as seconds pass while somebody's patience, or when to listen again, is to be
- * looked after. */
+/* Fills WAITS. Returns poll()'s timeout in milliseconds: 0 if a complete request is there; one
+ * second if an answer is pending, or accepting is suspended; else -1. */
 static int server_fill_in(const struct th_control *control, struct pollfd *waits)
 {
     bool deaf = seconds() < control->deaf_till;
@@ -387,10 +391,11 @@ static void *server_run(void *context)
             continue;
         while (waits[WAKE].revents && read(control->wake, &times, sizeof times) < 0 &&
                errno == EINTR)
-            ; /* before it is looked which tasks are done: of others the server is woken again */
+            ; /* read before the tasks are checked: a task that ends later wakes the server again */
         if (atomic_load_explicit(&control->ended, memory_order_relaxed))
             break;
-        for (size_t i = clients; i-- > 0;) /* whoever is let go leaves the place to the last */
+        for (size_t i = clients; i-- > 0;) /* downwards: a removed client's place is filled with the
+                                              last one */
             if (!serve(control, &control->clients[i], waits[FIRST_CLIENT + i].revents))
                 server_let_go(control, i);
         for (size_t i = control->task_count; i-- > 0;) /* likewise */

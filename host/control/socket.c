@@ -68,9 +68,9 @@ enum th_status th_control_socket_connect(const char *path, int *fd)
 
 /* --- Listening ------------------------------------------------------------------------------- */
 
-/* Nobody serves what is at PATH, or it is refused. The folder is locked, so that of two who find
- * that out one at a time removes it, and makes its own. Does not wait: a queue that is full is
- * somebody's. */
+/* Removes a socket file at the address that no process serves. The folder is locked: so of two
+ * programs that find such a file, one at a time removes it and creates its own. Does not wait: a
+ * socket with a full queue is in use. Errors: TH_USAGE if the place is in use. */
 static enum th_status clear_place(const struct sockaddr_un *address)
 {
     const char *path = address->sun_path;
@@ -80,7 +80,7 @@ static enum th_status clear_place(const struct sockaddr_un *address)
     bool served = true;
 
     if (lstat(path, &is) != 0)
-        return TH_OK; /* else bind() says what is wrong */
+        return TH_OK; /* if PATH is wrong, bind() reports the error */
     if (!S_ISSOCK(is.st_mode))
         return th_error_raise(TH_USAGE, "%s is there, and is no socket; choose another name", path);
     if (is.st_uid != geteuid())
@@ -100,7 +100,7 @@ static enum th_status clear_place(const struct sockaddr_un *address)
     return TH_OK;
 }
 
-/* In the locked FOLDER. */
+/* Listens in FOLDER, which this function locks. */
 static enum th_status listen_in(int folder, const struct sockaddr_un *address, int *fd,
                                 struct stat *identity)
 {
@@ -126,7 +126,7 @@ static enum th_status listen_in(int folder, const struct sockaddr_un *address, i
     *fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (*fd < 0)
         return th_error_raise(TH_FAILED, "there is no socket to be had: %s", strerror(errno));
-    /* Linux gives the file the mode that the socket has, less the umask: nobody sees another. */
+    /* Linux gives the file the socket's mode, less the umask: the file never has another mode. */
     if (fchmod(*fd, S_IRUSR | S_IWUSR) != 0 ||
         bind(*fd, (const struct sockaddr *)address, sizeof *address) != 0) {
         status = th_error_raise(TH_USAGE, "cannot make %s: %s", path, strerror(errno));

@@ -77,7 +77,7 @@ static int wire_add(const char *text, size_t size, void *out)
     return 0;
 }
 
-/* LINE, which is let go of, and a newline. */
+/* Appends LINE and a newline to OUT, and drops the reference. */
 static void add_line(json_t *line, struct th_buffer *out)
 {
     json_dump_callback(line, wire_add, out, JSON_COMPACT | JSON_REAL_PRECISION(9));
@@ -94,8 +94,8 @@ void th_control_wire_greet(const struct th_control_setup *setup, struct th_buffe
 
 /* --- Answers --------------------------------------------------------------------------------- */
 
-/* Texts of the chain are the host's, but may have bytes of files and names in them: where these are
- * no UTF-8, `?` stands in place of what is not ASCII. */
+/* Returns the thread's chain as an array. The texts may contain bytes of file names: if a text is
+ * not UTF-8, each non-ASCII byte is replaced by `?`. */
 static json_t *chain(void)
 {
     json_t *links = json_array(), *text;
@@ -116,7 +116,7 @@ static json_t *chain(void)
     return links;
 }
 
-/* Takes ID over; the thread's chain tells why. */
+/* Returns a failed answer with the thread's chain, and takes over ID. */
 static json_t *failure(json_t *id)
 {
     json_t *answer = json_pack("{s:o, s:b, s:i, s:o}", "id", id, "ok", 0, "status",
@@ -165,7 +165,7 @@ static enum th_status read_request(json_t *line, struct th_control_wire_request 
     return TH_OK;
 }
 
-/* Its own, or null. */
+/* Returns the request's id, or null. */
 static json_t *id_of(const struct th_control_wire_request *request)
 {
     return request->id ? json_incref(request->id) : json_null();
@@ -227,7 +227,7 @@ void th_control_wire_carry_out(const struct th_control_setup *setup,
                                          result ? result : json_null())
                              : failure(id_of(request));
     if (warned.size)
-        warnings = json_array(); /* one for each line */
+        warnings = json_array(); /* an array with one text for each line */
     for (const char *line = th_buffer_text(&warned), *end; warnings && (end = strchr(line, '\n'));
          line = end + 1)
         json_array_append_new(warnings, json_stringn(line, (size_t)(end - line)));

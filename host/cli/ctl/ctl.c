@@ -1,4 +1,4 @@
-/* tracehost ctl: tells a host that runs what to do. */
+/* tracehost ctl: sends commands to a running host. */
 #include "ctl.h"
 
 #include "host/base/buffer.h"
@@ -20,7 +20,7 @@
 struct arguments {
     bool json;
     const char *path;
-    struct th_texts words; /* the command and its arguments, with the options of its own */
+    struct th_texts words; /* the command and its arguments, with its own options */
 };
 
 static const struct th_argument arguments[] = {
@@ -52,8 +52,7 @@ static const struct th_usage usage = {
     .commands = th_control_commands,
 };
 
-/* --- The words of a line, as a shell parts them, without anything that a shell puts in their place
- * --- */
+/* --- Words of a line, split as in a shell, without expansions --------------------------------- */
 
 enum th_status th_ctl_split(const char *line, struct th_names *words)
 {
@@ -71,7 +70,7 @@ enum th_status th_ctl_split(const char *line, struct th_names *words)
                 quote = quote ? 0 : c;
                 continue;
             }
-            /* In single quotes a backslash is itself, as in a shell. */
+            /* In single quotes a backslash is literal, as in a shell. */
             if (c == '\\' &&
                 (quote == '"' ? following == '"' || following == c : !quote && following))
                 line++;
@@ -85,13 +84,13 @@ enum th_status th_ctl_split(const char *line, struct th_names *words)
 
 /* --- Paths ------------------------------------------------------------------------------------ */
 
-/* Adds VALUE to the texts that are CONTEXT if a path of a tracer or another library begins there.
- */
+/* Appends VALUE to the texts in CONTEXT if VALUE begins with a relative path of a tracer or
+ * library. */
 static enum th_status look_for_path(void *context, const struct th_argument *argument,
                                     const char *value)
 {
     struct th_texts *paths = context;
-    const char *ends = argument->type == TH_ARGUMENT_TRACER ? "=," : ""; /* its state follows */
+    const char *ends = argument->type == TH_ARGUMENT_TRACER ? "=," : ""; /* a state may follow */
 
     if ((argument->type == TH_ARGUMENT_TRACER || argument->type == TH_ARGUMENT_LIBRARY) &&
         *value != '/' && memchr(value, '/', strcspn(value, ends))) {
@@ -101,8 +100,8 @@ static enum th_status look_for_path(void *context, const struct th_argument *arg
     return TH_OK;
 }
 
-/* COUNT words, a command, to MADE: paths in them, for which the host would look from its own
- * folder, begin with this program's. */
+/* Copies COUNT words, a command, to MADE, and makes relative paths in them absolute: the host would
+ * resolve them in its own folder. */
 static void make_absolute(int count, char *const words[], struct th_names *made)
 {
     const struct th_control_command *command = th_control_find(th_control_commands, words[0]);
@@ -113,7 +112,7 @@ static void make_absolute(int count, char *const words[], struct th_names *made)
     if (command && command->arguments && getcwd(here, sizeof here) &&
         th_control_arguments_visit(command->arguments, count - 1, words + 1, look_for_path,
                                    &paths) != TH_OK)
-        th_error_clear(); /* the host says what is wrong */
+        th_error_clear(); /* the host reports the error */
     for (int i = 0; i < count; i++) {
         const char *word = words[i];
         const char *path = next < paths.count ? paths.items[next] : NULL;
@@ -130,7 +129,7 @@ static void make_absolute(int count, char *const words[], struct th_names *made)
 
 /* --- One command ------------------------------------------------------------------------------ */
 
-/* Its links become the chain. */
+/* Raises the links of ANSWER's "error" as the thread's chain. Returns the status of ANSWER. */
 static enum th_status raise_answer(const json_t *answer)
 {
     const json_t *links = json_object_get(answer, "error");
@@ -145,7 +144,7 @@ static enum th_status raise_answer(const json_t *answer)
     return (enum th_status)status;
 }
 
-/* Has the host do what COUNT words say, at least one: see th_ctl_do_line(). */
+/* Sends the command in COUNT (> 0) words to the host, as th_ctl_do_line(). */
 static enum th_status do_words(struct th_ctl *ctl, int count, char *const words[])
 {
     struct th_names sent = {0};
@@ -203,7 +202,7 @@ enum th_status th_ctl_report(enum th_status status)
     return status;
 }
 
-/* Does what the lines of stdin say. What is wrong was told. The status of the first command that
+/* Executes the lines of stdin. Errors are reported. Returns the status of the first command that
  * failed. */
 static enum th_status do_stdin(struct th_ctl *ctl)
 {

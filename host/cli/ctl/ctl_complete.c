@@ -1,5 +1,5 @@
-/* Completes a line of the prompt by the types of the commands' arguments. At each tab the host is
- * asked for its sessions, functions, tracers and modules. */
+/* Completes a line of the prompt according to the types of the commands' arguments. At each tab,
+ * queries the host for its sessions, functions, tracers and modules. */
 #include "ctl.h"
 
 #include "host/base/memory.h"
@@ -12,9 +12,9 @@
 #include <jansson.h>
 #include <string.h>
 
-/* A line, taken apart. */
+/* A line, split at the word to complete. */
 struct place {
-    struct th_typed_word typed; /* the first member */
+    struct th_typed_word typed; /* must be the first member */
     struct th_ctl *ctl;
     const struct th_argument *const *arguments; /* of the command */
     struct th_completions *completions;
@@ -35,7 +35,8 @@ static const char *begun(const struct place *place)
     return place->typed.word + place->typed.begin;
 }
 
-/* The result of COMMAND, the caller's; NULL: it has failed, which is not told. */
+/* Returns the result of COMMAND; the caller drops the reference. NULL: the command failed; the
+ * error is dropped. */
 static json_t *ctl_complete_ask(struct place *place, const char *command)
 {
     json_t *answer, *result = NULL;
@@ -48,7 +49,7 @@ static json_t *ctl_complete_ask(struct place *place, const char *command)
     return result;
 }
 
-/* What each of the objects in the host's list WHAT has as KEY. */
+/* Offers the value of KEY of each object in the host's list WHAT. */
 static void add_each(struct place *place, const char *what, const char *key)
 {
     json_t *result = ctl_complete_ask(place, what), *row;
@@ -81,7 +82,7 @@ static void add_sessions(struct place *place)
     json_decref(result);
 }
 
-/* The modules first: of a module that is typed its functions. */
+/* Offers modules first; the functions of a module once its name is typed. */
 static void add_functions(struct place *place, bool patterns)
 {
     bool module_typed = strchr(begun(place), ':') != NULL;
@@ -109,8 +110,8 @@ static void add_functions(struct place *place, bool patterns)
     }
 }
 
-/* NAME, or NAME and settings, of the library that the host has under that name, or of a path. An
- * Erlang term is not completed. */
+/* Offers NAME, or NAME and its settings. The library is the host's tracer of that name, or a path.
+ * An Erlang term is not completed. */
 static void ctl_complete_add_tracers(struct place *place)
 {
     static const struct th_texts folders = {0};
@@ -143,7 +144,7 @@ static void add_commands(struct place *place)
         ctl_complete_add(place, (*c)->name);
 }
 
-/* Values of ARGUMENT: its words, and what there is of its type. */
+/* Offers values of ARGUMENT: its words, and existing objects of its type. */
 static void add_values(struct place *place, const struct th_argument *argument)
 {
     const char *const *words = argument->live_words ? argument->live_words : argument->words;
@@ -153,7 +154,7 @@ static void add_values(struct place *place, const struct th_argument *argument)
     for (; words && *words; words++)
         ctl_complete_add(place, *words);
     if (argument ==
-        &th_control_session_arguments[TH_SESSION_SPEC]) { /* of counts, which only hosts have */
+        &th_control_session_arguments[TH_SESSION_SPEC]) { /* for counts, which only a host has */
         ctl_complete_add(place, "pause");
         ctl_complete_add(place, "restart");
     }
@@ -161,7 +162,7 @@ static void add_values(struct place *place, const struct th_argument *argument)
     case TH_ARGUMENT_TRACER:
         ctl_complete_add_tracers(place);
         break;
-    case TH_ARGUMENT_LIBRARY: /* new code lies, as a rule, where the old one did */
+    case TH_ARGUMENT_LIBRARY: /* new code mostly has the path of the old code */
         add_each(place, "modules", "module");
         add_each(place, "modules", "path");
         break;
@@ -187,7 +188,7 @@ static void add_values(struct place *place, const struct th_argument *argument)
     }
 }
 
-/* The argument that was visited last, and its value. */
+/* The argument visited last, with its value. */
 struct visited {
     const struct th_argument *argument;
     const char *value;
@@ -200,8 +201,8 @@ static enum th_status note_visited(void *context, const struct th_argument *argu
     return TH_OK;
 }
 
-/* Whatever the word that is typed may be: an option, the value of an option before it, of one that
- * it names, or a positional word. HEAD is the line before the word. */
+/* Completes the word being typed: an option, the value of an option, or a positional word. HEAD is
+ * the line before the word. */
 static void complete_word(struct place *place, const char *head)
 {
     static const struct th_argument *const none[] = {NULL};

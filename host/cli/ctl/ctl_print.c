@@ -1,4 +1,4 @@
-/* The answers of the host's commands, as people read them: an entry in a table for each. */
+/* Prints the answers of a host's commands for people: a table of printers. */
 #include "ctl.h"
 
 #include "host/base/buffer.h"
@@ -30,7 +30,7 @@ static const json_t *part(const json_t *object, const char *key)
 
 /* --- status ----------------------------------------------------------------------------------- */
 
-/* Those counts of an object that are not 0: "3 dropped, 1 refused". */
+/* Prints the counts in an object that are not 0: "3 dropped, 1 refused". */
 static void print_counts(const char *title, const json_t *counts, const char *none)
 {
     const char *key, *before = "";
@@ -95,7 +95,7 @@ static char *attached_of(const json_t *session)
     return th_strdup(json_is_true(part(session, "failed")) ? "failed" : "detached");
 }
 
-/* Where the existing and the new ones are not traced alike, both. */
+/* Shows both flag sets if existing and new tracees differ. */
 static char *ctl_print_flags_of(const json_t *session)
 {
     char *born = th_ctl_text(part(session, "flags"));
@@ -108,7 +108,7 @@ static char *ctl_print_flags_of(const json_t *session)
     return both;
 }
 
-/* "bank:run/0 and 2 more" */
+/* Prints "bank:run/0 and 2 more". */
 static void print_first(const json_t *group)
 {
     long long functions = ctl_print_number_of(group, "functions");
@@ -118,7 +118,7 @@ static void print_first(const json_t *group)
         printf(" and %lld more", functions - 1);
 }
 
-/* "session 1, tracer 'count'". */
+/* Prints "session 1, tracer 'count'". */
 static void print_name(const json_t *session)
 {
     printf("session %lld", ctl_print_number_of(session, "number"));
@@ -204,7 +204,7 @@ static void ctl_print_print_pattern(const json_t *result)
     }
 }
 
-/* Which breakpoints it can have. */
+/* Returns the breakpoints that the function can have. */
 static char *can_have(const json_t *function)
 {
     bool local = json_is_true(part(function, "local"));
@@ -213,7 +213,8 @@ static char *can_have(const json_t *function)
     return th_strdup(local && global ? "local,global" : local ? "local" : global ? "global" : "-");
 }
 
-/* One session's: "1 local,count", with those that are paused in brackets behind. */
+/* Appends the breakpoints of one session: "1 local,count", with the active kinds in brackets if
+ * some are paused. */
 static void add_set(struct th_buffer *text, const json_t *session)
 {
     char *kinds = th_ctl_text(part(session, "kinds"));
@@ -227,7 +228,7 @@ static void add_set(struct th_buffer *text, const json_t *session)
     th_free(active);
 }
 
-/* What ADD tells of each of FUNCTION's sessions. */
+/* Joins the texts that ADD appends for each of FUNCTION's sessions. */
 static char *of_sessions(const json_t *function,
                          void (*add)(struct th_buffer *text, const json_t *session))
 {
@@ -371,7 +372,7 @@ static void ctl_print_print_help(const json_t *result)
     }
 }
 
-/* Results that are a table: ROWS of the result, or that there is nothing to show. */
+/* Results that are a table: the array ROWS of the result, or the text for an empty table. */
 static const struct {
     const char *command, *rows, *nothing;
     struct th_ctl_column columns[9];
@@ -442,7 +443,7 @@ static const struct {
     {"help", ctl_print_print_help},
 };
 
-/* A command that only the host knows, of another version, is shown as it is. */
+/* A command of a newer host, which this program does not know, is printed as JSON. */
 void th_ctl_print(const char *command, json_t *result)
 {
     th_ctl_show_terms(result);

@@ -1,6 +1,6 @@
 /*
- * The prompt of `tracehost ctl`: Ctrl-C ends a command that takes long, or a line that is typed,
- * and gives the prompt back; Ctrl-D ends, as do `quit` and `exit`.
+ * The prompt of `tracehost ctl`. Ctrl-C ends the wait for a slow command, or drops the typed line,
+ * and shows the prompt again. Ctrl-D, `quit` and `exit` end the prompt.
  */
 #include "ctl.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Written by the handlers of signals. Relaxed: it stands for itself. */
+/* Written by signal handlers. Relaxed: no other data depends on the flag. */
 static volatile int interrupted;
 
 static void interrupt(void)
@@ -29,15 +29,15 @@ static void on_interrupt(int unused)
     interrupt();
 }
 
-/* Signals come while something is waited for, and at no other time. The host is asked from here on,
- * until end_asking(). */
+/* Unblocks the signals for the wait for an answer, until end_asking(). They are blocked at all
+ * other times. */
 static void begin_asking(const sigset_t *open)
 {
     __atomic_store_n(&interrupted, 0, __ATOMIC_RELAXED);
     pthread_sigmask(SIG_SETMASK, open, NULL);
 }
 
-/* True: an answer may have been abandoned. */
+/* Blocks the signals. Returns true if an answer may have been abandoned. */
 static bool end_asking(void)
 {
     th_cli_interrupt_hold(NULL);
@@ -47,11 +47,11 @@ static bool end_asking(void)
 struct prompt {
     struct th_ctl *ctl;
     struct th_line_editor *editor;
-    char *text;    /* that it shows */
-    sigset_t open; /* the signals that were blocked before */
+    char *text;    /* the prompt's text */
+    sigset_t open; /* the mask before the prompt */
 };
 
-/* LINE is WORD and blanks. */
+/* Returns true if LINE consists of WORD and blanks. */
 static bool is_word(const char *line, const char *word)
 {
     size_t length = strlen(word);
@@ -60,7 +60,8 @@ static bool is_word(const char *line, const char *word)
     return strncmp(line, word, length) == 0 && line[length + strspn(line + length, " ")] == 0;
 }
 
-/* A signal that ends it is there again for the editor, which then ends the line. */
+/* Completes a line. A signal that ended the completion is raised again for the editor, which then
+ * ends the line. */
 static void complete(void *context, const char *line, struct th_completions *completions)
 {
     struct prompt *prompt = context;
@@ -71,7 +72,7 @@ static void complete(void *context, const char *line, struct th_completions *com
         raise(SIGINT);
 }
 
-/* TH_FAILED: the host has gone. */
+/* Reads and executes lines. Errors: TH_FAILED if the host has ended. */
 static enum th_status read_and_do(struct prompt *prompt)
 {
     struct th_ctl *ctl = prompt->ctl;
@@ -100,7 +101,7 @@ static enum th_status read_and_do(struct prompt *prompt)
             return th_error_raise(TH_FAILED, "the host has ended");
         }
     }
-    return ctl->gone ? TH_FAILED : TH_OK; /* which was told */
+    return ctl->gone ? TH_FAILED : TH_OK; /* already reported */
 }
 
 enum th_status th_ctl_prompt(struct th_ctl *ctl)

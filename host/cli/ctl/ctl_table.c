@@ -1,4 +1,4 @@
-/* What people see of values in the answers of a host. */
+/* Prints values of answers as text and as tables, for people. */
 #include "ctl.h"
 
 #include "host/base/buffer.h"
@@ -41,7 +41,7 @@ char *th_ctl_text(const json_t *value)
     }
 }
 
-/* In characters, each of which is taken for one column wide. */
+/* Returns the number of characters; each counts as one column. */
 static int width_of(const char *text)
 {
     int width = 0;
@@ -56,7 +56,7 @@ static char *cell(const struct th_ctl_column *column, const json_t *row)
     return column->text ? column->text(row) : th_ctl_text(json_object_get(row, column->key));
 }
 
-/* ROW NULL: the titles. No blanks are written at the end of a line. */
+/* Prints ROW; if ROW is NULL, the titles. A line has no trailing blanks. */
 static void put_row(const struct th_ctl_column columns[], const int widths[], const json_t *row)
 {
     int missing = 0; /* blanks before the next cell */
@@ -75,7 +75,7 @@ static void put_row(const struct th_ctl_column columns[], const int widths[], co
 
 void th_ctl_table(const struct th_ctl_column columns[], const json_t *rows)
 {
-    int widths[MOST_COLUMNS]; /* 0: there is nothing in it */
+    int widths[MOST_COLUMNS]; /* 0: the column is empty and left out */
     size_t i;
     json_t *row;
 
@@ -100,7 +100,7 @@ void th_ctl_table(const struct th_ctl_column columns[], const json_t *rows)
     }
 }
 
-/* --- Terms in the answers of the host's commands, in the encoding of who reads them --- */
+/* --- Terms in answers, in the reader's encoding ----------------------------------------------- */
 
 static void ctl_table_show_function(struct th_buffer *out, th_term fun)
 {
@@ -110,8 +110,8 @@ static void ctl_table_show_function(struct th_buffer *out, th_term fun)
         th_trace_function_show(out, &function);
 }
 
-/* Reads *TEXT, Erlang text when PREFIX stands before it, and shows it as SHOW does. Text that
- * cannot be read, as that of references, stays as it is: the host writes it for everybody. */
+/* Parses the text in TEXT, prefixed with PREFIX, as Erlang text, and replaces TEXT by the output of
+ * SHOW. Text that cannot be parsed (a reference) stays: the host writes text for all readers. */
 static void show_text(json_t *text, const char *prefix,
                       void (*show)(struct th_buffer *out, th_term term))
 {
@@ -143,7 +143,7 @@ void th_ctl_show_terms(json_t *value)
     }
     json_object_foreach(value, key, part)
     {
-        /* Other names than that of a process are no Erlang text. */
+        /* Only the name of a process is Erlang text. */
         if (json_is_string(part) && (strcmp(key, "function") == 0 || strcmp(key, "first") == 0))
             show_text(part, "fun ", ctl_table_show_function);
         else if (json_is_string(part) &&

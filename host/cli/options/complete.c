@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_SECONDS = 2 }; /* nobody waits longer */
+enum { MOST_SECONDS = 2 }; /* limit of a completion */
 
 /* --- The line --------------------------------------------------------------------------------- */
 
@@ -16,7 +16,7 @@ struct reading {
     struct th_shell_line *line;
     const char *breaks;
     struct th_buffer word;
-    size_t unquoted; /* what is kept once the quote has ended */
+    size_t unquoted; /* `kept` to restore at the end of the quote */
     bool inside;
 };
 
@@ -31,7 +31,7 @@ static void end_word(struct reading *r)
     r->line->kept = 0;
 }
 
-/* One character, or two, of a word; how many. */
+/* Adds one character, escaped or not, to the word. Returns the number of bytes read. */
 static size_t complete_take(struct reading *r, const char *text)
 {
     struct th_shell_line *line = r->line;
@@ -53,8 +53,9 @@ static size_t complete_take(struct reading *r, const char *text)
     return 1 + escapes;
 }
 
-/* TEXT ends at the cursor. BREAKS: the characters at which the shell begins to put in, but that do
- * not end a word ($COMP_WORDBREAKS); those among them that do are known. */
+/* Splits TEXT, which ends at the cursor, into words. BREAKS ($COMP_WORDBREAKS): the shell replaces
+ * only the text after the last of these characters; they do not end a word, except for blanks, <
+ * and >. */
 static void complete_read_line(struct th_shell_line *line, const char *text, const char *breaks)
 {
     struct reading r = {.line = line, .breaks = breaks};
@@ -77,7 +78,7 @@ static void complete_read_line(struct th_shell_line *line, const char *text, con
     th_buffer_free(&r.word);
 }
 
-/* TEXT as it is typed there, as a part of the last word. */
+/* Quotes TEXT as a part of the last word. */
 static void quote(const struct th_shell_line *line, const char *text, struct th_buffer *out)
 {
     for (; *text; text++) {
@@ -92,7 +93,8 @@ static void quote(const struct th_shell_line *line, const char *text, struct th_
 
 /* --- Offering --------------------------------------------------------------------------------- */
 
-/* Bytes of the word before what is looked for stay; the shell leaves line.kept of them alone. */
+/* Offers TEXT. The bytes before typed->begin stay, and the shell keeps the first line.kept bytes of
+ * the word. */
 static void complete_offer(struct th_typed_word *typed, const char *text)
 {
     const struct th_completion *c = (struct th_completion *)typed;
@@ -158,8 +160,8 @@ static bool needs_value(const struct th_argument_row *row)
     return row->argument->value && !(row->argument->how & TH_ARGUMENT_OPTIONAL);
 }
 
-/* The option of a WORD that has a value, which *VALUE is; "" if it is the next word. Of letters it
- * is the last one's. NULL: none has a value. */
+/* Finds the option in WORD that has a value; *VALUE points to the value, "" if it is the next word.
+ * Of several letters the last may have a value. Returns NULL if none has a value. */
 static const struct th_argument_row *valued(const struct th_argument_rows *options,
                                             const char *word, const char **value)
 {
@@ -188,7 +190,8 @@ static void complete_note(struct th_texts *texts, const char *text)
     texts->items[texts->count++] = text;
 }
 
-/* True: no option can follow. *WANTING: the one whose value is to. */
+/* Collects arguments and folders from the complete words. Returns true if no option can follow.
+ * *WANTING gets the option whose value is the last word; NULL: none. */
 static bool note_words(struct th_completion *c, const struct th_argument_row **wanting)
 {
     bool plain = false;
@@ -222,7 +225,8 @@ static bool note_words(struct th_completion *c, const struct th_argument_row **w
 
 static struct th_completion completion = {
     .typed.add =
-        complete_offer}; /* for complete_tell(), which th_cli_command_parse() calls; of the main thread */
+        complete_offer}; /* for complete_tell(), which th_cli_command_parse() calls; main thread
+                            only */
 
 static int complete_end(struct th_completion *c)
 {
@@ -289,7 +293,7 @@ int th_cli_complete(const struct th_command commands[], size_t count, int argc, 
             return commands[i].run(1, (char *[]){words[1], NULL});
         }
 
-    /* What may be the first word, or follow `help`. */
+    /* The first word, or the word after `help`. */
     first = c->line.words.count == 2;
     if (c->line.redirected) {
         th_options_completion_add_files(c, "files");

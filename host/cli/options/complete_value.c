@@ -1,4 +1,4 @@
-/* What may be put in as the value of an option, or as an argument. */
+/* Offers values of options and of positional words. */
 #include "complete.h"
 
 #include "host/base/buffer.h"
@@ -21,7 +21,7 @@ static void complete_value_add(struct th_completion *c, const char *text)
 
 /* --- Words ------------------------------------------------------------------------------------ */
 
-/* Whether the list that the value is has it already. */
+/* Returns true if the list in the value already contains WORD. */
 static bool is_listed(const struct th_completion *c, size_t from, const char *word)
 {
     size_t length = strlen(word);
@@ -72,7 +72,7 @@ bool th_options_typed_settings(struct th_typed_word *typed, const char *name,
     length = strcspn(word, "=");
     if (word[length]) {
         typed->begin += length + 1;
-        path = !setting; /* nobody knows */
+        path = !setting; /* no settings are known: a path is possible */
     }
     for (; setting && setting->name; setting++) {
         char *key = th_printf("%s=", setting->name);
@@ -94,7 +94,7 @@ bool th_options_typed_settings(struct th_typed_word *typed, const char *name,
     return path;
 }
 
-/* NAME, PATH, NAME=STATE, NAME,key=value. */
+/* Offers NAME, PATH, NAME=STATE, NAME,key=value. */
 static void complete_value_add_tracers(struct th_completion *c)
 {
     const char *value = c->typed.word + c->typed.begin, *settings = value + strcspn(value, ",=");
@@ -116,7 +116,7 @@ static void complete_value_add_tracers(struct th_completion *c)
 
 /* --- Functions -------------------------------------------------------------------------------- */
 
-/* If MODULE is what the library NAME is called inside. */
+/* Offers the functions of the library NAME if its module is MODULE. Returns true in that case. */
 static bool add_functions_of(struct th_completion *c, const struct th_search *search,
                              const char *name, const char *module)
 {
@@ -147,8 +147,8 @@ static bool add_functions_of(struct th_completion *c, const struct th_search *se
     return is_it;
 }
 
-/* Libraries are what functions are in; recordings are too long to be looked through. Functions are
- * those of the libraries that were named, or else of the plugin of that name. */
+/* Offers functions of libraries; recordings are too long to be searched. The libraries are those
+ * given as arguments, or else the plugin with the module's name. */
 static void add_patterns(struct th_completion *c)
 {
     const char *value = c->typed.word + c->typed.begin, *colon = strchr(value, ':');
@@ -173,7 +173,7 @@ static void add_patterns(struct th_completion *c)
         add_libraries(c, TH_SEARCH_PLUGINS, ":");
         for (size_t i = 0; i < c->arguments.count; i++)
             if (strchr(c->arguments.items[i], '/')) {
-                /* "bank:" of "./bank.so" */
+                /* "bank:" for "./bank.so" */
                 const char *name = strrchr(c->arguments.items[i], '/') + 1;
                 size_t length = strlen(name);
                 bool suffix = length > 3 && strcmp(name + length - 3, ".so") == 0;
@@ -186,7 +186,7 @@ static void add_patterns(struct th_completion *c)
 
 /* --- ctl -------------------------------------------------------------------------------------- */
 
-/* The host is asked for what its prompt would have. */
+/* Offers the words that the host's prompt would offer. */
 void th_options_completion_add_ctl(struct th_completion *c)
 {
     volatile int stop = 0;

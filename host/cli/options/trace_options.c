@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Nanoseconds after which a callback is named that nothing ends. */
+/* Nanoseconds after which a running callback is reported, but not ended. */
 #define SLOW ((int64_t)10 * 1000 * 1000 * 1000)
 
-/* Tracers learn it as other programs do. */
+/* Tracers read the environment variables, as other programs do. */
 static enum th_status take_color(const struct th_argument *argument, const char *value, void *input)
 {
     int64_t when;
@@ -78,7 +78,7 @@ enum th_status th_options_trace_options_check(void *input)
     return status == TH_OK && trace->top ? th_top_check(trace) : status;
 }
 
-/* --- the work --- */
+/* --- The tracing ------------------------------------------------------------------------------ */
 
 void th_options_trace_options_init(struct th_trace_options *trace, bool live)
 {
@@ -93,8 +93,8 @@ void th_options_trace_options_free(struct th_trace_options *trace)
     th_free(trace->folders.items);
 }
 
-/* Shows a term on stdout, in a line of its own, as erlang:display/1 does; but as text is here:
- * floats in their shortest form, `k => v` in maps, and the line ends as others do. */
+/* Prints a term on stdout, on a line of its own, like erlang:display/1, with the text format of
+ * this program: shortest floats, `k => v` in maps, and a plain newline. */
 static void display(th_term term)
 {
     struct th_buffer line = {0};
@@ -133,7 +133,7 @@ enum th_status th_options_trace_options_begin(const struct th_trace_options *tra
     status = th_control_host_begin(host);
     if (status != TH_OK)
         return th_error_context("cannot serve --control=%s", trace->control);
-    th_control_host_lock(host); /* commands come already */
+    th_control_host_lock(host); /* commands may arrive already */
     th_trace_use_display(host->tracing, display);
     status = th_crash_set_timeout(trace->timeout ? trace->timeout : SLOW, trace->timeout != 0);
     if (status == TH_OK) {
@@ -142,7 +142,8 @@ enum th_status th_options_trace_options_begin(const struct th_trace_options *tra
         if (!trace->control || !th_control_session_options_are_empty(&trace->sessions))
             status = th_control_session_options_attach(&trace->sessions, &search, host->tracing);
         th_library_search_free(&search);
-        th_output_stop = NULL; /* whoever attaches from now on awaits an answer */
+        th_output_stop = NULL; /* a FIFO that is opened later must not block: the client waits for
+                                  an answer */
     }
     if (status == TH_OK)
         status = th_control_host_watch(host);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The options that argp adds to every command. */
+/* Options that argp adds to every command. */
 static const struct th_argument added[] = {
     TH_OPTION("help", NULL, FLAG, -1, "Give this help list", .letter = '?'),
     TH_OPTION("usage", NULL, FLAG, -1, "Give a short usage message"),
@@ -40,7 +40,7 @@ struct th_argument_rows th_options_usage_rows(const struct th_usage *usage)
     return rows;
 }
 
-/* Groups below 0 come last. A letter stands where a name of that letter would. */
+/* Orders by group, groups below 0 last, then by name; a letter counts as a name. */
 static int usage_compare(const void *first, const void *second)
 {
     const struct th_argument *a = ((const struct th_argument_row *)first)->argument;
@@ -146,9 +146,9 @@ char *th_options_usage_after(const struct th_usage *usage, const char *separator
     return th_buffer_take_text(&text);
 }
 
-/* --- tracehost help --json: the commands and their options, for programs ---------------------- */
+/* --- tracehost help --json: commands and options, for programs -------------------------------- */
 
-static const struct th_command *told; /* what usage_tell() is about; of the main thread */
+static const struct th_command *told; /* the command for usage_tell(); main thread only */
 
 static int usage_tell(const struct th_usage *usage)
 {

@@ -1,7 +1,7 @@
 /*
- * The view's thread, which reads, shows, and obeys keys.
+ * The view's thread: reads counts, draws, and handles keys.
  *
- * It alone has the model and the screen. It is told of an end by what wakes it: a signal or
+ * Only this thread uses the model and the screen. It is woken by a signal or
  * th_cli_interrupt_stop() (interrupt.h), th_top_wait() and th_top_end().
  */
 #include "top.h"
@@ -28,7 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- what is counted --- */
+/* --- Counting --------------------------------------------------------------------------------- */
 
 enum { COUNTS = TH_BP_COUNT | TH_BP_TIME };
 
@@ -37,7 +37,7 @@ static bool clears(const struct th_control_pattern_option *option)
     return option->spec && strcmp(option->spec, "false") == 0;
 }
 
-/* What of -p only a tracer could do; NULL: nothing. */
+/* Returns the part of a -p that needs a tracer; NULL: none. */
 static const char *for_tracers(const struct th_control_pattern_option *option)
 {
     if (option->object != TH_PATTERN_FUNCTIONS)
@@ -65,8 +65,8 @@ enum th_status th_top_check(const struct th_trace_options *options)
     return th_top_terminal_check();
 }
 
-/* Has SESSION count what the -p that stand before all --session name, or all functions. With
- * --kind=count alone no time is taken, which costs more. */
+/* Makes SESSION count the functions of the -p before all --session, or all functions. With
+ * --kind=count alone, no time is measured, as that costs more. */
 static enum th_status top_count(const struct th_trace_options *options, struct th_session *session)
 {
     static const struct th_pattern any = {.arity = TH_ANY_ARITY};
@@ -87,7 +87,7 @@ static enum th_status top_count(const struct th_trace_options *options, struct t
     return named ? TH_OK : th_trace_session_function(session, &any, TH_AM(true), COUNTS, NULL);
 }
 
-/* --- what is not told --- */
+/* --- Losses ----------------------------------------------------------------------------------- */
 
 static void add_untold(struct th_buffer *line, uint64_t top_count, const char *what)
 {
@@ -97,7 +97,7 @@ static void add_untold(struct th_buffer *line, uint64_t top_count, const char *w
     th_buffer_printf(line, "%llu %s", (unsigned long long)top_count, what);
 }
 
-/* --- a run --- */
+/* --- A run ------------------------------------------------------------------------------------ */
 
 struct half_seen {
     const struct th_session *session;
@@ -135,14 +135,13 @@ static void about_run(const struct th_session *session, const struct th_tracing 
     add_untold(&lines[1], th_runtime_calls_not_kept(), "ends of calls, as too many were open");
 }
 
-/* --- a replay --- */
+/* --- A replay --------------------------------------------------------------------------------- */
 
-/* Written by the thread that replays, read by the view's; under the lock, as it belongs together.
- */
+/* Written by the thread that replays, read by the view's thread; the lock keeps them consistent. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char title[256];
-static struct th_reader_info place; /* only its counts are good later */
-/* The view's: what it saw when it looked last. */
+static struct th_reader_info place; /* only its counts are valid later */
+/* The view's thread: the values at its last reading. */
 static uint64_t records_before;
 static int64_t looked;
 
@@ -180,7 +179,7 @@ static void about_replay(const struct th_session *session, const struct th_traci
     add_untold(&lines[1], untimed, "times of calls that have no time stamp");
 }
 
-/* --- the view --- */
+/* --- The view --------------------------------------------------------------------------------- */
 
 static struct top {
     const char *command;
@@ -189,24 +188,24 @@ static struct top {
     struct th_session *session;
     void (*about)(const struct th_session *session, const struct th_tracing *tracing,
                   struct th_buffer lines[]);
-    pthread_mutex_t lock; /* around the end of the thread */
+    pthread_mutex_t lock; /* guards the end of the thread */
     pthread_t thread;
-    bool begun; /* and has not ended; under the lock */
-    /* Relaxed: words in themselves. When all had been played, 0: it has not; the thread is to end;
-     * the screen is left. */
+    bool begun; /* begun and not ended; guarded by `lock` */
+    /* Relaxed, as no other data depends on them: the time at which all was played (0: not yet); the
+     * request to end; the screen was left. */
     _Atomic int64_t played;
     atomic_bool ending, left;
 
-    /* The thread's own. */
+    /* Used by the view's thread only. */
     struct th_top_model model;
     struct th_buffer about_lines[TH_TOP_ABOUT];
-    int64_t began; /* what is shown counts from then on */
-    int64_t next;  /* reading */
-    size_t first;  /* row that is shown */
+    int64_t began; /* start of the shown counts */
+    int64_t next;  /* time of the next reading */
+    size_t first;  /* index of the first shown row */
     bool paused, ended;
 } top = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* --- readings --- */
+/* --- Readings --------------------------------------------------------------------------------- */
 
 static void read_function(void *context, const struct th_mfa *function,
                           const struct th_bp_info *info)
@@ -235,7 +234,7 @@ static void read_counts(int64_t now)
     top.next = now + top.options->top;
 }
 
-/* --- the screen --- */
+/* --- The screen ------------------------------------------------------------------------------- */
 
 static struct th_top_view top_look(void)
 {
@@ -253,7 +252,7 @@ static struct th_top_view top_look(void)
 
     for (size_t i = 0; i < TH_TOP_ABOUT; i++)
         view.about[i] = th_buffer_text(&top.about_lines[i]);
-    if (view.elapsed < 0) /* restarted when all was played */
+    if (view.elapsed < 0) /* restarted after the end of the replay */
         view.elapsed = 0;
     if (top.first > th_top_view_last(&view))
         top.first = th_top_view_last(&view);
@@ -261,8 +260,8 @@ static struct th_top_view top_look(void)
     return view;
 }
 
-/* Each line in its place, which is wiped out first: behind a line that is as long as the screen is
- * wide, that would take its last character. The lines are as many as the screen has. */
+/* Draws each line in its place. A line is cleared before it is written: clearing after a line of
+ * full width would erase its last character. The number of lines is the screen's height. */
 static void draw(void)
 {
     const char *reversed = getenv("NO_COLOR") ? "" : "\033[7m";
@@ -284,7 +283,7 @@ static void draw(void)
     th_buffer_free(&text);
 }
 
-/* --- keys --- */
+/* --- Keys ------------------------------------------------------------------------------------- */
 
 static void scroll(int key)
 {
@@ -330,7 +329,7 @@ static void top_obey(int key)
     }
 }
 
-/* --- the thread --- */
+/* --- The thread ------------------------------------------------------------------------------- */
 
 static void *top_watch(void *context)
 {
@@ -357,7 +356,7 @@ static void *top_watch(void *context)
     return NULL;
 }
 
-/* --- for the commands --- */
+/* --- For the commands ------------------------------------------------------------------------- */
 
 enum th_status th_top_begin(const struct th_control_host *host,
                             const struct th_trace_options *options)
@@ -383,7 +382,7 @@ enum th_status th_top_begin(const struct th_control_host *host,
     if (status != TH_OK)
         return status;
 
-    /* From here on nothing may fail but the thread. */
+    /* From here on only the start of the thread may fail. */
     th_crash_set_restore(th_top_terminal_leave);
     th_cli_interrupt_report(th_top_terminal_wake);
     th_cli_progress_divert(note_place);

@@ -16,10 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* --- what others print meanwhile: a file in between --- */
+/* --- Output of others: a file in between ------------------------------------------------------ */
 
-/* Written before there is anything to restore; then only read, but for `copied`, which is of who
- * restores. -1: not in use. */
+/* Written before there is anything to restore; then read-only, except for `copied`, which belongs
+ * to the thread that restores. -1: not in use. */
 static int file = -1, was_stdout = -1, was_stderr = -1;
 static off_t copied;
 
@@ -28,21 +28,21 @@ static int top_terminal_duplicate(int descriptor)
     return fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 }
 
-/* Stderr, and stdout if it is the same terminal, become a file. TH_FAILED, and nothing has changed,
- * if that cannot be. */
+/* Redirects stderr, and stdout if it is the same terminal, to a file. Errors: TH_FAILED, with
+ * nothing changed. */
 static enum th_status begin_holding(void)
 {
     struct stat one, other;
     bool both = isatty(STDOUT_FILENO) && fstat(STDOUT_FILENO, &one) == 0 &&
                 fstat(STDERR_FILENO, &other) == 0 && one.st_rdev == other.st_rdev;
-    FILE *opened = tmpfile(); /* without a name, so that nothing is left of it whatever happens */
+    FILE *opened = tmpfile(); /* without a name: nothing is left behind in any case */
 
     fflush(NULL);
     file = opened ? top_terminal_duplicate(fileno(opened)) : -1;
     if (opened)
         fclose(opened);
     if (file >= 0)
-        fcntl(file, F_SETFL, O_APPEND); /* whoever writes */
+        fcntl(file, F_SETFL, O_APPEND); /* all writers append */
     was_stderr = top_terminal_duplicate(STDERR_FILENO);
     was_stdout = both ? top_terminal_duplicate(STDOUT_FILENO) : -1;
     copied = 0;
@@ -65,7 +65,7 @@ static void top_terminal_put(int descriptor, const char *bytes, size_t size)
     while (size > 0) {
         ssize_t written = write(descriptor, bytes, size);
         if (written < 0 && errno != EINTR)
-            return; /* it is gone, which th_top_terminal_wait() tells */
+            return; /* the terminal is gone; th_top_terminal_wait() reports that */
         if (written > 0) {
             bytes += written;
             size -= (size_t)written;
@@ -84,9 +84,7 @@ static void top_terminal_copy(void)
     }
 }
 
-/* What is written while it is copied follows; then nothing comes any more. */
-/* They are what they were, and what was written is copied to the terminal. Async-signal-safe. Once.
- */
+/* Restores the descriptors and copies the file to the terminal. Async-signal-safe. Called once. */
 static void end_holding(void)
 {
     top_terminal_copy();
@@ -101,40 +99,42 @@ static void end_holding(void)
     file = was_stderr = was_stdout = -1;
 }
 
-/* --- the state --- */
+/* --- The state -------------------------------------------------------------------------------- */
 
-/* The alternate screen, no cursor, no wrapped lines; and back. */
+/* Alternate screen, no cursor, no line wrap; and back. */
 #define ENTER "\033[?1049h\033[?25l\033[?7l\033[H\033[2J"
 #define LEAVE "\033[?7h\033[?25h\033[?1049l"
 
 enum state {
-    OUT,     /* the terminal is as it was */
-    SHOWN,   /* the screen is ours */
-    DRAWING, /* and is written to */
-    HIDDEN   /* stopped: as it was, but what others write is held back */
+    OUT,     /* the terminal has its original settings */
+    SHOWN,   /* the screen shows the view */
+    DRAWING, /* the screen is being written */
+    HIDDEN   /* stopped: original settings, but output of others is still held back */
 };
 
-/* Who takes it out of SHOWN or HIDDEN has what follows. Acquire and release. */
+/* The thread that changes the state from SHOWN or HIDDEN owns the variables below. Acquire and
+ * release. */
 static _Atomic enum state state;
 static int terminal = -1;
-static int wake[2] = {-1, -1}; /* a pipe: its end to read, its end to write */
+static int wake[2] = {-1, -1}; /* a pipe: read end, write end */
 static struct termios before;
-/* Set by handlers, taken by who waits; relaxed, as the pipe's byte comes after them. */
+/* Set by signal handlers, cleared by the waiting thread; relaxed, as the byte in the pipe follows
+ * the store. */
 static atomic_bool stopping, going_on;
 
-/* --- signals --- */
+/* --- Signals ---------------------------------------------------------------------------------- */
 
 void th_top_terminal_wake(void)
 {
     int error = errno;
 
-    if (write(wake[1], "", 1) < 0) /* it is full: then a byte is there */
+    if (write(wake[1], "", 1) < 0) /* the pipe is full, so it is readable anyway */
         errno = error;
 }
 
 static void on_news(int number)
 {
-    if (number != SIGWINCH) /* the view is drawn anew at each wake */
+    if (number != SIGWINCH) /* the view is drawn again at each wake-up */
         atomic_store_explicit(number == SIGTSTP ? &stopping : &going_on, true,
                               memory_order_relaxed);
     th_top_terminal_wake();
@@ -142,7 +142,7 @@ static void on_news(int number)
 
 static void on_quit(int number)
 {
-    th_top_terminal_leave(); /* which brings back what the signal did before */
+    th_top_terminal_leave(); /* this also restores the signal's previous action */
     raise(number);
 }
 
@@ -153,9 +153,9 @@ static const struct handled {
 enum { HANDLED = sizeof handled / sizeof handled[0] };
 static struct sigaction old_actions[HANDLED];
 
-/* --- the screen --- */
+/* --- The screen ------------------------------------------------------------------------------- */
 
-/* Ctrl-C, Ctrl-Z and Ctrl-\ stay signals. */
+/* Ctrl-C, Ctrl-Z and Ctrl-\ still send signals. */
 static void top_terminal_show(void)
 {
     struct termios raw = before;
@@ -179,8 +179,8 @@ static bool change(enum state from, enum state to)
                                                    memory_order_acquire);
 }
 
-/* What it was. A frame is waited for, but not for ever: who draws may be who has crashed, and a
- * terminal may take nothing (Ctrl-S). */
+/* Sets the state to OUT and returns the previous one. Waits for a frame in progress, but not for
+ * ever: the drawing thread may be the one that crashed, and a terminal may block (Ctrl-S). */
 static enum state top_terminal_take_out(void)
 {
     const struct timespec millisecond = {0, 1000000};
@@ -229,7 +229,7 @@ struct winsize th_top_terminal_size(void)
     return size;
 }
 
-/* --- beginning --- */
+/* --- Beginning -------------------------------------------------------------------------------- */
 
 enum th_status th_top_terminal_check(void)
 {
@@ -250,7 +250,7 @@ enum th_status th_top_terminal_enter(void)
     enum th_status status;
     char name[256];
 
-    /* Stderr's, to read from as well, wherever stdin comes from. */
+    /* Opened again from stderr's name, for reading, whatever stdin is. */
     if (ttyname_r(STDERR_FILENO, name, sizeof name) == 0)
         terminal = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (terminal < 0 || tcgetattr(terminal, &before) != 0)
@@ -267,7 +267,7 @@ enum th_status th_top_terminal_enter(void)
     return TH_OK;
 }
 
-/* --- news --- */
+/* --- Keys and wake-ups ------------------------------------------------------------------------ */
 
 static bool top_terminal_take(atomic_bool *news)
 {
@@ -302,22 +302,23 @@ void th_top_terminal_wait(int64_t deadline, struct th_terminal_news *news)
         th_cli_interrupt_stop_program();
         atomic_store_explicit(&going_on, true, memory_order_relaxed);
     }
-    /* Whoever stopped it, the terminal may have been used since. */
+    /* Whoever stopped the program, the terminal may have been used since then. */
     if (top_terminal_take(&going_on) && (change(HIDDEN, DRAWING) || change(SHOWN, DRAWING))) {
         top_terminal_show();
         change(DRAWING, SHOWN);
     }
 }
 
-/* --- keys, as terminals send them --- */
+/* --- Keys, as terminals send them ------------------------------------------------------------- */
 
-/* A control sequence is ESC, [ or O, bytes below '@', and one from there on (ECMA-48). */
+/* A control sequence is ESC, [ or O, parameter bytes below '@', and a final byte from '@' on
+ * (ECMA-48). */
 int th_top_key_read(const char *bytes, size_t count, size_t *used)
 {
-    /* What follows ESC [ or ESC O. */
+    /* Sequences after ESC [ or ESC O. */
     static const struct {
         char final;
-        int number; /* before a '~' */
+        int number; /* parameter before '~' */
         enum th_top_key key;
     } keys[] = {{'A', 0, TH_KEY_UP},   {'B', 0, TH_KEY_DOWN},    {'H', 0, TH_KEY_HOME},
                 {'F', 0, TH_KEY_END},  {'~', 5, TH_KEY_PAGE_UP}, {'~', 6, TH_KEY_PAGE_DOWN},

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- the model --- */
+/* --- The model -------------------------------------------------------------------------------- */
 
 void th_top_model_begin(struct th_top_model *model, int64_t now)
 {
@@ -68,7 +68,7 @@ static int top_view_by_calls(const void *a, const void *b)
     return strcmp(one->name, other->name);
 }
 
-/* One that was not called since the restart may have time of calls that began before it. */
+/* A function without calls since the restart may still have time of calls that began before. */
 static int by_time(const void *a, const void *b)
 {
     const struct th_top_row *one = *(struct th_top_row *const *)a;
@@ -107,22 +107,22 @@ void th_top_model_free(struct th_top_model *model)
     *model = (struct th_top_model){0};
 }
 
-/* --- the view --- */
+/* --- The view --------------------------------------------------------------------------------- */
 
 enum {
-    HEADING = 1 + TH_TOP_ABOUT, /* the line that the columns begin with */
-    AROUND = HEADING + 2,       /* lines that are no rows: those, the heading, the help */
-    NAME_LEAST = 30,            /* a column goes rather than that names have less */
+    HEADING = 1 + TH_TOP_ABOUT, /* index of the line with the columns' titles */
+    AROUND = HEADING + 2,       /* lines that are no rows: those above, the titles, the help */
+    NAME_LEAST = 30,            /* a column is left out rather than names get less */
 };
 
-/* --- columns --- */
+/* --- Columns ---------------------------------------------------------------------------------- */
 
-/* In the order in which they stand. */
+/* In the order of display. */
 enum { RATE, CALLS, OWN_TIME, SHARE, EACH, COLUMNS };
 
 static const struct column {
-    const char *title, *untimed; /* untimed: where no time is known; NULL: then it is not shown */
-    unsigned width, left;        /* left: how soon it goes where it is narrow */
+    const char *title, *untimed; /* untimed: without times; NULL: then not shown */
+    unsigned width, left;        /* left: columns with a smaller number are left out first */
 } columns[COLUMNS] = {
     [RATE] = {"calls/s", "calls/s", 7, 3},     [CALLS] = {"calls", "calls", 12, 5},
     [OWN_TIME] = {"own seconds", NULL, 12, 4}, [SHARE] = {"% time", "% calls", 7, 2},
@@ -132,7 +132,7 @@ static const struct column {
 static void print_cell(struct th_buffer *out, const struct th_top_model *model,
                        const struct th_top_row *row, unsigned column)
 {
-    const double wide = 1e12; /* it has more digits than the column of calls */
+    const double wide = 1e12; /* more digits than the column of calls has */
     double calls = (double)row->shown.calls, seconds = (double)row->shown.time / 1e9, part, all;
 
     switch (column) {
@@ -148,7 +148,7 @@ static void print_cell(struct th_buffer *out, const struct th_top_model *model,
     case OWN_TIME:
         th_buffer_printf(out, seconds < 1000 ? "%.6f" : "%.3f", seconds);
         break;
-    case SHARE: /* of the time, or of the calls where there is none */
+    case SHARE: /* of the time, or of the calls if no time is known */
         part = model->timed ? (double)row->shown.time : calls;
         all = model->timed ? (double)model->all.time : (double)model->all.calls;
         th_buffer_printf(out, "%.1f", all > 0 ? 100 * part / all : 0);
@@ -164,7 +164,7 @@ static const char *title_of(const struct column *column, const struct th_top_mod
     return model->timed ? column->title : column->untimed;
 }
 
-/* The columns that there is room for: a bit each. */
+/* Returns the columns that fit the width, as a bit set. */
 static unsigned top_view_choose(const struct th_top_view *view)
 {
     unsigned chosen = 0, taken = 0;
@@ -181,10 +181,10 @@ static unsigned top_view_choose(const struct th_top_view *view)
     return chosen;
 }
 
-/* --- lines --- */
+/* --- Lines ------------------------------------------------------------------------------------ */
 
-/* Ends the line that begins at START: no longer than the view is wide. A character is what begins
- * with a byte that goes on with no other. */
+/* Ends the line that begins at START: cuts it at the view's width. A UTF-8 continuation byte starts
+ * no character. */
 static void end_line(struct th_buffer *out, size_t start, const struct th_top_view *view)
 {
     unsigned characters = 0;
@@ -199,7 +199,7 @@ static void end_line(struct th_buffer *out, size_t start, const struct th_top_vi
     th_buffer_add_byte(out, '\n');
 }
 
-/* The line of ROW in the columns that were chosen; NULL: of their titles. */
+/* Prints the chosen columns of ROW; NULL: their titles. */
 static void print_columns(struct th_buffer *out, const struct th_top_view *view, unsigned chosen,
                           const struct th_top_row *row)
 {
@@ -220,7 +220,7 @@ static void print_columns(struct th_buffer *out, const struct th_top_view *view,
     end_line(out, start, view);
 }
 
-/* What is too much for the height is left out from the end of the text, but for the help. */
+/* If the height is too small, lines at the end are left out, but not the help. */
 size_t th_top_view_print(struct th_buffer *out, const struct th_top_view *view)
 {
     const struct th_top_model *model = view->model;

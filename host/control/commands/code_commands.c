@@ -1,5 +1,5 @@
-/* Commands about code: load, purge, delete, modules. They are carried out apart: they may wait for
- * libraries' code, for processes that are to end, and for each other. */
+/* Commands for code: load, purge, delete, modules. Each runs in a thread of its own: it may wait
+ * for libraries' code, for processes to end, and for other such commands. */
 #include "commands.h"
 #include "commands_internal.h"
 
@@ -11,12 +11,12 @@
 #include <jansson.h>
 #include <string.h>
 
-/* The values that a command's words give. */
+/* Values of a command's words. */
 struct asked {
     enum th_purge purge;
     const char *info;
     const char *module;
-    struct th_texts names; /* of libraries */
+    struct th_texts names; /* names of libraries */
 };
 
 static const char *const purge_words[] = {[TH_PURGE_SOFT] = "soft", [TH_PURGE_HARD] = "hard", NULL};
@@ -44,7 +44,7 @@ static const struct th_argument *const purge_arguments[] = {
 
 static const struct th_argument *const delete_arguments[] = {&module_argument, &purge_option, NULL};
 
-/* ASKED->names is freed by the caller in any case. */
+/* Parses WORDS into ASKED. Owner: the caller frees ASKED->names, whatever the status. */
 static enum th_status read_words(const struct th_control_host *host,
                                  const struct th_control_command *command, int count, char **words,
                                  struct asked *asked)
@@ -103,7 +103,8 @@ static enum th_status carry_out_load(void *context, int count, char **words, jso
         th_library_search_free(&search);
     }
     th_free(asked.names.items);
-    if (status == TH_OK) { /* there are other files to watch; the lock is held by who begins to */
+    if (status == TH_OK) { /* the set of files has changed; th_control_watch_begin() runs under this
+                              lock */
         th_control_host_lock(host);
         th_control_watch_look(&host->watch);
         th_control_host_unlock(host);
@@ -125,7 +126,7 @@ const struct th_control_command th_control_command_load = {
 
 /* --- purge, delete ---------------------------------------------------------------------------- */
 
-/* Reads a command about one MODULE. */
+/* Parses a command with one MODULE. */
 static enum th_status read_module(const struct th_control_host *host,
                                   const struct th_control_command *command, int count, char **words,
                                   struct asked *asked, th_term *module)

@@ -38,7 +38,7 @@ void th_control_host_prepare(struct th_control_host *host)
         .version = TH_VERSION,
         .commands = th_control_commands,
         .context = host,
-        .begin = th_crash_thread_begin, /* commands load tracers, and ask them */
+        .begin = th_crash_thread_begin, /* commands load and call tracers */
         .end = th_crash_thread_end,
         .lock = &host->lock,
     };
@@ -72,7 +72,8 @@ void th_control_host_end(struct th_control_host *host)
         th_control_main_thread_end(host->main_thread);
     th_control_end(host->server);
     host->server = NULL;
-    th_control_watch_end(&host->watch); /* commands tell it of sessions */
+    th_control_watch_end(&host->watch); /* after the server, as commands call
+                                           th_control_watch_look() */
 }
 
 void th_control_host_lock(struct th_control_host *host)
@@ -80,7 +81,7 @@ void th_control_host_lock(struct th_control_host *host)
     th_trace_tracer_lock_take(&host->lock);
 }
 
-/* The thread sanitizer does not know pthread_mutex_clocklock(). */
+/* Polls, as the thread sanitizer does not know pthread_mutex_clocklock(). */
 bool th_control_host_lock_soon(struct th_control_host *host)
 {
     enum { TRIES = 100 };
@@ -142,8 +143,8 @@ static bool is_meant(const struct th_session *session, const char *which, enum r
     }
 }
 
-/* How many sessions WHICH means; *FOUND is the last of them. One without a tracer is the live
- * view's (top.h), and nobody else's to change. */
+/* Counts the sessions that WHICH means; *FOUND gets the last one. A session without a tracer
+ * belongs to the view (top.h) and is skipped. */
 static size_t commands_find(const struct th_control_host *host, const char *which, enum rule rule,
                             struct th_session **found)
 {

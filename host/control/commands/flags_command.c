@@ -8,14 +8,14 @@
 #include <string.h>
 
 struct flagging {
-    struct th_control_session_options options; /* whom: --processes and --ports are stored here */
+    struct th_control_session_options options; /* --processes and --ports are stored here */
     const struct th_control_host *host;
     const char *list, *mode, *which;
     uint32_t flags;
     struct th_session *session;
 };
 
-/* Behind the list: on or off, then whom, if that was not said by an option. */
+/* Takes the words after the list: on or off, then the tracees, unless an option named them. */
 static enum th_status take_mode_or_whom(const struct th_argument *argument, const char *value,
                                         void *input)
 {

@@ -1,4 +1,4 @@
-/* Commands about functions: functions, info. */
+/* Commands for functions: functions, info. */
 #include "commands.h"
 #include "commands_internal.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- What a session has set ------------------------------------------------------------------- */
+/* --- Breakpoints of a session ----------------------------------------------------------------- */
 
 struct totals {
     uint64_t calls;
@@ -29,8 +29,8 @@ static struct totals function_commands_sum(const struct th_bp_usage *usage, size
     return totals;
 }
 
-/* Kinds, and counts of all processes together. Calls are those of the kind that counts most: the
- * numbers of all are the same where all began at the same time. */
+/* Adds the kinds, and counts summed over all processes. The number of calls is taken from count,
+ * else time, else memory: they are equal if all kinds were set at the same time. */
 static void add_counts(json_t *object, const struct th_bp_info *info)
 {
     struct totals time = function_commands_sum(info->time, info->time_count);
@@ -67,7 +67,7 @@ static void add_counted(void *context, const struct th_mfa *function, const stru
     counted->items[counted->count++] = object;
 }
 
-/* Most calls first, then by name. */
+/* Orders by calls, most first, then by name. */
 static int function_commands_by_calls(const void *a, const void *b)
 {
     const json_t *one = *(json_t *const *)a, *other = *(json_t *const *)b;
@@ -140,7 +140,7 @@ static json_t *usage_of(const struct th_bp_usage *usage, size_t count, const cha
     return processes;
 }
 
-/* As OTP's trace:info(Session, MFA, all) has it. */
+/* Adds the items of OTP's trace:info(Session, MFA, all). */
 static void function_commands_add_all(json_t *object, const struct th_session *session,
                                       const struct th_bp_info *info)
 {
@@ -166,8 +166,8 @@ static void function_commands_add_all(json_t *object, const struct th_session *s
                             usage_of(info->memory, info->memory_count, "words"));
 }
 
-/* Lists the sessions that have set something for FUNCTION (NULL: for on_load), each as an object.
- */
+/* Returns the sessions that have set breakpoints for FUNCTION (NULL: for on_load), each as an
+ * object. */
 static json_t *function_commands_set_by(const struct th_control_host *host,
                                         const struct th_mfa *function, bool all)
 {
@@ -255,7 +255,7 @@ static enum th_status carry_out_info(void *context, int count, char **words, jso
         *result = json_pack("{s:s, s:b, s:b, s:b, s:n, s:o}", "function", "on_load", "live",
                             (int)listing.host->live, "local", 1, "global", 1, "no_local",
                             "sessions", function_commands_set_by(listing.host, NULL, true));
-        return TH_OK; /* all kinds can be set for it */
+        return TH_OK; /* all kinds can be set for on_load */
     }
     if (status == TH_OK)
         status = read_pattern(&listing.pattern, text);

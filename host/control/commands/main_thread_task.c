@@ -9,9 +9,10 @@ struct th_main_thread_task {
     enum th_status (*task)(void *argument);
     void *argument;
     enum th_status status;
-    struct th_error_chain chain; /* of the main thread: chains are threads' own */
+    struct th_error_chain chain; /* chain of the main thread: chains are thread-local */
     bool begun;
-    struct th_buffer *warned; /* the asking thread's: what the other one warns of goes there, too */
+    struct th_buffer *warned; /* buffer for warnings of the submitting thread; the task's warnings
+                                 go there, too */
 };
 
 void th_control_main_thread_begin(struct th_control_main_thread *thread)
@@ -26,7 +27,8 @@ void th_control_main_thread_begin(struct th_control_main_thread *thread)
     pthread_condattr_destroy(&attributes);
 }
 
-/* The task stays `asked` while it is carried out, without the lock: nobody takes it back then. */
+/* `asked` stays set while the task runs without the lock: the submitter does not withdraw a task
+ * that has begun. */
 void th_control_main_thread_do(struct th_control_main_thread *thread)
 {
     struct th_buffer *before;
@@ -71,7 +73,8 @@ enum th_status th_control_main_thread_ask(struct th_control_main_thread *thread,
         error = pthread_cond_timedwait(&thread->done, &thread->lock, &until);
     while (asked.begun && atomic_load_explicit(&thread->asked, memory_order_relaxed))
         pthread_cond_wait(&thread->done, &thread->lock);
-    atomic_store_explicit(&thread->asked, NULL, memory_order_relaxed); /* also if not begun */
+    atomic_store_explicit(&thread->asked, NULL, memory_order_relaxed); /* also if the task has not
+                                                                          begun */
     ended = thread->ended;
     pthread_mutex_unlock(&thread->lock);
     if (asked.begun && asked.status != TH_OK)

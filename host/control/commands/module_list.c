@@ -39,8 +39,9 @@ static void *module_list_run(void *context)
     return NULL;
 }
 
-/* Opens a private copy of each, in several threads; this one takes part, so there may be no others.
- * Else the status and the chain of the first one that was refused. */
+/* Opens private copies of the libraries and prepares them, in several threads, including this one;
+ * so no further thread is needed. Errors: the status and chain of the first library that was
+ * refused. */
 static enum th_status module_list_prepare(struct th_control_module_list *list)
 {
     size_t wanted = list->count < MOST_THREADS ? list->count : MOST_THREADS, count = 0;
@@ -64,7 +65,7 @@ enum th_status th_control_module_list_load(struct th_control_module_list *list, 
 {
     struct th_finish finish = {.count = list->count, .purge = list->purge};
     enum th_status status;
-    bool readable; /* INFO */
+    bool readable; /* INFO was parsed */
     th_env env;
 
     list->made = th_alloc_zero((list->count + 1) * sizeof *list->made);
@@ -95,7 +96,7 @@ void th_control_module_list_free(struct th_control_module_list *list)
 {
     struct th_error_chain why;
 
-    th_error_save(&why); /* destructors of libraries run here */
+    th_error_save(&why); /* destructors of libraries run below */
     for (size_t i = 0; i < list->count; i++) {
         if (list->made[i].prepared)
             th_code_prepared_drop(list->made[i].prepared);

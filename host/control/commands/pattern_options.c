@@ -1,4 +1,4 @@
-/* Patterns: set for sessions, and the command `pattern`. */
+/* Sets patterns of sessions, and implements the command `pattern`. */
 #include "commands.h"
 #include "commands_internal.h"
 
@@ -27,7 +27,7 @@ enum th_status th_control_pattern_take(const char *value,
     TH_ARRAY_GROW(options->items, options->count, options->capacity);
     option = &options->items[options->count++];
     *option = (struct th_control_pattern_option){.text = value};
-    if (strcmp(value, "send") == 0) /* no function's pattern is without a colon */
+    if (strcmp(value, "send") == 0) /* a pattern of functions contains a colon */
         option->object = TH_PATTERN_SEND;
     else if (strcmp(value, "receive") == 0 || strcmp(value, "'receive'") == 0)
         option->object = TH_PATTERN_RECEIVE;
@@ -140,7 +140,7 @@ static const struct th_argument *const pattern_arguments[] = {
                                          TH_INTO(struct patterning, which)),
     NULL};
 
-/* Live functions are there or not; one of a recording may still come. */
+/* Returns the answer. A function of this host exists or does not; a recorded one may still come. */
 static json_t *told(const struct th_control_host *host,
                     const struct th_control_pattern_option *option,
                     const struct th_session *session, size_t matched)

@@ -1,4 +1,4 @@
-/* The arguments that say which tracers trace whom and what, from their texts to options. */
+/* Parses the arguments that describe tracers, sessions, tracees and patterns. */
 
 #include "commands_internal.h"
 
@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-/* The events of this host, but for turns of processes and memory: users ask for these. */
+/* Default events of this host. Scheduling and garbage collection are left out; users can request
+ * them. */
 enum { LIVE_FLAGS = TH_FLAG_CALL | TH_FLAG_SEND | TH_FLAG_RECEIVE | TH_FLAG_PROCS | TH_FLAG_PORTS };
 
 static struct th_control_session_option *add_option(struct th_control_session_options *options,
@@ -82,8 +83,8 @@ static enum th_status take_flags(const struct th_argument *argument, const char 
     return TH_OK;
 }
 
-/* Reads the first LENGTH bytes of TEXT. Words first, so that 'new' in quotes is a name. False: they
- * are no group, identifier or name. */
+/* Parses the first LENGTH bytes of TEXT. Group words come first, so that 'new' in quotes is a name.
+ * Returns false if TEXT is no group, identifier or name. */
 static bool parse_chosen(const char *text, size_t length, bool port,
                          struct th_control_chosen *chosen)
 {
@@ -99,7 +100,7 @@ static bool parse_chosen(const char *text, size_t length, bool port,
         }
     th_env_init(&env, TH_ENV_PLAIN);
     good = th_text_parse(&env, text, length, &chosen->one) == TH_OK;
-    th_env_release(&env); /* what is good is an immediate */
+    th_env_release(&env); /* a valid term is an immediate */
     if (!good)
         th_error_clear();
     return good && (th_is_atom(chosen->one) ||
@@ -113,7 +114,7 @@ enum th_status th_control_session_options_tracees(struct th_control_session_opti
 
     for (;; list++) {
         struct th_control_chosen *chosen;
-        size_t length = 0; /* up to a comma outside of quotes */
+        size_t length = 0; /* number of bytes up to a comma outside quotes */
         bool quoted = false;
         for (; list[length] && (quoted || list[length] != ','); length++) {
             if (quoted && list[length] == '\\' && list[length + 1])
@@ -173,8 +174,8 @@ static enum th_status begin_pattern(const struct th_argument *argument, const ch
     return th_control_pattern_take(value, &latest(options)->patterns);
 }
 
-/* The kinds in LIST, "count,time". Of recordings `memory` is taken, too: an error explains why it
- * cannot be had when it is set. */
+/* Parses the kinds in LIST, "count,time". For recordings `memory` is accepted, too: setting it
+ * fails with an explanation. */
 static enum th_status parse_kinds(const char *list, bool live, uint32_t *kinds)
 {
     *kinds = 0;
@@ -194,7 +195,7 @@ static enum th_status parse_kinds(const char *list, bool live, uint32_t *kinds)
     }
 }
 
-/* An option of the latest -p. */
+/* Stores an option of the latest -p. */
 static enum th_status take_pattern_option(const struct th_argument *argument, const char *value,
                                           void *input)
 {
@@ -234,8 +235,8 @@ static enum th_status take_pattern_option(const struct th_argument *argument, co
 
 /* --- All of them ------------------------------------------------------------------------------ */
 
-/* Who names functions wants their calls, and messages where they are named as well; who names
- * messages alone wants the rest, too; who says more with --flags, these among it. */
+/* Chooses the default flags: if functions are named, calls, and messages that are named as well; if
+ * only messages are named, all events. With --flags, each pattern's flag must be among them. */
 static enum th_status check_patterns(struct th_control_session_option *option)
 {
     static const struct {
@@ -252,8 +253,7 @@ static enum th_status check_patterns(struct th_control_session_option *option)
         const struct th_control_pattern_option *pattern = &option->patterns.items[i];
         const char *name = objects[pattern->object].name;
         uint32_t flag = objects[pattern->object].flag;
-        /* Without the flag for what it is about, a pattern does nothing; counts of calls and their
-         * time need none for calls that are traced. */
+        /* Without its flag a pattern has no effect; but counts and times of calls need no flag. */
         bool traces = flag != TH_FLAG_CALL || pattern->kinds & (TH_BP_LOCAL | TH_BP_GLOBAL);
         flags |= flag;
         if (option->flag_list && traces && !(option->flags & flag))
@@ -299,7 +299,7 @@ static const char *const recorded_kind_words[] = {
 
 const char *const th_control_group_words[] = {"all", "existing", "new", NULL};
 
-/* Help of recordings, and of this host where that is another. */
+/* Help for recordings, and for this host if that differs. */
 const struct th_argument th_control_session_arguments[TH_SESSION_ARGUMENTS + 1] = {
     [TH_SESSION_TRACER] =
         TH_OPTION("tracer", "TRACER", TRACER, 1,

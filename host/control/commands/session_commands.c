@@ -1,4 +1,4 @@
-/* Commands about sessions: attach, detach, replace, sessions. */
+/* Commands for sessions: attach, detach, replace, sessions. */
 #include "commands.h"
 #include "commands_internal.h"
 
@@ -13,14 +13,14 @@
 #include <jansson.h>
 #include <string.h>
 
-/* --- What is told of a session ---------------------------------------------------------------- */
+/* --- Sessions as JSON ------------------------------------------------------------------------- */
 
 static void add_count(json_t *object, const char *name, uint64_t count)
 {
     json_object_set_new(object, name, json_integer((json_int_t)count));
 }
 
-/* The counts that --stats and the remarks at the end show, too. */
+/* Returns the counts that --stats and the final remarks also show. */
 static json_t *session_commands_counts_of(const struct th_session *session)
 {
     struct th_session_counts counts = th_trace_session_counts(session);
@@ -74,7 +74,7 @@ json_t *th_control_session_json(const struct th_session *session)
 {
     json_t *object = th_control_session_name(session);
     json_int_t breakpoints = 0;
-    json_t *waiting = json_array(); /* patterns that have met no function yet */
+    json_t *waiting = json_array(); /* patterns that no function has matched yet */
 
     th_trace_session_functions(session, count_breakpoint, &breakpoints);
     json_object_set_new(object, "state", th_control_term(th_trace_session_state_term(session)));
@@ -98,9 +98,9 @@ json_t *th_control_session_json(const struct th_session *session)
 
 struct attaching {
     struct th_control_session_options
-        sessions; /* of the command: one. Its arguments are stored here */
+        sessions; /* the command's one session; the arguments are stored here */
     struct th_control_host *host;
-    struct attaching *next; /* of the host's */
+    struct attaching *next; /* next `attach` in progress */
 };
 
 static enum th_status carry_out_sessions(void *context, int count, char **words, json_t **result)
@@ -134,7 +134,8 @@ static enum th_status take_title(const struct th_argument *argument, const char 
     (void)argument;
     if (!*value)
         return th_error_raise(TH_USAGE, "--session wants a name");
-    attaching->sessions.items[0].title = value; /* wherever it stands: there is one session */
+    attaching->sessions.items[0].title = value; /* its position does not matter: there is one
+                                                   session */
     return TH_OK;
 }
 
@@ -149,7 +150,7 @@ static const struct th_argument *const attach_arguments[] = {
     TH_SESSION_PATTERN_OPTIONS,
     NULL};
 
-/* No session, nor one that is being attached without the lock, may have the title of ATTACHING. */
+/* Checks that no session, and no other `attach` in progress, has the title of ATTACHING. */
 static enum th_status refuse_taken(const struct attaching *attaching)
 {
     const struct th_control_host *host = attaching->host;
@@ -172,7 +173,7 @@ static enum th_status session_commands_attach(void *argument)
 {
     struct attaching *attaching = argument;
     struct th_tracing *tracing = attaching->host->tracing;
-    bool holds = th_trace_hold(); /* else the thread will go on */
+    bool holds = th_trace_hold(); /* false: the main thread continues by itself */
     struct th_search search;
     enum th_status status;
 
@@ -204,7 +205,7 @@ static enum th_status carry_out_attach(void *context, int count, char **words, j
     if (status == TH_OK)
         status = refuse_taken(&attaching); /* other commands ran meanwhile */
     if (status == TH_OK) {
-        attaching.next = host->attaching; /* nobody else may take the title until it is there */
+        attaching.next = host->attaching; /* reserves the title until the session exists */
         host->attaching = &attaching;
         status = th_control_session_options_name_tracees(&attaching.sessions)
                      ? th_control_at_tracees(host, session_commands_attach, &attaching)
@@ -216,7 +217,7 @@ static enum th_status carry_out_attach(void *context, int count, char **words, j
     if (status == TH_OK) {
         th_control_watch_look(&host->watch);
         session = th_trace_session_find(host->tracing, attaching.sessions.items[0].began);
-        if (session) /* another may have ended it meanwhile */
+        if (session) /* another command may have ended the session */
             *result = th_control_session_json(session);
     }
     th_control_session_options_free(&attaching.sessions);
@@ -239,7 +240,7 @@ static const struct th_argument which_session = TH_WORD("SESSION", SESSION, TH_A
 
 static const struct th_argument *const detach_arguments[] = {&which_session, NULL};
 
-/* With what it has counted, which goes with it. */
+/* Answers with the session's counts, which end with the session. */
 static enum th_status carry_out_detach(void *context, int count, char **words, json_t **result)
 {
     struct th_control_host *host = context;
@@ -258,7 +259,7 @@ static enum th_status carry_out_detach(void *context, int count, char **words, j
     json_object_set_new(*result, "functions", th_control_counted(session));
     failure = th_trace_session_failure(session);
     library = th_trace_session_library(session);
-    th_library_keep(library); /* so that unload() is called here, without the lock */
+    th_library_keep(library); /* so that unload() runs below, without the lock */
     th_trace_session_destroy(session);
     th_trace_tracer_lock_leave(&host->lock);
     th_library_release(library);
@@ -311,7 +312,8 @@ static enum th_status carry_out_replace(void *context, int count, char **words, 
     if (status != TH_OK)
         return th_error_context("the session keeps the tracer that it has");
     th_control_watch_look(&host->watch);
-    session = th_trace_session_find(host->tracing, id); /* another may have ended it meanwhile */
+    session = th_trace_session_find(host->tracing, id); /* another command may have ended the
+                                                           session */
     if (session)
         *result = th_control_session_json(session);
     return TH_OK;

@@ -1,5 +1,4 @@
-/* The sessions that options ask for: their tracers are loaded, and whom and what they trace is set.
- */
+/* Creates the sessions that options describe: loads the tracers, and sets tracees and patterns. */
 #include "session_options.h"
 
 #include "commands.h"
@@ -43,8 +42,8 @@ enum th_status th_control_chosen_trace(const struct th_control_chosen *chosen,
     return th_trace_session_trace_one(session, one, on, flags);
 }
 
-/* Whom and what a session traces that has just begun. This host's functions are traced if a pattern
- * says so: all are, where none is named. */
+/* Sets the tracees and patterns of a new session. Functions of this host need a pattern: without
+ * one, all functions are traced. */
 static enum th_status set_up(const struct th_control_session_option *option, bool first,
                              bool running, const struct th_search *search,
                              struct th_session *session)
@@ -76,8 +75,8 @@ static enum th_status set_up(const struct th_control_session_option *option, boo
     return status;
 }
 
-/* A session that cannot be set up is ended: others go on. All that was recorded is traced, unless
- * some tracees are chosen. */
+/* Creates a session, and destroys it if it cannot be set up; other sessions stay. All recorded
+ * tracees are traced unless some are chosen. */
 static enum th_status session_options_attach(struct th_control_session_option *option,
                                              const char *text, bool first, bool running,
                                              const struct th_search *search,
@@ -104,7 +103,8 @@ static enum th_status session_options_attach(struct th_control_session_option *o
     status = set_up(option, first, running, search, session);
     if (status != TH_OK) {
         session =
-            th_trace_session_find(tracing, option->began); /* another may have ended it meanwhile */
+            th_trace_session_find(tracing, option->began); /* another command may have ended the
+                                                              session */
         if (session)
             th_trace_session_destroy(session);
     }

@@ -1,5 +1,5 @@
-/* Warnings: of patterns that are for no function, or for functions that cannot have them; of
- * sessions and tracees of which nothing was seen. */
+/* Warnings about patterns without functions, about functions that cannot have a pattern's
+ * breakpoints, and about sessions and tracees without events. */
 
 #include "commands_internal.h"
 
@@ -13,13 +13,13 @@
 
 /* --- Patterns --------------------------------------------------------------------------------- */
 
-/* Patterns like PATTERN for the functions that there are. */
+/* Patterns similar to PATTERN that match existing functions. */
 struct candidates {
     const struct th_pattern *pattern;
     struct th_names names;
 };
 
-/* WORD may have been meant where NAME stands, which is given if it is not TH_NONE. */
+/* Returns true if NAME is TH_NONE, or is similar to WORD. */
 static bool is_like(th_term name, th_term word)
 {
     const char *text = name == TH_NONE ? NULL : th_atom_name(name)->text;
@@ -41,7 +41,7 @@ static void add_candidate(void *context, const struct th_function_info *function
     like.arity = like.arity == TH_ANY_ARITY ? TH_ANY_ARITY : (int)function->name.arity;
     th_trace_pattern_show(&own, candidates->pattern);
     th_trace_pattern_show(&text, &like);
-    if (strcmp(th_buffer_text(&text), th_buffer_text(&own)) != 0) /* named, and no more than that */
+    if (strcmp(th_buffer_text(&text), th_buffer_text(&own)) != 0) /* not the pattern itself */
         th_library_names_add(&candidates->names, th_buffer_text(&text));
     th_buffer_free(&text);
     th_buffer_free(&own);
@@ -73,7 +73,7 @@ void th_control_pattern_warn_of_spelling(const struct th_pattern *pattern, const
     th_free(question);
 }
 
-/* Warns that there is no function that OPTION is for, which is WHAT. */
+/* Warns that no function matches OPTION; WHAT is the text. */
 static void warn_of_none(const struct th_control_pattern_option *option,
                          const struct th_tracing *tracing, const char *what)
 {
@@ -121,7 +121,7 @@ void th_control_session_options_report_uncalled(const struct th_control_session_
 
 /* --- Tracees ---------------------------------------------------------------------------------- */
 
-/* NAMES has each but once: sessions of one option expect the same. */
+/* Adds WHO to NAMES once: sessions of one option expect the same tracees. */
 static void add_unmet(void *names, th_term who)
 {
     struct th_buffer text = {0};
@@ -147,7 +147,7 @@ void th_control_sessions_report_unmet(struct th_tracing *tracing)
     th_library_names_free(&unmet);
 }
 
-/* --- Sessions: what was asked for ------------------------------------------------------------- */
+/* --- Sessions: requested and existing events -------------------------------------------------- */
 
 static void add_tracees(struct th_buffer *asked, const struct th_control_session_option *option,
                         bool ports)
@@ -167,9 +167,7 @@ static void add_tracees(struct th_buffer *asked, const struct th_control_session
     }
 }
 
-/* --- what there is --- */
-
-/* --- the lines --- */
+/* --- The lines -------------------------------------------------------------------------------- */
 
 static void note_unmet(void *told, th_term who)
 {
@@ -204,7 +202,7 @@ static void session_warnings_warn(const struct th_control_session_option *option
             th_buffer_printf(&text, " --match-spec=%s", pattern->spec);
     }
     if (seen & TH_FLAGS_EVENTS) {    /* "; there are send, call events" */
-        if (seen & TH_FLAGS_RUNNING) /* two names of one thing */
+        if (seen & TH_FLAGS_RUNNING) /* two flags for the same events */
             seen &= ~(uint32_t)TH_FLAG_RUNNING_PROCS;
 #define X(name, bit, help)                              \
     if (seen & TH_FLAG_##bit) {                         \
@@ -219,8 +217,8 @@ static void session_warnings_warn(const struct th_control_session_option *option
     th_buffer_free(&text);
 }
 
-/* Whether another line tells why SESSION got nothing: patterns are for figures, for another tracer,
- * or for nothing, or it was told that no such function was called. */
+/* Returns true if another line explains why SESSION got no events: its patterns only count, have
+ * another tracer or clear, or another warning was given. */
 static bool session_warnings_is_told(const struct th_control_session_option *option,
                                      const struct th_session *session)
 {

@@ -1,4 +1,4 @@
-/* Commands about the host itself: status, tracers, processes, stop, help. */
+/* Commands for the host itself: status, tracers, processes, stop, help. */
 #include "commands.h"
 #include "commands_internal.h"
 
@@ -33,8 +33,7 @@ static enum th_status carry_out_status(void *context, int count, char **words, j
         discarded += events.discarded;
     }
     total = traced + discarded;
-    /* Since the `status` before, or the beginning. Sessions that are gone take their counts along.
-     */
+    /* The rate since the previous `status`, or the start. Counts of ended sessions are lost. */
     if (total > host->rate.events)
         more = (double)(total - host->rate.events);
     host->rate = (struct th_control_rate){now, total};
@@ -73,7 +72,7 @@ static void add_tracer(json_t *tracers, const struct th_control_host *host, cons
 
     for (size_t i = 0; i < th_trace_sessions(host->tracing); i++) {
         const struct th_session *session = th_trace_session(host->tracing, i);
-        if (session && th_trace_session_has_tracer(session) && /* the live view's has none */
+        if (session && th_trace_session_has_tracer(session) && /* the view has none */
             strcmp(th_trace_session_name(session), name) == 0)
             json_array_append_new(numbers, json_integer(th_control_session_number(session)));
     }
@@ -96,7 +95,7 @@ static enum th_status carry_out_tracers(void *context, int count, char **words, 
         if (!list.items[i].shadowed)
             add_tracer(tracers, host, list.items[i].name, list.items[i].path,
                        th_library_search_origin_text(list.items[i].origin));
-    /* Tracers that were attached by a path are in no folder that is searched. */
+    /* Tracers that were attached by a path are in no searched folder. */
     for (size_t i = 0; i < th_trace_sessions(host->tracing); i++) {
         const struct th_session *session = th_trace_session(host->tracing, i);
         const char *name;
@@ -171,7 +170,7 @@ const struct th_control_command th_control_command_stop = {
 static const struct th_argument *const help_arguments[] = {
     &(const struct th_argument)TH_WORD("COMMAND", COMMAND, 0, .size = sizeof(const char *)), NULL};
 
-/* Of all commands, or of the one that is named. */
+/* Returns help for all commands, or for the named one. */
 static enum th_status carry_out_help(void *context, int count, char **words, json_t **result)
 {
     const struct th_control_host *host = context;

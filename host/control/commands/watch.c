@@ -23,13 +23,15 @@
 #include <unistd.h>
 
 enum { MILLISECOND = 1000 * 1000, MOST_LINKS = 40 };
-static const int64_t quiet = 100 * MILLISECOND; /* after which a file is taken for finished ... */
-static const int64_t longest = 2000 * MILLISECOND; /* ... and this, however often it is written */
-static const int64_t retry = 1000 * MILLISECOND;   /* while a file is not there, or code in use */
+static const int64_t quiet = 100 * MILLISECOND;    /* quiet time after which finished files are
+                                                   examined ... */
+static const int64_t longest = 2000 * MILLISECOND; /* ... and its upper bound under repeated
+                                                      writes */
+static const int64_t retry = 1000 * MILLISECOND;   /* while a file is missing, or old code in use */
 static const uint32_t finished = IN_CLOSE_WRITE | IN_MOVED_TO;
 static const uint32_t gone = IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED;
 
-/* What was tried for a session last, and refused. */
+/* The last refused file of a session. */
 struct th_control_watch_refusal {
     th_session_id session;
     struct stat file;
@@ -59,9 +61,9 @@ void th_control_watch_report_failure(const struct th_control_watch *watch)
     th_buffer_free(&text);
 }
 
-/* --- Places ----------------------------------------------------------------------------------- */
+/* --- Paths and symbolic links ----------------------------------------------------------------- */
 
-/* The last part of PATH. */
+/* Returns the last part of PATH. */
 static const char *name_in(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -69,9 +71,9 @@ static const char *name_in(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Appends the symbolic links on the way to the file PATH, as paths without other links in them but
- * the last part, in their order, and then the path of the file itself. The parts of AT before the
- * byte END are no links. */
+/* Appends to PLACES the symbolic links on the way to the file PATH, in order, each with only its
+ * last part a link; then the path of the file itself. The parts of AT before byte END contain no
+ * links. */
 static void places_of(const char *path, struct th_names *places)
 {
     char *at = th_strdup(path), link[PATH_MAX], *next;
@@ -98,15 +100,15 @@ static void places_of(const char *path, struct th_names *places)
     th_library_names_take(places, at);
 }
 
-/* "" where there is no tracer: no file is called that. */
+/* Returns the path of the session's tracer; "" without a tracer, which matches no file. */
 static const char *path_of(const struct th_session *session)
 {
     return th_trace_session_has_tracer(session) ? th_library_path(th_trace_session_library(session))
                                                 : "";
 }
 
-/* Returns inotify's number of the folder of PATH, which stays the same as long as the folder is
- * there. The numbers count up; of a folder that has a new one, events were missed. */
+/* Watches PATH's folder and returns inotify's number. The number stays the same while the folder
+ * exists. Numbers count up: events in a folder with a new number were missed before. */
 static int watch_folder(struct th_control_watch *watch, const char *path)
 {
     size_t length = (size_t)(name_in(path) - path);
@@ -118,10 +120,10 @@ static int watch_folder(struct th_control_watch *watch, const char *path)
     return number;
 }
 
-/* --- Files that are finished ------------------------------------------------------------------ */
+/* --- Finished files --------------------------------------------------------------------------- */
 
 struct th_control_watch_file {
-    int folder; /* as watch_folder() has it */
+    int folder; /* as returned by watch_folder() */
     char *name;
 };
 
@@ -147,7 +149,7 @@ bool th_control_watch_is_finished(struct th_control_watch *watch, const char *pa
     return found;
 }
 
-/* All are looked at soon. */
+/* Adds a finished file, and sets the time of the examination. */
 static void note_finished(struct th_control_watch *watch, int folder, const char *name)
 {
     int64_t now = th_clock_real_monotonic();
@@ -168,9 +170,10 @@ static void forget_finished(struct th_control_watch *watch)
         th_free(watch->finished[--watch->finished_count].name);
 }
 
-/* Somebody has the file open for writing, and will close it: the kernel grants no lease then. False
- * if that is not known, as for others' files. Who opens it for writing while there is a lease waits
- * for the close() here, of which a signal tells: one that is ignored. */
+/* Returns true if some process has the file open for writing: then the kernel refuses a lease.
+ * Returns false if that is unknown, as for files of other users. A process that opens the file for
+ * writing during the lease waits for the close() below; the kernel sends a signal, SIGURG, which is
+ * ignored by default. */
 static bool is_being_written(const char *path)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -184,8 +187,9 @@ static bool is_being_written(const char *path)
     return written;
 }
 
-/* Watches the folders of PATH's places. If one is new, above LATEST, the file is finished unless it
- * is open for writing. False: it is not there. */
+/* Watches the folders of PATH and of its links. If a folder is new (above `latest_folder`), events
+ * were missed: the file counts as finished unless it is open for writing. Returns false if the file
+ * does not exist. */
 static bool watch_file(struct th_control_watch *watch, const char *path, int *latest)
 {
     struct th_names places = {0};
@@ -203,8 +207,8 @@ static bool watch_file(struct th_control_watch *watch, const char *path, int *la
 }
 
 /*
- * A folder that was removed is not told to be if somebody still uses a file of it; so whenever a
- * file is not there, its folder is looked up again, until it is.
+ * Updates the watched folders. The kernel does not report the removal of a folder while a file in
+ * it is still in use; so if a file is missing, its folder is looked up again until it exists.
  */
 static void watch_folders(struct th_control_watch *watch)
 {
@@ -228,7 +232,8 @@ static void watch_folders(struct th_control_watch *watch)
 
 /* --- Replacing -------------------------------------------------------------------------------- */
 
-/* The lock is let go of meanwhile: then the session may be gone. */
+/* Replaces SESSION's tracer if its file has changed. The lock is dropped meanwhile: then the
+ * session may be gone. */
 static void watch_renew(struct th_control_watch *watch, struct th_session *session)
 {
     th_session_id id = th_trace_session_id_of(session);
@@ -259,9 +264,10 @@ static void watch_renew(struct th_control_watch *watch, struct th_session *sessi
     th_free(path);
 }
 
-/* --- News ------------------------------------------------------------------------------------- */
+/* --- Events of inotify ------------------------------------------------------------------------ */
 
-/* The place of PATH that EVENT is about; the caller frees it. NULL: none. */
+/* Returns the path, PATH or a link to it, that EVENT refers to; NULL: none. Owner: the caller frees
+ * it. */
 static char *place_meant(struct th_control_watch *watch, const char *path,
                          const struct inotify_event *event)
 {
@@ -277,7 +283,7 @@ static char *place_meant(struct th_control_watch *watch, const char *path,
     return place;
 }
 
-/* The same of the tracers and plugins that there are. */
+/* The same, for all tracers and plugins. */
 static char *path_meant(struct th_control_watch *watch, const struct inotify_event *event)
 {
     char *path = NULL;
@@ -300,7 +306,7 @@ static void watch_take(struct th_control_watch *watch, const struct inotify_even
     if (path) {
         struct stat file;
         bool there = lstat(path, &file) == 0, is_link = there && S_ISLNK(file.st_mode);
-        /* A new name of a file that is there already: nobody will close it after writing. */
+        /* A new name of an existing file: no close after writing will follow. */
         bool named = event->mask & IN_CREATE && there && file.st_nlink > 1;
         struct th_control_watch_file *known = find_finished(watch, event->wd, event->name);
 
@@ -311,7 +317,7 @@ static void watch_take(struct th_control_watch *watch, const struct inotify_even
             th_free(known->name);
             *known = watch->finished[--watch->finished_count];
         }
-    } else if (event->len == 0) { /* a folder has gone, or events are lost */
+    } else if (event->len == 0) { /* a folder is gone, or events are lost */
         watch->incomplete = true;
     }
     if (event->mask & IN_Q_OVERFLOW)
@@ -380,7 +386,7 @@ enum th_status th_control_watch_begin(struct th_control_watch *watch)
     atomic_init(&watch->over, false);
     watch->due = INT64_MAX;
     watch->news = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-    watch->wake = eventfd(1, EFD_CLOEXEC); /* it looks at once */
+    watch->wake = eventfd(1, EFD_CLOEXEC); /* 1: the thread looks at once */
     if (watch->news < 0 || watch->wake < 0)
         error = errno;
     if (!error)

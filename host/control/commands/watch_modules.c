@@ -21,7 +21,7 @@ bool th_control_watch_is_still(const char *path, const struct stat *file)
     return stat(path, &now) == 0 && th_control_watch_is_same(&now, file);
 }
 
-/* --- What there is ---------------------------------------------------------------------------- */
+/* --- Watched modules -------------------------------------------------------------------------- */
 
 static struct th_control_watch_module *watch_modules_find(struct th_control_watch_module *modules,
                                                           size_t count, const char *path)
@@ -46,7 +46,7 @@ void th_control_watch_modules_free(struct th_control_watch *watch)
     watch->module_count = 0;
 }
 
-/* What is known of the file goes on. */
+/* Replaces the list of modules; known state of a path is kept. */
 static void take_list(struct th_control_watch *watch, const struct th_module_code codes[],
                       size_t count)
 {
@@ -108,7 +108,7 @@ static void tell_refused(const struct th_control_watch *watch,
     th_error_clear();
 }
 
-/* One whose file is another than what was loaded. That old code is in use is told once. */
+/* Loads MODULE's new code if its file has changed. Old code in use is reported once. */
 static void watch_modules_renew(struct th_control_watch *watch,
                                 struct th_control_watch_module *module, th_term name)
 {
@@ -119,7 +119,7 @@ static void watch_modules_renew(struct th_control_watch *watch,
         return;
     same = th_control_watch_is_same(&module->file, &file);
     waited = module->waits && same;
-    /* Its writer has finished, or old code was in use at the last try. */
+    /* Try if the file is newly finished, or if old code was in use at the last try. */
     if (module->tried && same ? !module->waits : !th_control_watch_is_finished(watch, module->path))
         return;
     module->tried = true;
