@@ -54,17 +54,13 @@ struct th_control {
     const struct th_control_setup *setup;
     pthread_t thread;
     int listening;
-    int wake;                                      /* an eventfd: a task is done, or the server
-                                                      ends */
-    atomic_bool ended;                             /* relaxed: the server is woken after the
-                                                      store */
+    int wake;                                      /* eventfd: a task is done, or the end */
+    atomic_bool ended;                             /* relaxed: a wake-up follows */
     struct stat identity;                          /* of the socket's file */
-    struct client clients[TH_CONTROL_CLIENTS + 1]; /* one more: a client that gets an error and is
-                                                      disconnected */
+    struct client clients[TH_CONTROL_CLIENTS + 1]; /* one more, for a refused client */
     size_t client_count;
     uint64_t turn;     /* counts up */
-    bool made_room;    /* a client was disconnected for a descriptor, and no client has come
-                          since */
+    bool made_room;    /* freed a descriptor, and no client has come since */
     int64_t deaf_till; /* in seconds; until then no client is accepted; 0: accepts */
     struct task *tasks[TH_CONTROL_APART];
     size_t task_count;

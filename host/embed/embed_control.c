@@ -1,4 +1,4 @@
-/* A control socket, and files that are watched, in a program that is the host itself. */
+/* A control socket, and watched files, in a program that embeds a host. */
 #include "embed_host.h"
 
 #include "host/control/commands/commands.h"
@@ -6,11 +6,11 @@
 
 #include <jansson.h>
 
-/* The setup of the program, beside the host that commands are for. */
+/* The program's setup, with the host of the commands. */
 struct control {
-    struct th_control_host host; /* the first member */
+    struct th_control_host host; /* must be the first member */
     tracehost_host *of;
-    char *program, *path; /* path: NULL, there is no socket */
+    char *program, *path; /* path: NULL without a socket */
     struct tracehost_control_setup setup;
 };
 
@@ -87,7 +87,7 @@ enum tracehost_status tracehost_control_open(tracehost_host *host,
     if (status != TH_OK) {
         th_error_context("cannot serve %s", control->path);
     } else {
-        th_control_host_lock(&control->host); /* commands come already */
+        th_control_host_lock(&control->host); /* commands may arrive already */
         status = th_control_host_watch(&control->host);
         th_control_host_unlock(&control->host);
         if (status != TH_OK)

@@ -1,4 +1,4 @@
-/* Starting, stopping, and what is the host's own. */
+/* Starts and stops the host, and accesses its own data. */
 #include "embed_host.h"
 
 #include "host/base/buffer.h"
@@ -13,10 +13,10 @@
 
 #include <dlfcn.h>
 
-/* NULL: none. Written while nobody else uses the host: when it starts and stops. */
+/* NULL: no host runs. Written only by start and stop, while no other thread uses the host. */
 static tracehost_host *running;
 
-static unsigned long failures_before; /* of tracers, before the host was started; likewise */
+static unsigned long failures_before; /* failures of tracers before the start; likewise */
 
 int tracehost_version(void)
 {
@@ -28,7 +28,7 @@ const char *tracehost_version_text(void)
     return TH_VERSION;
 }
 
-/* --- checks --- */
+/* --- Checks ----------------------------------------------------------------------------------- */
 
 enum th_status th_embed_check(const tracehost_host *host)
 {
@@ -73,10 +73,11 @@ enum th_status th_embed_session(const tracehost_host *host, tracehost_session se
                                    (unsigned long long)session);
 }
 
-/* --- starting and stopping --- */
+/* --- Starting and stopping -------------------------------------------------------------------- */
 
-/* Tracers find the functions of the NIF API in the program and in what it was linked with; so a
- * library that the program has opened for itself alone, as Python does, joins these. */
+/* Makes this library's functions visible to tracers. Tracers look for the NIF API in the program
+ * and in libraries with global visibility; a program such as Python opens this library with local
+ * visibility. */
 static void offer_functions(void)
 {
     Dl_info here;
@@ -85,7 +86,7 @@ static void offer_functions(void)
     if (!dladdr((const void *)&running, &here) || !here.dli_fname)
         return;
     library = dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
-    if (library) /* NULL: it is the program */
+    if (library) /* NULL: linked into the program */
         dlclose(library);
 }
 
@@ -111,7 +112,7 @@ enum tracehost_status tracehost_host_start(const struct tracehost_setup *given,
     for (size_t i = 0; status == TH_OK && i < setup.folder_count; i++)
         status = th_embed_need(setup.folders && setup.folders[i], "name of a folder");
     status = status ?: th_embed_enter();
-    error = status == TH_OK ? th_progress_prepare() : 0; /* later a failure ends the program */
+    error = status == TH_OK ? th_progress_prepare() : 0; /* a later failure would end the program */
     if (error)
         status = th_error_raise(TH_FAILED, "cannot start a thread: %s", strerror(error));
     if (status != TH_OK)
@@ -157,7 +158,7 @@ enum tracehost_status tracehost_host_stop(tracehost_host *host)
     if (status != TH_OK || !host)
         return th_embed_answer(status);
     th_library_halt();
-    th_poll_select_end(); /* what is selected keeps its tracer loaded */
+    th_poll_select_end(); /* a selected descriptor keeps its tracer loaded */
     th_trace_free(host->tracing);
     if (host->guard)
         th_crash_remove();
@@ -171,12 +172,12 @@ enum tracehost_status tracehost_host_stop(tracehost_host *host)
     return th_embed_answer(th_trace_failures_raise(failures_before));
 }
 
-/* --- where tracers are --- */
+/* --- Folders of tracers ----------------------------------------------------------------------- */
 
 void th_embed_search(const tracehost_host *host, struct th_search *search)
 {
     th_library_search_init(search, TH_SEARCH_TRACERS, host->folders.items, host->folders.count);
-    search->replaceable = host->control; /* by a client, or as its file changes */
+    search->replaceable = host->control; /* by a client's command, or as its file changes */
 }
 
 enum tracehost_status tracehost_host_add_folder(tracehost_host *host, const char *folder)
@@ -224,7 +225,7 @@ tracehost_host_visit_tracers(tracehost_host *host,
     return TRACEHOST_OK;
 }
 
-/* --- the rest --- */
+/* --- Counts and deliveries -------------------------------------------------------------------- */
 
 enum tracehost_status tracehost_host_get_counts(tracehost_host *host,
                                                 struct tracehost_host_counts *counts)

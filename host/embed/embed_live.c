@@ -1,4 +1,4 @@
-/* What the program itself does, traced while it does it. */
+/* Traces the program's own processes and functions. */
 #include "embed_host.h"
 
 #include "host/code/permission.h"
@@ -9,15 +9,15 @@
 #include <string.h>
 
 struct tracehost_live_process {
-    struct th_live_tracee process; /* the first member */
+    struct th_live_tracee process; /* must be the first member */
     tracehost_host *host;
     uint64_t (*words)(void *context);
     void *context;
-    tracehost_live_process *next, *before; /* of the host's */
+    tracehost_live_process *next, *before; /* in the host's list */
 };
 
 struct tracehost_live_function {
-    struct th_traceable_function function; /* the first member */
+    struct th_traceable_function function; /* must be the first member */
     tracehost_host *host;
 };
 
@@ -38,7 +38,7 @@ static enum th_status check_live(const tracehost_host *host)
     return status;
 }
 
-/* --- processes --- */
+/* --- Processes -------------------------------------------------------------------------------- */
 
 static uint64_t live_words_of(struct th_live_tracee *process)
 {
@@ -109,7 +109,7 @@ void tracehost_live_end(tracehost_live_process *live)
     th_free(live);
 }
 
-/* The tags that go elsewhere, or are of no process. */
+/* Returns true for tags of process events that tracehost_live_event() accepts. */
 static bool is_event_tag(enum th_tracer_tag tag)
 {
     return tag != (enum th_tracer_tag)TH_TAG_COUNT && tag != TH_TAG_call &&
@@ -141,10 +141,10 @@ enum tracehost_status tracehost_live_event(tracehost_live_process *live, const c
     status = th_live_trace(&event);
     if (status == TH_MALFORMED)
         return th_embed_answer(th_error_raise(TH_USAGE, "a process has no event '%s'", tag));
-    return TRACEHOST_OK; /* TH_END: no session is there */
+    return TRACEHOST_OK; /* TH_END: there is no session */
 }
 
-/* --- functions --- */
+/* --- Functions -------------------------------------------------------------------------------- */
 
 enum tracehost_status tracehost_live_function_begin(tracehost_host *host, const char *function,
                                                     tracehost_live_function **made)
@@ -187,7 +187,7 @@ enum tracehost_status tracehost_live_function_end(tracehost_live_function *funct
     return TRACEHOST_OK;
 }
 
-/* --- calls --- */
+/* --- Calls ------------------------------------------------------------------------------------ */
 
 static struct th_caller live_caller_of(const tracehost_live_function *function)
 {

@@ -1,4 +1,4 @@
-/* Match specifications alone. */
+/* Match specifications without a session. */
 #include "embed_host.h"
 
 #include "host/base/buffer.h"
@@ -26,7 +26,7 @@ _Static_assert((int)TRACEHOST_MATCH_NO == TH_MATCH_NO && (int)TRACEHOST_MATCH_YE
                    (int)TRACEHOST_MATCH_UNKNOWN == TH_MATCH_UNKNOWN,
                "and ends");
 
-/* --- compiling --- */
+/* --- Compiling -------------------------------------------------------------------------------- */
 
 enum tracehost_status
 tracehost_match_compile(enum tracehost_match_kind kind, ERL_NIF_TERM specification,
@@ -97,9 +97,9 @@ void tracehost_match_free(tracehost_match *match)
     th_free(match);
 }
 
-/* --- trying --- */
+/* --- Trying ----------------------------------------------------------------------------------- */
 
-/* As many elements as its kind has; of calls any number. */
+/* Checks the number of elements for the kind; a call may have any number. */
 static enum th_status check_target(enum th_match_kind kind,
                                    const struct tracehost_match_subject *subject)
 {
@@ -116,7 +116,7 @@ static enum th_status check_target(enum th_match_kind kind,
     return TH_OK;
 }
 
-/* A specification, what it is tried on, and what it is told then. */
+/* A specification with its subject and its environment. */
 struct trial {
     struct th_match_subject subject;
     struct th_match_trial trial;

@@ -1,4 +1,4 @@
-/* Which calls and messages a session traces. */
+/* Patterns of a session: functions, and sent or received messages. */
 #include "embed_host.h"
 
 #include "host/base/buffer.h"
@@ -13,9 +13,9 @@ _Static_assert((int)TRACEHOST_LOCAL == TH_BP_LOCAL && (int)TRACEHOST_GLOBAL == T
                    (int)TRACEHOST_CALL_MEMORY == TH_BP_MEMORY,
                "kinds are handed on as they are");
 
-/* --- reading --- */
+/* --- Parsing ---------------------------------------------------------------------------------- */
 
-/* An atom, or TH_NONE for '_'. */
+/* Reads an atom; TH_NONE for '_'. */
 static bool read_pattern_name(th_term t, th_term *name)
 {
     *name = t == th_atom("_") ? TH_NONE : t;
@@ -51,7 +51,7 @@ static enum th_status read_pattern_function(const struct tracehost_pattern *give
     return TH_OK;
 }
 
-/* --- setting --- */
+/* --- Setting ---------------------------------------------------------------------------------- */
 
 enum tracehost_status tracehost_session_set_pattern(tracehost_host *host, tracehost_session session,
                                                     const struct tracehost_pattern *given,
@@ -83,7 +83,7 @@ enum tracehost_status tracehost_session_set_pattern(tracehost_host *host, traceh
     return th_embed_answer(status);
 }
 
-/* --- asking --- */
+/* --- Reading ---------------------------------------------------------------------------------- */
 
 enum th_status th_embed_read_function(const char *text, struct th_mfa *function)
 {
@@ -115,7 +115,7 @@ struct visitor {
     void *context;
 };
 
-/* Copies what was used by processes, and sums it up. */
+/* Copies the usage of processes, and adds up their amounts and calls. */
 static struct tracehost_usage *copy_usage(const struct th_bp_usage *from, size_t count,
                                           int64_t *amount, uint64_t *calls)
 {
@@ -158,7 +158,7 @@ static void embed_pattern_show_function(const struct visitor *visitor, const str
     th_free(words);
 }
 
-/* FUNCTION NULL: what is set for functions that are loaded later. */
+/* FUNCTION NULL: patterns for functions that are loaded later. */
 static void visit_function(const struct th_session *session, const struct th_mfa *function,
                            const struct visitor *visitor)
 {
@@ -194,8 +194,8 @@ enum tracehost_status tracehost_session_visit_functions(
     if (named.module != TH_NONE)
         visit_function(found, &named, &visitor);
     for (size_t i = 0; i < functions.count; i++) {
-        found =
-            th_trace_session_find(host->tracing, session); /* the visitor may have destroyed it */
+        found = th_trace_session_find(host->tracing, session); /* the visitor may have destroyed the
+                                                              session */
         if (found)
             visit_function(found, &functions.items[i], &visitor);
     }
@@ -203,7 +203,7 @@ enum tracehost_status tracehost_session_visit_functions(
     return th_embed_answer(status);
 }
 
-/* --- messages --- */
+/* --- Messages --------------------------------------------------------------------------------- */
 
 static enum tracehost_status
 set_message_pattern(tracehost_host *host, tracehost_session session, const char *text,

@@ -1,4 +1,4 @@
-/* Streams on their way to the sessions. */
+/* Replays streams into the sessions. */
 #include "embed_host.h"
 
 #include "host/base/buffer.h"
@@ -20,7 +20,7 @@ struct tracehost_replay {
     struct th_player_counts counts;
 };
 
-/* --- beginning and ending --- */
+/* --- Beginning and ending --------------------------------------------------------------------- */
 
 static enum th_status read_bound(const struct tracehost_bound *given, struct th_time_bound *bound)
 {
@@ -88,7 +88,7 @@ enum tracehost_status tracehost_replay_end(tracehost_replay *replay)
     return TRACEHOST_OK;
 }
 
-/* --- playing --- */
+/* --- Playing ---------------------------------------------------------------------------------- */
 
 static enum th_status begin_step(const tracehost_replay *replay)
 {
@@ -140,7 +140,7 @@ static void call_program(tracehost_replay *replay,
 
 enum tracehost_status tracehost_replay_play(tracehost_replay *replay)
 {
-    struct th_buffer first = {0}; /* of the damage: kept for the end */
+    struct th_buffer first = {0}; /* text of the first damage, for the final error */
     struct th_event *event;
     enum th_status status = begin_step(replay);
 

@@ -1,4 +1,4 @@
-/* Sessions: a tracer with its state, by its name; and whom they trace. */
+/* Sessions: a named tracer with its state, and its tracees. */
 #include "embed_host.h"
 
 #include "host/library/find.h"
@@ -8,7 +8,7 @@
 #include "host/trace/pattern.h"
 #include "host/trace/tracees.h"
 
-/* --- flags --- */
+/* --- Flags ------------------------------------------------------------------------------------ */
 
 #define TRACEHOST_FLAG_GC TRACEHOST_FLAG_GARBAGE_COLLECTION
 #define TRACEHOST_FLAG_MONOTONIC TRACEHOST_FLAG_MONOTONIC_TIMESTAMP
@@ -50,7 +50,7 @@ enum tracehost_status tracehost_flags_parse(const char *list, uint32_t *flags)
     return th_embed_answer(status);
 }
 
-/* --- creating --- */
+/* --- Creating --------------------------------------------------------------------------------- */
 
 static enum th_status read_session_state(const struct tracehost_session_setup *setup, th_env *env,
                                          th_term *state)
@@ -121,7 +121,7 @@ enum tracehost_status tracehost_session_destroy(tracehost_host *host, tracehost_
     return th_embed_answer(status);
 }
 
-/* --- asking --- */
+/* --- Reading ---------------------------------------------------------------------------------- */
 
 enum tracehost_session_state tracehost_session_get_state(tracehost_host *host,
                                                          tracehost_session session)
@@ -222,7 +222,7 @@ size_t tracehost_session_list(tracehost_host *host, ERL_NIF_TERM tracee,
     return count;
 }
 
-/* --- whom they trace --- */
+/* --- Tracees ---------------------------------------------------------------------------------- */
 
 static enum th_status check_group(enum tracehost_tracees which)
 {
@@ -245,7 +245,7 @@ static enum th_status check_tracee(th_term id)
                : th_error_raise(TH_USAGE, "that is no process or port of the recorded node");
 }
 
-/* Finds a session whose flags are to be changed. */
+/* Finds a session whose flags will be changed, and checks FLAGS. */
 static enum th_status begin_change(tracehost_host *host, tracehost_session session, uint32_t flags,
                                    struct th_session **found)
 {

@@ -1,4 +1,4 @@
-/* Structures that have a size; memory; errors. */
+/* Structures with a size; memory; errors. */
 #include "embed_host.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@ _Static_assert((int)TRACEHOST_OK == TH_OK && (int)TRACEHOST_FAILED == TH_FAILED 
                    (int)TRACEHOST_END == TH_END,
                "statuses are handed on as they are");
 
-/* The first member of all of them. */
+/* The size is the first member of each such structure. */
 static size_t given_size(const void *structure)
 {
     size_t size;
@@ -80,7 +80,7 @@ enum th_status th_embed_find_room(size_t bytes)
 
 enum th_status th_embed_find_copy(ERL_NIF_TERM term)
 {
-    enum { COPIES = 4 /* of a match specification: its source, its program, what is screened */ };
+    enum { COPIES = 4 /* copies of a match specification: source, program, screened parts */ };
 
     return th_embed_find_room(COPIES * sizeof term * (th_term_words(term) + 1));
 }
@@ -91,7 +91,7 @@ enum th_status th_embed_refused(enum th_status status)
 
     th_memory_refused = false;
     if (status != TH_OK && th_error_status() == TH_FAILED)
-        return TH_FAILED; /* the chain begins with it */
+        return TH_FAILED; /* the chain begins with TH_FAILED already */
     if (status != TH_OK)
         snprintf(why, sizeof why, "%s", th_error_link(0));
     th_error_raise(TH_FAILED, "out of memory");
@@ -120,7 +120,7 @@ void tracehost_error_print(FILE *out, const char *prefix)
     th_error_print(out, prefix);
 }
 
-/* Puts TEXT behind the first AT bytes, as far as there is room. Returns where it ends, or would. */
+/* Puts TEXT at offset AT of BUFFER, as far as there is room. Returns the end of the whole text. */
 static size_t put_link(char *buffer, size_t size, size_t at, const char *text)
 {
     size_t length = strlen(text);

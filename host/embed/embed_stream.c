@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-/* --- opening and closing --- */
+/* --- Opening and closing ---------------------------------------------------------------------- */
 
 static void free_stream(tracehost_stream *stream)
 {
@@ -14,7 +14,7 @@ static void free_stream(tracehost_stream *stream)
     th_free(stream);
 }
 
-/* By its name, or BY_FD, which is taken over. */
+/* Opens a stream by NAME, or BY_FD: then takes over FD. */
 static enum tracehost_status open_stream(bool by_fd, int fd, const char *name,
                                          const struct tracehost_stream_options *given,
                                          tracehost_stream **stream)
@@ -78,7 +78,7 @@ void tracehost_stream_stop(tracehost_stream *stream)
         __atomic_store_n(&stream->stop, 1, __ATOMIC_RELAXED);
 }
 
-/* --- records --- */
+/* --- Records ---------------------------------------------------------------------------------- */
 
 _Static_assert((int)TRACEHOST_TIME_NONE == TH_TIME_NONE &&
                    (int)TRACEHOST_TIME_TIMESTAMP == TH_TIME_TIMESTAMP &&
@@ -105,12 +105,12 @@ void th_embed_record_give(struct tracehost_record *record, struct th_event *even
     if (th_is_local_pid(event->tracee) || th_is_local_port(event->tracee))
         known.tracee = event->tracee;
     if (kind > TRACEHOST_RECORD_SEQ_TRACE)
-        ; /* has no time */
+        ; /* such records have no time */
     else if (th_trace_event_time(event) == TH_OK) {
         known.time_kind = (enum tracehost_time_kind)event->time.kind;
         known.time = event->time.ns;
     } else {
-        th_error_clear(); /* a damaged time; tracehost_stream_get_term() tells */
+        th_error_clear(); /* a damaged time; tracehost_stream_get_term() reports it */
     }
     th_embed_sized_give(record, &known, sizeof known);
 }
@@ -152,7 +152,7 @@ enum tracehost_status tracehost_stream_get_term(tracehost_stream *stream, ErlNif
     return th_embed_answer(status);
 }
 
-/* --- the whole --- */
+/* --- The whole stream ------------------------------------------------------------------------- */
 
 enum tracehost_status tracehost_stream_get_info(const tracehost_stream *stream,
                                                 struct tracehost_stream_info *info)

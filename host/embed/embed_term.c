@@ -1,4 +1,4 @@
-/* Terms as text, and the reverse; processes of the program, and the console. */
+/* Terms as text, and text as terms; processes of the program, and the console. */
 #include "embed_host.h"
 
 #include "host/base/buffer.h"
@@ -10,8 +10,8 @@
 _Static_assert(TH_NONE == 0, "programs are told so");
 
 enum {
-    BYTE_TEXT = 4,    /* the most characters for a byte of a term, but for atoms */
-    LEAST_TEXT = 1024 /* those of an atom */
+    BYTE_TEXT = 4,    /* most characters for a byte of a term, except atoms */
+    LEAST_TEXT = 1024 /* most characters of an atom */
 };
 
 enum tracehost_status tracehost_term_parse(ErlNifEnv *env, const char *text, ERL_NIF_TERM *term)

@@ -1,13 +1,12 @@
-/* Calls of functions from functions, loading of code, and waiting. */
+/* Functions of nif_module.h for running functions: nested calls, exceptions, loading of code,
+ * waiting. */
 
 #include "host/code/export.h"
 #include "host/code/loading.h"
 #include "host/runtime/runtime.h"
 #include "plugin_api/nif_module.h"
 
-/* --- What functions that run may ask of the host ---------------------------------------------- */
-
-/* What functions that run may ask of the host: calls and exceptions. */
+/* --- Calls and exceptions --------------------------------------------------------------------- */
 
 ERL_NIF_TERM th_call(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int argc,
                      const ERL_NIF_TERM argv[])
@@ -86,9 +85,7 @@ ERL_NIF_TERM th_exit(ErlNifEnv *env, ERL_NIF_TERM reason)
     return th_runtime_call_raise_at(env, TH_RAISED_EXIT, reason, __builtin_return_address(0));
 }
 
-/* --- What functions that run may ask of the host ---------------------------------------------- */
-
-/* What functions that run may ask of the host: to change code. */
+/* --- Changes of code -------------------------------------------------------------------------- */
 
 static ERL_NIF_TERM ask_for_code(ErlNifEnv *env, enum th_code_command command, ERL_NIF_TERM what,
                                  ERL_NIF_TERM load_info, ThCodeFlags flags,
@@ -122,9 +119,7 @@ ERL_NIF_TERM th_delete_code(ErlNifEnv *env, ERL_NIF_TERM module, ThCodeFlags fla
                         &(struct th_call_then){.code = then, .kept = kept, .terms = terms});
 }
 
-/* --- What functions that run may ask of the host ---------------------------------------------- */
-
-/* What functions that run may ask of the host: messages. */
+/* --- Messages --------------------------------------------------------------------------------- */
 
 ERL_NIF_TERM th_await(ErlNifEnv *env,
                       ERL_NIF_TERM (*then)(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]),

@@ -1,4 +1,4 @@
-/* What functions that run may ask of the host: operations on files. */
+/* Functions of nif_module.h for running functions: operations on files. */
 #include "nif.h"
 
 #include "host/check/check.h"
@@ -8,7 +8,7 @@
 #include "host/term/atom.h"
 #include "plugin_api/nif_module.h"
 
-/* What is asked for is complete, and good or not. */
+/* Requests OPERATION, whose arguments are set. GOOD: they are valid; otherwise raises badarg. */
 static ERL_NIF_TERM ask_operation(ErlNifEnv *env, struct th_file_operation *operation, bool good,
                                   const struct th_call_then *then)
 {
@@ -25,7 +25,7 @@ static bool set_path(ErlNifEnv *env, struct th_file_operation *operation, int wh
     return th_file_set_path(operation, which, th_check_term(env, path, "th_file"));
 }
 
-/* What needs a path, or two (OTHER is not TH_NONE). */
+/* Requests an operation on one path, or two (OTHER is not TH_NONE). */
 static ERL_NIF_TERM ask_for(ErlNifEnv *env, enum th_file_command command, ERL_NIF_TERM path,
                             ERL_NIF_TERM other, const struct th_call_then *then)
 {
@@ -37,12 +37,12 @@ static ERL_NIF_TERM ask_for(ErlNifEnv *env, enum th_file_command command, ERL_NI
                          then);
 }
 
-/* Numbers that an operation is given. */
+/* Numeric arguments of an operation. */
 struct given {
     int64_t numbers[3];
 };
 
-/* On FILE, which may be no port. */
+/* Requests an operation on FILE; raises badarg if FILE is no port. */
 static ERL_NIF_TERM ask_on(ErlNifEnv *env, enum th_file_command command, ERL_NIF_TERM file,
                            struct given given, bool good, const struct th_call_then *then)
 {
@@ -62,7 +62,7 @@ static ERL_NIF_TERM ask_of(ErlNifEnv *env, enum th_file_command command, ERL_NIF
 #define THEN ThContinuation *then, int kept, const ERL_NIF_TERM terms[]
 #define GOES_ON (&(const struct th_call_then){.code = then, .kept = kept, .terms = terms})
 
-/* --- By path ---------------------------------------------------------------------------------- */
+/* --- Operations on paths ---------------------------------------------------------------------- */
 
 ERL_NIF_TERM th_file_open(ErlNifEnv *env, ERL_NIF_TERM path, ThOpenFlags flags, THEN)
 {
@@ -149,7 +149,7 @@ ERL_NIF_TERM th_file_altname(ErlNifEnv *env, ERL_NIF_TERM path, THEN)
     return ask_for(env, TH_FILE_ALTNAME, path, TH_NONE, GOES_ON);
 }
 
-/* --- On open files ---------------------------------------------------------------------------- */
+/* --- Operations on open files ----------------------------------------------------------------- */
 
 ERL_NIF_TERM th_file_fstat(ErlNifEnv *env, ERL_NIF_TERM file, THEN)
 {
@@ -245,7 +245,7 @@ ERL_NIF_TERM th_file_fadvise(ErlNifEnv *env, ERL_NIF_TERM file, ErlNifSInt64 off
                   offset >= 0 && length >= 0, GOES_ON);
 }
 
-/* --- Looking back ----------------------------------------------------------------------------- */
+/* --- The last operation ----------------------------------------------------------------------- */
 
 int th_file_last(ErlNifEnv *env, ThFileLast *last)
 {

@@ -1,4 +1,5 @@
-/* Processes, sequential trace tokens and user tags, for nif_module.h. */
+/* Functions of nif_module.h for running functions: processes, sequential trace tokens and user
+ * tags. */
 #include "nif.h"
 
 #include "host/check/check.h"
@@ -7,11 +8,9 @@
 #include "host/term/atom.h"
 #include "plugin_api/nif_module.h"
 
-/* --- What functions that run may ask of the host ---------------------------------------------- */
+/* --- Processes -------------------------------------------------------------------------------- */
 
-/* What functions that run may ask of the host: processes. */
-
-/* The call of ENV; badarg is raised if there is none. */
+/* Returns the call of ENV; raises badarg and returns NULL if there is none. */
 static struct th_call *module_processes_call_of(ErlNifEnv *env)
 {
     struct th_call *call = th_runtime_call_of(env);
@@ -109,11 +108,9 @@ int th_unregister(ErlNifEnv *env, ERL_NIF_TERM name)
     return module_processes_call_of(env) && th_is_atom(name) && th_process_name_unregister(name);
 }
 
-/* --- What functions that run may ask of the host ---------------------------------------------- */
+/* --- Sequential trace tokens ------------------------------------------------------------------ */
 
-/* What functions that run may ask of the host: sequential tokens. */
-
-/* TERM; if it is TH_NONE, badarg is raised. */
+/* Returns TERM; raises badarg if TERM is TH_NONE. */
 static ERL_NIF_TERM or_badarg(ErlNifEnv *env, ERL_NIF_TERM term)
 {
     return term == TH_NONE ? th_nif_raise(env, TH_AM(badarg)) : term;
@@ -151,9 +148,7 @@ int th_seq_print(ErlNifEnv *env, ERL_NIF_TERM label, ERL_NIF_TERM info)
     return call && th_runtime_seq_print_label(call, label, info);
 }
 
-/* --- What functions that run may ask of the host ---------------------------------------------- */
-
-/* What functions that run may ask of the host: user tags. */
+/* --- User tags -------------------------------------------------------------------------------- */
 
 ERL_NIF_TERM th_put_tag(ErlNifEnv *env, ERL_NIF_TERM tag)
 {

@@ -1,4 +1,4 @@
-/* Tracing and probes, for nif_module.h. */
+/* Functions of nif_module.h for tracers and probes. */
 
 #include "host/base/buffer.h"
 #include "host/base/output.h"
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* --- What tracers may ask of the host --------------------------------------------------------- */
+/* --- Functions for tracers -------------------------------------------------------------------- */
 
 int th_disarm(ErlNifEnv *env)
 {
@@ -92,9 +92,7 @@ size_t th_show_term(char *text, size_t size, ERL_NIF_TERM term)
     return length;
 }
 
-/* --- What any code of a library may ask of the host ------------------------------------------- */
-
-/* What any code of a library may ask of the host: user probes. */
+/* --- User probes, for any code of a library --------------------------------------------------- */
 
 int th_user_trace_enabled(void)
 {

@@ -20,7 +20,7 @@ ERL_NIF_TERM enif_make_atom(ErlNifEnv *env, const char *name)
     return enif_make_atom_len(env, name, strlen(name));
 }
 
-/* Gives ATOM to the caller, if there is one. */
+/* Stores ATOM in *RESULT, and returns 1; returns 0 if ATOM is TH_NONE. */
 static int found(th_term atom, ERL_NIF_TERM *result)
 {
     if (atom == TH_NONE)
@@ -59,7 +59,8 @@ int enif_make_existing_atom(ErlNifEnv *env, const char *name, ERL_NIF_TERM *atom
     return enif_make_existing_atom_len(env, name, strlen(name), atom, encoding);
 }
 
-/* The bytes of an atom's name in ENCODING; false if it has none in that. */
+/* Sets LENGTH to the number of bytes of an atom's name in ENCODING. Returns false if the name
+ * cannot be encoded. */
 static bool encoded_length(const struct th_atom_name *name, ErlNifCharEncoding encoding,
                            size_t *length)
 {
@@ -98,7 +99,7 @@ int enif_get_atom(ErlNifEnv *env, ERL_NIF_TERM atom, char *buf, unsigned len,
     text = (const unsigned char *)name->text;
     if (length == name->bytes)
         memcpy(buf, text, length);
-    else /* characters up to 255: each takes one byte or two in UTF-8 */
+    else /* characters up to 255 take one or two bytes in UTF-8 */
         for (size_t i = 0, used = 0; i < name->bytes; i += text[i] < 0x80 ? 1 : 2)
             buf[used++] = (char)(text[i] < 0x80 ? text[i] : text[i] << 6 | (text[i + 1] & 0x3F));
     buf[length] = 0;
@@ -107,7 +108,7 @@ int enif_get_atom(ErlNifEnv *env, ERL_NIF_TERM atom, char *buf, unsigned len,
 
 /* --- The cache index -------------------------------------------------------------------------- */
 
-/* The slots of the cache with which a BEAM shortens what it sends to other nodes: a prime. */
+/* Slots of the cache that a BEAM uses to shorten messages to other nodes: a prime. */
 enum { CACHE_SLOTS = 2039 };
 
 int enif_get_atom_cache_index(ErlNifEnv *env, ERL_NIF_TERM atom, unsigned *index)

@@ -13,18 +13,18 @@
 
 /* --- Binaries --------------------------------------------------------------------------------- */
 
-/* Binaries.  ErlNifBinary's ref_bin is a share of a struct th_binary while the caller owns the
- * bytes, NULL while they belong to a term. The first spare word then tells the checker how that
- * came.  Before NIF 2.11 the structure had 32 bytes, up to and with that word. So nothing is
- * written behind them, whatever library calls: no function here need know which one does. */
+/* ErlNifBinary's ref_bin is a reference to a struct th_binary while the caller owns the bytes, and
+ * NULL while they belong to a term. The first spare word then records the reason, for the checker.
+ * Before NIF 2.11 the structure had 32 bytes, which include that word. Nothing is written behind
+ * these 32 bytes; so the library's version does not matter here. */
 
-/* Up to this size a new binary lies in the environment's heap, as in a BEAM. */
+/* A new binary of up to this size, in bytes, is stored in the environment's heap, as in a BEAM. */
 enum { HEAP_BYTES = 64 };
 
 _Static_assert(offsetof(ErlNifBinary, __spare__[1]) == 32, "the structure before NIF 2.11");
 
-/* The first spare word of a binary without a share is the address of one of these: the bytes are a
- * term's, the share was released, or one of the functions took the share. */
+/* If a binary has no reference, its first spare word is the address of one of these: the bytes
+ * belong to a term, the reference was released, or a function has taken it. */
 static char inspected, released;
 static const char *const taken_by[] = {
     [TH_NIF_REALLOC_BINARY] = "enif_realloc_binary",
@@ -97,7 +97,7 @@ int enif_alloc_binary(size_t size, ErlNifBinary *bin)
     return 1;
 }
 
-/* Bytes of a term are copied: they are not the caller's to change. */
+/* The bytes of a term are copied: the caller must not change them. */
 int enif_realloc_binary(ErlNifBinary *bin, size_t size)
 {
     struct th_binary *binary = bin->ref_bin;
@@ -127,7 +127,7 @@ void enif_release_binary(ErlNifBinary *bin)
 {
     static const char name[] = "enif_release_binary";
 
-    /* A BEAM does nothing with a binary that is not the library's own. */
+    /* A BEAM ignores a binary that the library does not own. */
     if (th_check_on() && !bin->ref_bin) {
         if (bin->__spare__[0] == &inspected)
             th_check_blame(name, "of a binary that it only inspected");
@@ -151,7 +151,7 @@ ERL_NIF_TERM enif_make_binary(ErlNifEnv *env, ErlNifBinary *bin)
     if (!binary)
         return th_make_binary(env, bin->data, bin->size);
     term = th_make_shared_binary(env, binary, bin->data, bin->size * 8);
-    th_binary_release(binary); /* the term has a share of its own, so the bytes stay */
+    th_binary_release(binary); /* the term has its own reference, so the bytes stay */
     bin->ref_bin = NULL;
     return term;
 }
@@ -186,7 +186,8 @@ ERL_NIF_TERM enif_make_sub_binary(ErlNifEnv *env, ERL_NIF_TERM bin_term, size_t 
 
 /* --- I/O lists as binaries -------------------------------------------------------------------- */
 
-/* The bytes of a list lie in the environment's heap, and are good as long as a term of it. */
+/* The bytes of a list are stored in the environment's heap, and are valid as long as a term
+ * there. */
 int enif_inspect_iolist_as_binary(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifBinary *bin)
 {
     unsigned char *data;

@@ -1,4 +1,4 @@
-/* Environments, the exceptions that they hold, scheduling, and options of a library. */
+/* Environments, their exceptions, scheduling, and options of a library. */
 #include "nif.h"
 
 #include "host/check/check.h"
@@ -23,7 +23,7 @@ ErlNifEnv *enif_alloc_env(void)
     return env;
 }
 
-/* The environment of a call is not the library's to end. */
+/* A library must not end the environment of a call. */
 static bool is_own(const ErlNifEnv *env)
 {
     return env && env->kind == TH_ENV_MESSAGE;
@@ -62,7 +62,7 @@ ERL_NIF_TERM enif_make_copy(ErlNifEnv *dst_env, ERL_NIF_TERM src_term)
 
 /* --- Exceptions ------------------------------------------------------------------------------- */
 
-/* Exceptions: a mark on the environment, and the non-term that says so. */
+/* An exception is a mark on the environment; functions return TH_NONE, which is no term. */
 
 ERL_NIF_TERM th_nif_raise(ErlNifEnv *env, ERL_NIF_TERM reason)
 {
@@ -100,8 +100,8 @@ int enif_has_pending_exception(ErlNifEnv *env, ERL_NIF_TERM *reason)
 
 /* --- Scheduling ------------------------------------------------------------------------------- */
 
-/* A thread that replays stands for a scheduler: it runs callbacks. So does one that runs load(),
- * destructors, ... and is none. */
+/* Returns the scheduler of the calling thread. A thread that runs a callback during a replay counts
+ * as scheduler 1; so does a thread that runs load() or a destructor without being a scheduler. */
 static const struct th_scheduler *scheduler(void)
 {
     static const struct th_scheduler first = {ERL_NIF_THR_NORMAL_SCHEDULER, 1};

@@ -6,25 +6,26 @@
 #include "plugin_api/erl_nif.h"
 
 /*
- * ref_bins[i] is the struct th_binary that iov[i] lies in, or NULL for bytes of a term's own. What
- * the vector holds is said by `flags`.
+ * ref_bins[i] is the struct th_binary that contains iov[i], or NULL for bytes of a term. `flags`
+ * states what the vector owns.
  */
 enum {
-    TH_IOVEC_OF_CALLER = 1, /* the structure is the library's own */
-    TH_IOVEC_OWNS = 2       /* a share of each binary, and its arrays: enif_free_iovec() ends it */
+    TH_IOVEC_OF_CALLER = 1, /* the library allocated the structure */
+    TH_IOVEC_OWNS = 2       /* a reference to each binary, and the arrays; enif_free_iovec() frees
+                               them */
 };
 
 /* --- I/O queues ------------------------------------------------------------------------------- */
 
-/* I/O queues.  The runs of bytes that wait stand in one array, which is what enif_ioq_peek()
- * shows; each holds a share of the binary that it lies in. What is dequeued leaves a gap at the
- * array's start, which is closed when room is needed at its end. */
+/* The waiting runs of bytes are in one array, which enif_ioq_peek() shows; each run has a reference
+ * to its binary. Dequeued runs leave a gap at the array's start, which is closed when room is
+ * needed at its end. */
 
 struct erts_io_queue {
     SysIOVec *runs;
-    struct th_binary **binaries; /* of the runs */
+    struct th_binary **binaries; /* one for each run */
     size_t first, count, capacity;
-    size_t size; /* bytes of all runs */
+    size_t size; /* sum over all runs, in bytes */
 };
 
 ErlNifIOQueue *enif_ioq_create(ErlNifIOQueueOpts opts)
@@ -69,8 +70,8 @@ static bool grow_queue(ErlNifIOQueue *q, size_t capacity)
     return true;
 }
 
-/* Room for COUNT more runs. The gap is closed only where it is as long as what is moved, so that
- * a queue which is filled and emptied by turns costs constant time a run. */
+/* Makes room for COUNT more runs. The gap is closed only if it is at least as long as the data to
+ * move, so that a queue that is filled and emptied in turn costs constant time for each run. */
 static bool reserve_runs(ErlNifIOQueue *q, size_t count)
 {
     size_t needed = q->count + count;
@@ -89,9 +90,9 @@ static bool reserve_runs(ErlNifIOQueue *q, size_t count)
     return needed <= q->capacity || grow_queue(q, needed < 4 ? 4 : 2 * needed);
 }
 
-/* --- In --------------------------------------------------------------------------------------- */
+/* --- Enqueueing ------------------------------------------------------------------------------- */
 
-/* There is room. Takes the caller's share of BINARY. */
+/* Appends a run; there must be room. Takes the caller's reference to BINARY. */
 static void push_run(ErlNifIOQueue *q, const unsigned char *data, size_t size,
                      struct th_binary *binary)
 {
@@ -103,7 +104,7 @@ static void push_run(ErlNifIOQueue *q, const unsigned char *data, size_t size,
     q->size += size;
 }
 
-/* There is room. Bytes that nobody shares are copied; false if there is no memory for that. */
+/* Appends a copy of DATA; there must be room. Returns false if memory is short. */
 static bool push_copied_run(ErlNifIOQueue *q, const unsigned char *data, size_t size)
 {
     struct th_binary *binary = th_binary_create(size);
@@ -115,8 +116,8 @@ static bool push_copied_run(ErlNifIOQueue *q, const unsigned char *data, size_t 
     return true;
 }
 
-/* The binary is given away, even to a call that fails, as in a BEAM. Of what is queued the bytes
- * remain to be read. */
+/* Takes the caller's reference even if the call fails, as in a BEAM. If the bytes were queued, BIN
+ * can still be read. */
 int enif_ioq_enq_binary(ErlNifIOQueue *q, ErlNifBinary *bin, size_t skip)
 {
     static const char name[] = "enif_ioq_enq_binary";
@@ -158,7 +159,7 @@ int enif_ioq_enqv(ErlNifIOQueue *q, ErlNifIOVec *iov, size_t skip)
             th_binary_keep(iov->ref_bins[i]);
             push_run(q, data + passed, size - passed, iov->ref_bins[i]);
         } else if (!push_copied_run(q, data + passed, size - passed)) {
-            while (q->count > before) { /* what was queued is taken back */
+            while (q->count > before) { /* undoes the queued runs */
                 size_t last = q->first + --q->count;
                 q->size -= q->runs[last].iov_len;
                 th_binary_release(q->binaries[last]);
@@ -169,7 +170,7 @@ int enif_ioq_enqv(ErlNifIOQueue *q, ErlNifIOVec *iov, size_t skip)
     return 1;
 }
 
-/* --- Out -------------------------------------------------------------------------------------- */
+/* --- Dequeueing ------------------------------------------------------------------------------- */
 
 int enif_ioq_deq(ErlNifIOQueue *q, size_t count, size_t *size)
 {
@@ -217,20 +218,19 @@ int enif_ioq_peek_head(ErlNifEnv *env, ErlNifIOQueue *q, size_t *size, ERL_NIF_T
 
 /* --- Lists of binaries as vectors ------------------------------------------------------------- */
 
-/* Lists of binaries as vectors.  With an environment a vector borrows: its bytes are the terms',
- * its arrays the environment's. Without one it owns: shares of the binaries that are shared, one
- * binary with copies of all the others, and its arrays.  Which lists are taken is measured from
- * a BEAM: at least one element is, whatever max_length says; empty binaries count, but make no
- * run of bytes; what stands behind the elements taken must be a list, and nothing more is known
- * of it. */
+/* With an environment a vector borrows: its bytes belong to the terms, its arrays to the
+ * environment. Without an environment a vector owns references to shared binaries, one binary with
+ * copies of all other bytes, and its arrays. The accepted lists were measured from a BEAM: at least
+ * one element is taken, whatever max_length is; an empty binary counts as an element but makes no
+ * run; after the taken elements a list must follow, which is not checked further. */
 
 struct extent {
-    unsigned runs;   /* of at least one byte */
-    size_t unshared; /* of those that are in no shared binary */
+    unsigned runs;   /* runs of at least one byte */
+    size_t unshared; /* bytes that are in no shared binary */
     th_term tail;
 };
 
-/* Of the next binary of *LIST, which is moved on; false if there is none. */
+/* Reads the next binary of *LIST, and advances *LIST. Returns false if there is none. */
 static bool next_binary(th_term *list, const unsigned char **data, size_t *size,
                         struct th_binary **shared)
 {
@@ -261,10 +261,10 @@ static bool measure_list(th_term list, size_t max_length, struct extent *extent)
     return extent->tail == TH_NIL || th_is_list(extent->tail);
 }
 
-/* --- Where it goes ---------------------------------------------------------------------------- */
+/* --- Memory of a vector ----------------------------------------------------------------------- */
 
-/* A vector for RUNS runs: the caller's structure, if it is large enough, or one with its arrays
- * behind it; NULL if there is no memory. */
+/* Returns a vector for RUNS runs: the caller's structure, if it is large enough, or a new one with
+ * its arrays behind it. Returns NULL if memory is short. */
 static ErlNifIOVec *prepare_vector(ErlNifEnv *env, unsigned runs, ErlNifIOVec *given)
 {
     size_t size = sizeof(ErlNifIOVec) + runs * (sizeof(SysIOVec) + sizeof(void *));
@@ -286,10 +286,10 @@ static ErlNifIOVec *prepare_vector(ErlNifEnv *env, unsigned runs, ErlNifIOVec *g
     return vec;
 }
 
-/* --- Filling it ------------------------------------------------------------------------------- */
+/* --- Filling a vector ------------------------------------------------------------------------- */
 
-/* An owner (COPIES is not NULL, or nothing has to be copied) takes its share of each run; what lies
- * in no binary is copied to COPIES. */
+/* Fills VEC. An owner takes a reference for each run; bytes outside shared binaries are copied to
+ * COPIES, if COPIES is not NULL. */
 static void fill_vector(ErlNifIOVec *vec, th_term list, th_term tail, struct th_binary *copies)
 {
     size_t size, copied = 0;
@@ -318,7 +318,7 @@ static void fill_vector(ErlNifIOVec *vec, th_term list, th_term tail, struct th_
 int enif_inspect_iovec(ErlNifEnv *env, size_t max_length, ERL_NIF_TERM iovec_term,
                        ERL_NIF_TERM *tail, ErlNifIOVec **iovec)
 {
-    struct th_binary *copies = NULL; /* what an owner has to copy */
+    struct th_binary *copies = NULL; /* bytes that an owner must copy */
     struct extent extent;
     ErlNifIOVec *vec;
 
@@ -336,11 +336,11 @@ int enif_inspect_iovec(ErlNifEnv *env, size_t max_length, ERL_NIF_TERM iovec_ter
             th_check_got(TH_CHECK_VECTOR, vec, vec->size, NULL, "enif_inspect_iovec");
     }
     if (copies)
-        th_binary_release(copies); /* the runs have their shares */
+        th_binary_release(copies); /* the runs have their own references */
     return vec != NULL;
 }
 
-/* One that borrows has nothing to be freed, and is left alone. */
+/* A vector that borrows has nothing to free. */
 void enif_free_iovec(ErlNifIOVec *iov)
 {
     if (!iov || !(iov->flags & TH_IOVEC_OWNS) ||

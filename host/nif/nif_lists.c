@@ -17,7 +17,7 @@ int enif_is_empty_list(ErlNifEnv *env, ERL_NIF_TERM term)
     return term == TH_NIL;
 }
 
-/* Takes the arguments where enif_get_list_cell() has them, so that no register is moved for it. */
+/* Has the parameters of enif_get_list_cell(), so that the call moves no register. */
 static __attribute__((cold, noinline)) int misread_cell(ErlNifEnv *env, ERL_NIF_TERM term)
 {
     (void)env;
@@ -46,7 +46,7 @@ int enif_get_list_length(ErlNifEnv *env, ERL_NIF_TERM term, unsigned *len)
     return 1;
 }
 
-/* Is called last, so that no register is saved without it. */
+/* Called last, so that the common path saves no register. */
 static __attribute__((cold, noinline)) th_term look_at_cell(th_term cell)
 {
     th_check_parts(th_cell(cell), 2, 1, "enif_make_list_cell");
@@ -107,7 +107,7 @@ int enif_is_tuple(ErlNifEnv *env, ERL_NIF_TERM term)
     return th_is_tuple(term);
 }
 
-/* th_is_tuple() in two steps: so both branches are those that the compiler lays out as the rare. */
+/* th_is_tuple() in two steps, so that the compiler lays out both branches as rare. */
 int enif_get_tuple(ErlNifEnv *env, ERL_NIF_TERM tpl, int *arity, const ERL_NIF_TERM **array)
 {
     (void)env;
@@ -120,7 +120,7 @@ int enif_get_tuple(ErlNifEnv *env, ERL_NIF_TERM tpl, int *arity, const ERL_NIF_T
     return 1;
 }
 
-/* Is called last, so that no register is saved without it. */
+/* Called last, so that the common path saves no register. */
 static __attribute__((cold, noinline)) th_term look_at_elements(th_term tuple, const char *function)
 {
     th_check_parts(th_term_box(tuple) + 1, th_tuple_arity(tuple), 1, function);

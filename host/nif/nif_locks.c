@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-/* The library has MADE, whose initialisation answered ERROR; NULL if there is none. */
+/* Registers MADE, whose initialisation returned ERROR, and returns it; NULL on failure. */
 static void *lock_created(void *made, int error, const char *name, const char *function)
 {
     if (error) {
@@ -17,7 +17,7 @@ static void *lock_created(void *made, int error, const char *name, const char *f
     return made;
 }
 
-/* The thread has LOCK unless BUSY, an errno, which is the answer. */
+/* Records that the thread holds LOCK, unless BUSY, an errno. Returns BUSY. */
 static int lock_tried(const void *lock, bool shared, int busy)
 {
     if (!busy)
@@ -32,8 +32,8 @@ struct ErlDrvRWLock_ {
     char name[];
 };
 
-/* As in a BEAM, a writer that waits goes before readers that come later: a steady stream of readers
- * does not keep it out. The price, the same there, is that a reader must not lock it again. */
+/* As in a BEAM, a waiting writer precedes later readers, so that a steady stream of readers does
+ * not exclude it. Therefore, as there, a reader must not lock the same lock again. */
 static int init_rwlock(pthread_rwlock_t *lock)
 {
     pthread_rwlockattr_t attributes;

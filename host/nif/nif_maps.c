@@ -68,8 +68,8 @@ int enif_make_map_remove(ErlNifEnv *env, ERL_NIF_TERM map_in, ERL_NIF_TERM key,
     return 1;
 }
 
-/* COUNT terms that are put into a map, each looked at, in a copy; while the checker is off,
- * themselves. */
+/* Checks COUNT terms that are put into a map, and returns a copy of them. If the checker is off,
+ * returns TERMS. */
 static const th_term *parts(th_env *env, const th_term *terms, size_t count)
 {
     th_term *copy;
@@ -95,9 +95,9 @@ int enif_make_map_from_arrays(ErlNifEnv *env, ERL_NIF_TERM keys[], ERL_NIF_TERM 
 
 /* --- Map iterators ---------------------------------------------------------------------------- */
 
-/* Map iterators.  idx is 1 for the first pair and `size` for the last, 0 before the first and
- * size + 1 behind the last; an iterator of an empty map is always both. The order is that in
- * which the map's keys stand: small maps sorted, as in a BEAM. */
+/* idx is 1 for the first pair, `size` for the last, 0 before the first and size + 1 behind the
+ * last; an iterator of an empty map is both before and behind. The order is that of the map's keys:
+ * in a small map they are sorted, as in a BEAM. */
 
 int enif_map_iterator_create(ErlNifEnv *env, ERL_NIF_TERM map, ErlNifMapIterator *iter,
                              ErlNifMapIteratorEntry entry)

@@ -87,8 +87,8 @@ ERL_NIF_TERM enif_make_double(ErlNifEnv *env, double d)
     return isfinite(d) ? th_make_float(env, d) : enif_make_badarg(env);
 }
 
-/* Libraries import the `long` functions, as the header renames these; a BEAM does not have them,
- * but the API does. */
+/* Libraries import the `long` functions, as the header renames these four. A BEAM does not export
+ * them, but the API has them. */
 #undef enif_get_int64
 #undef enif_get_uint64
 #undef enif_make_int64

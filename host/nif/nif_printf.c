@@ -1,9 +1,9 @@
 /*
  * Formatted printing: printf with %T for terms.
  *
- * The text is made in memory first, directive by directive: what takes an argument is handed to the
- * C library with that argument alone, %T is the term as a BEAM's %T prints it, and %#T as Erlang
- * text. A precision cuts a term's text; a width fills it up with blanks, as a BEAM does (pad()).
+ * The text is made in memory, directive by directive. A directive with an argument is passed to the
+ * C library with only that argument; %T prints a term like a BEAM's %T, %#T as Erlang text. A
+ * precision cuts a term's text, and a width pads the text with blanks, as in a BEAM (pad()).
  */
 #include "host/base/buffer.h"
 #include "host/check/check.h"
@@ -20,19 +20,19 @@ enum { DIRECTIVE_MAX = 64 };
 
 /* One directive: %[flags][width][.precision][length]conversion */
 struct directive {
-    char text[DIRECTIVE_MAX]; /* for the C library, stars replaced by their numbers */
+    char text[DIRECTIVE_MAX]; /* for the C library, with stars replaced by their numbers */
     int width;                /* 0: none */
     int precision;            /* -1: none */
     char length[3];
     char conversion;
     bool alternate; /* '#' is among the flags */
-    bool left;      /* '-' is */
+    bool left;      /* '-' is among the flags */
 };
 
-/* va_list may be an array type; in a struct it can be handed on by address. */
+/* va_list may be an array type; a struct can be passed by address. */
 struct arguments {
     va_list list;
-    const char *function; /* that got them */
+    const char *function; /* the API function, for messages */
 };
 
 static size_t append_directive(struct directive *d, size_t used, const char *text, size_t size)
@@ -45,8 +45,8 @@ static size_t append_directive(struct directive *d, size_t used, const char *tex
     return used + size;
 }
 
-/* A width or precision: digits, or a star that takes an argument. *VALUE stays if there is neither.
- */
+/* Reads a width or precision: digits, or a star with an argument. *VALUE stays if there is
+ * neither. */
 static const char *read_number(const char *at, struct directive *d, size_t *used,
                                struct arguments *arguments, int *value)
 {
@@ -67,7 +67,7 @@ static const char *read_number(const char *at, struct directive *d, size_t *used
     return at;
 }
 
-/* Reads the directive behind a '%' and returns the place behind it. */
+/* Reads the directive after a '%', and returns its end. */
 static const char *read_directive(const char *at, struct directive *d, struct arguments *arguments)
 {
     size_t used = append_directive(d, 0, "%", 1), letters;
@@ -119,8 +119,8 @@ static void print_integer(struct th_buffer *out, const struct directive *d,
     }
 }
 
-/* Fills what was written from START on up to the width. On the right, a BEAM measures what it has
- * written; on the left, its MEASURE is short: of a term it counts no bytes but those of numbers. */
+/* Pads the text from START on with blanks. Blanks on the right: a BEAM measures the written text.
+ * Blanks on the left: a BEAM uses MEASURE, which for a term counts only the bytes of numbers. */
 static void pad(struct th_buffer *out, const struct directive *d, size_t start, size_t measure)
 {
     size_t size = out->size - start, blanks, width = d->width > 0 ? (size_t)d->width : 0;
@@ -138,8 +138,8 @@ static void pad(struct th_buffer *out, const struct directive *d, size_t start, 
     }
 }
 
-/* A term as a BEAM's %T prints it, or as Erlang text: of that, with a precision, the first so many
- * bytes, as of a string in C. */
+/* Prints a term like a BEAM's %T, or as Erlang text; a precision cuts Erlang text after that many
+ * bytes, as it cuts a string in C. */
 static void print_term(struct th_buffer *out, const struct directive *d, ERL_NIF_TERM term)
 {
     size_t start = out->size, measure, end = start + (size_t)d->precision;
@@ -194,7 +194,7 @@ static void add_directive(struct th_buffer *out, const struct directive *d,
         else
             th_buffer_printf(out, d->text, va_arg(arguments->list, double));
         break;
-    case 'p': /* 16 digits, unless a precision says how many, on the right of so many columns */
+    case 'p': /* 16 digits, or the precision, right-aligned in at least 16 columns, or the width */
         th_buffer_printf(out, "0x%0*jx", d->precision < 0 ? DIGITS : d->precision,
                          (uintmax_t)(uintptr_t)va_arg(arguments->list, void *));
         pad(out, &(struct directive){.width = d->width > 0 ? d->width : DIGITS}, start,
@@ -203,7 +203,7 @@ static void add_directive(struct th_buffer *out, const struct directive *d,
     case 's':
         th_buffer_printf(out, d->text, va_arg(arguments->list, void *));
         break;
-    default: /* %% and what is no directive: as it stands, without the sign that it needs none */
+    default: /* %%, and unknown directives, which are printed unchanged */
         th_buffer_add_byte(out, '%');
         if (d->conversion != '%')
             th_buffer_add_text(out, d->text + 1);

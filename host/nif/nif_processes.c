@@ -98,7 +98,7 @@ int enif_whereis_port(ErlNifEnv *env, ERL_NIF_TERM name, ErlNifPort *port)
     return whereis_kind(name, th_is_local_port, &port->port_id);
 }
 
-/* A callback must not send to its tracee. */
+/* A callback must not send a message to its tracee. */
 static bool is_refused(th_term receiver, const char *function)
 {
     bool is_tracee = th_trace_callback_refuses(receiver);
@@ -108,8 +108,8 @@ static bool is_refused(th_term receiver, const char *function)
     return is_tracee;
 }
 
-/* The message is copied, or received, before this returns. Without MSG_ENV it may be of any
- * environment. */
+/* The message is copied or received before this function returns. Without MSG_ENV the message may
+ * belong to any environment. */
 int enif_send(ErlNifEnv *env, const ErlNifPid *to_pid, ErlNifEnv *msg_env, ERL_NIF_TERM msg)
 {
     if (msg_env)
@@ -121,7 +121,7 @@ int enif_send(ErlNifEnv *env, const ErlNifPid *to_pid, ErlNifEnv *msg_env, ERL_N
     return 1;
 }
 
-/* Ports of a recording are seen, not run: they take no commands. */
+/* Ports of a recording are not run: they accept no commands. */
 int enif_port_command(ErlNifEnv *env, const ErlNifPort *to_port, ErlNifEnv *msg_env,
                       ERL_NIF_TERM msg)
 {
@@ -138,7 +138,7 @@ int enif_port_command(ErlNifEnv *env, const ErlNifPort *to_port, ErlNifEnv *msg_
 
 /* --- Monitors of processes, held by resources ------------------------------------------------- */
 
-/* The lack of a callback is told before the lack of a process, as in a BEAM. */
+/* A missing callback is reported before a missing process, as in a BEAM. */
 int enif_monitor_process(ErlNifEnv *env, void *obj, const ErlNifPid *pid, ErlNifMonitor *monitor)
 {
     (void)env;

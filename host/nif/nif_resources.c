@@ -7,9 +7,9 @@
 
 /* --- Resources -------------------------------------------------------------------------------- */
 
-/* Resources: the API's view of library/resource/resource.h. */
+/* The API's view of library/resource/resource.h. */
 
-/* Types belong to the library that is being loaded; MODULE was never used for anything. */
+/* Types belong to the library being loaded; MODULE was never used. */
 ErlNifResourceType *enif_open_resource_type(ErlNifEnv *env, const char *module_str,
                                             const char *name_str, void (*dtor)(ErlNifEnv *, void *),
                                             ErlNifResourceFlags flags, ErlNifResourceFlags *tried)
@@ -20,7 +20,7 @@ ErlNifResourceType *enif_open_resource_type(ErlNifEnv *env, const char *module_s
     return enif_init_resource_type(env, name_str, &init, flags, tried);
 }
 
-/* The three callbacks that there were when this function came. */
+/* Passes 3 members: the callbacks that existed when this function was introduced. */
 ErlNifResourceType *enif_open_resource_type_x(ErlNifEnv *env, const char *name_str,
                                               const ErlNifResourceTypeInit *init,
                                               ErlNifResourceFlags flags, ErlNifResourceFlags *tried)
@@ -84,7 +84,7 @@ int enif_get_resource(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifResourceType *typ
 
 /* --- File descriptors ------------------------------------------------------------------------- */
 
-/* File descriptors. enif_select_read() and its like are macros. */
+/* enif_select_read() and similar are macros. */
 
 int enif_select(ErlNifEnv *env, ErlNifEvent e, enum ErlNifSelectFlags flags, void *obj,
                 const ErlNifPid *pid, ERL_NIF_TERM ref)

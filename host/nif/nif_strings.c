@@ -4,8 +4,8 @@
 #include "host/term/utf8.h"
 #include "plugin_api/erl_nif.h"
 
-/* Takes the next character as bytes of ENCODING; their number, 0 if LIST goes on with none that has
- * such bytes. */
+/* Encodes the next character of LIST in ENCODING. Returns the number of bytes; 0 if the next
+ * element is no such character. */
 static inline size_t next_character_bytes(th_term *list, ErlNifCharEncoding encoding,
                                           char bytes[TH_UTF8_MAX])
 {
@@ -30,7 +30,7 @@ static bool is_known(ErlNifCharEncoding encoding)
     return encoding == ERL_NIF_LATIN1 || encoding == ERL_NIF_UTF8;
 }
 
-/* The buffer ends in a 0 byte even where the result says that the list is no string. */
+/* The buffer is null-terminated even if the list is no string. */
 int enif_get_string(ErlNifEnv *env, ERL_NIF_TERM list, char *buf, unsigned len,
                     ErlNifCharEncoding encoding)
 {
@@ -43,12 +43,11 @@ int enif_get_string(ErlNifEnv *env, ERL_NIF_TERM list, char *buf, unsigned len,
         return 0;
     while (list != TH_NIL) {
         size = next_character_bytes(&list, encoding, bytes);
-        buf[size == 0 && encoding == ERL_NIF_UTF8 ? 0 : used] = 0; /* as a BEAM leaves it */
+        buf[size == 0 && encoding == ERL_NIF_UTF8 ? 0 : used] = 0; /* as in a BEAM */
         if (size == 0)
             return th_check_misread(list, "enif_get_string");
         if (used + size >= len)
-            return -(int)(used +
-                          1); /* less than -len, where a character of several bytes had no room */
+            return -(int)(used + 1); /* not -len, if a character of several bytes had no room */
         buf[used] = bytes[0];
         for (size_t i = 1; i < size; i++)
             buf[used + i] = bytes[i];

@@ -1,4 +1,4 @@
-/* Memory, shared objects, variables of the environment, and the system. */
+/* Memory, shared objects, environment variables, and the system. */
 
 #include "host/base/memory.h"
 #include "host/check/check.h"
@@ -12,7 +12,7 @@
 
 typedef void error_handler(void *argument, const char *message);
 
-/* The loader's message, once; the handler may use the loader itself. */
+/* Reads the loader's message first: the handler may use the loader itself. */
 static void tell_loader_error(error_handler *handler, void *argument)
 {
     const char *message = dlerror();
@@ -21,8 +21,7 @@ static void tell_loader_error(error_handler *handler, void *argument)
         handler(argument, message ? message : "the loader does not say why");
 }
 
-/* The suffix is added whatever the name ends in, as in a BEAM on a system that calls its libraries
- * NAME.so. */
+/* The suffix is always added, as in a BEAM on a system with libraries named NAME.so. */
 void *enif_dlopen(const char *lib, void (*err_handler)(void *, const char *), void *err_arg)
 {
     char *path;
@@ -46,7 +45,7 @@ void *enif_dlsym(void *handle, const char *symbol, void (*err_handler)(void *, c
 {
     void *address;
 
-    dlerror(); /* what went wrong before is of no interest */
+    dlerror(); /* drops earlier errors */
     address = dlsym(handle, symbol);
     if (!address)
         tell_loader_error(err_handler, err_arg);
@@ -55,7 +54,7 @@ void *enif_dlsym(void *handle, const char *symbol, void (*err_handler)(void *, c
 
 /* --- Memory of libraries ---------------------------------------------------------------------- */
 
-/* Memory of libraries: plain malloc, so that it is not counted as the host's and may run out. */
+/* Plain malloc(): this memory is not counted as the host's, and an allocation may fail. */
 
 void *enif_alloc(size_t size)
 {
@@ -84,7 +83,7 @@ void enif_free(void *ptr)
         th_check_free(ptr);
 }
 
-/* --- The system around ------------------------------------------------------------------------ */
+/* --- System information ----------------------------------------------------------------------- */
 
 int th_host_version(void)
 {
@@ -92,8 +91,8 @@ int th_host_version(void)
 }
 
 /*
- * The versions are those of the OTP release that has the same NIF version, as libraries draw
- * conclusions from them.
+ * The versions are those of the OTP release with the same NIF version: libraries draw conclusions
+ * from them.
  */
 void enif_system_info(ErlNifSysInfo *sip, size_t si_size)
 {
@@ -116,7 +115,7 @@ void enif_system_info(ErlNifSysInfo *sip, size_t si_size)
     memcpy(sip, &info, si_size < sizeof info ? si_size : sizeof info);
 }
 
-/* --- Variables of the environment ------------------------------------------------------------- */
+/* --- Environment variables -------------------------------------------------------------------- */
 
 int enif_getenv(const char *key, char *value, size_t *value_size)
 {
@@ -136,16 +135,16 @@ int enif_getenv(const char *key, char *value, size_t *value_size)
 
 /* --- erl_errno_id() --------------------------------------------------------------------------- */
 
-/* erl_errno_id(): the driver API's names of errno values, which NIF libraries use as well.  They
- * are the C names in lower case. A BEAM has no name for a few late ones (and says "unknown"
- * there); the names here are what it would call them. */
+/* The driver API's names of errno values, which NIF libraries use as well: the C names in lower
+ * case. A BEAM has no name for a few recent ones and returns "unknown"; here they have names of the
+ * same form. */
 
 char *erl_errno_id(int error)
 {
-    return (char *)th_base_errno_name(error); /* nobody is to write there */
+    return (char *)th_base_errno_name(error); /* the caller must not write to the text */
 }
 
-/* --- Calls of one library's code by another, through a resource ------------------------------- */
+/* --- Calls between libraries, through a resource ---------------------------------------------- */
 
 int enif_dynamic_resource_call(ErlNifEnv *env, ERL_NIF_TERM mod, ERL_NIF_TERM name,
                                ERL_NIF_TERM rsrc, void *call_data)

@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-/* --- What a term is, and how two compare ------------------------------------------------------ */
+/* --- Types and order of terms ----------------------------------------------------------------- */
 
 int enif_is_ref(ErlNifEnv *env, ERL_NIF_TERM term)
 {
@@ -90,10 +90,10 @@ ERL_NIF_TERM enif_make_ref(ErlNifEnv *env)
 }
 
 /*
- * One counter for all. It serves every mix of properties: each number comes once, and later ones
- * are larger whatever thread asks (relaxed: the counter's own order is the order of its values, and
- * happens-before is respected by it). Those that need not be positive begin at the least small
- * integer, so that a tracer that forgot to say so is found out, as in a BEAM.
+ * One counter serves every mix of properties: each number occurs once, and later numbers are larger
+ * in any thread. Relaxed: the order of values is the counter's own modification order, which
+ * respects happens-before. Numbers that need not be positive begin at the smallest small integer,
+ * as in a BEAM: so a missing ERL_NIF_UNIQUE_POSITIVE is noticed.
  */
 ERL_NIF_TERM enif_make_unique_integer(ErlNifEnv *env, ErlNifUniqueInteger properties)
 {
@@ -108,9 +108,9 @@ ErlNifUInt64 enif_hash(ErlNifHash type, ERL_NIF_TERM term, ErlNifUInt64 salt)
 {
     term = th_check_read(term, "enif_hash");
     switch (type) {
-    case ERL_NIF_INTERNAL_HASH: /* 32 bits, and so is the salt */
+    case ERL_NIF_INTERNAL_HASH: /* result and salt have 32 bits */
         return (uint32_t)th_internal_hash(term, (uint32_t)salt);
-    case ERL_NIF_PHASH2: /* erlang:phash2/1; it takes no salt */
+    case ERL_NIF_PHASH2: /* erlang:phash2/1, without a salt */
         return th_phash2(term) & (((uint32_t)1 << PHASH2_BITS) - 1);
     default:
         return 0;

@@ -17,14 +17,13 @@
 
 struct ErlDrvTid_ {
     pthread_t thread;
-    void *(*function)(
-        void *argument); /* NULL: of a thread that enif_thread_create() did not make */
+    void *(*function)(void *argument); /* NULL: the thread was not made by enif_thread_create() */
     void *argument;
     char *name;
-    struct th_library *library; /* whose code it runs */
+    struct th_library *library; /* library of `function` */
 };
 
-/* The calling thread, if a library created it. */
+/* The calling thread, if a library created it; else NULL. */
 static _Thread_local struct ErlDrvTid_ *self;
 
 /* --- Options ---------------------------------------------------------------------------------- */
@@ -46,7 +45,7 @@ void enif_thread_opts_destroy(ErlNifThreadOpts *opts)
         free(opts);
 }
 
-/* The limits that a BEAM has, in kilowords; a suggestion beyond them counts as the nearer. */
+/* Limits of a BEAM, in kilowords; a suggestion outside is moved to the nearest limit. */
 enum { LEAST_STACK = 8, LARGEST_STACK = 8192, KILOWORD = 1024 * sizeof(void *) };
 
 static int set_stack_size(pthread_attr_t *attributes, int kilowords)
@@ -60,7 +59,7 @@ static int set_stack_size(pthread_attr_t *attributes, int kilowords)
         kilowords = LEAST_STACK;
     if (kilowords > LARGEST_STACK)
         kilowords = LARGEST_STACK;
-    /* What the C library itself takes, thread-local variables for one, is not the library's. */
+    /* The C library's own part (thread-local variables and so on) is added. */
     size = (size_t)kilowords * KILOWORD + (size_t)sysconf(_SC_THREAD_STACK_MIN);
     size += (size_t)(page - 1);
     return pthread_attr_setstacksize(attributes, size - size % (size_t)page);
@@ -68,7 +67,7 @@ static int set_stack_size(pthread_attr_t *attributes, int kilowords)
 
 /* --- Creating --------------------------------------------------------------------------------- */
 
-/* Also when it ends itself by enif_thread_exit(). */
+/* Runs also after enif_thread_exit(). */
 static void end_thread(void *made)
 {
     th_library_thread_ends(((struct ErlDrvTid_ *)made)->library);
@@ -76,7 +75,7 @@ static void end_thread(void *made)
 
 static void *nif_threads_run_thread(void *argument)
 {
-    char shown[16]; /* all that the system remembers of a name */
+    char shown[16]; /* the kernel's limit of a thread's name */
     void *result;
 
     self = argument;
@@ -99,7 +98,7 @@ static int start_thread(struct ErlDrvTid_ *tid, const ErlNifThreadOpts *opts)
         return error;
     error = set_stack_size(&attributes, opts ? opts->suggested_stack_size : -1);
     if (!error) {
-        /* Signals that others send to the program are for the program's own threads. */
+        /* Signals sent to the process are for the program's own threads. */
         sigfillset(&blocked);
         for (size_t i = 0; i < sizeof synchronous / sizeof synchronous[0]; i++)
             sigdelset(&blocked, synchronous[i]);
@@ -125,7 +124,7 @@ int enif_thread_create(char *name, ErlNifTid *tid, void *(*func)(void *), void *
     made->function = func;
     made->argument = args;
     made->name = (char *)(made + 1);
-    *tid = made; /* before it starts: it may look for itself there */
+    *tid = made; /* set before the start: the new thread may read *TID */
     th_check_got(TH_CHECK_THREAD, made, 0, name, "enif_thread_create");
     made->library = th_library_thread_begins((uintptr_t)func);
     error = start_thread(made, opts);
@@ -138,10 +137,10 @@ int enif_thread_create(char *name, ErlNifTid *tid, void *(*func)(void *), void *
     return error;
 }
 
-/* --- Who it is -------------------------------------------------------------------------------- */
+/* --- Identity --------------------------------------------------------------------------------- */
 
-/* A thread of the host, or one that a library made by other means, has an identity for as long as
- * it runs. Allocated by nobody, so that nobody has to free it. */
+/* A thread of the host, or one that a library created by other means, has an identity while it
+ * runs. The identity is thread-local, so nothing must be freed. */
 ErlNifTid enif_thread_self(void)
 {
     static char unknown[] = "unknown";
@@ -165,7 +164,7 @@ char *enif_thread_name(ErlNifTid tid)
 
 /* --- Ending ----------------------------------------------------------------------------------- */
 
-/* There is nothing that could be answered here: a BEAM ends at once, too. */
+/* No error can be returned here; a BEAM ends at once, too. */
 void enif_thread_exit(void *resp)
 {
     if (!self) {
@@ -197,25 +196,26 @@ int enif_thread_join(ErlNifTid tid, void **respp)
 
 /* --- Thread-specific data --------------------------------------------------------------------- */
 
-/* Thread-specific data: as many keys as memory allows, in every thread, whoever made it. Keys
- * begin at 1, as libraries are known to take 0 for "not made yet". A value is gone once its key
- * was destroyed or its thread has ended; no destructor is called.  A key is the number of a
- * slot. The slot has a generation, which is odd while the key exists and grows when the key is
- * made or destroyed. Each thread has an array of values, each with the generation that its slot
- * had then: a value of another generation is that of an earlier key. The C library's own keys
- * would do the same, but there are 1024 of them for the whole program. */
+/* Any number of keys in every thread. Keys begin at 1, as some libraries use 0 for "no key". A
+ * value is lost when its key is destroyed or its thread ends; no destructor is called. A key is the
+ * number of a slot. The slot's generation is odd while the key exists, and increases when the key
+ * is made or destroyed. Each thread has an array of values with the generations of their slots: a
+ * value of another generation belongs to an earlier key. The C library's keys would do the same,
+ * but a program has only 1024 of them. */
 
 struct slot {
-    _Atomic uint64_t generation; /* relaxed: who hands a key to another thread synchronises */
-    size_t next_free;            /* while no key has the slot; guarded by `lock` */
+    _Atomic uint64_t generation; /* relaxed: a thread that passes a key to another one
+                                    synchronises */
+    size_t next_free;            /* next free slot, while the slot has no key; guarded by `lock` */
 };
 
-/* Page I has FIRST_PAGE << I slots, and stays where it is. Release by who makes it; acquire. */
+/* Page I has FIRST_PAGE << I slots, and never moves. Stored with release by its creator, loaded
+ * with acquire. */
 enum { FIRST_PAGE = 256, PAGES = 23 };
 static struct slot *_Atomic pages[PAGES];
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the two below */
-static size_t made;                                      /* slots that have had a key */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the two variables below */
+static size_t made;                                      /* number of slots that have had a key */
 static size_t first_free = SIZE_MAX;
 
 struct value {
@@ -229,15 +229,15 @@ struct values {
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_key_t own; /* struct values, of the thread; written once */
+static pthread_key_t own; /* struct values of the thread; written once */
 
 static void make_own(void)
 {
     if (pthread_key_create(&own, th_free) != 0)
-        abort(); /* the program has taken all the C library's keys */
+        abort(); /* the program has used all keys of the C library */
 }
 
-/* The place of the slot NUMBER in its page. */
+/* Returns the index of slot NUMBER in its page. */
 static size_t nif_threads_place_of(size_t number, unsigned *page)
 {
     size_t in_units = number / FIRST_PAGE + 1;
@@ -246,7 +246,7 @@ static size_t nif_threads_place_of(size_t number, unsigned *page)
     return number - FIRST_PAGE * (((size_t)1 << *page) - 1);
 }
 
-/* The slot of a number; NULL if no key has had it. */
+/* Returns the slot NUMBER; NULL if no key has had it. */
 static struct slot *nif_threads_slot_at(size_t number)
 {
     unsigned page;
@@ -259,7 +259,7 @@ static struct slot *nif_threads_slot_at(size_t number)
     return slots ? &slots[place] : NULL;
 }
 
-/* Under the lock; NULL: no memory, or no numbers. */
+/* Called with the lock held. Returns NULL if memory or numbers are exhausted. */
 static struct slot *new_slot(size_t *number)
 {
     unsigned page;
@@ -300,7 +300,7 @@ int enif_tsd_key_create(char *name, ErlNifTSDKey *key)
     return 0;
 }
 
-/* The slot of KEY and its generation; NULL if there is no such key. */
+/* Returns the slot of KEY and its generation; NULL if the key does not exist. */
 static struct slot *nif_threads_slot_of(ErlNifTSDKey key, uint64_t *generation)
 {
     struct slot *slot = key > 0 ? nif_threads_slot_at((size_t)key - 1) : NULL;
@@ -326,8 +326,7 @@ void enif_tsd_key_destroy(ErlNifTSDKey key)
     pthread_mutex_unlock(&lock);
 }
 
-/* A thread that cannot have its values ends the program, as in a BEAM: the API knows no failure
- * here. */
+/* If memory is short, the program ends, as in a BEAM: the API has no error here. */
 void enif_tsd_set(ErlNifTSDKey key, void *data)
 {
     struct values *values;

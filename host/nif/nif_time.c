@@ -1,6 +1,6 @@
 /*
- * Time. All clocks are the thread's (term/clock.h): in a callback for a replayed event the
- * record's, elsewhere the real ones, also on threads that a library has made.
+ * Time. All clocks are the thread's (term/clock.h): in a callback for a replayed event they give
+ * the record's time; otherwise, also in threads that a library created, the real time.
  */
 
 #include "host/term/clock.h"
@@ -9,7 +9,7 @@
 
 #include <stdatomic.h>
 
-/* Units in a second, 0 for none of ErlNifTimeUnit. */
+/* Returns the units per second; 0 for no ErlNifTimeUnit. */
 static int64_t frequency(ErlNifTimeUnit unit)
 {
     static const int64_t frequencies[] = {[ERL_NIF_SEC] = 1,
@@ -20,7 +20,7 @@ static int64_t frequency(ErlNifTimeUnit unit)
     return (unsigned)unit < sizeof frequencies / sizeof frequencies[0] ? frequencies[unit] : 0;
 }
 
-/* Rounds down, as Erlang does for times before 0 too. */
+/* Rounds down, as Erlang does, also for times before 0. */
 static int64_t divide_time(int64_t value, int64_t by)
 {
     return value / by - (value % by < 0);
@@ -43,7 +43,7 @@ ErlNifTime enif_time_offset(ErlNifTimeUnit unit)
     return from_nanoseconds(th_clock_offset(), unit);
 }
 
-/* A product that does not fit wraps around, as it does in a BEAM. */
+/* A product that does not fit wraps around, as in a BEAM. */
 ErlNifTime enif_convert_time_unit(ErlNifTime val, ErlNifTimeUnit from, ErlNifTimeUnit to)
 {
     int64_t have = frequency(from);
@@ -78,12 +78,12 @@ int th_recording_zero(ErlNifEnv *env, ErlNifTimeUnit unit, ErlNifTime *zero)
 }
 
 /*
- * erlang:now() never gives a time twice. A record's time is what it is; real times that would come
- * twice are moved forward.
+ * erlang:now() never returns a time twice. A record's time is returned unchanged; real times that
+ * would occur twice are moved forward.
  */
 ERL_NIF_TERM enif_now_time(ErlNifEnv *env)
 {
-    static _Atomic int64_t latest; /* relaxed: one word, and no other depends on it */
+    static _Atomic int64_t latest; /* relaxed: a single word, and no other data depends on it */
     int64_t now = divide_time(th_clock_monotonic() + th_clock_offset(), 1000);
     int64_t before, zero;
 

@@ -1,31 +1,32 @@
 /*
  * Connections to running nodes: tcp://HOST:PORT.
  *
- * dbg:trace_port(ip, Port) lets a node's driver trace_ip_drv listen there, and send trace messages
- * to one client, framed as in files (trace_port.c). What that driver does, as its source has it:
+ * dbg:trace_port(ip, Port) makes a node's driver trace_ip_drv listen at Port, and send trace
+ * messages to one client, framed as in files (trace_port.c). According to the driver's source:
  *
- *   - While nobody is connected it keeps messages in a queue, 200 of them unless dbg is told
- *     otherwise, also before the first client comes. It does not wait for a client that is slow:
- *     messages are queued, too, until the client has read.
- *   - When the queue is full it counts what it drops, in a drop record at the queue's end.
- *   - A second client is accepted and sent away at once.
- *   - When a client goes away what the kernel had taken for it is lost, and the queue stays. Of a
- *     message that was sent in part the next client gets the other part: so a connection may begin
- *     in the middle of a record.
- *   - When the tracing ends (dbg:stop()) it closes, and drops its queue. A node that is killed
- *     closes, too, by its kernel.
+ *   - Without a client, messages are queued, also before the first client comes: 200 of them,
+ *     unless dbg gives another limit. Nor does the driver wait for a slow client: messages are
+ *     queued until the client has read.
+ *   - When the queue is full, the driver counts dropped messages in a drop record at the queue's
+ *     end.
+ *   - A second client is accepted and disconnected at once.
+ *   - When a client disconnects, the data in the kernel's buffer is lost, and the queue stays.
+ *     If a message was sent in part, the next client gets the rest: so a connection may begin in
+ *     the middle of a record.
+ *   - When the tracing ends (dbg:stop()), the driver closes the connection and drops its queue.
+ *     If a node is killed, its kernel closes the connection.
  *
- * So a connection begins with a search for the first record (below). It ends in order if it
- * is closed behind a record; a node that was killed just then cannot be told from one whose tracing
- * was ended. One that ends otherwise is a stream that is cut off.
+ * So the reader of a connection first searches for a record (below). A connection that is closed
+ * after a whole record has ended in order; a node that was killed at that moment looks the same.
+ * Any other end is a stream that is cut off.
  *
- * With th_reader_options.reconnect_ns an end is followed by attempts to connect again. If one
- * succeeds that is a place where the stream is damaged, though every record came as a whole: what
- * was on its way is lost. A drop record of 0 events stands there, so that stacks of calls begin
- * anew as they do where events were dropped. Tracing goes on in the same world of processes and
- * names if it is shown to be the same node: one with a name, as only those have a creation, which
- * is another at each start. Else what follows may be of another node (info.nodes), whose
- * identifiers stand for others: a player ends there if it is known to be another.
+ * If th_reader_options.reconnect_ns is set, the reader tries to connect again after an end. A
+ * reconnection counts as damage of the stream even if every record came as a whole: data on its way
+ * is lost. A drop record of 0 events marks the place, so that call stacks begin anew, as after
+ * dropped events. The world of processes and names continues if the node is known to be the same:
+ * only a node with a name has a creation, which changes at each start. Otherwise the node may be
+ * another one (info.nodes), whose identifiers name other processes; if it is known to be another, a
+ * player ends the stream.
  */
 #include "replay_internal.h"
 
@@ -40,7 +41,7 @@ enum { FIRST_PAUSE_MS = 100, LONGEST_PAUSE_MS = 5000 };
 static const int64_t MS = 1000000;
 static const double SECOND = 1e9;
 
-/* One attempt. */
+/* Tries to connect once. */
 static enum th_status connect_once(struct th_reader *reader, int limit_ms)
 {
     const struct th_reader_options *options = &reader->options;
@@ -89,7 +90,7 @@ static __attribute__((format(printf, 2, 3))) void tell_notice(const struct th_re
     reader->options.notice(reader->options.context, text);
 }
 
-/* Attempts with growing pauses between them, until DEADLINE. */
+/* Tries to connect, with growing pauses, until DEADLINE. */
 static enum th_status connect_again(struct th_reader *reader, int64_t deadline)
 {
     const struct th_reader_options *options = &reader->options;
@@ -122,7 +123,7 @@ enum th_status th_replay_connection_again(struct th_reader *reader)
 
     if (reader->options.reconnect_ns == 0 || reader->input.stopped || connection->given_up)
         return TH_END;
-    if (!connection->again) { /* else it was sent away again */
+    if (!connection->again) { /* otherwise the node closed the new connection at once */
         connection->ended = th_clock_real_monotonic();
         connection->pause = FIRST_PAUSE_MS * MS;
         tell_notice(
@@ -153,17 +154,17 @@ void th_replay_connection_free(struct th_connection *connection)
 /* --- Finding a record ------------------------------------------------------------------------- */
 
 /*
- * The stream of a connection, where it is not known to stand at a record: at the beginning, as the
- * client before may have left in the middle of one, and behind what is no record.
+ * The stream of a connection at a place that may be no record: at the beginning, as the previous
+ * client may have left in the middle of a record, and after bytes that are no record.
  *
- * A record shows itself by the first bytes of its message: op, size, a tuple whose first element is
- * trace, trace_ts or seq_trace. Drops have too few bytes for that: they are taken for such in front
- * of a message, where the connection begins, and passed over where it has to be searched. The bytes
- * that show it are awaited, and the whole of the first message, which tells the node. A node sends
- * no less at a time, so events are handed on as they come all the same.
+ * A record is recognised by the first bytes of its message: op, size, and a tuple whose first
+ * element is trace, trace_ts or seq_trace. A drop has too few bytes for that: at the beginning of a
+ * connection, drops before a message are accepted; in a search they are skipped. The reader waits
+ * for the bytes that identify a message, and for the whole first message, which contains the node.
+ * A node always sends at least that much, so events are still delivered as they come.
  */
 
-/* So many in a row are taken for such; a queue has one at its end, and few more. */
+/* Greatest number of drops accepted in a row; a queue ends with one, and few come together. */
 enum { DROPS = 32 };
 
 static bool is_message(const unsigned char *p)
@@ -171,8 +172,8 @@ static bool is_message(const unsigned char *p)
     return th_etf_get32(p + 1) <= TH_PORT_LONGEST && th_replay_trace_port_shows_message(p);
 }
 
-/* True if there is a message, perhaps behind drops; *AT gets its place. Not if its first bytes do
- * not come any more. */
+/* Returns true if there is a message, possibly after drops; *AT gets its offset. Returns false also
+ * if the input ends before. */
 static bool find_message(struct th_input *input, size_t *at)
 {
     *at = 0;
@@ -188,7 +189,7 @@ static bool find_message(struct th_input *input, size_t *at)
     return false;
 }
 
-/* Passes over what is no message, as far as it is there. */
+/* Skips bytes that are no message, as far as they have arrived. */
 static void search_message(struct th_input *input)
 {
     const unsigned char *begin = th_replay_input_bytes(input);
@@ -200,7 +201,8 @@ static void search_message(struct th_input *input)
     th_replay_input_take(input, (size_t)((p ? p : end) - begin));
 }
 
-/* There are too few bytes for a message, and no more come. TH_OK: trace_port.c knows what it is. */
+/* Handles the end of the input with too few bytes for a message. TH_OK: trace_port.c handles the
+ * rest. */
 static enum th_status at_end_of_connection(struct th_reader *reader)
 {
     struct th_input *input = &reader->input;
@@ -212,7 +214,8 @@ static enum th_status at_end_of_connection(struct th_reader *reader)
         return TH_END;
     if (empty && reader->connection->again)
         return TH_END;
-    if (empty && !reader->connection->lost) { /* by the node, or somebody else; TH_PARTIAL once */
+    if (empty && !reader->connection->lost) { /* closed by the node, or by another server;
+                                                 TH_PARTIAL once */
         th_error_raise(TH_PARTIAL, "a trace port has one client, and sends others away: there may "
                                    "be another; or the tracing has ended");
         return th_error_context("the connection was closed before anything came");
@@ -223,7 +226,7 @@ static enum th_status at_end_of_connection(struct th_reader *reader)
     return TH_END;
 }
 
-/* Goes to the next record. TH_OK: the input stands there. */
+/* Moves to the next record. TH_OK: the input stands at a record. */
 static enum th_status seek_record(struct th_reader *reader)
 {
     struct th_input *input = &reader->input;
@@ -248,8 +251,8 @@ static enum th_status seek_record(struct th_reader *reader)
     return TH_OK;
 }
 
-/* The first record has come of a connection that was taken up again, perhaps to another node: says
- * so. TH_PARTIAL where nobody was told before that something is lost. */
+/* Handles the first record after a reconnection, possibly of another node. Errors: TH_PARTIAL if no
+ * loss was reported before. */
 static enum th_status resume_connection(struct th_reader *reader)
 {
     const struct th_etf_node before = reader->info.node, *now = &reader->info.node;
@@ -260,7 +263,7 @@ static enum th_status resume_connection(struct th_reader *reader)
     th_replay_trace_port_end(reader);
     th_replay_trace_port_begin(reader);
     th_replay_trace_port_look_for_node(reader);
-    /* Nodes without a name have no creation, that would tell one from the next. */
+    /* Nodes without a name have no creation, which would identify them. */
     if (now->node != before.node || now->creation != before.creation || now->creation == 0)
         reader->info.nodes++;
 

@@ -1,18 +1,20 @@
 /*
- * event                            probe
- * call, external or not known      global__function__entry
- * call, local                      local__function__entry
- * return_from                      function__return
- * send                             message__send
- * receive, of a process            message__receive
- * receive, of a port: a command    port__command
- * spawn                            process__spawn, of the child
- * exit                             process__exit
- * in, out, of a process            process__scheduled, process__unscheduled
- * gc_minor_start and so on         gc_minor__start and so on
- * open, closed                     port__open, port__exit
- * seq_trace                        trace_seq
- * any other                        trace
+ * Hits the USDT probe of a recorded event:
+ *
+ *   event                             probe
+ *   call, external or unknown         global__function__entry
+ *   call, local                       local__function__entry
+ *   return_from                       function__return
+ *   send                              message__send
+ *   receive, of a process             message__receive
+ *   receive, of a port: a command     port__command
+ *   spawn                             process__spawn, of the child
+ *   exit                              process__exit
+ *   in, out, of a process             process__scheduled, process__unscheduled
+ *   gc_minor_start and so on          gc_minor__start and so on
+ *   open, closed                      port__open, port__exit
+ *   seq_trace                         trace_seq
+ *   any other                         trace
  */
 #include "replay_internal.h"
 
@@ -30,7 +32,8 @@ static const char *probe_text(struct text *text, th_term t)
     return t == TH_NONE ? "" : th_text_fit(text->bytes, sizeof text->bytes, t);
 }
 
-/* A function as probes tell it, {M, F, Args} and {M, F, Arity} alike; another term as it is. */
+/* Returns the text of a function as probes use it, for {M, F, Args} and {M, F, Arity} alike; any
+ * other term as it is. */
 static const char *probe_function_text(struct text *text, th_term t)
 {
     struct th_mfa f;
@@ -48,7 +51,7 @@ static uint32_t words_of_term(th_term t)
     return t == TH_NONE || th_is_immediate(t) ? 0 : (uint32_t)th_term_words(t);
 }
 
-/* How many words were needed or reclaimed: `wordsize` in LIST, 0 if it is not there. */
+/* Returns the words needed or reclaimed: `wordsize` in LIST, or 0. */
 static int gc_words(th_term list)
 {
     for (; th_is_list(list); list = th_cell(list)[1]) {
@@ -63,9 +66,9 @@ static int gc_words(th_term list)
     return 0;
 }
 
-/* --- Which probe ----------------------------------------------------------------------------- */
+/* --- Choice of the probe ---------------------------------------------------------------------- */
 
-/* By tag, of a process; 0: `trace`, but of send message__send, which is 0. */
+/* By tag, for a process. 0 stands for `trace`, except for send: message__send is number 0. */
 static const unsigned char probe_of_tag[TH_TAG_COUNT] = {
     [TH_TAG_call] = TH_PROBE_global__function__entry,
     [TH_TAG_return_from] = TH_PROBE_function__return,
@@ -84,7 +87,7 @@ static const unsigned char probe_of_tag[TH_TAG_COUNT] = {
     [TH_TAG_seq_trace] = TH_PROBE_trace_seq,
 };
 
-/* The probe that EVENT hits. */
+/* Returns the probe that EVENT hits. */
 static enum th_probe_id probe_of(const struct th_event *event)
 {
     bool is_port = th_is_port(event->tracee);
@@ -99,9 +102,9 @@ static enum th_probe_id probe_of(const struct th_event *event)
                                                                  : TH_PROBE_trace;
 }
 
-/* --- Its arguments --------------------------------------------------------------------------- */
+/* --- Arguments of the probe ------------------------------------------------------------------- */
 
-/* {Process, {command, Data}}, or {Process, close} and the like. */
+/* MESSAGE is {Process, {command, Data}}, {Process, close} and the like. */
 static void tell_port_command(const char *port, th_term message)
 {
     const th_term *parts = th_term_is(message, TH_TUPLE) && th_tuple_arity(message) == 2
@@ -116,7 +119,7 @@ static void tell_port_command(const char *port, th_term message)
              probe_text(&type, command));
 }
 
-/* TRACEE is the event's, as text. */
+/* TRACEE is the event's tracee as text. */
 static void fire_probe(enum th_probe_id probe, const struct th_event *event, const char *tracee)
 {
     struct text text, more, tag;

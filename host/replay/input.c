@@ -23,7 +23,7 @@ enum th_status th_replay_input_open(struct th_input *input, const char *name)
         return TH_OK;
     }
     *input = (struct th_input){.fd = -1, .ended = true};
-    /* Without O_NONBLOCK opening a named pipe would wait for its writer, deaf to *stop. */
+    /* Without O_NONBLOCK, open() of a named pipe would wait for a writer and ignore *stop. */
     fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return th_error_raise(TH_MALFORMED, "%s", strerror(errno));
@@ -49,8 +49,8 @@ void th_replay_input_close(struct th_input *input)
     *input = (struct th_input){.fd = -1, .ended = true};
 }
 
-/* Moves what is left to the front, and doubles the buffer only once it is full of data. False:
- * there is no memory for that. */
+/* Moves the remaining bytes to the front; doubles the buffer only if it is full. Returns false if
+ * memory is short. */
 static bool make_input_room(struct th_input *input, size_t wanted)
 {
     size_t there = th_replay_input_there(input);
@@ -77,9 +77,9 @@ static bool make_input_room(struct th_input *input, size_t wanted)
 }
 
 /*
- * Waits for bytes. False: a signal came, and *stop tells to end. It is poll() that waits and not
- * read(), as a signal ends poll() even if its handler has asked for SA_RESTART; it looks up now and
- * then, as the signal may come just before it.
+ * Waits for bytes. Returns false if *stop is set. The wait is in poll(), not in read(), as a signal
+ * ends poll() even if its handler was installed with SA_RESTART; poll() has a timeout, as the
+ * signal may come just before it.
  */
 static bool wait_for_input(struct th_input *input)
 {
@@ -92,7 +92,7 @@ static bool wait_for_input(struct th_input *input)
             return false;
         if (rounds > 0 && input->waiting)
             input->waiting(input->context);
-        patience = input->waiting && rounds == 0   ? 0 /* what is there is no wait */
+        patience = input->waiting && rounds == 0   ? 0 /* available bytes need no wait */
                    : input->stop || input->waiting ? LOOK_UP_MS
                                                    : -1;
         ready = poll(&wait, 1, patience);

@@ -32,7 +32,7 @@ static enum th_status field_is_wrong(enum th_json_field field, const char *why)
     return th_error_raise(TH_MALFORMED, "the field \"%s\" is wrong: %s", fields[field].name, why);
 }
 
-/* Which fields there are. */
+/* Fields of a line. */
 
 static enum th_status take_fields(struct th_json_event *json)
 {
@@ -44,7 +44,7 @@ static enum th_status take_fields(struct th_json_event *json)
         const char *name = json_object_iter_key(at);
         int left = TH_JSON_FIELD_COUNT;
 
-        /* From the last one on round the table: lines have their fields in its order as a rule. */
+        /* Continue in the table behind the last field found: lines mostly have its order. */
         do
             field = (field + 1) % TH_JSON_FIELD_COUNT;
         while (strcmp(fields[field].name, name) != 0 && --left > 0);
@@ -73,7 +73,7 @@ static enum th_status take_time_kind(struct th_json_event *json, struct th_event
                           "it is none of timestamp, cpu_timestamp, monotonic, strict_monotonic");
 }
 
-/* Kind and tag of EVENT, and the shape of the line. */
+/* Sets the kind and tag of EVENT, and the shape of the line. */
 static enum th_status take_shape(struct th_json_event *json, struct th_event *event)
 {
     const json_t *tag = json->fields[TH_JSON_FIELD_tag];
@@ -115,7 +115,7 @@ static enum th_status take_shape(struct th_json_event *json, struct th_event *ev
     return TH_OK;
 }
 
-/* What is in them. */
+/* Values of the fields. */
 
 static enum th_status take_json_integer(const struct th_json_event *json, enum th_json_field field,
                                         int64_t least, int64_t most, int64_t *value)
@@ -126,8 +126,8 @@ static enum th_status take_json_integer(const struct th_json_event *json, enum t
     return *value < least || *value > most ? field_is_wrong(field, "it is out of range") : TH_OK;
 }
 
-/* An integer; or its decimal digits as a string, perhaps behind a minus sign, for programs that
- * would round it. */
+/* Reads an integer, or its decimal digits as a string, with an optional minus sign, for programs
+ * that would round a large number. */
 static enum th_status take_exact(const struct th_json_event *json, enum th_json_field field,
                                  int64_t least, int64_t *value)
 {
@@ -145,8 +145,8 @@ static enum th_status take_exact(const struct th_json_event *json, enum th_json_
     return *value < least ? field_is_wrong(field, "it is out of range") : TH_OK;
 }
 
-/* Reads decimal digits up to the byte END and steps behind it; false if there are none, or they are
- * above MOST. */
+/* Reads decimal digits up to the byte END, and moves *TEXT behind END. Returns false if there are
+ * no digits, or their value is above MOST. */
 static bool scan_number(const char **text, char end, uint64_t most, uint64_t *number)
 {
     const char *p = *text;
@@ -163,7 +163,7 @@ static bool scan_number(const char **text, char end, uint64_t most, uint64_t *nu
     return true;
 }
 
-/* The usual forms, <0.N.S> and #Port<0.N>; TH_NONE if it is another one. */
+/* Parses the usual forms, <0.N.S> and #Port<0.N>; TH_NONE for any other. */
 static th_term scan_tracee(const char *text)
 {
     uint64_t number, serial;
@@ -278,7 +278,7 @@ enum th_status th_replay_json_event_begin(struct th_json_event *json, json_t *ro
     if (event->kind != TH_EVENT_DROP)
         return take_message(json, event);
 
-    /* As much as a trace-port file can tell. */
+    /* The range that a trace-port file can hold. */
     if (take_json_integer(json, TH_JSON_FIELD_drop, 0, UINT32_MAX, &dropped) != TH_OK)
         return TH_MALFORMED;
     event->dropped = (uint64_t)dropped;
@@ -286,7 +286,7 @@ enum th_status th_replay_json_event_begin(struct th_json_event *json, json_t *ro
     return TH_OK;
 }
 
-/* The source of such events. */
+/* The source of JSON events. */
 
 static enum th_status decode_json(struct th_event *event, th_env *env)
 {
@@ -316,7 +316,7 @@ static enum th_status decode_json(struct th_event *event, th_env *env)
     return TH_OK;
 }
 
-/* Never asked for: the time is known from the beginning. */
+/* Not called by other rooms: the time is known from the beginning. */
 static enum th_status time_of_json(struct th_event *event)
 {
     event->timed = true;
@@ -343,7 +343,7 @@ static th_term actor_of_json(struct th_event *event)
     th_term info = event->term;
 
     if (!event->decoded && take_term(json, TH_JSON_FIELD_info, &json->scratch, &info) != TH_OK) {
-        th_error_clear(); /* whoever wants the terms will meet the damage again */
+        th_error_clear(); /* a later reader of the terms finds the damage again */
         return TH_NONE;
     }
     return th_trace_event_actor_from_info(info);
@@ -352,7 +352,8 @@ static th_term actor_of_json(struct th_event *event)
 static enum th_status whole_of_json(struct th_event *event, th_env *env, th_term *tuple)
 {
     struct th_event copy = *event;
-    struct th_event *here = event->decoded ? &copy : event; /* that may be in another environment */
+    struct th_event *here = event->decoded ? &copy : event; /* decoded terms may be in another
+                                                               environment */
 
     if (decode_json(here, env) != TH_OK)
         return TH_MALFORMED;

@@ -86,7 +86,7 @@ static json_t *json_object_of(struct th_event *event, th_env *env, const struct 
 
     if (event->kind == TH_EVENT_DROP)
         return json_pack("{sI}", "drop", (json_int_t)event->dropped);
-    /* A trace message that is sound in all its parts. */
+    /* A trace message that is sound in all parts. */
     if (event->kind != TH_EVENT_OTHER && th_trace_event_decode(event, env) == TH_OK &&
         th_trace_event_time(event) == TH_OK)
         return message_object(event, here);

@@ -1,8 +1,8 @@
 /*
- * The JSON lines format: lines, the header, and what to do about damage.
+ * The JSON lines format: lines, the header, and the handling of damage.
  *
- * Each line stands for itself. One that is wrong is passed over; only the last one, if its end and
- * a part of its JSON are missing, is taken for cut off.
+ * Each line stands alone. A wrong line is skipped; only if the last line lacks its end and a part
+ * of its JSON does it count as cut off.
  */
 #include "json_lines.h"
 #include "replay_internal.h"
@@ -17,21 +17,21 @@
 #include <jansson.h>
 
 enum {
-    LONG = 1 << 13, /* bytes of a line that count as memory it takes */
-    EXAMINED = 16,  /* lines that are looked at to see whether a file is of this format */
+    LONG = 1 << 13, /* bytes from which a line counts as memory of the event */
+    EXAMINED = 16,  /* number of lines that are tested for this format */
     PARSE_FLAGS = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL
 };
 
 struct jsonl {
     struct th_json_event event;
-    uint64_t line;   /* the number of the line at hand, from 1 */
-    size_t searched; /* bytes that are there and have no end of line */
+    uint64_t line;   /* number of the current line, from 1 */
+    size_t searched; /* number of available bytes known to contain no newline */
 };
 
 struct line {
     const char *text;
-    size_t size;   /* without its end */
-    bool complete; /* has an end */
+    size_t size;   /* without the newline */
+    bool complete; /* has a newline */
 };
 
 static bool is_blank_line(const struct line *line)
@@ -42,8 +42,9 @@ static bool is_blank_line(const struct line *line)
     return true;
 }
 
-/* The line at hand, which stays in the input until take_json_line(); its size is 0 and it is not
- * complete at the end. TH_MALFORMED: it is too long, and is left to pass_line(). */
+/* Returns the current line, which stays in the input until take_json_line(). At the end of the
+ * input, its size is 0 and it is not complete. Errors: TH_MALFORMED if the line is too long; then
+ * pass_line() skips it. */
 static enum th_status get_line(struct th_reader *reader, struct line *line)
 {
     struct th_input *input = &reader->input;
@@ -71,7 +72,7 @@ static enum th_status get_line(struct th_reader *reader, struct line *line)
                           longest < TH_JSON_LINE_LIMIT ? " (--max-memory)" : "");
 }
 
-/* Takes the line at hand, however long it is. */
+/* Consumes the current line, whatever its length. */
 static void pass_line(struct th_reader *reader)
 {
     struct th_input *input = &reader->input;
@@ -97,7 +98,7 @@ static void take_json_line(struct th_reader *reader, const struct line *line)
     jsonl->line++;
 }
 
-/* NULL with a cause if the line is no object. */
+/* Returns the line's object; NULL with a cause if the line is none. */
 static json_t *parse_line(const struct line *line)
 {
     json_t *root;
@@ -152,7 +153,8 @@ static enum th_status read_json_header(struct th_reader *reader, json_t *root)
     return th_error_context("line %llu: the header is wrong", (unsigned long long)jsonl->line);
 }
 
-/* It is not of this format if it has lines, and none of the first is an object. */
+/* Checks the format. Errors: TH_MALFORMED if there are lines, and none of the first is an
+ * object. */
 static enum th_status examine_lines(const struct th_reader *reader)
 {
     const char *p = (const char *)th_replay_input_bytes(&reader->input);
@@ -176,7 +178,7 @@ static enum th_status examine_lines(const struct th_reader *reader)
     return th_error_context("it is no recorded stream: its first lines are no JSON objects");
 }
 
-/* The first line, if it is the header; else it stays in the input. */
+/* Reads the header, if the first line is one; any other line stays in the input. */
 static enum th_status begin_jsonl(struct th_reader *reader)
 {
     struct jsonl *jsonl = th_alloc_zero(sizeof *jsonl);
@@ -188,7 +190,7 @@ static enum th_status begin_jsonl(struct th_reader *reader)
     th_env_init(&jsonl->event.scratch, TH_ENV_PLAIN);
     for (;;) {
         if (get_line(reader, &line) != TH_OK) {
-            th_error_clear(); /* th_replay_jsonl_format.next_of_jsonl() meets it again */
+            th_error_clear(); /* th_replay_jsonl_format.next_of_jsonl() raises the error again */
             return TH_OK;
         }
         if (!line.complete || !is_blank_line(&line))
@@ -220,7 +222,7 @@ static void end_jsonl(struct th_reader *reader)
 
 /* Events. */
 
-/* What the chain says is true of the line at hand. */
+/* Adds the place of the current line to the thread's chain. */
 static enum th_status line_damaged(const struct th_reader *reader, const struct th_event *event,
                                    const char *how)
 {
@@ -231,7 +233,7 @@ static enum th_status line_damaged(const struct th_reader *reader, const struct 
                             (unsigned long long)jsonl->line, how);
 }
 
-/* The next line that is not blank. */
+/* Reads the next line that is not blank. */
 static enum th_status next_line(struct th_reader *reader, struct th_event *event, struct line *line)
 {
     do {
@@ -249,8 +251,8 @@ static enum th_status next_line(struct th_reader *reader, struct th_event *event
     return TH_OK;
 }
 
-/* A header between records: streams were put together. Of another node the rest is lost, as its
- * identifiers stand for other processes. */
+/* Handles a header between records: streams were concatenated. If the header names another node,
+ * the rest is lost, as equal identifiers name other processes. */
 static enum th_status meet_header(struct th_reader *reader, const struct th_event *event,
                                   json_t *root)
 {
@@ -286,7 +288,8 @@ static enum th_status next_of_jsonl(struct th_reader *reader, struct th_event *e
         status = next_line(reader, event, &line);
         if (status != TH_OK)
             return status;
-        th_replay_json_event_drop(&jsonl->event); /* before as much memory is taken once more */
+        th_replay_json_event_drop(&jsonl->event); /* frees memory before as much is allocated
+                                                     again */
         root = parse_line(&line);
         if (!root || __builtin_expect(!json_object_get(root, "tracehost"), 1))
             break;

@@ -19,27 +19,27 @@ struct th_player {
     struct th_reader *reader;
     const struct th_player_options *options;
     struct th_player_counts *counts;
-    struct th_recording *recording; /* the same of this stream, for tracers */
+    struct th_recording *recording; /* counts of this stream, for tracers */
     uint64_t read;                  /* records of this stream */
-    uint32_t nodes;                 /* th_replay_reader_info.nodes of the world at hand */
-    bool placed;                    /* the node is known, and is that of the streams before */
-    bool deserted;                  /* no session is left, or none may see the stream */
+    uint32_t nodes;                 /* th_reader_info.nodes of the current world */
+    bool placed;                    /* the node is known, and is that of the earlier streams */
+    bool deserted;                  /* no session is left, or none may see the rest */
     struct origin {
         bool known;
         int64_t ns;
-    } origins[TH_CLOCKS]; /* from when bounds count */
-    th_env env;           /* terms of the event at hand that the player itself wants */
+    } origins[TH_CLOCKS]; /* zeros of relative bounds */
+    th_env env;           /* terms of the current event that the player needs */
     struct th_event event;
 };
 
-/* Adds 1 to COUNT, of records or places that are damaged. */
+/* Adds 1 to COUNT, a count of damaged records or places. */
 static void count_damage(struct th_player *player, uint64_t *count)
 {
     ++*count;
     th_recorded_streams_count(&player->recording->damaged, 1);
 }
 
-/* The content of the event is no good: say which one, and count it. */
+/* Counts the current event as damaged, and adds its number to the chain. */
 static __attribute__((cold)) enum th_status malformed(struct th_player *player)
 {
     count_damage(player, &player->counts->malformed);
@@ -49,7 +49,7 @@ static __attribute__((cold)) enum th_status malformed(struct th_player *player)
     return TH_MALFORMED;
 }
 
-/* NS as BOUND counts, or as near to it as can be told. */
+/* Converts NS to the scale of BOUND; saturates. */
 static int64_t on_scale(const struct th_time_bound *bound, const struct origin *origin, int64_t ns)
 {
     int64_t since;
@@ -61,7 +61,7 @@ static int64_t on_scale(const struct th_time_bound *bound, const struct origin *
     return ns < 0 ? INT64_MIN : INT64_MAX;
 }
 
-/* A clock begins with the first record that has a time by it. */
+/* Sets the clock's zero from its first record. */
 static inline void note_time(struct th_player *player, const struct th_event *event)
 {
     struct origin *origin;
@@ -76,7 +76,8 @@ static inline void note_time(struct th_player *player, const struct th_event *ev
     *origin = (struct origin){true, player->options->part ? zero : event->time.ns};
 }
 
-/* True if the event lies between from and to. *STATUS is TH_MALFORMED if its time is damaged. */
+/* Returns true if the event is between from and to, or has no time. *STATUS becomes TH_MALFORMED if
+ * its time is damaged. */
 static bool in_time(struct th_player *player, struct th_event *event, enum th_status *status)
 {
     const struct th_time_bound *from = &player->options->from;
@@ -111,14 +112,14 @@ static bool in_time(struct th_player *player, struct th_event *event, enum th_st
     return false;
 }
 
-/* The tags of which the player itself must know more. */
+/* Tags of events that change the world. */
 enum {
     WORLD_TAGS =
         1 << TH_TAG_register | 1 << TH_TAG_unregister | 1 << TH_TAG_exit | 1 << TH_TAG_closed
 };
 
-/* Who gets a name, or loses it, is known before the event is offered. Who is spawned need not be
- * told: what was never seen is alive. */
+/* Registers and unregisters names before the event is delivered. A spawn needs no action: an unseen
+ * process counts as alive. */
 static enum th_status world_before(struct th_player *player, struct th_event *event)
 {
     enum th_status status;
@@ -135,7 +136,7 @@ static enum th_status world_before(struct th_player *player, struct th_event *ev
     return TH_OK;
 }
 
-/* Who ends is still there while its last event is offered. */
+/* Ends a tracee after its last event was delivered. */
 static void world_after(struct th_player *player, const struct th_event *event)
 {
     if (event->tag != TH_TAG_exit && event->tag != TH_TAG_closed)
@@ -156,9 +157,9 @@ static void tell_node(struct th_player *player)
     th_process_world_set_node(th_replay_reader_info(player->reader)->node);
 }
 
-/* The stream goes on, perhaps with another node: what was known of processes and names may not hold
- * for those that have their identifiers now. TH_PARTIAL if it is known to be another: tracers keep
- * tables by these identifiers, so the stream ends here. */
+/* Handles a possible change of the node: the known processes and names may not be those that have
+ * the identifiers now. Errors: TH_PARTIAL if the node is known to be another: tracers keep tables
+ * by identifiers, so the stream ends here. */
 static __attribute__((cold)) enum th_status change_node(struct th_player *player)
 {
     const struct th_etf_node before = th_process_world_node();
@@ -181,7 +182,7 @@ static __attribute__((cold)) enum th_status change_node(struct th_player *player
     return TH_OK;
 }
 
-/* What is no event for the sessions. */
+/* Handles records that are not delivered: drops, and records that are no trace messages. */
 static enum th_status play_other(struct th_player *player, struct th_event *event)
 {
     if (event->kind == TH_EVENT_OTHER) {
@@ -199,7 +200,7 @@ static enum th_status play_other(struct th_player *player, struct th_event *even
     return TH_OK;
 }
 
-/* Offers the event to the sessions. */
+/* Delivers the event to the sessions. */
 static inline enum th_status offer_event(struct th_player *player, struct th_event *event)
 {
     enum th_status status = TH_OK;
@@ -217,9 +218,8 @@ static inline enum th_status offer_event(struct th_player *player, struct th_eve
 }
 
 /*
- * Plays the event in the world. If it is out of time no session sees it, but it has happened: who
- * was born, named or has died in it is so for those that follow. An event counts once as told,
- * however many callbacks are about it.
+ * Plays the event in the world. An event outside from and to is not delivered, but still changes
+ * the world for later events. An event counts once as told, however many callbacks it causes.
  */
 static enum th_status play_event(struct th_player *player, struct th_event *event)
 {
@@ -260,7 +260,7 @@ static bool is_reached(const struct th_limit *limit, uint64_t count)
     return limit->set && count >= limit->count;
 }
 
-/* The node becomes known, mostly before the first record is played. */
+/* Handles the first record with a node, mostly before any record is played. */
 static __attribute__((cold)) enum th_status place_node(struct th_player *player)
 {
     const struct th_etf_node *node = &th_replay_reader_info(player->reader)->node;
@@ -321,14 +321,14 @@ void th_replay_play(struct th_tracing *tracing, struct th_reader *reader,
         if (counts->records % PROGRESS_RECORDS == 0 && options->progress)
             options->progress(context);
     }
-    if (stop && __atomic_load_n(stop, __ATOMIC_RELAXED)) { /* the reader, too, ends by it */
+    if (stop && __atomic_load_n(stop, __ATOMIC_RELAXED)) { /* *stop also ends the reader */
         counts->interrupted++;
         th_recorded_streams_count(&player->recording->interrupted, 1);
     }
     th_replay_player_end(player);
 }
 
-/* --- record by record --- */
+/* --- One record at a time --------------------------------------------------------------------- */
 
 struct th_player *th_replay_player_begin(struct th_tracing *tracing, struct th_reader *reader,
                                          const struct th_player_options *options,

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What else people may give us, by its first bytes. */
+/* Other files that users may give, recognised by their first bytes. */
 static const struct {
     const char *bytes;
     size_t size;
@@ -44,7 +44,7 @@ static enum th_status find_stream_format(struct th_reader *reader)
         return th_error_raise(TH_MALFORMED, "it cannot be read: %s", strerror(input->error));
     if (there == 0 || *p <= 1)
         reader->format = &th_trace_port_format;
-    else if (strchr("{ \t\r\n", *p)) /* never at the 0 */
+    else if (strchr("{ \t\r\n", *p)) /* *P is not 0, which strchr() would find */
         reader->format = &th_replay_jsonl_format;
     for (size_t i = 0; !reader->format && i < sizeof magics / sizeof magics[0]; i++)
         if (there >= magics[i].size && memcmp(p, magics[i].bytes, magics[i].size) == 0)
@@ -58,7 +58,7 @@ static enum th_status find_stream_format(struct th_reader *reader)
     return reader->format->begin(reader);
 }
 
-/* What the options tell of waiting. */
+/* Copies the options about waiting to the input. */
 static void listen_to_options(struct th_reader *reader)
 {
     reader->input.stop = reader->options.stop;
@@ -66,7 +66,7 @@ static void listen_to_options(struct th_reader *reader)
     reader->input.context = reader->options.context;
 }
 
-/* Begins with FD; if it is below 0, with what NAME is. */
+/* Opens FD; if FD is below 0, NAME. */
 static enum th_status open_reader(const char *name, int fd, const struct th_reader_options *options,
                                   struct th_reader **reader)
 {
@@ -138,7 +138,7 @@ enum th_status th_replay_reader_peek(const char *name, struct th_etf_node *node)
     struct stat about;
     bool once;
 
-    /* Nothing is taken from connections, stdin, FIFOs, devices. */
+    /* Connections, stdin, FIFOs and devices can be read only once. */
     *node = (struct th_etf_node){0};
     if (th_replay_tcp_is_address(name) || strcmp(name, "-") == 0)
         return TH_OK;
@@ -156,7 +156,7 @@ enum th_status th_replay_reader_peek(const char *name, struct th_etf_node *node)
     return status;
 }
 
-/* STANDARD: the descriptor that "-" stands for. */
+/* STANDARD: the descriptor for "-". */
 static bool stat_named(const char *name, int standard, struct stat *about)
 {
     return (strcmp(name, "-") == 0 ? fstat(standard, about) : stat(name, about)) == 0;
@@ -189,7 +189,7 @@ void th_replay_reader_take_input(struct th_reader *reader, int fd)
     listen_to_options(reader);
 }
 
-/* Goes on with the next file: TH_END if there is none. */
+/* Continues with the next file, or a new connection. TH_END: there is none. */
 static enum th_status next_file(struct th_reader *reader)
 {
     if (reader->connection)

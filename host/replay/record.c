@@ -1,9 +1,9 @@
-/* The terms, time and function of a record. */
+/* Decodes the terms, the time and the function of a record. */
 #include "record.h"
 
 /* --- External terms in their bytes ------------------------------------------------------------ */
 
-/* SMALL_BIG_EXT: count, sign, bytes from the least significant on. */
+/* Reads SMALL_BIG_EXT: count, sign, bytes from the least significant on. */
 static const unsigned char *big(const unsigned char *p, const unsigned char *end, int64_t *value)
 {
     uint64_t magnitude = 0;
@@ -19,7 +19,7 @@ static const unsigned char *big(const unsigned char *p, const unsigned char *end
     return p + 3 + count;
 }
 
-/* Integers of 64 bits; NULL for those that need more. */
+/* Reads an integer of at most 64 bits; NULL for a larger one. */
 static const unsigned char *raw_integer(const unsigned char *p, const unsigned char *end,
                                         int64_t *value)
 {
@@ -43,7 +43,7 @@ static const unsigned char *raw_integer(const unsigned char *p, const unsigned c
 
 bool th_replay_raw_node(const unsigned char *p, const unsigned char *end, struct th_etf_node *node)
 {
-    /* Bytes between the node's name and the creation, and bytes of the creation. */
+    /* Number of bytes between the node's name and the creation, and of the creation. */
     static const struct {
         unsigned char numbers, creation;
     } layouts[256] = {
@@ -66,8 +66,8 @@ bool th_replay_raw_node(const unsigned char *p, const unsigned char *end, struct
     return true;
 }
 
-/* The number of elements of a list, as the argument list of a call; neither they nor the tail are
- * looked at. */
+/* Reads the number of elements of a list, such as the arguments of a call; elements and tail are
+ * not checked. */
 static bool raw_length(const unsigned char *p, const unsigned char *end, int64_t *length)
 {
     if (end - p >= 1 && p[0] == TH_ETF_NIL)
@@ -83,7 +83,7 @@ static bool raw_length(const unsigned char *p, const unsigned char *end, int64_t
 
 /* --- Terms ------------------------------------------------------------------------------------ */
 
-/* The term ends at P already. */
+/* Raises TH_MALFORMED: the term ends before the record, at P. */
 static enum th_status too_long(const struct th_record *record, const unsigned char *p)
 {
     return th_error_raise(TH_MALFORMED, "%td bytes follow its term", record->end - p);
@@ -108,14 +108,14 @@ void th_replay_record_from_tuple(const struct th_record *record, struct th_event
         th_error_clear();
     if (event->kind != TH_EVENT_DROP)
         return;
-    /* What the recorder drops is no term in the stream: this is one that looks like it. */
+    /* A drop is no term in the stream: this term only looks like one. */
     th_trace_event_begin(event, TH_EVENT_OTHER);
     event->term = tuple;
     event->decoded = true;
     event->timed = true;
 }
 
-/* Decodes the element at *P and steps behind it. */
+/* Decodes the element at *P, and moves *P behind it. */
 static enum th_status decode_element(const struct th_record *record, th_env *env,
                                      const unsigned char **p, th_term *term)
 {
@@ -188,7 +188,7 @@ static enum th_status decode_record(struct th_event *event, th_env *env)
 
 /* The time stamp. */
 
-/* {Mega, Sec, Micro} as it always looks, up to END: three integers of four bytes. */
+/* Reads {Mega, Sec, Micro} in its usual form, up to END: three integers of four bytes. */
 static inline bool quick_clock(const unsigned char *p, const unsigned char *end,
                                struct th_event_time *time)
 {
@@ -200,7 +200,7 @@ static inline bool quick_clock(const unsigned char *p, const unsigned char *end,
                                           (int32_t)th_etf_get32(p + 13), time);
 }
 
-/* The usual encodings; returns where it ends, NULL if it is something else. */
+/* Reads the usual encodings; returns the end of the time, NULL for any other term. */
 static const unsigned char *raw_time(const unsigned char *p, const unsigned char *end,
                                      struct th_event_time *time)
 {
@@ -294,7 +294,7 @@ static enum th_status function_of_record(struct th_event *event, struct th_mfa *
     return found ? TH_OK : th_error_raise(TH_MALFORMED, "it tells no module, function and arity");
 }
 
-/* Without looking at the message, which may be long. */
+/* Skips the message, which may be long, without decoding it. */
 static th_term actor_of_record(struct th_event *event)
 {
     struct th_record *record = event->reader;
@@ -309,14 +309,14 @@ static th_term actor_of_record(struct th_event *event)
     if (!p)
         return TH_NONE;
     if (decode_element(record, &record->scratch, &p, &id) != TH_OK) {
-        th_error_clear(); /* whoever wants the terms will meet the damage again */
+        th_error_clear(); /* a later reader of the terms finds the damage again */
         return TH_NONE;
     }
     return th_is_pid(id) || th_is_port(id) ? id : TH_NONE;
 }
 
-/* The terms of an event that is decoded already may be in another environment, and a tracer that
- * crashed may have damaged them: its record is read anew. */
+/* If the event was decoded, its terms may be in another environment, and a tracer that crashed may
+ * have damaged them: the record is decoded again. */
 static enum th_status whole_of_record(struct th_event *event, th_env *env, th_term *tuple)
 {
     if (event->kind == TH_EVENT_DROP ||
@@ -337,8 +337,8 @@ const struct th_event_source th_replay_record_source = {
     .whole = whole_of_record,
 };
 
-/* The clock of a time that ends at END, by its looks; TH_CLOCKS: they do not tell. 24 bytes can be
- * read before END. */
+/* Guesses the clock of a time from the bytes before END; TH_CLOCKS: unknown. 24 bytes before END
+ * must be readable. */
 static inline enum th_time_clock clock_by_looks(const unsigned char *end)
 {
     if (end[-11] == TH_ETF_SMALL_BIG && end[-10] == 8)

@@ -27,9 +27,9 @@ enum {
     LOOK_UP_MS = 500,
     MS = 1000000, /* nanoseconds */
     HIGHEST_PORT = 65535,
-    KEEP_IDLE = 60, /* seconds of silence until the other side is asked whether it is there, ... */
-    KEEP_INTERVAL = 15, /* ... and between further questions, ... */
-    KEEP_COUNT = 4      /* ... of which so many may go unanswered */
+    KEEP_IDLE = 60,     /* seconds of silence before the first keep-alive probe, ... */
+    KEEP_INTERVAL = 15, /* ... between further probes, ... */
+    KEEP_COUNT = 4      /* ... and probes without an answer before the connection is lost */
 };
 
 bool th_replay_tcp_is_address(const char *name)
@@ -66,14 +66,15 @@ enum th_status th_replay_tcp_parse(const char *name, struct th_tcp_address *addr
     return TH_OK;
 }
 
-/* Whether *STOP (NULL: never) tells to end. Relaxed: it stands for itself. */
+/* Returns true if *STOP (STOP may be NULL) is set. Relaxed, as no other data depends on the
+ * flag. */
 static bool is_stopped(const volatile int *stop)
 {
     return stop && __atomic_load_n(stop, __ATOMIC_RELAXED);
 }
 
-/* Milliseconds to wait in one go, until *STOP is looked at again: to DEADLINE, rounded up, or half
- * a second. */
+/* Returns the milliseconds to wait before *STOP is read again: to DEADLINE, rounded up, or half a
+ * second. */
 static int patience(int64_t deadline)
 {
     int64_t left = (deadline - th_clock_real_monotonic() + MS - 1) / MS;
@@ -90,16 +91,16 @@ bool th_replay_tcp_pause(const volatile int *stop, int64_t deadline)
 
 /* --- Looking up ------------------------------------------------------------------------------- */
 
-/* A question to the resolver, which may take long and cannot be taken back: who asks and the thread
- * that answers have a share each, and the last one frees it. */
+/* A query to the resolver, which may take long and cannot be cancelled. The caller and the thread
+ * that answers hold a reference each; the last one frees the query. */
 struct question {
     struct th_tcp_address address;
     struct addrinfo hints;
-    struct addrinfo *found;  /* the answer, good once `answered` is set ... */
-    int error, system_error; /* the latter is errno */
-    atomic_bool answered;    /* ... with release, and read with acquire */
-    atomic_int shares; /* acquire and release: what the other did is done before it is freed */
-    int bell;          /* an eventfd: poll() on it ends with the answer */
+    struct addrinfo *found;  /* the answer; valid once `answered` is set */
+    int error, system_error; /* system_error: errno */
+    atomic_bool answered;    /* set with release, read with acquire */
+    atomic_int shares;       /* acquire and release: all accesses come before the free */
+    int bell;                /* an eventfd that ends poll() when the answer is there */
 };
 
 static void release_question(struct question *question)
@@ -121,7 +122,7 @@ static void *answer_question(void *context)
 
     question->error = getaddrinfo(question->address.host, question->address.port, &question->hints,
                                   &question->found);
-    /* That needs nobody who knows it: RFC 6761, 6.3. A minimal system has no /etc/hosts. */
+    /* localhost must always resolve (RFC 6761, 6.3); a minimal system has no /etc/hosts. */
     if (question->error && strcasecmp(question->address.host, "localhost") == 0)
         question->error =
             getaddrinfo(NULL, question->address.port, &question->hints, &question->found);
@@ -135,8 +136,8 @@ static void *answer_question(void *context)
     return NULL;
 }
 
-/* Names are looked up by another thread, as that waits for servers, deaf to *STOP. EAI_INPROGRESS:
- * it takes too long. */
+/* Looks up a name in another thread: getaddrinfo() waits for servers and ignores *STOP. Returns
+ * EAI_INPROGRESS if it takes too long. */
 static int ask_resolver(const struct th_tcp_address *address, const struct addrinfo *hints,
                         const volatile int *stop, int64_t deadline, struct addrinfo **found)
 {
@@ -153,7 +154,7 @@ static int ask_resolver(const struct th_tcp_address *address, const struct addri
     atomic_init(&question->answered, false);
     atomic_init(&question->shares, 2);
 
-    /* The thread gets no signals. If there is none to be had, this one answers. */
+    /* The thread gets no signals. If no thread can be started, this one answers. */
     if (th_thread_start(&thread, NULL, answer_question, question) == 0)
         pthread_detach(thread);
     else
@@ -174,10 +175,10 @@ static int ask_resolver(const struct th_tcp_address *address, const struct addri
 }
 
 /*
- * The addresses that a host's name has, without being deaf meanwhile. *FOUND is for freeaddrinfo().
- * DEADLINE is by th_clock_real_monotonic(). TH_MALFORMED with the cause; TH_END, without one, as
- * soon as *STOP is not 0. An answer that comes later than that is taken by a thread of its own,
- * which forgets it.
+ * Looks up the addresses of a host; *STOP and DEADLINE (th_clock_real_monotonic()) end the wait.
+ * Owner: the caller frees *FOUND with freeaddrinfo(). A late answer is freed by the thread that
+ * gets it.
+ * Errors: TH_MALFORMED with the cause; TH_END, without a cause, when *STOP becomes other than 0.
  */
 static enum th_status tcp_look_up(const struct th_tcp_address *address, const volatile int *stop,
                                   int64_t deadline, struct addrinfo **found)
@@ -202,7 +203,7 @@ static enum th_status tcp_look_up(const struct th_tcp_address *address, const vo
 
 /* --- Connecting ------------------------------------------------------------------------------- */
 
-/* The errno of a connection that is being made, 0 once it is there; EINPROGRESS if *STOP came. */
+/* Waits for a connection in progress. Returns 0 or an errno; EINPROGRESS if *STOP is set. */
 static int await_connection(int fd, const volatile int *stop, int64_t deadline)
 {
     struct pollfd wait = {.fd = fd, .events = POLLOUT};
@@ -216,13 +217,13 @@ static int await_connection(int fd, const volatile int *stop, int64_t deadline)
             return ETIMEDOUT;
     }
     if (ioctl(fd, FIONREAD, &unread) == 0 && unread > 0)
-        return 0; /* whatever came after that is told when it was read */
+        return 0; /* data has arrived: a later error is reported after it is read */
     getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
     return error;
 }
 
-/* A port of this machine that nobody listens on may be the very one that the connection got for its
- * own end: then it is connected with itself, for good. */
+/* Returns true if the connection leads to itself. If no process listens on a local port, the kernel
+ * may have chosen that very port for this end; then TCP connects the socket to itself. */
 static bool is_own_end(int fd)
 {
     struct sockaddr_storage ours = {0}, theirs = {0};
@@ -233,7 +234,8 @@ static bool is_own_end(int fd)
            our_size == their_size && memcmp(&ours, &theirs, our_size) == 0;
 }
 
-/* Nothing is ever sent on it, so that only such questions tell that the other machine is gone. */
+/* Enables keep-alive: nothing is ever sent on the connection, so only keep-alive probes detect a
+ * lost machine. */
 static void keep_alive(int fd)
 {
     static const int on = 1, idle = KEEP_IDLE, interval = KEEP_INTERVAL, count = KEEP_COUNT;
@@ -244,7 +246,7 @@ static void keep_alive(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
 }
 
-/* Tries one address; returns an errno. */
+/* Tries one address. Returns 0 or an errno. */
 static int try_address(const struct addrinfo *to, const volatile int *stop, int64_t deadline,
                        int *fd)
 {
@@ -265,8 +267,8 @@ static int try_address(const struct addrinfo *to, const volatile int *stop, int6
     return error;
 }
 
-/* Each address gets its share of the time that is left, so that one that does not answer leaves
- * some for the others. */
+/* Tries all addresses. Each gets its share of the remaining time, so that an address without an
+ * answer leaves time for the others. */
 static enum th_status try_all(const struct th_tcp_address *address, const struct addrinfo *found,
                               const volatile int *stop, int64_t deadline, int *fd)
 {

@@ -1,14 +1,13 @@
 /*
- * Reading the trace-port format: records of 1 byte op, 4 bytes size (big-endian), payload.
+ * Reads the trace-port format: records of 1 byte op, 4 bytes size (big-endian), and payload.
  *
  *   op 0   a trace message: SIZE bytes of external term format
  *   op 1   no payload: SIZE is the number of events that the recorder dropped
  *
- * There is no file header: that a file is one shows in its records. A file that was cut off ends
- * inside a record. Behind an op that there is not nothing can be trusted, as the places of all
- * further records depend on it.
+ * The file has no header: its records identify it. A file that was cut off ends inside a record.
+ * After an unknown op nothing can be trusted, as the places of all further records depend on it.
  *
- * Long because: a record is found, and its kind, tag and tracee are read, in one walk.
+ * Long because: one walk finds a record and reads its kind, tag and tracee.
  */
 #include "record.h"
 #include "replay_internal.h"
@@ -19,19 +18,20 @@
 #include <string.h>
 
 enum {
-    EXAMINED = 16,  /* records that are looked at to see whether a file is of this format */
-    LONG = 1 << 16, /* bytes of a message that are not awaited before its beginning was looked at */
+    EXAMINED = 16,  /* number of records that are tested for this format */
+    LONG = 1 << 16, /* bytes of a message from which its beginning is checked before the rest is
+                       awaited */
 };
 
 _Static_assert((int)TH_INPUT_SLACK >= (int)TH_RECORD_SLACK, "see skim_record()");
 
 /* --- Kind, tag and tracee of a record --------------------------------------------------------- */
 
-/* No recorder compresses; a term may take 16 times as much memory as its bytes, if there is so
- * much. */
+/* Limit of a compressed term, in bytes: no recorder compresses, and a term may take 16 times the
+ * memory of its bytes. */
 enum { INFLATE_LIMIT = 32 * 1024 * 1024 };
 
-/* The first eight bytes of a name as a word; bytes behind it are read, but count for nothing. */
+/* Returns the first eight bytes of a name as a word; bytes behind the name are read and masked. */
 static inline uint64_t name_head(const unsigned char *text, size_t bytes)
 {
     uint64_t head;
@@ -40,7 +40,7 @@ static inline uint64_t name_head(const unsigned char *text, size_t bytes)
     return bytes < 8 ? head & ~(UINT64_MAX << 8 * bytes) : head;
 }
 
-/* The last eight bytes of a name that has more than eight, else 0. */
+/* Returns the last eight bytes of a name of more than eight, else 0. */
 static inline uint64_t name_tail(const unsigned char *text, size_t bytes)
 {
     uint64_t tail = 0;
@@ -55,7 +55,7 @@ static inline size_t tag_slot(uint64_t head, size_t bytes)
     return (head + bytes) * 0x9E3779B97F4A7C15u >> 32 & (TH_RECORD_TAG_SLOTS - 1);
 }
 
-/* NULL: no tag has that name. */
+/* Returns the tag with this name; NULL: none. */
 static inline const struct th_record_tag *find_tag(const struct th_record *record,
                                                    const struct th_raw_name *name)
 {
@@ -93,8 +93,8 @@ static void remember_tag(struct th_record *record, enum th_tracer_tag tag)
     };
 }
 
-/* Fills in what follows the tracee; false if it is not as it should be. Too few elements become far
- * too many in the subtraction. */
+/* Reads the part after the tracee. Returns false if it is not as expected. If there are too few
+ * elements, the subtraction wraps to a large number, which fails the test. */
 static inline bool skim_tag(struct th_record *record, struct th_event *event,
                             const unsigned char *p, uint32_t arity)
 {
@@ -117,9 +117,9 @@ static inline bool skim_tag(struct th_record *record, struct th_event *event,
     return true;
 }
 
-/* The quick way. */
+/* The fast path. */
 
-/* memcmp() == 0 for at least eight bytes, without a call. */
+/* Compares at least eight bytes, as memcmp() == 0 without a call. */
 static inline bool same_bytes(const unsigned char *a, const unsigned char *b, size_t bytes)
 {
     uint64_t x, y, differences = 0;
@@ -148,9 +148,9 @@ static const struct th_record_prefix *find_prefix(struct th_record *record,
     return NULL;
 }
 
-enum { NUMBERS = 12 /* the most bytes that the numbers of a tracee take */ };
+enum { NUMBERS = 12 /* greatest size of a tracee's numbers, in bytes */ };
 
-/* The tracee whose numbers stand at P; returns where they end, NULL if it needs the long way. */
+/* Makes the tracee whose numbers are at P. Returns their end; NULL if the slow path is needed. */
 static inline const unsigned char *take_numbers(const struct th_record *record,
                                                 unsigned char identifier, const unsigned char *p,
                                                 th_term *tracee)
@@ -175,7 +175,7 @@ static inline const unsigned char *take_numbers(const struct th_record *record,
     return port <= TH_PORT_ID_MAX && th_etf_get32(p) == record->etf.here.creation ? p + 4 : NULL;
 }
 
-/* False: the record needs the long way. */
+/* Returns false if the slow path is needed. */
 static inline bool skim_quickly(struct th_record *record, struct th_event *event)
 {
     const struct th_record_prefix *prefix = &record->prefixes[record->latest];
@@ -195,9 +195,9 @@ static inline bool skim_quickly(struct th_record *record, struct th_event *event
     return p && skim_tag(record, event, p, record->data[2]);
 }
 
-/* The long way. */
+/* The slow path. */
 
-/* A term that is no trace message. */
+/* Handles a term that is no trace message. */
 static enum th_status trace_port_no_message(const struct th_record *record, struct th_event *event)
 {
     size_t size = (size_t)(record->end - record->data) - 1;
@@ -228,14 +228,14 @@ const unsigned char *th_replay_record_actor(const unsigned char *p, const unsign
     return p;
 }
 
-/* P is the tracee, or who acted: at home at the node that is traced. NULL: there is none. */
+/* Learns the node from P, a tracee or an actor, which belongs to the traced node. P may be NULL. */
 static void learn_node(struct th_record *record, const unsigned char *p)
 {
     if (p && record->etf.here.node == TH_NONE)
         th_replay_raw_node(p, record->end, &record->etf.here);
 }
 
-/* Remembers the beginning of a record whose tracee stands at P. */
+/* Keeps the beginning of a record, up to its tracee at P, as a prefix. */
 static void learn_prefix(struct th_record *record, const struct th_event *event,
                          const unsigned char *p)
 {
@@ -312,7 +312,7 @@ static enum th_status skim_slowly(struct th_record *record, struct th_event *eve
         if (status != TH_OK)
             return status;
         th_replay_record_from_tuple(record, event, record->whole);
-        event->decoded = false; /* into scratch only; the time stays known */
+        event->decoded = false; /* decoded into scratch only; the time stays known */
         return TH_OK;
     }
     p = th_replay_raw_tuple(p + 1, record->end, &arity);
@@ -333,9 +333,10 @@ static enum th_status skim_slowly(struct th_record *record, struct th_event *eve
 }
 
 /*
- * Begins EVENT, whose number and position are set, with SIZE bytes at DATA: finds kind, tag and
- * tracee. DATA must stay until the next record; TH_RECORD_SLACK more bytes must be readable. A term
- * that is no trace message is TH_EVENT_OTHER. TH_MALFORMED if this much shows that it is damaged.
+ * Begins EVENT, whose number and position are set, from SIZE bytes at DATA: finds kind, tag and
+ * tracee. A term that is no trace message becomes TH_EVENT_OTHER.
+ * Owner: DATA must stay until the next record; TH_RECORD_SLACK more bytes must be readable. Errors:
+ * TH_MALFORMED if damage is visible at this point.
  */
 static inline enum th_status skim_record(struct th_record *record, const unsigned char *data,
                                          size_t size, struct th_event *event)
@@ -345,7 +346,7 @@ static inline enum th_status skim_record(struct th_record *record, const unsigne
     record->time = NULL;
     if (__builtin_expect(record->whole != TH_NONE, 0)) {
         record->whole = TH_NONE;
-        th_env_clear(&record->scratch); /* before as much memory is taken once more */
+        th_env_clear(&record->scratch); /* frees memory before as much is allocated again */
     }
     event->source = &th_replay_record_source;
     event->reader = record;
@@ -358,7 +359,7 @@ static inline enum th_status skim_record(struct th_record *record, const unsigne
 
 /* --- Records of a stream ---------------------------------------------------------------------- */
 
-/* It is not of this format if none of its first messages begins as a term does. */
+/* Checks the format. Errors: TH_MALFORMED if none of the first messages begins like a term. */
 static enum th_status examine_messages(struct th_input *input)
 {
     const unsigned char *p, *end;
@@ -383,7 +384,7 @@ static enum th_status examine_messages(struct th_input *input)
                           "does, but then no external term follows");
 }
 
-/* The chain tells what is wrong with the record at byte POSITION. */
+/* Adds the place of the record at byte POSITION to the chain. */
 static enum th_status record_is(const struct th_reader *reader, uint64_t position, const char *how)
 {
     return th_error_context("record %llu at byte %llu is %s", th_replay_reader_number(reader),
@@ -398,8 +399,8 @@ static void note_node(struct th_reader *reader)
     reader->info.utf8_atoms = record->etf.utf8_atoms;
 }
 
-/* The node, from the messages that have come already: who writes the events anew needs it before
- * the first of them, which may be a drop. */
+/* Finds the node in messages that have arrived: a writer needs the node before the first event,
+ * which may be a drop. */
 void th_replay_trace_port_look_for_node(struct th_reader *reader)
 {
     const unsigned char *p = th_replay_input_bytes(&reader->input);
@@ -451,7 +452,7 @@ void th_replay_trace_port_end(struct th_reader *reader)
     th_free(record);
 }
 
-/* The end of the file, or a record that is not there as a whole. */
+/* Handles the end of the file, or an incomplete record. */
 static enum th_status at_end_of_file(struct th_reader *reader)
 {
     const unsigned char *p = th_replay_input_bytes(&reader->input);
@@ -474,8 +475,8 @@ static enum th_status at_end_of_file(struct th_reader *reader)
     return record_is(reader, position, "cut off");
 }
 
-/* Skips the rest of the file, or, of a connection, all before the next record that can be found.
- * The reason has been raised. */
+/* Skips the rest of the file, or, for a connection, all bytes up to the next recognised record. The
+ * cause was raised. */
 static enum th_status lose_place(struct th_reader *reader)
 {
     unsigned long long position = th_replay_input_position(&reader->input);
@@ -505,7 +506,7 @@ bool th_replay_trace_port_shows_message(const unsigned char *p)
            th_replay_raw_is(&name, "seq_trace");
 }
 
-/* Passes over a message of SIZE bytes, that takes too much memory, as the chain says. */
+/* Skips a message of SIZE bytes that takes too much memory; the chain has the cause. */
 static enum th_status pass_over(struct th_reader *reader, size_t size)
 {
     struct th_input *input = &reader->input;
@@ -523,7 +524,7 @@ static enum th_status pass_over(struct th_reader *reader, size_t size)
     return record_is(reader, position, "cut off");
 }
 
-/* A message of SIZE bytes, which are many. TH_OK: those that are not there may be awaited. */
+/* Checks a long message of SIZE bytes. TH_OK: its missing bytes may be awaited. */
 static enum th_status begin_long(struct th_reader *reader, size_t size)
 {
     struct th_input *input = &reader->input;

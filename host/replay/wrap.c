@@ -1,20 +1,19 @@
 /*
- * Wrap sets: the files NAME<N>TAIL that dbg:trace_port(file, {Name, wrap, Tail, Size, Count}) goes
- * round in.
+ * Wrap sets: the files NAME<N>TAIL that dbg:trace_port(file, {Name, wrap, Tail, Size, Count})
+ * writes in turn.
  *
- * N runs from 0 to Count and over again; the next file is always removed before it is written, so
- * that one number, the gap, is missing: the oldest file stands behind it. Before the first round is
- * complete the gap is behind the highest number. So at most one number below the highest may be
- * missing; dbg refuses all else, and so do we.
+ * N runs from 0 to Count, and again from 0. The next file is always removed before it is written,
+ * so one number, the gap, is missing; the oldest file follows the gap. Before the first round is
+ * complete, the gap is after the highest number. So at most one number below the highest may be
+ * missing; dbg refuses any other set, and so does this file.
  *
- * Names cannot prove that files belong together: rec1.trace and rec2.trace may have nothing to do
- * with each other. So:
- *   NAME*TAIL              is a wrap set, because the user says so.
- *   a file of its own name is just that file, unless it is the first of a set (the oldest, or
- *                          number 0) of at least three files that agree in where they were closed:
- *                          all but the newest have passed the same size with their last record.
- * In the second case there is a note that tells what was taken for a set; where files could be one
- * and were not taken for it, too. Nothing is put together or left out in silence.
+ * Names do not prove that files belong together: rec1.trace and rec2.trace may be unrelated. So:
+ *   NAME*TAIL            is a wrap set, as the user asks for it, unless a file has that very name.
+ *   the name of a file   is that file alone, unless it is the first of a set (the oldest, or number
+ *                        0) of at least three files that agree in where they were closed: all but
+ *                        the newest have passed the same size with their last record.
+ * In the second case a note tells which set is read; also if files might be a set and are not read
+ * as one. Nothing is combined or left out in silence.
  */
 #include "replay_internal.h"
 
@@ -27,16 +26,16 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* The files whose names differ in a number only. */
+/* Files whose names differ only in a number. */
 struct family {
     char *folder; /* with its slash, or "" */
     char *name, *tail;
     uint32_t *numbers; /* ascending */
     size_t count, capacity;
-    size_t oldest; /* its place in numbers, once is_consistent() has said so */
+    size_t oldest; /* index in `numbers`, set by is_consistent() */
 };
 
-enum { DIGITS = 9, CLOSED_FILES = 2 /* so many must agree before a family counts as a set */ };
+enum { DIGITS = 9, CLOSED_FILES = 2 /* number of closed files that must agree in a set */ };
 
 static char *copy_part(const char *text, size_t length)
 {
@@ -64,7 +63,8 @@ static char *file_of(const struct family *family, uint32_t number)
     return th_printf("%s%s%u%s", family->folder, family->name, number, family->tail);
 }
 
-/* The number in a file name; false if it has none, or one that dbg does not write. */
+/* Reads the number in a file name. Returns false if there is none, or one that dbg does not
+ * write. */
 static bool number_in(const struct family *family, const char *file, uint32_t *number)
 {
     size_t head = strlen(family->name);
@@ -90,7 +90,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Looks into the folder. */
+/* Reads the folder. */
 static enum th_status collect_numbers(struct family *family)
 {
     DIR *folder = opendir(*family->folder ? family->folder : ".");
@@ -110,8 +110,8 @@ static enum th_status collect_numbers(struct family *family)
     return TH_OK;
 }
 
-/* True if the numbers are those of a wrap set; finds the oldest file. MISSING (may be NULL) gets
- * the numbers that are not there. */
+/* Returns true if the numbers are those of a wrap set, and finds the oldest file. MISSING (may be
+ * NULL) gets the missing numbers. */
 static bool is_consistent(struct family *family, struct th_buffer *missing)
 {
     uint32_t expected = 0;
@@ -162,7 +162,7 @@ static enum th_status find_pattern(const char *name, struct family *family, stru
                               family->name, family->tail);
     if (is_consistent(family, &missing)) {
         take_family(set, family);
-        th_buffer_free(&missing); /* it names the gap */
+        th_buffer_free(&missing); /* it contains the gap */
         return TH_OK;
     }
     th_error_raise(TH_MALFORMED,
@@ -175,7 +175,8 @@ static enum th_status find_pattern(const char *name, struct family *family, stru
 
 /* Single files. */
 
-/* The sizes of a file and of its last record; false if its records do not end where it does. */
+/* Measures a file and its last record. Returns false if the last record does not end at the end of
+ * the file. */
 static bool measure_file(const char *name, uint64_t *size, uint64_t *last)
 {
     struct th_input input;
@@ -199,11 +200,11 @@ static bool measure_file(const char *name, uint64_t *size, uint64_t *last)
     return whole;
 }
 
-/* True if there is a size that all files but the newest have passed with their last record, and the
- * newest perhaps, too. */
+/* Returns true if there is a size that all files except the newest have passed with their last
+ * record, and the newest has not passed before its last record. */
 static bool were_closed_alike(const struct family *family)
 {
-    uint64_t above = 0; /* the size is larger than this */
+    uint64_t above = 0; /* lower bound of the size, excluded */
     uint64_t upto = UINT64_MAX;
 
     for (size_t i = 0; i < family->count; i++) {
@@ -222,7 +223,7 @@ static bool were_closed_alike(const struct family *family)
     return above < upto;
 }
 
-/* The family by the last number in NAME that others beside it differ in. */
+/* Finds the family by the last number in NAME in which other files differ. */
 static bool find_family(const char *name, struct family *family, uint32_t *own)
 {
     const char *base = base_name(name);

@@ -16,8 +16,8 @@ enum { FLUSH_AT = 256 * 1024 };
 struct th_writer {
     struct th_writer_options options;
     struct th_output out;
-    struct th_buffer buffer; /* not yet in out */
-    uint64_t plain;          /* calls of which more is known than the format has room for */
+    struct th_buffer buffer; /* not yet written to `out` */
+    uint64_t plain;          /* calls with facts that the format cannot contain */
 };
 
 enum th_status th_replay_writer_open(const char *file, const struct th_writer_options *options,

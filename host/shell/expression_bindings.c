@@ -1,4 +1,4 @@
-/* What an evaluation keeps from form to form: bindings, the heap that they are in, messages. */
+/* State that an evaluation keeps between forms: bindings, their heap, and messages. */
 #include "shell_internal.h"
 
 #include "host/self/self.h"
@@ -6,8 +6,8 @@
 enum {
     FIRST_STACKED = 16,
     SMALL = 64 * 1024,         /* bytes of bindings that may be copied after each form */
-    ROOM = 4 * 1024 * 1024,    /* bytes that a form may always make before it collects */
-    DEEPEST = 64 * 1024 * 1024 /* bytes of a thread's stack that are used, where it has more */
+    ROOM = 4 * 1024 * 1024,    /* bytes that a form may always allocate before it collects */
+    DEEPEST = 64 * 1024 * 1024 /* greatest part of a thread's stack that is used, in bytes */
 };
 
 void th_shell_start(struct th_evaluation *e, const struct th_shell_host *host, void *context,
@@ -61,7 +61,7 @@ void th_shell_forget(struct th_evaluation *e)
     e->count = e->scope;
     if (e->older > e->count)
         e->older = e->count;
-    e->live = 0; /* whatever the heap holds is more than that */
+    e->live = 0; /* forces the next collection */
 }
 
 void th_shell_push(struct th_evaluation *e, th_term t)
@@ -81,14 +81,14 @@ void th_shell_unwind(struct th_evaluation *e, const struct th_standing *standing
     e->scope = standing->scope;
     e->fresh = standing->fresh;
     e->stacked = standing->stacked;
-    if (e->count > standing->count) /* f() may have left less */
+    if (e->count > standing->count) /* f() may have removed bindings */
         e->count = standing->count;
 }
 
 /* --- Memory ----------------------------------------------------------------------------------- */
 
-/* All values that are in use move to a fresh heap. False, and nothing is done, if they are too
- * many: what one term holds twice becomes two. */
+/* Moves all values in use to a fresh heap. Returns false, with nothing done, if they are too large:
+ * parts that terms share are copied for each term. */
 static bool move_all(struct th_evaluation *e)
 {
     size_t words = 0;
@@ -126,7 +126,7 @@ bool th_shell_pause(struct th_evaluation *e)
 {
     if (th_shell_interrupted(e))
         return false;
-    if (e->heap.chunks == e->chunk) /* nothing was added since */
+    if (e->heap.chunks == e->chunk) /* nothing was allocated since */
         return true;
     e->chunk = e->heap.chunks;
     if (th_env_footprint(&e->heap) < e->full)
@@ -141,9 +141,9 @@ bool th_shell_pause(struct th_evaluation *e)
 }
 
 /*
- * Bindings move to a fresh heap, the old one goes with all that it held. Few bindings do so after
- * each form, so that what nobody has any more, a resource above all, goes at once; many only when
- * the heap has grown to twice their size.
+ * Moves the bindings to a fresh heap and frees the old one. Few bindings are moved after each form,
+ * so that unused values, especially resources, are freed at once; many bindings are moved only when
+ * the heap has doubled.
  */
 void th_shell_collect(struct th_evaluation *e)
 {
@@ -163,10 +163,10 @@ void th_shell_collect(struct th_evaluation *e)
 
 /* --- Variables without a value ---------------------------------------------------------------- */
 
-/* What a walk over a form in the order of its evaluation has met. */
+/* State of a walk over a form in the order of its evaluation. */
 struct walk {
     struct th_evaluation *e;
-    th_term *names; /* of variables that a pattern binds */
+    th_term *names; /* variables that a pattern binds */
     size_t count, capacity;
     const struct th_node *unbound; /* the first variable without a value */
 };
@@ -193,7 +193,7 @@ static void walk_expression(struct walk *w, const struct th_node *node)
         if (!w->unbound && i == count && !th_shell_find_binding(w->e, node->value))
             w->unbound = node;
         return;
-    case TH_NODE_FUN: /* its clauses bind what is not seen outside */
+    case TH_NODE_FUN: /* its clauses bind variables that are not visible outside */
         for (i = 1; i < node->count; i++) {
             if (node->parts[0])
                 walk_pattern(w, node->parts[0]);
@@ -203,7 +203,7 @@ static void walk_expression(struct walk *w, const struct th_node *node)
         return;
     case TH_NODE_COMPREHENSION:
     case TH_NODE_COMPREHENSION_BITS:
-    case TH_NODE_COMPREHENSION_MAP: /* what is made comes last */
+    case TH_NODE_COMPREHENSION_MAP: /* the result is evaluated last */
         for (i = 1; i < node->count; i++) {
             const struct th_node *part = node->parts[i];
             walk_expression(w, part->parts[part->count - 1]);
@@ -217,7 +217,7 @@ static void walk_expression(struct walk *w, const struct th_node *node)
         walk_expression(w, node->parts[1]);
         walk_pattern(w, node->parts[0]);
         return;
-    case TH_NODE_CALL: /* f(Variable) forgets it */
+    case TH_NODE_CALL: /* f(Variable) does not read the variable */
         if (!node->parts[0] && node->count == 3 && node->parts[1]->kind == TH_NODE_CONSTANT &&
             node->parts[1]->value == th_atom("f"))
             return;
@@ -235,8 +235,8 @@ static void walk_expression(struct walk *w, const struct th_node *node)
             walk_expression(w, node->parts[i]);
 }
 
-/* As the shell, a form that uses a variable without a value is not begun. Of branches all are taken
- * for bound that one binds: what is missing then turns up when it is needed. */
+/* Like Erlang's shell, refuses a form that uses a variable without a value. A variable that any
+ * branch binds counts as bound; if it has no value in fact, evaluation raises the error. */
 th_term th_shell_evaluate_form(struct th_evaluation *e, const struct th_program *program,
                                const struct th_node *form)
 {
@@ -246,8 +246,8 @@ th_term th_shell_evaluate_form(struct th_evaluation *e, const struct th_program 
     th_term t;
 
     e->source = program->source;
-    /* Calls of funs inside each other are calls of functions here. A quarter of the thread's stack
-     * is left to what these call, libraries among it. */
+    /* Nested calls of funs are nested C calls. A quarter of the thread's stack is left to the
+     * functions that they call, among them those of libraries. */
     e->floor = stack->low ? (const char *)stack->low + stack->size / 4 : here - ROOM;
     if (here - e->floor > DEEPEST)
         e->floor = here - DEEPEST;

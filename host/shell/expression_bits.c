@@ -1,13 +1,13 @@
-/* Bit strings in expressions: their segments are read, and bit strings built of them. */
+/* Bit strings in expressions: parses their segments, and builds bit strings. */
 #include "shell_internal.h"
 
 #include "host/term/make.h"
 #include "host/term/text.h"
 #include "host/term/text_segment.h"
 
-/* --- Reading ---------------------------------------------------------------------------------- */
+/* --- Parsing ---------------------------------------------------------------------------------- */
 
-/* A segment; or a value before "||". A constant size goes into its specification. */
+/* Parses a segment; or a value before "||". A constant size is stored in the specification. */
 static struct th_node *parse_segment(struct th_expression_parser *p)
 {
     bool string = p->scanner.token == TH_TOKEN_STRING;
@@ -74,8 +74,8 @@ static const char *const type_names[] = {
     [TH_SEGMENT_UTF32] = "utf32",
 };
 
-/* Adds SEGMENT, the I-th, with VALUE, which is a string's characters or one value. False, with an
- * exception: it is another than what was expected. */
+/* Adds SEGMENT, number I, with VALUE: one value, or a string's characters. Returns false, with an
+ * exception, if VALUE does not fit. */
 static bool expression_bits_add_segment(struct th_evaluation *e, struct th_segments *built,
                                         const struct th_node *segment, size_t i, th_term value,
                                         th_term size)
@@ -110,7 +110,7 @@ static bool expression_bits_add_segment(struct th_evaluation *e, struct th_segme
     return false;
 }
 
-/* All values are there before the first segment is built. */
+/* All values are evaluated before the first segment is built. */
 th_term th_shell_evaluate_bits(struct th_evaluation *e, const struct th_node *bits)
 {
     struct th_segments built = {.left = TH_EXPRESSION_BITS};

@@ -1,8 +1,8 @@
 /*
- * Comprehensions: what they make is read, generators and filters; and made.
+ * Comprehensions: parses their results, generators and filters, and evaluates them.
  *
- * What a generator goes through lies on the evaluation's stack, as does what was made so far, but
- * for bits, which are in a buffer. Recursion follows the generators.
+ * The input of a generator is on the evaluation's stack, and so is the result so far, except for
+ * bits, which are in a buffer. Recursion follows the generators.
  */
 #include "shell_internal.h"
 
@@ -10,9 +10,9 @@
 #include "host/term/map.h"
 #include "host/term/text_segment.h"
 
-/* --- Reading ---------------------------------------------------------------------------------- */
+/* --- Parsing ---------------------------------------------------------------------------------- */
 
-/* A generator or a filter. */
+/* Parses a generator or a filter. */
 static struct th_node *parse_qualifier(struct th_expression_parser *p)
 {
     struct th_node *pattern = th_shell_parse_expression(p), *node, *from;
@@ -54,12 +54,12 @@ struct th_node *th_shell_parse_comprehension(struct th_expression_parser *p, enu
     return th_shell_make_node(p, kind, made->at, first);
 }
 
-/* --- Making ----------------------------------------------------------------------------------- */
+/* --- Evaluating ------------------------------------------------------------------------------- */
 
 struct comprehension {
     const struct th_node *node;
-    size_t made;             /* where on the stack what was made lies: a list in reverse, a map */
-    struct th_segments bits; /* or here */
+    size_t made;             /* stack index of the result: a list in reverse, or a map */
+    struct th_segments bits; /* the result of a bit string comprehension */
 };
 
 static bool add_made(struct th_evaluation *e, struct comprehension *c)
@@ -99,8 +99,8 @@ static bool add_made(struct th_evaluation *e, struct comprehension *c)
 static bool expression_comprehension_go_on(struct th_evaluation *e, struct comprehension *c,
                                            size_t i);
 
-/* Takes the next element from the term on the stack at PLACE: matches the generator's pattern with
- * it. TH_TAKEN_NOT: nothing is left, or the term is none that it goes through. */
+/* Takes the next element from the term at stack index PLACE, and matches the generator's pattern.
+ * Returns TH_TAKEN_NOT if nothing is left, or if the term is no input of this generator. */
 static enum th_taken take_next(struct th_evaluation *e, const struct th_node *generator,
                                size_t place, size_t *at)
 {
@@ -126,7 +126,7 @@ static enum th_taken take_next(struct th_evaluation *e, const struct th_node *ge
     return matched ? TH_TAKEN_MATCHED : TH_TAKEN_OTHER;
 }
 
-/* With what the generator I goes through; variables are bound for each element in turn. */
+/* Evaluates generator I and, for each of its elements, the parts behind it. */
 static bool generate(struct th_evaluation *e, struct comprehension *c, size_t i)
 {
     const struct th_node *generator = c->node->parts[i];
@@ -162,7 +162,7 @@ static bool generate(struct th_evaluation *e, struct comprehension *c, size_t i)
     return good;
 }
 
-/* With the part I, and those behind it, for the variables that are bound. */
+/* Evaluates part I and the parts behind it, with the current bindings. */
 static bool expression_comprehension_go_on(struct th_evaluation *e, struct comprehension *c,
                                            size_t i)
 {
@@ -173,7 +173,7 @@ static bool expression_comprehension_go_on(struct th_evaluation *e, struct compr
         if (part->kind == TH_NODE_GENERATOR)
             return generate(e, c, i);
         t = th_shell_evaluate(e, part->parts[0]);
-        if (part->exact) /* a guard's test fails as one: without an exception */
+        if (part->exact) /* a guard's test fails without an exception */
             e->stacked = stacked;
         else if (t != TH_NONE && !th_shell_is_boolean(t))
             th_shell_raise_pair(e, "bad_filter", t);

@@ -1,5 +1,5 @@
-/* The values of expressions. Recursion follows the tree, which has a bounded depth, and calls of
- * funs, which end at the thread's stack. */
+/* Evaluates expressions. Recursion follows the tree, whose depth is bounded, and calls of funs,
+ * which the thread's stack bounds. */
 #include "shell_internal.h"
 
 #include "host/term/make.h"
@@ -22,7 +22,7 @@ bool th_shell_evaluate_all(struct th_evaluation *e, struct th_node *const nodes[
     return true;
 }
 
-/* Puts the pairs into an old map, which lies on the stack, one by one. */
+/* Updates a map, which is on the stack, pair by pair. */
 static th_term update_map(struct th_evaluation *e, const struct th_node *node)
 {
     size_t place = e->stacked - 1, first;
@@ -107,7 +107,7 @@ th_term th_shell_call_function(struct th_evaluation *e, th_term module, th_term 
     return !th_shell_interrupted(e) && called == TH_CALLED_RETURNED ? result : TH_NONE;
 }
 
-/* A call without a module: of a command, or of a fun. */
+/* Evaluates a call without a module: a command, or a fun. */
 static th_term evaluate_local_call(struct th_evaluation *e, const struct th_node *node, bool tail)
 {
     const struct th_node *function = node->parts[1];
@@ -138,7 +138,7 @@ static th_term call_remote(struct th_evaluation *e, const th_term values[], size
     return TH_NONE;
 }
 
-/* Nodes whose parts all have a value before anything is done with VALUES. */
+/* Evaluates a node whose parts all have values: VALUES. */
 static th_term evaluate_with(struct th_evaluation *e, const struct th_node *node,
                              const th_term values[])
 {
@@ -178,7 +178,7 @@ th_term th_shell_evaluate_block(struct th_evaluation *e, const struct th_node *b
     return th_shell_evaluate_part(e, block->parts[last], tail);
 }
 
-/* The value of the clause among those of NODE from FIRST on that T matches; if there is none, an
+/* Evaluates the first of NODE's clauses, from FIRST on, that T matches. If there is none, raises an
  * exception with TAG. */
 static th_term evaluate_clauses(struct th_evaluation *e, const struct th_node *node, size_t first,
                                 th_term t, bool tail, const char *tag)
@@ -189,7 +189,7 @@ static th_term evaluate_clauses(struct th_evaluation *e, const struct th_node *n
                   : th_shell_raise_pair(e, tag, t);
 }
 
-/* andalso, orelse: the right one is only evaluated if it decides. */
+/* andalso, orelse: the right operand is evaluated only if it decides the result. */
 static th_term evaluate_short(struct th_evaluation *e, const struct th_node *node, bool tail)
 {
     th_term left = th_shell_evaluate(e, node->parts[0]);
@@ -221,7 +221,8 @@ static th_term evaluate_catch(struct th_evaluation *e, const struct th_node *nod
     return th_make_tuple_of(&e->heap, th_atom("EXIT"), t);
 }
 
-/* The block, and the clauses of `of` or `catch`; the exception goes on if none of them wants it. */
+/* Evaluates the block, and then the clauses of `of` or `catch`. The exception stays if no clause
+ * matches. */
 static th_term evaluate_protected(struct th_evaluation *e, const struct th_node *node)
 {
     const struct th_standing standing = th_shell_standing(e);
@@ -246,7 +247,7 @@ static th_term evaluate_protected(struct th_evaluation *e, const struct th_node 
     return TH_NONE;
 }
 
-/* The block behind `after`; then the exception goes on. */
+/* Evaluates the block of `after`, and restores the exception. */
 static th_term evaluate_after_exception(struct th_evaluation *e, const struct th_node *block,
                                         const struct th_standing *standing)
 {

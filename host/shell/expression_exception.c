@@ -1,6 +1,6 @@
 /*
- * Exceptions: raised, and printed as Erlang's shell does, but a term always on one line and cut
- * where it is long.
+ * Exceptions: raises them, and prints them as Erlang's shell does, except that a term is always on
+ * one line and cut if it is long.
  */
 #include "shell_internal.h"
 
@@ -75,7 +75,7 @@ static void expression_exception_add_term(struct th_buffer *out, th_term t)
     th_text_show_limited(out, t, TH_EXCEPTION_TEXT);
 }
 
-/* Functions of erlang that need no module are written without it. */
+/* A function of erlang that needs no module is printed without it. */
 static void expression_exception_add_function(const struct th_exception *x, struct th_buffer *out)
 {
     if (x->module && (x->module != TH_AM(erlang) || x->function == TH_AM(send) ||
@@ -108,7 +108,7 @@ static void add_arguments(const struct th_exception *x, struct th_buffer *out)
     th_buffer_add_text(out, *before == '(' ? "()" : ")");
 }
 
-/* Reasons that are an atom, or a pair of an atom and something that is shown behind the text. */
+/* Reasons that are an atom, or a pair of an atom and a term that is printed after the text. */
 static const struct {
     const char *tag;
     bool pair;
@@ -194,7 +194,7 @@ static void add_reason(th_term reason, struct th_buffer *out)
         return;
     }
     if (th_is_tuple(reason) && th_tuple_arity(reason) == 4 &&
-        th_tuple_elements(reason)[0] == th_atom("shell_undef")) { /* and name, arity, arguments */
+        th_tuple_elements(reason)[0] == th_atom("shell_undef")) { /* with name, arity, arguments */
         th_buffer_add_text(out, "undefined shell command ");
         expression_exception_add_term(out, th_tuple_elements(reason)[1]);
         th_buffer_add_byte(out, '/');
@@ -204,7 +204,7 @@ static void add_reason(th_term reason, struct th_buffer *out)
     }
 }
 
-/* What says the function itself, so that no line about it follows. */
+/* Appends a reason that contains the function; then no line about the function follows. */
 static bool add_of_function(const struct th_exception *x, struct th_buffer *out)
 {
     if (!x->module || x->class != TH_CLASS_ERROR)
@@ -219,13 +219,13 @@ static bool add_of_function(const struct th_exception *x, struct th_buffer *out)
         th_buffer_add_text(out, "no function clause matching ");
         expression_exception_add_function(x, out);
         add_arguments(x, out);
-        th_buffer_add_byte(out, ' '); /* a file and a line would stand behind it */
+        th_buffer_add_byte(out, ' '); /* in Erlang, file and line follow here */
         return true;
     }
     return false;
 }
 
-/* The function or operator that raised it, and with what it was called. */
+/* Appends the function or operator that raised the exception, with its arguments. */
 static void add_origin(const struct th_exception *x, struct th_buffer *out)
 {
     th_term first = x->arguments != TH_NIL ? th_cell(x->arguments)[0] : TH_NONE;

@@ -1,13 +1,13 @@
 /*
- * Funs: read, made, and applied.
+ * Funs: parses, creates and applies them.
  *
- * The term of a fun has, as its free variables, a reference that keeps its source, and then names
- * and values of the variables that it took along. So it may be copied, sent, and kept by a library,
- * longer than the program that it stands in; what is encoded and decoded again has lost its code.
+ * The free variables of a fun's term are a reference that keeps the source, and then names and
+ * values of the captured variables. So a fun may be copied, sent, and kept by a library, longer
+ * than its program lives. A fun that was encoded and decoded again has lost its code.
  *
- * A call that is the last thing a fun does takes its place: the value of the body is TH_TAIL_CALL
- * then, and the loop in th_shell_apply() goes on with what lies on the stack. Other calls are calls
- * of C functions inside each other; th_shell_evaluate() sees to it that these do not get too deep.
+ * A call in the last position of a fun is a tail call: the body's value is TH_TAIL_CALL, and the
+ * loop in th_shell_apply() continues with the values on the stack. Other calls are nested C calls;
+ * th_shell_evaluate_part() bounds their depth.
  */
 #include "shell_internal.h"
 
@@ -17,9 +17,9 @@
 
 enum { MOST_ARGUMENTS = 255 };
 
-/* --- Reading ---------------------------------------------------------------------------------- */
+/* --- Parsing ---------------------------------------------------------------------------------- */
 
-/* At '(': a clause from its arguments on, all of which are to be as many as *ARITY unless that is
+/* At '(': parses a clause from its arguments on. Their number must be *ARITY, unless *ARITY is
  * negative. */
 static struct th_node *expression_fun_parse_clause(struct th_expression_parser *p, const char *at,
                                                    int *arity)
@@ -38,8 +38,8 @@ static struct th_node *expression_fun_parse_clause(struct th_expression_parser *
     return th_shell_parse_clause_rest(p, arguments);
 }
 
-/* At the '(' of the first clause. A variable stands in front of each clause if NAME does in front
- * of the first. */
+/* At the '(' of the first clause. If NAME is not NULL, the same variable must precede each
+ * clause. */
 static struct th_node *parse_clauses(struct th_expression_parser *p, const char *at,
                                      struct th_node *name)
 {
@@ -65,7 +65,7 @@ static struct th_node *parse_clauses(struct th_expression_parser *p, const char 
     return fun;
 }
 
-/* A module or a function: an atom, also one that is reserved, or a variable. */
+/* Parses a module or a function: an atom, which may be a reserved word, or a variable. */
 static struct th_node *parse_name(struct th_expression_parser *p)
 {
     const struct th_scanner *s = &p->scanner;
@@ -78,7 +78,7 @@ static struct th_node *parse_name(struct th_expression_parser *p)
     return th_shell_parse_constant(p, s->value);
 }
 
-/* Behind NAME, at ':' or '/'. */
+/* Parses after NAME, at ':' or '/'. */
 static struct th_node *parse_export(struct th_expression_parser *p, const char *at,
                                     struct th_node *name)
 {
@@ -122,7 +122,7 @@ struct th_node *th_shell_parse_fun(struct th_expression_parser *p, const char *a
     return parse_export(p, at, name);
 }
 
-/* --- Making ----------------------------------------------------------------------------------- */
+/* --- Creating --------------------------------------------------------------------------------- */
 
 static void release_source(struct th_offheap *self)
 {
@@ -150,13 +150,13 @@ th_term th_shell_evaluate_fun(struct th_evaluation *e, const struct th_node *nod
     th_shell_source_keep(source);
     free[parts.free_count++] =
         th_make_magic(&e->heap, source, th_shell_source_keep, release_source, words);
-    for (size_t i = e->scope; i < e->count; i++) { /* names and values of what it takes along */
+    for (size_t i = e->scope; i < e->count; i++) { /* names and values of captured variables */
         const struct th_binding *binding = &e->bindings[i];
         size_t k = 0;
         while (k < fun->name_count && fun->names[k] != binding->name)
             k++;
         if (k == fun->name_count || th_shell_find_binding(e, binding->name) != binding)
-            continue; /* a later one hides it */
+            continue; /* a later binding hides it */
         free[parts.free_count++] = binding->name;
         free[parts.free_count++] = binding->value;
     }
@@ -192,7 +192,8 @@ static th_term raise_arity(struct th_evaluation *e, size_t first)
                                th_make_tuple_of(&e->heap, e->stack[first], arguments));
 }
 
-/* Its variables are the only ones that there are, but for its name and its arguments. */
+/* Applies a fun whose source is known. Its captured variables, its name and its arguments are the
+ * only visible bindings. */
 static th_term apply_source(struct th_evaluation *e, size_t first, struct th_source *source,
                             const struct th_fun_parts *parts)
 {
@@ -215,7 +216,7 @@ static th_term apply_source(struct th_evaluation *e, size_t first, struct th_sou
         return th_shell_raise_from(e, th_atom("function_clause"), th_atom("erl_eval"),
                                    th_atom("-inside-an-interpreted-fun-"), e->stack + first + 1,
                                    e->stacked - first - 1);
-    e->stacked = first + 1; /* the fun stays, and keeps the source */
+    e->stacked = first + 1; /* the fun stays on the stack, and keeps the source */
     return th_shell_evaluate_part(e, clause->parts[2], true);
 }
 
@@ -229,7 +230,7 @@ static th_term apply_once(struct th_evaluation *e, size_t first)
 
     if (th_get_fun(fun, &parts) && parts.free_count % 2 == 1)
         source = th_magic_object_of(parts.free[0], release_source);
-    if (source && parts.index < source->fun_count) /* it was made here, and still has its source */
+    if (source && parts.index < source->fun_count) /* made here, with its source */
         return apply_source(e, first, source, &parts);
     if (!th_get_export(fun, &module, &function, &arity))
         return th_shell_raise_pair(e, "badfun", fun);

@@ -1,4 +1,4 @@
-/* Patterns and guards; bit strings taken apart. */
+/* Matches patterns and tests guards; takes bit strings apart. */
 #include "shell_internal.h"
 
 #include "host/term/compare.h"
@@ -25,7 +25,7 @@ static unsigned take_bit(struct source *s)
     return bit;
 }
 
-/* BITS bits as bytes in TO, the first bit being the highest of the first byte. */
+/* Copies BITS bits to the bytes TO, the highest bit of a byte first. */
 static void take_bits(struct source *s, unsigned char *to, size_t bits)
 {
     size_t i = 0;
@@ -40,7 +40,8 @@ static void take_bits(struct source *s, unsigned char *to, size_t bits)
         to[i / 8] |= (unsigned char)(take_bit(s) << (7 - i % 8));
 }
 
-/* The bits of a number as limbs, least significant first; COUNT limbs, cleared. */
+/* Reads the bits of a number into limbs, least significant first. COUNT limbs are cleared
+ * before. */
 static void take_limbs(struct source *s, uint64_t *limbs, size_t bits, unsigned order)
 {
     size_t whole = bits / 8, rest = bits % 8;
@@ -65,7 +66,7 @@ static th_term take_integer(struct th_evaluation *e, struct source *s, const str
     take_limbs(s, limbs, bits, spec->order);
     if (spec->sign == TH_SIGN_YES && bits > 0)
         negative = limbs[(bits - 1) / 64] >> (bits - 1) % 64 & 1;
-    if (negative) { /* its magnitude is the complement and one, within the bits */
+    if (negative) { /* two's complement: the magnitude is the complement plus one */
         bool carry = true;
         for (size_t i = 0; i < count; i++) {
             uint64_t used = i < bits / 64 ? UINT64_MAX : ((uint64_t)1 << bits % 64) - 1;
@@ -78,7 +79,7 @@ static th_term take_integer(struct th_evaluation *e, struct source *s, const str
     return t;
 }
 
-/* TH_NONE if it is no finite number, or of a size that floats do not have. */
+/* Returns TH_NONE if the bits are no finite number, or their size is no float's. */
 static th_term take_float(struct th_evaluation *e, struct source *s, const struct th_spec *spec,
                           size_t bits)
 {
@@ -106,7 +107,7 @@ static th_term take_float(struct th_evaluation *e, struct source *s, const struc
     return isfinite(d) ? th_make_float(&e->heap, d) : TH_NONE;
 }
 
-/* The character that stands here in UTF-8, -16 or -32; TH_NONE if there is none. */
+/* Reads a character in UTF-8, -16 or -32; TH_NONE if there is none. */
 static th_term expression_match_take_character(struct source *s, const struct th_spec *spec)
 {
     size_t left = s->bits - s->at, used = 0;
@@ -134,7 +135,7 @@ static th_term expression_match_take_character(struct source *s, const struct th
     return c <= 0x10FFFF && th_utf8_valid((uint32_t)c) ? th_small((int64_t)c) : TH_NONE;
 }
 
-/* The value of the segment that stands here, TH_NONE if there is none of its kind. */
+/* Reads the value of a segment; TH_NONE if the bits are no such value. */
 static th_term take_value(struct th_evaluation *e, struct source *s, const struct th_spec *spec)
 {
     size_t left = s->bits - s->at;
@@ -252,7 +253,7 @@ bool th_shell_match(struct th_evaluation *e, const struct th_node *pattern, th_t
     }
 }
 
-/* One of its alternatives does. A test that raises an exception does not hold. */
+/* Returns true if one of the alternatives holds. A test that raises an exception does not hold. */
 static bool guard_holds(struct th_evaluation *e, const struct th_node *guard)
 {
     for (size_t i = 0; i < guard->count; i++) {

@@ -1,7 +1,8 @@
 /*
- * Reads operands: constants, variables, brackets, calls, and what begins with a reserved word.
+ * Parses operands: constants, variables, brackets, calls, and expressions that begin with a
+ * reserved word.
  *
- * Recursion follows the nesting of the text and is bounded by the parser's depth.
+ * Recursion follows the nesting of the text; the parser's depth bounds it.
  */
 #include "shell_internal.h"
 
@@ -39,7 +40,7 @@ void th_shell_parse_elements(struct th_expression_parser *p, const char *closing
         th_shell_fail(p, p->scanner.start, "expected an operator, ',' or '%s'", closing);
 }
 
-/* Behind '['. */
+/* Parses after '['. */
 static struct th_node *parse_list(struct th_expression_parser *p, const char *at)
 {
     size_t first = p->count;
@@ -77,7 +78,7 @@ static struct th_node *parse_pair(struct th_expression_parser *p)
     return pair;
 }
 
-/* At '#': a new map, or an update of BASE. */
+/* At '#': parses a new map, or an update of BASE. */
 static struct th_node *parse_map(struct th_expression_parser *p, struct th_node *base)
 {
     size_t first = p->count;
@@ -100,9 +101,9 @@ static struct th_node *parse_map(struct th_expression_parser *p, struct th_node 
     return th_shell_make_node(p, TH_NODE_MAP, at, first);
 }
 
-/* --- Words ------------------------------------------------------------------------------------ */
+/* --- Reserved words --------------------------------------------------------------------------- */
 
-/* Behind "when": tests separated by commas, in alternatives separated by semicolons. */
+/* Parses after "when": tests separated by commas, in alternatives separated by semicolons. */
 static struct th_node *parse_guard(struct th_expression_parser *p)
 {
     size_t first = p->count;
@@ -112,7 +113,7 @@ static struct th_node *parse_guard(struct th_expression_parser *p)
     return th_shell_make_node(p, TH_NODE_GUARD, at, first);
 }
 
-/* The clause of PATTERN (NULL: none) and GUARD (NULL: none), from "->" on. */
+/* Parses a clause from "->" on. PATTERN and GUARD may be NULL. */
 static struct th_node *parse_body(struct th_expression_parser *p, const char *at,
                                   struct th_node *pattern, struct th_node *guard)
 {
@@ -141,8 +142,8 @@ static struct th_node *parse_if_clause(struct th_expression_parser *p)
     return parse_body(p, at, NULL, parse_guard(p));
 }
 
-/* A clause of `catch`: its pattern is Class:Reason:Stack, Class:Reason, or Reason, as a tuple of
- * three. */
+/* Parses a clause of `catch`: Class:Reason:Stack, Class:Reason, or Reason. The pattern becomes a
+ * tuple of three. */
 static struct th_node *parse_catch_clause(struct th_expression_parser *p)
 {
     const char *at = p->scanner.start;
@@ -155,7 +156,7 @@ static struct th_node *parse_catch_clause(struct th_expression_parser *p)
         class = th_shell_parse_constant(p, p->scanner.value);
     if (class && th_shell_skip(p, ":")) {
         reason = th_shell_parse_primary(p);
-    } else { /* only a reason, as thrown */
+    } else { /* only a reason, with class throw */
         reason = class ? th_shell_parse_rest(p, class, 0) : th_shell_parse_expression(p);
         class = th_shell_make_leaf(p, TH_NODE_CONSTANT, at, th_atom("throw"));
     }
@@ -190,7 +191,7 @@ static struct th_node *parse_receive(struct th_expression_parser *p, const char 
     return th_shell_make_node(p, TH_NODE_RECEIVE, at, first);
 }
 
-/* Behind "try". */
+/* Parses after "try". */
 static struct th_node *parse_try(struct th_expression_parser *p, const char *at)
 {
     static const struct {
@@ -214,14 +215,14 @@ static struct th_node *parse_try(struct th_expression_parser *p, const char *at)
     return th_shell_make_node_of(p, TH_NODE_TRY, at, parts, 4);
 }
 
-/* At a reserved word. */
+/* Parses at a reserved word. */
 static struct th_node *parse_word(struct th_expression_parser *p)
 {
     const char *at = p->scanner.start;
     size_t first = p->count;
     struct th_node *node;
 
-    if (th_shell_skip(p, "begin")) { /* the block begins where its first expression does */
+    if (th_shell_skip(p, "begin")) { /* the block begins at its first expression */
         node = th_shell_parse_block(p);
     } else if (th_shell_skip(p, "case")) {
         th_shell_push_part(p, th_shell_parse_expression(p));
@@ -285,7 +286,7 @@ struct th_node *th_shell_parse_bare(struct th_expression_parser *p)
 
 /* --- Calls ------------------------------------------------------------------------------------ */
 
-/* Behind '('. */
+/* Parses after '('. */
 static struct th_node *parse_arguments(struct th_expression_parser *p, struct th_node *module,
                                        struct th_node *function)
 {

@@ -1,4 +1,4 @@
-/* Operators: comparisons, truth values, lists, integers of any size and floats. */
+/* Operators: comparisons, booleans, lists, integers of any size, and floats. */
 #include "shell_internal.h"
 
 #include "host/term/compare.h"
@@ -9,7 +9,7 @@
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
 
-/* Operators on two numbers, each as number.h has it; NULL for others. */
+/* Operators on two numbers, from number.h; NULL for others. */
 static th_term (*const computing[TH_OPERATOR_COUNT])(th_env *env, th_term a, th_term b) = {
     [TH_OPERATOR_PLUS] = th_number_add,        [TH_OPERATOR_MINUS] = th_number_subtract,
     [TH_OPERATOR_TIMES] = th_number_multiply,  [TH_OPERATOR_DIVIDE] = th_number_divide,
@@ -28,7 +28,8 @@ static th_term raise_operator(struct th_evaluation *e, const char *reason, enum 
 
 /* --- Lists ------------------------------------------------------------------------------------ */
 
-/* The elements of a proper list, the caller's to free; NULL for another term. */
+/* Returns the elements of a proper list; NULL for any other term. Owner: the caller frees the
+ * array. */
 static th_term *take_elements(th_term list, size_t *count)
 {
     th_term *elements;
@@ -42,7 +43,7 @@ static th_term *take_elements(th_term list, size_t *count)
     return elements;
 }
 
-/* LIST ++ TAIL; TH_NONE if LIST is no proper list. */
+/* Returns LIST ++ TAIL; TH_NONE if LIST is no proper list. */
 static th_term expression_operator_append(th_env *env, th_term list, th_term tail)
 {
     size_t count;
@@ -56,7 +57,7 @@ static th_term expression_operator_append(th_env *env, th_term list, th_term tai
     return tail;
 }
 
-/* A term that is to be taken away COUNT times. */
+/* A term to be removed COUNT times. */
 struct removal {
     th_term term;
     size_t count;
@@ -67,7 +68,7 @@ static int compare_removals(const void *a, const void *b)
     return th_compare_exact(((const struct removal *)a)->term, ((const struct removal *)b)->term);
 }
 
-/* LIST without the first occurrence of each of TAKEN; TH_NONE if one is no proper list. */
+/* Returns LIST -- TAKEN; TH_NONE if one is no proper list. */
 static th_term expression_operator_subtract(th_env *env, th_term list, th_term taken)
 {
     size_t count, taken_count, kept = 0, sorted = 0;
@@ -154,7 +155,7 @@ static th_term apply_binary(struct th_evaluation *e, enum th_operator op, const 
             return th_shell_boolean(expression_operator_compare(op, v[0], v[1]));
         t = computing[op](&e->heap, v[0], v[1]);
         reason = "badarith";
-        /* A shift of integers that is refused goes further than any system can. */
+        /* A shift of integers fails only if the result is too large. */
         if (t == TH_NUMBER_LARGE || ((op == TH_OPERATOR_BSL || op == TH_OPERATOR_BSR) &&
                                      th_is_integer(v[0]) && th_is_integer(v[1])))
             reason = "system_limit";

@@ -1,8 +1,8 @@
 /*
- * Reads forms: tokens, and operators by their precedence.
+ * Parses forms: tokens, and operators by precedence.
  *
- * Recursion follows the nesting of the text and is bounded by the parser's depth. After an error
- * the text is at its end for everyone, so that no function looks whether another has failed.
+ * Recursion follows the nesting of the text; the parser's depth bounds it. After an error the
+ * scanner is at the end of the text, so that no function has to check whether another has failed.
  */
 #include "shell_internal.h"
 
@@ -98,7 +98,7 @@ void th_shell_parse_several(struct th_expression_parser *p, th_shell_parsed *par
 
 /* --- Operators -------------------------------------------------------------------------------- */
 
-/* The operator that the token is, TH_OPERATOR_COUNT if it is none between two operands. */
+/* Returns the current token's binary operator; TH_OPERATOR_COUNT if there is none. */
 static enum th_operator operator_at(const struct th_expression_parser *p)
 {
     for (enum th_operator o = 0; o < TH_OPERATOR_NOT; o++)
@@ -107,7 +107,7 @@ static enum th_operator operator_at(const struct th_expression_parser *p)
     return TH_OPERATOR_COUNT;
 }
 
-/* An operand with its signs, read as PARSE does what stands behind them. */
+/* Parses an operand with its signs; PARSE parses the part after the signs. */
 static struct th_node *parse_signed(struct th_expression_parser *p, th_shell_parsed *parse)
 {
     const char *at = p->scanner.start;
@@ -129,7 +129,7 @@ static struct th_node *parse_signed(struct th_expression_parser *p, th_shell_par
         node = parse_signed(p, parse);
         if (node->kind == TH_NODE_CONSTANT && th_is_number(node->value) &&
             (op == TH_OPERATOR_PLUS || op == TH_OPERATOR_MINUS)) {
-            node->at = at; /* -1 is a constant, and may be in patterns */
+            node->at = at; /* -1 is a constant, and allowed in patterns */
             if (op == TH_OPERATOR_MINUS)
                 node->value = th_number_negate(&p->source->env, node->value);
         } else {
@@ -213,7 +213,7 @@ struct th_node *th_shell_parse_block(struct th_expression_parser *p)
 
 /* --- Forms ------------------------------------------------------------------------------------ */
 
-/* How many there were; any thread may count. */
+/* Number of sources so far; any thread may add. */
 static _Atomic uint64_t sources;
 
 enum th_status th_shell_parse(struct th_program *program, const char *text, size_t size, bool open)

@@ -1,4 +1,4 @@
-/* Waiting: for messages, and for time to pass. */
+/* Waits for messages, and for time to pass. */
 #include "shell_internal.h"
 
 #include "host/term/clock.h"
@@ -8,7 +8,7 @@
 
 enum {
     MILLISECOND = 1000 * 1000,
-    LOOK = 50 * MILLISECOND /* how often a wait looks whether it was interrupted */
+    LOOK = 50 * MILLISECOND /* nanoseconds between tests for an interruption */
 };
 
 static int64_t now(void)
@@ -56,8 +56,9 @@ bool th_shell_sleep(struct th_evaluation *e, int64_t nanoseconds)
 }
 
 /*
- * The clause for the message at PLACE, which it takes; NULL: none wants it. The variables of a
- * first match are in the message's own memory; if it is wanted, it is copied and matched once more.
+ * Returns the clause that matches the message at PLACE, and takes the message; NULL: no clause
+ * matches. A first match binds variables to terms in the message's own memory; so a matching
+ * message is copied and matched again.
  */
 static const struct th_node *try_message(struct th_evaluation *e, const struct th_node *node,
                                          struct th_shell_mail **place)

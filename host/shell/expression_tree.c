@@ -1,4 +1,4 @@
-/* Trees: their memory, and whether all in them may stand where it does. */
+/* Syntax trees: their memory, and the checks of patterns and guards. */
 #include "shell_internal.h"
 
 #include "host/term/text_segment.h"
@@ -20,8 +20,8 @@ void th_shell_source_keep(void *kept)
     atomic_fetch_add_explicit(&source->shares, 1, memory_order_relaxed);
 }
 
-/* What others have read of it happens before it goes: each share is given back with release, and
- * whoever has the last one acquires. */
+/* Memory order: each drop releases, so that earlier reads by other threads come before the free;
+ * the last drop acquires. */
 void th_shell_source_drop(struct th_source *source)
 {
     if (atomic_fetch_sub_explicit(&source->shares, 1, memory_order_acq_rel) > 1)
@@ -83,7 +83,7 @@ struct th_node *th_shell_make_leaf(struct th_expression_parser *p, enum th_node_
 
 /* --- Funs ------------------------------------------------------------------------------------- */
 
-/* Names that were met, each once. */
+/* Names of variables, each once. */
 struct names {
     th_term *items;
     size_t count, capacity;
@@ -123,10 +123,10 @@ void th_shell_source_add_fun(struct th_source *source, struct th_node *node)
 
 /* --- Checks ----------------------------------------------------------------------------------- */
 
-/* A walk over a tree; the first part that may not stand where it does ends it. */
+/* A walk over a tree, up to the first invalid part. */
 struct check {
-    const struct th_node *wrong; /* NULL: there is none */
-    const char *wanted;          /* in its place */
+    const struct th_node *wrong; /* NULL: none */
+    const char *wanted;          /* the text for the error */
 };
 
 typedef void check_node(struct check *c, const struct th_node *node);
@@ -139,7 +139,7 @@ static void expression_tree_refuse(struct check *c, const struct th_node *node, 
     c->wanted = wanted;
 }
 
-/* Parts that are missing may be. */
+/* A missing part is valid. */
 static void expression_tree_check_part(struct check *c, const struct th_node *part,
                                        check_node *check)
 {
@@ -242,7 +242,7 @@ static void check_guard_test(struct check *c, const struct th_node *node)
     }
 }
 
-/* The blocks of a guard are no part of an expression. */
+/* The blocks of a guard are no expressions. */
 static void check_guard_block(struct check *c, const struct th_node *tests)
 {
     check_parts(c, tests, 0, check_guard_test);

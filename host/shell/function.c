@@ -1,7 +1,7 @@
 /*
- * Functions that are written in C: those of erlang, lists, binary and timer that a session with a
- * library needs (types and parts of terms, exceptions, large terms made easily, time); they are
- * found and called. And the commands of the shell.
+ * Functions implemented in C: those of erlang, lists, binary and timer that a session with a
+ * library needs (types and parts of terms, exceptions, large terms, time). Also the commands of the
+ * shell.
  */
 #include "shell_internal.h"
 
@@ -184,7 +184,7 @@ static th_term make_ref(call *c)
     return th_make_new_reference(&c->e->heap);
 }
 
-/* --- Ends ------------------------------------------------------------------------------------- */
+/* --- Exceptions and self ---------------------------------------------------------------------- */
 
 /* error, exit and throw have the names of their classes. */
 static th_term raise_class(call *c)
@@ -346,7 +346,8 @@ static const struct th_shell_module own_modules[] = {
     {NULL, NULL},
 };
 
-/* The function of MODULES that is called so, and its module; MODULE NULL: without one. */
+/* Finds a function in MODULES, and its module. MODULE NULL: a function that may be called without a
+ * module. */
 static bool find_function(const struct th_shell_module *modules, const char *module,
                           const char *name, size_t arity, struct th_shell_call *found)
 {

@@ -302,7 +302,7 @@ void th_top_terminal_wait(int64_t deadline, struct th_terminal_news *news)
         th_cli_interrupt_stop_program();
         atomic_store_explicit(&going_on, true, memory_order_relaxed);
     }
-    /* Whoever stopped the program, the terminal may have been used since then. */
+    /* Other programs may have used the terminal while the program was stopped. */
     if (top_terminal_take(&going_on) && (change(HIDDEN, DRAWING) || change(SHOWN, DRAWING))) {
         top_terminal_show();
         change(DRAWING, SHOWN);

@@ -135,7 +135,7 @@ void th_control_host_unlock(struct th_control_host *host);
  * term. */
 enum th_status th_control_load_info_read(const char *text, th_env *env, th_term *info);
 
-/* --- What commands share ---------------------------------------------------------------------- */
+/* --- Values as JSON --------------------------------------------------------------------------- */
 
 /* Return JSON strings: TERM as Erlang text; the name of ATOM; "m:f/a". */
 json_t *th_control_term(th_term term);

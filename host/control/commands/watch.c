@@ -23,10 +23,8 @@
 #include <unistd.h>
 
 enum { MILLISECOND = 1000 * 1000, MOST_LINKS = 40 };
-static const int64_t quiet = 100 * MILLISECOND;    /* quiet time after which finished files are
-                                                   examined ... */
-static const int64_t longest = 2000 * MILLISECOND; /* ... and its upper bound under repeated
-                                                      writes */
+static const int64_t quiet = 100 * MILLISECOND;    /* quiet time before an examination, ... */
+static const int64_t longest = 2000 * MILLISECOND; /* ... and its upper bound */
 static const int64_t retry = 1000 * MILLISECOND;   /* while a file is missing, or old code in use */
 static const uint32_t finished = IN_CLOSE_WRITE | IN_MOVED_TO;
 static const uint32_t gone = IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED;
