@@ -58,7 +58,8 @@ struct th_call_host {
 };
 
 /* Reads all texts, starts the runtime, loads the libraries, calls host->evaluate, ends all again,
- * and frees the arguments. Errors: the exit status; the error is already reported on stderr. */
+ * and frees the arguments.
+ * Errors: the exit status; the error is already reported on stderr. */
 enum th_status th_cli_call_host_run(const struct th_call_host *host);
 
 #endif

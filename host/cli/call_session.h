@@ -95,17 +95,17 @@ void th_cli_call_show_value(th_term value, FILE *out);
 bool th_cli_call_session_evaluate(struct th_call_session *session, const struct th_program *program,
                                   bool shown, const char *where);
 
-/* Begins work->ending: all is evaluated, and the sessions are about to end. Errors: TH_FAILED if no
- * thread can be started. */
+/* Begins work->ending: all is evaluated, and the sessions are about to end.
+ * Errors: TH_FAILED if no thread can be started. */
 enum th_status th_cli_call_work_evaluated(struct th_call_work *work);
 
-/* Runs all rounds of WORK, with one thread for each session, and ends the sessions. Errors:
- * TH_FAILED if a thread cannot be started; the others still run. */
+/* Runs all rounds of WORK, with one thread for each session, and ends the sessions.
+ * Errors: TH_FAILED if a thread cannot be started; the others still run. */
 enum th_status th_cli_call_work_run(struct th_call_work *work);
 
 /* Allows expressions as states of tracers, by setting th_tracer_state_evaluate. SELF is the value
- * of self() in such an expression; TH_NONE: the pid of the console. Order: before other threads
- * read states. */
+ * of self() in such an expression; TH_NONE: the pid of the console.
+ * Order: before other threads read states. */
 void th_cli_state_expressions_begin(th_term self);
 
 #endif

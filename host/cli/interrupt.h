@@ -6,8 +6,8 @@
 #include <signal.h>
 #include <stdint.h>
 
-/* The signal that came; 0: none; TH_INTERRUPT_STOP: th_cli_interrupt_stop() was called. Thread:
- * other threads than the main one use th_cli_interrupt_came(). */
+/* The signal that came; 0: none; TH_INTERRUPT_STOP: th_cli_interrupt_stop() was called.
+ * Thread: other threads than the main one use th_cli_interrupt_came(). */
 enum { TH_INTERRUPT_STOP = -1 };
 extern volatile int th_cli_interrupted;
 
@@ -36,7 +36,8 @@ void th_cli_interrupt_stop_program(void);
 void th_cli_interrupt_uninstall(void);
 
 /* Waits until DEADLINE (nanoseconds of th_clock_real_monotonic(); INT64_MAX: no deadline), a
- * signal, or th_cli_interrupt_wake(). May return early. Thread: one at a time. */
+ * signal, or th_cli_interrupt_wake(). May return early.
+ * Thread: one at a time. */
 void th_cli_interrupt_wait(int64_t deadline);
 
 /* Wakes the thread in th_cli_interrupt_wait(). That thread sees all writes before this call.
@@ -44,18 +45,20 @@ void th_cli_interrupt_wait(int64_t deadline);
 void th_cli_interrupt_wake(void);
 
 /* Registers FUNCTION, to be called at each signal and each th_cli_interrupt_wake(); NULL: none.
- * FUNCTION must be async-signal-safe. Thread: any. */
+ * FUNCTION must be async-signal-safe.
+ * Thread: any. */
 void th_cli_interrupt_report(void (*function)(void));
 
-/* Requests an orderly end, as a signal does. A signal that came before stays recorded. Thread:
- * any. */
+/* Requests an orderly end, as a signal does. A signal that came before stays recorded.
+ * Thread: any. */
 void th_cli_interrupt_stop(void);
 
 /* Returns the name of the signal that came, or "a request to stop". */
 const char *th_cli_interrupt_name(void);
 
 /* Starts a thread that waits one second and then reports on stderr, if a signal has come, that
- * tracers still write and that a second signal ends the program. Owner: COMMAND must stay valid.
+ * tracers still write and that a second signal ends the program.
+ * Owner: COMMAND must stay valid.
  * Order: before tracers are unloaded. */
 void th_cli_interrupt_explain(const char *command);
 

@@ -279,7 +279,7 @@ static int libraries_run(enum th_search_kind kind, const char *before, const cha
                    th_library_search_origin_text(found->origin), found->path,
                    found->shadowed ? " (shadowed by the one above)" : "");
             for (size_t k = 1; !usable && th_error_link(k);
-                 k++) /* link 0 only says that the library was refused */
+                 k++) /* link 0 only states the refusal */
                 printf("    %s\n", th_error_link(k));
             th_error_clear();
             th_library_examination_free(&e);

@@ -144,7 +144,7 @@ static json_t *json_of(const struct th_probe_note *notes, size_t count)
                      "arguments", arguments, "places", places);
 }
 
-/* --- All probes ------------------------------------------------------------------------------- */
+/* --- The probes ------------------------------------------------------------------------------- */
 
 static void probes_show(const struct probes *probes, const struct th_probe_notes *notes)
 {

@@ -1,12 +1,13 @@
 /*
- * The progress line on stderr, shown after the first second: how far the stream is read, what was
- * lost, the number of records, and the records per second since the line was last shown. A part
- * that does not fit the terminal's columns is left out.
+ * The progress line on stderr, shown after the first second: the place in the stream, the losses,
+ * the number of records, and the records per second since the line was last shown. A part that does
+ * not fit the terminal's columns is left out.
  *
  * --progress=auto shows the line if stderr is a terminal that is not "dumb". The line is removed
  * when the work ends, and when the reader of stdout ends (SIGPIPE). Once something was printed to a
  * stdout that is a terminal, the line is not shown any more: it must not be mixed with output.
  * While another program (a pager, an editor) reads single keys from the terminal, nothing is shown.
+ *
  * --progress=always shows the line also if stderr is no terminal: every ten seconds, on a new line.
  */
 #ifndef TH_PROGRESS_SHOWN_H
@@ -33,8 +34,8 @@ struct th_progress {
 void th_cli_progress_begin(struct th_progress *progress, enum th_progress_when when);
 
 /* Replaces the line by calls of SHOW, from the next th_cli_progress_begin() on. SHOW is called more
- * often than the line is shown, and wherever stderr goes. NULL: shows the line again. Thread: the
- * one that reads streams. */
+ * often than the line is shown, and wherever stderr goes. NULL: shows the line again.
+ * Thread: the one that reads streams. */
 void th_cli_progress_divert(void (*show)(const char *title, const struct th_reader_info *info));
 
 /* Passes the last state of a stream to SHOW of th_cli_progress_divert(), if set. */

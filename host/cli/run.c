@@ -243,7 +243,7 @@ static void tell_stop(const struct run *run)
                 (double)run->duration / 1e9);
 }
 
-/* Called by the limit's thread: a function hangs, and perhaps the main thread waits for it. Prints
+/* Called by the limit's thread: a function hangs, and the main thread may be waiting for it. Prints
  * all available results; tracers write their data when their sessions end. */
 static void run_give_up(void *context)
 {

@@ -1,6 +1,6 @@
 /*
- * Typed arguments: one table of them describes the words of a command, of the command line as well
- * as of the socket. From it come parsing, completion, help and the manual page.
+ * Typed arguments: one table describes the words of a command, for the command line and for the
+ * socket. Parsing, completion, help and the manual pages are made from the table.
  *
  *   static const struct th_argument arguments[] = {
  *       TH_OPTION("repeat", "N", NUMBER, 0, "Evaluate all N times", TH_INTO(struct call, repeat)),
@@ -21,7 +21,7 @@
 
 struct th_buffer;
 
-/* The type of a value: how it is read, and what completes it. */
+/* The type of a value: decides how the value is parsed, and which completions are offered. */
 enum th_argument_type {
     TH_ARGUMENT_FLAG, /* an option without a value: its member becomes true */
 
@@ -59,8 +59,8 @@ enum th_argument_how {
     TH_ARGUMENT_BELONGS = 64  /* the option belongs to the repeating option before it */
 };
 
-/* Texts of an argument that repeats; the texts are not copied. Owner: the table's struct; ->items
- * is freed with th_free(). */
+/* Texts of an argument that repeats; the texts are not copied.
+ * Owner: the table's struct; ->items is freed with th_free(). */
 struct th_texts {
     const char **items;
     size_t count, capacity;
@@ -111,12 +111,13 @@ static inline bool th_control_argument_is_last(const struct th_argument *argumen
 }
 
 /* Reads VALUE as ARGUMENT's type and stores the result in INPUT's member. VALUE is NULL for a flag,
- * and for an option without its optional value. Errors: TH_USAGE, with one link. */
+ * and for an option without its optional value.
+ * Errors: TH_USAGE, with one link. */
 enum th_status th_control_argument_store(const struct th_argument *argument, const char *value,
                                          void *input);
 
-/* Reads TEXT as a number of ARGUMENT's type, for `take` functions. Errors: TH_USAGE, with one link
- * that names ARGUMENT. */
+/* Reads TEXT as a number of ARGUMENT's type, for `take` functions.
+ * Errors: TH_USAGE, with one link that names ARGUMENT. */
 enum th_status th_control_argument_number(const struct th_argument *argument, const char *text,
                                           int64_t *number);
 
@@ -126,14 +127,14 @@ typedef enum th_status
 th_control_argument_visitor(void *context, const struct th_argument *argument, const char *value);
 
 /* Calls VISIT for each of COUNT WORDS in order, matched with the NULL-terminated ARGUMENTS. Forms:
- * --name=value, --name value, -xvalue, -x value; after -- all words are positional. Errors:
- * TH_USAGE if no argument matches; VISIT's status. */
+ * --name=value, --name value, -xvalue, -x value; after -- all words are positional.
+ * Errors: TH_USAGE if no argument matches; VISIT's status. */
 enum th_status th_control_arguments_visit(const struct th_argument *const arguments[], int count,
                                           char *const words[], th_control_argument_visitor *visit,
                                           void *context);
 
-/* Stores all WORDS in INPUT. Errors: TH_USAGE, also with the text MISSING if a required word is
- * missing. */
+/* Stores all WORDS in INPUT.
+ * Errors: TH_USAGE, also with the text MISSING if a required word is missing. */
 enum th_status th_control_arguments_take(const struct th_argument *const arguments[],
                                          const char *missing, int count, char *const words[],
                                          void *input);

@@ -45,7 +45,8 @@
 
 struct th_control_client;
 
-/* Connects to the host at PATH and reads the greeting. Owner: *GREETING belongs to the client.
+/* Connects to the host at PATH and reads the greeting.
+ * Owner: *GREETING belongs to the client.
  * Errors: TH_USAGE if no host of this user listens, or the protocol differs; TH_FAILED if the host
  * has no room for a client, or ends; TH_MALFORMED if the server is no tracehost. */
 enum th_status th_control_connect(const char *path, struct th_control_client **client,
@@ -55,9 +56,10 @@ void th_control_disconnect(struct th_control_client *client);
 /* Returns the socket's descriptor; when the host is gone, poll() reports POLLRDHUP. */
 int th_control_descriptor(const struct th_control_client *client);
 
-/* Sends a command and waits for its answer, with "ok" true or false. Owner: the caller gets
- * *ANSWER. Errors: TH_FAILED if the host is gone; TH_END if *STOP becomes other than 0 (STOP may be
- * NULL). A signal alone does not end the wait. */
+/* Sends a command and waits for its answer, with "ok" true or false.
+ * Owner: the caller gets *ANSWER.
+ * Errors: TH_FAILED if the host is gone; TH_END if *STOP becomes other than 0 (STOP may be NULL). A
+ * signal alone does not end the wait. */
 enum th_status th_control_ask(struct th_control_client *client, const char *command, int count,
                               char *const arguments[], const volatile int *stop, json_t **answer);
 

@@ -31,8 +31,8 @@ struct th_control_wire_request {
 bool th_control_wire_read(const struct th_control_setup *setup, const char *line, size_t size,
                           struct th_control_wire_request *request, struct th_buffer *out);
 
-/* Runs the request's command, appends the answer to OUT, and frees REQUEST's values. Thread:
- * any. */
+/* Runs the request's command, appends the answer to OUT, and frees REQUEST's values.
+ * Thread: any. */
 void th_control_wire_carry_out(const struct th_control_setup *setup,
                                struct th_control_wire_request *request, struct th_buffer *out);
 
@@ -41,15 +41,15 @@ void th_control_wire_refuse(struct th_control_wire_request *request, struct th_b
 
 /* --- Sockets ---------------------------------------------------------------------------------- */
 
-/* Listens at PATH; IDENTITY gets the status of the socket's file. Errors: see
- * th_control_begin(). */
+/* Listens at PATH; IDENTITY gets the status of the socket's file.
+ * Errors: see th_control_begin(). */
 enum th_status th_control_socket_listen(const char *path, int *fd, struct stat *identity);
 
 /* Removes the file at PATH if it is still IDENTITY. */
 void th_control_socket_remove(const char *path, const struct stat *identity);
 
-/* Connects to PATH. Errors: TH_USAGE if no host of this user listens; TH_FAILED if no socket can be
- * created. */
+/* Connects to PATH.
+ * Errors: TH_USAGE if no host of this user listens; TH_FAILED if no socket can be created. */
 enum th_status th_control_socket_connect(const char *path, int *fd);
 
 /* Returns true if the peer's process runs as this user or as root. *PID (may be NULL) gets its

@@ -69,8 +69,8 @@ json_t *th_control_help(const struct th_control_command *command);
 enum th_status th_control_begin(const struct th_control_setup *setup, struct th_control **control);
 
 /* Ends the server: waits for commands in progress, answers them, disconnects all clients, and
- * removes the socket file if it is still the one created. CONTROL may be NULL. Thread: not in a
- * command. */
+ * removes the socket file if it is still the one created. CONTROL may be NULL.
+ * Thread: not in a command. */
 void th_control_end(struct th_control *control);
 
 /* Counts since the start of the server; zeros for a CONTROL of NULL. Thread: any. */

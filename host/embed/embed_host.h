@@ -37,8 +37,8 @@ void th_embed_sized_give(void *result, const void *known, size_t size);
 enum tracehost_status th_embed_sized_answer(void *result, const void *known, size_t size,
                                             const char *name);
 
-/* Begins a call that needs memory, after its arguments were checked. Errors: TH_FAILED if memory is
- * short. */
+/* Begins a call that needs memory, after its arguments were checked.
+ * Errors: TH_FAILED if memory is short. */
 enum th_status th_embed_enter(void);
 
 /* Checks that BYTES, or the memory for copies of TERM, can be allocated now. Errors: TH_FAILED. */
@@ -105,8 +105,9 @@ uint32_t th_embed_flags(uint32_t flags);
 /* Parses TEXT, "M:F/A". Errors: TH_USAGE. */
 enum th_status th_embed_read_function(const char *text, struct th_mfa *function);
 
-/* Fills SEARCH with the folders of tracers. Owner: th_library_search_free(). Thread: with `loading`
- * held. */
+/* Fills SEARCH with the folders of tracers.
+ * Owner: th_library_search_free().
+ * Thread: with `loading` held. */
 void th_embed_search(const tracehost_host *host, struct th_search *search);
 
 /* --- Recorded streams ------------------------------------------------------------------------- */

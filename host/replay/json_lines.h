@@ -96,8 +96,9 @@ enum th_status th_replay_json_event_begin(struct th_json_event *json, json_t *ro
 void th_replay_json_write_header(struct th_buffer *out, const struct th_etf_node *here,
                                  bool utf8_atoms);
 
-/* Appends a line. Errors: TH_MALFORMED if the event is damaged; TH_FAILED if the line is longer
- * than TH_JSON_LINE_LIMIT; in both cases OUT is unchanged. */
+/* Appends a line.
+ * Errors: TH_MALFORMED if the event is damaged; TH_FAILED if the line is longer than
+ * TH_JSON_LINE_LIMIT; in both cases OUT is unchanged. */
 enum th_status th_replay_json_write_event(struct th_buffer *out, struct th_event *event,
                                           th_env *env, const struct th_etf_node *here);
 

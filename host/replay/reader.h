@@ -42,8 +42,9 @@ struct th_reader_options {
 /*
  * Opens NAME: a file; "-" for stdin; a wrap set, named NAME*TAIL (the star stands for the number)
  * or by its first file (wrap.c has the rules), whose files are read in order, the oldest first; or
- * tcp://HOST:PORT, the trace port of a running node. OPTIONS may be NULL. Errors: TH_MALFORMED with
- * the cause: not found, a folder, unknown format, connection refused and so on.
+ * tcp://HOST:PORT, the trace port of a running node. OPTIONS may be NULL.
+ * Errors: TH_MALFORMED with the cause: not found, a folder, unknown format, connection refused and
+ * so on.
  */
 enum th_status th_replay_reader_open(const char *name, const struct th_reader_options *options,
                                      struct th_reader **reader);
@@ -54,8 +55,8 @@ enum th_status th_replay_reader_attach(int fd, const char *name,
                                        struct th_reader **reader);
 
 /* Tests th_replay_reader_open() of NAME. *NODE gets the node if the beginning of the stream has it,
- * else zeros. A stream that can be read only once is not opened: TH_OK, zeros. Errors: those of
- * th_replay_reader_open(). */
+ * else zeros. A stream that can be read only once is not opened: TH_OK, zeros.
+ * Errors: those of th_replay_reader_open(). */
 enum th_status th_replay_reader_peek(const char *name, struct th_etf_node *node);
 
 /* Returns true if th_replay_reader_open() of NAME would read the regular file FILE, by any of its

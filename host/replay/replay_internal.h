@@ -38,8 +38,8 @@ struct th_input {
     void *context;
 };
 
-/* Opens the file NAME; "-" is stdin. Errors: TH_MALFORMED with the cause, without the name; then
- * the input is at its end. */
+/* Opens the file NAME; "-" is stdin.
+ * Errors: TH_MALFORMED with the cause, without the name; then the input is at its end. */
 enum th_status th_replay_input_open(struct th_input *input, const char *name);
 
 /* The same for an open file descriptor. Owner: the input closes FD, except stdin. */
@@ -96,9 +96,9 @@ struct th_wrap_set {
     char *note; /* for the user; NULL: none */
 };
 
-/* Finds the file or files that NAME stands for: at least one, which need not exist. Errors:
- * TH_MALFORMED if NAME is a pattern without files, or the files are no wrap set; the cause does not
- * contain NAME. */
+/* Finds the file or files that NAME stands for: at least one, which need not exist.
+ * Errors: TH_MALFORMED if NAME is a pattern without files, or the files are no wrap set; the cause
+ * does not contain NAME. */
 enum th_status th_replay_wrap_find(const char *name, struct th_wrap_set *set);
 
 /* Makes a set of the single file NAME. */
@@ -121,8 +121,9 @@ struct th_tcp_address {
 /* Returns true if NAME begins with the scheme of such an address; then NAME is nothing else. */
 bool th_replay_tcp_is_address(const char *name);
 
-/* Parses NAME. Owner: th_replay_tcp_free(), whatever the status. Errors: TH_MALFORMED with the
- * fault. */
+/* Parses NAME.
+ * Owner: th_replay_tcp_free(), whatever the status.
+ * Errors: TH_MALFORMED with the fault. */
 enum th_status th_replay_tcp_parse(const char *name, struct th_tcp_address *address);
 void th_replay_tcp_free(struct th_tcp_address *address);
 
@@ -145,8 +146,8 @@ bool th_replay_tcp_pause(const volatile int *stop, int64_t deadline);
 struct th_reader_format {
     const char *name;
 
-    /* Creates reader->state for the first file. Errors: TH_MALFORMED if the file has another
-     * format; `end` is called nevertheless. */
+    /* Creates reader->state for the first file.
+     * Errors: TH_MALFORMED if the file has another format; `end` is called nevertheless. */
     enum th_status (*begin)(struct th_reader *reader);
 
     /*
@@ -187,8 +188,8 @@ static inline unsigned long long th_replay_reader_number(const struct th_reader 
     return reader->info.records + 1;
 }
 
-/* Raises an error of the input, once; TH_OK if there is none. Errors: TH_PARTIAL; TH_FAILED if
- * memory is short. */
+/* Raises an error of the input, once; TH_OK if there is none.
+ * Errors: TH_PARTIAL; TH_FAILED if memory is short. */
 enum th_status th_replay_reader_check_input(struct th_reader *reader);
 
 /* Replaces the current input by FD (-1: none). */
@@ -216,7 +217,8 @@ struct th_connection {
 };
 
 /* Connects for the first time, and sets the reader's input. If *stop was set, the input is at its
- * end. Errors: TH_MALFORMED with the cause, without the address. */
+ * end.
+ * Errors: TH_MALFORMED with the cause, without the address. */
 enum th_status th_replay_connection_open(struct th_reader *reader, const char *name);
 
 /* Reconnects after the end of the connection. Returns TH_OK; TH_END if reconnection is not
@@ -256,8 +258,8 @@ enum th_status th_replay_trace_port_drop(struct th_reader *reader, struct th_eve
  * contain (a depth, the length of a queue) are 0 or "".
  */
 
-/* Hits EVENT's probe; if the probe is watched, decodes EVENT into ENV. Errors: TH_MALFORMED if
- * EVENT is damaged. */
+/* Hits EVENT's probe; if the probe is watched, decodes EVENT into ENV.
+ * Errors: TH_MALFORMED if EVENT is damaged. */
 enum th_status th_replay_event_probe(struct th_event *event, th_env *env);
 
 #endif

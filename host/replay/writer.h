@@ -20,8 +20,8 @@ struct th_writer;
 
 /*
  * Begins FILE ("-": stdout). The data goes to a temporary file beside FILE, which
- * th_replay_writer_commit() renames; so FILE never exists half-written. Errors: TH_FAILED with the
- * cause.
+ * th_replay_writer_commit() renames; so FILE never exists half-written.
+ * Errors: TH_FAILED with the cause.
  */
 enum th_status th_replay_writer_open(const char *file, const struct th_writer_options *options,
                                      struct th_writer **writer);
@@ -38,8 +38,8 @@ enum th_status th_replay_writer_add(struct th_writer *writer, struct th_event *e
  * callers. */
 uint64_t th_replay_writer_plain(const struct th_writer *writer);
 
-/* Flushes the written data, so that the reader of a pipe sees it. Errors: TH_FAILED if writing
- * fails. */
+/* Flushes the written data, so that the reader of a pipe sees it.
+ * Errors: TH_FAILED if writing fails. */
 enum th_status th_replay_writer_flush(struct th_writer *writer);
 
 /* Ends the file and renames it. Owner: frees the writer, whatever the status. */

@@ -36,7 +36,8 @@ struct th_program {
 
 /*
  * Parses all forms of SIZE bytes of UTF-8. OPEN: the last full stop may be missing.
- * Owner: th_shell_program_free(), whatever the status. Errors: TH_MALFORMED with line and column.
+ * Owner: th_shell_program_free(), whatever the status.
+ * Errors: TH_MALFORMED with line and column.
  */
 enum th_status th_shell_parse(struct th_program *program, const char *text, size_t size, bool open);
 void th_shell_program_free(struct th_program *program);

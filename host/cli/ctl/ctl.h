@@ -42,7 +42,8 @@ struct th_completions;
 void th_ctl_complete(struct th_ctl *ctl, const char *line, struct th_completions *completions);
 
 /* Splits LINE into WORDS, as control.h expects them; an empty line or a comment (#) has none.
- * Owner: the caller frees WORDS, whatever the status. Errors: TH_USAGE if a quote is not closed. */
+ * Owner: the caller frees WORDS, whatever the status.
+ * Errors: TH_USAGE if a quote is not closed. */
 enum th_status th_ctl_split(const char *line, struct th_names *words);
 
 /* Tables for people, made from arrays of JSON objects; each column is as wide as its widest
@@ -61,7 +62,8 @@ struct th_ctl_column {
 void th_ctl_table(const struct th_ctl_column columns[], const json_t *rows);
 
 /* Returns VALUE as text for people: "-" for null, false and empty arrays; "yes" for true; the items
- * of an array joined by commas. Owner: the caller frees the text. */
+ * of an array joined by commas.
+ * Owner: the caller frees the text. */
 char *th_ctl_text(const json_t *value);
 
 #endif

@@ -41,8 +41,8 @@ struct th_argument_rows {
     size_t count, capacity;
 };
 
-/* Returns all arguments, in the order of the sets. Owner: the caller frees ->items with
- * th_free(). */
+/* Returns all arguments, in the order of the sets.
+ * Owner: the caller frees ->items with th_free(). */
 struct th_argument_rows th_options_usage_rows(const struct th_usage *usage);
 
 /* Reduces ROWS to the options, adds the options that every command has, and sorts them as help
@@ -61,7 +61,8 @@ const struct th_argument_row *th_options_usage_positional(const struct th_argume
                                                           size_t index);
 
 /* Return the positional words ("STREAM..."), and the text after the options, with the trace flags
- * after SEPARATOR. Owner: the caller frees the text with th_free(). */
+ * after SEPARATOR.
+ * Owner: the caller frees the text with th_free(). */
 char *th_options_usage_words(const struct th_usage *usage);
 char *th_options_usage_after(const struct th_usage *usage, const char *separator);
 

@@ -22,12 +22,14 @@
 struct th_trace_options;
 struct th_control_host;
 
-/* Checks OPTIONS, after the last option. Errors: TH_USAGE, with the reason, if the terminal cannot
- * show a view, or if an option needs a tracer and no tracer is given. */
+/* Checks OPTIONS, after the last option.
+ * Errors: TH_USAGE, with the reason, if the terminal cannot show a view, or if an option needs a
+ * tracer and no tracer is given. */
 enum th_status th_top_check(const struct th_trace_options *options);
 
 /* Begins the view, if OPTIONS contain --top; otherwise this and the functions below do nothing.
- * Order: before the first call that must be counted. Errors: the view was not begun. */
+ * Order: before the first call that must be counted.
+ * Errors: the view was not begun. */
 enum th_status th_top_begin(const struct th_control_host *host,
                             const struct th_trace_options *options);
 

@@ -33,8 +33,8 @@ enum th_status th_top_terminal_check(void);
 /* Errors: TH_FAILED if a file or a pipe cannot be opened. */
 enum th_status th_top_terminal_enter(void);
 
-/* Restores the terminal and prints the text that was held back. A second call does nothing. Thread:
- * any; async-signal-safe. */
+/* Restores the terminal and prints the text that was held back. A second call does nothing.
+ * Thread: any; async-signal-safe. */
 void th_top_terminal_leave(void);
 
 /* Returns the size; 80 columns and 24 rows if the terminal does not report one. */

@@ -74,10 +74,12 @@ struct th_control_host {
     const char *load_info;          /* load_info of later loads, Erlang text; NULL: 0 */
 
     /* Ends the work soon, as a signal does. May be called more than once. NULL: the host cannot be
-     * stopped. Thread: any. */
+     * stopped.
+     * Thread: any. */
     void (*stop)(void *context);
-    /* Reports what the watch did or could not do: one line, with its causes on lines below; each
-     * line ends with a newline. Thread: the watch's. */
+    /* Reports the outcome of the watch's work: one line, with its causes on lines below; each line
+     * ends with a newline.
+     * Thread: the watch's. */
     void (*report)(const struct th_control_host *host, const char *text);
     /* Adds members to the answer of `status`. NULL: none. Thread: the server's. */
     void (*tell)(void *context, json_t *status);
@@ -104,22 +106,23 @@ struct th_control_host {
 /* Sets host->setup and the internal members; the first part of th_control_host_begin(). */
 void th_control_host_prepare(struct th_control_host *host);
 
-/* Prepares HOST and serves its socket, if host->path is set. Order: before tracers open outputs
- * that another host may be writing. th_control_host_end() must follow, whatever the status. */
+/* Prepares HOST and serves its socket, if host->path is set.
+ * Order: before tracers open outputs that another host may be writing. th_control_host_end() must
+ * follow, whatever the status. */
 enum th_status th_control_host_begin(struct th_control_host *host);
 
-/* Starts to watch files, if host->watches is set. Order: with the lock held, after the first
- * tracers are attached. */
+/* Starts to watch files, if host->watches is set.
+ * Order: with the lock held, after the first tracers are attached. */
 enum th_status th_control_host_watch(struct th_control_host *host);
 
-/* Fills SEARCH with the folders for KIND; tracers are opened replaceable. Owner: the caller ends
- * SEARCH with th_library_search_free(). */
+/* Fills SEARCH with the folders for KIND; tracers are opened replaceable.
+ * Owner: the caller ends SEARCH with th_library_search_free(). */
 void th_control_host_search(const struct th_control_host *host, enum th_search_kind kind,
                             struct th_search *search);
 
 /* Ends the commands and the watch: no command runs and no tracer is replaced any more. The view
- * stays (top.h). A second call does nothing. Thread: without the lock, as this waits for commands
- * in progress. */
+ * stays (top.h). A second call does nothing.
+ * Thread: without the lock, as this waits for commands in progress. */
 void th_control_host_end(struct th_control_host *host);
 
 /* Take and drop the lock, for threads other than the server's. */
@@ -131,8 +134,8 @@ void th_control_host_unlock(struct th_control_host *host);
 
 /* --- Libraries that are loaded ---------------------------------------------------------------- */
 
-/* Reads TEXT, the argument of load(), into ENV; a TEXT of NULL is 0. Errors: TH_USAGE if TEXT is no
- * term. */
+/* Reads TEXT, the argument of load(), into ENV; a TEXT of NULL is 0.
+ * Errors: TH_USAGE if TEXT is no term. */
 enum th_status th_control_load_info_read(const char *text, th_env *env, th_term *info);
 
 /* --- Values as JSON --------------------------------------------------------------------------- */

@@ -16,7 +16,8 @@ struct stat;
 
 /* Submits TASK(ARGUMENT) to the main thread, waits, and returns TASK's status with its chain.
  * Errors: TH_FAILED, and TASK was not called, if the main thread does not check for tasks for
- * TH_CONTROL_MAIN_THREAD_PATIENCE seconds, or has ended. Thread: one at a time. */
+ * TH_CONTROL_MAIN_THREAD_PATIENCE seconds, or has ended.
+ * Thread: one at a time. */
 enum { TH_CONTROL_MAIN_THREAD_PATIENCE = 5 };
 enum th_status th_control_main_thread_ask(struct th_control_main_thread *thread,
                                           enum th_status (*task)(void *argument), void *argument);
@@ -52,9 +53,9 @@ struct th_control_module_list {
 };
 
 /* Prepares all libraries and makes all of them visible at once, or none: th_code_finish(). INFO is
- * Erlang text, the argument of load() and upgrade(); NULL: 0. Errors: the status and chain of the
- * first library that was refused. th_control_module_list_free() must follow, whatever the
- * status. */
+ * Erlang text, the argument of load() and upgrade(); NULL: 0.
+ * Errors: the status and chain of the first library that was refused. th_control_module_list_free()
+ * must follow, whatever the status. */
 enum th_status th_control_module_list_load(struct th_control_module_list *list, const char *info);
 
 /* Drops the instances that were prepared and not finished, and frees the results. */
@@ -70,8 +71,8 @@ json_t *th_control_flags(uint32_t flags);
 json_t *th_control_kinds(uint32_t kinds);
 
 /* Finds the session named WHICH: by its title, its number, or its tracer if that tracer has only
- * one session. WHICH NULL: the only session. A session without a tracer is never found. Errors:
- * TH_USAGE. */
+ * one session. WHICH NULL: the only session. A session without a tracer is never found.
+ * Errors: TH_USAGE. */
 enum th_status th_control_session(const struct th_control_host *host, const char *which,
                                   struct th_session **session);
 
@@ -90,8 +91,8 @@ json_t *th_control_counted(const struct th_session *session);
 
 /* --- From session_options.h ------------------------------------------------------------------- */
 
-/* Adds the processes or ports in LIST to the latest session option. Errors: TH_USAGE, in one
- * sentence. */
+/* Adds the processes or ports in LIST to the latest session option.
+ * Errors: TH_USAGE, in one sentence. */
 enum th_status th_control_session_options_tracees(struct th_control_session_options *options,
                                                   bool ports, const char *list);
 
@@ -100,8 +101,8 @@ enum th_status th_control_session_options_tracees(struct th_control_session_opti
 bool th_control_session_options_name_tracees(const struct th_control_session_options *options);
 
 /* Sets (ON) or clears FLAGS of the chosen tracees in SESSION. With RUNNING, a named tracee must be
- * alive; otherwise the session expects a tracee of that name. Errors: TH_USAGE if nothing has the
- * name. */
+ * alive; otherwise the session expects a tracee of that name.
+ * Errors: TH_USAGE if nothing has the name. */
 enum th_status th_control_chosen_trace(const struct th_control_chosen *chosen,
                                        struct th_session *session, bool on, uint32_t flags,
                                        bool running);
@@ -113,8 +114,9 @@ struct th_control_preloaded {
 };
 
 /* Load the tracers of OPTIONS, meta tracers too, for a later th_control_session_options_attach();
- * and release them. Thread: the caller holds HOST's lock, which both functions drop meanwhile: a
- * release may call unload(). */
+ * and release them.
+ * Thread: the caller holds HOST's lock, which both functions drop meanwhile: a release may call
+ * unload(). */
 enum th_status th_control_session_options_preload(const struct th_control_session_options *options,
                                                   struct th_control_host *host,
                                                   struct th_control_preloaded *loaded);
@@ -132,14 +134,16 @@ bool th_control_pattern_option_clears(const struct th_control_pattern_option *op
 
 /* Sets the pattern OPTION in SESSION; meta tracers are searched with SEARCH. TELLS: warns about
  * functions that do not exist or cannot have such breakpoints. *MATCHED gets the number of matching
- * functions, as in th_trace_session_function(). Errors: TH_USAGE. */
+ * functions, as in th_trace_session_function().
+ * Errors: TH_USAGE. */
 enum th_status th_control_pattern_option_set(const struct th_control_pattern_option *option,
                                              const struct th_search *search,
                                              struct th_session *session, bool tells,
                                              size_t *matched);
 
 /* Returns "; did you mean 'lists:map/2'?" if TRACING has functions with names similar to PATTERN's,
- * else "". Owner: the caller frees the text with th_free(). */
+ * else "".
+ * Owner: the caller frees the text with th_free(). */
 char *th_control_pattern_question(const struct th_pattern *pattern,
                                   const struct th_tracing *tracing);
 
@@ -174,7 +178,7 @@ extern const char *const th_control_flag_words[];
 /* Returns true if the file PATH is finished, and must be examined. Thread: the watch's. */
 bool th_control_watch_is_finished(struct th_control_watch *watch, const char *path);
 
-/* Report to the host: a text about what was done; the thread's chain. Thread: the watch's. */
+/* Report to the host: a text, or the thread's chain. Thread: the watch's. */
 void th_control_watch_report(const struct th_control_watch *watch, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void th_control_watch_report_failure(const struct th_control_watch *watch);
@@ -195,13 +199,14 @@ bool th_control_watch_is_same(const struct stat *a, const struct stat *b);
  * file is being written, and will be finished again. */
 bool th_control_watch_is_still(const char *path, const struct stat *file);
 
-/* Starts to watch. Thread: with the lock or without. Errors: TH_FAILED if inotify or a thread is
- * not available. */
+/* Starts to watch.
+ * Thread: with the lock or without.
+ * Errors: TH_FAILED if inotify or a thread is not available. */
 enum th_status th_control_watch_begin(struct th_control_watch *watch);
 
 /* Makes the watch update its list of files, after a change of the sessions or their tracers. Does
- * nothing if the watch has not begun. Thread: any, but not during th_control_watch_begin() and
- * th_control_watch_end(). */
+ * nothing if the watch has not begun.
+ * Thread: any, but not during th_control_watch_begin() and th_control_watch_end(). */
 void th_control_watch_look(const struct th_control_watch *watch);
 
 /* Ends the watch, and waits for its work in progress. Does nothing if the watch has not begun.

@@ -27,8 +27,8 @@ void th_control_main_thread_begin(struct th_control_main_thread *thread)
     pthread_condattr_destroy(&attributes);
 }
 
-/* `asked` stays set while the task runs without the lock: the submitter does not withdraw a task
- * that has begun. */
+/* `asked` stays set while the task runs without the lock: the task has begun, and the submitter
+ * does not withdraw it. */
 void th_control_main_thread_do(struct th_control_main_thread *thread)
 {
     struct th_buffer *before;

@@ -34,7 +34,7 @@ struct th_control_pattern_options {
 
 /* One item of --processes or --ports: a group, an identifier or a name. */
 struct th_control_chosen {
-    enum th_tracees group; /* used if ->one is TH_NONE; always tells processes from ports */
+    enum th_tracees group; /* used if ->one is TH_NONE; always separates processes from ports */
     th_term one;
 };
 
@@ -77,8 +77,9 @@ enum th_status th_control_take_tracer(const struct th_argument *argument, const 
 enum th_status th_control_take_tracees(const struct th_argument *argument, const char *value,
                                        void *input); /* --processes or --ports */
 
-/* Appends a pattern option for VALUE to OPTIONS. Owner: VALUE must stay valid. Errors: TH_USAGE, in
- * one sentence. */
+/* Appends a pattern option for VALUE to OPTIONS.
+ * Owner: VALUE must stay valid.
+ * Errors: TH_USAGE, in one sentence. */
 enum th_status th_control_pattern_take(const char *value,
                                        struct th_control_pattern_options *options);
 
@@ -88,8 +89,8 @@ enum th_status th_control_session_options_check(struct th_control_session_option
 /* Returns true if OPTIONS name no tracer, flag, tracee or pattern. */
 bool th_control_session_options_are_empty(const struct th_control_session_options *options);
 
-/* Loads the tracers, creates the sessions, and sets their tracees and patterns. Errors: those of
- * the first session that fails; sessions before it stay. */
+/* Loads the tracers, creates the sessions, and sets their tracees and patterns.
+ * Errors: those of the first session that fails; sessions before it stay. */
 enum th_status th_control_session_options_attach(const struct th_control_session_options *options,
                                                  const struct th_search *search,
                                                  struct th_tracing *tracing);
@@ -99,23 +100,24 @@ void th_control_session_options_report_uncalled(const struct th_control_session_
                                                 const struct th_tracing *tracing);
 
 /* Warns about sessions of OPTIONS that no event matched, unless another warning gives the reason;
- * shows the requested and the existing events. Order: after the last event. */
+ * shows the requested and the existing events.
+ * Order: after the last event. */
 void th_control_session_options_report_unmatched(const struct th_control_session_options *options,
                                                  const struct th_tracing *tracing);
 
 /* Warns about processes, ports and names that sessions should trace and that never appeared. */
 void th_control_sessions_report_unmet(struct th_tracing *tracing);
 
-/* Clears the trace flags of all processes and ports in all sessions; counts stay. Thread: any, if
- * the tracing is shared. */
+/* Clears the trace flags of all processes and ports in all sessions; counts stay.
+ * Thread: any, if the tracing is shared. */
 void th_control_sessions_rest(struct th_tracing *tracing);
 
-/* --- Patterns --------------------------------------------------------------------------------- */
+/* --- Match specifications --------------------------------------------------------------------- */
 
 /* Reads TEXT, Erlang text or a name that dbg knows, as a match specification in ENV. */
 enum th_status th_control_match_read(th_env *env, const char *text, th_term *spec);
 
-/* --- Their arguments -------------------------------------------------------------------------- */
+/* --- The arguments ---------------------------------------------------------------------------- */
 
 /* Arguments of the command line (-t, --flags, -p and so on) and of the socket's commands `attach`,
  * `pattern` and `flags`. The order matters: each belongs to the session, or the -p, begun last.
