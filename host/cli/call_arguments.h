@@ -46,8 +46,7 @@ struct th_call_host {
     const char *command; /* for messages */
     struct th_call_arguments *arguments;
     const struct th_texts *folders; /* searched first for libraries */
-    bool copies; /* opens private copies of the libraries, so that changed files do not affect
-                    loaded code */
+    bool copies;                    /* private copies: loaded code survives changes of the files */
     struct th_runtime_setup setup;
 
     /* Evaluates the programs of all texts, after all libraries are loaded. */

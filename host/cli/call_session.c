@@ -202,8 +202,7 @@ enum th_status th_cli_call_work_run(struct th_call_work *work)
 
 /* --- The limit of a run ---------------------------------------------------------------------- */
 
-static const int64_t patience = 1000000000; /* nanoseconds before a report that functions still
-                                               run */
+static const int64_t patience = 1000000000; /* nanoseconds before a report of the wait */
 
 static bool call_session_has_ended(const struct th_run_limit *limit)
 {

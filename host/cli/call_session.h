@@ -59,11 +59,9 @@ struct th_call_work {
     size_t program_count;
     uint64_t rounds; /* of each session */
     unsigned sessions;
-    _Atomic uint64_t done;   /* rounds; relaxed, as the count is read after the threads have
-                                ended */
+    _Atomic uint64_t done;   /* rounds; relaxed: read after the threads have ended */
     _Atomic uint64_t failed; /* evaluations; relaxed, likewise */
-    atomic_bool stopped;     /* evaluation must stop; relaxed, as no other data depends on this
-                                flag */
+    atomic_bool stopped;     /* request to stop; relaxed: no other data depends on it */
     /* Begins when all is evaluated: a function that hangs may delay even the end of a session. */
     struct th_run_limit *ending;
     bool ends; /* `ending` has begun */
@@ -90,8 +88,7 @@ void th_cli_call_session_end(struct th_call_session *session);
 void th_cli_call_show_value(th_term value, FILE *out);
 
 /* Evaluates the forms of PROGRAM. If SHOWN, values are printed on stdout. Exceptions are printed on
- * stderr, after a line with WHERE unless WHERE is NULL. Returns false if nothing more must be
- * evaluated. */
+ * stderr, after a line with WHERE unless WHERE is NULL. Returns false if evaluation must stop. */
 bool th_cli_call_session_evaluate(struct th_call_session *session, const struct th_program *program,
                                   bool shown, const char *where);
 

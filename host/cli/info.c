@@ -91,8 +91,7 @@ struct th_stream_stats {
     struct th_span {
         int64_t first, last; /* nanoseconds, in the order of the records */
         bool used;
-    } spans[TH_TIME_STRICT_MONOTONIC + 1]; /* indexed by the kind of time: a stream may have
-                                              several */
+    } spans[TH_TIME_STRICT_MONOTONIC + 1]; /* by enum th_time_kind; a stream may have several */
     struct th_stream_stats_list function_list, tracee_list; /* made at the end */
 };
 

@@ -27,8 +27,7 @@ static void on_signal(int number)
         raise(number);
         return;
     }
-    __atomic_store_n(&th_cli_interrupted, number, __ATOMIC_RELAXED); /* relaxed: no other data
-                                                                        depends on the number */
+    __atomic_store_n(&th_cli_interrupted, number, __ATOMIC_RELAXED); /* a flag without data */
     th_cli_interrupt_wake();
 }
 

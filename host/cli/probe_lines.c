@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-static unsigned raised[TH_PROBE_COUNT_OF_ALL]; /* number of raises of each semaphore; main thread
-                                                  only */
+static unsigned raised[TH_PROBE_COUNT_OF_ALL]; /* raises of each; main thread only */
 
 /* --- Lines ----------------------------------------------------------------------------------- */
 

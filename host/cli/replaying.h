@@ -33,8 +33,7 @@ struct th_replaying {
 
     /* Internal. */
     struct th_control_host control;
-    struct th_control_main_thread main_thread; /* tasks of other threads for the thread that
-                                                  replays */
+    struct th_control_main_thread main_thread; /* tasks for the thread that replays */
     /* Position, for other threads. Written by the thread that replays; relaxed, as each number
      * stands alone. The name, bytes and size are of the current stream; other counts are sums over
      * all streams. */

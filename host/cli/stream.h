@@ -43,8 +43,9 @@ struct th_stream {
     const struct th_stream_options *options;
     struct th_reader *reader;
     struct th_progress progress;
-    void (*idle)(void *context); /* NULL, or called with idle_context before each wait for bytes, to
-                                    pass on pending output; stdout is flushed anyway */
+    /* NULL, or called with idle_context before each wait for bytes, to pass on pending output;
+     * stdout is flushed anyway. */
+    void (*idle)(void *context);
     void *idle_context;
     bool live;        /* as th_replay_reader_info(); valid after the stream is closed, too */
     int status;       /* TH_OK or TH_PARTIAL so far */

@@ -218,8 +218,7 @@ void th_cli_command_parse(const struct th_usage *usage, int argc, char **argv, v
     argp.options = options = make_options(&in_order);
 
     argp_err_exit_status = TH_USAGE;
-    argp_program_version = th_cli_version; /* libc's own variable: a definition here would be hidden
-                                              from libc */
+    argp_program_version = th_cli_version; /* libc's variable, which a definition here would hide */
     setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
     program_invocation_name = program_invocation_short_name = name;
     atexit(check_help);

@@ -75,8 +75,7 @@ struct th_argument {
     const char *const *words; /* values, NULL-terminated; NULL: any value */
     const char *otherwise;    /* value of an option that is given without one */
     int64_t least, most;      /* bounds of a number, size or time; ->most 0: no bounds */
-    const char *wanted;       /* text for errors: "a time from 100ms on"; NULL: made from the
-                                 bounds */
+    const char *wanted;       /* for errors: "a time from 100ms on"; NULL: made from bounds */
     size_t into, size;        /* the member: TH_INTO() */
     /* Stores VALUE instead of ->into. NULL: ->into is used. Errors: TH_USAGE, with one link. */
     enum th_status (*take)(const struct th_argument *argument, const char *value, void *input);

@@ -390,8 +390,7 @@ static void *server_run(void *context)
             ; /* read before the tasks are checked: a task that ends later wakes the server again */
         if (atomic_load_explicit(&control->ended, memory_order_relaxed))
             break;
-        for (size_t i = clients; i-- > 0;) /* downwards: a removed client's place is filled with the
-                                              last one */
+        for (size_t i = clients; i-- > 0;) /* downwards: the last client fills a free place */
             if (!serve(control, &control->clients[i], waits[FIRST_CLIENT + i].revents))
                 server_let_go(control, i);
         for (size_t i = control->task_count; i-- > 0;) /* likewise */

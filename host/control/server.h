@@ -11,8 +11,7 @@
 enum {
     TH_CONTROL_PROTOCOL = 1,
     TH_CONTROL_LINE = 1 << 20,
-    TH_CONTROL_CLIENTS = 64, /* clients at once; if none is idle, a further one gets an error and is
-                                disconnected */
+    TH_CONTROL_CLIENTS = 64, /* clients at once; further ones replace idle ones or are refused */
     TH_CONTROL_APART = 64,   /* commands that take long, at once; further ones are refused */
     TH_CONTROL_PATIENCE = 10
 };
@@ -22,8 +21,7 @@ struct th_tracer_lock;
 
 struct th_control_command {
     const char *name;
-    const struct th_argument *const *arguments; /* NULL-terminated; NULL: no arguments are
-                                                   checked */
+    const struct th_argument *const *arguments; /* NULL-terminated; NULL: none are accepted */
     const char *missing; /* text of the error if a required argument is missing */
     const char *help;    /* for people: a sentence without a full stop */
     /* Runs the command. ARGUMENTS are COUNT texts, NULL-terminated, valid during the call; the
@@ -78,8 +76,7 @@ struct th_control_counts {
     uint64_t clients, requests;
     uint64_t refused;   /* clients of another user, or above the limit */
     uint64_t malformed; /* lines that were no requests */
-    uint64_t dropped;   /* clients that did not read their answers, or were disconnected to make
-                           room */
+    uint64_t dropped;   /* clients disconnected as they did not read, or to make room */
 };
 struct th_control_counts th_control_counts(const struct th_control *control);
 

@@ -74,8 +74,9 @@ struct tracehost_host {
     struct th_texts folders;  /* of the setup, and added ones; Owner: the host */
     tracehost_replay *replay; /* begun and not ended; NULL: none */
     pthread_mutex_t loading;  /* guards `folders`; held while a library is loaded */
-    atomic_size_t live;       /* processes and functions begun and not ended; relaxed: a program
-                                 ends them before it stops the host */
+    /* Processes and functions begun and not ended. Relaxed: a program ends them before it stops the
+     * host. */
+    atomic_size_t live;
     bool guard;
     struct th_control_host *control;   /* NULL: no control socket and no watched files */
     tracehost_live_process *processes; /* begun and not ended */
@@ -116,8 +117,8 @@ struct tracehost_stream {
     struct th_reader *reader;
     struct th_event event;   /* the latest event that tracehost_stream_next() read */
     struct th_event *latest; /* the latest event, of `event` or of a replay; NULL: none */
-    volatile int stop;       /* atomic, relaxed: no other data depends on the flag; see
-                          tracehost_stream_stop() */
+    /* Atomic, relaxed: no other data depends on the flag. See tracehost_stream_stop(). */
+    volatile int stop;
     char *name;
     bool replayed; /* a replay has begun and not ended */
 };

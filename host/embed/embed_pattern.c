@@ -194,8 +194,8 @@ enum tracehost_status tracehost_session_visit_functions(
     if (named.module != TH_NONE)
         visit_function(found, &named, &visitor);
     for (size_t i = 0; i < functions.count; i++) {
-        found = th_trace_session_find(host->tracing, session); /* the visitor may have destroyed the
-                                                              session */
+        found =
+            th_trace_session_find(host->tracing, session); /* the visitor may have destroyed it */
         if (found)
             visit_function(found, &functions.items[i], &visitor);
     }

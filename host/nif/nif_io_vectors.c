@@ -11,8 +11,7 @@
  */
 enum {
     TH_IOVEC_OF_CALLER = 1, /* the library allocated the structure */
-    TH_IOVEC_OWNS = 2       /* a reference to each binary, and the arrays; enif_free_iovec() frees
-                               them */
+    TH_IOVEC_OWNS = 2       /* references to the binaries, and the arrays */
 };
 
 /* --- I/O queues ------------------------------------------------------------------------------- */

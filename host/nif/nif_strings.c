@@ -47,7 +47,7 @@ int enif_get_string(ErlNifEnv *env, ERL_NIF_TERM list, char *buf, unsigned len,
         if (size == 0)
             return th_check_misread(list, "enif_get_string");
         if (used + size >= len)
-            return -(int)(used + 1); /* not -len, if a character of several bytes had no room */
+            return -(int)(used + 1); /* not -len, if a long character had no room */
         buf[used] = bytes[0];
         for (size_t i = 1; i < size; i++)
             buf[used + i] = bytes[i];

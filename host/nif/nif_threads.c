@@ -204,8 +204,7 @@ int enif_thread_join(ErlNifTid tid, void **respp)
  * but a program has only 1024 of them. */
 
 struct slot {
-    _Atomic uint64_t generation; /* relaxed: a thread that passes a key to another one
-                                    synchronises */
+    _Atomic uint64_t generation; /* relaxed: passing a key synchronises */
     size_t next_free;            /* next free slot, while the slot has no key; guarded by `lock` */
 };
 

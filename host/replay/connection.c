@@ -214,8 +214,7 @@ static enum th_status at_end_of_connection(struct th_reader *reader)
         return TH_END;
     if (empty && reader->connection->again)
         return TH_END;
-    if (empty && !reader->connection->lost) { /* closed by the node, or by another server;
-                                                 TH_PARTIAL once */
+    if (empty && !reader->connection->lost) { /* closed by the peer; TH_PARTIAL once */
         th_error_raise(TH_PARTIAL, "a trace port has one client, and sends others away: there may "
                                    "be another; or the tracing has ended");
         return th_error_context("the connection was closed before anything came");

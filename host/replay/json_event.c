@@ -352,8 +352,7 @@ static th_term actor_of_json(struct th_event *event)
 static enum th_status whole_of_json(struct th_event *event, th_env *env, th_term *tuple)
 {
     struct th_event copy = *event;
-    struct th_event *here = event->decoded ? &copy : event; /* decoded terms may be in another
-                                                               environment */
+    struct th_event *here = event->decoded ? &copy : event; /* terms may be in another env */
 
     if (decode_json(here, env) != TH_OK)
         return TH_MALFORMED;

@@ -288,8 +288,7 @@ static enum th_status next_of_jsonl(struct th_reader *reader, struct th_event *e
         status = next_line(reader, event, &line);
         if (status != TH_OK)
             return status;
-        th_replay_json_event_drop(&jsonl->event); /* frees memory before as much is allocated
-                                                     again */
+        th_replay_json_event_drop(&jsonl->event); /* frees memory first */
         root = parse_line(&line);
         if (!root || __builtin_expect(!json_object_get(root, "tracehost"), 1))
             break;

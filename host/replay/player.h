@@ -23,18 +23,18 @@ struct th_player_options {
     struct th_limit max_events;  /* limit of th_player_counts.told */
     struct th_time_bound {
         bool set;
-        bool relative; /* relative to the stream's first time by the same clock, not to the clock's
-                          zero */
+        bool relative; /* to the stream's first time by the same clock */
         int64_t ns;
-    } from, to;  /* range of times, both included. An event outside is skipped, but still changes
-                    the world; an event without a time is played */
-    bool part;   /* the stream is a part of the recording that begins with the streams played before
-                    in this tracing: relative bounds count from the first time of all parts, and a
-                    part of another node is refused */
+    } from, to; /* both included; events outside still change the world */
+    /* The stream and those played before in this tracing are parts of one recording: relative
+     * bounds count from the first time of all parts, and a part that is known to be of another node
+     * is refused. */
+    bool part;
     bool verify; /* decode every term of every record */
     bool probes; /* events hit USDT probes, before delivery to the sessions */
-    bool stays;  /* go on without sessions, as another thread may begin one: such events change the
-                    world, but do not count as played */
+    /* Go on without sessions, as another thread may begin one: events still change the world, but
+     * do not count as played. */
+    bool stays;
     void (*progress)(void *context); /* called every few records; NULL: none */
 };
 

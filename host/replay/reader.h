@@ -21,12 +21,13 @@ enum {
 };
 
 struct th_reader_options {
-    bool scheduler_id;        /* see th_trace_event_from_tuple() */
-    size_t max_memory;        /* bytes that one event may take, from its record to its terms; a
-                                 larger event counts as damaged. At least TH_READER_LEAST_MEMORY; 0:
-                                 TH_READER_MEMORY */
-    const volatile int *stop; /* may be NULL; set to other than 0 by a signal handler or another
-                                 thread: a wait for bytes ends, and the stream with it */
+    bool scheduler_id; /* see th_trace_event_from_tuple() */
+    /* Bytes that one event may take, from its record to its terms; a larger event counts as
+     * damaged. At least TH_READER_LEAST_MEMORY; 0: TH_READER_MEMORY. */
+    size_t max_memory;
+    /* NULL, or a flag that a signal handler or another thread sets: a wait for bytes ends, and the
+     * stream with it. */
+    const volatile int *stop;
 
     /* For connections. */
     int64_t reconnect_ns; /* nanoseconds to try to reconnect; 0: no attempt */
@@ -34,8 +35,7 @@ struct th_reader_options {
 
     /* NULL, or called with CONTEXT by the thread that reads. */
     void (*waiting)(void *context); /* before a wait for bytes, and twice a second during it */
-    void (*notice)(void *context, const char *text); /* state of a connection, as a text for the
-                                                        user */
+    void (*notice)(void *context, const char *text); /* state of a connection, for the user */
     void *context;
 };
 
@@ -81,8 +81,7 @@ struct th_reader_info {
     const char *name;        /* as given to th_replay_reader_open() */
     const char *file;        /* the file being read; differs from `name` for a wrap set */
     const char *note;        /* how the name was understood, for the user; NULL: literally */
-    struct th_etf_node node; /* the recorded node; zeros until a record contains it, which is mostly
-                                at the opening */
+    struct th_etf_node node; /* the recorded node; zeros until a record contains it */
     bool utf8_atoms;         /* atoms are encoded as OTP 26 and later do; known with the node */
     uint64_t records;        /* read so far, drops and malformed ones included */
     uint64_t drops;          /* events dropped by the recorder */
@@ -92,9 +91,9 @@ struct th_reader_info {
     uint64_t bytes;          /* read so far */
     uint64_t size;           /* of all files, when they were opened; 0: unknown (a pipe, ...) */
     bool live;               /* a connection: the user normally ends such a stream */
-    uint32_t nodes; /* incremented when the following records may be of another node than those
-                       before, perhaps with the same name; equal identifiers then name different
-                       processes */
+    /* Incremented when the following records may be of another node than those before, perhaps with
+     * the same name: equal identifiers may then name different processes. */
+    uint32_t nodes;
 };
 const struct th_reader_info *th_replay_reader_info(const struct th_reader *reader);
 

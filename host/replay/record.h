@@ -33,8 +33,7 @@ struct th_record {
         size_t bytes; /* 0: free */
         enum th_event_kind kind;
         unsigned char identifier;                   /* external tag of the tracee */
-        unsigned char text[TH_RECORD_PREFIX_BYTES]; /* bytes from the tuple's arity to the tracee's
-                                                       numbers */
+        unsigned char text[TH_RECORD_PREFIX_BYTES]; /* from the arity to the tracee's numbers */
     } prefixes[TH_RECORD_PREFIXES];
     unsigned latest;     /* index of the prefix that matched last */
     unsigned overwrites; /* index of the prefix that a new one replaces */
@@ -53,8 +52,7 @@ struct th_record {
     const unsigned char *time; /* the time stamp; NULL until its place is known */
     uint32_t elements;         /* number from `rest` on, without the time stamp */
     bool timed;                /* a time stamp is present */
-    th_term whole;             /* the whole term in scratch, if the record is compressed, else
-                                  TH_NONE */
+    th_term whole;             /* the term in scratch, if compressed, else TH_NONE */
 };
 
 /* Source of events whose reader is a th_record, including drops. */

@@ -177,8 +177,7 @@ struct th_reader {
     char *name;
     struct th_wrap_set set;
     size_t file;                      /* index of the current file in set.names */
-    uint64_t bytes_before;            /* read from the files, or connections, before the current
-                                         one */
+    uint64_t bytes_before;            /* read before the current file or connection */
     struct th_connection *connection; /* NULL: files */
 };
 
@@ -209,8 +208,7 @@ struct th_connection {
     bool sought;   /* reported that the connection does not begin with a record */
     bool gap;      /* an unknown number of events was lost before the next record */
     bool again;    /* reconnected, and no record has come since */
-    bool lost;     /* the previous connection ended within a record or with an error; already
-                      reported */
+    bool lost;     /* the previous connection ended in a record or with an error; reported */
     bool given_up; /* no reconnection any more */
     int64_t ended; /* end of the previous connection (th_clock_real_monotonic()) */
     int64_t pause; /* nanoseconds before the next attempt */

@@ -19,8 +19,7 @@
 
 enum {
     EXAMINED = 16,  /* number of records that are tested for this format */
-    LONG = 1 << 16, /* bytes of a message from which its beginning is checked before the rest is
-                       awaited */
+    LONG = 1 << 16, /* size of a message whose beginning is checked before the rest is awaited */
 };
 
 _Static_assert((int)TH_INPUT_SLACK >= (int)TH_RECORD_SLACK, "see skim_record()");

@@ -60,8 +60,7 @@ struct th_exception {
     th_term module;          /* of the function that raised; TH_NONE: none */
     th_term function;        /* its name; without a module, an operator */
     th_term arguments;       /* a list, or only their number */
-    th_term stack;           /* of a library's function, as host->stack() returns it; TH_NONE:
-                                none */
+    th_term stack;           /* of a library's function: host->stack(); TH_NONE: none */
     bool construction;       /* a bit string could not be built */
     struct th_place unbound; /* place of a variable without a value; line 0: none */
     char note[TH_EXCEPTION_TEXT];

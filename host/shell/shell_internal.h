@@ -26,8 +26,7 @@ enum th_node_kind {
     TH_NODE_CALL,     /* the module or NULL, the function, the arguments */
     TH_NODE_FUN,      /* the name's variable or NULL, then clauses whose patterns are tuples of the
                          arguments; `value` is the index among the source's funs */
-    TH_NODE_EXPORT,   /* fun Module:Function/Arity with variables; fun Function/Arity: module
-                         NULL */
+    TH_NODE_EXPORT,   /* fun M:F/A with variables: module or NULL, function, arity */
     TH_NODE_COMPREHENSION,      /* of a list: the result; then generators and filters, in order */
     TH_NODE_COMPREHENSION_BITS, /* likewise, of a bit string */
     TH_NODE_COMPREHENSION_MAP,  /* likewise, of a map: the result is a pair */

@@ -42,8 +42,7 @@ struct th_shell_line {
     struct th_names words; /* without their quotes; the last word is being typed and may be empty */
     size_t kept;           /* bytes at the start of the last word that the shell keeps */
     char quote;            /* open quote in the last word; 0: none */
-    bool redirected;       /* the last word is a file after < or >; earlier such files are left
-                              out */
+    bool redirected;       /* the last word is the file of < or >; others are left out */
 };
 
 struct th_completion {

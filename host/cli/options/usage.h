@@ -20,8 +20,7 @@ struct th_argument_set {
 struct th_usage {
     const struct th_argument_set *sets; /* the first is the command's own; the last one is {0} */
     const char *before, *after;         /* text before and after the options */
-    const char *words;                  /* usage of the positional words; NULL: made from the
-                                           sets */
+    const char *words;                  /* usage of positional words; NULL: made from the sets */
     bool live;                          /* this host is traced, not a recording */
     bool flags;                         /* the trace flags are listed after the text */
     /* The commands of a host that this subcommand sends, NULL-terminated. NULL: none. */

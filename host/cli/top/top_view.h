@@ -44,8 +44,7 @@ struct th_top_model {
     double rate;
     bool timed; /* at least one reading had a time */
     enum th_top_order order;
-    int64_t now, before; /* of the latest and the previous reading, monotonic nanoseconds; 0:
-                            none */
+    int64_t now, before; /* of the latest two readings, monotonic nanoseconds; 0: none */
     struct th_table by_function;
 };
 

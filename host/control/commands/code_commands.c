@@ -103,8 +103,7 @@ static enum th_status carry_out_load(void *context, int count, char **words, jso
         th_library_search_free(&search);
     }
     th_free(asked.names.items);
-    if (status == TH_OK) { /* the set of files has changed; th_control_watch_begin() runs under this
-                              lock */
+    if (status == TH_OK) { /* the files to watch have changed */
         th_control_host_lock(host);
         th_control_watch_look(&host->watch);
         th_control_host_unlock(host);

@@ -72,8 +72,7 @@ void th_control_host_end(struct th_control_host *host)
         th_control_main_thread_end(host->main_thread);
     th_control_end(host->server);
     host->server = NULL;
-    th_control_watch_end(&host->watch); /* after the server, as commands call
-                                           th_control_watch_look() */
+    th_control_watch_end(&host->watch); /* last, as commands call th_control_watch_look() */
 }
 
 void th_control_host_lock(struct th_control_host *host)

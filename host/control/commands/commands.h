@@ -65,8 +65,7 @@ struct th_control_host {
     const char *program; /* "run", "replay" */
     struct th_tracing *tracing;
     bool live;      /* this host is traced, not a recording */
-    bool runs_code; /* the host loads and runs libraries: load, purge, delete and modules are
-                       allowed */
+    bool runs_code; /* loads and runs libraries: load, purge, delete and modules work */
     const struct th_texts *folders; /* folders of tracers and plugins, searched first */
     pthread_mutex_t *folders_lock;  /* guards reads of `folders`; NULL: no folder is ever added */
     const char *path;               /* of the socket; NULL: none */

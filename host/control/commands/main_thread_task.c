@@ -11,8 +11,7 @@ struct th_main_thread_task {
     enum th_status status;
     struct th_error_chain chain; /* chain of the main thread: chains are thread-local */
     bool begun;
-    struct th_buffer *warned; /* buffer for warnings of the submitting thread; the task's warnings
-                                 go there, too */
+    struct th_buffer *warned; /* the submitter's buffer for warnings, used by the task, too */
 };
 
 void th_control_main_thread_begin(struct th_control_main_thread *thread)
@@ -73,8 +72,7 @@ enum th_status th_control_main_thread_ask(struct th_control_main_thread *thread,
         error = pthread_cond_timedwait(&thread->done, &thread->lock, &until);
     while (asked.begun && atomic_load_explicit(&thread->asked, memory_order_relaxed))
         pthread_cond_wait(&thread->done, &thread->lock);
-    atomic_store_explicit(&thread->asked, NULL, memory_order_relaxed); /* also if the task has not
-                                                                          begun */
+    atomic_store_explicit(&thread->asked, NULL, memory_order_relaxed); /* also if not begun */
     ended = thread->ended;
     pthread_mutex_unlock(&thread->lock);
     if (asked.begun && asked.status != TH_OK)

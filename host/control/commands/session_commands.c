@@ -134,8 +134,7 @@ static enum th_status take_title(const struct th_argument *argument, const char 
     (void)argument;
     if (!*value)
         return th_error_raise(TH_USAGE, "--session wants a name");
-    attaching->sessions.items[0].title = value; /* its position does not matter: there is one
-                                                   session */
+    attaching->sessions.items[0].title = value; /* its position is free */
     return TH_OK;
 }
 
@@ -312,8 +311,7 @@ static enum th_status carry_out_replace(void *context, int count, char **words, 
     if (status != TH_OK)
         return th_error_context("the session keeps the tracer that it has");
     th_control_watch_look(&host->watch);
-    session = th_trace_session_find(host->tracing, id); /* another command may have ended the
-                                                           session */
+    session = th_trace_session_find(host->tracing, id); /* NULL: ended meanwhile */
     if (session)
         *result = th_control_session_json(session);
     return TH_OK;

@@ -103,8 +103,7 @@ static enum th_status session_options_attach(struct th_control_session_option *o
     status = set_up(option, first, running, search, session);
     if (status != TH_OK) {
         session =
-            th_trace_session_find(tracing, option->began); /* another command may have ended the
-                                                              session */
+            th_trace_session_find(tracing, option->began); /* another command may have ended it */
         if (session)
             th_trace_session_destroy(session);
     }

@@ -50,8 +50,7 @@ struct th_control_session_option {
     struct th_control_chosen *tracees;
     size_t tracee_count, tracee_capacity;
     struct th_control_pattern_options
-        patterns; /* if a pattern of functions is set, calls are traced by default, and nothing
-                     else */
+        patterns; /* functions in it: only calls are traced by default */
     th_session_id
         began; /* output: the session that th_control_session_options_attach() began last */
 };
