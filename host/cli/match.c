@@ -85,7 +85,7 @@ static const struct th_usage usage = {
     .words = "SPEC TERM",
 };
 
-/* --- Reading ---------------------------------------------------------------------------------- */
+/* --- Parsing of arguments --------------------------------------------------------------------- */
 
 static enum th_status match_read_term(struct match *match, const char *what, const char *text,
                                       th_term *t)

@@ -84,7 +84,7 @@ static void complain(void *context)
 }
 
 /* Checks that the files are readable, and of one node, before a tracer is loaded. A single stream
- * is not checked: it is opened before its tracers begin. */
+ * needs no such check: it is opened before its tracers begin. */
 static enum th_status check_streams(const struct th_replaying *replay)
 {
     struct th_etf_node *nodes = th_alloc((replay->streams.count + 1) * sizeof *nodes);

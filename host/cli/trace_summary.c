@@ -168,7 +168,7 @@ static void tell_session(const char *command, const struct th_session *session)
         }
 }
 
-/* --- All of them ------------------------------------------------------------------------------ */
+/* --- The summary ------------------------------------------------------------------------------ */
 
 void th_cli_trace_summary(const char *command, const struct th_tracing *tracing)
 {

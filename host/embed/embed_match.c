@@ -97,7 +97,7 @@ void tracehost_match_free(tracehost_match *match)
     th_free(match);
 }
 
-/* --- Trying ----------------------------------------------------------------------------------- */
+/* --- Trials ----------------------------------------------------------------------------------- */
 
 /* Checks the number of elements for the kind; a call may have any number. */
 static enum th_status check_target(enum th_match_kind kind,

@@ -51,7 +51,7 @@ size_t enif_ioq_size(ErlNifIOQueue *q)
     return q->size;
 }
 
-/* --- Room ------------------------------------------------------------------------------------- */
+/* --- Growth ----------------------------------------------------------------------------------- */
 
 static bool grow_queue(ErlNifIOQueue *q, size_t capacity)
 {

@@ -316,7 +316,7 @@ static enum th_status decode_json(struct th_event *event, th_env *env)
     return TH_OK;
 }
 
-/* Not called by other rooms: the time is known from the beginning. */
+/* Never called: the time is known from the beginning. */
 static enum th_status time_of_json(struct th_event *event)
 {
     event->timed = true;

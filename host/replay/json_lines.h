@@ -90,7 +90,7 @@ void th_replay_json_event_drop(struct th_json_event *json);
 enum th_status th_replay_json_event_begin(struct th_json_event *json, json_t *root,
                                           struct th_event *event);
 
-/* --- Writing, the way back (json_writer.c) --------------------------------------------------- */
+/* --- Writing (json_writer.c) ------------------------------------------------------------------ */
 
 /* Appends the first line, with the node and the encoding of atoms. */
 void th_replay_json_write_header(struct th_buffer *out, const struct th_etf_node *here,

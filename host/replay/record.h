@@ -81,7 +81,7 @@ const unsigned char *th_replay_record_actor(const unsigned char *p, const unsign
 void th_replay_record_from_tuple(const struct th_record *record, struct th_event *event,
                                  th_term tuple);
 
-/* --- External terms in their bytes ----------------------------------------------------------- */
+/* --- External terms as bytes ------------------------------------------------------------------ */
 
 /*
  * Parsers that find parts of a record without decoding it. Each gets the next byte and the end, and

@@ -170,7 +170,7 @@ th_term th_shell_evaluate_form(struct th_evaluation *e, const struct th_program 
 /* Frees values that no binding holds, if that is worth a copy of the bindings. */
 void th_shell_collect(struct th_evaluation *e);
 
-/* Forget all bindings; all messages that have come. */
+/* Forget all visible bindings; all messages that have come. */
 void th_shell_forget(struct th_evaluation *e);
 void th_shell_forget_mail(struct th_evaluation *e);
 

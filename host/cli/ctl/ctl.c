@@ -127,7 +127,7 @@ static void make_absolute(int count, char *const words[], struct th_names *made)
     th_free(paths.items);
 }
 
-/* --- One command ------------------------------------------------------------------------------ */
+/* --- A command -------------------------------------------------------------------------------- */
 
 /* Raises the links of ANSWER's "error" as the thread's chain. Returns the status of ANSWER. */
 static enum th_status raise_answer(const json_t *answer)
@@ -224,7 +224,7 @@ static enum th_status do_stdin(struct th_ctl *ctl)
     return first;
 }
 
-/* --- The program ------------------------------------------------------------------------------ */
+/* --- The subcommand --------------------------------------------------------------------------- */
 
 int th_cli_command_ctl(int argc, char **argv)
 {

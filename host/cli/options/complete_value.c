@@ -211,7 +211,7 @@ void th_options_completion_add_ctl(struct th_completion *c)
     th_buffer_free(&line);
 }
 
-/* --- By type ---------------------------------------------------------------------------------- */
+/* --- Values by type --------------------------------------------------------------------------- */
 
 void th_options_completion_add_value(struct th_completion *c, const struct th_argument_row *row)
 {

@@ -27,10 +27,12 @@
 #include <stdint.h>
 #include <sys/ioctl.h>
 
-/* Errors: TH_USAGE, with the reason, if stderr cannot show a view. */
+/* Checks that stderr can show a view.
+ * Errors: TH_USAGE, with the reason. */
 enum th_status th_top_terminal_check(void);
 
-/* Errors: TH_FAILED if a file or a pipe cannot be opened. */
+/* Opens the terminal, shows the alternate screen and holds back other output.
+ * Errors: TH_FAILED if a file or a pipe cannot be opened. */
 enum th_status th_top_terminal_enter(void);
 
 /* Restores the terminal and prints the text that was held back. A second call does nothing.

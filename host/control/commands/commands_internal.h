@@ -54,8 +54,8 @@ struct th_control_module_list {
 
 /* Prepares all libraries and makes all of them visible at once, or none: th_code_finish(). INFO is
  * Erlang text, the argument of load() and upgrade(); NULL: 0.
- * Errors: the status and chain of the first library that was refused. th_control_module_list_free()
- * must follow, whatever the status. */
+ * Order: th_control_module_list_free() must follow, whatever the status.
+ * Errors: the status and chain of the first library that was refused. */
 enum th_status th_control_module_list_load(struct th_control_module_list *list, const char *info);
 
 /* Drops the instances that were prepared and not finished, and frees the results. */

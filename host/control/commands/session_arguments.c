@@ -233,7 +233,7 @@ static enum th_status take_pattern_option(const struct th_argument *argument, co
     return TH_OK;
 }
 
-/* --- All of them ------------------------------------------------------------------------------ */
+/* --- Checks ----------------------------------------------------------------------------------- */
 
 /* Chooses the default flags: if functions are named, calls, and messages that are named as well; if
  * only messages are named, all events. With --flags, each pattern's flag must be among them. */
