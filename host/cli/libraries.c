@@ -137,8 +137,8 @@ struct refusals {
 
 /* --- Functions -------------------------------------------------------------------------------- */
 
-/* Prints the function at CODE. FLAGS are the flags of its entry; NULL: it has no entry, as other
- * modules cannot call it. */
+/* Prints the function at CODE. FLAGS are the flags of its entry; NULL: the function has no entry,
+ * as other modules cannot call it. */
 static void libraries_print_function(const struct th_library *library, struct refusals *refusals,
                                      const char *plain, unsigned arity, const void *code,
                                      const unsigned *flags)

@@ -70,7 +70,7 @@ static void list_words(struct th_line_editor *editor, const struct th_names *wor
     el_set(editor->edit, EL_REFRESH);
 }
 
-/* Inserts the common part of WORDS. TYPED bytes of them are already in the line. */
+/* Inserts the common part of WORDS. The first TYPED bytes of each word are already in the line. */
 static void use_words(struct th_line_editor *editor, const struct th_names *words, size_t typed)
 {
     const char *first = words->items[0];

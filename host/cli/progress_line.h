@@ -44,8 +44,8 @@ void th_cli_progress_last(const char *title, const struct th_reader_info *info);
 /* Prints BYTES as a part of SIZE; a SIZE of 0 is unknown. */
 void th_cli_progress_print_place(struct th_buffer *out, uint64_t bytes, uint64_t size);
 
-/* Counts a record, or every few records; at times it updates the line. INFO is the state of TITLE's
- * reader. */
+/* Counts a record, or every few records, and updates the line from time to time. INFO is the state
+ * of TITLE's reader. */
 void th_cli_progress_step(struct th_progress *progress, const char *title,
                           const struct th_reader_info *info);
 

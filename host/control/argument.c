@@ -75,7 +75,7 @@ static enum th_status read_time(const struct th_argument *argument, const char *
     return argument_refuse(argument, "a time such as 1.5, 250ms, 10us or 2min", text);
 }
 
-/* Reads one of ->words. Errors list them: "text or json", "always, never or auto". */
+/* Reads one of ->words. An error lists the words: "text or json", "always, never or auto". */
 static enum th_status read_choice(const struct th_argument *argument, const char *text,
                                   int64_t *number)
 {

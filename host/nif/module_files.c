@@ -8,7 +8,7 @@
 #include "host/term/atom.h"
 #include "plugin_api/nif_module.h"
 
-/* Requests OPERATION, whose arguments are set. GOOD: they are valid; otherwise raises badarg. */
+/* Requests OPERATION. GOOD: its arguments are valid; otherwise raises badarg. */
 static ERL_NIF_TERM ask_operation(ErlNifEnv *env, struct th_file_operation *operation, bool good,
                                   const struct th_call_then *then)
 {

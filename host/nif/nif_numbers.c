@@ -88,7 +88,7 @@ ERL_NIF_TERM enif_make_double(ErlNifEnv *env, double d)
 }
 
 /* Libraries import the `long` functions, as the header renames these four. A BEAM does not export
- * them, but the API has them. */
+ * these functions, but the API has them. */
 #undef enif_get_int64
 #undef enif_get_uint64
 #undef enif_make_int64

@@ -43,8 +43,8 @@ static bool is_blank_line(const struct line *line)
 }
 
 /* Returns the current line, which stays in the input until take_json_line(). At the end of the
- * input, its size is 0 and it is not complete. Errors: TH_MALFORMED if the line is too long; then
- * pass_line() skips it. */
+ * input, the line's size is 0 and the line is not complete. Errors: TH_MALFORMED if the line is too
+ * long; then pass_line() skips the line. */
 static enum th_status get_line(struct th_reader *reader, struct line *line)
 {
     struct th_input *input = &reader->input;

@@ -87,8 +87,8 @@ void th_shell_unwind(struct th_evaluation *e, const struct th_standing *standing
 
 /* --- Memory ----------------------------------------------------------------------------------- */
 
-/* Moves all values in use to a fresh heap. Returns false, with nothing done, if they are too large:
- * parts that terms share are copied for each term. */
+/* Moves all values in use to a fresh heap. Returns false, with nothing done, if the values are too
+ * large: a part that terms share is copied for each term. */
 static bool move_all(struct th_evaluation *e)
 {
     size_t words = 0;

@@ -299,7 +299,7 @@ void th_shell_unwind(struct th_evaluation *e, const struct th_standing *standing
 /* Returns true if evaluation must stop; asks the host. */
 bool th_shell_interrupted(struct th_evaluation *e);
 
-/* Collects memory if that is worth it. Returns false if evaluation must stop, or after an
+/* Collects memory if the heap has grown enough. Returns false if evaluation must stop, or after an
  * exception, if the values are too large. */
 bool th_shell_pause(struct th_evaluation *e);
 
@@ -309,7 +309,7 @@ bool th_shell_pause(struct th_evaluation *e);
 const struct th_node *th_shell_match_clauses(struct th_evaluation *e, const struct th_node *node,
                                              size_t first, th_term t);
 
-/* Matches T. If it fails, some variables may be bound. */
+/* Matches T. If the match fails, some variables may be bound. */
 bool th_shell_match(struct th_evaluation *e, const struct th_node *pattern, th_term t);
 
 /* Matches the bits from *AT on. *AT moves behind them, also if their values differ. */

@@ -265,7 +265,7 @@ static void watch_renew(struct th_control_watch *watch, struct th_session *sessi
 /* --- Events of inotify ------------------------------------------------------------------------ */
 
 /* Returns the path, PATH or a link to it, that EVENT refers to; NULL: none. Owner: the caller frees
- * it. */
+ * the path. */
 static char *place_meant(struct th_control_watch *watch, const char *path,
                          const struct inotify_event *event)
 {
