@@ -71,8 +71,8 @@ static enum th_status send_all(struct th_control_client *client, const char *tex
 
 /* --- Connecting ------------------------------------------------------------------------------ */
 
-/* Checks the first line. It is an error if the host has no room, and anything at all if the server
- * is no tracehost. */
+/* Checks the first line. A host without room sends an error as its first line; any other line that
+ * is no greeting comes from another program. */
 static enum th_status check_greeting(const char *path, const json_t *greeting)
 {
     json_int_t protocol = json_integer_value(json_object_get(greeting, "protocol"));

@@ -161,7 +161,7 @@ static bool needs_value(const struct th_argument_row *row)
 }
 
 /* Finds the option in WORD that has a value; *VALUE points to the value, "" if it is the next word.
- * Of several letters the last may have a value. Returns NULL if none has a value. */
+ * If WORD has several letters, only the last may have a value. Returns NULL if none has a value. */
 static const struct th_argument_row *valued(const struct th_argument_rows *options,
                                             const char *word, const char **value)
 {

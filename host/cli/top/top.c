@@ -1,7 +1,7 @@
 /*
  * The view's thread: reads counts, draws, and handles keys.
  *
- * Only this thread uses the model and the screen. It is woken by a signal or
+ * Only this thread uses the model and the screen. The thread is woken by a signal or
  * th_cli_interrupt_stop() (interrupt.h), th_top_wait() and th_top_end().
  */
 #include "top.h"

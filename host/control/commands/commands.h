@@ -56,7 +56,8 @@ static inline void th_control_main_thread_look(struct th_control_main_thread *th
         th_control_main_thread_do(thread);
 }
 
-/* Ends the tasks: a thread that waits for a task gets TH_FAILED, as will later ones. */
+/* Ends the tasks: a thread that waits for a task to begin gets TH_FAILED, and so does each later
+ * submission. */
 void th_control_main_thread_end(struct th_control_main_thread *thread);
 
 /* --- The host --------------------------------------------------------------------------------- */
@@ -70,7 +71,7 @@ struct th_control_host {
     pthread_mutex_t *folders_lock;  /* guards reads of `folders`; NULL: no folder is ever added */
     const char *path;               /* of the socket; NULL: none */
     bool watches;                   /* changed tracers and plugins are replaced */
-    const char *load_info;          /* load_info of later loads, Erlang text; NULL: 0 */
+    const char *load_info;          /* argument of load() in later loads, Erlang text; NULL: 0 */
 
     /* Ends the work soon, as a signal does. May be called more than once. NULL: the host cannot be
      * stopped.
@@ -90,7 +91,7 @@ struct th_control_host {
 
     /* Internal. */
     struct th_control *server;     /* NULL: no socket */
-    struct th_control_watch watch; /* `begin` comes with the lock held */
+    struct th_control_watch watch; /* begun with the lock held */
     struct th_control_setup setup;
     struct attaching *attaching; /* `attach` commands in progress; guarded by the lock */
     int64_t began;
@@ -114,7 +115,8 @@ enum th_status th_control_host_begin(struct th_control_host *host);
  * Order: with the lock held, after the first tracers are attached. */
 enum th_status th_control_host_watch(struct th_control_host *host);
 
-/* Fills SEARCH with the folders for KIND; tracers are opened replaceable.
+/* Fills SEARCH with the folders for KIND. Tracers are opened replaceable if the host has a socket
+ * or watches files.
  * Owner: the caller ends SEARCH with th_library_search_free(). */
 void th_control_host_search(const struct th_control_host *host, enum th_search_kind kind,
                             struct th_search *search);
