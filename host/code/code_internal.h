@@ -12,34 +12,37 @@ struct th_library;
 struct th_instance;
 struct th_code_word;
 
-/* --- Old code: that of instances that were replaced or deleted (instance.c) ------------------- */
+/* --- Old code: instances that were replaced or deleted (instance.c) --------------------------- */
 
-/* All with the code modification permission, but for th_code_old_free(). */
+/* Thread: all with the code modification permission, except th_code_old_free() and
+ * th_code_old_kill(). */
 
-/* INSTANCE was the current one of its module until the commit that was just made. */
+/* Makes INSTANCE its module's old code. Order: after the commit that replaced INSTANCE. */
 void th_code_old_begin(struct th_instance *instance);
 
-/* TH_REFUSED if MODULE has old code and somebody is in it. May wait for progress, *ROUNDS counts
- * it. */
+/* TH_REFUSED if MODULE has old code with users. May wait for a grace period, which is added to
+ * *ROUNDS. */
 enum th_status th_code_old_check(const struct th_module *module, unsigned *rounds);
 
-/* Whoever is in INSTANCE, which is old, is about to leave: waits for that, some seconds at most.
- * What they did comes before this returns. */
+/* Waits until the users of INSTANCE have left, 5 seconds at most. Order: INSTANCE is old, and its
+ * users are about to leave; their writes are visible on return. */
 void th_code_old_await(struct th_instance *instance);
 
-/* What is staged does not have MODULE's old code, in which nobody is. Returns the old code, which
- * is to be freed after the commit; NULL: there is none. */
+/* Unstages the old code of MODULE and returns it, or NULL if there is none. Order: the old code has
+ * no user; the caller frees it after the commit. */
 struct th_instance *th_code_old_stage_end(struct th_module *module);
 
-/* Releases the library, whose code runs in this thread, and frees INSTANCE (NULL: nothing), which
- * nobody finds since the commit. After the permission is released. */
+/* Releases INSTANCE's library, whose code runs in this thread, and frees INSTANCE after a grace
+ * period (NULL: nothing). Order: after the commit that unstaged INSTANCE, and after the permission
+ * is released. */
 void th_code_old_free(struct th_instance *instance);
 
-/* Has the processes that are in the old code of MODULES killed, and waits until they are gone; for
- * some seconds at most. Without the permission. */
+/* Requests the death of the processes in the old code of MODULES, and waits until these have left,
+ * some seconds at most. Thread: one that may wait, without the permission. */
 void th_code_old_kill(struct th_module *const modules[], size_t count);
 
-/* Who is told, NULL: nobody. Release, with the permission; acquire, as preparing has it not. */
+/* The watcher; NULL: none. Release, with the permission; acquire, as th_code_prepare() reads it
+ * without. */
 extern const struct th_module_watcher *_Atomic th_code_module_watching;
 
 static inline const struct th_module_watcher *th_code_module_watcher(void)
@@ -50,52 +53,53 @@ static inline const struct th_module_watcher *th_code_module_watcher(void)
 /* --- The staging index (stage.c) -------------------------------------------------------------- */
 
 /*
- * The copies that a load writes (index.h). All with the code modification permission.
+ * The copies that a load writes (index.h). Thread: all with the code modification permission.
  *
  *   th_code_stage_begin();
  *   th_code_stage_word(&module->current, instance);  ...
  *   th_progress_wait();
  *   th_code_stage_commit();
  *
- * Ranges tell which code lies where. Handlers are replicated with them: an instance has the names
- * of its functions since it was prepared, so that an address which the ranges of an index have
- * leads to its handler's name (th_code_place()).
+ * A range maps addresses to an instance. Ranges replicate the handlers of exceptions, too: an
+ * instance has the names of its functions since it was prepared, so an address in a range leads to
+ * the name of its handler (th_code_place()).
  */
+
+/* Brings the next index up to date, so that it can be written. */
 
 /* The next index is brought up to date, and can be written. */
 void th_code_stage_begin(void);
 
-/* What WORD is to be; what it is as staged so far. */
+/* Stages VALUE for WORD; reads WORD as staged so far. */
 void th_code_stage_word(struct th_code_word *word, uintptr_t value);
 uintptr_t th_code_stage_read(const struct th_code_word *word);
 
-/* INSTANCE is found by the addresses of its code; if REMOVES no more, and may be freed after thread
- * progress once that is committed. */
+/* Stages the range of INSTANCE, or its removal if REMOVES. After the commit of a removal and a
+ * grace period, INSTANCE may be freed. */
 void th_code_stage_range(struct th_instance *instance, bool removes);
 
-/* It is the active one. */
+/* Activates the staged index. */
 void th_code_stage_commit(void);
 
-/* --- Of export.h ------------------------------------------------------------------------------ */
+/* --- Part of export.h ------------------------------------------------------------------------- */
 
-/* What a name is called in reports, "module:function/arity"; it stays for ever, as atoms do. Any
- * thread. */
+/* Returns the name for reports, "module:function/arity", which is never freed. Thread: any. */
 const char *th_code_export_name(th_term module, th_term function, unsigned arity);
 
-/* --- Of instance.h ---------------------------------------------------------------------------- */
+/* --- Part of instance.h ----------------------------------------------------------------------- */
 
-/* All, the latest first. Release: it is complete; acquire. */
+/* The list of all modules, the latest first. Release: the module is complete; acquire. */
 extern struct th_module *_Atomic th_code_modules;
 
-/* Of LIBRARY, which is open, with the export entries of its functions; nothing finds it yet.
- * Any thread. */
+/* Makes an instance of LIBRARY, which is open, and the export entries of its functions. The
+ * instance is not staged. Thread: any. */
 struct th_instance *th_code_instance_create(struct th_library *library);
 void th_code_instance_free(struct th_instance *instance);
 
-/* --- Of permission.h -------------------------------------------------------------------------- */
+/* --- Part of permission.h --------------------------------------------------------------------- */
 
-/* The calling thread does what others wait for, until th_code_permission_end(): it may not wait.
- * They nest. */
+/* Forbids the calling thread to wait until th_code_permission_end(), as others wait for it. Calls
+ * nest. */
 void th_code_permission_begin(void);
 void th_code_permission_end(void);
 

@@ -1,6 +1,6 @@
 /*
- * The table of export entries: open addressing, read without a lock. It grows by publishing a
- * larger one and never frees, as all that were smaller take no more than the one in use.
+ * The table of export entries: open addressing, read without a lock. To grow, a larger table is
+ * published. Tables are never freed: all smaller ones take no more memory than the one in use.
  */
 #include "export.h"
 
@@ -22,14 +22,14 @@ static struct th_code_exports none = {
 };
 struct th_code_exports *_Atomic th_code_exports = &none;
 
-/* Held by who adds an entry: guards that the table changes, not that it is read. The innermost. */
+/* Serialises additions; readers take no lock. The innermost lock. */
 static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 static size_t export_count;
 
-/* Names by what export_number_of() tells; under the same lock. */
+/* Names by export_number_of(); under the same lock. */
 static struct th_table names;
 
-/* Puts ENTRY into a free place. Nobody else adds. */
+/* Puts ENTRY into a free place. Order: no other thread adds. */
 static void export_put(struct th_code_exports *in, struct th_export *entry)
 {
     size_t i = th_code_export_place(in, entry->module, entry->function, entry->arity);
@@ -58,7 +58,7 @@ static struct th_code_exports *export_grow(struct th_code_exports *old)
     return larger;
 }
 
-/* Who finds none looks again under the lock: another may have added it, or a larger table. */
+/* A second look under the lock: another thread may have added the entry, or a larger table. */
 struct th_export *th_code_export_get(th_term module, th_term function, unsigned arity)
 {
     struct th_export *entry = th_code_export_find(module, function, arity);
@@ -85,7 +85,7 @@ struct th_export *th_code_export_get(th_term module, th_term function, unsigned 
 
 /* --- Names ----------------------------------------------------------------------------------- */
 
-/* Of two atoms, numbered above a tag, and an arity. */
+/* Computes a unique number: two atoms, which are numbered above a tag, and an arity. */
 static uint64_t export_number_of(th_term module, th_term function, unsigned arity)
 {
     enum { TAG_BITS = 6, ATOM_BITS = 20, ARITY_BITS = 9 };

@@ -1,13 +1,13 @@
 /*
- * Exports: what can be called from outside, by module, function and arity.
+ * Exports: the functions that can be called from outside their module, by name and arity.
  *
- * An external call reads its export entry, and calls what that holds then. An entry is made when a
- * function of that name is first there, or somebody wants to have its entry before that; it stays
- * for ever, at its place: who has it need not look again. While no loaded module has such a
- * function it holds nothing, and a call raises `undef`.
+ * An external call reads its export entry and calls the entry's present callee. An entry is made
+ * when a function of this name is first loaded, or when a caller requests the entry before. An
+ * entry is never moved or freed, so a pointer to it may be kept. While no loaded module has such a
+ * function, the entry has no callee, and a call raises `undef`.
  *
- * The entry is one word, which holds the callee and whether the call is to be traced first. So a
- * breakpoint costs a call that meets none a few instructions, and code can be loaded, replaced and
+ * One word of the entry holds the callee and a bit that sends the call through breakpoints first.
+ * So an inactive breakpoint costs a call a few instructions, and code can be loaded, replaced and
  * removed under an entry. The table is a hash table that is read without a lock.
  */
 #ifndef TH_EXPORT_H
@@ -24,32 +24,32 @@
 struct th_instance;
 
 /*
- * What is called. The name is "module:function/arity", for reports; it must stay for ever.
+ * The target of a call. The name is "module:function/arity", for reports, and is never freed.
  *
- * A function of a library that only its own C code calls (TH_FUNCTION) is one, too, so that it can
- * be traced and named: with no entry, and a `function` that tells its name and arity but no code of
- * the NIF signature.
+ * A function of a library that only its own C code calls (TH_FUNCTION) is a callee, too, so that it
+ * can be traced and named. Such a callee has no entry, and its `function` holds a name and an arity
+ * but no code of the NIF signature.
  */
 struct th_callee {
     struct th_library *library;   /* loaded */
-    struct th_instance *instance; /* whose function it is, see instance.h; NULL: of no module's */
+    struct th_instance *instance; /* the owner, see instance.h; NULL: no module */
     const ErlNifFunc *function;
     const char *name;
-    struct th_export *entry; /* that it was made for, NULL: none */
-    void *code;              /* where it begins; NULL: not said */
-    void *known;             /* the watcher's own (loading.h); written before the entry is armed */
+    struct th_export *entry; /* the export entry of this name; NULL: none */
+    void *code;              /* address of the first instruction; NULL: unknown */
+    void *known;             /* the watcher's data (loading.h), written before the entry is armed */
 };
-
 static inline bool th_code_callee_is_local(const struct th_callee *callee)
 {
     return !callee->function->fptr;
 }
 
 /*
- * One word of each code index says what a call has to know: a struct th_callee's address, 0 while
- * it is undefined; TH_EXPORT_USUAL if that is a module's code which runs on any thread, so that a
- * call need not look; and TH_EXPORT_ARMED while calls are to be told to somebody first. The
- * address, and what is usual, changes with the index; who is told at once in the words of all.
+ * In each code index one word holds all that a call needs to know: the address of a struct
+ * th_callee, 0 while the function is undefined; TH_EXPORT_USUAL for code of a module that runs on
+ * any thread, so that a call need not look into the callee; TH_EXPORT_ARMED while the entry has
+ * breakpoints. Address and TH_EXPORT_USUAL change with the index; TH_EXPORT_ARMED changes at once
+ * in the words of all indices.
  */
 enum { TH_EXPORT_ARMED = 1, TH_EXPORT_USUAL = 2 };
 
@@ -59,24 +59,24 @@ struct th_export {
     th_term module, function; /* atoms */
     unsigned arity;
     struct th_code_word word;
-    void *known; /* the watcher's own (loading.h); written before it is armed */
+    void *known; /* the watcher's data (loading.h), written before the entry is armed */
 };
 
-/* The entry, NULL if none was made. Any thread, without a lock. */
+/* Finds the entry; NULL if none was made. Thread: any, without a lock. */
 static inline struct th_export *th_code_export_find(th_term module, th_term function,
                                                     unsigned arity);
 
-/* The entry, made if there is none, of two atoms and at most TH_EXPORT_ARITY_MAX. Any thread; takes
- * a lock only to make one. An entry takes some 70 bytes, for ever. */
+/* Returns the entry of two atoms and an arity of at most TH_EXPORT_ARITY_MAX, which is made if
+ * there is none. Owner: nobody frees an entry (some 70 bytes). Thread: any; locks only to make. */
 struct th_export *th_code_export_get(th_term module, th_term function, unsigned arity);
 
-/* The atom of the name of a C function, which is UTF-8 or Latin-1; TH_NONE: it is too long. */
+/* Makes an atom of the name of a C function, UTF-8 or Latin-1; TH_NONE if the name is too long. */
 th_term th_code_name_atom(const char *name);
 
 /*
- * The word, 0 where there is no entry; and what a call that has read it reaches, NULL: nothing. In
- * a read section (progress/), at the end of which the callee may go, unless it was entered
- * (instance.h).
+ * Returns the word of ENTRY, 0 for NULL; the callee that WORD leads to, or NULL.
+ * Owner: the callee is valid until the reader section (progress/) ends, or longer if the caller has
+ * entered its instance (instance.h).
  */
 static inline uintptr_t th_code_export_word(const struct th_export *entry)
 {
@@ -93,7 +93,7 @@ static inline const struct th_callee *th_code_export_callee(const struct th_expo
     return th_code_export_reached(th_code_export_word(entry));
 }
 
-/* The word, not armed, by which CALLEE is reached; NULL: nothing is. */
+/* Makes the unarmed word that leads to CALLEE; CALLEE NULL: to nothing. */
 static inline uintptr_t th_code_export_word_of(const struct th_callee *callee)
 {
     bool usual = callee && callee->instance && callee->function->flags == 0;
@@ -103,8 +103,8 @@ static inline uintptr_t th_code_export_word_of(const struct th_callee *callee)
     return (uintptr_t)callee | (usual ? TH_EXPORT_USUAL : 0);
 }
 
-/* Arms the entry, or disarms it. Whoever has the code modification permission. Release: what is
- * to be found then is there; who reads the word acquires. */
+/* Arms or disarms ENTRY. Thread: with the code modification permission. Release: the data that an
+ * armed call reads is written before; readers of the word acquire. */
 static inline void th_code_export_arm(struct th_export *entry, bool armed)
 {
     for (unsigned i = 0; i < TH_CODE_INDICES; i++)
@@ -116,9 +116,10 @@ static inline void th_code_export_arm(struct th_export *entry, bool armed)
 }
 
 /*
- * The function that begins at ADDRESS, for who has met it on a stack: of those that are one and the
- * same code, the first. NULL: none of a module does. In a read section; the callee stays until old
- * code is purged, which is not while anybody is in it. Any thread, without a lock.
+ * Finds the function that begins at ADDRESS, which was found on a stack; NULL: no module has one.
+ * If several functions share their code, the first is returned.
+ * Owner: the module; the callee is valid until its code is purged, never before the code's last
+ * user has left. Thread: any, in a reader section; no lock.
  */
 const struct th_callee *th_code_at(uintptr_t address);
 
@@ -126,19 +127,19 @@ const struct th_callee *th_code_at(uintptr_t address);
 
 /* The table: open addressing, read without a lock (export.c). */
 struct th_code_exports {
-    struct th_code_exports *smaller;     /* that it has replaced; somebody may read it yet */
-    size_t mask;                         /* the places, a power of two, less 1; at most half used */
+    struct th_code_exports *smaller;     /* predecessor, kept for readers that may still use it */
+    size_t mask;                         /* number of places, a power of two, less 1; half used */
     unsigned shift;                      /* of a hash: its upper bits are the place */
     struct th_export *_Atomic entries[]; /* NULL: free. Release: the entry is complete; acquire. */
 };
 extern struct th_code_exports
-    *_Atomic th_code_exports; /* never NULL; release: it is filled in; acquire */
+    *_Atomic th_code_exports; /* never NULL; release: the table is filled; acquire */
 
 /*
- * Where to begin to look. What tells three parts apart is in one word: the number of an atom stands
- * above its 6 bits of tag and takes 20, an arity takes 8, and the tags, always the same, may
- * overlap what is beside them. Its upper bits depend on all of them once it is multiplied by the
- * golden ratio (Fibonacci hashing).
+ * Computes the first place to look at. One word holds the bits that distinguish the three parts: an
+ * atom's number stands above its 6 bits of tag and takes 20 bits, an arity takes 8; the tags are
+ * always the same and may overlap other bits. The word is multiplied by the golden ratio, after
+ * which its upper bits depend on all of it (Fibonacci hashing).
  */
 enum { TH_EXPORT_WORD_BITS = 64 };
 _Static_assert(TH_ATOM_LIMIT <= 1 << 20 && TH_EXPORT_ARITY_MAX < 1 << 8, "they fit");

@@ -14,17 +14,17 @@
 #include <string.h>
 #include <time.h>
 
-static unsigned slots = 1;       /* written before modules are loaded */
-static _Atomic uint64_t serials; /* relaxed: a number each */
+static unsigned slots = 1;       /* written before modules are prepared */
+static _Atomic uint64_t serials; /* relaxed: only uniqueness matters */
 
 void th_code_slots(unsigned count)
 {
     slots = count;
 }
 
-/* --- Its functions ---------------------------------------------------------------------------- */
+/* --- Functions -------------------------------------------------------------------------------- */
 
-/* A function whose name is too long to be an atom cannot be called. */
+/* A function whose name is too long for an atom cannot be called. */
 static void instance_add_function(struct th_instance *instance, const ErlNifFunc *function,
                                   void *code, bool exported)
 {
@@ -42,9 +42,9 @@ static void instance_add_function(struct th_instance *instance, const ErlNifFunc
     };
 }
 
-/* --- Where they begin ------------------------------------------------------------------------- */
+/* --- Addresses -------------------------------------------------------------------------------- */
 
-/* Of one address, in the order of the callees. */
+/* Orders by address, then by the order of the callees. */
 static int instance_by_address(const void *left, const void *right)
 {
     const struct th_code_start *a = left, *b = right;
@@ -83,7 +83,7 @@ const struct th_callee *th_code_at(uintptr_t address)
     return count > 0 && starts[count - 1].address == address ? starts[count - 1].callee : NULL;
 }
 
-/* --- Beginning and end ------------------------------------------------------------------------ */
+/* --- Creation --------------------------------------------------------------------------------- */
 
 struct th_instance *th_code_instance_create(struct th_library *library)
 {
@@ -126,8 +126,8 @@ void th_code_instance_free(struct th_instance *instance)
 
 /* --- Counting --------------------------------------------------------------------------------- */
 
-/* Who has left first: whatever they did, coming in above all, is then seen by who looks how many
- * came in. So the difference is never too small. */
+/* LEFT is read first, with acquire: a leave that is seen makes the enter before it visible to the
+ * later reads of ENTERED. So the difference is never too small. */
 uint64_t th_code_instance_users(const struct th_instance *instance)
 {
     uint64_t left = 0, entered = 0;
@@ -149,7 +149,7 @@ static struct th_instance *instance_of(struct th_later *later)
     return (struct th_instance *)((char *)later - offsetof(struct th_instance, later));
 }
 
-/* Whoever had found it by the index before is counted, or gone. */
+/* Readers that found the instance by the former index are counted now, or gone. */
 static void instance_settle(struct th_later *later)
 {
     atomic_store_explicit(&instance_of(later)->settled, true, memory_order_release);
@@ -216,12 +216,12 @@ enum { LOOKS = 5000, LOOK_NS = 1000000 };
 
 void th_code_old_await(struct th_instance *instance)
 {
-    th_progress_settle(); /* it may be freed */
+    th_progress_settle(); /* runs the pending instance_settle(); INSTANCE may be freed after */
     for (int looks = 0; th_code_instance_users(instance) > 0 && looks < LOOKS; looks++)
         nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
 }
 
-/* Has those that are in it killed, if KILLS; true if somebody is in it. */
+/* True if the old code of MODULE has users, which are killed if KILLS. */
 static bool instance_look(const struct th_module *module, bool kills)
 {
     unsigned rounds = 0;

@@ -1,11 +1,11 @@
 /*
- * Instances: the code of one module, as one load has brought it. A module has a current instance,
- * which external calls reach, and perhaps an old one, which they reach no more, but whose code is
- * run by those who were in it already.
+ * Instances: the code of one module, as one load brought it. A module has at most one current
+ * instance, which external calls reach, and at most one old instance. External calls do not reach
+ * the old instance any more, but calls that were in it go on.
  *
- * Whoever runs code of an instance, or keeps a continuation of it, is counted as one who is in it,
- * so that it is known when it may go. Counting is for each thread by itself, as it is done in each
- * call; one may come in on one thread and leave on another.
+ * A call that runs in an instance, and a continuation that waits in it, are counted, so that an
+ * instance is freed only after its last user has left. Each thread has its own counter, as each
+ * call counts; a user may enter on one thread and leave on another.
  */
 #ifndef TH_INSTANCE_H
 #define TH_INSTANCE_H
@@ -23,20 +23,20 @@
 
 struct th_instance;
 
-/* It stays for ever, at its place. */
+/* A module name. It is never moved or freed. */
 struct th_module {
     th_term name;                /* an atom */
-    struct th_code_word current; /* a struct th_instance's address, 0: none */
-    struct th_instance *old;     /* NULL: none; with the code modification permission */
-    uint64_t generations;        /* that were loaded; likewise */
+    struct th_code_word current; /* address of a struct th_instance; 0: none */
+    struct th_instance *old;     /* NULL: none; under the code modification permission */
+    uint64_t generations;        /* number of loads so far; under the permission */
     struct th_module *next;      /* th_code_modules */
 };
 
-/* The module NAME, made if there is none. Any thread. */
+/* Returns the module NAME, which is made if there is none. Thread: any. */
 struct th_module *th_code_module_get(th_term name);
-struct th_module *th_code_module_known(th_term name); /* NULL: there never was one */
+struct th_module *th_code_module_known(th_term name); /* NULL: no module ever had this name */
 
-/* In a read section, with the index that was read in it; or with the permission. */
+/* Thread: in a reader section, with the INDEX read in it; or with the permission. */
 static inline struct th_instance *th_code_module_current(const struct th_module *module,
                                                          unsigned index)
 {
@@ -44,82 +44,85 @@ static inline struct th_instance *th_code_module_current(const struct th_module 
 }
 
 struct th_instance {
-    struct th_library *library; /* loaded, or still to be loaded: see loading.h */
+    struct th_library *library; /* loaded, or to be loaded (loading.h) */
     struct th_module *module;
-    uint64_t serial;           /* among all that there ever were, from 1 */
-    uint64_t generation;       /* of the module's: 1 is the first that was loaded */
+    uint64_t serial;           /* number among all instances of the program, from 1 */
+    uint64_t generation;       /* number among the module's loads, from 1; set by the load */
     struct th_callee *callees; /* one for each function that has a name */
     size_t count;
-    void *known;         /* the watcher's own (loading.h); NULL before prepare() and begin() */
-    ErlNifFunc *locals;  /* what the callees of local functions tell */
-    uintptr_t low, high; /* from where to where its code is; the same if it has none */
+    void *known;         /* data of the watcher (loading.h); NULL before prepare() and begin() */
+    ErlNifFunc *locals;  /* names and arities of the local functions, for their callees */
+    uintptr_t low, high; /* address range of the code; equal if there is no code */
     struct th_code_start {
         uintptr_t address;
         const struct th_callee *callee;
-    } * starts; /* ascending; of functions that are one and the same code the first */
+    } * starts; /* ascending; if functions share code, the first callee */
     size_t start_count;
-    /* What the file names, from BASE on: functions that are in no table, such as continuations, and
-     * so the handlers of exceptions. A continuation is given by its address, so any function of the
-     * file may be one; the symbols are therefore read once, when the module is prepared. */
+    /* All symbols of the file, addresses counted from BASE: also functions that are in no table,
+     * such as continuations and handlers of exceptions. Code passes a continuation by its address,
+     * so any function may be one; so all symbols are read, once, when the module is prepared. */
     struct th_symbols functions;
     uintptr_t base;
-    struct th_later later; /* since it is old, or until it is freed */
-    _Atomic bool settled;  /* release: there was progress since it is old; acquire */
+    struct th_later later; /* used when the instance becomes old, and when it is freed */
+    _Atomic bool settled;  /* release: a grace period has passed since it became old; acquire */
     unsigned slots;
     struct th_entered {
-        /* Written by one thread, but for those of slot 0. Relaxed, and release: what was done
-         * inside, and coming in before it, is seen by who sees that somebody left; acquire. */
+        /* One writer each, except slot 0. ENTERED is relaxed. LEFT is release, acquire: a reader
+         * that sees a leave sees all that was done inside, and the enter before it. */
         _Alignas(64) _Atomic uint64_t entered;
         _Atomic uint64_t left;
     } by_slot[];
 };
 
-/* The serial of CALLEE's instance; 0: it is of none. */
+/* Returns the serial of CALLEE's instance; 0 if CALLEE has none. */
 static inline uint64_t th_code_callee_serial(const struct th_callee *callee)
 {
     return callee->instance ? callee->instance->serial : 0;
 }
 
-/* CALLEE's instance has that serial. */
+/* True if CALLEE's instance has the serial SERIAL. */
 static inline bool th_code_callee_is_of(const struct th_callee *callee, uint64_t serial)
 {
     return callee->instance && callee->instance->serial == serial;
 }
 
-/* The instance whose code is at ADDRESS; NULL: none. As th_code_at(). */
+/* Finds the instance whose code is at ADDRESS; NULL: none. Thread: as th_code_at(). */
 const struct th_instance *th_code_instance_at(uintptr_t address);
 
 /*
- * Finds the name of the code at ADDRESS: of a function, or of a handler, by which a process goes on
- * after th_call_then() with TH_CATCHES. Any function of the file may be a handler. False if ADDRESS
- * is no module's code. Thread: as th_code_at(). The name is valid as long as the instance.
+ * Finds the name of the code at ADDRESS: of a function, or of a handler with which a process goes
+ * on after th_call_then() with TH_CATCHES. Any function of the file may be a handler. False if
+ * ADDRESS is in no module's code. Owner: the name is valid as long as the instance. Thread: as
+ * th_code_at().
  */
 struct th_code_place {
     const struct th_instance *instance;
     const char *function; /* a symbol; NULL: the file has none there, as it was stripped */
-    uintptr_t inside;     /* from where that begins, or from the library's base */
+    uintptr_t inside;     /* offset in bytes, from the symbol or from the library's base */
 };
 bool th_code_place(uintptr_t address, struct th_code_place *place);
 
 /*
- * The number of calls that run in INSTANCE and of continuations that wait in it. Other than 0, the
- * result is an upper bound. 0 is exact, and permanent, once no external call can reach INSTANCE and
- * a grace period has passed: after that only code that runs in INSTANCE can enter it again.
+ * Returns the number of calls that run in INSTANCE and of continuations that wait in it. A non-zero
+ * result is an upper bound. Zero is exact, and permanent, if no external call can reach INSTANCE
+ * and a grace period has passed since: then only code that runs in INSTANCE can enter it again.
  */
 uint64_t th_code_instance_users(const struct th_instance *instance);
 
 /* --- Counting --------------------------------------------------------------------------------- */
 
 /*
- * Threads that run functions have slots, numbered from 1, each its own; all others share slot 0,
- * which costs them atomic additions. By the room that has threads: how many slots there are, before
- * modules are loaded. th_self.code_slot is the calling thread's.
+ * Sets the number of slots, slot 0 included, for instances that are created later. Each thread that
+ * runs functions has a slot of its own, from 1 (th_self.code_slot); all other threads share slot 0,
+ * which costs them atomic additions. Thread: the room that starts these threads.
+ * Order: before modules are prepared.
  */
 void th_code_slots(unsigned count);
 
 /*
- * For who counts instructions: somebody comes in to INSTANCE, not NULL, if that takes no call. The
- * answer is for th_code_instance_leave_quickly(), on the same thread; NULL: nothing was done.
+ * Counts a user of INSTANCE (not NULL) if the thread has its own slot: the inlined part for the
+ * fastest paths. Returns the argument for th_code_instance_leave_quickly() on the same thread;
+ * NULL: nothing was counted.
  */
 static inline struct th_entered *th_code_instance_enter_quickly(struct th_instance *instance)
 {
@@ -141,8 +144,8 @@ static inline void th_code_instance_leave_quickly(struct th_entered *own)
                           memory_order_release);
 }
 
-/* Somebody comes in: in the read section in which the instance was found, or being in it already;
- * leaves. INSTANCE NULL: a callee of no module. */
+/* Counts a user that enters, or leaves, INSTANCE (NULL: nothing is counted). Order: enter in the
+ * reader section in which INSTANCE was found, or while the thread is in INSTANCE already. */
 static inline void th_code_instance_enter(struct th_instance *instance)
 {
     if (instance && !th_code_instance_enter_quickly(instance))

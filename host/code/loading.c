@@ -1,4 +1,4 @@
-/* Finishing, deleting and purging: what is done with the permission. */
+/* Finishes, deletes and purges modules: the work that needs the permission. */
 #include "loading.h"
 
 #include "code_internal.h"
@@ -29,17 +29,17 @@ void th_code_prepared_drop(struct th_instance *instance)
     th_code_instance_free(instance);
 }
 
-/* --- What is at hand -------------------------------------------------------------------------- */
+/* --- Changes of modules ----------------------------------------------------------------------- */
 
 /* A module whose code changes. */
 struct change {
     struct th_module *module;
-    struct th_instance *now; /* its current one, NULL: none */
-    struct th_instance *new; /* NULL: it is deleted */
-    struct th_library *from; /* whose data NEW takes over by upgrade(): of NOW, or else of the old
-                                code, as the module was deleted; NULL: NEW is loaded */
-    bool failed;             /* NEW has what NOW had, and would not give it back */
-    struct th_instance *purged;
+    struct th_instance *now; /* the current instance; NULL: none */
+    struct th_instance *new; /* the next current instance; NULL: the module is deleted */
+    struct th_library *from; /* whose data NEW takes over by upgrade(): NOW's, or the old code's if
+                                the module was deleted; NULL: load() instead */
+    bool failed;             /* NEW has taken over the data, and FROM refused it back */
+    struct th_instance *purged; /* former old code, to be freed after the commit */
 };
 
 struct changes {
@@ -49,9 +49,9 @@ struct changes {
     unsigned *rounds;
 };
 
-/* --- Libraries' code -------------------------------------------------------------------------- */
+/* --- Callbacks of libraries ------------------------------------------------------------------- */
 
-/* If the code before refuses the data, the error chain gets a link that says so. */
+/* If the former code refuses the data, a link is added to the error chain. */
 static void hand_back(const struct changes *changes, struct change *change)
 {
     struct th_error_chain first;
@@ -66,8 +66,8 @@ static void hand_back(const struct changes *changes, struct change *change)
                          th_atom_name(change->module->name)->text, th_library_path(change->from));
 }
 
-/* Steps 3 to 5 of th_code_finish(). Callbacks may want breakpoints: then nobody is to wait for them
- * here. */
+/* Steps 3 to 5 of th_code_finish(). Callbacks may request breakpoints, for which this thread must
+ * not wait. */
 static enum th_status run_libraries(const struct changes *changes)
 {
     const struct change *items = changes->items;
@@ -104,7 +104,7 @@ static enum th_status run_libraries(const struct changes *changes)
 
 /* --- Staging ---------------------------------------------------------------------------------- */
 
-/* What calls of ENTRY reach, whether it is armed or not. */
+/* Stages CALLEE for ENTRY, which stays armed or not. */
 static void stage_callee(struct th_export *entry, const struct th_callee *callee)
 {
     uintptr_t armed = th_code_stage_read(&entry->word) & TH_EXPORT_ARMED;
@@ -112,7 +112,7 @@ static void stage_callee(struct th_export *entry, const struct th_callee *callee
     th_code_stage_word(&entry->word, th_code_export_word_of(callee) | armed);
 }
 
-/* Old code goes when the current code takes its place. A deleted module has none that would. */
+/* Old code is purged when current code replaces it; in a deleted module it stays. */
 static void stage_change(struct change *change)
 {
     const struct th_instance *now = change->now;
@@ -137,20 +137,19 @@ static void stage_change(struct change *change)
     th_code_stage_word(&change->module->current, (uintptr_t)change->new);
 }
 
-/* The watcher is told that the functions of MODULE's old code, if it has any, end: nobody is in it.
- */
+/* Calls the watcher's end() for the old code of MODULE, which has no user. */
 static void end_old_functions(const struct th_module *module)
 {
     if (module->old && th_code_module_watcher())
         th_code_module_watcher()->end(module->old);
 }
 
-/* Makes the changes, for which all that can refuse was asked. */
+/* Makes the changes, which nothing can refuse any more. */
 static void make(struct changes *changes)
 {
     const struct th_module_watcher *watcher = th_code_module_watcher();
 
-    /* Old code goes first, so that of no module more than two have begun. */
+    /* Old code ends first, so that no module has more than two instances that have begun. */
     for (size_t i = 0; i < changes->count; i++)
         if (changes->items[i].now)
             end_old_functions(changes->items[i].module);
@@ -192,7 +191,7 @@ static void free_purged(const struct changes *changes)
         th_code_old_free(changes->items[i].purged);
 }
 
-/* Kills the processes that are in old code of the modules. */
+/* Kills the processes that are in old code of modules with current code. */
 static void kill_users(struct changes *changes)
 {
     struct th_module **modules = th_alloc((changes->count + 1) * sizeof(struct th_module *));
@@ -319,7 +318,7 @@ enum th_status th_code_delete(th_term name, enum th_purge purge)
     return status;
 }
 
-/* Nobody is in it. */
+/* The old code of MODULE has no user. */
 static struct th_instance *purge_old(struct th_module *module)
 {
     struct th_instance *old;

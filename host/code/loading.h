@@ -1,23 +1,22 @@
 /*
- * Loading code: modules come, are replaced and go while their functions run.
+ * Loads code: modules are added, replaced and removed while their functions run.
  *
  *   th_code_prepare(library, &prepared[i]);    for each; any number at once
  *   finish = (struct th_finish){.prepared = prepared, .count = count, .info = th_small(0)};
- *   th_code_finish(&finish);                   all of them can be called from one instant on
+ *   th_code_finish(&finish);                   all of them become callable at one instant
  *   ...
- *   th_code_purge(name, TH_PURGE_SOFT);        what was replaced goes, when nobody is in it
+ *   th_code_purge(name, TH_PURGE_SOFT);        frees the replaced code if it has no user
  *
- * What a module had before, its current code, becomes old code: who runs it goes on in it, and
- * calls of C functions stay in it; external calls reach the new. A module has one old code at most:
- * what it had before that must be purged first, which loading does if nobody is in it any more. So
- * memory is bounded by who purges and not by who loads, and at most two functions of one name are
- * there for patterns.
+ * A load makes the module's current code old code. Calls that run in old code go on, and C function
+ * calls stay in it; external calls reach the new code. A module has at most one old code: older
+ * code must be purged first, which a load does if that code has no user any more. So the caller
+ * that purges bounds the memory, and patterns find at most two functions of one name.
  *
- * No thread is stopped. Preparing and finishing are done by threads that may wait
- * (th_code_permission_may_wait()): finishing takes the code modification permission, for which they
- * queue, and waits for thread progress, once.
+ * No thread is stopped. Preparing does not wait for other threads. Finishing waits in a queue for
+ * the code modification permission and, once, for a grace period; the thread must be allowed to
+ * wait (th_code_permission_may_wait()).
  *
- * (Erlang/OTP, "Non-Blocking Code Loading", with lists of modules.)
+ * Source: Erlang/OTP, "Non-Blocking Code Loading", with lists of modules.
  */
 #ifndef TH_LOADING_H
 #define TH_LOADING_H
@@ -30,137 +29,143 @@ struct th_buffer;
 
 /* --- Loading ---------------------------------------------------------------------------------- */
 
-/* Prepares LIBRARY, which must be open: returns an instance that can be finished. Takes over the
- * caller's use of LIBRARY. Any thread. */
+/* Prepares LIBRARY, which must be open, and returns an instance for th_code_finish().
+ * Owner: takes over the caller's reference to LIBRARY. Thread: any. */
 struct th_instance *th_code_prepare(struct th_library *library);
 
-/* Frees PREPARED, which was not finished, and releases its library. */
+/* Frees PREPARED, which was not finished, and releases its library. Thread: one that may wait. */
 void th_code_prepared_drop(struct th_instance *prepared);
 
-/* If processes are in old code that is to be purged: */
+/* The treatment of processes that are in old code which is to be purged. */
 enum th_purge {
     TH_PURGE_SOFT, /* the purge is refused */
-    TH_PURGE_HARD  /* they are killed */
+    TH_PURGE_HARD  /* the processes are killed */
 };
 
-/* Why code was not changed. */
+/* The reason of a refusal to change code. */
 enum th_code_refusal {
-    TH_CODE_FAILED,     /* for none of the reasons below */
-    TH_CODE_REFUSED,    /* a library was refused, or has refused */
-    TH_CODE_NOT_PURGED, /* somebody is in old code that was to be purged */
-    TH_CODE_DUPLICATE,  /* two libraries of the list are one module */
+    TH_CODE_FAILED,     /* none of the reasons below */
+    TH_CODE_REFUSED,    /* a library was refused, or its code has refused */
+    TH_CODE_NOT_PURGED, /* old code that must be purged has users */
+    TH_CODE_DUPLICATE,  /* two libraries of the list are the same module */
     TH_CODE_NOT_LOADED  /* the module has no current code */
 };
 
-/* A module of the list, as it was finished. */
+/* The result for a module of the list. */
 struct th_finished {
     th_term name;
     uint64_t generation;
-    bool upgraded; /* by upgrade(), with the data of code that there was; else by load() */
+    bool upgraded; /* by upgrade(), with the data of its former code; else by load() */
 };
 
 struct th_finish {
     struct th_instance *const *prepared;
     size_t count;
-    th_term info; /* what load() and upgrade() get */
+    th_term info; /* argument of load() and upgrade() */
     enum th_purge purge;
-    unsigned rounds;              /* filled in: how often it has waited for thread progress */
-    enum th_code_refusal refusal; /* filled in, unless TH_OK is returned */
-    struct th_finished *finished; /* filled in on TH_OK: COUNT of them. NULL: nobody asks */
+    unsigned rounds;              /* result: number of grace periods that were waited for */
+    enum th_code_refusal refusal; /* result, valid unless TH_OK is returned */
+    struct th_finished *finished; /* result on TH_OK: COUNT elements; NULL: not wanted */
 };
 
 /*
- * Makes all visible at one instant, or none. In this order, which is that of what a refusal costs:
- * step 2 changes nothing, load() can be undone by unload(), a check changes nothing of the old
- * code, and only an upgrade() has to be handed back. One grace period lies between staging and
- * commit, and code of libraries runs before that.
+ * Makes all prepared modules visible at one instant, or none. The steps are ordered by the cost of
+ * a refusal: step 2 changes nothing, load() can be undone by unload(), a check changes nothing of
+ * the old code, and only an upgrade() has to be handed back. One grace period lies between staging
+ * and commit; the libraries' code runs before.
  *
- *  1. It takes the permission.
- *  2. Old code of modules with current code is to be purged: TH_REFUSED, TH_CODE_NOT_PURGED, where
- *     somebody is in it. Old code of a deleted module stays, as in a BEAM.
- *  3. load() of those that have no code, neither current nor old. If one refuses, unload() of those
- *     before it.
- *  4. th_upgrade_check() of the others, each of which may refuse: nothing was upgraded yet.
- *  5. upgrade() of these, in the order of the list. If one refuses, those before it are handed
- *     back, the latest first, by the upgrade() of their current libraries. If that refuses, too,
- *     the module has neither code to use: it is deleted, and the error says so.
- *  6. It stages the functions, waits for thread progress, and commits.
+ *  0. Kills the processes that are in old code of step 2, if PURGE is TH_PURGE_HARD.
+ *  1. Waits for the permission.
+ *  2. Checks the old code of modules with current code, which is to be purged. TH_REFUSED,
+ *     TH_CODE_NOT_PURGED, if such code has users. Old code of a deleted module stays, as in a BEAM.
+ *  3. Calls load() of the modules that have neither current nor old code. If one refuses,
+ *     unload() of those before it is called.
+ *  4. Calls th_upgrade_check() of the others, each of which may refuse before any upgrade().
+ *  5. Calls upgrade() of the others, in the order of the list. If one refuses, those before it
+ *     are handed back, the latest first, by upgrade() of their former libraries. If this upgrade()
+ *     refuses, too, neither code of the module is usable: the module is deleted, and the error
+ *     chain names it.
+ *  6. Stages the functions, waits for a grace period, and commits.
  *
- * On TH_OK all of PREPARED are the modules' and gone. Else all are still the caller's, to be
- * dropped or finished once more, and what was there is there as before, but for what 5 says. Two of
- * one name: TH_USAGE, TH_CODE_DUPLICATE. Libraries' code runs in the calling thread, with the
- * permission: what it wants of breakpoints is done afterwards.
+ * Owner: on TH_OK the modules own all of PREPARED; else the caller still does, and may drop or
+ * finish them again. Errors: TH_USAGE, TH_CODE_DUPLICATE if two have one name. After an error the
+ * code is unchanged, except for deletions of step 5. Thread: one that may wait. The libraries' code
+ * runs in it, with the permission; changes of breakpoints that this code requests come afterwards.
  */
 enum th_status th_code_finish(struct th_finish *finish);
 
-/* The module NAME has no current code any more; it becomes old. TH_USAGE: it has none,
- * TH_CODE_NOT_LOADED. TH_REFUSED: TH_CODE_NOT_PURGED. */
+/* Makes the current code of the module NAME old code. Errors: TH_USAGE, TH_CODE_NOT_LOADED;
+ * TH_REFUSED, TH_CODE_NOT_PURGED. Thread: one that may wait. */
 enum th_status th_code_delete(th_term name, enum th_purge purge);
 
-/* The old code of NAME goes: it is unloaded, once resources of it that have destructors are gone,
- * and closed. *HAD, which may be NULL: it had old code. TH_REFUSED: TH_CODE_NOT_PURGED. */
+/* Removes the old code of NAME. Its library is unloaded and closed after the last resource with a
+ * destructor is gone. Sets *HAD, which may be NULL, to whether there was old code.
+ * Errors: TH_REFUSED, TH_CODE_NOT_PURGED. Thread: one that may wait. */
 enum th_status th_code_purge(th_term name, enum th_purge purge, bool *had);
 
-/* Deletes and purges all modules, whoever is in them: for when nobody can be. The latest first. */
+/* Deletes and purges all modules, the latest first. Waits some seconds for users of a module, then
+ * ignores them. Order: after all processes have ended. */
 void th_code_end(void);
 
-/* The library that is the current code of the module NAME, NULL: none. By who knows that it stays.
- */
+/* Returns the library of the current code of the module NAME; NULL: none. Owner: the caller must
+ * know that the module is not replaced. */
 struct th_library *th_code_module_find(th_term name);
 
-/* The functions of LIBRARY, which is loaded, become the module's of its name, with no more ado; are
- * taken away, when nobody is in them. The library remains the caller's. For tests, and who has one
- * library for all its life. */
+/* Adds the functions of LIBRARY as the module of its name, and loads LIBRARY if it is not loaded;
+ * removes them, after waiting some seconds for their users. Owner: the caller keeps its reference
+ * to LIBRARY. For tests, and for programs with one library that is never replaced. */
 void th_code_module_add(struct th_library *library);
 void th_code_module_remove(struct th_library *library);
 
-/* --- What there is ---------------------------------------------------------------------------- */
+/* --- The list of modules ---------------------------------------------------------------------- */
 
 struct th_module_code {
     th_term name;
-    bool old; /* else current */
+    bool old; /* old code; else current code */
     uint64_t generation;
-    char *path, *file;      /* what was asked for, what was opened */
-    size_t exports, locals; /* functions */
-    uint64_t users;         /* who are in it: calls that run, continuations that wait */
-    bool outdated;          /* another file is at `path` now, or that one was written to */
+    char *path, *file;      /* the path that was given, the file that was opened */
+    size_t exports, locals; /* number of functions */
+    uint64_t users;         /* calls that run and continuations that wait; an upper bound */
+    bool outdated;          /* `path` has another file now, or the file was written to */
 };
 
-/* Of each module its current code, then its old, by name. The caller frees them with
- * th_code_list_free(). Waits for the permission. */
+/* Lists the current and then the old code of each module, sorted by name. Returns the count.
+ * Owner: the caller frees *LIST with th_code_list_free(). Thread: one that may wait. */
 size_t th_code_list(struct th_module_code **list);
 void th_code_list_free(struct th_module_code *list, size_t count);
 
-/* --- Who is told ------------------------------------------------------------------------------ */
+/* --- Watchers and hooks ----------------------------------------------------------------------- */
 
 /*
- * Who is told of the functions of modules, those that are there now included. First those of the
- * library's table, in its order, then the local ones. An entry may be that of two callees, as a
- * function may stand twice in the table: calls reach the later one.
+ * The callbacks for functions of modules. The callees of an instance are those of the library's
+ * table, in its order, then the local ones. Two callees may share an entry, as a function may stand
+ * twice in the table; calls reach the later one.
  *
- * prepare(), which may be left out: before begin(), while nothing of the host's is touched; by any
- * thread, several at once. begin(), before calls can reach them; and end(), when none can any more
- * and no thread is in their code (for NULL, or another watcher, as well), or what was prepared is
- * not to begin: with the code modification permission, which the caller keeps, in a thread that may
- * wait for progress. `known` of INSTANCE and of its callees is the watcher's to write.
+ * prepare() (optional) runs before begin(), while no state of the host changes, on any thread and
+ * on several at once. begin() runs before calls can reach the functions. end() runs when no call
+ * can reach the functions and no thread is in their code, and for a prepared instance that is
+ * dropped. th_code_module_watch() calls begin() or end() for all loaded modules, too. begin() and
+ * end() run with the code modification permission, which the caller keeps, in a thread that may
+ * wait for a grace period. The watcher writes `known` of the instance and of its callees.
  *
- * Functions of the same names may be there already: those of the module's instance that is about to
- * become old code, or, when that ends, of the one which took its place; never more than two.
+ * A function of the same name may exist in another instance of the module: during begin() in the
+ * one that becomes old code, during end() in the one that replaced it; never in more than two.
  */
 struct th_module_watcher {
-    void (*prepare)(struct th_instance *instance); /* NULL: nothing */
+    void (*prepare)(struct th_instance *instance); /* may be NULL */
     void (*begin)(struct th_instance *instance);
     void (*end)(struct th_instance *instance);
 };
-/* While nothing is prepared and not finished. Waits for the permission. */
+/* Replaces the watcher; NULL: none. Order: no instance is prepared and not finished. Thread: one
+ * that may wait. */
 void th_code_module_watch(const struct th_module_watcher *watcher);
 
-/* Set by the room that has processes: has those that are in INSTANCE killed, in time. With the
- * permission; must not wait. */
+/* Hook of the room that has processes: requests the death of all processes that are in INSTANCE.
+ * Thread: with the permission; must not wait. */
 extern void (*th_code_kill_users)(const struct th_instance *instance);
 
-/* Likewise: adds to TEXT which processes those in INSTANCE are, as far as they can be seen without
- * stopping any: for people. */
+/* Hook of the same room: adds to TEXT, for people, the processes that are in INSTANCE, as far as
+ * they are visible without stopping any. Thread: as th_code_kill_users. */
 extern void (*th_code_show_users)(const struct th_instance *instance, struct th_buffer *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* The table of modules, and the watcher that hears of each change. */
+/* The table of modules, the watcher, and the list of loaded code. */
 #include "code_internal.h"
 #include "instance.h"
 #include "loading.h"
@@ -21,7 +21,7 @@
 
 struct th_module *_Atomic th_code_modules;
 
-/* Guards the table, and who adds a module. The innermost. */
+/* Guards the table and additions to the list. The innermost lock. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct th_table modules; /* struct th_module * by name */
 

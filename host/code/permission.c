@@ -5,19 +5,19 @@
 #include <pthread.h>
 #include <stddef.h>
 
-/* The lock guards all of it, is held for a few instructions, and no other lock is taken, nor
- * anything called, under it. */
+/* The lock guards all fields. It is held for a few instructions; no other lock is taken and nothing
+ * is called under it. */
 static struct {
     pthread_mutex_t lock;
     bool held;
-    struct th_permission_request *first, **end; /* who waits, the longest first */
+    struct th_permission_request *first, **end; /* the queue, the oldest first */
 } permission = {.lock = PTHREAD_MUTEX_INITIALIZER, .end = &permission.first};
 
-/* How many continuations the thread is in. */
+/* Nesting depth of the continuations that the thread runs. */
 static _Thread_local unsigned depth;
 
-/* The thread is in a release that calls continuations; the next of them, left there by a release
- * inside of one. There can be one at most: only who has been granted the permission releases it. */
+/* The thread is in a release that calls continuations; and the next request, left there by a
+ * release inside a continuation. One at most: only the holder of the permission releases it. */
 static _Thread_local bool passing_on;
 static _Thread_local struct th_permission_request *due;
 
@@ -105,15 +105,15 @@ static void must_wait(void)
             "th_code_permission_wait() in a read section or a continuation would wait for itself");
 }
 
-/* Takes a place in the queue; neither blocks nor waits. */
+/* Queues TURN; neither blocks nor waits. */
 static void queue_turn(struct th_permission_turn *turn)
 {
-    must_wait(); /* who has a turn keeps all others waiting */
+    must_wait(); /* a thread with a turn delays all others */
     sem_init(&turn->granted, 0, 0);
     th_code_permission_seize(&turn->request, permission_wake);
 }
 
-/* With the same TURN: waits until it is granted. */
+/* Waits until the same TURN is granted. */
 static void await_turn(struct th_permission_turn *turn)
 {
     must_wait();
@@ -158,7 +158,7 @@ static void permission_end(struct th_modification *self)
     permission_is_done(self);
 }
 
-/* --- Going on by itself ----------------------------------------------------------------------- */
+/* --- Modifications that go on by themselves --------------------------------------------------- */
 
 static bool permission_go_on(struct th_modification *self);
 
@@ -167,7 +167,7 @@ static void go_on_later(struct th_later *later)
     permission_go_on(OF(later, later));
 }
 
-/* True if it is done. The step may have been the last that anybody may look at SELF. */
+/* True if SELF is done. SELF may be freed on return, by done() or in another thread. */
 static bool permission_go_on(struct th_modification *self)
 {
     if (permission_step(self)) {
@@ -179,8 +179,8 @@ static bool permission_go_on(struct th_modification *self)
     return true;
 }
 
-/* What the thread's latest permission_begin() came to: others' are over when the one that was asked
- * for is. */
+/* Result of the thread's latest permission_begin(). When seize() returns true, the latest is that
+ * of the requested modification: nested ones have ended before. */
 static _Thread_local bool done_at_once;
 
 static void permission_begin(struct th_permission_request *request)
@@ -195,7 +195,7 @@ bool th_code_modification_start(struct th_modification *self)
     return th_code_permission_seize(&self->turn.request, permission_begin) && done_at_once;
 }
 
-/* --- Being waited for ------------------------------------------------------------------------- */
+/* --- Modifications that a thread waits for ---------------------------------------------------- */
 
 void th_code_modification_queue(struct th_modification *self)
 {

@@ -1,9 +1,9 @@
 /*
- * Staging: the next index is written while nobody reads it.
+ * Staging: writes the next index while nobody reads it.
  *
- * Of each index there is a sorted array of ranges. An instance has one range, from the beginning of
- * its executable memory to the end of it; no two overlap. So finding the function at an address is
- * two binary searches, in the ranges and in the instance's own starts.
+ * Each index has a sorted array of ranges. An instance has one range, from the begin to the end of
+ * its executable memory; no two overlap. So a function is found by its address with two binary
+ * searches: in the ranges, then in the instance's own starts.
  */
 #include "code_internal.h"
 #include "instance.h"
@@ -16,24 +16,23 @@ _Atomic unsigned th_code_active;
 
 static struct ranges {
     struct range {
-        uint64_t high; /* the first address that is beyond */
+        uint64_t high; /* end, exclusive */
         uintptr_t low;
         struct th_instance *instance;
     } * items;
     size_t count, capacity;
 } ranges[TH_CODE_INDICES];
 
-/* A change of one index that the others need as well: a word that has another value, or a range
- * that is added or removed. The instance of a removal, or of an addition that a removal follows,
- * may be freed when the change is repeated in another index: the instance is not looked at. */
+/* A change of one index that is to be repeated in the others: a word with a new value, or a range
+ * that is added or removed. When a removal, or an addition before a removal, is repeated, the
+ * instance may be freed already: its data must not be read. */
 struct index_change {
     struct th_code_word *word; /* NULL: RANGE changes */
     struct range range;
     bool removes;
 };
 
-/* The changes that each index still needs, in which a word can stand twice. Then those that are
- * staged. */
+/* The changes that each index still lacks (a word may stand there twice), and the staged ones. */
 static struct index_changes {
     struct index_change *items;
     size_t count, capacity;
@@ -45,7 +44,7 @@ static void add_change(struct index_changes *to, const struct index_change *chan
     to->items[to->count++] = *change;
 }
 
-/* How many ranges end at ADDRESS or below. */
+/* Returns the number of ranges that end at ADDRESS or below. */
 static size_t ranges_below(const struct ranges *in, uintptr_t address)
 {
     return th_base_count_up_to(in->items, in->count, sizeof *in->items, address);
@@ -68,7 +67,7 @@ static void change_range(struct ranges *in, const struct index_change *change)
     memmove(&in->items[at], &in->items[at + 1], (in->count - at) * sizeof *in->items);
 }
 
-/* Relaxed: with the permission, and nobody reads the word before the commit. */
+/* Relaxed: the writer has the permission, and nobody reads the word before the commit. */
 static void write_word(struct th_code_word *word, unsigned index, uintptr_t value)
 {
     atomic_store_explicit(&word->of[index], value, memory_order_relaxed);
