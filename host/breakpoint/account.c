@@ -1,7 +1,7 @@
 /*
- * Each thread has, for each tally of call_time or call_memory, a hash table of its own from
- * processes to what was found; others read it while it is written. So its fields are atomic, and it
- * is replaced by a larger one when it is full. Processes are never taken out.
+ * Tables of call_time and call_memory. Each thread has a hash table from processes to sums for each
+ * tally; other threads read it while it is written. So its fields are atomic, and a full table is
+ * replaced by a larger one. Processes are never removed.
  */
 #include "account.h"
 
@@ -15,7 +15,7 @@
 
 enum { FIRST_ROWS = 8 };
 
-/* Relaxed, written by the thread with loads and stores; but PROCESS is published with release. */
+/* Relaxed loads and stores of the owning thread; but PROCESS is published with release. */
 struct row {
     _Atomic uint64_t process; /* 0: free */
     _Atomic uint64_t calls;
@@ -24,13 +24,13 @@ struct row {
 
 struct table {
     struct th_later later;  /* the first member */
-    size_t count, capacity; /* a power of two; the thread's */
+    size_t count, capacity; /* the owning thread's; constant, a power of two */
     struct row rows[];
 };
 
 /* --- A thread's table ------------------------------------------------------------------------- */
 
-/* The row of PROCESS, or the free one where it would be. */
+/* Finds the row of PROCESS, or the free row for it. */
 static struct row *account_find(struct table *table, uint64_t process)
 {
     size_t i = th_hash_mix(process);
@@ -90,7 +90,7 @@ static void account_add(uint32_t tally, uint64_t process, uint64_t calls, int64_
     atomic_store_explicit(&row->amount, amount, memory_order_relaxed);
 }
 
-/* --- All threads' ----------------------------------------------------------------------------- */
+/* --- The tables of all threads ---------------------------------------------------------------- */
 
 void th_breakpoint_account_dispose(uint64_t word)
 {
@@ -98,7 +98,7 @@ void th_breakpoint_account_dispose(uint64_t word)
 }
 
 struct collection {
-    struct th_table places; /* process: its place in items, plus 1 */
+    struct th_table places; /* by process: its index in ITEMS, plus 1 */
     struct th_bp_usage *items;
     size_t count, capacity;
 };
@@ -142,7 +142,7 @@ static struct th_bp_usage *collect_both(uint32_t one, uint32_t other, size_t *co
 
 /* --- Calls and returns ------------------------------------------------------------------------ */
 
-/* Charges SITE's function, if it has an active breakpoint of KIND. In a read section. */
+/* Charges SITE's function, if it has an active breakpoint of KIND. Thread: in a reader section. */
 static void charge(struct th_site *site, const struct th_bp_session *session, enum th_bp_kind kind,
                    uint64_t process, int64_t amount)
 {
@@ -229,8 +229,7 @@ bool th_breakpoint_info_of_two(struct th_site *one, struct th_site *other,
 
     *info = (struct th_bp_info){0};
     th_progress_enter();
-    generation =
-        th_breakpoint_generation(); /* which stays what hits of now obey, until this has left */
+    generation = th_breakpoint_generation(); /* hits obey it until this section ends */
     for (size_t i = 0; i < 2; i++) {
         const struct th_generic_bp *bp = sites[i] ? th_breakpoint_find(sites[i], session) : NULL;
         if (bp)

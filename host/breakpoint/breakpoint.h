@@ -1,13 +1,13 @@
 /*
  * The face of breakpoint/: breakpoints in the functions that are traced (spec/tracing.md).
  *
- *   site.h      where breakpoints hang: what costs an untraced function one word to read
+ *   site.h      the sites of breakpoints; an untraced function costs one load of a word
  *   native.h    sites in machine code
  *   change.h    setting, updating, removing breakpoints, while everything runs
- *   hit.h       what a call does that meets breakpoints
- *   fast_hit.h  the way of most hits, in place
- *   account.h   time and memory by process; what breakpoints a function has, and have counted
- *   breakpoint_session.h   what trace/ hands in: match specifications, tracers, sessions
+ *   hit.h       calls that meet breakpoints
+ *   fast_hit.h  the most frequent hit, inlined
+ *   account.h   time and memory by process; the breakpoints of a function and their counters
+ *   breakpoint_session.h   types that trace/ provides: match specifications, tracers, sessions
  */
 #ifndef TH_BREAKPOINT_H
 #define TH_BREAKPOINT_H

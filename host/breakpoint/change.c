@@ -1,38 +1,39 @@
 /*
- * The change sequence: how breakpoints are added, updated and removed while all threads go on.
+ * The change sequence: adds, updates and removes breakpoints while all threads go on.
  *
- * What hits obey stands in one of two generations (generic_bp.h). A change writes the other one,
- * the staging generation, and makes it the active one with one store. These are the steps of
- * spec/tracing.md ("To Update and Remove Breakpoints"), under its numbers; waiting is for thread
- * progress, which is until every thread has left the read section that it is in.
+ * Hits obey one of two generations (generic_bp.h). A change writes the other one, the staging
+ * generation, and makes it the active one with one store. The steps have the numbers of
+ * spec/tracing.md ("To Update and Remove Breakpoints"). "Wait" is for a grace period: until each
+ * thread has left the reader section that it is in.
  *
  *    1. Seize the code modification permission: now the staging generation and the lists of
  *       breakpoints are this change's own.
- *    2. Allocate new breakpoints. They do nothing in the active generation, so it does not matter
- *       who finds them when, on a site that is armed for others already.
- *    3. Stage: write the staging generation of what the change is about. No hit looks there: those
- *       that did were waited for by step 8 of the change before. Sites that keep a count of their
- *       active breakpoints, by generation, are told of that one's.
- *    4. Wait, so that every thread sees what it is to find at a site before it is sent there.
+ *    2. Allocate new breakpoints. On a site that is armed already, hits may find them at any time:
+ *       they do nothing in the active generation.
+ *    3. Stage: write the staging generation of the breakpoints that change. No hit looks there:
+ *       step 8 of the change before waited for those that did. Sites that count their active
+ *       breakpoints by generation update the count of the staging one.
+ *    4. Wait, so that every thread sees the data of a site before it is sent there.
  *    5. Arm the sites that have their first active breakpoint.
  *    6. Wait, so that every thread comes to the breakpoints before they do anything: then all begin
- *       to do so at the same time, as nearly as can be had without stopping anybody.
- *    7. Commit: switch th_breakpoint_active_index. From here on, who hits obeys the change.
- *    8. Wait for those hits that had read the index before; they obey the old generation. When they
- *       are over, it is the staging one for good, and nobody is on the way to what was removed.
+ *       at the same time, as nearly as is possible without stopping threads.
+ *    7. Commit: switch th_breakpoint_active_index. From here on, hits obey the change.
+ *    8. Wait for hits that had read the index before and obey the old generation. After that the
+ *       old generation is the staging one for good, and no hit is on its way to a removed
+ *       breakpoint.
  *    9. Uninstall: disarm the sites that have no active breakpoint any more; unlink breakpoints
- *       that are of no kind any more.
- *   10. Wait for those who are walking along a list that an unlinked breakpoint was in.
- *   11. Consolidate: make the staging generation of what was changed the same as the active one, so
- *       that the next change, which may be about others, finds all of them ready; sites' counts, of
- *       breakpoints that were unlinked as well, too.
- *   12. Deallocate what was unlinked.
+ *       that have no kind any more.
+ *   10. Wait for threads that walk a list from which a breakpoint was unlinked.
+ *   11. Consolidate: copy the active generation of the changed breakpoints to the staging one, so
+ *       that the next change, which may have other breakpoints, finds all of them ready. Update the
+ *       sites' counts, for unlinked breakpoints, too.
+ *   12. Deallocate the unlinked breakpoints.
  *   13. Release the permission; the change is done.
  *
- * What there is no need for is left out. A change that arms no site leaves out 4 to 6: its new data
- * is reached through the index, or through the lists, alone, which are read with acquire. One that
+ * A change skips the steps that it does not need. A change that arms no site skips 4 to 6: its new
+ * data is reached only through the index or the lists, which are read with acquire. A change that
  * unlinks nothing does not wait in 10. So adding waits three times, updating once, removing twice,
- * and what does both four times. Breakpoints that the change is not about are not visited.
+ * and adding and removing together four times. Other breakpoints are not visited.
  */
 #include "change.h"
 
@@ -43,10 +44,10 @@
 #include "host/base/buffer.h"
 #include "host/base/hash.h"
 
-/* With the permission. */
+/* Written with the permission. */
 static uint64_t latest_serial;
 
-/* --- Putting it together ---------------------------------------------------------------------- */
+/* --- Preparation ------------------------------------------------------------------------------ */
 
 struct th_change *th_breakpoint_change_create(void)
 {
@@ -109,8 +110,8 @@ static void take_request(void *context, const struct th_bp_setting *setting, uin
     add_item(context, setting)->serial = serial;
 }
 
-/* BP's kinds and what they have, but for those that its session has at SITE. In a read section, as
- * a meta tracer may be found to be gone. */
+/* Adds a setting of BP's kinds at SITE, except those that the session has there. Thread: in a
+ * reader section, as a hit may remove the meta tracer. */
 static void stand_in(struct th_change *change, struct th_site *site, const struct th_generic_bp *bp)
 {
     const unsigned generation = th_breakpoint_generation();
@@ -168,7 +169,7 @@ static bool allocate(struct th_change *change)
 
 /* --- 3. Stage --------------------------------------------------------------------------------- */
 
-/* In the staging generation, a breakpoint of the site has become active, or inactive, as such. */
+/* Updates the site's count in the staging generation after one breakpoint's kinds changed. */
 static void tell_count(struct th_site *site, uint32_t before, uint32_t after)
 {
     if (before != after && site->operations->count)
@@ -344,8 +345,7 @@ static bool deallocate(struct th_change *change)
 
 /* --- The sequence ----------------------------------------------------------------------------- */
 
-/* By their numbers: what each does; true if it waits. 1 and 13 are th_code_modification_start()'s.
- */
+/* The steps by their numbers; true: wait. 1 and 13 are in th_code_modification_start(). */
 static bool (*const steps[])(struct th_change *change) = {
     [2] = allocate,          [3] = stage,        [4] = wait_for_staged, [5] = arm,
     [6] = wait_for_armed,    [7] = commit,       [8] = wait_for_hits,   [9] = uninstall,
@@ -429,21 +429,21 @@ struct th_change_counts th_breakpoint_change_run_held(struct th_change *change)
 /* --- A change of functions that no call can reach yet ----------------------------------------- */
 
 /*
- * Such a function's breakpoints are made whole, in both generations, before anybody can find them;
- * what makes them be met is that calls come to the function. So there is no order to keep of what
- * threads see, nothing to be waited for, and th_breakpoint_active_index stays what it is: whichever
- * it is when the first call comes, it says the same.
+ * The breakpoints of such a function are completed, in both generations, before a thread can find
+ * them; they take effect when calls reach the function. So no order of writes matters, no grace
+ * period is needed, and th_breakpoint_active_index does not change: both of its values select the
+ * same data when the first call comes.
  *
- *    1. Breakpoints are created and staged one setting after the other, linked to nobody's site.
- *    2. Their active generation becomes what is staged. Those that do nothing in the end go.
- *    3. They are linked to their sites, and counted, in both generations.
- *    4. The sites that have one are armed.
+ *    1. Create the breakpoints and stage the settings one by one, linked to no site.
+ *    2. Copy what is staged to the active generation. Free breakpoints without a kind.
+ *    3. Link them to their sites and count them, in both generations.
+ *    4. Arm the sites that have an active one.
  */
 
 /* 1 */
 static void stage_unreached(struct th_change *change)
 {
-    /* Sites to the first breakpoint that was made for them, which the others follow by `next`. */
+    /* By site: the first breakpoint that was created for it; the others follow by `next`. */
     struct th_table coming = {0};
 
     change->serial = ++latest_serial;
@@ -458,7 +458,7 @@ static void stage_unreached(struct th_change *change)
         while (bp && bp->session != setting->session)
             bp = atomic_load_explicit(&bp->next, memory_order_relaxed);
         if (!bp && setting->set && !setting->session->ended &&
-            !th_breakpoint_find(setting->site, setting->session)) { /* was it there before? */
+            !th_breakpoint_find(setting->site, setting->session)) { /* no existing one */
             bp = th_breakpoint_create(setting->site, setting->session);
             atomic_store_explicit(&bp->next, first, memory_order_relaxed);
             th_hash_table_set(&coming, (uintptr_t)setting->site, bp);

@@ -1,8 +1,8 @@
 /*
- * The way of most hits through th_breakpoint_hit(), for trace/, which takes it in place where each
- * instruction counts: no struct th_hit, no call through the hooks.
+ * The most frequent path of th_breakpoint_hit(), inlined into trace/, where each instruction
+ * counts: no struct th_hit, no call through the hooks.
  *
- * Most sites have one breakpoint, and that is local or global and no more.
+ * Most sites have one breakpoint, of kind local or global and no other.
  */
 #ifndef TH_FAST_HIT_H
 #define TH_FAST_HIT_H
@@ -11,15 +11,15 @@
 #include "site.h"
 
 struct th_fast_hit {
-    uint32_t kinds; /* of the breakpoint that the call meets; 0: nothing is met */
+    uint32_t kinds; /* kinds that the call meets; 0: none */
     struct th_generic_bp *breakpoint;
     const struct th_bp_data *data;
 };
 
 /*
  * Finds the one breakpoint of SITE, for a call that meets breakpoints of KINDS. False: there are
- * more. That there is no second one is seen before a hook is called: one that is added meanwhile
- * does nothing in this generation. In a read section, which also covers what is done then.
+ * several. The check for a second one precedes all hooks: a breakpoint that is added meanwhile does
+ * nothing in this generation. Thread: in a reader section that also covers the use of HIT.
  */
 static inline bool th_breakpoint_find_single(struct th_site *site, uint32_t kinds,
                                              struct th_fast_hit *hit)
@@ -38,9 +38,9 @@ static inline bool th_breakpoint_find_single(struct th_site *site, uint32_t kind
     return true;
 }
 
-/* The same in place of th_breakpoint_hit(): HIT leads to what hooks->call() gets, as it is local or
- * global and no more. False: the hit is th_breakpoint_hit()'s, as are all hits where nothing is
- * optimized (mode=debug), so that a debugger that stops there sees each. */
+/* Finds the breakpoint for hooks->call() in place of th_breakpoint_hit(): local or global and no
+ * more. False: call th_breakpoint_hit(); so do all hits in programs that are not optimized
+ * (mode=debug), so that a debugger which stops there sees each. */
 static inline bool th_breakpoint_fast_hit(struct th_site *site, uint32_t kinds,
                                           struct th_fast_hit *hit)
 {

@@ -16,7 +16,7 @@ struct th_generic_bp *th_breakpoint_find(struct th_site *site, const struct th_b
     return bp;
 }
 
-/* --- Being there ------------------------------------------------------------------------------ */
+/* --- Lists ------------------------------------------------------------------------------------ */
 
 /* The link that points to BP; for NULL, the end of the list. */
 static struct th_generic_bp *_Atomic *link_of(struct th_site *site, const struct th_generic_bp *bp)
@@ -62,7 +62,7 @@ void th_breakpoint_unlink(struct th_generic_bp *bp)
 {
     struct th_generic_bp *next = atomic_load_explicit(&bp->next, memory_order_relaxed);
 
-    /* Release, as it publishes NEXT to those who did not come by BP. */
+    /* Release: publishes NEXT to readers that did not come by BP. */
     atomic_store_explicit(link_of(bp->site, bp), next, memory_order_release);
     th_breakpoint_forget(bp);
 }
@@ -72,7 +72,7 @@ static struct th_shared *shared_of(struct th_bp_meta *meta)
     return meta ? &meta->shared : NULL;
 }
 
-/* Gives back what DATA has and KEPT, the other generation, has not. */
+/* Releases the tallies that only DATA has and not KEPT, the other generation; and DATA's shares. */
 static void generic_bp_release(const struct th_bp_data *data, const struct th_bp_data *kept)
 {
     if (data->count != kept->count)
@@ -121,9 +121,9 @@ void th_breakpoint_complete(struct th_generic_bp *bp)
 
 /* --- Staging ---------------------------------------------------------------------------------- */
 
-/* The tallies of KINDS begin anew, or there are none any more. One that the active generation
- * counts in is freed when it has become the staging one; one that was staged before in the same
- * change nobody has seen. */
+/* Replaces the tallies of KINDS by new ones, or by none. A tally of the active generation is freed
+ * later, when that generation has become the staging one. A tally that was staged earlier in the
+ * same change is freed at once: no hit has seen it. */
 static void replace_tallies(struct th_generic_bp *bp, uint32_t kinds, bool counts)
 {
     const struct th_bp_data *active = &bp->data[th_breakpoint_generation()];

@@ -7,7 +7,7 @@
 
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 
-/* One more. Relaxed, a load and a store: the word is this thread's; who sums reads it any time. */
+/* Adds one. Relaxed load and store: only this thread writes the word; readers may be late. */
 static void hit_count(uint32_t tally)
 {
     _Atomic uint64_t *word = th_breakpoint_tally_word(tally);
@@ -23,7 +23,7 @@ static uint32_t hit_offer(struct th_hit *hit, uint32_t kind)
     return session->hooks->call(hit, session, hit->data->spec, kind);
 }
 
-/* All kinds, one after the other. */
+/* Obeys all kinds, one after the other. */
 static __attribute__((noinline)) uint32_t obey_all(struct th_hit *hit, uint32_t kinds)
 {
     struct th_generic_bp *bp = hit->breakpoint;
@@ -41,7 +41,7 @@ static __attribute__((noinline)) uint32_t obey_all(struct th_hit *hit, uint32_t 
     return asked;
 }
 
-/* BP says DATA, of which the call meets KINDS. */
+/* Obeys KINDS, the active kinds of DATA that the call meets. */
 static inline uint32_t hit_obey(struct th_generic_bp *bp, const struct th_bp_data *data,
                                 uint32_t kinds, struct th_hit *hit)
 {
@@ -77,7 +77,7 @@ static __attribute__((noinline)) uint32_t obey_each(struct th_site *site, struct
     return asked;
 }
 
-/* In a read section. */
+/* Thread: in a reader section. */
 static inline uint32_t hit_meet(struct th_site *site, struct th_hit *hit)
 {
     struct th_fast_hit single;
@@ -88,7 +88,7 @@ static inline uint32_t hit_meet(struct th_site *site, struct th_hit *hit)
     return hit_obey(single.breakpoint, single.data, single.kinds, hit);
 }
 
-/* A thread's first hit; and each where there is no quick way. */
+/* A thread's first hit, and each hit where th_progress_enter_quickly() is not available. */
 static __attribute__((noinline)) uint32_t enter_and_meet(struct th_site *site, struct th_hit *hit)
 {
     uint32_t asked;
@@ -99,8 +99,8 @@ static __attribute__((noinline)) uint32_t enter_and_meet(struct th_site *site, s
     return asked;
 }
 
-/* In the way of most hits nothing is live across the call of the hook, so that no register is
- * saved: who has more to do, or to keep, does it in a function of its own. */
+/* On the most frequent path nothing is live across the call of the hook, so no register is saved;
+ * longer work is in functions of its own. */
 uint32_t th_breakpoint_hit(struct th_site *site, struct th_hit *hit)
 {
     unsigned long *word = th_progress_enter_quickly();

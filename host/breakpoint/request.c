@@ -1,13 +1,14 @@
 /*
  * Requests of hits.
  *
- *   1. A hit puts a request on a stack, which costs an allocation and one exchange. A breakpoint is
- *      asked for once: `asked` remembers the serial number of its setting, and the kinds.
- *   2. Who finds the stack empty has a change started after thread progress; so that hits do not
- *      make it, and more requests come together.
- *   3. When the change has the permission it takes the stack, whole. Who asks from then on finds it
- *      empty.
- *   4. A request whose breakpoint was set or restarted after the hit, or is gone, is left out.
+ *   1. A hit pushes a request on a stack, which costs an allocation and one exchange. `asked` of
+ *      the breakpoint holds its serial number and the requested kinds, so that each is requested
+ *      once.
+ *   2. The hit that finds the stack empty starts a change, after a grace period: so the change does
+ *      not run inside the hit, and collects more requests.
+ *   3. When the change has the permission, it takes the whole stack. The next request finds the
+ *      stack empty.
+ *   4. A request whose breakpoint was changed after the hit, or is gone, is dropped.
  */
 #include "breakpoint_internal.h"
 #include "generic_bp.h"
@@ -17,16 +18,16 @@
 
 struct request {
     struct request *next;
-    struct th_bp_setting setting; /* has a share of its session */
+    struct th_bp_setting setting; /* holds a share of its session */
     uint64_t serial;
 };
 
-/* Pushed with release, taken with acquire: requests are complete. And the other way round: who
- * finds it empty comes after who took what was on it, and so after the use of `starting`. */
+/* Pushed with release, taken with acquire: requests are complete. The taking releases, too, and the
+ * push acquires: a hit that finds the stack empty comes after the use of `starting`. */
 static struct request *_Atomic stack;
 
-/* Handed in by who finds the stack empty, which nobody does again before the change that it starts
- * has begun. */
+/* Queued by the hit that finds the stack empty. The next such hit comes only after the change that
+ * it starts has taken the stack. */
 static struct th_later starting;
 
 static void request_start(struct th_later *later)
@@ -47,7 +48,7 @@ static void request_ask(struct th_hit *hit, uint32_t pause, uint32_t clear)
     struct request *request, *first;
 
     if (!((pause | clear) & ~before))
-        return; /* it was asked for, or there is nothing to ask for */
+        return; /* requested already, or nothing to request */
     atomic_store_explicit(&bp->asked, of_this | before | pause | clear, memory_order_relaxed);
     request = th_alloc(sizeof *request);
     *request = (struct request){
@@ -128,8 +129,7 @@ uint32_t th_breakpoint_meta_hit(struct th_hit *hit, struct th_bp_session *sessio
     asked = session->hooks->meta(hit, session, hit->data->meta_spec, tracer);
     if (!(asked & TH_HIT_REMOVE))
         return asked;
-    /* The tracer is gone for all hits that look; those that have looked already use it until they
-     * are over. */
+    /* Later hits find no tracer. Earlier ones use it until a grace period has passed. */
     tracer = atomic_exchange_explicit(&meta->tracer, NULL, memory_order_acq_rel);
     if (tracer) {
         if (session->hooks->meta_removed)

@@ -9,8 +9,8 @@
 
 enum { SITES = 256 /* allocated at once */ };
 
-/* The lock guards `free_sites`, linked by `place`, and `all_sites`; it is held for a few
- * instructions, and no other lock is taken under it. */
+/* The lock guards `free_sites`, linked by `place`, and `all_sites`. It is held for a few
+ * instructions; no other lock is taken under it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct th_site *free_sites;
 
@@ -20,7 +20,7 @@ static void add_free(struct th_site *site)
     free_sites = site;
 }
 
-/* Begins with a pointer to the one allocated before. */
+/* The chunks of sites: each begins with a pointer to the chunk before. */
 static void *all_sites;
 
 /* Never freed: see site.h. */

@@ -1,16 +1,16 @@
 /*
- * Sites: where the breakpoints of one function hang, those of all sessions.
+ * Sites: a site holds the breakpoints of one function, those of all sessions.
  *
- * A site is armed while one of its breakpoints is active. What arming is depends on the kind of the
- * site. Of an export site it is a bit of what external calls read. Of a virtual one, a function
- * that is known only from a recording, nothing but `armed` is written; whoever takes a call along
- * looks at it first:
+ * A site is armed while one of its breakpoints is active. The kind of the site decides how it is
+ * armed. An export site sets a bit in the word that external calls read. A virtual site, of a
+ * function that is known only from a recording, has no code to change: only `armed` is written, and
+ * the replay of a call reads it first:
  *
  *   if (th_breakpoint_site_is_armed(site))
  *       asked = th_breakpoint_hit(site, &hit);
  *
- * Sites are type-stable: their memory stays that of sites for ever, as threads look at `armed`, or
- * come from a machine instruction, outside of read sections.
+ * Sites are type-stable: their memory always holds sites, as threads read `armed`, or arrive from a
+ * machine instruction, outside of reader sections.
  */
 #ifndef TH_SITE_H
 #define TH_SITE_H
@@ -27,67 +27,66 @@ struct th_site;
 
 /*
  * A kind of site. write() is called with the code modification permission, for any number of sites
- * of this kind, so that what is costly (making code writable, membarrier) is done once for all. It
- * writes one word of a site, so that a thread that runs there sees it written or not written. It
- * cannot fail: a site where it cannot be done must not be created. It is in force for each thread,
- * at the latest, from its next read section after thread progress.
+ * of this kind, so that expensive parts (making code writable, membarrier) are done once for all.
+ * It writes one word of each site, so a thread that runs there sees the old or the new word. It
+ * cannot fail: a site that cannot be written must not be created. For each thread the write is in
+ * force from the thread's first reader section after a grace period, at the latest.
  */
 struct th_site_operations {
     const char *kind;
-    uint32_t kinds; /* of breakpoints that it can have: of enum th_bp_kind */
-    /* Arms or disarms SITES. NULL: there is nothing to write but their `armed`. */
+    uint32_t kinds; /* allowed kinds of breakpoints, bits of enum th_bp_kind */
+    /* Arms or disarms SITES. NULL: no word needs writing except `armed`. */
     void (*write)(struct th_site *const *sites, size_t count, bool arm);
-    /* NULL, or: in GENERATION, the one that hits do not obey now, a breakpoint of the site is
-     * active as AFTER, of enum th_bp_kind, says, and no more as BEFORE does. As it is staged and as
-     * it is consolidated (change.c, steps 3 and 11); with the permission. */
+    /* May be NULL. Reports a change of the active kinds of one breakpoint in GENERATION, the
+     * staging one, from BEFORE to AFTER (bits of enum th_bp_kind). Called when the breakpoint is
+     * staged and when it is consolidated (change.c, steps 3 and 11). With the permission. */
     void (*count)(struct th_site *site, unsigned generation, uint32_t before, uint32_t after);
 };
 
-/* Of a function that is known only from a recording. */
+/* The kind of a function that is known only from a recording. */
 extern const struct th_site_operations th_breakpoint_site_virtual;
 
-/* Of a function that other modules call, in any library: armed is the word of its export entry,
- * which is the site's `place`, and which external calls read anyway. No other calls come there, so
- * it has no local breakpoints. */
+/* The kind of a function that other modules call, in any library. The site's `place` is the export
+ * entry, whose word external calls read anyway; arming changes that word. Other calls do not pass
+ * the entry, so there are no local breakpoints. */
 extern const struct th_site_operations th_breakpoint_site_export;
 
-/* One cache line. */
+/* A site. One cache line. */
 struct th_site {
-    /* Not 0 if armed. Relaxed, written by th_breakpoint_sites_write(): who sees it late is waited
-     * for by the change, and what there is to find is read again by the hit, which orders it
-     * itself. */
+    /* Not 0 if armed. Relaxed, written by th_breakpoint_sites_write(): the change waits for threads
+     * that see it late, and a hit reads the breakpoints again, with an order of its own. */
     _Alignas(64) _Atomic uint32_t armed;
-    /* How many breakpoints are active, as staged; if it stands in the change's list. With the code
+    /* Number of active breakpoints, as staged; flag: in the change's list. With the code
      * modification permission. */
     uint32_t active : 31, listed : 1;
-    /* Linked by `next`, in the order in which they were added. Release: a breakpoint that can be
-     * found is complete; acquire, in read sections. Written with the permission. */
+    /* The list, by `next`, in the order of addition. Release: a breakpoint in the list is complete;
+     * acquire, in reader sections. Written with the permission. */
     struct th_generic_bp *_Atomic first;
     const struct th_site_operations *operations;
-    void *function;        /* what the site is of: its owner's */
-    void *place;           /* where that kind of site is armed: its own */
-    struct th_later later; /* when it is dropped */
-    /* How often it has ended. Written by who has the permission and, besides, the lock under which
-     * the owner puts changes together; read by who has one of them. */
+    void *function;        /* the function, in the owner's form */
+    void *place;           /* the place to arm, in the form of the kind */
+    struct th_later later; /* used by th_breakpoint_site_drop() */
+    /* Number of th_breakpoint_site_end() calls. Written with both the permission and the lock under
+     * which the owner prepares changes; read with one of the two. */
     uint32_t ends;
 };
 
-/* FUNCTION and PLACE are what the owner wants to find there. Any thread. */
+/* Creates a site; FUNCTION and PLACE become its members. Thread: any. */
 struct th_site *th_breakpoint_site_create(const struct th_site_operations *operations,
                                           void *function, void *place);
 
-/* Arms or disarms the COUNT SITES, which are of one kind; COUNT is not 0. With the permission. */
+/* Arms or disarms COUNT (not 0) SITES of one kind. Thread: with the permission. */
 void th_breakpoint_sites_write(struct th_site *const *sites, size_t count, bool arm);
 
 /*
- * The function of SITE was removed, or is there again. Cancels what changes that are queued, or
- * being put together, say of SITE: when their turn comes, SITE may be another function's. With the
- * permission; and with the lock, if the owner has one, under which it puts changes together.
+ * Cancels the settings of SITE in changes that are queued or in preparation, because its function
+ * was removed or has come back: when the changes run, SITE may belong to another function. Thread:
+ * with the permission, and with the lock under which the owner prepares changes, if there is one.
  */
 void th_breakpoint_site_end(struct th_site *site);
 
-/* Nobody will look for the site any more, and it has no breakpoints. It may be created again, as
- * another, after thread progress. */
+/* Drops SITE, which has no breakpoints. After a grace period its memory may become another site.
+ * Order: no thread will look SITE up any more. */
 void th_breakpoint_site_drop(struct th_site *site);
 
 static inline bool th_breakpoint_site_is_armed(const struct th_site *site)
@@ -95,8 +94,8 @@ static inline bool th_breakpoint_site_is_armed(const struct th_site *site)
     return __builtin_expect(atomic_load_explicit(&site->armed, memory_order_relaxed) != 0, 0);
 }
 
-/* Perhaps true: it has a breakpoint, active or not. Relaxed: for who asks that of a breakpoint
- * which was there long before. */
+/* True, as a hint that may be stale, if the site has a breakpoint, active or not. Relaxed: for
+ * breakpoints that were linked long before. */
 static inline bool th_breakpoint_site_has_any(const struct th_site *site)
 {
     return atomic_load_explicit(&site->first, memory_order_relaxed) != NULL;

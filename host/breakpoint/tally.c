@@ -12,22 +12,22 @@ struct page {
     _Atomic uint64_t words[PAGE];
 };
 
-/* A thread's pages. Replaced by a larger one when it is full, and freed after thread progress. */
+/* The pages of a thread. A full directory is replaced and freed after a grace period. */
 struct directory {
     struct th_later later; /* the first member */
     size_t count;
-    struct page *_Atomic pages[]; /* release: it is zero; acquire. Written by the thread. */
+    struct page *_Atomic pages[]; /* release: the page is zeroed; written by the thread */
 };
 
-/* One that counts. Never freed: `taken` tells if a thread has it. */
+/* A thread's state. Never freed: a thread that begins takes one that is not `taken`. */
 struct counter {
-    struct counter *next;                /* written before it can be found */
-    bool taken;                          /* under the lock */
-    struct directory *_Atomic directory; /* as its pages */
+    struct counter *next;                /* written before publication */
+    bool taken;                          /* in use by a thread; under the lock */
+    struct directory *_Atomic directory; /* release: complete; written by the thread */
 };
 
-/* Release: what it leads to is complete; acquire. Written under the lock, which guards `taken` as
- * well; no other lock is taken under it. */
+/* Release: the counter is complete; acquire. Written under the lock, which also guards `taken`; no
+ * other lock is taken under it. */
 static struct counter *_Atomic counters;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local struct counter *own;
@@ -42,7 +42,7 @@ static void tally_leave(void *counter)
     pthread_mutex_lock(&lock);
     ((struct counter *)counter)->taken = false;
     pthread_mutex_unlock(&lock);
-    own = NULL; /* destructors that run after this one may count, too */
+    own = NULL; /* thread-specific destructors that run later may count, too */
 }
 
 static void tally_make_key(void)
@@ -101,7 +101,7 @@ _Atomic uint64_t *th_breakpoint_tally_word(uint32_t tally)
 {
     size_t i = tally / PAGE;
     struct counter *counter = own ? own : tally_begin();
-    /* Relaxed: both are this thread's own, or its predecessor's, whom the lock comes after. */
+    /* Relaxed: both are this thread's own, or its predecessor's, which left under the lock. */
     struct directory *directory = atomic_load_explicit(&counter->directory, memory_order_relaxed);
     struct page *page;
 
@@ -134,7 +134,7 @@ void th_breakpoint_tally_each(uint32_t tally, void (*visit)(_Atomic uint64_t *wo
     th_progress_leave();
 }
 
-/* Relaxed: a count leads to nothing. */
+/* Relaxed: a count publishes no other data. */
 static void tally_add(_Atomic uint64_t *word, void *sum)
 {
     *(uint64_t *)sum += atomic_load_explicit(word, memory_order_relaxed);
@@ -153,7 +153,7 @@ uint64_t th_breakpoint_tally_sum(uint32_t tally)
 static struct {
     uint32_t *items;
     size_t count, capacity;
-    uint32_t next; /* the first that was never created, less 1 */
+    uint32_t next; /* the highest tally so far */
 } unused;
 
 uint32_t th_breakpoint_tally_create(void)
@@ -165,8 +165,7 @@ uint32_t th_breakpoint_tally_create(void)
     return ++unused.next;
 }
 
-/* Relaxed: all who counted there are done, and the next who do are told of the tally by a commit.
- */
+/* Relaxed: earlier writers are done; later ones get the tally by a commit, which orders this. */
 static void tally_clear(_Atomic uint64_t *word, void *context)
 {
     void (*dispose)(uint64_t word) = *(void (**)(uint64_t))context;
