@@ -33,25 +33,23 @@ static const char *const other_machine =
 
 #endif
 
-/* Why all functions are refused, NULL if they are not. Written by th_native_begin(). */
+/* The reason why all functions are refused; NULL: none. Written by th_native_begin(). */
 static const char *refusal = "this program sets no breakpoints in machine code: call it with one "
                              "that does";
 
-/* Guards the tables, and the blocks of native_near.c. Under it, that of native_text.c is
- * taken. */
+/* Guards the tables, and the blocks of native_near.c. No other lock is taken under it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Records by code, with those that were dropped and may still be met; and the list of these, in
- * which some may stand that have been taken again. */
+/* Records by code, also dropped ones that threads may still reach; and the list of dropped ones,
+ * which may hold some that were taken again. */
 static struct th_table records;
 static struct {
     struct th_native **items;
     size_t count, capacity;
 } drops;
 
-/* A page of code with an entry that has a record, and that could be written when that was made; 0:
- * none. So that this is not tried out for each entry of a page: it takes two system calls. Under
- * the lock. */
+/* The number of a page that could be written when a record in it was made; 0: none. Saves the test,
+ * two system calls, for further entries of the page. Under the lock. */
 static uintptr_t tried_page;
 
 /* --- Records ---------------------------------------------------------------------------------- */
@@ -66,8 +64,8 @@ static uintptr_t native_page_of(const void *code)
     return (uintptr_t)code / (uintptr_t)sysconf(_SC_PAGESIZE);
 }
 
-/* LIBRARY has been opened. A record that was dropped, and had its code at that place or where no
- * code is any more, belonged to another that is closed. */
+/* Frees dropped records of closed libraries, when LIBRARY has been opened: those whose code is now
+ * LIBRARY's, or is not mapped any more. */
 static void free_gone(const struct th_library *library)
 {
     struct th_memory memory = {0};
@@ -111,9 +109,9 @@ static _Unwind_Reason_Code native_stop(struct _Unwind_Context *context, void *un
 
 enum th_status th_native_begin(void)
 {
-    /* libgcc's unwinder knows the sizes of registers once it was used. What a library throws that
-     * has an unwinder of its own passes handlers, whose cleanups are libgcc's: it must know them
-     * then. */
+    /* libgcc's unwinder learns the sizes of registers at its first use. An exception of a library
+     * with an unwinder of its own passes handlers, whose cleanups use libgcc's: so libgcc's must be
+     * ready before. */
     _Unwind_Backtrace(native_stop, NULL);
     refusal = other_machine;
     if (!refusal && !th_native_text_begin())
@@ -124,7 +122,7 @@ enum th_status th_native_begin(void)
     return TH_OK;
 }
 
-/* CODE's entry, in WORD. False: it is not in LIBRARY, errno. */
+/* Describes CODE's entry in WORD. False, with errno: CODE is not in LIBRARY. */
 static bool native_describe(const struct th_library *library, void *code, struct th_text_word *word)
 {
     *word = (struct th_text_word){code, 0,
@@ -177,7 +175,7 @@ const char *th_native_refusal(const struct th_library *library, const void *code
     return NULL;
 }
 
-/* `cs jmp` to the stub, and a NOP that nobody runs, for disassemblers. */
+/* `cs jmp` to the stub, and an unused NOP, for disassemblers. */
 static uint64_t jump_of(const struct th_native *native, const void *code)
 {
     enum { JUMP = 6 };
@@ -196,7 +194,7 @@ struct th_native *th_native_create(const struct th_library *library, void *code,
     if (refusal || !native_describe(library, code, &word) || !can_write(&word))
         return NULL;
     pthread_mutex_lock(&lock);
-    /* The record of CODE is that which it had before, if it had any. */
+    /* CODE keeps the record that it had before, if any. */
     native = th_hash_table_get(&records, (uintptr_t)code);
     if (native && !native->dropped)
         th_bug("a function has two native records");
@@ -221,7 +219,7 @@ struct th_native *th_native_create(const struct th_library *library, void *code,
 void th_native_drop_all(struct th_native *const natives[], size_t count)
 {
     pthread_mutex_lock(&lock);
-    tried_page = 0; /* their library may be closed now */
+    tried_page = 0; /* the library may be closed next */
     for (size_t i = 0; i < count; i++) {
         struct th_native *native = natives[i];
         if (native->armed > 0)
@@ -238,13 +236,13 @@ void th_native_drop_all(struct th_native *const natives[], size_t count)
 
 /* --- Sites ------------------------------------------------------------------------------------ */
 
-/* Entry words that are to be written together. */
+/* Entry words to write together. */
 struct writing {
     struct th_text_word *words;
     size_t count;
 };
 
-/* The entry of NATIVE is to be written if this is its first armed site, or was its last. */
+/* Adds NATIVE's entry if this is its first armed site, or was its last. */
 static void write_later(struct writing *writing, struct th_native *native, bool arm)
 {
     uint64_t *word = native_word_of(native);
@@ -275,8 +273,8 @@ static void write_entries(struct th_site *const *sites, size_t count, bool arm)
     write_now(&writing);
 }
 
-/* Relaxed, as whoever reads it reads what it decides about again; written with the permission
- * alone. */
+/* Relaxed: a reader decides nothing by the count without reading more. Written with the permission.
+ */
 static void count_one(_Atomic uint32_t *count, bool before, bool after)
 {
     uint32_t had = atomic_load_explicit(count, memory_order_relaxed);
@@ -307,7 +305,7 @@ const struct th_site_operations th_native_site_native = {.kind = "native",
 
 /* --- Records of a site ------------------------------------------------------------------------ */
 
-/* Where OLD stands becomes NEW. */
+/* Puts NEW in the place of OLD. */
 static void replace_record(struct th_site *site, const struct th_native *old, struct th_native *new)
 {
     struct th_native_place *place = site->place;
@@ -329,7 +327,7 @@ static void change_records(struct th_site *const sites[], struct th_native *cons
 
     for (size_t i = 0; i < count; i++) {
         replace_record(sites[i], attach ? NULL : natives[i], attach ? natives[i] : NULL);
-        /* All that is active at the site counts for the record, or no more. */
+        /* The site's active breakpoints count for the record, or no longer. */
         for (bp = atomic_load_explicit(&sites[i]->first, memory_order_relaxed); bp;
              bp = atomic_load_explicit(&bp->next, memory_order_relaxed))
             for (unsigned generation = 0; generation < 2; generation++) {

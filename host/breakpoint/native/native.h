@@ -1,32 +1,33 @@
 /*
- * Native sites: breakpoints in machine code, x86-64. Local and external calls meet them alike.
+ * Native sites: breakpoints in machine code, x86-64, for local and external calls alike.
  *
  * A function can have one if it was compiled with -fpatchable-function-entry=16,8: the compiler
- * leaves eight bytes of NOPs at its label, its entry word. (So it does with =8 and =16,0. What
- * stands before the label is not touched.)
+ * then puts eight bytes of NOPs at its label, the entry word. (=8 and =16,0 do, too. The bytes
+ * before the label are not used.)
  *
- *     label     the entry word: one NOP of eight bytes, or `cs jmp rel32` and two that nobody runs
+ *     label     the entry word: one NOP of eight bytes, or `cs jmp rel32` and two unused bytes
  *     label+8   the body
  *
- * The entry word is aligned, so one store switches between the two forms, and a thread that comes
- * there runs the one or the other; membarrier() has all threads see it (SYNC_CORE: the processor
- * may have fetched the old one). That holds for two single instructions only: NOPs as compilers
- * leave them are made one before other threads can be there. A debugger's breakpoint at the label
- * stays where it is.
+ * The entry word is aligned, so one store switches between the two forms, and a thread that arrives
+ * runs one of the two. membarrier() makes the store visible to all threads (SYNC_CORE: a processor
+ * may have fetched the old instruction). The switch is safe only between two single instructions:
+ * so the compiler's NOPs are merged to one NOP before other threads can run them. A breakpoint of a
+ * debugger at the label stays in place.
  *
- * The jump leads to a stub near the library, as it reaches 2 GB. The stub belongs to the entry, as
- * its record does, and goes on in the thunk (native_thunk.S) with the record in a register. The
- * thunk decides one thing: whether any breakpoint of the entry is active. If none is it goes on in
- * the body, as if nothing had been there. Else it goes on in the record's handler, whose caller
- * then is the function's caller.
+ * The jump reaches 2 GB, so it leads to a stub near the library. The stub belongs to the entry, as
+ * its record does, and jumps to the thunk (native_thunk.S) with the record in a register. The thunk
+ * tests one thing: whether any breakpoint of the entry is active. If none is, it jumps to the body,
+ * as if there were no site. Else it jumps to the record's handler, whose caller then is the
+ * function's caller.
  *
- * It is a jump and not a call, whose return address would tell what to go on with, because nobody
- * would ever return to that: the processor, which foresees each return by the calls that it has
- * seen, would be wrong about this one and all further out. Nothing is pushed and no return address
- * is written, so debuggers, unwinders, sanitizers and shadow stacks find nothing strange; what a
- * handler wants to know of the function's end it learns by calling the body itself.
+ * The stub is reached by a jump, not by a call, although a return address would identify the entry:
+ * nobody would return to that address, so the processor, which predicts returns from calls, would
+ * mispredict this return and all outer ones. Nothing is pushed and no return address is written, so
+ * debuggers, unwinders, sanitizers and shadow stacks see a normal stack. A handler that needs the
+ * function's end calls the body itself.
  *
- * From the C ABI, what stands before the body uses what a call may: %rax, %r11, the flags.
+ * The code before the body uses only registers that the C ABI lets a call change: %rax, %r11, the
+ * flags.
  */
 #ifndef TH_NATIVE_H
 #define TH_NATIVE_H
@@ -37,7 +38,7 @@
 
 struct th_library;
 
-/* How a function is called. */
+/* The parameters of a function. */
 enum th_native_form {
     TH_NATIVE_TERMS_0, /* (env): TH_FUNCTION(name, 0) */
     TH_NATIVE_TERMS_1, /* (env, term), and so on */
@@ -50,36 +51,35 @@ enum th_native_form {
 };
 
 /*
- * The record of an entry: its own as long as the library is open, whoever creates and drops it
- * meanwhile, as a thread may come here at any time after it was sent. One cache line.
+ * The record of an entry. One cache line. The memory belongs to the entry while its library is
+ * open, whatever is created and dropped, as a thread may be on its way here at any time.
  */
 struct th_native {
-    /* The breakpoints, of all the entry's sites, that are active, by generation. The thunk reads
-     * that of the active one, relaxed: what it decides by it the hit reads again. It may have read
-     * th_breakpoint_active_index long before: then its call began before the change that it misses
-     * was done. Written as that generation is staged and consolidated, with the permission. */
+    /* Number of active breakpoints of all sites of the entry, by generation. The thunk reads that
+     * of the active generation, relaxed: a hit reads all again. The thunk may have read
+     * th_breakpoint_active_index long before; then its call began before the end of the change that
+     * it misses. Written when a generation is staged and consolidated, with the permission. */
     _Alignas(64) _Atomic uint32_t active[2];
     void *handler; /* for the entry's form, as below; constant while there is a site */
     void *body;    /* label + 8 */
     union {
-        void *owner;            /* of whoever created it */
-        struct th_native *next; /* native_near.c's: of those that are free */
+        void *owner;            /* data of the creator */
+        struct th_native *next; /* native_near.c: the list of free records */
     };
-    /* native*.c's: */
-    const void *thunk; /* the form's */
-    uint64_t jump;     /* the entry word's other form */
-    uint32_t armed;    /* sites that are; with the permission */
-    short protection;  /* of the memory that the entry word is in, PROT_... */
-    bool dropped;      /* nobody has it, but it may still be met; it stands in the list of those
-                          that were dropped. Under native.c's lock */
-    bool listed;
-    /* As `active`: those that are not local alone. */
+    /* Written by native*.c: */
+    const void *thunk; /* the thunk of the form */
+    uint64_t jump;     /* the entry word while armed */
+    uint32_t armed;    /* number of armed sites; with the permission */
+    short protection;  /* of the entry word's memory, PROT_... */
+    bool dropped;      /* has no owner, but threads may still arrive; under native.c's lock */
+    bool listed;       /* stands in native.c's list of dropped records; likewise */
+    /* As `active`, but only of breakpoints that are not local alone. */
     _Atomic uint32_t others[2];
 };
 
-/* False, as a hint that may be stale, if the entry has no breakpoints but local ones, which a
- * process that is not traced passes: so such a process needs two loads here and no reader section.
- * Read as the thunk reads `active`, after which a handler asks. */
+/* False, as a hint that may be stale, if the entry has only local breakpoints, which a process that
+ * is not traced passes: such a process does two loads here and needs no reader section. The
+ * generation may be older, as in the thunk, which runs before the handler. */
 static inline bool th_native_has_others(const struct th_native *native)
 {
     return atomic_load_explicit(&native->others[th_breakpoint_generation()],
@@ -87,10 +87,10 @@ static inline bool th_native_has_others(const struct th_native *native)
 }
 
 /*
- * Handlers are called in the function's place, with its arguments, and must return what the body
- * returns, which has the same type without the last parameter. That one comes in the next register;
- * where the arguments take all, in %xmm0, so that there is nothing on the stack which is not the
- * caller's.
+ * A handler is called in the function's place, with the function's arguments, and must return the
+ * result of the body, which has the same type without the last parameter. The last parameter, the
+ * record, is in the next register. If the arguments take all registers, the record is in %xmm0, so
+ * that the stack holds only data of the caller.
  *
  *     NIF:     term (*)(env, int argc, const term argv[], struct th_native *)
  *     TERMS_n: term (*)(env, term 1, ... term n, struct th_native *), n at most 4
@@ -107,34 +107,34 @@ static inline struct th_native *th_native_of(double register_)
 }
 
 /*
- * From now on the entries of each library that is opened are made ready: the NOPs of each become
- * one. To be called before libraries are opened, and before there are other threads. TH_FAILED
- * where this machine has no native sites (another architecture, a kernel without membarrier
- * SYNC_CORE): then all functions are refused, for that reason.
+ * Makes the entries of each library that is opened later ready: merges the NOPs of each entry.
+ * Order: before libraries are opened and before other threads start. Errors: TH_FAILED if this
+ * machine has no native sites (another architecture, a kernel without membarrier SYNC_CORE); then
+ * all functions are refused for this reason.
  *
- * The other functions here may be called by any thread; they take a lock, and no other under it
- * that is not their own.
+ * Thread: any, for the other functions of this header; they take locks of native*.c only.
  */
 enum th_status th_native_begin(void);
 
 /*
- * Why the function CODE of LIBRARY can have no native site: a sentence that says what is wrong and
- * what would mend it, as "it was compiled without room for a breakpoint at its entry: compile with
- * `pkg-config --cflags tracehost-plugin`". NULL: it can. The text stays. While the library is open.
+ * Returns the reason why the function CODE of LIBRARY can have no native site, as a sentence with
+ * the remedy, such as "it was compiled without room for a breakpoint at its entry: compile with
+ * `pkg-config --cflags tracehost-plugin`". NULL: it can. Owner: the text is never freed. Order:
+ * while LIBRARY is open.
  */
 const char *th_native_refusal(const struct th_library *library, const void *code);
 
 /*
- * The record for CODE, which is not refused, with a HANDLER of that form. One at a time for a
- * function: th_native_find() is the one that it has, NULL if none. NULL if there is no memory near
- * the library, or it cannot be made writable; errno says why.
+ * Creates the record of CODE, which is not refused and has no record, with a HANDLER of FORM.
+ * Errors: NULL with errno, if there is no memory near LIBRARY, or its code cannot be made writable.
+ * th_native_find() returns the record of CODE; NULL: none.
  */
 struct th_native *th_native_create(const struct th_library *library, void *code,
                                    enum th_native_form form, void *handler, void *owner);
 struct th_native *th_native_find(const void *code);
 
-/* They have no armed site. Memory, stub and handler stay good for threads that are on their way to
- * them until the library is closed, which it must not be before this has returned. */
+/* Drops records without an armed site. Memory, stub and handler stay valid, for threads on their
+ * way to them, until the library is closed. Order: before the library is closed. */
 void th_native_drop_all(struct th_native *const natives[], size_t count);
 static inline void th_native_drop(struct th_native *native)
 {
@@ -142,10 +142,10 @@ static inline void th_native_drop(struct th_native *native)
 }
 
 /*
- * Of a function with entries: `place` is a struct th_native_place of the owner's, with the records
- * that are met in its name: one for each instance of its module, as old code runs on beside the
- * new; all are armed and counted alike. It may have none, and be armed. Several sites may share a
- * record, those of functions with the same code: a hit decides whose it is. It has no global
+ * The kind of a function with entries. `place` is the owner's struct th_native_place, with the
+ * records for this name: one for each instance of its module, as old code runs beside the new; all
+ * are armed and counted alike. A site may have no record and be armed. Sites of functions with the
+ * same code may share a record: a hit decides which function was called. There are no global
  * breakpoints.
  */
 enum { TH_NATIVE_INSTANCES = 2 };
@@ -155,10 +155,10 @@ struct th_native_place {
 extern const struct th_site_operations th_native_site_native;
 
 /*
- * Each of NATIVES becomes a record of the native site at its place in SITES, in which it is not
- * yet: so it is counted, in both generations, and armed if the site is; or is one no more, after it
- * was disarmed. What is written is written at once for all. With the code modification permission,
- * and while the code is mapped; for records whose code nobody runs that would have to obey at once.
+ * Attaches each of NATIVES to the site at its place in SITES, or detaches it. An attached record is
+ * counted in both generations, and armed if the site is; a detached one is neither. All entry words
+ * are written together. Thread: with the code modification permission. Order: while the code is
+ * mapped, and no call in it must obey at once.
  */
 void th_native_attach(struct th_site *const sites[], struct th_native *const natives[],
                       size_t count);

@@ -9,11 +9,11 @@
 
 /* --- NOPs ------------------------------------------------------------------------------------- */
 
-/* The length of the NOP at CODE, 0 if there is none. It looks at less than 16 bytes. */
+/* Returns the length of the NOP at CODE, 0 if there is none. Reads fewer than 16 bytes. */
 static size_t nop_length(const uint8_t *code)
 {
     enum { IN_REGISTER = 3, HAS_SIB = 4, RELATIVE = 5 };
-    size_t length = 0; /* of the prefixes, then of it all */
+    size_t length = 0; /* of the prefixes, then of the whole NOP */
     unsigned mod, rm;
     const uint8_t *modrm;
 
@@ -23,7 +23,7 @@ static size_t nop_length(const uint8_t *code)
         return length + 1;
     if (code[length] != 0x0f || code[length + 1] != 0x1f)
         return 0;
-    /* ModRM follows, and the address that it says. */
+    /* ModRM and its address follow. */
     modrm = code + length + 2;
     mod = modrm[0] >> 6;
     rm = modrm[0] & 7;
@@ -35,8 +35,7 @@ static size_t nop_length(const uint8_t *code)
     return length;
 }
 
-/* A debugger that was told of a function before its library was loaded has put its breakpoint,
- * int3, at the label by now. */
+/* A debugger that had a pending breakpoint in the library has put its int3 at the label by now. */
 enum { FIRST = 0xff, INT3 = 0xcc, NOP = 0x90 };
 #define NOPS UINT64_C(0x9090909090909090)
 
@@ -50,16 +49,16 @@ uint64_t th_native_entry_keeping_int3(uint64_t old, uint64_t value)
     return (old & FIRST) == INT3 ? (value & ~(uint64_t)FIRST) | INT3 : value;
 }
 
-/* What stands in an entry word. */
+/* The NOPs of an entry word. */
 struct nops {
     size_t count;
-    size_t bytes; /* up to the end of the last that begins in it */
+    size_t bytes; /* up to the end of the last one that begins in the word */
 };
 
 static struct nops count_nops(const struct th_library *library, uintptr_t label)
 {
     enum { LOOKED_AT = TH_ENTRY_WORD + 16 };
-    uint8_t code[LOOKED_AT] = {0}; /* in which zeros follow where the library ends */
+    uint8_t code[LOOKED_AT] = {0}; /* padded with zeros at the end of the library */
     struct nops nops = {0, 0};
     size_t length;
     uint64_t word;
@@ -67,9 +66,9 @@ static struct nops count_nops(const struct th_library *library, uintptr_t label)
     memcpy(code, (const void *)label,
            th_library_executes(library, label, LOOKED_AT) ? LOOKED_AT : TH_ENTRY_WORD);
     memcpy(&word, code, TH_ENTRY_WORD);
-    /* Without int3, where what it has taken the place of is known. That is a NOP of one byte, and
-     * stays one: it does no harm before the rest of TH_ENTRY_NOP either, nor before the rest of a
-     * jump, so that the debugger may put it back at any time. */
+    /* Undoes an int3 if the byte under it is known. That byte is a NOP of one byte and stays one:
+     * it does no harm before the rest of TH_ENTRY_NOP or of a jump, so the debugger may restore it
+     * at any time. */
     if ((word & FIRST) == INT3 && ends_as(word, NOPS))
         word = NOPS;
     else if (((word & FIRST) == INT3 || (word & FIRST) == NOP) && ends_as(word, TH_ENTRY_NOP))
@@ -83,13 +82,13 @@ static struct nops count_nops(const struct th_library *library, uintptr_t label)
     return nops;
 }
 
-/* --- Where functions begin -------------------------------------------------------------------- */
+/* --- Labels ----------------------------------------------------------------------------------- */
 
-/* A function begins at LABEL: that is where its entry in the unwind table begins. To be asked as
- * the compiler lists NOPs, not labels, and an entry elsewhere in them would be torn apart. */
+/* True if a function begins at LABEL: an entry of the unwind table begins there. The compiler lists
+ * NOPs, not labels; merging NOPs elsewhere would damage the code. */
 static bool is_label(uintptr_t label)
 {
-    /* It takes a return address, which is the next instruction's. */
+    /* The argument is a return address, one byte after the call. */
     return _Unwind_FindEnclosingFunction((void *)(label + 1)) == (void *)label;
 }
 
@@ -100,7 +99,7 @@ static bool can_read(const struct th_library *library, uintptr_t label)
     return th_library_protection(library, label, TH_ENTRY_WORD) & PROT_READ;
 }
 
-/* Where it fails the NOPs remain, and tell. */
+/* If the write fails, the NOPs remain, and th_native_entry_refusal() finds them. */
 void th_native_entries_make_ready(const struct th_library *library)
 {
     const struct th_code_map *map = th_library_code_map(library);
@@ -111,8 +110,7 @@ void th_native_entries_make_ready(const struct th_library *library)
         return;
     words = th_alloc(map->patchable_count * sizeof *words);
     for (size_t i = 0; i < map->patchable_count; i++) {
-        /* The label that follows the NOPs: it is where they begin, with =8 and =16,0, or eight
-         * bytes on, with =16,8. */
+        /* The label: at the begin of the NOPs with =8 and =16,0; eight bytes on with =16,8. */
         uintptr_t label = map->patchable[i] + (is_label(map->patchable[i]) ? 0 : TH_ENTRY_WORD);
         uint64_t *word = (uint64_t *)label, ready;
         struct nops nops;
@@ -132,7 +130,7 @@ void th_native_entries_make_ready(const struct th_library *library)
 
 #define FLAGS "compile with `pkg-config --cflags tracehost-plugin`"
 
-/* NOPs that are not one. */
+/* The reason why several NOPs, or none, are refused. */
 static const char *refuse_nops(const struct th_code_map *map, struct nops nops)
 {
     if (nops.count == 0)

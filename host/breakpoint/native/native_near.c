@@ -22,7 +22,7 @@ enum {
 
 _Static_assert(CODE == 4096, "a page: what is executable is not writable");
 
-/* How far a jump goes for sure, either way; and where the memory of a program ends. */
+/* The sure range of a jump, in bytes either way; and the end of a program's addresses. */
 static const uintptr_t reach = (UINT64_C(2) << 30) - (64 << 10);
 static const uintptr_t top = (UINT64_C(1) << 47) - 4096;
 
@@ -46,7 +46,7 @@ static uintptr_t distance(uintptr_t a, uintptr_t b)
     return a > b ? a - b : b - a;
 }
 
-/* Takes the end of the gap from START to END that is nearer, if it is the best so far. */
+/* Takes the nearer end of the gap from START to END, if it is the best so far. */
 static void consider(struct place *place, uintptr_t start, uintptr_t end)
 {
     uintptr_t lowest = place->word > reach ? place->word - reach : 0;
@@ -64,13 +64,13 @@ static void consider(struct place *place, uintptr_t start, uintptr_t end)
         place->address = address;
 }
 
-/* Looks at the gaps between mappings, as the kernel lists them, but leaves a gigabyte above the
- * heap and below the stack, which grow. */
+/* Looks at the gaps between mappings that the kernel lists, but leaves a gigabyte above the heap
+ * and below the stack, which grow. */
 static void find_place(struct place *place)
 {
     const uintptr_t room = UINT64_C(1) << 30;
     struct th_memory memory = {0};
-    uintptr_t from = 64 << 10; /* the kernel keeps what is below for itself */
+    uintptr_t from = 64 << 10; /* addresses below are the kernel's */
 
     place->address = 0;
     th_library_memory_of_process(&memory);
@@ -83,10 +83,10 @@ static void find_place(struct place *place)
     th_library_memory_free(&memory);
 }
 
-/* NULL with errno: there is no memory. */
+/* NULL, with errno: there is no memory. */
 static uint8_t *map_near(uintptr_t word)
 {
-    enum { TRIES = 16 }; /* somebody else may be there first */
+    enum { TRIES = 16 }; /* another thread may map the place first */
     struct place place = {.word = word};
 
     for (int i = 0; i < TRIES; i++) {
@@ -101,13 +101,13 @@ static uint8_t *map_near(uintptr_t word)
         if (memory == (void *)place.address)
             return memory;
         if (memory == MAP_FAILED) {
-            /* Functions would silently go untraced for what the system refuses now, and may grant
-             * the next time. */
+            /* Fail loudly: functions would silently go untraced for memory that the system refuses
+             * now and may grant the next time. */
             th_give_up_if_lacking("breakpoints in native code need memory near it");
             if (errno != EEXIST)
                 return NULL;
         } else {
-            munmap(memory, BLOCK); /* a kernel that takes the address for a hint */
+            munmap(memory, BLOCK); /* an old kernel takes the address as a hint */
             errno = EEXIST;
         }
     }

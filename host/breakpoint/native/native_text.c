@@ -12,10 +12,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Held while memory is writable that usually is not. No other lock is taken under it. */
+/* Held while code is writable that usually is not. No other lock is taken under it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* --- All threads see it ----------------------------------------------------------------------- */
+/* --- Making writes visible -------------------------------------------------------------------- */
 
 static long membarrier(int command)
 {
@@ -27,7 +27,7 @@ bool th_native_text_begin(void)
     return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE) == 0;
 }
 
-/* A child of fork() may have to ask again. */
+/* A child of fork() may have to register again. */
 static void sync_threads(void)
 {
     if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE) == 0)
@@ -45,7 +45,7 @@ static uintptr_t native_text_page_of(const struct th_text_word *word)
     return (uintptr_t)word->word / size * size;
 }
 
-/* Makes the pages of WORDS, which have one protection, writable, or what they were. */
+/* Makes the pages of WORDS, which have one protection, writable, or restores the protection. */
 static bool protect(const struct th_text_word *words, size_t count, bool writable)
 {
     int given = words[0].protection;
@@ -67,8 +67,8 @@ static int native_text_by_address(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Relaxed: what a thread that runs the new word is to find has been there since before the change
- * waited for it, and sync_threads() does the rest. */
+/* Relaxed: the data for threads that run the new word was visible before, as the change has waited
+ * for it; sync_threads() does the rest. */
 bool th_native_text_write(struct th_text_word *words, size_t count)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -80,7 +80,7 @@ bool th_native_text_write(struct th_text_word *words, size_t count)
     qsort(words, count, sizeof *words, native_text_by_address);
     pthread_mutex_lock(&lock);
     for (size_t i = 0, end; i < count && done; i = end) {
-        /* The words in one run of pages with one protection. */
+        /* The words in consecutive pages with one protection. */
         for (end = i + 1;
              end < count && words[end].protection == words[i].protection &&
              native_text_page_of(&words[end]) - native_text_page_of(&words[end - 1]) <= page;

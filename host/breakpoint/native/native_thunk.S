@@ -1,20 +1,20 @@
 /*
- * The thunks of native sites, x86-64: see native.h. One for each register that a record can come
- * in.
+ * The thunks of native sites, x86-64: see native.h. One for each register in which a handler
+ * expects the record.
  *
- * They are entered by a jump, with the stack as the function's caller has left it, and leave it so.
- * So what holds at the first instruction of any function, which .cfi_startproc says, holds at each
- * of these: the return address is on top of the stack. The function itself is missing in a
- * backtrace that is taken here; the thunk stands in its place.
+ * A thunk is entered by a jump and leaves the stack as the function's caller has left it. So the
+ * state at the first instruction of any function, which .cfi_startproc describes, holds at each
+ * instruction here: the return address is on top of the stack. A backtrace that is taken here lacks
+ * the function itself; the thunk stands in its place.
  *
- * %rax and %r11 are nobody's at the entry of a function (%al tells the number of vector registers
- * to functions of variable arguments, which none of these is). Argument registers, and %r10, stay.
+ * %rax and %r11 are free at the entry of a function (%al is the number of vector registers for
+ * functions of variable arguments, which none of these is). Argument registers and %r10 are kept.
  *
  * This file has no note (.note.gnu.property) that would allow the kernel to enforce indirect branch
- * tracking, and so none has what is linked with it: a body begins with no `endbr64`, as it cannot
- * be marked without taking the place of the NOPs, and is jumped to. Shadow stacks would find all as
- * it should be; but marks are of use only if all objects of a program have them, and the compilers'
- * are asked for with -fcf-protection, which this host is not compiled with.
+ * tracking, so no program that it is linked with has one: a body is the target of a jump and has no
+ * `endbr64`, which would take the place of the NOPs. Shadow stacks would work; but their marks help
+ * only if all objects of a program have them, and the compilers' objects have them only with
+ * -fcf-protection, which this host is not compiled with.
  */
 #include "native_thunk.h"
 
@@ -23,8 +23,8 @@
         .text
         .hidden th_breakpoint_active_index
 
-        /* The index is loaded before the count: a processor keeps loads in order, so who sees a
-         * generation has it as it was staged. */
+        /* The index is loaded before the count: a processor keeps loads in order, so a thread that
+         * sees a generation sees its count as staged. */
         .macro  thunk name, hand_over:vararg
         .globl  th_native_thunk_\name
         .hidden th_native_thunk_\name

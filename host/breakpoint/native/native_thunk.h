@@ -1,6 +1,6 @@
 /*
- * Where the thunks of native_thunk.S find things in struct th_native. Inner header of breakpoint/,
- * for C and for the assembler.
+ * The offsets in struct th_native that the thunks of native_thunk.S use. Inner header of
+ * breakpoint/, for C and for the assembler.
  */
 #ifndef TH_NATIVE_THUNK_H
 #define TH_NATIVE_THUNK_H
@@ -23,8 +23,8 @@ _Static_assert(sizeof(((struct th_native *)NULL)->active[0]) == 4, "an index cou
 _Static_assert(sizeof th_breakpoint_active_index == 4, "one register, as native_thunk.S has it");
 _Static_assert(sizeof(struct th_native) == 64, "a cache line");
 
-/* A stub jumps there, with its record in %r11: on to the record's handler, with the record as the
- * last parameter of a function of that form; or to the body. */
+/* Jumped to by a stub, with its record in %r11. Jumps to the record's handler, with the record as
+ * the last parameter of a function of this form; or to the body. */
 void th_native_thunk_terms_0(void) __attribute__((visibility("hidden")));
 void th_native_thunk_terms_1(void) __attribute__((visibility("hidden")));
 void th_native_thunk_terms_2(void) __attribute__((visibility("hidden"))); /* and NIF */
