@@ -1,6 +1,6 @@
 /*
- * The sections of the code map, as they are in memory once the loader has relocated them and
- * constructors may have written there.
+ * Reads the sections of the code map from memory, after the loader has relocated them and
+ * constructors may have changed them.
  */
 #include "code_map.h"
 
@@ -23,8 +23,8 @@
 
 enum { MOST_PARAMETERS = 5 };
 
-/* The bytes of EXTENT if they are the library's and can be read, or NULL: the file may have been
- * replaced since it was examined. */
+/* Returns the bytes of EXTENT if they are readable memory of the library; else NULL: the file may
+ * have been replaced since it was examined. */
 static const void *content_of(const struct th_memory *memory, const struct th_extent *extent)
 {
     uintptr_t address = memory->base + extent->address;
@@ -49,7 +49,7 @@ static int compare_addresses(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
-/* Linkers leave 0, which they do not relocate, for a function that they have left out. */
+/* Reads the entries. For a removed function linkers leave 0, which they do not relocate. */
 static void read_patchable(struct th_code_map *map, const struct th_memory *memory,
                            const struct th_extents *extents, struct th_names *remarks)
 {
@@ -84,7 +84,7 @@ static void read_patchable(struct th_code_map *map, const struct th_memory *memo
 
 /* --- Functions that only the library calls --------------------------------------------------- */
 
-/* True if NAME can become an atom. */
+/* True if NAME is readable and can become an atom. */
 static bool is_name(const struct th_memory *memory, const char *name)
 {
     size_t most = th_library_memory_after(memory, (uintptr_t)name, TH_MEMORY_READABLE);
@@ -127,7 +127,7 @@ static void add_locals(struct th_code_map *map, const struct th_memory *memory,
                                         TH_SECTION_LOCALS, wrong, first));
 }
 
-/* 0 if both have one name and arity. */
+/* 0 if name and arity are equal. */
 static int code_map_compare_names(const struct th_local *first, const struct th_local *second)
 {
     int order = strcmp(first->name, second->name);
@@ -135,7 +135,7 @@ static int code_map_compare_names(const struct th_local *first, const struct th_
     return order ? order : (first->arity > second->arity) - (first->arity < second->arity);
 }
 
-/* By name, arity and place, so that of those that are alike the first comes first. */
+/* Orders by name, arity and place, so that the first of equal ones comes first. */
 static int compare_locals(const void *a, const void *b)
 {
     const struct th_local *first = *(const struct th_local *const *)a;
@@ -145,7 +145,7 @@ static int compare_locals(const void *a, const void *b)
     return order ? order : (first > second) - (first < second);
 }
 
-/* Those without code are gone. */
+/* Removes the functions without code. */
 static void drop_empty(struct th_code_map *map)
 {
     size_t kept = 0;
@@ -199,7 +199,7 @@ void th_library_code_map_yield(struct th_code_map *map, const struct th_entry *e
     drop_empty(map);
 }
 
-/* --- The whole ------------------------------------------------------------------------------- */
+/* --- The whole map --------------------------------------------------------------------------- */
 
 void th_library_code_map_read(struct th_code_map *map, const struct th_memory *memory,
                               const struct th_examination *facts, struct th_names *remarks)
@@ -227,11 +227,11 @@ bool th_library_code_map_lists(const struct th_code_map *map, uintptr_t first_no
                                                sizeof *map->patchable, compare_addresses);
 }
 
-/* --- Of an open library ---------------------------------------------------------------------- */
+/* --- The map of an open library -------------------------------------------------------------- */
 
 static void (*watcher)(const struct th_library *library); /* set while there is one thread */
 
-/* One call of it at a time. It calls no library. */
+/* Serialises calls of `watcher`, which calls no library. */
 static pthread_mutex_t watching = PTHREAD_MUTEX_INITIALIZER;
 
 void th_library_watch_opened(void (*opened)(const struct th_library *library))
@@ -299,8 +299,8 @@ struct question {
     struct th_memory *memory;
 };
 
-/* Two libraries can have one base only if they have nothing mapped. (The loader calls it under its
- * lock, of which the thread sanitizer does not know, of libraries that others close as well.) */
+/* Two libraries have the same base only if nothing of them is mapped. (The loader calls this under
+ * its lock, unknown to the thread sanitizer, also for libraries that other threads close.) */
 __attribute__((no_sanitize("thread"))) static int add_parts(struct dl_phdr_info *info, size_t size,
                                                             void *context)
 {
@@ -362,7 +362,7 @@ void th_library_memory_of_process(struct th_memory *memory)
                  (w == 'w' ? TH_MEMORY_WRITABLE : 0) |
                  (strstr(line, "[heap]") ? TH_MEMORY_HEAP : 0) |
                  (strstr(line, "[stack]") ? TH_MEMORY_STACK : 0);
-        /* A mapping of a file that goes on without one (.data and .bss) is one part. */
+        /* A mapping of a file and the anonymous one behind (.data and .bss) are one part. */
         if (last && last->start + last->size == start && last->rights == rights) {
             last->size += end - start;
             continue;

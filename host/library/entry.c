@@ -9,14 +9,14 @@
 
 enum { MOST_FUNCTIONS = 65536, MOST_ARGUMENTS = 255 };
 
-/* ErlNifFunc before 2.7. */
+/* The layout of ErlNifFunc before 2.7. */
 struct short_function {
     const char *name;
     unsigned arity;
     ERL_NIF_TERM (*fptr)(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 };
 
-/* An entry that is being read, and the memory that it may lie in. */
+/* An entry that is read, and the memory that it may lie in. */
 struct reading {
     const ErlNifEntry *from;
     struct th_memory memory; /* of the process */
@@ -30,8 +30,8 @@ static bool is_at_least(const ErlNifEntry *from, int major, int minor)
 
 /* --- Pointers -----------------------------------------------------------------------------------
  *
- * Each is looked up before it is followed, in the memory of the process: an entry need not lie in
- * its library, it may be made in the heap (as libraries in Rust do) or be another library's. */
+ * Each pointer is looked up in the memory of the process before it is followed: an entry need not
+ * lie in its library, it may be on the heap (as in libraries in Rust) or be another library's. */
 
 static enum th_status check_text(const struct reading *reading, const char *name, const char *text)
 {
@@ -74,7 +74,7 @@ static enum th_status check_version(const struct reading *reading)
     if (th_library_memory_check(&reading->memory, "entry", from, size))
         return th_error_status();
     if (is_newer) {
-        /* In a later minor version min_erts still stands where it stood; a later major one is
+        /* A later minor version has min_erts at the same place; the layout of a later major one is
          * unknown. */
         runtime = is_newer_major ? NULL : from->min_erts;
         if (check_text(reading, "min_erts", runtime))
@@ -151,7 +151,7 @@ static enum th_status check_twins(const struct th_entry *entry)
     return status;
 }
 
-/* --- The whole ------------------------------------------------------------------------------- */
+/* --- The whole entry ------------------------------------------------------------------------- */
 
 static enum th_status read_functions(const struct reading *reading)
 {
@@ -271,7 +271,7 @@ void th_library_slots_fill(struct th_slots *slots, const struct th_entry *entry)
     for (size_t i = 0; i < TH_SLOTS; i++) {
         const ErlNifFunc *function =
             th_library_entry_function(entry, table[i].name, table[i].arity);
-        /* The two generic slots come first, in the order of each pair. */
+        /* The two generic slots come first, in the order of each pair of slots. */
         slots->functions[i] = function ? function->fptr : slots->functions[i % 2];
         slots->filled_by[i] = function ? table[i].name : slots->filled_by[i % 2];
     }

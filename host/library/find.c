@@ -33,7 +33,7 @@ const char *th_library_search_origin_text(enum th_search_origin origin)
     }
 }
 
-/* Cuts off the last part of PATH in place; of "/x" nothing remains, which a '/' may follow. */
+/* Cuts off the last part of PATH, in place, with its '/': "/x" becomes "". */
 static void to_folder(char *path)
 {
     char *slash = strrchr(path, '/');
@@ -48,8 +48,7 @@ char *th_library_search_built_in_folder(enum th_search_kind kind)
     char *path, *libraries, *folder;
     bool is_library, installed;
 
-    /* This code runs from libtracehost.so, or is part of the program, for which the loader's name
-     * is the empty string. */
+    /* This code is in libtracehost.so, or in the program, whose name in the loader is empty. */
     is_library = dladdr1((void *)(uintptr_t)&th_library_search_built_in_folder, &info,
                          (void **)&map, RTLD_DL_LINKMAP) &&
                  map->l_name[0];
@@ -60,8 +59,8 @@ char *th_library_search_built_in_folder(enum th_search_kind kind)
     }
     to_folder(path);
     if (!is_library)
-        to_folder(path); /* of PREFIX/bin/tracehost; the library lies in PREFIX/LIBDIR */
-    /* PREFIX/LIBDIR, as it is installed, or PREFIX/lib, as a build tree has it. */
+        to_folder(path); /* from PREFIX/bin/tracehost; the library lies in PREFIX/LIBDIR */
+    /* PREFIX/LIBDIR when installed, PREFIX/lib in a build tree. */
     libraries = th_printf("%s/" TH_LIBDIR "/tracehost", path);
     installed = access(libraries, F_OK) == 0;
     th_free(libraries);
@@ -119,7 +118,7 @@ void th_library_search_free(struct th_search *search)
     *search = (struct th_search){0};
 }
 
-/* --- What is in them ------------------------------------------------------------------------ */
+/* --- Their content -------------------------------------------------------------------------- */
 
 static bool is_file(const char *path)
 {
@@ -160,8 +159,8 @@ void th_library_search_list(const struct th_search *search, struct th_found_list
         if (dir)
             closedir(dir);
     }
-    /* Sorts by name, and keeps the order of search among equal names (insertion; the lists are
-     * short and mostly sorted). */
+    /* Insertion sort by name, which keeps the search order among equal names; the lists are short
+     * and mostly sorted. */
     for (size_t i = 1; i < list->count; i++) {
         struct th_found item = list->items[i];
         size_t j = i;
@@ -183,7 +182,7 @@ void th_library_found_list_free(struct th_found_list *list)
     *list = (struct th_found_list){0};
 }
 
-/* --- One of them ----------------------------------------------------------------------------- */
+/* --- One library ----------------------------------------------------------------------------- */
 
 static enum th_status refuse_missing(const struct th_search *search, const char *name)
 {
@@ -192,7 +191,7 @@ static enum th_status refuse_missing(const struct th_search *search, const char 
     const char *nearest;
     char *joined;
 
-    /* The chain starts with what would mend it. */
+    /* The chain starts with the remedy. */
     th_library_search_list(search, &list);
     for (size_t i = 0; i < list.count; i++)
         th_library_names_add(&names, list.items[i].name);

@@ -1,8 +1,8 @@
 /*
- * The face of library/: shared objects. Found (find.h), examined as data (examine.h), opened,
- * loaded and unloaded (load.h), where their code is (code_map.h) and which lines it comes from
- * (line.h), which USDT probes are in them (probe_notes.h), their callbacks (entry.h), the resources
- * that they make (resource.h). And names that may have been meant (name_list.h).
+ * The face of library/: finds shared objects (find.h), examines them as data (examine.h), opens,
+ * loads and unloads them (load.h), maps their code (code_map.h), its source lines (line.h) and USDT
+ * probes (probe_notes.h), reads their callbacks (entry.h) and keeps the resources that they make
+ * (resource.h). Also: lists of names, and suggestions for misspelt ones (name_list.h).
  */
 #ifndef TH_LIBRARY_H
 #define TH_LIBRARY_H

@@ -1,8 +1,8 @@
 /*
- * load(), upgrade() and unload(), and what undoes them.
+ * Calls load(), upgrade() and unload(), and undoes them.
  *
- * What load() or upgrade() opens is the library's own only when they have succeeded; private data
- * is handed over then. So a refusal has nothing to undo.
+ * Resource types that load() or upgrade() opens, and private data, become the library's own after
+ * the callback has succeeded. So a refusal has nothing to undo in the old library.
  */
 
 #include "load.h"
@@ -42,7 +42,7 @@ enum th_status th_library_check_tracer(const struct th_library *library)
 
 /* --- Calling --------------------------------------------------------------------------------- */
 
-/* Whose load() or upgrade() the thread is in. */
+/* The library whose load() or upgrade() the thread runs. */
 static _Thread_local const struct th_library *loaded_here;
 
 bool th_library_is_loading(const struct th_library *library)
@@ -56,13 +56,13 @@ static bool is_loaded(const struct th_library *library)
     return atomic_load_explicit(&library->state, memory_order_acquire) == TH_LIBRARY_LOADED;
 }
 
-/* Release: who sees it loaded sees all that load() has left (th_library_registry_keep_all()). */
+/* Release: a thread that sees it loaded sees what load() left (th_library_registry_keep_all()). */
 static void set_state(struct th_library *library, enum th_library_state state)
 {
     atomic_store_explicit(&library->state, state, memory_order_release);
 }
 
-/* Whether LIBRARY has what it takes to replace OLD. */
+/* TH_OK if LIBRARY can replace OLD. */
 static enum th_status check_replaces(const struct th_library *library, const struct th_library *old)
 {
     if (old->name != library->name)
@@ -75,9 +75,9 @@ static enum th_status check_replaces(const struct th_library *library, const str
 }
 
 /*
- * In OLD's code threads may be, and ask for its private data: they see what is there, or what
- * upgrade() has left. So they may in that of a LIBRARY that is loaded, which is handed back to.
- * Relaxed: how both use what it leads to is the library's business.
+ * Threads in OLD's code may read its private data: they get the old pointer or upgrade()'s. The
+ * same holds for a LIBRARY that is loaded, to which OLD is handed back. Relaxed: the library orders
+ * its own use of the data behind the pointer.
  */
 static enum th_status call_upgrade(struct th_library *library, struct th_library *old, th_env *env,
                                    th_term info)
@@ -101,7 +101,7 @@ static enum th_status call_upgrade(struct th_library *library, struct th_library
     return TH_OK;
 }
 
-/* load(), or upgrade() if there is an OLD one, with all that may be done in them. */
+/* Calls load(), or upgrade() if there is an OLD one, and commits or rolls back resource types. */
 static enum th_status call_either(struct th_library *library, struct th_library *old, th_term info)
 {
     const struct th_library *outer = loaded_here;
@@ -149,8 +149,9 @@ static void forget_load(struct th_library *library)
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards `busy` of all */
 static pthread_cond_t not_busy = PTHREAD_COND_INITIALIZER;
 
-/* No lock is held while load() or upgrade() runs: who wants to load others does not wait, nor who
- * finds it loaded, be it that another upgrades from it. False: it is loaded. */
+/* Waits for loads of LIBRARY and upgrades from OLD. False: LIBRARY is loaded. No lock is held while
+ * load() or upgrade() runs: loads of other libraries do not wait, nor those of a loaded one, even
+ * while an upgrade from it runs. */
 static bool begin_load(struct th_library *library, struct th_library *old)
 {
     bool begins;
@@ -238,8 +239,8 @@ static void unload_again(struct th_library *library)
 
     th_resource_reap();
     th_resource_types_forget(library);
-    /* Callbacks that run in other threads, of resources that were dropped just now, have shares.
-     * Acquire: unload() comes after what they did. */
+    /* Running callbacks of resources that were just dropped have shares, in other threads. Acquire:
+     * unload() comes after them. */
     while (atomic_load_explicit(&library->shares, memory_order_acquire) > 1)
         nanosleep(&moment, NULL);
     call_unload(library);
@@ -262,7 +263,7 @@ enum th_status th_library_hand_back(struct th_library *old, struct th_library *n
     return TH_OK;
 }
 
-/* --- What is known of it --------------------------------------------------------------------- */
+/* --- Properties ------------------------------------------------------------------------------ */
 
 th_term th_library_name(const struct th_library *library)
 {
@@ -305,29 +306,29 @@ void *th_library_private_data(const struct th_library *library)
 }
 
 /*
- * Unloading is one rule.
+ * The rule of unloading.
  *
- * When the last share of a library is dropped, nobody uses it: no call and no continuation is in
- * its code, and no resource with a destructor is left. unload() is called in any case. Then the
- * library is closed, unless code of it could run all the same: a thread, a handler of a signal, a
- * destructor of thread-local data. A library that has asked for one of these is never closed: it
- * is pinned. Which functions a library imports tells that (elf/imports.c). Threads that it has made
- * by enif_thread_create() are known one by one, so they pin it only if they have not ended.
+ * When the last share of a library is dropped, it has no user: no call and no continuation is in
+ * its code, and no resource with a destructor is left. unload() is always called. Then the library
+ * is closed, unless its code could still run: in a thread, as a signal handler, as a destructor of
+ * thread-local data. A library that has requested one of these is pinned: never closed. Its imports
+ * show that (elf/imports.c). Threads of enif_thread_create() are counted, so they pin it only if
+ * they have not ended.
  *
- * A library is pinned for good, with its instance and the file of its copy, where debuggers find
- * it. A warning says so when another library of that module takes its place, once for each path.
+ * A pinned library keeps its instance and the file of its copy, for debuggers. When another library
+ * of that module takes its place, a warning is logged, once for each path.
  */
 
 /* --- Shares and users ------------------------------------------------------------------------ */
 
-/* Relaxed: whoever takes a share knows of another, which orders everything that matters. */
+/* Relaxed: the caller knows of another share, which orders all that matters. */
 void th_library_hold(struct th_library *library)
 {
     atomic_fetch_add_explicit(&library->shares, 1, memory_order_relaxed);
 }
 
-/* Release, so that what this holder did comes before unload(); acquire with the last share, so that
- * unload() comes after what all other holders did. */
+/* Release: the holder's use comes before unload(). Acquire with the last share: unload() comes
+ * after the use of all other holders. */
 void th_library_drop(struct th_library *library)
 {
     if (atomic_fetch_sub_explicit(&library->shares, 1, memory_order_acq_rel) > 1)
@@ -352,7 +353,7 @@ void th_library_retire(struct th_library *library)
     struct th_library_frame call;
     char *carrier;
 
-    /* Acquire, with the release in th_library_thread_ends(): closing comes after what they did. */
+    /* Acquire, with the release in th_library_thread_ends(): closing comes after the threads. */
     if (!library->pinned && atomic_load_explicit(&library->threads, memory_order_acquire) > 0)
         library->pinned = th_strdup("threads that it has made by enif_thread_create() still run "
                                     "(join them in unload())");
@@ -366,7 +367,7 @@ void th_library_retire(struct th_library *library)
     if (library->needs)
         dlclose(library->needs);
     th_library_end(&call);
-    /* Not before it is closed, so that nobody takes its handle for that of a new one. */
+    /* After closing, so that no thread takes its handle for that of a new library. */
     th_library_registry_remove(library);
     if (library->needs) {
         carrier = th_library_origin_file(&library->facts);

@@ -53,8 +53,8 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* One row of the table of distances between the beginnings of A and B: row[j] is that of the first
- * I letters of A and the first J of B. `last` and `before` are the rows of I - 1 and I - 2. */
+/* Fills one row of the table of distances between the begins of A and B: row[j] is the distance of
+ * the first I letters of A and the first J of B. `last` is the row of I - 1, `before` of I - 2. */
 static void fill_row(const char *a, size_t i, const char *b, size_t b_length, size_t *row,
                      const size_t *last, const size_t *before)
 {

@@ -10,13 +10,13 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* --- Who opens which file --------------------------------------------------------------------- */
+/* --- Files that are being opened -------------------------------------------------------------- */
 
 /*
- * What is opened is known to the loader at once, to others only when nif_init() has returned. Two
- * threads that open one file would both get the loader's handle, and neither find the instance of
- * the other. So one waits until the other has finished; those that open other files do not. No lock
- * is held meanwhile, as code of the library runs.
+ * The loader knows a library at once, other threads only after nif_init() has returned. So two
+ * threads that open one file would get the same handle from the loader, and neither would find the
+ * other's instance. Therefore the second waits until the first has finished; threads that open
+ * other files do not wait. No lock is held meanwhile, as code of the library runs.
  */
 struct opening {
     struct opening *next;
@@ -29,10 +29,10 @@ static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
 static struct opening *all;
 
 /*
- * Waits while another thread opens the file of FACTS, or another at its path. OPENING and FACTS
- * must stay until end_opening(), by the same thread. TH_REFUSED if waiting might last for ever: the
- * caller is in a constructor, which all code of libraries may be in, and so has the loader's lock,
- * for which the other may wait.
+ * Waits while another thread opens the file of FACTS, or another file at its path. Owner: OPENING
+ * and FACTS must stay until end_opening(), by the same thread. Errors: TH_REFUSED if the wait might
+ * not end: the caller is in code of a library, maybe in a constructor, and may hold the loader's
+ * lock, for which the other thread may wait.
  */
 static enum th_status begin_opening(struct opening *opening, const struct th_examination *facts)
 {
@@ -77,7 +77,7 @@ static void end_opening(struct opening *opening)
 
 /* --- The loader ------------------------------------------------------------------------------ */
 
-/* The loader begins with the file that it speaks of; for a copy, that it is a copy of is said. */
+/* The loader's message begins with the path of the copy, which is replaced by the original's. */
 static enum th_status refuse_by_loader(const struct th_examination *facts, const char *message)
 {
     static const char missing[] = "cannot open shared object file";
@@ -97,7 +97,7 @@ static enum th_status refuse_by_loader(const struct th_examination *facts, const
     return th_error_raise(TH_REFUSED, "the loader says: %s%s%s", path, message, remedy);
 }
 
-/* *BUSY: threads may run its code already. */
+/* *BUSY: threads may run the library's code already. */
 static enum th_status open_handle(struct th_library *library, bool *busy)
 {
     const struct th_examination *facts = &library->facts;
@@ -141,8 +141,8 @@ static uintptr_t own_symbol(struct th_library *library, bool defined, const char
     return defined ? (uintptr_t)dlsym(library->handle, name) : 0;
 }
 
-/* Makes the entry that the library does not have. Its functions are the callbacks that the file
- * itself defines: dlsym() alone would also look in the libraries that it depends on. */
+/* Makes the entry of a library in the plain form. Its functions are the callbacks that the file
+ * itself defines: dlsym() alone would also search the libraries that it depends on. */
 static void make_entry(struct th_library *library)
 {
     const struct th_examination *facts = &library->facts;
@@ -195,7 +195,7 @@ static enum th_status open_fill_in(struct th_library *library)
         return th_error_raise(TH_REFUSED, "its name is too long, or there are too many atoms");
 
     th_library_code_map_yield(&library->code, &library->entry, &library->remarks);
-    /* A library that says less than it needs is taken by hosts that lack something, and fails
+    /* A library that declares a too low version is accepted by hosts that lack functions, and fails
      * there. */
     version = 100 * library->entry.major + library->entry.minor;
     if (newest && newest->since > version)
@@ -210,7 +210,7 @@ static enum th_status open_fill_in(struct th_library *library)
     return TH_OK;
 }
 
-/* The library is in memory. */
+/* Completes LIBRARY, which the loader has opened. */
 static enum th_status begin_use(struct th_library *library, bool busy)
 {
     const struct th_examination *facts = &library->facts;
@@ -288,7 +288,7 @@ static enum th_status open_copy(const char *path, bool replaceable, struct th_li
     th_free(copy);
     library->head.path = library->facts.path;
     if (!status) {
-        /* Constructors of what it needs are not its own: threads that they start do not run its
+        /* Constructors of the libraries that it needs are not its own: their threads do not run its
          * code. */
         th_library_begin(&call, library->facts.path, "a constructor of a library that it needs");
         status = th_library_origin_open(&library->facts, &library->needs);
@@ -314,13 +314,13 @@ enum th_status th_library_open_copy(const char *path, struct th_library **result
 
 enum th_status th_library_open_replaceable(const char *path, bool again, struct th_library **result)
 {
-    struct th_examination facts = {0}; /* as much as tells which file is opened */
+    struct th_examination facts = {0}; /* only the identity of the file */
     struct opening opening;
     enum th_status status;
     struct stat file;
 
     if (stat(path, &file) != 0)
-        return open_copy(path, true, result); /* which says what is wrong */
+        return open_copy(path, true, result); /* fails with the reason */
     facts.path = (char *)path;
     facts.device = file.st_dev;
     facts.inode = file.st_ino;
@@ -335,9 +335,9 @@ enum th_status th_library_open_replaceable(const char *path, bool again, struct 
 }
 
 /*
- * The loader takes a path for the file that it opened under that path first, as long as that is in
- * memory. So where another file lies there now, or one that is pinned and whose variables have the
- * values that were left, a copy is opened, and found from then on.
+ * While a file is in memory, the loader takes its path for this file. So if another file is there
+ * now, or the instance is pinned and its variables have old values, a copy is opened, and is the
+ * instance found from then on.
  */
 enum th_status th_library_open(const char *path, struct th_library **result)
 {
@@ -349,7 +349,7 @@ enum th_status th_library_open(const char *path, struct th_library **result)
     library->head.path = library->facts.path;
     *result = NULL;
     if (!status) {
-        /* Of two that open one file the second must find what the first has made. */
+        /* The second of two threads that open one file must find the instance of the first. */
         status = begin_opening(&opening, &library->facts);
         if (!status) {
             if (stat(path, &file) == 0)

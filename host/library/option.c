@@ -11,13 +11,13 @@ void (*th_library_on_schedulers)(void (*function)(void *argument), void *argumen
 /* Written by th_library_halt(). See th_library_left() for the orders. */
 static _Atomic bool halting;
 
-/* For waiting and waking alone; it guards nothing. */
+/* Serves waiting and waking only; guards no data. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
 
 /* --- Setting --------------------------------------------------------------------------------- */
 
-/* The library that is being loaded with ENV, NULL if none is. */
+/* Returns the library whose load() or upgrade() has ENV; NULL: none. */
 static struct th_library *loading(const th_env *env)
 {
     struct th_library *library = env ? env->library : NULL;
@@ -58,8 +58,8 @@ bool th_library_set_on_unload_thread(th_env *env, ErlNifOnUnloadThreadCallback *
 
 /* --- Functions that run ---------------------------------------------------------------------- */
 
-/* Relaxed: the halt has to see only what was entered before it was asked for, and whoever asks
- * knows of that by other means. */
+/* Relaxed: the halt must see only functions that were entered before its request, which the
+ * requester is ordered with by other means. */
 void th_library_entered(struct th_library *library)
 {
     atomic_fetch_add_explicit(&library->running, 1, memory_order_relaxed);
@@ -67,8 +67,8 @@ void th_library_entered(struct th_library *library)
 
 /*
  * Sequentially consistent, here and in the halt: one side writes `running` and reads `halting`, the
- * other writes `halting` and reads `running`, and one of the two must see what the other wrote. So
- * does what the function did come before what follows the halt.
+ * other writes `halting` and reads `running`, and one of the two must see the other's write. Also,
+ * all that the function did comes before the end of the halt.
  */
 void th_library_left(struct th_library *library)
 {
@@ -113,7 +113,7 @@ void th_library_halt(void)
     th_free(libraries);
 }
 
-/* Relaxed: nobody runs whom it could concern. */
+/* Relaxed: no thread runs that could read it. */
 void th_library_halt_over(void)
 {
     atomic_store_explicit(&halting, false, memory_order_relaxed);

@@ -13,7 +13,7 @@
 
 /* --- $ORIGIN --------------------------------------------------------------------------------- */
 
-/* The length of $ORIGIN or ${ORIGIN} at the beginning of TEXT, 0 if it is something else. */
+/* Returns the length of $ORIGIN or ${ORIGIN} at the begin of TEXT, 0 if TEXT begins otherwise. */
 static size_t origin_at(const char *text)
 {
     static const char name[] = "ORIGIN";
@@ -55,13 +55,13 @@ static char *spell_out(const char *text, const char *folder)
 
 /* --- The carrier ----------------------------------------------------------------------------- */
 
-/* A library as the loader sees it: one segment, which is the whole file. */
+/* A library in the loader's view: one segment, which is the whole file. */
 struct carrier {
     Elf64_Ehdr header;
     Elf64_Phdr segments[3];
-    Elf64_Sym symbols[1]; /* the first is none */
-    uint32_t hash[4];     /* a table of one chain, which is empty */
-    Elf64_Dyn dynamic[];  /* then the strings */
+    Elf64_Sym symbols[1]; /* symbol 0, which is none */
+    uint32_t hash[4];     /* a table of one empty chain */
+    Elf64_Dyn dynamic[];  /* the strings follow */
 };
 
 struct dynamic {
@@ -83,7 +83,7 @@ static uint64_t origin_add_string(struct th_buffer *strings, const char *text)
     return offset;
 }
 
-/* Of the machine of the library whose header is LIKE. */
+/* Makes the carrier's content, for the machine of the library whose header is LIKE. */
 static void make_carrier(const struct th_examination *facts, const char *places,
                          const Elf64_Ehdr *like, struct th_buffer *file)
 {
@@ -142,7 +142,7 @@ char *th_library_origin_file(const struct th_examination *facts)
     return th_printf("%s.needs", facts->copy);
 }
 
-/* Makes and opens the carrier for a library that looks for what it needs in FOLDER. */
+/* Makes and opens the carrier of a library whose $ORIGIN is FOLDER. */
 static enum th_status open_carrier(const struct th_examination *facts, const char *folder,
                                    void **handle)
 {
@@ -187,14 +187,14 @@ enum th_status th_library_origin_open(const struct th_examination *facts, void *
                                   facts->needed.items[i]);
     if (facts->needed.count == 0 || !has_origin(facts->places))
         return TH_OK;
-    /* The folder as the loader understands it. */
+    /* The folder in the loader's form. */
     below = slash ? th_printf("%.*s", (int)(slash - facts->path + 1), facts->path) : th_strdup(".");
     folder = realpath(below, NULL);
     th_free(below);
     if (!folder)
         return th_error_raise(TH_REFUSED, "its folder is gone, in which it looks for what it "
                                           "needs ($ORIGIN)");
-    /* Of what the loader would split or replace it makes something else. */
+    /* The loader would split such a path, or replace a part of it. */
     if (strpbrk(folder, ":$"))
         status = th_error_raise(TH_REFUSED,
                                 "it looks for what it needs in its own folder ($ORIGIN), and a "

@@ -22,26 +22,25 @@
 /*
  * The folder of this program's private copies.
  *
- * It is made when the first copy is, and removed with all that is in it when the program exits. Of
- * the places where it could be, the first is taken in which folders can be made and code can be run
- * from files: $TMPDIR, /tmp, and $XDG_RUNTIME_DIR as the last, as that is small, and in memory, as
- * a rule. It is called tracehost-code-XXXXXX and is its owner's alone (0700), as its files are
- * opened by name.
+ * The folder is made with the first copy, and removed with its content when the program exits. The
+ * first of these places is taken in which folders can be made and files can be executed: $TMPDIR,
+ * /tmp, and last $XDG_RUNTIME_DIR, which is usually small and in memory. The folder is called
+ * tracehost-code-XXXXXX and is private to its owner (0700), as its files are opened by name.
  *
- * Who has such a folder holds a lock on it (flock()) for life. So a folder without a lock is that
- * of a host that was killed: the next one that makes a folder in the same place removes it.
- * systemd-tmpfiles, too, leaves alone what is locked.
+ * A host holds a lock on its folder (flock()) as long as it lives. So a folder without a lock
+ * belongs to a host that was killed: the next host that makes a folder in the same place removes
+ * it. systemd-tmpfiles, too, leaves locked folders alone.
  *
- * A child of fork() has a folder of its own once it needs one, and leaves its parent's alone.
+ * A child of fork() makes its own folder at need and leaves its parent's alone.
  */
 #define PREFIX "tracehost-code-"
 
-/* Guards what follows. Nothing else is locked while it is held. */
+/* Guards `folder`. No other lock is taken under it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
-    char *path;  /* NULL: there is none */
-    int fd;      /* has the lock */
-    pid_t owner; /* another after fork() */
+    char *path;  /* NULL: no folder */
+    int fd;      /* open on the folder, holds the flock() */
+    pid_t owner; /* the process that made it; another one after fork() */
 } folder;
 
 /* --- Folders of hosts that were killed ------------------------------------------------------- */
@@ -97,8 +96,8 @@ static bool is_at(const char *path, int fd)
            there.st_ino == open.st_ino;
 }
 
-/* Between making it and locking it, it looks dead: another host may remove it. Then there is no
- * folder at its path, and another name is tried. -1, errno: there is none. */
+/* Makes a folder in PLACE and locks it. Until it is locked it looks dead, and another host may
+ * remove it: then another name is tried. -1, with errno: there is none. */
 static int make_in(const char *place, char **path)
 {
     enum { TRIES = 100 };
@@ -121,7 +120,7 @@ static int make_in(const char *place, char **path)
     return -1;
 }
 
-/* NULL, or what is wrong with PLACE, which the caller frees. */
+/* Settles in PLACE. NULL, or the fault of PLACE, a text that the caller frees. */
 static char *settle_in(const char *place)
 {
     const char *wrong = NULL;
@@ -181,9 +180,9 @@ static enum th_status private_copy_settle(void)
     return folder.path ? TH_OK : TH_FAILED;
 }
 
-/* --- The program's --------------------------------------------------------------------------- */
+/* --- The folder of this program -------------------------------------------------------------- */
 
-/* What is behind it stays for whoever has it: the parent, or nobody. */
+/* Forgets the folder, which is the parent's after fork(), or does not exist any more. */
 static void forget_folder(void)
 {
     close(folder.fd);
@@ -202,8 +201,8 @@ static void remove_folder(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* Makes the folder if there is none; the caller frees *PATH, which is absolute. TH_FAILED: there is
- * no place for one; the chain has each with what is wrong there. */
+/* Finds or makes the folder. Owner: the caller frees *PATH, which is absolute. Errors: TH_FAILED if
+ * no place is fit for one; the chain lists each with its fault. */
 static enum th_status find_folder(char **path)
 {
     static bool registered;
@@ -236,13 +235,13 @@ void th_library_copy_remove(const char *copy)
 
 enum { BLOCK = 1 << 18 };
 
-/* Counts copies. Relaxed: it only has to give each another number. */
+/* Counts copies. Relaxed: only uniqueness matters. */
 static _Atomic unsigned long generation;
 
 /* --- One moment ------------------------------------------------------------------------------ */
 
-/* Until the next change would have another time than the last. Ticks are 10 ms at most; a time that
- * does not come is that of a machine with another clock. */
+/* Waits until a new change would have a later time than the last one. Ticks are 10 ms at most; a
+ * time that is never reached was written by a machine with another clock. */
 static void wait_for_next_tick(const struct stat *file)
 {
     enum { MOST_WAITS = 20 };
@@ -282,7 +281,7 @@ static enum th_status write_all(int to, const char *bytes, size_t size, const ch
     return TH_OK;
 }
 
-/* Not more than SIZE bytes, as it may grow all the time. */
+/* Copies at most SIZE bytes, as the file may keep growing. */
 static enum th_status copy_content(int from, off_t size, int to, const char *copy)
 {
     char *block = th_alloc(BLOCK);
@@ -302,8 +301,7 @@ static enum th_status copy_content(int from, off_t size, int to, const char *cop
     return status;
 }
 
-/* Creates COPY and writes SIZE bytes there: those of the file FROM or, if that is below 0, BYTES.
- */
+/* Creates COPY and writes SIZE bytes: of the file FROM or, if FROM is below 0, of BYTES. */
 static enum th_status write_copy(const char *copy, int from, const void *bytes, size_t size)
 {
     enum th_status status;

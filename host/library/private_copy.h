@@ -1,17 +1,17 @@
 /*
- * Private copies of libraries, from which tracers and modules are opened that are loaded into a
+ * Private copies of libraries: tracers and modules are opened from copies if they are loaded into a
  * running host, or may be replaced in it.
  *
- * A copy is a file NAME.GEN.so in the program's own folder (private_copy.c), GEN counting up in the
- * program: so the loader takes each for another library, and nobody writes to it, truncates or
- * replaces it while its code runs. It is a real file, for debuggers and profilers, as long as the
- * library is open.
+ * A copy is a file NAME.GEN.so in the program's own folder (private_copy.c); GEN counts up in the
+ * program. So the loader takes each copy as another library, and no other program writes to the
+ * copy, truncates or replaces it while its code runs. The copy is a real file, for debuggers and
+ * profilers, while the library is open.
  *
- * A copy is of one moment: the file is looked at before and after it is read, and may not have
- * changed. What is written within one tick of the kernel's clock has the same times; so the copying
- * begins in a tick after the file's last change.
+ * A copy has the content of one moment: the file must not change between a look before and one
+ * after it is read. Changes within one tick of the kernel's clock have the same times, so copying
+ * begins in a later tick than the file's last change.
  *
- * Any thread. Inner header of library/.
+ * Thread: any. Inner header of library/.
  */
 #ifndef TH_PRIVATE_COPY_H
 #define TH_PRIVATE_COPY_H
@@ -23,40 +23,42 @@
 struct th_examination;
 
 /*
- * Copies the file PATH; *COPY is the copy's path, which the caller frees, and ORIGINAL what was
- * copied. TH_REFUSED if PATH cannot be read, changes meanwhile, or has not the header of a library
- * of this machine; TH_FAILED if there is no room for copies.
+ * Copies the file PATH. *ORIGINAL becomes the stat() of the file that was copied.
+ * Owner: the caller frees *COPY, the copy's path. Errors: TH_REFUSED if PATH cannot be read, changes
+ * meanwhile, or lacks the header of a library of this machine; TH_FAILED if there is no room.
  */
 enum th_status th_library_copy_make(const char *path, char **copy, struct stat *original);
 
-/* Writes a file COPY of SIZE bytes, which must be below the folder of copies. TH_FAILED. */
+/* Writes a file COPY of SIZE bytes, in the folder of copies. Errors: TH_FAILED. */
 enum th_status th_library_copy_write(const char *copy, const void *bytes, size_t size);
 
-/* Removes the file, of which the loader may still have the content. */
+/* Removes the file COPY. The loader may still have its content mapped. */
 void th_library_copy_remove(const char *copy);
 
 /*
- * What a library finds beside itself ($ORIGIN), for a private copy of it.
+ * Libraries that a private copy finds by $ORIGIN, beside the original.
  *
- * The loader takes $ORIGIN for the folder of the file that it opens, which is the copy's. So before
- * the copy a carrier is opened: a library without code, made here, that needs what the copy needs
- * and looks for it where the original would, with $ORIGIN spelled out. The loader then has all of
- * it, under the names that the copy asks for, and looks for nothing any more. Its own rules decide
- * what is found: the order of places, and that what is in memory is not opened again.
+ * The loader replaces $ORIGIN by the folder of the file that it opens, which is the copy's. So a
+ * carrier is opened before the copy: a library without code, made here, that needs the same
+ * libraries as the copy and looks for them where the original would, with $ORIGIN spelled out. The
+ * loader then has all of them, under the names that the copy uses, and does not search again. Its
+ * own rules still decide which file is found, and that a library in memory is not opened again.
  *
- * The carrier keeps what it has opened as long as it is open; it is a file beside the copy.
+ * The carrier keeps these libraries open while it is open. Its file is beside the copy.
  *
- * Any thread.
+ * Thread: any.
  */
 
 /*
- * For a copy that finds nothing by $ORIGIN *HANDLE is NULL. Else it is the carrier's, from
- * dlopen(): to be closed after the copy. TH_REFUSED if something is missing, or the folder of the
- * original has a name that the loader cannot be told.
+ * Opens the carrier for the copy of FACTS. *HANDLE is NULL if the copy needs nothing by $ORIGIN.
+ * Owner: the caller closes *HANDLE with dlclose(), after the copy. Errors: TH_REFUSED if a library
+ * is missing, is needed by a name with $ORIGIN, or the folder of the original is gone or has a name
+ * that the loader would split; TH_FAILED if the carrier cannot be written.
  */
 enum th_status th_library_origin_open(const struct th_examination *facts, void **handle);
 
-/* The carrier's file, which goes with the copy; the caller frees it. */
+/* Returns the path of the carrier's file, to be removed with the copy. Owner: the caller frees it.
+ */
 char *th_library_origin_file(const struct th_examination *facts);
 
 #endif

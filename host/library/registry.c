@@ -11,8 +11,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards `all`, next a
 static struct th_library *all;
 
 /*
- * The caller holds the lock. A text that the caller frees, if the copy PINNED has been replaced by
- * another library of its module; once for each path. NULL: there is nothing to say.
+ * Makes a warning if the copy PINNED was replaced by another library of its module; once for each
+ * path. NULL: no warning. Owner: the caller frees the text, and holds the lock.
  */
 static char *warning_of(struct th_library *pinned)
 {
@@ -65,7 +65,7 @@ void th_library_registry_pin(struct th_library *library)
     char *warning;
 
     pthread_mutex_lock(&lock);
-    registry_take_out(library); /* if it was not refused before it was put in */
+    registry_take_out(library); /* it is not in the list if it was refused */
     library->users = 0;
     library->retired = true;
     put_in(library);
@@ -112,7 +112,7 @@ size_t th_library_registry_keep_all(struct th_library ***libraries)
     *libraries = NULL;
     pthread_mutex_lock(&lock);
     for (struct th_library *library = all; library; library = library->next) {
-        /* Acquire: with what load() has left. */
+        /* Acquire: with the data that load() left. */
         if (library->users == 0 ||
             atomic_load_explicit(&library->state, memory_order_acquire) != TH_LIBRARY_LOADED)
             continue;
@@ -129,8 +129,8 @@ struct th_library *th_library_registry_find(const struct th_library *wanted, boo
     struct th_library *library;
 
     pthread_mutex_lock(&lock);
-    /* A copy's handle is nobody else's; and that of a library that has been closed just now may be
-     * another's already. */
+    /* The handle of a copy is unique. The handle of a library that was just closed may already be
+     * another's. */
     for (library = all; library; library = library->next)
         if (library->handle == wanted->handle && !library->facts.copy && !library->retired &&
             (library->users > 0 || (library->facts.device == wanted->facts.device &&
@@ -185,8 +185,8 @@ struct th_library *th_library_at(uintptr_t address)
     return library;
 }
 
-/* Relaxed, and release below: load.c reads the count when all have ended whom anybody
- * has waited for. */
+/* Relaxed, and release below: load.c reads the count after the threads that were waited for have
+ * ended. */
 struct th_library *th_library_thread_begins(uintptr_t code)
 {
     struct th_library *library;

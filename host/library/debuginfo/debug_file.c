@@ -14,12 +14,12 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* More is not read. The debug information of a library of 5 MB is some 50 MB. */
+/* A larger file is not read. The debug information of a library of 5 MB takes some 50 MB. */
 static const off_t MOST_BYTES = 1 << 30;
 
 /* --- One file -------------------------------------------------------------------------------- */
 
-/* The whole content is in memory after it, and FD may be closed. */
+/* Reads the whole content into memory; FD may be closed then. */
 static bool read_content(int fd, struct th_debug_file *file)
 {
     Dwarf_CU *unit = NULL;
@@ -30,8 +30,7 @@ static bool read_content(int fd, struct th_debug_file *file)
         th_debuginfo_file_close(file);
         return false;
     }
-    /* Only if there is a table of lines; a file that was stripped may have sections like .eh_frame.
-     */
+    /* Only with a table of lines; a file that was stripped may have sections like .eh_frame. */
     file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
     if (!file->dwarf || dwarf_get_units(file->dwarf, NULL, &unit, NULL, NULL, NULL, NULL) != 0) {
         dwarf_end(file->dwarf);
@@ -60,11 +59,11 @@ static int open_file(const char *path, struct stat *found)
     return -1;
 }
 
-/* --- Which one belongs to the library -------------------------------------------------------- */
+/* --- The file that belongs to the library ---------------------------------------------------- */
 
 struct build_id {
     const unsigned char *bytes; /* in the file's content */
-    size_t size;                /* 0: it has none */
+    size_t size;                /* in bytes; 0: none */
 };
 
 static struct build_id build_id_of(Elf *elf)
@@ -90,7 +89,8 @@ static struct build_id build_id_of(Elf *elf)
     return (struct build_id){0};
 }
 
-/* CRC: that of the debug link; NULL: the build-id must tell. */
+/* Opens PATH if it belongs to LIBRARY: by its build-id or, if one has none, by the CRC of the debug
+ * link (NULL: none). */
 static bool try(Elf *library, const char *path, const GElf_Word *crc, struct th_debug_file *file)
 {
     unsigned char block[1 << 14];
@@ -112,7 +112,7 @@ static bool try(Elf *library, const char *path, const GElf_Word *crc, struct th_
         close(fd);
     if (!good)
         return false;
-    /* They belong together by their build-ids, where both have one. */
+    /* Compares the build-ids if both files have one. */
     wanted = build_id_of(library);
     there = build_id_of(file->elf);
     if (wanted.size > 0 && there.size > 0)
@@ -125,7 +125,7 @@ static bool try(Elf *library, const char *path, const GElf_Word *crc, struct th_
     return false;
 }
 
-/* --- Where they are looked for --------------------------------------------------------------- */
+/* --- The search ------------------------------------------------------------------------------ */
 
 static void find_separate(Elf *library, const char *path, const char *folder,
                           struct th_debug_file *file)
@@ -183,8 +183,8 @@ void th_debuginfo_files_open(const struct th_examination *facts, const char *fol
         find_separate(own->elf, facts->path, folder, separate);
 }
 
-/* Of several with one address the first in the file comes last: names of one function do not change
- * places between two runs. */
+/* Orders by address; of equal ones the first in the file comes last, so that the name of a function
+ * is the same in each run. */
 static int debug_file_compare(const void *a, const void *b)
 {
     const struct th_symbol *first = a, *second = b;
@@ -207,7 +207,7 @@ void th_debuginfo_symbols_read(struct th_symbols *symbols, Elf *elf, GElf_Word t
             data = elf_getdata(section, NULL);
     if (!data)
         return;
-    /* The strings, ended by a zero in any case; 0 of them if the section that is named is none. */
+    /* The strings, with a zero added; none if the named section is no string table. */
     names = elf_getscn(elf, header.sh_link);
     if (names && gelf_getshdr(names, &names_header) && names_header.sh_type == SHT_STRTAB)
         strings = elf_getdata(names, NULL);
@@ -239,7 +239,7 @@ void th_library_symbols(const struct th_library *library, struct th_symbols *sym
     if (fd < 0)
         return;
     elf_version(EV_CURRENT);
-    elf = elf_begin(fd, ELF_C_READ, NULL); /* only the sections that are asked for */
+    elf = elf_begin(fd, ELF_C_READ, NULL); /* reads only the requested sections */
     th_debuginfo_symbols_read(symbols, elf, SHT_SYMTAB);
     if (symbols->count == 0)
         th_debuginfo_symbols_read(symbols, elf, SHT_DYNSYM);

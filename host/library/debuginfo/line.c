@@ -1,6 +1,6 @@
 /*
- * What is known of a library's lines is read when it is asked for the first time, and kept until it
- * is closed.
+ * Finds lines. The debug information of a library is read at the first question and kept until the
+ * library is closed.
  */
 #include "line.h"
 
@@ -16,21 +16,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From addresses to lines, by DWARF. Addresses are the file's. What is in the file is a claim:
- * libdw bounds each step by the section that it is in; how many steps there are, and how deep, is
- * bounded here. */
+/* Lines by address, from DWARF. Addresses are the file's. The content of the file is a claim: libdw
+ * keeps each step inside its section; the number and the depth of steps are limited here. */
 
 enum {
-    MOST_UNITS = 1 << 20,   /* ranges of them */
-    MOST_ENTRIES = 1 << 20, /* of a unit's tree, looked at for one address */
-    DEEPEST = 64            /* of namespaces, functions, blocks and what is inlined there */
+    MOST_UNITS = 1 << 20,   /* ranges of units */
+    MOST_ENTRIES = 1 << 20, /* entries of a unit's tree that are visited for one address */
+    DEEPEST = 64            /* nesting of namespaces, functions, blocks and inlined functions */
 };
 
-/* Where the code of compilation units is. (The section that tells it, too, .debug_aranges, is one
- * that clang does not make.) */
+/* The ranges of compilation units' code. (.debug_aranges has them, too, but clang does not make
+ * this section.) */
 struct units {
     struct unit {
-        Dwarf_Addr start, end; /* END is outside */
+        Dwarf_Addr start, end; /* END is exclusive */
         Dwarf_Off die;         /* the unit's */
     } * items;                 /* ascending by START */
     size_t count, capacity;
@@ -70,7 +69,7 @@ static void read_units(struct units *units, Dwarf *dwarf)
         qsort(units->items, units->count, sizeof *units->items, compare_units);
 }
 
-/* --- What is inlined ------------------------------------------------------------------------- */
+/* --- Inlined functions ----------------------------------------------------------------------- */
 
 static bool line_is_code(int tag)
 {
@@ -79,12 +78,12 @@ static bool line_is_code(int tag)
 }
 
 /*
- * Goes down from the unit DIE to the first inlined function that has ADDRESS, which is the
- * outermost: *FOUND. What has no code of its own, like a namespace, may have to be left again.
+ * Goes down from UNIT to the first inlined function that has ADDRESS, the outermost: *FOUND. An
+ * entry without code, such as a namespace, may have to be left again.
  */
 static bool find_inlined(const Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die *found)
 {
-    Dwarf_Die at[DEEPEST]; /* the entries that are looked at, the outermost first */
+    Dwarf_Die at[DEEPEST]; /* the path of visited entries, the outermost first */
     size_t depth = 1;
     int more;
 
@@ -97,10 +96,10 @@ static bool find_inlined(const Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die *f
             *found = at[depth];
             return true;
         }
-        if (more != 0) { /* back to what these were in */
+        if (more != 0) { /* back to the parent */
             depth--;
             if (depth > 0 && line_is_code(dwarf_tag(&at[depth])))
-                return false; /* that was the one with ADDRESS */
+                return false; /* the parent was the entry with ADDRESS */
         } else if ((inside || tag == DW_TAG_namespace || tag == DW_TAG_module ||
                     tag == DW_TAG_class_type || tag == DW_TAG_structure_type) &&
                    depth + 1 < DEEPEST && dwarf_child(&at[depth], &at[depth + 1]) == 0) {
@@ -122,8 +121,8 @@ static bool line_number_of(Dwarf_Die *die, unsigned name, Dwarf_Word *number)
 
 /* --- Lines ----------------------------------------------------------------------------------- */
 
-/* The first of the rows that begin at ADDRESS: of a function that is its head, although its first
- * instruction may be of another line as well. NULL: none does. */
+/* Finds the first of the rows that begin at ADDRESS; NULL: none. For a function this is its head,
+ * although its first instruction may be of another line as well. */
 static Dwarf_Line *first_row(Dwarf_Die *unit, Dwarf_Addr address)
 {
     size_t low = 0, count, high;
@@ -141,7 +140,7 @@ static Dwarf_Line *first_row(Dwarf_Die *unit, Dwarf_Addr address)
         else
             high = middle;
     }
-    for (; low < count; low++) { /* one that ends what lies before it may come first */
+    for (; low < count; low++) { /* a row that ends the code before may come first */
         row = dwarf_onesrcline(lines, low);
         if (dwarf_lineaddr(row, &start) != 0 || start != address ||
             dwarf_lineendsequence(row, &outside) != 0 || !outside)
@@ -165,8 +164,8 @@ static bool find_row(Dwarf_Die *unit, Dwarf_Addr address, const char **file, uns
     return *file != NULL;
 }
 
-/* Where the function was called whose code is inlined at ADDRESS: the outermost such. The tree of
- * UNIT may be in a file of its own (-gsplit-dwarf), if that is still there. */
+/* Finds the line of the outermost call that is inlined at ADDRESS. The tree of UNIT may be in a
+ * file of its own (-gsplit-dwarf), if this still exists. */
 static bool find_outermost(Dwarf_Die *unit, Dwarf_Addr address, const char **file, unsigned *line)
 {
     Dwarf_Die tree = *unit, split, inlined;
@@ -188,8 +187,8 @@ static bool find_outermost(Dwarf_Die *unit, Dwarf_Addr address, const char **fil
     return *file != NULL;
 }
 
-/* The place of ADDRESS in the source of its function: false if it is not known. *FILE is DWARF's,
- * *LINE at least 1. */
+/* Finds the place of ADDRESS in the source of its function; false if unknown. *FILE is DWARF's
+ * text, *LINE at least 1. */
 static bool line_find_line(const struct units *units, Dwarf *dwarf, Dwarf_Addr address,
                            const char **file, unsigned *line)
 {
@@ -204,8 +203,8 @@ static bool line_find_line(const struct units *units, Dwarf *dwarf, Dwarf_Addr a
         return false;
     if (!find_outermost(&unit, address, file, line) && !find_row(&unit, address, file, line))
         return false;
-    /* As it was given to the compiler, unless that was an absolute path to elsewhere: what libdw
-     * has put in front is the folder in which that ran. */
+    /* The path that the compiler was given, unless it was absolute and elsewhere: libdw has put the
+     * compiler's folder in front. */
     folder = dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &attribute));
     length = folder ? strlen(folder) : 0;
     if (length > 0 && folder[length - 1] == '/')
@@ -219,13 +218,13 @@ static bool line_find_line(const struct units *units, Dwarf *dwarf, Dwarf_Addr a
 
 struct th_library_lines {
     struct th_debug_file own, separate;
-    Dwarf *dwarf; /* of one of them, or NULL */
+    Dwarf *dwarf; /* of OWN or SEPARATE; NULL: none */
     struct units units;
     struct th_symbols symbols;
-    struct th_table found; /* address + 1 -> struct th_line, of what was asked */
+    struct th_table found; /* address + 1 -> struct th_line, former answers */
 };
 
-/* Guards `lines` of all libraries and what it points to: libdw is not made for threads. Nothing is
+/* Guards `lines` of all libraries and their contents, as libdw is not thread-safe. No other lock is
  * taken under it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -274,8 +273,7 @@ void th_library_lines_free(struct th_library_lines *lines)
 
 bool th_library_line(const struct th_library *library, uintptr_t address, struct th_line *line)
 {
-    struct th_library_lines **place =
-        &((struct th_library *)library)->lines; /* what it remembers */
+    struct th_library_lines **place = &((struct th_library *)library)->lines; /* a cache */
     uintptr_t offset = address - library->memory.base;
     const struct th_symbol *symbol;
     struct th_library_lines *lines;

@@ -1,7 +1,7 @@
 /*
- * Notes of <sys/sdt.h>: three addresses (of the NOP, of .stapsdt.base as the linker knew it, of the
- * semaphore), then provider, name and arguments, each ending with a 0. Where .stapsdt.base lies
- * elsewhere now (prelink moves it), so do the other two.
+ * Reads notes of <sys/sdt.h>: three addresses (of the NOP, of .stapsdt.base when it was linked, of
+ * the semaphore), then provider, name and arguments, each with a final 0. If .stapsdt.base was
+ * moved since (by prelink), the other two addresses have moved by the same distance.
  */
 #include "probe_notes.h"
 
@@ -20,11 +20,11 @@ enum { STAPSDT = 3 /* the type of the notes */ };
 
 struct reader {
     Elf *elf;
-    uint64_t base; /* where .stapsdt.base is; 0: it is not there */
+    uint64_t base; /* address of .stapsdt.base; 0: none */
     struct th_probe_notes *notes;
 };
 
-/* The text at *PLACE, which moves behind it; NULL: it has no end. */
+/* Reads the text at *PLACE, and moves *PLACE behind it; NULL: the text has no end. */
 static const char *probe_notes_take_text(const char **place, const char *end)
 {
     const char *text = *place;
@@ -36,7 +36,7 @@ static const char *probe_notes_take_text(const char **place, const char *end)
     return text;
 }
 
-/* Three addresses of the file's class and byte order. False: there are none. */
+/* Reads three addresses in the file's class and byte order. False: there are fewer bytes. */
 static bool take_addresses(Elf *elf, const char **place, const char *end, uint64_t addresses[3])
 {
     bool is_wide = gelf_getclass(elf) == ELFCLASS64;

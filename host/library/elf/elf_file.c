@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Addresses of a shared object start near 0; one that ends up here is no library. */
+/* Addresses of a shared object start near 0; a file with higher ones is no library. */
 static const uint64_t HIGHEST_ADDRESS = (uint64_t)1 << 46;
 
-/* In the dynamic section: some dozens, and one for each library that is needed. */
+/* Limit for the dynamic section: some dozens are usual, and one for each needed library. */
 enum { MOST_ENTRIES = 4096 };
 
 /* --- Segments -------------------------------------------------------------------------------- */
@@ -106,7 +106,7 @@ static enum th_status read_dynamic(struct th_elf *elf, const GElf_Phdr *header)
     return TH_OK;
 }
 
-/* Headers other than PT_LOAD, which must come after those: they speak of mapped memory. */
+/* Checks headers other than PT_LOAD, which must be read before: they refer to mapped memory. */
 static enum th_status note_header(struct th_elf *elf, const GElf_Phdr *header)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -126,7 +126,7 @@ static enum th_status note_header(struct th_elf *elf, const GElf_Phdr *header)
         elf->executable_stack = header->p_flags & PF_X;
         return TH_OK;
     case PT_GNU_RELRO:
-        /* The loader protects whole pages, from the first on to the last that is full. */
+        /* The loader protects whole pages, from the first on to the last full one. */
         whole = (address + size) / page * page;
         return size == 0 || (size <= HIGHEST_ADDRESS && th_elf_maps(elf, address, 1) &&
                              (whole <= address || th_elf_maps(elf, address, whole - address)))
@@ -148,7 +148,7 @@ static enum th_status read_segments(struct th_elf *elf)
 
     if (elf_getphdrnum(elf->elf, &count) != 0)
         return th_elf_refuse_damaged("program headers");
-    elf->executable_stack = true; /* what the loader assumes of a file that does not say */
+    elf->executable_stack = true; /* the loader's default without PT_GNU_STACK */
     for (size_t i = 0; i < 2 * count && !status; i++) {
         if (!gelf_getphdr(elf->elf, (int)(i % count), &header))
             return th_elf_refuse_damaged("program headers");
@@ -187,7 +187,7 @@ uint64_t th_elf_flags(const struct th_elf *elf, int64_t tag)
     return value;
 }
 
-/* --- The header: how files that are no library of this machine are told apart ----------------- */
+/* --- The header: refuses files that are no library of this machine ---------------------------- */
 
 #if defined(__x86_64__)
 enum { OWN_MACHINE = EM_X86_64 };
@@ -219,7 +219,7 @@ static const char *machine_name(unsigned machine)
     }
 }
 
-/* The file begins with START, as no ELF file does. */
+/* Refuses a file that begins with START, which is not the magic number of ELF. */
 static enum th_status refuse_foreign(const unsigned char *start, size_t size)
 {
     size_t text = 0;
@@ -239,7 +239,8 @@ static enum th_status refuse_foreign(const unsigned char *start, size_t size)
     return th_error_raise(TH_REFUSED, "it is no shared object (no ELF file)");
 }
 
-/* The first GOT bytes of a file of SIZE bytes: are they the header of a library of this machine? */
+/* Checks that the first GOT bytes of a file of SIZE bytes are the header of a library for this
+ * machine. */
 static enum th_status check_header(const Elf64_Ehdr *header, size_t got, uint64_t size)
 {
     const unsigned char *ident = header->e_ident;
@@ -281,8 +282,8 @@ static enum th_status check_header(const Elf64_Ehdr *header, size_t got, uint64_
                               ident[EI_OSABI], ident[EI_ABIVERSION]);
     if (header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phnum == 0)
         return th_elf_refuse_damaged("program headers");
-    /* The section headers say nothing that is needed, but libelf believes their number, and a file
-     * that ends before they do was cut short. */
+    /* The section headers are not needed, but libelf trusts their number, and a file that ends
+     * before they do was cut short. */
     if (header->e_shoff == 0 && header->e_shnum == 0)
         return TH_OK;
     if (header->e_shentsize != sizeof(Elf64_Shdr) || header->e_shnum == 0)

@@ -1,11 +1,11 @@
 /*
- * Relocations: what the loader writes where, and the functions it calls at start and end.
+ * Checks relocations, which the loader writes, and the functions that it calls at start and end.
  */
 #include "elf_file.h"
 
 #include <string.h>
 
-/* The kinds that the loader knows; for any other it ends the process. */
+/* The kinds that the loader knows; any other kind makes it end the process. */
 static bool is_known_relocation(uint64_t type)
 {
 #if defined(__x86_64__)
@@ -37,18 +37,18 @@ static bool elf_relocations_is_code(const struct th_elf *elf, uint64_t address)
     return segment && segment->executable && th_elf_bytes_after(elf, address) > 0;
 }
 
-/* Relocations are judged by what the dynamic section says, which is looked up once. */
+/* The facts of the dynamic section by which relocations are judged, looked up once. */
 struct judge {
     struct th_elf *elf;
-    bool changes_code; /* relocations may lie in what is not writable */
+    bool changes_code; /* relocations may change memory that is not writable */
     struct function_array {
         uint64_t start, size; /* bytes */
-    } arrays[2];              /* of functions that the loader calls at start and end */
-    uint64_t calls;           /* relocations that lie there */
+    } arrays[2];              /* functions that the loader calls at start and end */
+    uint64_t calls;           /* number of relocations in ARRAYS */
 };
 
-/* Checks the relocations at ADDRESS, of which the first must be RELATIVE, and marks the symbols
- * that they refer to. */
+/* Checks the relocations at ADDRESS, SIZE bytes, and marks their symbols in `referred`. The first
+ * RELATIVE of them must be of the kind RELATIVE. */
 static enum th_status walk_relocations(struct judge *judge, uint64_t address, uint64_t size,
                                        uint64_t relative)
 {
@@ -64,7 +64,7 @@ static enum th_status walk_relocations(struct judge *judge, uint64_t address, ui
     for (size_t i = 0; i < count; i++) {
         const struct th_elf_segment *segment;
         uint64_t type, symbol;
-        bool called = false; /* it lies in an array of functions */
+        bool called = false; /* it is in an array of functions */
 
         if (!gelf_getrela(table, (int)i, &relocation) ||
             (i < relative && GELF_R_TYPE(relocation.r_info) != RELATIVE))
@@ -89,7 +89,7 @@ static enum th_status walk_relocations(struct judge *judge, uint64_t address, ui
     return TH_OK;
 }
 
-/* True if the entry TAG is there with that value wherever the entry TABLE is. */
+/* True if there is no entry TABLE, or the entry TAG has the value WANTED. */
 static bool goes_with(const struct th_elf *elf, int64_t table, int64_t tag, uint64_t wanted)
 {
     uint64_t value;
@@ -99,7 +99,7 @@ static bool goes_with(const struct th_elf *elf, int64_t table, int64_t tag, uint
     return th_elf_dynamic(elf, tag, &value) && value == wanted;
 }
 
-/* The loader aborts the process where a table comes without its size, or a size is wrong. */
+/* The loader aborts the process if a table has no size, or a wrong one. */
 static bool sizes_are_sane(const struct th_elf *elf)
 {
     static const int64_t pairs[][2] = {
@@ -129,16 +129,16 @@ static bool sizes_are_sane(const struct th_elf *elf)
 /*
  * The versions of symbols.
  *
- * Both version tables are lists of records, each of which has a list of its own; a record says at
- * which distance the next one lies, 0 at the end. What is needed is the highest version number: the
- * loader takes the numbers of the symbols on trust.
+ * Both version tables are lists of records, each with a list of its own; a record holds the
+ * distance to the next one, 0 at the end. The checks need the highest version number, as the loader
+ * does not check the numbers of the symbols.
  */
 
 struct version_walk {
     const struct th_elf *elf;
-    const unsigned char *bytes; /* from the table on to the end of its segment */
+    const unsigned char *bytes; /* from the table to the end of its segment */
     uint64_t size;
-    uint64_t budget; /* records that fit there, so that lists which overlap come to an end */
+    uint64_t budget; /* number of records that fit there; ends lists that overlap */
     unsigned highest;
 };
 
@@ -184,7 +184,7 @@ static bool walk_needed(struct version_walk *walk)
 
         if (!name)
             return false;
-        /* The loader insists that versions are wanted of libraries that are needed. */
+        /* The loader requires that versioned files are in DT_NEEDED. */
         for (size_t i = 0; i < elf->dynamic_count && !is_needed; i++)
             is_needed = gelf_getdyn(elf->dynamic, (int)i, &entry) && entry.d_tag == DT_NEEDED &&
                         strcmp(th_elf_string(elf, entry.d_un.d_val), name) == 0;
@@ -280,8 +280,7 @@ enum th_status th_elf_check_tables(struct th_elf *elf)
         status = walk_relocations(&judge, address, th_elf_flags(elf, DT_PLTRELSZ), 0);
     if (status)
         return status;
-    /* Each word of the arrays is filled in by a relocation; packed ones, which are not walked, may
-     * do that too. */
+    /* A relocation fills in each word of the arrays; or a packed one does, which is not walked. */
     if (!th_elf_dynamic(elf, DT_RELR, &address) &&
         judge.calls != judge.arrays[0].size / 8 + judge.arrays[1].size / 8)
         return th_elf_refuse_damaged("initialisers");

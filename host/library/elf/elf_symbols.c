@@ -1,7 +1,7 @@
 /*
- * Symbols and strings.
+ * Reads symbols and strings.
  *
- * The number of symbols stands nowhere: it is one more than the highest that the hash table knows.
+ * No field holds the number of symbols: it is one more than the highest in the hash table.
  */
 #include "elf_file.h"
 
@@ -25,8 +25,8 @@ bool th_elf_symbol(const struct th_elf *elf, size_t i, GElf_Sym *symbol, const c
     return *name != NULL;
 }
 
-/* DT_GNU_HASH, which has only symbols that the file defines, after all that it does not; COUNT
- * stays 0 if it defines none. Bucket count, the first symbol that is hashed, words of the Bloom
+/* Counts by DT_GNU_HASH, which has the symbols that the file defines; they follow all others. COUNT
+ * stays 0 if there are none. Layout: bucket count, the first hashed symbol, words of the Bloom
  * filter, a shift; then the filter, the buckets (the first symbol of each chain, 0 none) and the
  * chains. */
 static bool count_by_gnu_hash(const struct th_elf *elf, uint64_t address, size_t *count)
@@ -37,7 +37,7 @@ static bool count_by_gnu_hash(const struct th_elf *elf, uint64_t address, size_t
     uint64_t before_chains; /* in words */
     uint32_t highest = 0;
 
-    /* The loader masks with the filter's size less 1. */
+    /* The loader masks with the filter's size less 1, so the size must be a power of two. */
     if (!words || words[2] == 0 || (words[2] & (words[2] - 1)) || words[3] > 63 || !words[0])
         return false;
     before_chains = 4 + 2 * (uint64_t)words[2] + words[0];
@@ -52,7 +52,7 @@ static bool count_by_gnu_hash(const struct th_elf *elf, uint64_t address, size_t
     }
     if (highest == 0)
         return true;
-    /* The highest symbol of the chain that starts there; the last of a chain has bit 0 set. */
+    /* The last symbol of the highest chain; the last entry of a chain has bit 0 set. */
     for (uint64_t i = before_chains + highest - words[1]; highest >= words[1] && i < size / 4; i++)
         if (words[i] & 1) {
             *count = words[1] + (i - before_chains) + 1;
@@ -85,7 +85,7 @@ static bool count_symbols(struct th_elf *elf)
     return hash || gnu_hash;
 }
 
-/* The length of a name that can be shown; SIZE_MAX if it has control characters. */
+/* Returns the length of a printable name; SIZE_MAX if it has control characters. */
 static size_t printable_length(const char *name)
 {
     const char *end = name;
@@ -95,8 +95,8 @@ static size_t printable_length(const char *name)
     return *end ? SIZE_MAX : (size_t)(end - name);
 }
 
-/* Linkers let names share their ends, but not so much that all names together are many times their
- * table: then it takes for ever to read them. */
+/* Linkers let names share their ends. If all names together are many times their table, the file is
+ * refused: reading it would take too long. */
 static bool symbols_are_sane(const struct th_elf *elf)
 {
     uint64_t budget = 64 * (uint64_t)elf->strings->d_size;
@@ -107,7 +107,7 @@ static bool symbols_are_sane(const struct th_elf *elf)
         size_t length;
         if (!th_elf_symbol(elf, i, &symbol, &name))
             return false;
-        /* For an undefined symbol that cannot be another library's, the loader takes address 0. */
+        /* For an undefined symbol that no other library can define, the loader takes address 0. */
         if (i > 0 && symbol.st_shndx == SHN_UNDEF &&
             (GELF_ST_BIND(symbol.st_info) == STB_LOCAL ||
              GELF_ST_VISIBILITY(symbol.st_other) != STV_DEFAULT))
@@ -120,7 +120,7 @@ static bool symbols_are_sane(const struct th_elf *elf)
     return true;
 }
 
-/* Entries that are names of files, one of a kind or many. */
+/* Checks the entries that name files, single ones and lists. */
 static bool file_names_are_sane(const struct th_elf *elf)
 {
     GElf_Dyn entry;
@@ -170,15 +170,15 @@ enum th_status th_elf_read_symbols(struct th_elf *elf)
 /*
  * Sections, found by their names.
  *
- * Nothing of what section headers say is needed to load a file, so nothing of it was checked by
- * whoever loads it: here it is taken as a claim, which holds if it agrees with the segments.
+ * The loader does not use section headers, so no tool has checked them: they are a claim, which is
+ * accepted if it agrees with the segments.
  */
 
 struct headers {
     const struct th_elf *elf;
     const Elf64_Shdr *items;
     size_t count;
-    const char *names; /* with a 0 at its end; NULL: the sections have none */
+    const char *names; /* ends with a 0; NULL: the sections have no names */
     uint64_t names_size;
 };
 
@@ -196,8 +196,8 @@ static const void *bytes_at(const struct th_elf *elf, uint64_t offset, uint64_t 
     return data && data->d_size == size ? data->d_buf : NULL;
 }
 
-/* Where a file has very many sections, their number and that of the names' stand in the first. Such
- * numbers are not those of a library. */
+/* Reads the section headers. Files with very many sections keep the counts in the first section;
+ * no library has so many. */
 static bool read_headers(struct headers *headers, const struct th_elf *elf)
 {
     GElf_Ehdr header;
@@ -217,7 +217,7 @@ static bool read_headers(struct headers *headers, const struct th_elf *elf)
     return headers->names && headers->names[headers->names_size - 1] == 0;
 }
 
-/* Elements that will be memory, and are in the file. */
+/* True if the section is an array of elements that will be in memory and is in the file. */
 static bool holds(const struct th_elf *elf, const Elf64_Shdr *section, size_t element)
 {
     return section->sh_type == SHT_PROGBITS && (section->sh_flags & SHF_ALLOC) &&

@@ -9,10 +9,10 @@
 #include <pthread.h>
 #include <string.h>
 
-/* --- Who has it ------------------------------------------------------------------------------ */
+/* --- Providers ------------------------------------------------------------------------------- */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static void *program; /* set once: the loader's handle of the program and what it was linked with */
+static void *program; /* set once: the loader's handle of the program and its libraries */
 
 static void open_program(void)
 {
@@ -43,7 +43,7 @@ void th_elf_import_add(struct th_examination *e, const char *name, bool weak)
 {
     enum th_import_kind kind = TH_IMPORT_ELSEWHERE;
     const size_t count = sizeof nif_functions / sizeof nif_functions[0];
-    /* The names of all of them begin so. */
+    /* All functions of the API have these prefixes. */
     size_t i = imports_begins_with(name, "enif_") || imports_begins_with(name, "erl_") ? 0 : count;
 
     while (i < count && strcmp(nif_functions[i].name, name) != 0)
@@ -77,10 +77,10 @@ const struct th_import *th_library_examination_newest(const struct th_examinatio
     return newest;
 }
 
-/* --- What is missing ------------------------------------------------------------------------- */
+/* --- Missing functions ----------------------------------------------------------------------- */
 
-/* True if the library NEEDED is loaded, and lacks the function. Of one that is not loaded nothing
- * is known, nor is one looked for that is named with its path: that would be any file. */
+/* True if the library NEEDED is loaded and lacks FUNCTION. A library that is not loaded is unknown;
+ * one that is named with its path is not looked up, as this could be any file. */
 static bool lacks(const char *needed, const char *function)
 {
     void *handle = strchr(needed, '/') ? NULL : dlopen(needed, RTLD_LAZY | RTLD_NOLOAD);
@@ -110,7 +110,7 @@ enum th_status th_elf_imports_check(const struct th_examination *e)
         for (size_t i = 0; i < e->import_count; i++) {
             const struct th_import *import = &e->imports[i];
             bool is_missing = import->kind == reasons[r].kind && !import->weak;
-            /* Names that begin with th_ are also those of others, such as libtheora. */
+            /* Other libraries use the prefix th_, too, such as libtheora. */
             for (size_t k = 0;
                  is_missing && import->kind == TH_IMPORT_MODULE && k < e->needed.count; k++)
                 is_missing = lacks(e->needed.items[k], import->name);
@@ -128,17 +128,17 @@ enum th_status th_elf_imports_check(const struct th_examination *e)
     return status;
 }
 
-/* --- What it leaves behind ------------------------------------------------------------------- */
+/* --- Code that may run later ----------------------------------------------------------------- */
 
 #define THREAD "a thread of it may still run"
 #define HANDLER "a handler of a signal may still be set to its code"
 #define DESTRUCTOR "a destructor of thread-local data may still be to be called"
 #define ANYTHING "nobody knows what it has called by that"
 
-/* The functions by which a library may have code of it run when nobody calls it any more. What it
- * gives to atexit() and pthread_atfork() the C library calls, or forgets, when it is closed. */
+/* The functions by which a library can make its code run after its last use. atexit() and
+ * pthread_atfork() are not here: the C library calls, or forgets, their functions at dlclose(). */
 static const struct leaving {
-    const char *name, *shown; /* NULL: the name */
+    const char *name, *shown; /* SHOWN NULL: NAME is shown */
     const char *what;
 } leaving[] = {
     {"pthread_create", NULL, THREAD},
@@ -190,7 +190,7 @@ static bool imports(const struct th_examination *e, const char *name)
 
 void th_elf_imports_note(struct th_examination *e)
 {
-    /* Compilers have one, and one more for each of these sanitizers. */
+    /* Compilers add one constructor, and one more for each of these sanitizers. */
     size_t compilers = 1 + imports(e, "__asan_init") + imports(e, "__tsan_init");
 
     for (size_t i = 0; i < e->import_count && !e->leaves; i++) {
@@ -203,9 +203,9 @@ void th_elf_imports_note(struct th_examination *e)
         e->constructors > compilers && (e->leaves || imports(e, "enif_thread_create"));
 }
 
-/* --- What others leave behind for it ---------------------------------------------------------- */
+/* --- Code of needed libraries that may run later ---------------------------------------------- */
 
-/* The C library, and what compilers link. */
+/* True for the C library and the libraries that compilers link. */
 static bool is_of_system(const char *needed)
 {
     static const char *const names[] = {
@@ -219,7 +219,7 @@ static bool is_of_system(const char *needed)
     return false;
 }
 
-/* The first function of ELF that may leave code running; what ELF needs is appended to NEEDED. */
+/* Finds the first import of ELF that may make code run later; adds the needs of ELF to NEEDED. */
 static const struct leaving *look_into(const struct th_elf *elf, struct th_names *needed)
 {
     const struct leaving *found = NULL;
@@ -241,7 +241,7 @@ static const struct leaving *look_into(const struct th_elf *elf, struct th_names
 
 char *th_elf_imports_brought(const struct th_examination *e)
 {
-    struct th_names needed = {0}; /* grows while it is walked */
+    struct th_names needed = {0}; /* grows during the walk */
     char *why = NULL;
 
     for (size_t i = 0; i < e->needed.count; i++)
@@ -255,7 +255,7 @@ char *th_elf_imports_brought(const struct th_examination *e)
 
         if (is_of_system(name))
             continue;
-        /* The file that the loader has opened by that name. */
+        /* The file that the loader has opened under this name. */
         handle = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
         if (handle && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 &&
             th_elf_open(&elf, map->l_name) == TH_OK) {

@@ -18,7 +18,7 @@ struct th_resource *th_resource_of(const void *object)
 
 /* --- The end --------------------------------------------------------------------------------- */
 
-/* Monitors go before the destructor is called, as in a BEAM; and after it, if it has made some. */
+/* Monitors end before the destructor is called, as in a BEAM; those that it makes, after it. */
 static void destroy(struct th_resource_due *due)
 {
     struct th_resource *resource =
@@ -57,19 +57,19 @@ void *th_resource_alloc(ErlNifResourceType *type, size_t size)
     return resource->data;
 }
 
-/* Relaxed: whoever keeps a share already holds one, which orders everything that matters. */
+/* Relaxed: the caller already holds a share, which orders all that matters. */
 static void keep(void *resource)
 {
     atomic_fetch_add_explicit(&((struct th_resource *)resource)->count, 1, memory_order_relaxed);
 }
 
 /*
- * The count from the last share's going on. A destructor that releases its own resource, or keeps
- * and releases it, so ends it no second time: in a BEAM that is harmless, too.
+ * The count after the last share is dropped. So a destructor that releases its own resource, or
+ * keeps and releases it, does not end the resource a second time; in a BEAM, too, this is harmless.
  */
 #define DYING (SIZE_MAX / 2)
 
-/* Relaxed: the caller synchronises with those who hold shares by other means. */
+/* Relaxed: the caller is ordered with the holders of shares by other means. */
 bool th_resource_revive(struct th_resource *resource)
 {
     size_t count = atomic_load_explicit(&resource->count, memory_order_relaxed);
@@ -81,14 +81,14 @@ bool th_resource_revive(struct th_resource *resource)
     return false;
 }
 
-/* Release, so that this holder's accesses come before the destructor; acquire with the last share,
- * so that it comes after those of all other holders. Only holders change `watches`, so that it can
- * be read here without its lock. */
+/* Release: this holder's use comes before the destructor; acquire with the last share: so does the
+ * use of all other holders. Only holders change `watches`, so it can be read here without its lock.
+ */
 static void resource_release(struct th_resource *resource)
 {
     if (atomic_fetch_sub_explicit(&resource->count, 1, memory_order_acq_rel) != 1)
         return;
-    /* Relaxed: only who has no share, and may not use the resource, could count it meanwhile. */
+    /* Relaxed: only a caller without a share, which is an error, could change it meanwhile. */
     atomic_store_explicit(&resource->count, DYING, memory_order_relaxed);
     if (resource->watches || th_resource_type_has_callbacks(resource->type))
         th_resource_push_due(&resource->dying);
@@ -123,7 +123,7 @@ static void release_term(struct th_offheap *self)
     resource_release(th_magic_owner(self));
 }
 
-/* Gives the resource the words of a reference of its own, when it is first asked for a term. */
+/* Gives the resource the words of a reference, before its first term is made. */
 static void ensure_named(struct th_resource *resource, th_env *env)
 {
     static pthread_mutex_t naming = PTHREAD_MUTEX_INITIALIZER; /* guards words until named */
@@ -172,7 +172,7 @@ th_term th_resource_make_binary(th_env *env, void *object, const void *data, siz
         return TH_NONE;
     keep(resource);
     term = th_make_shared_binary(env, binary, binary->data, 8 * size);
-    th_binary_release(binary); /* the term has a share of its own */
+    th_binary_release(binary); /* the term has its own share */
     return term;
 }
 
@@ -194,7 +194,7 @@ bool th_resource_get(th_term term, const ErlNifResourceType *type, void **object
     return true;
 }
 
-/* Calling the callbacks of resources: `stop` and `dyncall` here, others where they become due. */
+/* Calls of callbacks: `stop` and `dyncall` here, the others when they become due. */
 
 void th_resource_begin(struct th_resource_running *running, struct th_resource *resource,
                        enum th_resource_call call)
@@ -263,11 +263,11 @@ bool th_resource_dynamic_call(th_env *env, th_term module, th_term name, th_term
     return called;
 }
 
-/* What is to be done at a safe point: destructors, `down` callbacks. */
+/* Work that is due at a safe point: destructors, `down` callbacks. */
 
 /*
- * A stack that is only ever taken as a whole. Push: release, so that the taker sees the thing as it
- * was left. Take: acquire, for the same.
+ * A stack that is only taken as a whole. Push: release, so that the taker sees the whole element.
+ * Take: acquire, for the same.
  */
 struct th_resource_due *_Atomic th_resource_due;
 
@@ -286,7 +286,7 @@ void th_resource_push_due(struct th_resource_due *due)
         wake();
 }
 
-/* What the callbacks of trace/ are about is set aside: a destructor may cause events of its own. */
+/* The subject of a running callback of trace/ is set aside: a destructor may raise events. */
 void th_resource_reap_all(void)
 {
     struct th_callback_subject *outer = th_self.subject;
@@ -294,7 +294,7 @@ void th_resource_reap_all(void)
 
     th_self.subject = NULL;
     while ((stack = atomic_exchange_explicit(&th_resource_due, NULL, memory_order_acquire))) {
-        /* The first to become due comes first. */
+        /* Reverses the order: the first to become due runs first. */
         for (list = NULL; stack; stack = next) {
             next = stack->next;
             stack->next = list;
@@ -315,18 +315,17 @@ void th_resource_reap_unwoken(void)
 }
 
 /*
- * Resources whose terms were written as external bytes, to be found again by the words of their
- * references.
+ * Resources whose terms were written as external bytes, found by the words of their references.
  *
- * Only those are here: resources that nobody writes cost nothing. One that was written stays until
- * its last share is gone, as the bytes may be anywhere.
+ * Only these are in the table: resources that are never written cost nothing. A resource stays in
+ * the table until its last share is dropped, as the bytes may be anywhere.
  */
 
-/* Guards the table and `saved` of all resources. Nothing is locked while it is held. */
+/* Guards the table and `saved` of all resources. No other lock is taken under it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct th_table saved; /* struct th_resource * by resource_key_of() its words */
 
-/* The words that count the host's references; the first is the same in all. Never 0. */
+/* The words that count the host's references, never 0; the first word is the same in all. */
 static uint64_t resource_key_of(const uint32_t words[])
 {
     return words[1] | (uint64_t)words[2] << 32;
@@ -361,7 +360,7 @@ th_term th_resource_find(th_env *env, const uint32_t words[], size_t count)
     return resource ? th_resource_adopt(env, resource) : TH_NONE;
 }
 
-/* `saved` was last written by somebody who had a share: what gave that up comes before this. */
+/* `saved` was last written by a holder of a share, whose release comes before this. */
 void th_resource_forget_saved(struct th_resource *resource)
 {
     if (!resource->saved)

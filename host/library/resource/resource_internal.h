@@ -1,4 +1,4 @@
-/* Resources, as library/ itself sees them. Inner header. */
+/* Shared by the files of resource/: types, objects, running callbacks. Inner header of library/. */
 #ifndef TH_LIBRARY_RESOURCE_INTERNAL_H
 #define TH_LIBRARY_RESOURCE_INTERNAL_H
 
@@ -13,18 +13,18 @@
 /* --- Types (resource_type.c) ----------------------------------------------------------------- */
 
 /*
- * Whoever wants to call a callback must have it together with the library that it lies in, and that
- * library must not be closed meanwhile; a takeover changes both.
+ * The callbacks of a type, with the library of their code, which must not be closed while one runs.
+ * Both are read together, as a takeover changes both.
  */
 struct th_resource_callbacks {
-    struct th_library *library; /* NULL: closed, there are no callbacks */
+    struct th_library *library; /* NULL: there are no callbacks */
     ErlNifResourceDtor *dtor;
     ErlNifResourceStop *stop;
     ErlNifResourceDown *down;
     ErlNifResourceDynCall *dyncall;
 };
 
-/* What can be called of a type. */
+/* The kinds of callbacks. */
 enum th_resource_call {
     TH_RESOURCE_DTOR,
     TH_RESOURCE_STOP,
@@ -38,36 +38,36 @@ struct enif_resource_type_t {
     struct enif_resource_type_t *next; /* in the owner's list, guarded by the lock of all lists */
     th_term name;                      /* an atom */
     char *titles[TH_RESOURCE_CALLS];   /* "the destructor of NAME", for th_library_begin() */
-    _Atomic size_t count;              /* one for being open, one for each resource */
-    pthread_mutex_t lock;              /* guards what follows */
+    _Atomic size_t count;              /* one while open, and one for each resource */
+    pthread_mutex_t lock;              /* guards `callbacks` */
     struct th_resource_callbacks callbacks; /* if any is set, the type has a share of the library */
 };
 
-/* What load() or upgrade() has opened becomes the library's own, or is forgotten. */
+/* Makes the types that load() or upgrade() has opened LIBRARY's own, or forgets them. */
 void th_resource_types_commit(struct th_library *library);
 void th_resource_types_rollback(struct th_library *library);
 
-/* Forgets the library's own types, as if they had never been opened: none of their callbacks will
- * be called any more. Those that run keep shares of the library. */
+/* Forgets LIBRARY's own types, as if they had never been opened: none of their callbacks is called
+ * any more. Those that run keep shares of the library. */
 void th_resource_types_forget(struct th_library *library);
 
-/* What LIBRARY has of OLD's is OLD's again, as it was. */
+/* Gives the types that LIBRARY has taken from OLD back to OLD, with their former callbacks. */
 void th_resource_types_give_back(struct th_library *library, struct th_library *old);
 
-/* LIBRARY will not give anything back. */
+/* Drops the record of types that LIBRARY has taken: they can no longer be given back. */
 void th_resource_types_settle(struct th_library *library);
 
-/* The library has no users any more: its types go with their last resources. */
+/* Closes LIBRARY's types, as it has no users any more: each ends with its last resource. */
 void th_resource_types_orphan(struct th_library *library);
 
-/* One more resource of TYPE, one less. */
+/* Adds, or removes, a resource of TYPE. */
 void th_resource_type_keep(ErlNifResourceType *type);
 void th_resource_type_release(ErlNifResourceType *type);
 
-/* True if there is anything to call. */
+/* True if TYPE has any callback. */
 bool th_resource_type_has_callbacks(ErlNifResourceType *type);
 
-/* The callbacks of now, with a share of their library, and giving that share back. */
+/* Returns the present callbacks, with a share of their library; drops this share. */
 struct th_resource_callbacks th_resource_type_callbacks(ErlNifResourceType *type);
 static inline void th_resource_callbacks_drop(const struct th_resource_callbacks *callbacks)
 {
@@ -77,44 +77,44 @@ static inline void th_resource_callbacks_drop(const struct th_resource_callbacks
 
 /* --- Objects --------------------------------------------------------------------------------- */
 
-enum { TH_RESOURCE_WORDS = 3 }; /* of the reference that a resource, or a monitor, is */
+enum { TH_RESOURCE_WORDS = 3 }; /* in the reference of a resource or a monitor */
 
 struct th_resource_watch;
 
-/* What lies before a resource's data. */
+/* The head of a resource, before its data. */
 struct th_resource {
-    struct th_resource_due dying;      /* in use when the last share is gone */
-    ErlNifResourceType *type;          /* has a count of this resource */
+    struct th_resource_due dying;      /* in use after the last share is dropped */
+    ErlNifResourceType *type;          /* counts this resource */
     _Atomic size_t count;              /* shares */
     size_t size;                       /* bytes of data */
     struct th_resource_watch *watches; /* its monitors; guarded by the lock in resource_monitor.c */
-    bool saved;                        /* guarded by the lock in resource.c; with no share
-                                          left nobody writes it any more */
-    _Atomic bool named;                /* release: the words below are there; acquire */
+    bool saved;                        /* guarded by the lock in resource.c; constant after
+                                          the last share is dropped */
+    _Atomic bool named;                /* release: the words below are written; acquire */
     uint32_t words[TH_RESOURCE_WORDS];
     alignas(16) unsigned char data[];
 };
 
 struct th_resource *th_resource_of(const void *object);
 
-/* The resource that TERM is; NULL for binaries in one, too. */
+/* Finds the resource whose reference TERM is; NULL for others, also for binaries in a resource. */
 struct th_resource *th_resource_of_term(th_term term);
 
-/* One share more, unless the last one is gone already: false then. */
+/* Takes a share, unless the last one was dropped: then false. */
 bool th_resource_revive(struct th_resource *resource);
 
-/* RESOURCE, whose last share is gone, can no longer be found. */
+/* Removes RESOURCE, whose last share was dropped, from the saved ones. */
 void th_resource_forget_saved(struct th_resource *resource);
 
-/* A term of RESOURCE, with a share that the caller has. It has words. */
+/* Makes a term of RESOURCE, which has words. Owner: the term takes over the caller's share. */
 th_term th_resource_adopt(th_env *env, struct th_resource *resource);
 
-/* What is to be done at a safe point, see th_resource_reap(). */
+/* Queues work for a safe point, see th_resource_reap(). */
 void th_resource_push_due(struct th_resource_due *due);
 
 /*
- * A callback of a resource, being called: the callbacks of its type with a share of their library,
- * the environment, and what says that it runs.
+ * A running callback of a resource: the callbacks of its type, with a share of their library, the
+ * environment, and the frame for reports.
  */
 struct th_resource_running {
     struct th_resource_callbacks callbacks;
@@ -122,13 +122,13 @@ struct th_resource_running {
     th_env env; /* for the callback, unless it gets its caller's */
 };
 
-/* Before and after the callback CALL of RESOURCE, which is in `callbacks` already. Ending does not
- * give that share of the library back. */
+/* Begins and ends the callback CALL of RESOURCE. RUNNING's `callbacks` are set before; ending does
+ * not drop their share of the library. */
 void th_resource_begin(struct th_resource_running *running, struct th_resource *resource,
                        enum th_resource_call call);
 void th_resource_end(struct th_resource_running *running);
 
-/* Takes all monitors from RESOURCE, whose last share is gone. */
+/* Ends all monitors of RESOURCE, whose last share was dropped. */
 void th_resource_forget_watches(struct th_resource *resource);
 
 #endif

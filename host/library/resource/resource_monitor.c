@@ -1,21 +1,21 @@
 /*
  * Monitors of processes that resources hold.
  *
- * A monitor ends in one of three ways: its process ends, it is taken away, its resource goes. Who
- * takes it out of its resource's list, under the lock, decides which; the others find it gone.
+ * A monitor ends in one of three ways: its process ends, it is removed, or its resource ends. The
+ * thread that takes it out of its resource's list, under the lock, decides which; the others find
+ * it gone.
  *
  *   1. th_resource_monitor() puts it into the list, then starts the monitor of process/.
- *   2a. The process ends: resource_monitor_ended() takes a share of the resource and the monitor
- *   out of the list.
- *       `down` is called at the next safe point, as the thread that ended the process may hold any
- *       locks of its own. Then the monitor is freed.
- *   2b. Or it is taken out of the list by th_resource_demonitor(), or with the whole list by the
- *       end of its resource. From here on `down` will not be called. But the process may be ending
- *       right now, and resource_monitor_ended() be on its way: if th_process_monitor_stop() says
- *       so, the one of the two who comes last frees the monitor (`left`).
+ *   2a. The process ends: resource_monitor_ended() takes a share of the resource, and the monitor
+ *       out of the list. `down` is called at the next safe point, as the thread that ended the
+ *       process may hold any locks. Then the monitor is freed.
+ *   2b. th_resource_demonitor(), or the end of the resource, takes it out of the list. From here on
+ *       `down` will not be called. But resource_monitor_ended() may be running: if
+ *       th_process_monitor_stop() returns false, the last one of the two frees the monitor
+ *       (`left`).
  *
- * A resource whose last share is gone cannot be given a share any more; resource_monitor_ended()
- * then leaves the monitor to 2b, which is sure to come.
+ * After the last share of a resource is dropped, no share can be taken: resource_monitor_ended()
+ * then leaves the monitor to 2b, which is certain to come.
  */
 #include "resource_internal.h"
 
@@ -31,14 +31,14 @@ struct th_resource_watch {
     struct th_resource_watch *next, **place; /* in the resource's list */
     struct th_resource *resource;            /* NULL: taken out by 2b */
     uint32_t words[TH_RESOURCE_WORDS];
-    bool left; /* ended(), or who stops the monitor, has done what it had to do */
+    bool left; /* one of resource_monitor_ended() and resource_monitor_stop() is done */
 };
 
 _Static_assert(sizeof(ErlNifMonitor) >= sizeof((struct th_resource_watch){0}.words),
                "a monitor's words fit what the API has for it");
 
-/* Guards the lists of all resources and what a monitor has from `next` on. Nothing is called while
- * it is held. Taken inside any other lock. */
+/* Guards the lists of all resources and the fields of a monitor from `next` on. The innermost lock:
+ * nothing is called under it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* --- The list of a resource; the lock is held ------------------------------------------------- */
@@ -50,7 +50,7 @@ static void resource_monitor_take_out(struct th_resource_watch *watch)
         watch->next->place = watch->place;
 }
 
-/* Notes that one of the two who end a monitor has done so. True: the other one had, too. */
+/* Marks the monitor as left by one of the two that end it. True: the other had left it before. */
 static bool resource_monitor_leave(struct th_resource_watch *watch)
 {
     bool last = watch->left;
@@ -76,7 +76,7 @@ static void run_down(struct th_resource_due *due)
     ErlNifPid pid = {watch->monitor.watched};
     ErlNifMonitor identity;
 
-    if (running.callbacks.down) { /* else it was lost when the type was taken over */
+    if (running.callbacks.down) { /* NULL if the type was taken over without it */
         write_identity(&identity, watch->words);
         th_resource_begin(&running, watch->resource, TH_RESOURCE_DOWN);
         running.callbacks.down(&running.env, watch->resource->data, &pid, &identity);
@@ -109,7 +109,7 @@ static void resource_monitor_ended(struct th_monitor *self, th_term reason)
 
 /* --- Starting and stopping -------------------------------------------------------------------- */
 
-/* The identity is written first: `down` may be called before this returns. */
+/* The identity is written first: `down` may run before this returns. */
 bool th_resource_monitor(void *object, th_term pid, ErlNifMonitor *identity)
 {
     struct th_resource *resource = th_resource_of(object);
@@ -144,7 +144,7 @@ bool th_resource_monitor(void *object, th_term pid, ErlNifMonitor *identity)
     return false;
 }
 
-/* Step 2b, behind the lock: WATCH was taken out. */
+/* Step 2b after the lock: WATCH was taken out of the list. */
 static void resource_monitor_stop(struct th_resource_watch *watch)
 {
     bool last = true;
@@ -180,7 +180,7 @@ void th_resource_forget_watches(struct th_resource *resource)
 {
     struct th_resource_watch *list;
 
-    if (!resource->watches) /* nobody has a share, and only who has one changes it */
+    if (!resource->watches) /* only holders of shares change it, and there are none */
         return;
     pthread_mutex_lock(&lock);
     list = resource->watches;

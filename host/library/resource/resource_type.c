@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* What a library has opened in load() or upgrade(); or what it has taken, as that was before. */
+/* A type that a library opens in load() or upgrade(); or one taken over, with its former data. */
 struct th_opened_type {
     struct th_opened_type *next;
     ErlNifResourceType *type;
@@ -45,7 +45,7 @@ static void link_type(struct th_library *library, ErlNifResourceType *type)
 
 /* --- One type -------------------------------------------------------------------------------- */
 
-/* How each callback is told of in reports. */
+/* The names of callbacks in reports. */
 static const char *const title_formats[TH_RESOURCE_CALLS] = {
     [TH_RESOURCE_DTOR] = "the destructor of %s",
     [TH_RESOURCE_STOP] = "the stop callback of %s",
@@ -65,8 +65,7 @@ static struct th_resource_callbacks set_callbacks(ErlNifResourceType *type,
     return old;
 }
 
-/* Relaxed, release and acquire for the same reasons as in th_library_hold() and th_library_drop().
- */
+/* Orders as in th_library_hold() and th_library_drop(), for the same reasons. */
 void th_resource_type_keep(ErlNifResourceType *type)
 {
     atomic_fetch_add_explicit(&type->count, 1, memory_order_relaxed);
@@ -116,7 +115,7 @@ ErlNifResourceType *th_resource_type_open(struct th_library *library, const char
                                           const ErlNifResourceTypeInit *init, int members,
                                           ErlNifResourceFlags flags, ErlNifResourceFlags *tried)
 {
-    /* Callbacks behind the first MEMBERS are not there in older structures. */
+    /* Older structures lack the callbacks behind the first MEMBERS. */
     struct th_resource_callbacks callbacks = {.library = library};
     struct th_opened_type *opened;
     ErlNifResourceType *type = NULL;
@@ -155,9 +154,9 @@ ErlNifResourceType *th_resource_type_open(struct th_library *library, const char
     return type;
 }
 
-/* --- Afterwards ------------------------------------------------------------------------------ */
+/* --- Commit and rollback --------------------------------------------------------------------- */
 
-/* TYPE becomes LIBRARY's, with these CALLBACKS; returns those that it had, as another's. */
+/* Makes TYPE LIBRARY's, with these CALLBACKS; returns the former ones, of another library. */
 static struct th_resource_callbacks take_over(struct th_library *library, ErlNifResourceType *type,
                                               const struct th_resource_callbacks *callbacks)
 {
@@ -179,8 +178,8 @@ static struct th_resource_callbacks take_over(struct th_library *library, ErlNif
     return old;
 }
 
-/* Resources that are there of a type that will never be: their destructor is not called, as its
- * library goes. */
+/* Removes the callbacks of a type that ends early: the destructors of its resources are not called,
+ * as its library goes. */
 static struct th_resource_callbacks resource_type_forget(ErlNifResourceType *type)
 {
     static const struct th_resource_callbacks none;
@@ -261,7 +260,7 @@ void th_resource_types_forget(struct th_library *library)
 
 /* --- Taking back ----------------------------------------------------------------------------- */
 
-/* Those that OLD's upgrade() has opened are OLD's already. */
+/* Types that OLD's upgrade() has opened are OLD's already. */
 void th_resource_types_give_back(struct th_library *library, struct th_library *old)
 {
     for (struct th_opened_type *taken = library->taken; taken; taken = taken->next)
