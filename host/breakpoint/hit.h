@@ -2,8 +2,8 @@
  * Hits: calls that arrive at an armed site.
  *
  * A hit takes about as long as the callbacks that it calls: a reader section, a walk along the
- * site's breakpoints, one indirect call for each active one. It takes no lock, allocates nothing
- * and uses plain loads only, unless it counts or makes a request.
+ * site's breakpoints, one indirect call for each active one. A hit takes no lock, allocates
+ * nothing and uses plain loads only, unless it counts or makes a request.
  *
  * All hits go through th_breakpoint_hit(). Optimized programs inline its most frequent path from
  * fast_hit.h; in a debug build each hit calls th_breakpoint_hit().

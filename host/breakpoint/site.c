@@ -9,7 +9,7 @@
 
 enum { SITES = 256 /* allocated at once */ };
 
-/* The lock guards `free_sites`, linked by `place`, and `all_sites`. It is held for a few
+/* The lock guards `free_sites`, linked by `place`, and `all_sites`. The lock is held for a few
  * instructions; no other lock is taken under it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct th_site *free_sites;

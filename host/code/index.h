@@ -35,7 +35,7 @@ static inline unsigned th_code_index(void)
     return atomic_load_explicit(&th_code_active, memory_order_acquire);
 }
 
-/* The word by which a thing is found, one copy for each index; 0: nothing. It is never freed. */
+/* The word by which a thing is found, one copy for each index; 0: nothing. Never freed. */
 struct th_code_word {
     _Atomic uintptr_t of[TH_CODE_INDICES];
 };

@@ -23,7 +23,7 @@
 
 struct th_instance;
 
-/* A module name. It is never moved or freed. */
+/* A module's name and code. Never moved or freed. */
 struct th_module {
     th_term name;                /* an atom */
     struct th_code_word current; /* address of a struct th_instance; 0: none */

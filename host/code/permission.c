@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <stddef.h>
 
-/* The lock guards all fields. It is held for a few instructions; no other lock is taken and nothing
- * is called under it. */
+/* The lock guards all fields and is held for a few instructions; under it, no other lock is taken
+ * and nothing is called. */
 static struct {
     pthread_mutex_t lock;
     bool held;

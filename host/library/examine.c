@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- The functions that it defines ----------------------------------------------------------- */
+/* --- Exported functions ---------------------------------------------------------------------- */
 
 static bool is_exported(const GElf_Sym *symbol)
 {
@@ -26,8 +26,8 @@ static bool examine_begins_with(const char *name, const char *start)
     return strncmp(name, start, strlen(start)) == 0;
 }
 
-/* An exported function of a name that is no callback's: one that looks so? Tracers call helpers
- * trace_something, too, so only the names of tags and slips of the pen count. */
+/* True if NAME, an exported function's and no callback's, looks like one's. Tracers have helpers
+ * called trace_something, too, so only names of tags and typing errors count. */
 static bool is_doubtful(const char *name)
 {
 #define NAME(tag, process, port, calls, term, extra) #tag,
@@ -113,7 +113,7 @@ static void note_dynamic(struct th_examination *e, const struct th_elf *elf)
     for (size_t i = 0; i < elf->dynamic_count; i++)
         if (gelf_getdyn(elf->dynamic, (int)i, &entry) && entry.d_tag == DT_NEEDED)
             th_library_names_add(&e->needed, th_elf_string(elf, entry.d_un.d_val));
-    /* Of the two the loader looks at DT_RUNPATH only, if there is one. */
+    /* The loader ignores DT_RPATH if there is a DT_RUNPATH. */
     e->inherited_places = !th_elf_dynamic(elf, DT_RUNPATH, &value);
     if (!e->inherited_places || th_elf_dynamic(elf, DT_RPATH, &value)) {
         places = th_elf_string(elf, value);
@@ -186,7 +186,7 @@ static enum th_status examine(struct th_examination *e, struct th_elf *elf)
     if (flags & DF_1_NOOPEN)
         return th_error_raise(TH_REFUSED, "it was linked with -z nodlopen: it wants not to be "
                                           "opened at run time");
-    /* Such a library would bring a second host into the process, whose functions it would call. */
+    /* Such a library would load a second host into the process and call that host's functions. */
     for (size_t i = 0; i < e->needed.count; i++)
         if (strncmp(e->needed.items[i], host, strlen(host)) == 0)
             return th_error_raise(TH_REFUSED,

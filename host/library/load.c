@@ -56,7 +56,8 @@ static bool is_loaded(const struct th_library *library)
     return atomic_load_explicit(&library->state, memory_order_acquire) == TH_LIBRARY_LOADED;
 }
 
-/* Release: a thread that sees it loaded sees what load() left (th_library_registry_keep_all()). */
+/* Release: a thread that sees the state sees all writes of load() (see
+ * th_library_registry_keep_all()). */
 static void set_state(struct th_library *library, enum th_library_state state)
 {
     atomic_store_explicit(&library->state, state, memory_order_release);

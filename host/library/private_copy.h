@@ -24,8 +24,9 @@ struct th_examination;
 
 /*
  * Copies the file PATH. *ORIGINAL becomes the stat() of the file that was copied.
- * Owner: the caller frees *COPY, the copy's path. Errors: TH_REFUSED if PATH cannot be read, changes
- * meanwhile, or lacks the header of a library of this machine; TH_FAILED if there is no room.
+ * Owner: the caller frees *COPY, the copy's path.
+ * Errors: TH_REFUSED if PATH cannot be read, changes meanwhile, or lacks the header of a library of
+ * this machine; TH_FAILED if there is no room.
  */
 enum th_status th_library_copy_make(const char *path, char **copy, struct stat *original);
 

@@ -35,13 +35,13 @@ bool th_native_text_write(struct th_text_word *words, size_t count);
 /* True if WORD could be written now; else errno is set. */
 bool th_native_text_can_write(const struct th_text_word *word);
 
-/* --- Entries as compilers leave them: what is fit for a breakpoint (native_entry.c) ----------- */
+/* --- Entries as compilers leave them, checked and merged (native_entry.c) --------------------- */
 
 enum { TH_ENTRY_WORD = 8 /* bytes */ };
 
 /* `cs nopl 0(%rax)`, in eight bytes, the first in the lowest byte. The jump of an entry begins with
  * an idle `cs`, too: a debugger with a breakpoint at the first byte later restores the byte that it
- * found, and must not spoil what was written since. */
+ * found, and must not spoil a word that was written since. */
 #define TH_ENTRY_NOP UINT64_C(0x00000000801f0f2e)
 
 /* A reason to refuse, used in two places. */

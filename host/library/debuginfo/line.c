@@ -245,7 +245,7 @@ static struct th_library_lines *open_lines(const struct th_examination *facts)
     lines->dwarf = lines->own.dwarf ? lines->own.dwarf : lines->separate.dwarf;
     if (lines->dwarf)
         read_units(&lines->units, lines->dwarf);
-    /* The whole table, if one of the files has it; else what the library exports. */
+    /* The whole table, if one of the files has it; else the library's exports. */
     th_debuginfo_symbols_read(&lines->symbols, lines->own.elf, SHT_SYMTAB);
     if (lines->symbols.count == 0)
         th_debuginfo_symbols_read(&lines->symbols, lines->separate.elf, SHT_SYMTAB);

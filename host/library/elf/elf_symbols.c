@@ -196,7 +196,7 @@ static const void *bytes_at(const struct th_elf *elf, uint64_t offset, uint64_t 
     return data && data->d_size == size ? data->d_buf : NULL;
 }
 
-/* Reads the section headers. Files with very many sections keep the counts in the first section;
+/* Reads the section headers. A file with very many sections has the counts in the first section;
  * no library has so many. */
 static bool read_headers(struct headers *headers, const struct th_elf *elf)
 {

@@ -1,7 +1,7 @@
 /*
  * Resources: objects of a library that terms and the library itself share.
  *
- * A resource has a type, which belongs to a library. It exists while there are shares of it: the
+ * A resource has a type, which belongs to a library. A resource exists while it has shares: the
  * library's (from th_resource_alloc() or th_resource_keep() on, until th_resource_release()) and
  * those of terms. When the last share is dropped, the type's destructor becomes due: the next
  * thread that calls th_resource_reap() calls it, as the thread that drops the share may hold any
@@ -68,9 +68,10 @@ void th_resource_save(th_term term);
 th_term th_resource_find(th_env *env, const uint32_t words[], size_t count);
 
 /*
- * Calls `stop` of OBJECT's type, if there is one, as OBJECT does not wait for EVENT any more. DIRECT
- * is true if the callback runs inside the call that requested the stop. th_resource_has_stop(): the
- * type has this callback. Owner: the caller has a share of OBJECT. Thread: one that holds no lock.
+ * Calls `stop` of OBJECT's type, if there is one, when OBJECT does not wait for EVENT any more.
+ * DIRECT is true if the callback runs inside the call that requested the stop.
+ * th_resource_has_stop(): the type has this callback.
+ * Owner: the caller has a share of OBJECT. Thread: one that holds no lock.
  */
 bool th_resource_has_stop(void *object);
 void th_resource_stop(void *object, ErlNifEvent event, bool direct);

@@ -48,7 +48,7 @@ void th_resource_types_commit(struct th_library *library);
 void th_resource_types_rollback(struct th_library *library);
 
 /* Forgets LIBRARY's own types, as if they had never been opened: none of their callbacks is called
- * any more. Those that run keep shares of the library. */
+ * any more. Running callbacks keep shares of the library. */
 void th_resource_types_forget(struct th_library *library);
 
 /* Gives the types that LIBRARY has taken from OLD back to OLD, with their former callbacks. */
