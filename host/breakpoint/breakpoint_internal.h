@@ -62,8 +62,6 @@ struct th_change {
  */
 
 /* Creates a tally, never 0, whose words are zero. Thread: with the code modification permission. */
-
-/* A tally whose words are zero; never 0. With the code modification permission. */
 uint32_t th_breakpoint_tally_create(void);
 
 /* Frees TALLY (0: nothing). DISPOSE (may be NULL) gets each word that is not 0. Thread: with the

@@ -29,8 +29,8 @@ struct th_site;
  * A kind of site. write() is called with the code modification permission, for any number of sites
  * of this kind, so that expensive parts (making code writable, membarrier) are done once for all.
  * One word of each site is written, so a thread that runs there sees the old or the new word. No
- * write may fail: a site that cannot be written must not be created. For each thread the write is in
- * force from the thread's first reader section after a grace period, at the latest.
+ * write may fail: a site that cannot be written must not be created. A thread obeys the new word
+ * from its first reader section after a grace period on, at the latest.
  */
 struct th_site_operations {
     const char *kind;

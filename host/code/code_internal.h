@@ -66,8 +66,6 @@ static inline const struct th_module_watcher *th_code_module_watcher(void)
  */
 
 /* Brings the next index up to date, so that it can be written. */
-
-/* The next index is brought up to date, and can be written. */
 void th_code_stage_begin(void);
 
 /* Stages VALUE for WORD; reads WORD as staged so far. */

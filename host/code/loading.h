@@ -13,8 +13,8 @@
  * that purges bounds the memory, and patterns find at most two functions of one name.
  *
  * No thread is stopped. Preparing does not wait for other threads. Finishing waits in a queue for
- * the code modification permission and, once, for a grace period; the thread must be allowed to
- * wait (th_code_permission_may_wait()).
+ * the code modification permission and for a grace period, or two if old code is so recent that its
+ * users are not known yet; the thread must be allowed to wait (th_code_permission_may_wait()).
  *
  * Source: Erlang/OTP, "Non-Blocking Code Loading", with lists of modules.
  */
@@ -138,15 +138,15 @@ void th_code_list_free(struct th_module_code *list, size_t count);
 
 /*
  * The callbacks for functions of modules. The callees of an instance are those of the library's
- * table, in its order, then the local ones. Two callees may share an entry, as a function may stand
- * twice in the table; calls reach the later one.
+ * table, in its order, then the local ones. Two callees share an entry if their names, one in UTF-8
+ * and one in Latin-1, are the same atom; calls reach the later one.
  *
  * prepare() (optional) runs before begin(), while no state of the host changes, on any thread and
  * on several at once. begin() runs before calls can reach the functions. end() runs when no call
  * can reach the functions and no thread is in their code, and for a prepared instance that is
- * dropped. th_code_module_watch() calls begin() or end() for all loaded modules, too. begin() and
- * end() run with the code modification permission, which the caller keeps, in a thread that may
- * wait for a grace period. The watcher writes `known` of the instance and of its callees.
+ * dropped. th_code_module_watch() calls both for loaded modules, too, while calls go on. Both run
+ * with the code modification permission, which the caller keeps, in a thread that may wait for a
+ * grace period. The watcher writes `known` of the instance and of its callees.
  *
  * A function of the same name may exist in another instance of the module: during begin() in the
  * one that becomes old code, during end() in the one that replaced it; never in more than two.

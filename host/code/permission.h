@@ -40,8 +40,9 @@ bool th_code_permission_seize(struct th_permission_request *self,
                               void (*granted)(struct th_permission_request *self));
 
 /*
- * Releases the permission and calls GRANTED of the next request. The depth of the stack does not
- * grow with the number of requests. Thread: any; the caller holds the permission.
+ * Releases the permission and calls GRANTED of the next request. A release inside a GRANTED leaves
+ * the call to its outer release, so the stack does not grow with the number of requests.
+ * Thread: any; the caller holds the permission.
  */
 void th_code_permission_release(void);
 

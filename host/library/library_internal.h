@@ -21,7 +21,7 @@ enum th_library_state {
 struct th_library {
     struct th_library_head head; /* the first member */
     struct th_library *next;     /* in the list of all, guarded by the lock in registry.c */
-    size_t users;                /* guarded by the same lock; 0: is being closed, not used again */
+    size_t users;                /* guarded by the same lock; 0: ending, never used again */
     bool retired, warned;        /* guarded by the same lock: pinned; and a warning was logged */
     bool replaceable;            /* found by th_library_registry_find_file(); constant */
 

@@ -66,9 +66,9 @@ static struct nops count_nops(const struct th_library *library, uintptr_t label)
     memcpy(code, (const void *)label,
            th_library_executes(library, label, LOOKED_AT) ? LOOKED_AT : TH_ENTRY_WORD);
     memcpy(&word, code, TH_ENTRY_WORD);
-    /* Undoes an int3 if the byte under it is known. The byte is a NOP of one byte and stays one:
-     * a NOP does no harm before the rest of TH_ENTRY_NOP or of a jump, so the debugger may restore it
-     * at any time. */
+    /* Undoes an int3 if the byte under it is known: a NOP of one byte, which stays one. Such a NOP
+     * does no harm before the rest of TH_ENTRY_NOP or of a jump, so the debugger may restore it at
+     * any time. */
     if ((word & FIRST) == INT3 && ends_as(word, NOPS))
         word = NOPS;
     else if (((word & FIRST) == INT3 || (word & FIRST) == NOP) && ends_as(word, TH_ENTRY_NOP))

@@ -29,7 +29,7 @@ struct th_library;
  * way that was taken. The first MEMBERS of CALLBACKS are read, in the order dtor, stop, down,
  * dyncall; those of a type that is taken over take effect when LIBRARY is loaded.
  * Errors: NULL, and *TRIED is FLAGS, if the way is not allowed, LIBRARY is not being loaded, or
- * NAME is too long.
+ * an argument is invalid.
  *
  * For enif_open_resource_type() (1 member), _x() (3), enif_init_resource_type() (its own count).
  */
