@@ -73,7 +73,8 @@ struct th_bp_info {
 };
 
 /* Reads the breakpoint of SITE and SESSION as the latest change left it. False: there is none, and
- * INFO is empty. Owner: the caller frees the contents with th_breakpoint_info_free(). */
+ * INFO is empty.
+ * Owner: the caller frees the contents with th_breakpoint_info_free(). */
 bool th_breakpoint_info(struct th_site *site, const struct th_bp_session *session,
                         struct th_bp_info *info);
 
@@ -83,8 +84,8 @@ bool th_breakpoint_info_of_two(struct th_site *one, struct th_site *other,
                                const struct th_bp_session *session, struct th_bp_info *info);
 void th_breakpoint_info_free(struct th_bp_info *info);
 
-/* Counts the sessions with a breakpoint at SITE. Owner: the caller gets shares of the first ROOM.
- */
+/* Counts the sessions with a breakpoint at SITE.
+ * Owner: the caller gets shares of the first ROOM. */
 size_t th_breakpoint_sessions(struct th_site *site, struct th_bp_session **sessions, size_t room);
 
 #endif

@@ -64,13 +64,15 @@ struct th_change {
 /* Creates a tally, never 0, whose words are zero. Thread: with the code modification permission. */
 uint32_t th_breakpoint_tally_create(void);
 
-/* Frees TALLY (0: nothing). DISPOSE (may be NULL) gets each word that is not 0. Thread: with the
- * code modification permission. Order: after a grace period, when no thread uses TALLY. */
+/* Frees TALLY (0: nothing). DISPOSE (may be NULL) gets each word that is not 0.
+ * Thread: with the code modification permission.
+ * Order: after a grace period, when no thread uses TALLY. */
 void th_breakpoint_tally_free(uint32_t tally, void (*dispose)(uint64_t word));
 
 /*
  * Returns the calling thread's word, which only this thread writes, with plain (relaxed) stores. A
- * word that is a pointer is published with release. Thread: any, in a reader section.
+ * word that is a pointer is published with release.
+ * Thread: any, in a reader section.
  */
 _Atomic uint64_t *th_breakpoint_tally_word(uint32_t tally);
 
@@ -97,8 +99,8 @@ void th_breakpoint_account_dispose(uint64_t word);
 
 /* A meta breakpoint whose tracer is gone is cleared by a request of the hit that finds it. */
 
-/* Creates a meta tracer. Owner: the caller gets a share; the result takes one of TRACER (or NULL).
- */
+/* Creates a meta tracer.
+ * Owner: the caller gets a share; the result takes one of TRACER (or NULL). */
 struct th_bp_meta *th_breakpoint_meta_create(struct th_shared *tracer);
 
 /* Calls the hook for a meta breakpoint that was hit, unless its tracer is gone. */
@@ -108,7 +110,8 @@ uint32_t th_breakpoint_meta_hit(struct th_hit *hit, struct th_bp_session *sessio
 void th_breakpoint_request_clear(struct th_hit *hit, uint32_t kinds);
 
 /* Calls TAKE with each pending request, and removes it. SERIAL is th_bp_data.serial as the hit saw
- * it: if it differs, the request is void. Thread: with the code modification permission. */
+ * it: if it differs, the request is void.
+ * Thread: with the code modification permission. */
 void th_breakpoint_request_take(void (*take)(void *context, const struct th_bp_setting *setting,
                                              uint64_t serial),
                                 void *context);

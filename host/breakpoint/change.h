@@ -87,16 +87,16 @@ bool th_breakpoint_change_start(struct th_change *change,
                                 void (*done)(struct th_change *change, void *context),
                                 void *context);
 
-/* Makes the change at once, before all that are queued. Thread: one that may wait and holds the
- * code modification permission, which it keeps. */
+/* Makes the change at once, before all that are queued.
+ * Thread: one that may wait and holds the code modification permission, which it keeps. */
 struct th_change_counts th_breakpoint_change_run_held(struct th_change *change);
 
 /*
  * Makes the change at once, without a grace period, for sites of functions that no call can reach
  * yet. All is in force on return, so the first call obeys it. Each setting needs a site and a
- * session. Breakpoints are added; existing ones stay as they are, even if the change names them.
- * If calls do reach the sites, they meet the new breakpoints at different times, which does no
- * harm. Thread: with the permission.
+ * session. Breakpoints are added; existing ones stay as they are, even if the change names them. If
+ * calls do reach the sites, they meet the new breakpoints at different times, which does no harm.
+ * Thread: with the permission.
  */
 struct th_change_counts th_breakpoint_change_set_unreached(struct th_change *change);
 

@@ -19,7 +19,8 @@ struct th_fast_hit {
 /*
  * Finds the one breakpoint of SITE, for a call that meets breakpoints of KINDS. False: there are
  * several. The check for a second one precedes all hooks: a breakpoint that is added meanwhile does
- * nothing in this generation. Thread: in a reader section that also covers the use of HIT.
+ * nothing in this generation.
+ * Thread: in a reader section that also covers the use of HIT.
  */
 static inline bool th_breakpoint_find_single(struct th_site *site, uint32_t kinds,
                                              struct th_fast_hit *hit)

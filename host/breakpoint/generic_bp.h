@@ -75,8 +75,8 @@ static inline unsigned th_breakpoint_generation(void)
     return atomic_load_explicit(&th_breakpoint_active_index, memory_order_acquire);
 }
 
-/* Finds the breakpoint of SESSION at SITE; NULL: none. Thread: in a reader section, or with the
- * permission. */
+/* Finds the breakpoint of SESSION at SITE; NULL: none.
+ * Thread: in a reader section, or with the permission. */
 struct th_generic_bp *th_breakpoint_find(struct th_site *site, const struct th_bp_session *session);
 
 #endif

@@ -42,8 +42,8 @@ struct th_hit {
 
 /*
  * Obeys the breakpoints of SITE in the order of addition, each first as local or global, then as
- * meta, then counts. Returns bits of enum th_hit_asked. Thread: any, also outside of schedulers.
- * Hits nest.
+ * meta, then counts. Returns bits of enum th_hit_asked.
+ * Thread: any, also outside of schedulers. Hits nest.
  */
 uint32_t th_breakpoint_hit(struct th_site *site, struct th_hit *hit);
 
@@ -58,7 +58,8 @@ uint32_t th_breakpoint_hit_before(struct th_site *site, struct th_site *next, st
  * Requests that the breakpoint of HIT (this function's and this session's) is paused for KINDS,
  * until it is set or restarted. The requests of many hits are collected in one change, which starts
  * by itself soon; until then calls go on hitting. If the breakpoint is changed before, the request
- * is dropped. Only `breakpoint` and `data` of HIT are read. Thread: inside a hook.
+ * is dropped. Only `breakpoint` and `data` of HIT are read.
+ * Thread: inside a hook.
  */
 void th_breakpoint_disarm(struct th_hit *hit, uint32_t kinds);
 

@@ -24,21 +24,22 @@ void th_code_old_begin(struct th_instance *instance);
  * *ROUNDS. */
 enum th_status th_code_old_check(const struct th_module *module, unsigned *rounds);
 
-/* Waits until the users of INSTANCE have left, 5 seconds at most. Order: INSTANCE is old, and its
- * users are about to leave; their writes are visible on return. */
+/* Waits until the users of INSTANCE have left, 5 seconds at most.
+ * Order: INSTANCE is old, and its users are about to leave; their writes are visible on return. */
 void th_code_old_await(struct th_instance *instance);
 
-/* Unstages the old code of MODULE and returns it, or NULL if there is none. Order: the old code has
- * no user; the caller frees it after the commit. */
+/* Unstages the old code of MODULE and returns it, or NULL if there is none.
+ * Order: the old code has no user; the caller frees it after the commit. */
 struct th_instance *th_code_old_stage_end(struct th_module *module);
 
 /* Releases INSTANCE's library, whose code runs in this thread, and frees INSTANCE after a grace
- * period (NULL: nothing). Order: after the commit that unstaged INSTANCE, and after the permission
- * is released. */
+ * period (NULL: nothing).
+ * Order: after the commit that unstaged INSTANCE, and after the permission is released. */
 void th_code_old_free(struct th_instance *instance);
 
 /* Requests the death of the processes in the old code of MODULES, and waits until these have left,
- * some seconds at most. Thread: one that may wait, without the permission. */
+ * some seconds at most.
+ * Thread: one that may wait, without the permission. */
 void th_code_old_kill(struct th_module *const modules[], size_t count);
 
 /* The watcher; NULL: none. Release, with the permission; acquire, as th_code_prepare() reads it
@@ -53,7 +54,8 @@ static inline const struct th_module_watcher *th_code_module_watcher(void)
 /* --- The staging index (stage.c) -------------------------------------------------------------- */
 
 /*
- * The copies that a load writes (index.h). Thread: all with the code modification permission.
+ * The copies that a load writes (index.h).
+ * Thread: all with the code modification permission.
  *
  *   th_code_stage_begin();
  *   th_code_stage_word(&module->current, instance);  ...
@@ -90,7 +92,8 @@ const char *th_code_export_name(th_term module, th_term function, unsigned arity
 extern struct th_module *_Atomic th_code_modules;
 
 /* Makes an instance of LIBRARY, which is open, and the export entries of its functions. The
- * instance is not staged. Thread: any. */
+ * instance is not staged.
+ * Thread: any. */
 struct th_instance *th_code_instance_create(struct th_library *library);
 void th_code_instance_free(struct th_instance *instance);
 

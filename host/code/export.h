@@ -67,7 +67,9 @@ static inline struct th_export *th_code_export_find(th_term module, th_term func
                                                     unsigned arity);
 
 /* Returns the entry of two atoms and an arity of at most TH_EXPORT_ARITY_MAX, which is made if
- * there is none. Owner: nobody frees an entry (some 70 bytes). Thread: any; locks only to make. */
+ * there is none.
+ * Owner: nobody frees an entry (some 70 bytes).
+ * Thread: any; locks only to make. */
 struct th_export *th_code_export_get(th_term module, th_term function, unsigned arity);
 
 /* Makes an atom of the name of a C function, UTF-8 or Latin-1; TH_NONE if the name is too long. */
@@ -103,8 +105,9 @@ static inline uintptr_t th_code_export_word_of(const struct th_callee *callee)
     return (uintptr_t)callee | (usual ? TH_EXPORT_USUAL : 0);
 }
 
-/* Arms or disarms ENTRY. Thread: with the code modification permission. Release: the data that an
- * armed call reads is written before; readers of the word acquire. */
+/* Arms or disarms ENTRY.
+ * Thread: with the code modification permission. Release: the data that an armed call reads is
+ * written before; readers of the word acquire. */
 static inline void th_code_export_arm(struct th_export *entry, bool armed)
 {
     for (unsigned i = 0; i < TH_CODE_INDICES; i++)
@@ -119,7 +122,8 @@ static inline void th_code_export_arm(struct th_export *entry, bool armed)
  * Finds the function that begins at ADDRESS, which was found on a stack; NULL: no module has one.
  * If several functions share their code, the first is returned.
  * Owner: the module; the callee is valid until its code is purged, never before the code's last
- * user has left. Thread: any, in a reader section; no lock.
+ * user has left.
+ * Thread: any, in a reader section; no lock.
  */
 const struct th_callee *th_code_at(uintptr_t address);
 

@@ -92,8 +92,9 @@ const struct th_instance *th_code_instance_at(uintptr_t address);
 /*
  * Finds the name of the code at ADDRESS: of a function, or of a handler with which a process goes
  * on after th_call_then() with TH_CATCHES. Any function of the file may be a handler. False if
- * ADDRESS is in no module's code. Owner: the name is valid as long as the instance. Thread: as
- * th_code_at().
+ * ADDRESS is in no module's code.
+ * Owner: the name is valid as long as the instance.
+ * Thread: as th_code_at().
  */
 struct th_code_place {
     const struct th_instance *instance;
@@ -114,7 +115,8 @@ uint64_t th_code_instance_users(const struct th_instance *instance);
 /*
  * Sets the number of slots, slot 0 included, for instances that are created later. Each thread that
  * runs functions has a slot of its own, from 1 (th_self.code_slot); all other threads share slot 0,
- * which costs them atomic additions. Thread: the room that starts these threads.
+ * which costs them atomic additions.
+ * Thread: the room that starts these threads.
  * Order: before modules are prepared.
  */
 void th_code_slots(unsigned count);
@@ -144,8 +146,9 @@ static inline void th_code_instance_leave_quickly(struct th_entered *own)
                           memory_order_release);
 }
 
-/* Counts a user that enters, or leaves, INSTANCE (NULL: nothing is counted). Order: enter in the
- * reader section in which INSTANCE was found, or while the thread is in INSTANCE already. */
+/* Counts a user that enters, or leaves, INSTANCE (NULL: nothing is counted).
+ * Order: enter in the reader section in which INSTANCE was found, or while the thread is in
+ * INSTANCE already. */
 static inline void th_code_instance_enter(struct th_instance *instance)
 {
     if (instance && !th_code_instance_enter_quickly(instance))

@@ -30,7 +30,8 @@ struct th_buffer;
 /* --- Loading ---------------------------------------------------------------------------------- */
 
 /* Prepares LIBRARY, which must be open, and returns an instance for th_code_finish().
- * Owner: takes over the caller's reference to LIBRARY. Thread: any. */
+ * Owner: takes over the caller's reference to LIBRARY.
+ * Thread: any. */
 struct th_instance *th_code_prepare(struct th_library *library);
 
 /* Frees PREPARED, which was not finished, and releases its library. Thread: one that may wait. */
@@ -88,32 +89,38 @@ struct th_finish {
  *  6. Stages the functions, waits for a grace period, and commits.
  *
  * Owner: on TH_OK the modules own all of PREPARED; else the caller still does, and may drop or
- * finish them again. Errors: TH_USAGE, TH_CODE_DUPLICATE if two have one name. After an error the
- * code is unchanged, except for deletions of step 5. Thread: one that may wait. The libraries' code
- * runs in it, with the permission; changes of breakpoints that this code requests come afterwards.
+ * finish them again.
+ * Errors: TH_USAGE, TH_CODE_DUPLICATE if two have one name. After an error the code is unchanged,
+ * except for deletions of step 5.
+ * Thread: one that may wait. The libraries' code runs in it, with the permission; changes of
+ * breakpoints that this code requests come afterwards.
  */
 enum th_status th_code_finish(struct th_finish *finish);
 
-/* Makes the current code of the module NAME old code. Errors: TH_USAGE, TH_CODE_NOT_LOADED;
- * TH_REFUSED, TH_CODE_NOT_PURGED. Thread: one that may wait. */
+/* Makes the current code of the module NAME old code.
+ * Errors: TH_USAGE, TH_CODE_NOT_LOADED; TH_REFUSED, TH_CODE_NOT_PURGED.
+ * Thread: one that may wait. */
 enum th_status th_code_delete(th_term name, enum th_purge purge);
 
 /* Removes the old code of NAME. Its library is unloaded and closed after the last resource with a
  * destructor is gone. Sets *HAD, which may be NULL, to whether there was old code.
- * Errors: TH_REFUSED, TH_CODE_NOT_PURGED. Thread: one that may wait. */
+ * Errors: TH_REFUSED, TH_CODE_NOT_PURGED.
+ * Thread: one that may wait. */
 enum th_status th_code_purge(th_term name, enum th_purge purge, bool *had);
 
 /* Deletes and purges all modules, the latest first. Waits some seconds for users of a module, then
- * ignores them. Order: after all processes have ended. */
+ * ignores them.
+ * Order: after all processes have ended. */
 void th_code_end(void);
 
-/* Returns the library of the current code of the module NAME; NULL: none. Owner: the caller must
- * know that the module is not replaced. */
+/* Returns the library of the current code of the module NAME; NULL: none.
+ * Owner: the caller must know that the module is not replaced. */
 struct th_library *th_code_module_find(th_term name);
 
 /* Adds the functions of LIBRARY as the module of its name, and loads LIBRARY if it is not loaded;
- * removes them, after waiting some seconds for their users. Owner: the caller keeps its reference
- * to LIBRARY. For tests, and for programs with one library that is never replaced. */
+ * removes them, after waiting some seconds for their users.
+ * Owner: the caller keeps its reference to LIBRARY. For tests, and for programs with one library
+ * that is never replaced. */
 void th_code_module_add(struct th_library *library);
 void th_code_module_remove(struct th_library *library);
 
@@ -130,7 +137,8 @@ struct th_module_code {
 };
 
 /* Lists the current and then the old code of each module, sorted by name. Returns the count.
- * Owner: the caller frees *LIST with th_code_list_free(). Thread: one that may wait. */
+ * Owner: the caller frees *LIST with th_code_list_free().
+ * Thread: one that may wait. */
 size_t th_code_list(struct th_module_code **list);
 void th_code_list_free(struct th_module_code *list, size_t count);
 
@@ -141,9 +149,9 @@ void th_code_list_free(struct th_module_code *list, size_t count);
  * table, in its order, then the local ones. Two callees share an entry if their names, one in UTF-8
  * and one in Latin-1, are the same atom; calls reach the later one.
  *
- * prepare() (optional) runs before begin(), while no state of the host changes, on any thread and
- * on several at once. begin() runs before calls can reach the functions. end() runs when no call
- * can reach the functions and no thread is in their code, and for a prepared instance that is
+ * prepare() (optional) runs before begin(), on any thread and on several at once, and must not
+ * change the host's state. begin() runs before calls can reach the functions. end() runs when no
+ * call can reach the functions and no thread is in their code, and for a prepared instance that is
  * dropped. th_code_module_watch() calls both for loaded modules, too, while calls go on. Both run
  * with the code modification permission, which the caller keeps, in a thread that may wait for a
  * grace period. The watcher writes `known` of the instance and of its callees.
@@ -156,8 +164,9 @@ struct th_module_watcher {
     void (*begin)(struct th_instance *instance);
     void (*end)(struct th_instance *instance);
 };
-/* Replaces the watcher; NULL: none. Order: no instance is prepared and not finished. Thread: one
- * that may wait. */
+/* Replaces the watcher; NULL: none.
+ * Order: no instance is prepared and not finished.
+ * Thread: one that may wait. */
 void th_code_module_watch(const struct th_module_watcher *watcher);
 
 /* Hook of the room that has processes: requests the death of all processes that are in INSTANCE.
@@ -165,7 +174,8 @@ void th_code_module_watch(const struct th_module_watcher *watcher);
 extern void (*th_code_kill_users)(const struct th_instance *instance);
 
 /* Hook of the same room: adds to TEXT, for people, the processes that are in INSTANCE, as far as
- * they are visible without stopping any. Thread: as th_code_kill_users. */
+ * they are visible without stopping any.
+ * Thread: as th_code_kill_users. */
 extern void (*th_code_show_users)(const struct th_instance *instance, struct th_buffer *text);
 
 #endif

@@ -47,8 +47,9 @@ bool th_code_permission_seize(struct th_permission_request *self,
 void th_code_permission_release(void);
 
 /*
- * Waits until the permission is granted to the caller. Thread: one that may wait
- * (th_code_permission_may_wait()); else the program ends with a report of a bug.
+ * Waits until the permission is granted to the caller.
+ * Thread: one that may wait (th_code_permission_may_wait()); else the program ends with a report of
+ * a bug.
  */
 struct th_permission_turn {
     struct th_permission_request request; /* the first member */
@@ -97,13 +98,13 @@ bool th_code_modification_start(struct th_modification *self);
  */
 bool th_code_modification_run(struct th_modification *self);
 
-/* Runs SELF, which is done on return. Thread: one that may wait and holds the permission, which it
- * keeps. */
+/* Runs SELF, which is done on return.
+ * Thread: one that may wait and holds the permission, which it keeps. */
 void th_code_modification_run_held(struct th_modification *self);
 
 /* Queues the request of SELF now; th_code_modification_run() must follow soon. For a caller that
- * orders modifications by a lock which must not be held while it waits. Thread: one that may wait.
- */
+ * orders modifications by a lock which must not be held while it waits.
+ * Thread: one that may wait. */
 void th_code_modification_queue(struct th_modification *self);
 
 #endif

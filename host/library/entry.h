@@ -28,11 +28,12 @@ struct th_entry {
 };
 
 /*
- * Reads and checks the result of nif_init(). Owner: the caller frees ENTRY with
- * th_library_entry_free(). Errors: TH_REFUSED where a BEAM of NIF version 2.18 refuses: a newer
- * version, one older than 2.0, or 2.5; another vm_variant; a function without name or code, with
- * more than 255 arguments or unknown flags, or two of one name and arity. Also if a pointer leads
- * to no memory or to no code, where a BEAM crashes.
+ * Reads and checks the result of nif_init().
+ * Owner: the caller frees ENTRY with th_library_entry_free().
+ * Errors: TH_REFUSED where a BEAM of NIF version 2.18 refuses: a newer version, one older than 2.0,
+ * or 2.5; another vm_variant; a function without name or code, with more than 255 arguments or
+ * unknown flags, or two of one name and arity. Also if a pointer leads to no memory or to no code,
+ * where a BEAM crashes.
  */
 enum th_status th_library_entry_read(const ErlNifEntry *from, struct th_entry *entry);
 void th_library_entry_free(struct th_entry *entry);

@@ -95,9 +95,10 @@ struct th_examination {
 };
 
 /*
- * Examines the file PATH. Owner: the caller frees RESULT with th_library_examination_free(), also
- * after an error. Errors: TH_REFUSED if the file cannot be loaded or is neither tracer nor plugin;
- * the chain names PATH, the fault and a remedy, and RESULT holds the facts found before.
+ * Examines the file PATH.
+ * Owner: the caller frees RESULT with th_library_examination_free(), also after an error.
+ * Errors: TH_REFUSED if the file cannot be loaded or is neither tracer nor plugin; the chain names
+ * PATH, the fault and a remedy, and RESULT holds the facts found before.
  * Thread: any.
  */
 enum th_status th_library_examine(const char *path, struct th_examination *result);

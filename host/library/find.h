@@ -29,8 +29,8 @@ struct th_search {
 
 /*
  * Makes the list of folders: the COUNT folders of the command line, the present $TRACEHOST_PATH,
- * the built-in folder. Empty entries are left out. Folders need not exist. Owner: the caller frees
- * SEARCH with th_library_search_free().
+ * the built-in folder. Empty entries are left out. Folders need not exist.
+ * Owner: the caller frees SEARCH with th_library_search_free().
  */
 void th_library_search_init(struct th_search *search, enum th_search_kind kind,
                             const char *const *folders, size_t count);
@@ -41,7 +41,8 @@ void th_library_search_free(struct th_search *search);
  * program, so that a build tree works like an installed one: PREFIX/bin/tracehost and
  * PREFIX/LIBDIR/libtracehost.so.0 both have PREFIX/LIBDIR/tracehost/tracers. LIBDIR is an option of
  * the build ("lib" by default); in a build tree it is always "lib".
- * Owner: the caller frees the text. Errors: NULL if the place of the program is unknown.
+ * Owner: the caller frees the text.
+ * Errors: NULL if the place of the program is unknown.
  */
 char *th_library_search_built_in_folder(enum th_search_kind kind);
 
@@ -49,9 +50,10 @@ char *th_library_search_built_in_folder(enum th_search_kind kind);
 const char *th_library_search_origin_text(enum th_search_origin origin);
 
 /*
- * Finds the path of the library NAME. A NAME with a '/' is only checked for existence. Owner: the
- * caller frees *PATH. Errors: TH_REFUSED if there is none; the chain lists the folders that were
- * searched and a similar name.
+ * Finds the path of the library NAME. A NAME with a '/' is only checked for existence.
+ * Owner: the caller frees *PATH.
+ * Errors: TH_REFUSED if there is none; the chain lists the folders that were searched and a similar
+ * name.
  */
 enum th_status th_library_search_find(const struct th_search *search, const char *name,
                                       char **path);

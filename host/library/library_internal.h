@@ -98,9 +98,9 @@ void th_library_code_map_free(struct th_code_map *map);
 void th_library_lines_free(struct th_library_lines *lines);
 
 /*
- * Checks the table SETTINGS of SIZE bytes that a library declares as a tracer. Errors: TH_REFUSED
- * if a pointer in it leads to no memory, if no row is the end, or if a row has a name that no atom
- * can have, an unknown type, or the type TH_SETTING_WORD and no words.
+ * Checks the table SETTINGS of SIZE bytes that a library declares as a tracer.
+ * Errors: TH_REFUSED if a pointer in it leads to no memory, if no row is the end, or if a row has a
+ * name that no atom can have, an unknown type, or the type TH_SETTING_WORD and no words.
  */
 enum th_status th_library_declared_check(const struct th_tracer_setting *settings, size_t size);
 
@@ -117,8 +117,8 @@ void th_library_registry_pin(struct th_library *library);
 /* Removes a user. True: the last one. */
 bool th_library_registry_leave(struct th_library *library);
 
-/* Adds a user to all loaded instances that have one, and lists them, the latest first. Owner: the
- * caller frees the array and removes the users. */
+/* Adds a user to all loaded instances that have one, and lists them, the latest first.
+ * Owner: the caller frees the array and removes the users. */
 size_t th_library_registry_keep_all(struct th_library ***libraries);
 
 /* Finds the instance with the loader's handle of WANTED, which is not in the list; NULL: none. The

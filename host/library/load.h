@@ -43,9 +43,11 @@ struct th_library;
 /*
  * Examines and opens the file PATH: its constructors run, then nif_init() if it has one. If the
  * instance in memory for PATH is of another file, or is pinned (load.c), PATH is opened as by
- * th_library_open_replaceable(). Owner: the caller becomes a user of *LIBRARY. Errors: TH_REFUSED
- * as th_library_examine() and th_library_entry_read(); also if the open file was written to, if
- * another file is put at PATH meanwhile, or if the instance waits for its last resources.
+ * th_library_open_replaceable().
+ * Owner: the caller becomes a user of *LIBRARY.
+ * Errors: TH_REFUSED as th_library_examine() and th_library_entry_read(); also if the open file was
+ * written to, if another file is put at PATH meanwhile, or if the instance waits for its last
+ * resources.
  */
 enum th_status th_library_open(const char *path, struct th_library **library);
 
@@ -62,8 +64,9 @@ enum th_status th_library_open(const char *path, struct th_library **library);
  * are in memory once for all copies (private_copy.h). Stripped debug information is looked for
  * beside PATH.
  *
- * Owner: as th_library_open(). Errors: TH_REFUSED as th_library_open(), and if PATH changed during
- * the copying; TH_FAILED if there is no place or no room for a copy.
+ * Owner: as th_library_open().
+ * Errors: TH_REFUSED as th_library_open(), and if PATH changed during the copying; TH_FAILED if
+ * there is no place or no room for a copy.
  */
 enum th_status th_library_open_copy(const char *path, struct th_library **library);
 
@@ -134,13 +137,14 @@ enum th_status th_library_hand_back(struct th_library *old, struct th_library *n
 /* Adds a user. */
 void th_library_keep(struct th_library *library);
 
-/* Removes the caller as a user. Order: for the last user, no code of the library runs, except
- * threads that unload() ends. */
+/* Removes the caller as a user.
+ * Order: for the last user, no code of the library runs, except threads that unload() ends. */
 void th_library_release(struct th_library *library);
 
 /*
  * Count a thread of enif_thread_create() that will run CODE, and the end of this thread. The first
- * returns the library of CODE, or NULL, for the second. Thread: any.
+ * returns the library of CODE, or NULL, for the second.
+ * Thread: any.
  */
 struct th_library *th_library_thread_begins(uintptr_t code);
 void th_library_thread_ends(struct th_library *library);
@@ -163,7 +167,8 @@ const struct th_tracer_setting *th_library_settings(const struct th_library *lib
 const struct th_slots *th_library_slots(const struct th_library *library);
 
 /* True if a library of this path is open, even if only its resources are left; pinned ones without
- * users do not count. Thread: any. */
+ * users do not count.
+ * Thread: any. */
 bool th_library_is_open(const char *path);
 
 /* Returns remarks, in sentences, that are no reason to refuse it. */
@@ -186,7 +191,8 @@ struct th_library_frame {
 };
 
 /* Records that the thread runs FUNCTION of LIBRARY, a path, until th_library_end(CALL). TELL may be
- * NULL. Owner: the texts must stay. */
+ * NULL.
+ * Owner: the texts must stay. */
 static inline void
 th_library_begin_reporting(struct th_library_frame *call, const char *library, const char *function,
                            void (*tell)(int output, const struct th_library_frame *self))
@@ -233,8 +239,9 @@ static inline const char *th_library_path(const struct th_library *library)
  */
 
 /*
- * Set an option. Errors: false unless ENV is the environment of the running load() or upgrade(), or
- * if the option is set already. Options of a refused library are forgotten.
+ * Set an option.
+ * Errors: false unless ENV is the environment of the running load() or upgrade(), or if the option
+ * is set already. Options of a refused library are forgotten.
  */
 bool th_library_delay_halt(th_env *env);
 bool th_library_set_on_halt(th_env *env, ErlNifOnHaltCallback *callback);
@@ -242,15 +249,16 @@ bool th_library_set_on_unload_thread(th_env *env, ErlNifOnUnloadThreadCallback *
 
 /*
  * Surround each function of LIBRARY that a scheduler runs, so that a halt can wait for it. Cost: a
- * load, unless the library delays the halt. Thread: any.
+ * load, unless the library delays the halt.
+ * Thread: any.
  */
 static inline void th_library_enter(struct th_library *library);
 static inline void th_library_leave(struct th_library *library);
 
 /*
  * Calls the on_halt callbacks of the libraries in use, the latest first, then waits until libraries
- * that delay the halt have no running function. Thread: once, by the thread that ends the program,
- * outside of library code.
+ * that delay the halt have no running function.
+ * Thread: once, by the thread that ends the program, outside of library code.
  */
 void th_library_halt(void);
 
@@ -258,7 +266,8 @@ void th_library_halt(void);
 void th_library_halt_over(void);
 
 /* True from th_library_halt() to th_library_halt_over(): functions that libraries have scheduled do
- * not run any more. Thread: any. */
+ * not run any more.
+ * Thread: any. */
 bool th_library_halting(void);
 
 /*

@@ -1,8 +1,9 @@
 /*
  * A list of strings: the imports of a library, the libraries that it needs, remarks about it.
  *
- * Initialise with `struct th_names n = {0}`. Owner: the list owns its strings. Thread: one at a
- * time.
+ * Initialise with `struct th_names n = {0}`.
+ * Owner: the list owns its strings.
+ * Thread: one at a time.
  */
 #ifndef TH_NAME_LIST_H
 #define TH_NAME_LIST_H
@@ -48,8 +49,8 @@ size_t th_library_suggest_distance(const char *a, const char *b);
  */
 const char *th_library_suggest_nearest(const char *name, const char *const *names, size_t count);
 
-/* Returns "; did you mean 'NEAREST'?" for the end of a message, "" if there is none. Owner: the
- * caller frees the text with th_free(). */
+/* Returns "; did you mean 'NEAREST'?" for the end of a message, "" if there is none.
+ * Owner: the caller frees the text with th_free(). */
 char *th_library_suggest_question(const char *name, const char *const *names, size_t count);
 
 #endif

@@ -52,14 +52,15 @@ void th_library_copy_remove(const char *copy);
 
 /*
  * Opens the carrier for the copy of FACTS. *HANDLE is NULL if the copy needs nothing by $ORIGIN.
- * Owner: the caller closes *HANDLE with dlclose(), after the copy. Errors: TH_REFUSED if a library
- * is missing, is needed by a name with $ORIGIN, or the folder of the original is gone or has a name
- * that the loader would split; TH_FAILED if the carrier cannot be written.
+ * Owner: the caller closes *HANDLE with dlclose(), after the copy.
+ * Errors: TH_REFUSED if a library is missing, is needed by a name with $ORIGIN, or the folder of
+ * the original is gone or has a name that the loader would split; TH_FAILED if the carrier cannot
+ * be written.
  */
 enum th_status th_library_origin_open(const struct th_examination *facts, void **handle);
 
-/* Returns the path of the carrier's file, to be removed with the copy. Owner: the caller frees it.
- */
+/* Returns the path of the carrier's file, to be removed with the copy.
+ * Owner: the caller frees it. */
 char *th_library_origin_file(const struct th_examination *facts);
 
 #endif

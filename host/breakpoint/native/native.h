@@ -2,8 +2,8 @@
  * Native sites: breakpoints in machine code, x86-64, for local and external calls alike.
  *
  * A function can have one if it was compiled with -fpatchable-function-entry=16,8: the compiler
- * then puts eight bytes of NOPs at its label, the entry word. (=8 and =16,0 do, too. The bytes
- * before the label are not used.)
+ * then puts eight bytes of NOPs at its label, the entry word. (Options =8 and =16,0 will do. The
+ * bytes before the label are not used.)
  *
  *     label     the entry word: one NOP of eight bytes, or `cs jmp rel32` and two unused bytes
  *     label+8   the body
@@ -52,7 +52,7 @@ enum th_native_form {
 
 /*
  * The record of an entry. One cache line. The memory belongs to the entry while its library is
- * open, whatever is created and dropped, as a thread may be on its way here at any time.
+ * open, even after th_native_drop(), as a thread may be on its way here at any time.
  */
 struct th_native {
     /* Number of active breakpoints of all sites of the entry, by generation. The thunk reads that
@@ -108,9 +108,9 @@ static inline struct th_native *th_native_of(double register_)
 
 /*
  * Makes the entries of each library that is opened later ready: merges the NOPs of each entry.
- * Order: before libraries are opened and before other threads start. Errors: TH_FAILED if this
- * machine has no native sites (another architecture, a kernel without membarrier SYNC_CORE); then
- * all functions are refused for this reason.
+ * Order: before libraries are opened and before other threads start.
+ * Errors: TH_FAILED if this machine has no native sites (another architecture, a kernel without
+ * membarrier SYNC_CORE); then all functions are refused for this reason.
  *
  * Thread: any, for the other functions of this header; they take locks of native*.c only.
  */
@@ -119,8 +119,9 @@ enum th_status th_native_begin(void);
 /*
  * Returns the reason why the function CODE of LIBRARY can have no native site, as a sentence with
  * the remedy, such as "it was compiled without room for a breakpoint at its entry: compile with
- * `pkg-config --cflags tracehost-plugin`". NULL: it can. Owner: the text is never freed. Order:
- * while LIBRARY is open.
+ * `pkg-config --cflags tracehost-plugin`". NULL: it can.
+ * Owner: the text is never freed.
+ * Order: while LIBRARY is open.
  */
 const char *th_native_refusal(const struct th_library *library, const void *code);
 
@@ -134,7 +135,8 @@ struct th_native *th_native_create(const struct th_library *library, void *code,
 struct th_native *th_native_find(const void *code);
 
 /* Drops records without an armed site. Memory, stub and handler stay valid, for threads on their
- * way to them, until the library is closed. Order: before the library is closed. */
+ * way to them, until the library is closed.
+ * Order: before the library is closed. */
 void th_native_drop_all(struct th_native *const natives[], size_t count);
 static inline void th_native_drop(struct th_native *native)
 {
@@ -157,8 +159,10 @@ extern const struct th_site_operations th_native_site_native;
 /*
  * Attaches each of NATIVES to the site at its place in SITES, or detaches it. An attached record is
  * counted in both generations, and armed if the site is; a detached one is neither. All entry words
- * are written together. Thread: with the code modification permission. Order: while the code is
- * mapped, and no call in it must obey at once.
+ * are written together.
+ * Thread: with the code modification permission.
+ * Order: while the code is mapped; there is no grace period, so calls that begin meanwhile may obey
+ * the former state.
  */
 void th_native_attach(struct th_site *const sites[], struct th_native *const natives[],
                       size_t count);

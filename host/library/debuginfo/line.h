@@ -29,8 +29,8 @@
 
 struct th_library;
 
-/* The source of an address; NULL or 0 for unknown parts. Owner: texts live until the library is
- * closed. */
+/* The source of an address; NULL or 0 for unknown parts.
+ * Owner: texts live until the library is closed. */
 struct th_line {
     uintptr_t offset;     /* in bytes from the library's base */
     const char *function; /* a symbol */
@@ -47,11 +47,13 @@ struct th_line {
 bool th_library_line(const struct th_library *library, uintptr_t address, struct th_line *line);
 
 /* Finds the library in use whose code holds ADDRESS, and adds a user to it; NULL: none.
- * Owner: the caller releases the result. Thread: any. */
+ * Owner: the caller releases the result.
+ * Thread: any. */
 struct th_library *th_library_at(uintptr_t address);
 
-/* Sets the folder of files with debug information, /usr/lib/debug by default. Owner: FOLDER must
- * stay. Order: before the first question. */
+/* Sets the folder of files with debug information, /usr/lib/debug by default.
+ * Owner: FOLDER must stay.
+ * Order: before the first question. */
 void th_library_set_debug_folder(const char *folder);
 
 /*
@@ -76,7 +78,8 @@ struct th_symbols {
 };
 
 /* Reads the functions of LIBRARY's own file: its whole symbol table, static functions included, or
- * else its exports. None if the file is gone or was replaced. Thread: any. */
+ * else its exports. None if the file is gone or was replaced.
+ * Thread: any. */
 void th_library_symbols(const struct th_library *library, struct th_symbols *symbols);
 void th_debuginfo_symbols_free(struct th_symbols *symbols);
 

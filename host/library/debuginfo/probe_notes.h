@@ -24,9 +24,9 @@ struct th_probe_notes {
     size_t damaged;
 };
 
-/* Reads the file at PATH; TH_OK also if it has no probes. Owner: the caller calls
- * th_debuginfo_probe_notes_free(), also after an error. Errors: TH_MALFORMED if the file is no ELF
- * file, TH_FAILED if it cannot be read. */
+/* Reads the file at PATH; TH_OK also if it has no probes.
+ * Owner: the caller calls th_debuginfo_probe_notes_free(), also after an error.
+ * Errors: TH_MALFORMED if the file is no ELF file, TH_FAILED if it cannot be read. */
 enum th_status th_debuginfo_probe_notes_read(struct th_probe_notes *notes, const char *path);
 void th_debuginfo_probe_notes_free(struct th_probe_notes *notes);
 

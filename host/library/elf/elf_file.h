@@ -7,7 +7,8 @@
  * relocations, versions. Section headers, which the loader does not read, lead to data that only
  * this host uses. The behaviour of the code cannot be checked.
  *
- * Inner header of library/. Errors: all functions that fail start an error chain with TH_REFUSED.
+ * Inner header of library/.
+ * Errors: all functions that fail start an error chain with TH_REFUSED.
  */
 #ifndef TH_LIBRARY_ELF_FILE_H
 #define TH_LIBRARY_ELF_FILE_H
@@ -45,13 +46,14 @@ struct th_elf {
     bool *referred;      /* for each symbol: a relocation refers to it */
 };
 
-/* Opens the file for reading and checks its header. Owner: the caller closes *FD, also after an
- * error, unless it is -1. */
+/* Opens the file for reading and checks its header.
+ * Owner: the caller closes *FD, also after an error, unless it is -1. */
 enum th_status th_elf_open_file(const char *path, int *fd, struct stat *identity);
 
 /*
- * Opens and checks the file. Owner: on TH_OK the caller calls th_elf_close(); after an error ELF
- * holds nothing but the identity, if that was read.
+ * Opens and checks the file.
+ * Owner: on TH_OK the caller calls th_elf_close(); after an error ELF holds nothing but the
+ * identity, if that was read.
  */
 enum th_status th_elf_open(struct th_elf *elf, const char *path);
 void th_elf_close(struct th_elf *elf);
@@ -65,7 +67,8 @@ uint64_t th_elf_flags(const struct th_elf *elf, int64_t tag);
 
 /*
  * Reads SIZE bytes from ADDRESS on, as elements of TYPE. NULL if they are not wholly in the part of
- * one segment that comes from the file. Owner: valid until the file is closed.
+ * one segment that comes from the file.
+ * Owner: valid until the file is closed.
  */
 Elf_Data *th_elf_at(const struct th_elf *elf, uint64_t address, uint64_t size, Elf_Type type);
 
@@ -114,8 +117,8 @@ void th_elf_imports_note(struct th_examination *e);
 
 /*
  * Returns a reason as `leaves`, from the libraries that E needs, which are open; NULL: none.
- * Libraries of the system and of compilers leave nothing behind and are not examined. Owner: the
- * caller frees the text.
+ * Libraries of the system and of compilers leave nothing behind and are not examined.
+ * Owner: the caller frees the text.
  */
 char *th_elf_imports_brought(const struct th_examination *e);
 

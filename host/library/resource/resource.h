@@ -28,8 +28,8 @@ struct th_library;
  * ERL_NIF_RT_TAKEOVER takes the predecessor's with all its resources. *TRIED (may be NULL) is the
  * way that was taken. The first MEMBERS of CALLBACKS are read, in the order dtor, stop, down,
  * dyncall; those of a type that is taken over take effect when LIBRARY is loaded.
- * Errors: NULL, and *TRIED is FLAGS, if the way is not allowed, LIBRARY is not being loaded, or
- * an argument is invalid.
+ * Errors: NULL, and *TRIED is FLAGS, if the way is not allowed, LIBRARY is not being loaded, or an
+ * argument is invalid.
  *
  * For enif_open_resource_type() (1 member), _x() (3), enif_init_resource_type() (its own count).
  */
@@ -37,8 +37,9 @@ ErlNifResourceType *th_resource_type_open(struct th_library *library, const char
                                           const ErlNifResourceTypeInit *callbacks, int members,
                                           ErlNifResourceFlags flags, ErlNifResourceFlags *tried);
 
-/* Makes a resource of SIZE bytes, not cleared. Owner: the caller gets one share. Errors: NULL if
- * there is no memory. */
+/* Makes a resource of SIZE bytes, not cleared.
+ * Owner: the caller gets one share.
+ * Errors: NULL if there is no memory. */
 void *th_resource_alloc(ErlNifResourceType *type, size_t size);
 void th_resource_keep(void *object);
 void th_resource_release(void *object);
@@ -51,8 +52,9 @@ const char *th_resource_type_name(const void *object);
  * other terms; copies in other environments take further shares. */
 th_term th_resource_make(th_env *env, void *object);
 
-/* Makes a binary of the SIZE bytes at DATA, with a share. Owner: DATA stays valid and unchanged
- * while the resource exists. Errors: TH_NONE if there is no memory. */
+/* Makes a binary of the SIZE bytes at DATA, with a share.
+ * Owner: DATA stays valid and unchanged while the resource exists.
+ * Errors: TH_NONE if there is no memory. */
 th_term th_resource_make_binary(th_env *env, void *object, const void *data, size_t size);
 
 /* Finds the resource of TERM, which either of the above has made; takes no share. False if TERM has
@@ -71,7 +73,8 @@ th_term th_resource_find(th_env *env, const uint32_t words[], size_t count);
  * Calls `stop` of OBJECT's type, if there is one, when OBJECT does not wait for EVENT any more.
  * DIRECT is true if the callback runs inside the call that requested the stop.
  * th_resource_has_stop(): the type has this callback.
- * Owner: the caller has a share of OBJECT. Thread: one that holds no lock.
+ * Owner: the caller has a share of OBJECT.
+ * Thread: one that holds no lock.
  */
 bool th_resource_has_stop(void *object);
 void th_resource_stop(void *object, ErlNifEvent event, bool direct);
@@ -85,8 +88,8 @@ bool th_resource_dynamic_call(th_env *env, th_term module, th_term name, th_term
 /*
  * Monitors PID for OBJECT, whose type must have `down`. When PID has ended, `down` is called at a
  * safe point (th_resource_reap()), with a share of the resource. *IDENTITY (may be NULL) becomes
- * the monitor's identity, before `down` can run. The monitor ends with its resource. Errors: false
- * if PID is no live process.
+ * the monitor's identity, before `down` can run. The monitor ends with its resource.
+ * Errors: false if PID is no live process.
  */
 bool th_resource_has_down(void *object);
 bool th_resource_monitor(void *object, th_term pid, ErlNifMonitor *identity);
