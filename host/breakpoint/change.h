@@ -62,7 +62,7 @@ struct th_change_counts {
     unsigned rounds;      /* grace periods that were waited for */
 };
 
-/* Returns the costs so far. Order: valid in DONE. */
+/* Returns the costs of CHANGE. Order: while DONE runs. */
 struct th_change_counts th_breakpoint_change_counts(const struct th_change *change);
 
 /*

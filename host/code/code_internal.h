@@ -24,7 +24,7 @@ void th_code_old_begin(struct th_instance *instance);
  * *ROUNDS. */
 enum th_status th_code_old_check(const struct th_module *module, unsigned *rounds);
 
-/* Waits until the users of INSTANCE have left, 5 seconds at most.
+/* Waits until the users of INSTANCE have left, about 5 seconds at most.
  * Order: INSTANCE is old, and its users are about to leave; their writes are visible on return. */
 void th_code_old_await(struct th_instance *instance);
 

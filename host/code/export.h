@@ -39,6 +39,7 @@ struct th_callee {
     void *code;              /* address of the first instruction; NULL: unknown */
     void *known;             /* the watcher's data (loading.h), written before the entry is armed */
 };
+
 static inline bool th_code_callee_is_local(const struct th_callee *callee)
 {
     return !callee->function->fptr;
@@ -105,9 +106,9 @@ static inline uintptr_t th_code_export_word_of(const struct th_callee *callee)
     return (uintptr_t)callee | (usual ? TH_EXPORT_USUAL : 0);
 }
 
-/* Arms or disarms ENTRY.
- * Thread: with the code modification permission. Release: the data that an armed call reads is
- * written before; readers of the word acquire. */
+/* Arms or disarms ENTRY. Release: the data that an armed call reads is written before; readers of
+ * the word acquire.
+ * Thread: with the code modification permission. */
 static inline void th_code_export_arm(struct th_export *entry, bool armed)
 {
     for (unsigned i = 0; i < TH_CODE_INDICES; i++)

@@ -118,9 +118,9 @@ void th_code_end(void);
 struct th_library *th_code_module_find(th_term name);
 
 /* Adds the functions of LIBRARY as the module of its name, and loads LIBRARY if it is not loaded;
- * removes them, after waiting some seconds for their users.
- * Owner: the caller keeps its reference to LIBRARY. For tests, and for programs with one library
- * that is never replaced. */
+ * removes them, after waiting some seconds for their users. For tests, and for programs with one
+ * library that is never replaced.
+ * Owner: the caller keeps its reference to LIBRARY. */
 void th_code_module_add(struct th_library *library);
 void th_code_module_remove(struct th_library *library);
 

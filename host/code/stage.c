@@ -1,7 +1,7 @@
 /*
  * Staging: writes the next index while nobody reads it.
  *
- * Each index has a sorted array of ranges. An instance has one range, from the begin to the end of
+ * Each index has a sorted array of ranges. An instance has one range, from the start to the end of
  * its executable memory; no two overlap. So a function is found by its address with two binary
  * searches: in the ranges, then in the instance's own starts.
  */

@@ -86,7 +86,7 @@ void th_library_retire(struct th_library *library);
 /*
  * Fills the empty MAP from the sections that FACTS lists, in MEMORY, the library's own; removes the
  * functions that the table ENTRY has, too. Faults are appended to REMARKS. Nothing outside of
- * MEMORY is read, whatever the content.
+ * MEMORY is read, for any content.
  */
 void th_library_code_map_read(struct th_code_map *map, const struct th_memory *memory,
                               const struct th_examination *facts, struct th_names *remarks);
@@ -111,7 +111,7 @@ void th_library_map(struct th_library *library, bool threads_started);
 void th_library_registry_add(struct th_library *library);
 void th_library_registry_remove(struct th_library *library);
 
-/* Keeps LIBRARY, which is pinned, in the list for ever; LIBRARY need not be in the list before. */
+/* Keeps LIBRARY, which is pinned, in the list permanently; LIBRARY need not be in it before. */
 void th_library_registry_pin(struct th_library *library);
 
 /* Removes a user. True: the last one. */

@@ -13,7 +13,7 @@
 
 /* --- $ORIGIN --------------------------------------------------------------------------------- */
 
-/* Returns the length of $ORIGIN or ${ORIGIN} at the begin of TEXT, 0 if TEXT begins otherwise. */
+/* Returns the length of $ORIGIN or ${ORIGIN} at the start of TEXT, 0 if TEXT starts otherwise. */
 static size_t origin_at(const char *text)
 {
     static const char name[] = "ORIGIN";

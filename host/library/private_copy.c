@@ -31,7 +31,7 @@
  * belongs to a host that was killed: the next host that makes a folder in the same place removes
  * it. systemd-tmpfiles, too, leaves locked folders alone.
  *
- * A child of fork() makes its own folder at need and leaves its parent's alone.
+ * A child of fork() makes its own folder when it needs one, and leaves its parent's alone.
  */
 #define PREFIX "tracehost-code-"
 

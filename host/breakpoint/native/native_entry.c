@@ -110,7 +110,7 @@ void th_native_entries_make_ready(const struct th_library *library)
         return;
     words = th_alloc(map->patchable_count * sizeof *words);
     for (size_t i = 0; i < map->patchable_count; i++) {
-        /* The label: at the begin of the NOPs with =8 and =16,0; eight bytes on with =16,8. */
+        /* The label: at the first of the NOPs with =8 and =16,0; eight bytes on with =16,8. */
         uintptr_t label = map->patchable[i] + (is_label(map->patchable[i]) ? 0 : TH_ENTRY_WORD);
         uint64_t *word = (uint64_t *)label, ready;
         struct nops nops;

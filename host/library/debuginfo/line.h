@@ -7,7 +7,7 @@
  * `addr2line -e LIBRARY` may find more.
  *
  * A line is in the function's own source. Code that was inlined into the function has the line of
- * its call, so that the line does not depend on the compiler's inlining. The begin of a function
+ * its call, so that the line does not depend on the compiler's inlining. The start of a function
  * has the line of its head, or of the brace after, as the compiler decides.
  *
  * Meant for reports, not for events: the first question about a library reads all of its debug
@@ -34,7 +34,7 @@ struct th_library;
 struct th_line {
     uintptr_t offset;     /* in bytes from the library's base */
     const char *function; /* a symbol */
-    uintptr_t inside;     /* in bytes from the function's begin */
+    uintptr_t inside;     /* in bytes from the function's start */
     const char *file;     /* path as given to the compiler, or relative to the compiler's folder */
     unsigned line;        /* from 1; 0: FILE is NULL, too */
 };
