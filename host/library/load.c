@@ -77,8 +77,8 @@ static enum th_status check_replaces(const struct th_library *library, const str
 
 /*
  * Threads in OLD's code may read its private data: they get the old pointer or upgrade()'s. The
- * same holds for a LIBRARY that is loaded, to which OLD is handed back. Relaxed: the library orders
- * its own use of the data behind the pointer.
+ * same holds for code of a LIBRARY that is loaded, to which the data is handed back. Relaxed: the
+ * library orders its own use of the data behind the pointer.
  */
 static enum th_status call_upgrade(struct th_library *library, struct th_library *old, th_env *env,
                                    th_term info)
@@ -310,11 +310,11 @@ void *th_library_private_data(const struct th_library *library)
  * The rule of unloading.
  *
  * When the last share of a library is dropped, it has no user: no call and no continuation is in
- * its code, and no resource with a destructor is left. unload() is always called. Then the library
- * is closed, unless its code could still run: in a thread, as a signal handler, as a destructor of
- * thread-local data. A library that has requested one of these is pinned: never closed. Its imports
- * show that (elf/imports.c). Threads of enif_thread_create() are counted, so they pin it only if
- * they have not ended.
+ * its code, and no resource with a destructor is left. unload() is called, also if the library is
+ * not closed after it. Then the library is closed, unless its code could still run: in a thread, as
+ * a signal handler, as a destructor of thread-local data. A library that may have requested one of
+ * these is pinned: never closed. Its imports show that (elf/imports.c). Threads of
+ * enif_thread_create() are counted, so they pin it only if they have not ended.
  *
  * A pinned library keeps its instance and the file of its copy, for debuggers. When another library
  * of that module takes its place, a warning is logged, once for each path.

@@ -53,8 +53,8 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Fills one row of the table of distances between prefixes of A and B: row[j] is the distance of the
- * first I letters of A and the first J of B. `last` is the row of I - 1, `before` of I - 2. */
+/* Fills one row of the table of distances between prefixes of A and B: row[j] is the distance of
+ * the first I letters of A and the first J of B. `last` is the row of I - 1, `before` of I - 2. */
 static void fill_row(const char *a, size_t i, const char *b, size_t b_length, size_t *row,
                      const size_t *last, const size_t *before)
 {
