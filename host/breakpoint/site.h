@@ -4,7 +4,7 @@
  * A site is armed while one of its breakpoints is active. The kind of the site decides how it is
  * armed. An export site sets a bit in the word that external calls read. A virtual site, of a
  * function that is known only from a recording, has no code to change: only `armed` is written, and
- * the replay of a call reads it first:
+ * the host reads `armed` first when it handles a call of the function:
  *
  *   if (th_breakpoint_site_is_armed(site))
  *       asked = th_breakpoint_hit(site, &hit);

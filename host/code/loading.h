@@ -149,12 +149,12 @@ void th_code_list_free(struct th_module_code *list, size_t count);
  * table, in its order, then the local ones. Two callees share an entry if their names, one in UTF-8
  * and one in Latin-1, are the same atom; calls reach the later one.
  *
- * prepare() (optional) runs before begin(), on any thread and on several at once, and must not
- * change the host's state. begin() runs before calls can reach the functions. end() runs when no
- * call can reach the functions and no thread is in their code, and for a prepared instance that is
- * dropped. th_code_module_watch() calls both for loaded modules, too, while calls go on. Both run
- * with the code modification permission, which the caller keeps, in a thread that may wait for a
- * grace period. The watcher writes `known` of the instance and of its callees.
+ * prepare() (optional) runs before begin(), on any thread and on several at once; it must not
+ * change state that the permission guards. begin() runs before calls can reach the functions. end()
+ * runs when no call can reach the functions and no thread is in their code, and for a prepared
+ * instance that is dropped. th_code_module_watch() calls both for loaded modules, too, while calls
+ * go on. Both run with the code modification permission, which the caller keeps, in a thread that
+ * may wait for a grace period. The watcher writes `known` of the instance and of its callees.
  *
  * A function of the same name may exist in another instance of the module: during begin() in the
  * one that becomes old code, during end() in the one that replaced it; never in more than two.

@@ -170,8 +170,8 @@ enum th_status th_elf_read_symbols(struct th_elf *elf)
 /*
  * Sections, found by their names.
  *
- * The loader does not use section headers, so no tool has checked them: they are a claim, which is
- * accepted if it agrees with the segments.
+ * The loader does not use section headers, so a file that loads may have wrong ones: they are a
+ * claim, which is accepted if it agrees with the segments.
  */
 
 struct headers {

@@ -38,7 +38,7 @@ _Static_assert(sizeof(ErlNifMonitor) >= sizeof((struct th_resource_watch){0}.wor
                "a monitor's words fit what the API has for it");
 
 /* Guards the lists of all resources and the fields of a monitor from `next` on. The innermost lock:
- * nothing is called under it. */
+ * no callback runs under it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* --- The list of a resource; the lock is held ------------------------------------------------- */
