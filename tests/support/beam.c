@@ -10,7 +10,7 @@
 
 bool beam_is_later(void)
 {
-    static int later = -1; /* not asked yet */
+    static int later = -1; /* not determined yet */
 
     if (later < 0)
         later =
@@ -21,7 +21,7 @@ bool beam_is_later(void)
     return later;
 }
 
-/* A shell tells a signal as 128 and its number. */
+/* A shell reports a signal as 128 plus its number. */
 void assert_beam_ended(int status, size_t count)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) > 128 && count > 1000 && beam_is_later())

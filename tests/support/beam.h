@@ -1,6 +1,6 @@
 /*
- * The real BEAM that tests of tests/oracle compare with: the erl that PATH finds. OTP 25 is what
- * the host follows; later ones do some things otherwise.
+ * Finds out about the real BEAM to which the tests in tests/oracle compare the host: the first erl
+ * in PATH. The host follows OTP 25; later releases differ in places.
  */
 #ifndef BEAM_H
 #define BEAM_H
@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* True: it is OTP 26 or later. */
+/* True if the BEAM is OTP 26 or later. */
 bool beam_is_later(void);
 
-/* Asserts that a BEAM has ended well after COUNT terms; STATUS is as of pclose(). One of OTP 27 may
- * also have crashed: 27.3.4 does so at times, in the middle of thousands of terms that it writes.
- */
+/* Asserts that a BEAM ended well after COUNT terms. STATUS is the result of pclose().
+ * If the BEAM is OTP 26 or later and COUNT is above 1000, an end by a signal is printed, not
+ * refused: OTP 27.3.4 sometimes crashes while it writes thousands of terms. */
 void assert_beam_ended(int status, size_t count);
 
 #endif

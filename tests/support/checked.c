@@ -38,7 +38,7 @@ int checked_begin_clean(void **state)
     return 0;
 }
 
-/* Writes addresses, which differ each time, as 0x_. */
+/* Replaces each address of 8 digits or more, which differs in each run, with 0x_. */
 static void hide_addresses(char *line)
 {
     char *number = line;
@@ -52,8 +52,6 @@ static void hide_addresses(char *line)
     }
 }
 
-/* Ends the run; all that was said, without what stands at the beginning of each line. The caller
- * frees it. */
 char *checked_end(uint64_t *findings)
 {
     static const char prefix[] = "tracehost: check: ";
@@ -86,7 +84,6 @@ int checked_give_up(void **state)
     return 0;
 }
 
-/* The run ends, and exactly LINES were said, COUNT findings. */
 void checked_expect(uint64_t count, const char *lines)
 {
     uint64_t findings;
@@ -97,8 +94,6 @@ void checked_expect(uint64_t count, const char *lines)
     th_free(text);
 }
 
-/* Calls sins:FUNCTION(ARGUMENTS), these as a list, as a function called NAME, and appends what came
- * to TEXT: the result, or `raised` and the reason. */
 void checked_perform(const char *function, const char *list, const char *name,
                      struct th_buffer *text)
 {
@@ -128,7 +123,6 @@ void checked_perform(const char *function, const char *list, const char *name,
     th_resource_reap();
 }
 
-/* The same; what came is valid until the next call. */
 const char *checked_call_as(const char *function, const char *list, const char *name)
 {
     static char came[1000];

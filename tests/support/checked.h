@@ -1,5 +1,5 @@
 /*
- * Functions of the library `sins`, called as a scheduler calls them while the checker is on.
+ * Calls functions of the library `sins` with the checker on, in the way a scheduler calls them.
  *
  *   checked_begin("clean");
  *   checked_call("give_kept", "[]");
@@ -12,33 +12,36 @@
 
 #include <stdio.h>
 
-/* Starts the checker, and loads the library with INFO. _clean: for CHECKED(). */
+/* Redirects stderr to a file, starts the checker and loads the library with INFO.
+ * checked_begin_clean() is the set-up function of CHECKED(). */
 void checked_begin(const char *info);
 int checked_begin_clean(void **state);
 
-/* For after a test: what is on stderr is seen again. */
+/* Restores stderr after a test; the teardown function of CHECKED(). */
 int checked_give_up(void **state);
 
 #define CHECKED(test) cmocka_unit_test_setup_teardown(test, checked_begin_clean, checked_give_up)
 
-/* What the checker says meanwhile. */
+/* The findings that the checker has written so far. */
 extern FILE *checked_said;
 
 /*
- * Calls sins:FUNCTION(ARGUMENTS), these as a list. What came: the result, or `raised` and the
- * reason; valid until the next call. _as: as a function called NAME, that was scheduled. _perform,
- * for many threads, appends what came to TEXT.
+ * Calls sins:FUNCTION; LIST is the text of its argument list. Returns the text of the result, or
+ * "raised " and the reason.
+ * checked_call_as() reports the call under NAME, as for a scheduled function. checked_perform()
+ * appends the result to TEXT, for use by many threads.
+ * Owner: the result is valid until the next call.
  */
 const char *checked_call(const char *function, const char *list);
 const char *checked_call_as(const char *function, const char *list, const char *name);
 void checked_perform(const char *function, const char *list, const char *name,
                      struct th_buffer *text);
 
-/* Ends the run. All that was said, without what stands at the beginning of each line; the caller
- * frees it. */
+/* Ends the run and returns all findings, without the prefix of each line. The caller frees the
+ * text. */
 char *checked_end(uint64_t *findings);
 
-/* Ends it: exactly LINES were said, COUNT findings. */
+/* Ends the run and asserts that the findings are COUNT and their text is LINES. */
 void checked_expect(uint64_t count, const char *lines);
 
 #endif

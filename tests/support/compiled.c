@@ -27,7 +27,7 @@ static bool is_file(const char *source)
     return dot && (strcmp(dot, ".c") == 0 || strcmp(dot, ".cc") == 0);
 }
 
-/* A new file; SUFFIX is a part of PATTERN. The caller frees the path. */
+/* Creates a file whose name is PATTERN and SUFFIX, with CONTENT. The caller frees the path. */
 static char *make_file(const char *pattern, const char *suffix, const char *content)
 {
     const char *folder = getenv("TMPDIR");

@@ -1,5 +1,5 @@
 /*
- * Libraries that a test compiles as it wants them. Each is a file, and so a library, of its own.
+ * Compiles libraries for a test, with any compiler and flags. Each library is a file of its own.
  *
  *   struct th_library *library = compiled_open("gcc", "-O2", "#include <erl_nif.h>\n ...");
  *   void *f = compiled_function(library, "f");
@@ -10,18 +10,20 @@
 
 #include "host/library/library.h"
 
-/* True if there is such a compiler. */
+/* True if PATH has COMPILER. */
 bool compiled_by(const char *compiler);
 
-/* A file made from the text SOURCE, or the file of that name if it ends in ".c" or ".cc". COMPILER
- * NULL: $CC. Fails the test if there is a fault. The caller removes it and frees the path. */
+/* Compiles the text SOURCE, or the file SOURCE if that name ends in ".c" or ".cc", and returns the
+ * path of the library. If COMPILER is NULL, $CC is used.
+ * Owner: the caller removes the file and frees the path.
+ * Errors: the test fails. */
 char *compiled_file(const char *compiler, const char *flags, const char *source);
 
-/* The same, opened, and the file removed. */
+/* Compiles SOURCE, opens the library and removes the file. */
 struct th_library *compiled_open(const char *compiler, const char *flags, const char *source);
 
-/* The label of the function NAME: of the library's table, or one of its TH_FUNCTIONs. NULL: it has
- * none. */
+/* Returns the code of the function NAME of the library's table, or the label of a TH_FUNCTION; NULL
+ * if neither exists. */
 void *compiled_function(const struct th_library *library, const char *name);
 
 #endif

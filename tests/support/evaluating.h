@@ -1,5 +1,5 @@
-/* An evaluation with a host of its own: module `t` has echo/1, raise/1 and count/0; messages come
- * from a mailbox. */
+/* Evaluates shell expressions with a host of its own: module `t` has echo/1, raise/1, count/0 and
+ * stop/0; messages come from a mailbox. */
 #ifndef TH_EVALUATING_H
 #define TH_EVALUATING_H
 
@@ -11,8 +11,8 @@ struct evaluating {
     struct th_message *arrived;
     int calls;
     bool interrupted;
-    int pauses;   /* 0, or how often it is asked for an interruption before there is one */
-    char *output; /* what flush() and b() wrote */
+    int pauses;   /* polls before an interruption; 0: no interruption */
+    char *output; /* output of flush() and b() */
     size_t output_size;
     FILE *out;
 };
@@ -20,16 +20,17 @@ struct evaluating {
 void evaluating_start(struct evaluating *t);
 void evaluating_end(struct evaluating *t);
 
-/* Evaluates all forms of TEXT. Appends for each its value, or the exception as it is printed, and a
- * new line; what cannot be read as "unreadable: " and why. The result is valid until the next. */
+/* Evaluates all forms of TEXT and returns, for each, a line with its value or its exception as
+ * printed. If TEXT cannot be parsed, the result is "unreadable: " and the reason.
+ * Owner: the result is valid until the next call. */
 const char *evaluating_say(struct evaluating *t, const char *text);
 
-/* What is evaluated, and what is then said. */
+/* A text to evaluate and the output that must follow. */
 struct evaluating_row {
     const char *text, *said;
 };
 
-/* All rows, in one session; the first that says something else fails the test. */
+/* Evaluates all rows in one session. The first row with other output fails the test. */
 void evaluating_say_rows(const struct evaluating_row rows[], size_t count);
 
 #define EVALUATING_SAY(...)                                        \

@@ -14,7 +14,7 @@
 
 enum { MOST_FILES = 64 };
 
-static char *files[MOST_FILES]; /* copies, removed at the end */
+static char *files[MOST_FILES]; /* copies of the library, removed at exit */
 static size_t file_count;
 
 static void remove_files(void)
@@ -25,7 +25,7 @@ static void remove_files(void)
     }
 }
 
-/* A copy of the library that nobody has opened. */
+/* Copies the library to a new file, which is not open yet. */
 static const char *copy_library(void)
 {
     const char *where = getenv("TMPDIR");
@@ -74,7 +74,7 @@ th_term events_call(struct th_library *library, const char *function, th_env *en
     return code->fptr(env, argc, argv);
 }
 
-/* How many words, each with a comma behind it but the last. */
+/* Counts the words in TEXT, which commas separate. */
 static unsigned count_noted(const char *text)
 {
     unsigned count = *text != 0;

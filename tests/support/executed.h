@@ -1,5 +1,5 @@
 /*
- * A process whose execution is replayed. What happens is written as words:
+ * Replays the execution of one process and compares callers and ends of calls. Events are words:
  *
  *   +f a call of f, no tail call   =f a tail call   ?f a call, not known which
  *   ?f/g the same, recorded with the caller g
@@ -7,10 +7,10 @@
  *   ^f a return_to that does not matter
  *   #  events were lost            *  the process was spawned
  *
- * and what comes of it, too: "f<g" f was called by g, "f<." by nobody, "f<?" not known; then those
- * calls that have ended: -f returned, !f raised, ~f untold, /f untold and likely to be now, ?f
- * untold and perhaps earlier; ">g" g executes now (">." the process ends, ">?" not known). All
- * calls are wanted but those written with a "_" behind.
+ * Results are words, too. The caller: "f<g" g called f, "f<." f has no caller, "f<?" unknown. Calls
+ * that ended: -f returned, !f raised, ~f end not reported, /f not reported and probably now, ?f not
+ * reported and possibly earlier. The function that executes now: ">g"; ">." the process ends, ">?"
+ * unknown. The end of each call is requested, unless "_" follows its name.
  *
  *   executed_begin(NULL);
  *   executed_expect("+f =g -g", "f<? g<? -g -f >?");
@@ -27,13 +27,14 @@ extern struct th_recorded_stack executed_stack;
 void executed_begin(const struct th_execution_options *options);
 void executed_end(void);
 
-/* EVENTS happen; exactly ANSWERS come of it. */
+/* Replays EVENTS and asserts that the results are exactly ANSWERS. */
 void executed_expect(const char *events, const char *answers);
 
-/* The same function as that of such a word, in the module `erlang`, with arity 0. */
+/* Returns the function that a word NAME names: module `erlang`, arity 0. */
 struct th_mfa executed_function(const char *name);
 
-/* Ends that were doubtful or likely; returns of which it is not known which calls they end. */
+/* Number of ends that are only probable or possible; number of return_to events that may end any of
+ * several calls. */
 extern uint64_t executed_doubtful, executed_undecided;
 
 static inline struct th_execution_counts executed_counts(void)

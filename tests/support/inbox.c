@@ -9,7 +9,7 @@
 enum { LONGEST_WAIT = 10 }; /* seconds */
 
 static struct th_mailbox *process;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all that follows */
 static pthread_cond_t arrived = PTHREAD_COND_INITIALIZER;
 static struct th_buffer messages;
 static unsigned present;

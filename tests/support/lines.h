@@ -1,11 +1,11 @@
-/* Texts of stack traces, for tests that are about other things than lines. */
+/* Removes source lines from stack traces, for tests of other properties. */
 #ifndef LINES_H
 #define LINES_H
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes [] of each [{file,"x.c"},{line,17}] in TEXT, in its place. */
+/* Replaces each [{file,"x.c"},{line,17}] in TEXT with []. */
 static inline void drop_lines(char *text)
 {
     static const char begin[] = "[{file,\"";

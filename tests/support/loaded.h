@@ -1,6 +1,6 @@
 /*
- * Libraries that were built for the tests: FILE is below $BUILD_DIR. What goes wrong fails the
- * test.
+ * Opens libraries that were built for the tests. FILE is relative to $BUILD_DIR. Each error fails
+ * the test.
  */
 #ifndef LOADED_H
 #define LOADED_H
@@ -9,17 +9,19 @@
 
 #include "tests/tracers/hooked.h"
 
-/* Opened, not loaded: a tracer that is to be attached. The caller releases it. */
+/* Opens a library without loading it, such as a tracer to attach. The caller releases the
+ * library. */
 struct th_library *loaded_open(const char *file);
 
-/* Opened and loaded: load() gets INFO. The caller releases it. */
+/* Opens a library and loads it; load() gets INFO. The caller releases the library. */
 struct th_library *loaded_plugin(const char *file, th_term info);
 
-/* The address of the exported variable NAME of a library that is open. */
+/* Returns the address of the exported variable NAME of FILE, which must be open. */
 void *loaded_variable(const char *file, const char *name);
 
-/* Has HOOK be all callbacks of tests/tracers/hooked.so, which is open, and returns what was before.
- * Nothing is written if it was HOOK: then callbacks may run. */
+/* Makes HOOK the function behind all callbacks of tests/tracers/hooked.so, which must be open.
+ * Returns the previous function.
+ * Thread: if HOOK is already set, nothing is written, so callbacks may run meanwhile. */
 hooked_function *loaded_hook(hooked_function *hook);
 
 #endif

@@ -16,7 +16,7 @@ struct thing {
 static void end(struct th_shared *shared)
 {
     atomic_fetch_sub(&alive, 1);
-    memset(shared, 0xEE, sizeof *shared); /* seen by who looks later */
+    memset(shared, 0xEE, sizeof *shared); /* makes a use after the end visible */
     th_free(shared);
 }
 

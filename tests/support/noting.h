@@ -1,54 +1,61 @@
 /*
- * Sessions whose breakpoints note what they are asked, for the tests of breakpoint/: as text, and
- * in order.
+ * Provides sessions whose breakpoints note each hit as text, in order, for the tests of
+ * breakpoint/.
  */
 #ifndef NOTING_H
 #define NOTING_H
 
 #include "host/breakpoint/breakpoint.h"
 
-/* Something that is shared: a match specification, a tracer. */
+/* Creates a reference-counted object that stands for a match specification or a tracer. */
 struct th_shared *thing_create(int number);
 
-/* How many things and sessions there are that have not ended. */
+/* Number of things and sessions that have not ended. */
 int things_alive(void);
 
-/* Waits until only COUNT of them are left, a while at most: a change lets go of what it was handed
- * after its turn is over, as the next one may have begun. False if it is another number then. */
+/* Waits until COUNT things and sessions are left, ten seconds at most; a change releases its
+ * objects only after its turn, when the next change may have begun. Returns false if another number
+ * is left. */
 bool things_remain(int count);
 
 struct noting {
     struct th_bp_session session; /* the first member */
     char name;
-    uint32_t answer;                                        /* of `call` and `meta` */
-    void (*act)(struct noting *noting, struct th_hit *hit); /* in them; NULL: nothing */
+    uint32_t answer;                                        /* result of `call` and `meta` */
+    void (*act)(struct noting *noting, struct th_hit *hit); /* runs in both; may be NULL */
     struct th_account *account;
-    struct th_account_frame frame; /* the latest that was entered */
+    struct th_account_frame frame; /* the last frame that `entered` got */
     struct th_account_reading reading;
 };
 
-/* The caller's share; noting_end() gives it back and has all its breakpoints removed. */
+/* Creates a session; the caller owns a reference. noting_end() removes all of its breakpoints and
+ * releases the reference. */
 struct noting *noting_create(char name);
 void noting_end(struct noting *noting);
 
 /*
- * A call that meets breakpoints of KINDS,: what was noted of it, for example
- * "A local 7, B meta 0". The number is that of the match specification, 0 for none. *ASKED (NULL:
- * not wanted) gets what the hit returned. Valid until the next; one thread.
+ * Calls the function of SITE with breakpoints of KINDS relevant, and returns the notes, for example
+ * "A local 7, B meta 0 by 3": the session, the kind, the number of the match specification (0:
+ * none) and, for `meta`, that of the tracer. If ASKED is not NULL, *ASKED gets the result of the
+ * hit.
+ * Owner: the text is valid until the next call.
+ * Thread: one thread.
  */
 const char *note_call(struct th_site *site, uint32_t kinds, uint32_t *asked);
 
-/* A virtual site. Sites are not dropped. */
+/* Creates a virtual site. The tests never drop their sites. */
 struct th_site *new_site(void);
 
-/* Makes one setting; the spec has the given number, 0: none. */
+/* Sets or clears KINDS at SITE in a change of its own. SPEC is the number of the match
+ * specification; 0: none. */
 void set_kinds(struct th_site *site, struct noting *noting, uint32_t kinds, int spec);
 void clear_kinds(struct th_site *site, struct noting *noting, uint32_t kinds);
 
-/* Makes the settings, as one change, and tells what it cost. */
+/* Makes SETTINGS in one change and returns the change's counts. */
 struct th_change_counts make_settings(const struct th_bp_setting *settings, size_t count);
 
-/* Waits, for a minute at most, until the site is armed or not. False: it is not. */
+/* Waits until SITE is armed, or is not, as ARMED requires; one minute at most. False if that did
+ * not happen. */
 bool wait_for_site(struct th_site *site, bool armed);
 
 #endif

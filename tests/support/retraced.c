@@ -15,19 +15,19 @@
 
 struct process {
     struct th_recorded_stack stack;
-    bool owed;            /* a wanted call has ended, but its return_to was not sent yet */
-    bool raising;         /* it was an exception: it may go on */
-    struct th_caller now; /* then who catches it */
+    bool owed;            /* a traced call has ended; its return_to is still due */
+    bool raising;         /* an exception is being passed on */
+    struct th_caller now; /* while an exception is passed on: the function that would catch it */
 };
 
 struct retrace {
     const struct retracing *what;
     struct th_execution execution;
     struct th_table processes;
-    th_env env; /* of the event */
+    th_env env; /* the event's environment */
     struct th_event *event;
     struct process *process;
-    bool ended; /* a wanted call has, with this event */
+    bool ended; /* this event has ended a traced call */
 };
 
 static struct th_buffer text;
@@ -73,7 +73,7 @@ static void put_return_to(const struct th_caller *to)
     th_buffer_add_byte(&text, '\n');
 }
 
-/* --- tracing again --- */
+/* --- Tracing again ---------------------------------------------------------------------------- */
 
 static bool matches(const struct retrace *r, const struct th_mfa *function)
 {
@@ -114,7 +114,7 @@ static uint64_t note_end(void *context, enum th_ending ending, const struct th_m
     return 0;
 }
 
-/* What executes is known, now that no exception goes on. */
+/* Writes the return_to that is due, as no exception is passed on any more and NOW is known. */
 static void pay(struct retrace *r, const struct th_caller *now)
 {
     if (r->process->owed && now->kind != TH_CALLER_UNKNOWN && r->what->return_to)
@@ -240,7 +240,7 @@ const char *retraced_bytes(const char *bytes, const struct retracing *retracing,
     return retrace(reader, retracing, counts);
 }
 
-/* --- as it was --- */
+/* --- As recorded ------------------------------------------------------------------------------ */
 
 static void put_recorded(const struct th_event *event)
 {

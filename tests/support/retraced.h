@@ -1,6 +1,6 @@
 /*
- * Recordings traced again: what a BEAM would have sent for their calls, had it been asked for more
- * than was recorded. For tests of executions; values as text, a line each:
+ * Traces the calls of a recording again, and returns the events that a BEAM would have sent if more
+ * had been traced than was recorded. For tests of executions. One event a line, values as text:
  *
  *   call ex:bar/1 <- ex:foo/0         the caller: a function, undefined or unknown
  *   return_from ex:bar/1 done
@@ -16,25 +16,26 @@
 struct th_execution_counts;
 
 struct retracing {
-    const char *module;    /* calls of this one; NULL: of all */
-    bool external_only;    /* global tracing: external calls alone, and no return_to */
-    bool returns;          /* return_trace */
-    bool exceptions;       /* exception_trace: return_from, too */
-    bool return_to;        /* the flag */
-    bool recorded_callers; /* results of match specifications are callers */
+    const char *module;    /* traced module; NULL: all modules */
+    bool external_only;    /* global tracing: external calls only, no return_to */
+    bool returns;          /* {return_trace} */
+    bool exceptions;       /* {exception_trace}; return_from, too */
+    bool return_to;        /* the trace flag return_to */
+    bool recorded_callers; /* match specification results are taken for callers */
     struct th_execution_options options;
 };
 
-/* Reads FILE to its end; what comes of it is valid until the next call. COUNTS may be NULL. */
+/* Reads FILE to its end and returns the events. COUNTS may be NULL. The text is valid until the
+ * next call. */
 const char *retraced(const char *file, const struct retracing *retracing,
                      struct th_execution_counts *counts);
 
-/* The same of a stream in memory. */
+/* Like retraced(), with a stream in memory. */
 const char *retraced_bytes(const char *bytes, const struct retracing *retracing,
                            struct th_execution_counts *counts);
 
-/* What is recorded in FILE, in this form: of calls the result as caller, "unknown" if they have
- * none. */
+/* Returns the events that FILE records, in the same form. The caller of a call is the recorded
+ * result of its match specification, "unknown" if there is none. */
 const char *retraced_not(const char *file);
 
 #endif

@@ -17,7 +17,7 @@
 enum { ANSWERS = 16 };
 
 static struct th_tracing *tracing;
-/* Callbacks run on many threads, and inside of one another. Guards what is noted. */
+/* Guards the notes. Callbacks run on many threads and nest, so the lock is recursive. */
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static struct th_buffer notes;
 static th_env event_env;
@@ -169,8 +169,8 @@ void scene_act(const char *callback, const char *state, void (*act)(void))
     acts[act_count++].act = act;
 }
 
-/* The fields of the event that th_trace_event_from_tuple() filled: shown only when they are asked
- * for. */
+/* The fields of the current event as th_trace_event_from_tuple() filled them. The event itself gets
+ * them only when they are requested. */
 static struct th_event whole_event;
 
 static enum th_status decode(struct th_event *event, th_env *env)

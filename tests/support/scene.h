@@ -1,64 +1,65 @@
 /*
- * A scene for the tests of trace/: the tracer `hooked` attached, events written as Erlang text,
- * callbacks noted as text.
+ * Sets the scene for the tests of trace/: attaches the tracer `hooked`, takes events as Erlang text
+ * and notes callbacks as text.
  */
 #ifndef SCENE_H
 #define SCENE_H
 
 #include "host/trace/trace.h"
 
-/* Begins with a tracer that has the callbacks SLOTS (see hooked.h; NULL: all) and everything
- * recorded as flags. */
+/* Begins a scene with a session whose tracer has the callbacks SLOTS (see hooked.h; NULL: all). The
+ * session's flags are all events, as recorded. */
 void scene_begin(const char *slots);
 
-/* The same without any session. */
+/* Begins a scene without a session. */
 void scene_begin_empty(const char *slots);
 
-/* One more session of the same tracer, with another state and flags. */
+/* Attaches one more session of the same tracer, with STATE and FLAGS. */
 void scene_attach(const char *state, uint32_t flags);
 
-/* One that traces nobody yet. */
+/* Creates a session that traces nothing yet. */
 struct th_session *scene_create(const char *state);
 
-/* The tracer, for one more user. */
+/* Returns the tracer with a reference of the caller's. */
 struct th_library *scene_library(void);
 
 void scene_end(void);
 
 struct th_tracing *scene_tracing(void);
 
-/* th_live_functions_begin() and end(), by who has the permission for that only. */
+/* Calls th_live_functions_begin() or th_live_functions_end() with the permission, which is taken
+ * and released here. */
 void scene_begin_functions(struct th_traceable_function *const functions[], size_t count);
 void scene_end_functions(struct th_traceable_function *const functions[], size_t count);
 
 /*
- * What the tracer answers to CALLBACK, or to it with one tag ("enabled_call", "enabled_procs
- * spawn"); the last that was said and fits counts. ANSWER is an Erlang term, or "badarg" in
- * capitals to raise that. Without a word `enabled` callbacks answer trace, others ok.
+ * Sets the answer of CALLBACK, or of CALLBACK with one tag ("enabled_call", "enabled_procs spawn").
+ * If several answers fit, the last one is used. ANSWER is an Erlang term, or "BADARG" to raise
+ * badarg. The default is `trace` for `enabled` callbacks and `ok` for others.
  */
 void scene_answer(const char *callback, const char *answer);
 void scene_forget_answers(void);
 
-/* Calls ACT in each CALLBACK (NULL: any) for a session whose state is the atom STATE (NULL: any),
- * before it answers. */
+/* Runs ACT in each call of CALLBACK (NULL: any) for a session whose state is the atom STATE (NULL:
+ * any), before the callback answers. */
 void scene_act(const char *callback, const char *state, void (*act)(void));
 
-/* Takes the event along. */
+/* Traces the event TUPLE. */
 enum th_status scene_trace(const char *tuple);
 
-/* The same of a call of which the recording tells more. */
+/* Like scene_trace(), for a call whose recording also has EXTERNAL and TAIL. */
 enum th_status scene_trace_call(const char *tuple, enum th_fact external, enum th_fact tail);
 
-/* The event happens, and nobody gets it. */
+/* Skips the event TUPLE: no session gets it. */
 void scene_trace_skip(const char *tuple);
 
 /*
- * The callbacks since the last call, a line each: "enabled_call(call,s,<0.1.0>)"; those of the
- * trace family end in " self" where enif_self gave the tracee.
+ * Returns the callbacks since the last call, one a line: "enabled_call(call,s,<0.1.0>)". " self"
+ * follows if enif_self() succeeded; it then returned the tracee.
  */
 const char *scene_log(void);
 
-/* How often terms were decoded. */
+/* Number of times that an event's terms were decoded. */
 unsigned scene_decoded(void);
 
 #endif

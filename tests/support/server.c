@@ -19,7 +19,8 @@ struct server {
     char *name;
 };
 
-/* In a thread that is no test's. */
+/* Ends the program instead of the test: the thread is not the test's, so cmocka's assertions do not
+ * work here. */
 static void must(bool done, const char *what)
 {
     if (!done)
@@ -37,7 +38,7 @@ static void send_all(int client, const struct server_act *act)
     }
 }
 
-/* A reset takes back what was not delivered. */
+/* Waits until the client has received all, as a reset discards undelivered data. */
 static void await_delivery(int client)
 {
     int left = 0;
@@ -78,7 +79,7 @@ static void *serve(void *context)
     return NULL;
 }
 
-/* A free port. */
+/* Listens at a free port. */
 static void listen_at(struct server *server, const char *host)
 {
     const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_STREAM};

@@ -7,7 +7,7 @@ struct sited sited_functions[SITED_FUNCTIONS];
 
 static bool begun;
 
-/* A virtual one, but for the kinds that it can have. */
+/* The operations of a virtual site, with the kinds of a native one. */
 static const struct th_site_operations *native_operations(void)
 {
     static struct th_site_operations operations;

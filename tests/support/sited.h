@@ -1,9 +1,7 @@
 /*
- * Functions of this host with two sites, or one of them, for the tests of live events: m:both/1,
- * m:shown/1, which has an export entry alone, and m:hidden/1, which has none.
- *
- * The site in machine code is one that stands for it: it has the same breakpoints, and is met as a
- * word is read.
+ * Provides functions of this host with two sites, or one, for the tests of live events: m:both/1,
+ * m:shown/1 with an export entry only, and m:hidden/1 without one. A stand-in replaces the site in
+ * machine code: its kinds of breakpoints are the same, but reading a word replaces the jump.
  */
 #ifndef SITED_H
 #define SITED_H
@@ -21,28 +19,30 @@ struct sited {
 
 extern struct sited sited_functions[SITED_FUNCTIONS];
 
-/* Begins the functions. Ends them, if they have not been ended yet. */
+/* Begins all functions. sited_end() ends and releases them; without a begin, it returns at once. */
 void sited_begin(void);
 void sited_end(void);
 
-/* Makes one of arity 1 that is not begun; EXPORTED, NATIVE: which sites it has; neither: a virtual
- * one, once it is begun. Lets go of them, once it is ended. */
+/* Initializes a function of arity 1 with an export entry if EXPORTED, a site in machine code if
+ * NATIVE. If both are false, the function gets a virtual site when it begins.
+ * Order: begin the function after sited_init(), end it before sited_release(). */
 void sited_init(struct sited *sited, th_term module, const char *name, bool exported, bool native);
 void sited_release(struct sited *sited);
 
-/* Those of its sites that are armed, as TH_BP_GLOBAL and TH_BP_LOCAL; a virtual one is both. */
+/* Returns the kinds for which a site of the function is armed, TH_BP_GLOBAL and TH_BP_LOCAL. A
+ * virtual site counts as both. */
 uint32_t sited_armed(const struct sited *sited);
 
-/* What is wanted of the ends of a call, at the one site and at the other. */
+/* Return requests of one call, at either site. */
 struct sited_wants {
     struct th_live_requests exported, local;
 };
 
-/* PROCESS (NULL: none) calls it; EXTERNAL: from another module. */
+/* Makes PROCESS (may be NULL) call the function. EXTERNAL: from another module. */
 void sited_call(struct th_live_tracee *process, const struct sited *sited, th_term argument,
                 bool external, struct sited_wants *wants);
 
-/* It returns VALUE. */
+/* Ends the call, which returns VALUE. */
 void sited_return(struct th_live_tracee *process, const struct sited *sited,
                   struct sited_wants *wants, th_term value);
 

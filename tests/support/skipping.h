@@ -1,8 +1,9 @@
-/* How a CMocka test is skipped: the runner shows the reason. */
+/* Skips a CMocka test; the runner shows the reason. */
 #ifndef TEST_SKIPPING_H
 #define TEST_SKIPPING_H
 
-/* WHY is a format of printf() with its arguments. The test ends here. */
+/* Skips the test and leaves it. The arguments, a format of printf() with its values, are the
+ * reason. */
 #define skip_because(...)                         \
     do {                                          \
         print_message("# skipped: " __VA_ARGS__); \

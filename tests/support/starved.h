@@ -1,13 +1,11 @@
-/*
- * Checks in a thread that gets no memory any more.
- */
+/* Runs a check in a thread that gets no memory. */
 #ifndef TESTS_STARVED_H
 #define TESTS_STARVED_H
 
 #include <stdbool.h>
 
-/* Whether HOLDS answers true in a new thread, of a child, in which every malloc() fails. Skips the
- * test where a sanitizer ends a program that has no memory. */
+/* Returns the result of HOLDS, which runs in a new thread of a child process in which each malloc()
+ * fails. Skips the test under a sanitizer, which has an allocator of its own. */
 bool holds_without_memory(bool (*holds)(void));
 
 #endif

@@ -1,17 +1,17 @@
-/* For tests of tracers that replace one another: instances of the tracer `successor`, each of a
- * file of its own, in a folder of the test's. */
+/* Opens instances of the tracer `successor` for tests of tracers that replace one another. Each has
+ * a file of its own, in a folder of the test. */
 #ifndef SUCCESSION_H
 #define SUCCESSION_H
 
 #include "host/library/library.h"
 #include "tests/tracers/successor.h"
 
-/* Makes the folder; removes it with all that is in it. */
+/* Creates the folder; removes the folder with all files. */
 void succession_begin(void);
 void succession_end(void);
 
-/* Opens one that works for SELF, of a new file at a path that others had before. It is not loaded.
- */
+/* Opens, without loading, an instance that works for SELF, from a new file at a path that previous
+ * instances had, too. */
 struct th_library *succession_open(struct successor *self);
 
 #endif

@@ -1,12 +1,13 @@
-/* For tests that measure memory: what threads keep of memory that was freed counts as in use, so
- * they are to keep none. */
+/* Switches malloc()'s caches per thread off for tests that measure memory: freed memory in such a
+ * cache counts as in use. */
 #ifndef UNCACHED_H
 #define UNCACHED_H
 
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Starts the program once more, if it was started with such caches. At its beginning. */
+/* Executes the program again without such caches. If GLIBC_TUNABLES is set, does nothing.
+ * Order: at the beginning of main(). */
 static inline void start_uncached(char **argv)
 {
     if (getenv("GLIBC_TUNABLES"))

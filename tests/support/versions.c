@@ -33,7 +33,7 @@ static char *read_file(const char *path, size_t *size)
     return content;
 }
 
-/* The name stands there as itself, ended by a zero. */
+/* Replaces each occurrence of the old name, with its final zero, in CONTENT. */
 static void rename_module(char *content, size_t size, const char *name)
 {
     char *end = content + size, *at = content;
